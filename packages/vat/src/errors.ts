@@ -1,0 +1,37 @@
+/**
+ * The one error class of Hob.
+ *
+ * Promise: a `CapError` carries a code from a closed set and a message that names the remedy. It never carries a path
+ * of the host, a stack of another party, a secret, or anything about another session: what is not in it cannot leak.
+ */
+
+/** Codes about the life of a capability: any package may throw them. */
+export type LifecycleCode =
+  | 'revoked'
+  | 'expired'
+  | 'exhausted'
+  | 'denied'
+  | 'no-such-object'
+  | 'unavailable'
+  | 'unknown-outcome'
+  | 'disconnected'
+  | 'restarted'
+  | 'limit'
+  | 'invalid';
+
+/** Codes of the vat itself. */
+export type VatCode = 'async-behaviour' | 'not-callable' | 'become-failure' | 'vat-halted' | 'cycle' | 'no-such-method';
+
+export class CapError extends Error {
+  readonly code: string;
+
+  constructor(code: LifecycleCode | VatCode | (string & {}), message: string) {
+    super(message);
+    this.code = code;
+  }
+
+  static {
+    // On the prototype, so that an instance has only `message` and `code` of its own to be copied.
+    Object.defineProperty(CapError.prototype, 'name', { value: 'CapError', configurable: true });
+  }
+}

@@ -1,0 +1,2 @@
+/** The public face of `@hob/vat`. */
+export { CapError } from './errors.ts';
