@@ -1,0 +1,364 @@
+/**
+ * One actor: a portrait brought to life, called near or by message.
+ *
+ * Promise: its state changes only when a method *returns* a become token that this actor's `bcom` made in that very call.
+ * A token of another actor, of another call or another turn, or becoming anything but a portrait: an error that changes
+ * nothing. When an actor calls itself and both calls become, the outer one wins, as in Goblins.
+ */
+import { CapError } from './errors.ts';
+import { type Message, Target } from './message.ts';
+import { type Account, type Dues, refundWhenCollected } from './meter.ts';
+import { type AnyPortrait, type Kind, methodsOf, openPortrait } from './portrait.ts';
+import { dispatchBy, functionReference, isMethodName, procedureReference, referenceClass } from './reference.ts';
+import { current, type Home, Turn, turnFor, type Undo } from './turn.ts';
+import type { Portrait } from './types.ts';
+import { quieten, vowOf } from './vow.ts';
+
+/** Something a turn can be run on. */
+export abstract class Runnable extends Target {
+  abstract readonly home: Home;
+  abstract run(message: Message, args: readonly unknown[]): unknown;
+  /** For a dry run: takes note of what the turn did, and says with what it is to be undone. */
+  dryRun(_turn: Turn, _value: unknown): { readonly error: unknown } | undefined {
+    return undefined;
+  }
+}
+
+/** How a vat takes messages for its actors: into the queue of the one who pays. */
+export interface Intake {
+  post(to: Runnable, message: Message): void;
+}
+
+export interface Household extends Home {
+  readonly intake: Intake;
+}
+
+// ---- become tokens ---------------------------------------------------------------------------------------------------
+
+class Become {
+  readonly #actor: Actor;
+  readonly #frame: number;
+  readonly #next: AnyPortrait;
+  readonly #value: unknown;
+  readonly #breaks: { readonly error: unknown } | undefined;
+
+  constructor(actor: Actor, frame: number, next: AnyPortrait, value: unknown, breaks: { readonly error: unknown } | undefined) {
+    this.#actor = actor;
+    this.#frame = frame;
+    this.#next = next;
+    this.#value = value;
+    this.#breaks = breaks;
+  }
+
+  static is(x: object): x is Become {
+    return #actor in x;
+  }
+
+  /** Takes effect: `actor` becomes `next`; answers with the value. */
+  static accept(token: Become, actor: Actor, frame: number, outermost: boolean): unknown {
+    if (token.#actor !== actor) throw new CapError('become-failure', `${actor.label} returned a become token of another actor: return what its own bcom made`);
+    if (token.#frame !== frame) throw new CapError('become-failure', `${actor.label} returned a become token of another call: call bcom in the method that returns it`);
+    actor.become(token.#next);
+    if (token.#breaks === undefined) return token.#value;
+    if (!outermost) throw token.#breaks.error;
+    turnFor('bcom.broken').breaks = token.#breaks;
+    return undefined;
+  }
+}
+Object.freeze(Become.prototype);
+
+// What `bcom` is asked by its own two properties, so that they cost no memory in each actor.
+const askSelf = Symbol('self');
+const askBroken = Symbol('broken');
+
+const bcomPrototype = Object.freeze(
+  Object.create(Function.prototype, {
+    self: {
+      get(this: (ask: symbol) => unknown): unknown {
+        return this(askSelf);
+      },
+    },
+    broken: {
+      value(this: (ask: symbol, next: unknown, error: unknown) => unknown, next: unknown, error: unknown): unknown {
+        return this(askBroken, next, error);
+      },
+    },
+  }),
+);
+
+function makeBcom(actor: Actor): unknown {
+  const bcom = (next: unknown, value: unknown, error: unknown): unknown => {
+    if (next === askSelf) return actor.reference;
+    return next === askBroken ? token(actor, value, undefined, { error }) : token(actor, next, value, undefined);
+  };
+  Object.setPrototypeOf(bcom, bcomPrototype);
+  return bcom;
+}
+
+function token(actor: Actor, next: unknown, value: unknown, breaks: { readonly error: unknown } | undefined): Become {
+  if (openPortrait(next) === undefined)
+    throw new CapError('become-failure', `${actor.label} can only become a portrait, as Counter(1) is: a reference or a plain behaviour is none`);
+  if (current === undefined || current.actor !== actor) throw new CapError('become-failure', `bcom of ${actor.label} was called outside its own call: return bcom(…) from the method`);
+  return new Become(actor, current.frame, next as AnyPortrait, value, breaks);
+}
+
+// ---- actors -----------------------------------------------------------------------------------------------------------
+
+const asynchronous = (label: string): CapError =>
+  new CapError('async-behaviour', `${label} answered with a promise that the vat did not mint: behaviours are synchronous, wait with E.when or E.to`);
+
+export class Actor extends Runnable {
+  readonly home: Household;
+  readonly id: number;
+  #kind: Kind;
+  #args: readonly unknown[];
+  /** Undefined while asleep, and once its turn was undone. */
+  #behaviour: unknown;
+  readonly #bcom: unknown;
+  /** The epoch in which its state was journalled. */
+  #epoch = 0;
+  /** Who pays for its portrait: the one who changed it last. */
+  #payer: Account;
+  #bytes: number;
+  /** Only where the spawner's budget is limited: what to give back once nobody holds the actor. */
+  readonly #dues: Dues | undefined;
+  #gone = false;
+  reference: object;
+
+  constructor(home: Household, turn: Turn, portrait: AnyPortrait) {
+    super();
+    const made = openPortrait(portrait);
+    if (made === undefined) throw new CapError('invalid', 'spawn takes a portrait, as Counter(0) is');
+    this.home = home;
+    this.id = home.nextId();
+    this.#kind = made.kind;
+    this.#args = made.args;
+    this.#payer = turn.account;
+    this.#bytes = made.bytes;
+    this.#bcom = makeBcom(this);
+    this.reference = this;
+    this.#payer.charge('actors', 1);
+    turn.undos.push(new Unspawn(this));
+    this.#payer.charge('portraitBytes', made.bytes);
+    turn.undos.push(new Refund(this.#payer, made.bytes));
+    this.#behaviour = this.#construct(turn);
+    this.reference = referenceTo(this, made.kind, this.#behaviour);
+    if (this.#payer.bounds('actors') || this.#payer.bounds('portraitBytes')) {
+      this.#dues = { spawner: this.#payer, payer: this.#payer, bytes: this.#bytes, paid: false };
+      refundWhenCollected(this, this.#dues);
+    }
+  }
+
+  get label(): string {
+    return `${this.#kind.label}#${this.id}`;
+  }
+
+  get account(): Account {
+    return this.home.account;
+  }
+
+  post(message: Message): void {
+    this.home.intake.post(this, message);
+  }
+
+  near(method: string, args: readonly unknown[]): unknown {
+    const turn = current as Turn;
+    if (turn.home !== this.home) throw new CapError('not-callable', `${this.label} is in another vat: use E(reference).${method.slice(0, 64)}(…)`);
+    return this.#call(turn, method, args, false);
+  }
+
+  run(message: Message, args: readonly unknown[]): unknown {
+    return this.#call(current as Turn, message.method, args, true);
+  }
+
+  /** State and its payer change now; the journal puts both back if the turn is undone. */
+  become(portrait: AnyPortrait): void {
+    const made = openPortrait(portrait);
+    if (made === undefined) throw new Error('a become token without a portrait');
+    const turn = current as Turn;
+    const before = new Became(this, this.#kind, this.#args, this.#behaviour, this.#payer, this.#bytes);
+    this.#kind = made.kind;
+    this.#args = made.args;
+    try {
+      if (turn.account !== this.#payer || made.bytes !== this.#bytes) {
+        turn.account.charge('portraitBytes', turn.account === this.#payer ? made.bytes - this.#bytes : made.bytes);
+        if (turn.account !== this.#payer) this.#payer.refund('portraitBytes', this.#bytes);
+        this.#owe(turn.account, made.bytes);
+      }
+      this.#behaviour = this.#construct(turn);
+    } catch (error) {
+      before.undo();
+      throw error;
+    }
+    if (this.#epoch !== turn.epoch) {
+      this.#epoch = turn.epoch;
+      turn.undos.push(before);
+    }
+  }
+
+  /** For the journal. */
+  restore(kind: Kind, args: readonly unknown[], behaviour: unknown, payer: Account, bytes: number): void {
+    if (this.#payer !== payer || this.#bytes !== bytes) {
+      this.#payer.refund('portraitBytes', this.#bytes);
+      payer.refund('portraitBytes', -bytes);
+      this.#owe(payer, bytes);
+    }
+    this.#kind = kind;
+    this.#args = args;
+    this.#behaviour = behaviour;
+    // What was journalled in this epoch is undone with it: the next change must be journalled anew.
+    this.#epoch = 0;
+  }
+
+  /** Its turn was undone: it was never there. */
+  vanish(): void {
+    this.#gone = true;
+    this.#behaviour = undefined;
+    this.#payer.refund('actors', 1);
+    if (this.#dues !== undefined) this.#dues.paid = true;
+  }
+
+  #owe(payer: Account, bytes: number): void {
+    this.#payer = payer;
+    this.#bytes = bytes;
+    if (this.#dues === undefined) return;
+    this.#dues.payer = payer;
+    this.#dues.bytes = bytes;
+  }
+
+  #construct(turn: Turn): unknown {
+    const kind = this.#kind;
+    const outer = turn.actor;
+    const frame = turn.frame;
+    turn.actor = undefined;
+    let behaviour: unknown;
+    try {
+      behaviour = kind.construct(this.#bcom, ...this.#args);
+    } finally {
+      turn.actor = outer;
+      turn.frame = frame;
+    }
+    if (behaviour instanceof Promise) {
+      quieten(behaviour);
+      throw asynchronous(`the constructor of ${kind.label}`);
+    }
+    const fits = kind.procedure ? typeof behaviour === 'function' : typeof behaviour === 'function' || (typeof behaviour === 'object' && behaviour !== null);
+    if (!fits || (behaviour as object) === this.reference)
+      throw new CapError('invalid', `the constructor of ${kind.label} must return ${kind.procedure ? 'one procedure (method, args)' : 'methods or one function'}`);
+    return behaviour;
+  }
+
+  #call(turn: Turn, method: string, args: readonly unknown[], outermost: boolean): unknown {
+    const behaviour = this.#behaviour;
+    if (behaviour === undefined) throw this.#absent();
+    const outer = turn.actor;
+    const outerFrame = turn.frame;
+    const frame = Turn.nextFrame();
+    turn.actor = this;
+    turn.frame = frame;
+    try {
+      const result = this.#apply(behaviour, method, args);
+      if (typeof result !== 'object' || result === null) return result;
+      if (Become.is(result)) return Become.accept(result, this, frame, outermost);
+      if (result instanceof Promise && vowOf(result) === undefined) {
+        quieten(result);
+        throw asynchronous(this.label);
+      }
+      return result;
+    } finally {
+      turn.actor = outer;
+      turn.frame = outerFrame;
+    }
+  }
+
+  #apply(behaviour: unknown, method: string, args: readonly unknown[]): unknown {
+    if (typeof behaviour === 'function') {
+      if (this.#kind.procedure) return behaviour(method, args) as unknown;
+      if (method === '') return behaviour(...args) as unknown;
+    } else if (Object.hasOwn(behaviour as object, method) && isMethodName(method)) {
+      // Without `this`: a behaviour that calls itself through it would see raw become tokens.
+      const call = (behaviour as Record<string, unknown>)[method];
+      if (typeof call === 'function') return (0, call)(...args) as unknown;
+    }
+    throw new CapError('no-such-method', method === '' ? `${this.label} is not a function: name a method` : `${this.label} has no method "${method.slice(0, 64)}"`);
+  }
+
+  #absent(): CapError {
+    return this.#gone
+      ? new CapError('no-such-object', 'this object was made in a turn that was undone: make it again')
+      : new CapError('not-callable', `${this.label} was called while it was being made`);
+  }
+}
+
+class Became implements Undo {
+  readonly #actor: Actor;
+  readonly #kind: Kind;
+  readonly #args: readonly unknown[];
+  readonly #behaviour: unknown;
+  readonly #payer: Account;
+  readonly #bytes: number;
+
+  constructor(actor: Actor, kind: Kind, args: readonly unknown[], behaviour: unknown, payer: Account, bytes: number) {
+    this.#actor = actor;
+    this.#kind = kind;
+    this.#args = args;
+    this.#behaviour = behaviour;
+    this.#payer = payer;
+    this.#bytes = bytes;
+  }
+
+  get changed(): string {
+    return this.#actor.label;
+  }
+
+  undo(): void {
+    this.#actor.restore(this.#kind, this.#args, this.#behaviour, this.#payer, this.#bytes);
+  }
+}
+
+class Unspawn implements Undo {
+  readonly #actor: Actor;
+  constructor(actor: Actor) {
+    this.#actor = actor;
+  }
+  get changed(): string {
+    return this.#actor.label;
+  }
+  undo(): void {
+    this.#actor.vanish();
+  }
+}
+
+class Refund implements Undo {
+  readonly changed = undefined;
+  readonly #account: Account;
+  readonly #bytes: number;
+  constructor(account: Account, bytes: number) {
+    this.#account = account;
+    this.#bytes = bytes;
+  }
+  undo(): void {
+    this.#account.refund('portraitBytes', this.#bytes);
+  }
+}
+
+function referenceTo(actor: Actor, kind: Kind, behaviour: unknown): object {
+  if (kind.procedure) return procedureReference(actor);
+  if (typeof behaviour === 'function') return functionReference(actor);
+  if (kind.reference === undefined) {
+    const Made = referenceClass(methodsOf(behaviour as object, kind.label));
+    kind.reference = (target: never) => new Made(target);
+  }
+  return kind.reference(actor as never);
+}
+
+/** Brings a portrait to life in the running turn's vat; the answer is near until the turn ends. */
+export function spawn<T>(portrait: Portrait<T>): T {
+  const turn = turnFor('spawn');
+  return new Actor(turn.home as Household, turn, portrait).reference as T;
+}
+
+/** A reference's own method, called in a turn. What happens outside one is up to the module that sends. */
+export function dispatchNear(outside: (target: Target, method: string, args: unknown[]) => unknown): void {
+  dispatchBy((target, method, args) => (current === undefined ? outside(target, method, args) : target.near(method, args)));
+}

@@ -1,0 +1,85 @@
+/**
+ * Runs one message as one turn, and decides what of it remains.
+ *
+ * Promise: a turn that throws leaves nothing behind but one broken promise and its ledger lines; a turn that commits puts
+ * its lines in the store first, then sends what it sent in that order, then answers. If the lines cannot be stored, the turn
+ * never happened and whoever waits is told `unknown-outcome`.
+ */
+import type { Runnable } from './actor.ts';
+import { CapError } from './errors.ts';
+import type { Message } from './message.ts';
+import { enter, type Line, leave, Turn } from './turn.ts';
+import type { TurnRecord } from './types.ts';
+import { turnPromise } from './turn-promise.ts';
+import { pass, resolved } from './values.ts';
+
+/** What delivering needs of the world that the vats share. */
+export interface Ground {
+  nextSeq(): number;
+  tick(): number;
+  /** Makes the lines durable; throws where it cannot. */
+  commit(lines: readonly Line[]): void;
+  readonly observe: ((record: TurnRecord) => void) | undefined;
+}
+
+const start = { undos: 0, effects: 0 } as const;
+
+/** The code of whatever was thrown, for records: `error` where it has none. */
+export const codeOf = (error: unknown): string => (error instanceof CapError ? error.code : 'error');
+
+export function deliver(ground: Ground, message: Message): void {
+  message.taken();
+  const to = message.to as Runnable;
+  const { home } = to;
+  const { answer, account, chain } = message;
+  const refused = home.halted ?? chain.ended();
+  if (refused !== undefined) return void answer?.break(refused);
+
+  const began = ground.tick();
+  const turn = new Turn(ground.nextSeq(), home, account, chain);
+  let value: unknown;
+  let failure: { readonly error: unknown } | undefined;
+  enter(turn);
+  try {
+    const args = message.promises ? message.args.map((arg) => resolved(arg, turnPromise)) : message.args;
+    value = pass(to.run(message, args), account);
+  } catch (error) {
+    failure = { error };
+  }
+  const ms = ground.tick() - began;
+  account.spend(ms);
+  if (failure === undefined && account.overtime(ms))
+    failure = { error: new CapError('limit', `one turn took longer than the ${account.limits().turnMs} ms that the meter "${account.name}" allows: do less in a turn`) };
+  failure ??= to.dryRun(turn, value);
+  if (failure !== undefined) turn.rollback(start, failure.error);
+  leave();
+
+  const lines = turn.lines;
+  if (lines.length > 0) {
+    try {
+      ground.commit(failure === undefined ? lines : lines.map((line) => ({ kind: line.kind, fields: { code: codeOf(failure?.error), ...line.fields } })));
+    } catch {
+      const lost = new CapError('unknown-outcome', 'the store could not be written: look at what happened before you try again');
+      if (failure === undefined) turn.rollback(start, lost);
+      failure = { error: lost };
+    }
+  }
+  if (ground.observe !== undefined) ground.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
+  if (failure !== undefined) return void answer?.break(failure.error);
+  for (const effect of turn.effects) effect.release();
+  if (turn.breaks !== undefined) answer?.break(turn.breaks.error);
+  else answer?.fulfil(value);
+}
+
+function recordOf(turn: Turn, message: Message, ms: number, failure: { readonly error: unknown } | undefined): TurnRecord {
+  return Object.freeze({
+    seq: turn.seq,
+    vat: turn.home.name,
+    ...(message.cause === undefined ? {} : { cause: message.cause }),
+    ...(message.from === undefined ? {} : { from: message.from.label }),
+    to: message.to.label,
+    method: message.method,
+    code: failure === undefined ? 'ok' : codeOf(failure.error),
+    ms,
+  });
+}

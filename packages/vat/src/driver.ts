@@ -1,0 +1,216 @@
+/**
+ * Drivers: the one boundary between turns and the world (Goblins' `^io`). Disk, process, network and clock live outside.
+ *
+ * Promise: a driver is called only after the turn that sent the message is committed, never within a turn; its result comes
+ * back as a later turn; when a grant in the chain of causes ends, its signal fires, its caller is told at once, and what it
+ * still answers is dropped.
+ */
+import type { Outside } from './causes.ts';
+import { CapError } from './errors.ts';
+import { Account } from './meter.ts';
+import { type Message, Target } from './message.ts';
+import { isMethodName, isReference, referenceClass } from './reference.ts';
+import type { Far, Meter } from './types.ts';
+import { pass } from './values.ts';
+
+/** What a driver's method is told about a call, besides its arguments. */
+export interface DriverCall {
+  /** Fires when a grant that the call was made under ends: stop, and settle the promise. */
+  readonly signal: AbortSignal;
+  /** The session that pays. */
+  readonly meter: Meter;
+  /** Ids of the grants that the call was made under, outermost first. */
+  readonly cause: readonly string[];
+}
+
+export interface DriverOptions<T> {
+  /** A named driver can stand in durable portraits; after a restart it answers `unavailable` until the program names it again. */
+  readonly name?: string;
+  /** Methods that change nothing: their calls do not wait for the commit, their answers do. */
+  readonly reads?: readonly (keyof T & string)[];
+}
+
+type Methods = Readonly<Record<string, (args: readonly unknown[], call: DriverCall) => unknown>>;
+
+/** Messages that the host program sends to a driver are on the house. */
+const house = new Account('host');
+
+let drivers = 0;
+
+class Driver extends Target {
+  readonly label: string;
+  readonly #methods: Methods;
+  readonly #reads: ReadonlySet<string>;
+
+  constructor(methods: Methods, options: DriverOptions<object>) {
+    super();
+    drivers += 1;
+    this.label = `driver:${options.name ?? drivers}`;
+    this.#methods = methods;
+    this.#reads = new Set(options.reads);
+  }
+
+  get account(): Account {
+    return house;
+  }
+
+  near(method: string): never {
+    throw new CapError('not-callable', `"${method.slice(0, 64)}" was called on a driver, which is never near: use E(reference)`);
+  }
+
+  /** Whether a call changes nothing, so that it need not wait for a commit. */
+  reads(method: string): boolean {
+    return this.#reads.has(method);
+  }
+
+  post(message: Message): void {
+    // In a job of its own, so that a host's `E(driver).m()` never runs the driver before it returns.
+    queueMicrotask(() => this.#run(message));
+  }
+
+  #run(message: Message): void {
+    message.taken();
+    const { method, args, answer, account, chain } = message;
+    const ended = chain.ended();
+    if (ended !== undefined) return void answer?.break(ended);
+    const act = isMethodName(method) && Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
+    if (act === undefined) return void answer?.break(new CapError('no-such-method', `it has no method "${method.slice(0, 64)}"`));
+    const call = new Call(message);
+    chain.causes?.started(chain.ids, call);
+    let result: unknown;
+    try {
+      result = act(args, call.face);
+    } catch (error) {
+      return call.broken(error);
+    }
+    Promise.resolve(result).then(
+      (value) => {
+        let passed: unknown;
+        try {
+          passed = pass(value, account);
+        } catch (error) {
+          return call.broken(error);
+        }
+        call.fulfilled(passed);
+      },
+      (error: unknown) => call.broken(error),
+    );
+  }
+}
+
+/** One call on its way. Whoever is first, the driver or the cut, answers. */
+class Call implements Outside {
+  readonly #message: Message;
+  #controller: AbortController | undefined;
+  #aborted: CapError | undefined;
+  #finished = false;
+  readonly #whenFinished: (() => void)[] = [];
+
+  constructor(message: Message) {
+    this.#message = message;
+  }
+
+  get face(): DriverCall {
+    const { account, chain } = this.#message;
+    const signal = (): AbortSignal => this.#signal();
+    return Object.freeze({
+      // Made only when asked for: most drivers never look, and a controller costs more than the rest of the call.
+      get signal(): AbortSignal {
+        return signal();
+      },
+      meter: account,
+      cause: chain.ids,
+    });
+  }
+
+  #signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(why: CapError): Promise<void> {
+    if (this.#finished) return Promise.resolve();
+    if (this.#aborted === undefined) {
+      this.#aborted = why;
+      this.#message.answer?.break(why);
+      this.#controller?.abort(why);
+    }
+    return new Promise((resolve) => this.#whenFinished.push(resolve));
+  }
+
+  fulfilled(value: unknown): void {
+    this.#finish();
+    this.#message.answer?.fulfil(value);
+  }
+
+  broken(error: unknown): void {
+    this.#finish();
+    this.#message.answer?.break(error);
+  }
+
+  #finish(): void {
+    this.#finished = true;
+    const { chain } = this.#message;
+    chain.causes?.done(chain.ids, this);
+    for (const then of this.#whenFinished) then();
+  }
+}
+
+/**
+ * Makes a reference from an object of methods `(args, {signal, meter, cause}) => result or promise`. In a turn or outside.
+ *
+ * A call's arguments and results are data, references and promises; anything else breaks the answer with `invalid`. An
+ * error that is no `CapError` reaches the caller in this process as it is; on the wire it is redacted.
+ */
+export function driver<T extends object>(
+  methods: {
+    readonly [K in keyof T]: T[K] extends (...a: infer A) => infer R ? (args: A, call: DriverCall) => Promise<Awaited<R>> | Awaited<R> : never;
+  },
+  options: DriverOptions<T> = {},
+): Far<T> {
+  const own: Record<string, Methods[string]> = {};
+  for (const [name, act] of Object.entries(methods)) {
+    if (typeof act !== 'function' || !isMethodName(name)) throw new CapError('invalid', `a driver has methods only: "${name.slice(0, 64)}" cannot be one`);
+    own[name] = act as Methods[string];
+  }
+  return makeReference(own, options as DriverOptions<object>) as Far<T>;
+}
+
+function makeReference(methods: Methods, options: DriverOptions<object>): object {
+  const Made = referenceClass(Object.keys(methods));
+  return new Made(new Driver(Object.freeze(methods), options));
+}
+
+// The same object gives the same reference, so that what a method answers twice is recognised.
+const wrapped = new WeakMap<object, object>();
+
+/**
+ * The same for an object with plain methods, its own or its class's. An answer that is itself an object with methods is
+ * wrapped likewise.
+ */
+export function driverOf<T extends object>(object: T, options: DriverOptions<T> = {}): Far<T> {
+  const known = wrapped.get(object);
+  if (known !== undefined) return known as Far<T>;
+  const methods: Record<string, Methods[string]> = {};
+  for (const name of methodNames(object))
+    methods[name] = async (args) => wrap(await Reflect.apply((object as Record<string, never>)[name] as never, object, args));
+  if (Object.keys(methods).length === 0) throw new CapError('invalid', 'it has no methods: a driver is an object with async methods');
+  const reference = makeReference(methods, options as DriverOptions<object>);
+  wrapped.set(object, reference);
+  return reference as Far<T>;
+}
+
+function methodNames(object: object): readonly string[] {
+  const names = new Set<string>();
+  for (let at: object | null = object; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null)
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at))) if (typeof value === 'function' && isMethodName(name)) names.add(name);
+  return [...names];
+}
+
+function wrap(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || isReference(value) || Array.isArray(value) || ArrayBuffer.isView(value) || value instanceof Error) return value;
+  return methodNames(value).length > 0 ? driverOf(value) : value;
+}

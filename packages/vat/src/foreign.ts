@@ -1,0 +1,88 @@
+/**
+ * Objects of somebody else's that can be sent messages: remotables and presences of Endo.
+ *
+ * Promise: what is sent to one from a turn leaves only when that turn is committed; what comes back is checked as anything
+ * that enters a turn. Our references need no such wrapping on their side: outside a turn their methods send messages, so
+ * the published `E` works on them as they are.
+ */
+import { CapError } from './errors.ts';
+import { Account } from './meter.ts';
+import { type Message, Target } from './message.ts';
+import { targetOf } from './reference.ts';
+import { quieten, vowOf } from './vow.ts';
+
+interface HandledPromises {
+  applyMethod(target: unknown, method: string, args: readonly unknown[]): Promise<unknown>;
+  applyFunction(target: unknown, args: readonly unknown[]): Promise<unknown>;
+}
+
+/** Endo's eventual send, where its shim has been loaded. */
+export const handledPromises = (): HandledPromises | undefined => (globalThis as { HandledPromise?: HandledPromises }).HandledPromise;
+
+/** Sends at once, in no turn of ours. Without Endo's shim an object is local: its method is called in a later job. */
+export function sendForeign(object: unknown, method: string, args: readonly unknown[]): Promise<unknown> {
+  const handled = handledPromises();
+  if (handled !== undefined) return method === '' ? handled.applyFunction(object, args) : handled.applyMethod(object, method, args);
+  return Promise.resolve(object).then((settled: unknown) => {
+    if (method === '' && typeof settled === 'function') return settled(...args) as unknown;
+    const call = settled === null || settled === undefined ? undefined : (settled as Record<string, unknown>)[method];
+    if (typeof call !== 'function') throw new CapError('no-such-method', `it has no method "${method.slice(0, 64)}"`);
+    return Reflect.apply(call, settled, args) as unknown;
+  });
+}
+
+/** What leaves for a foreign object: its own objects come home unwrapped, our promises as ordinary ones. */
+function give(value: unknown): unknown {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
+  const target = targetOf(value);
+  if (target !== undefined) return target instanceof Foreign ? target.object : value;
+  const vow = vowOf(value);
+  if (vow !== undefined) return vow.promise();
+  if (Array.isArray(value)) return Object.freeze(value.map(give));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, give(item)])));
+}
+
+/** Pays for nothing: the other side has its own budgets. */
+const elsewhere = new Account('foreign');
+
+export class Foreign extends Target {
+  readonly object: object;
+  readonly #accept: (value: unknown, account: Account) => unknown;
+
+  constructor(object: object, accept: (value: unknown, account: Account) => unknown) {
+    super();
+    this.object = object;
+    this.#accept = accept;
+  }
+
+  get label(): string {
+    return 'foreign';
+  }
+
+  get account(): Account {
+    return elsewhere;
+  }
+
+  near(method: string): never {
+    throw new CapError('not-callable', `"${method.slice(0, 64)}" was called on an object of another system: use E(reference)`);
+  }
+
+  post(message: Message): void {
+    message.taken();
+    const { answer, account } = message;
+    const result = sendForeign(this.object, message.method, message.args.map(give));
+    if (answer === undefined) return quieten(result);
+    Promise.prototype.then.call(
+      result,
+      (value: unknown) => {
+        try {
+          answer.fulfil(this.#accept(value, account));
+        } catch (error) {
+          answer.break(error);
+        }
+      },
+      (error: unknown) => answer.break(error),
+    );
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * A clock turned by hand, for tests of ours and of embedders.
+ *
+ * Promise: time moves only when told to; timers fire inside `advance`, in the order of their times, equal times in the
+ * order they were set, each seeing its own time on the clock.
+ */
+import type { Clock } from './clock.ts';
+
+export interface TestClock extends Clock {
+  /** Lets `ms` pass on every clock, firing what falls due. */
+  advance(ms: number): void;
+  /** Somebody sets the wall clock, forward or back; nothing else moves. */
+  stepWall(ms: number): void;
+  /** The machine boots again after `downMs`: a new boot id, boot time from 0, and no timer survives. */
+  reboot(downMs?: number): void;
+  /** Timers still set, for tests that assert that none is left. */
+  pending(): number;
+}
+
+export function testClock(start: { readonly wall?: number; readonly boottime?: number } = {}): TestClock {
+  let wall = start.wall ?? 1_800_000_000_000;
+  let boottime = start.boottime ?? 1_000_000;
+  let tick = 0;
+  let boots = 1;
+  let timers: readonly { readonly due: number; readonly then: () => void }[] = []; // in the order they were set
+
+  function move(ms: number): void {
+    wall += ms;
+    boottime += ms;
+    tick += ms;
+  }
+
+  return {
+    boottime: () => boottime,
+    wall: () => wall,
+    tick: () => tick,
+    get bootId() {
+      return `test-boot-${boots}`;
+    },
+    after(ms, then) {
+      const timer = { due: tick + Math.max(0, ms), then };
+      timers = [...timers, timer];
+      return () => {
+        timers = timers.filter((other) => other !== timer);
+      };
+    },
+    advance(ms) {
+      if (!(ms >= 0))
+        throw new RangeError('time only goes forward: advance takes ms >= 0, stepWall sets the wall clock back');
+      const end = tick + ms;
+      for (;;) {
+        // Chosen anew each round: a timer may set or cancel others, also ones that fall due within this advance.
+        const next = timers.reduce<(typeof timers)[number] | undefined>(
+          (first, timer) => (timer.due <= end && (first === undefined || timer.due < first.due) ? timer : first),
+          undefined,
+        );
+        if (next === undefined) break;
+        timers = timers.filter((other) => other !== next);
+        move(Math.max(0, next.due - tick));
+        next.then();
+      }
+      move(end - tick);
+    },
+    stepWall(ms) {
+      wall += ms;
+    },
+    reboot(downMs = 0) {
+      wall += downMs;
+      boottime = 0;
+      boots += 1;
+      timers = [];
+    },
+    pending: () => timers.length,
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * Promises as a turn sees them.
+ *
+ * A promise in a turn is never resolved (a resolved one is delivered as its value), so calling a method on one is always a
+ * mistake. Here the mistake gets an answer that says so, instead of "x.withdraw is not a function".
+ */
+import { CapError } from './errors.ts';
+import { current } from './turn.ts';
+import type { Vow } from './vow.ts';
+
+const known: object = Promise.prototype;
+
+const unresolved = new Proxy(known, {
+  get(base, name, self) {
+    if (typeof name !== 'string' || name in base || current === undefined) return Reflect.get(base, name, self) as unknown;
+    return (): never => {
+      throw new CapError('not-callable', `"${name.slice(0, 64)}" was called on a promise that is not resolved yet: use E(promise).${name.slice(0, 64)}(…)`);
+    };
+  },
+});
+
+/** A promise object for `vow`, to be handed into the running turn. */
+export function turnPromise(vow: Vow): Promise<unknown> {
+  const promise = new Promise<unknown>((resolve, reject) => vow.watch(resolve, reject));
+  // Nobody in a turn can look at it later; whoever keeps it elsewhere still sees the error.
+  promise.catch(() => {});
+  Object.setPrototypeOf(promise, unresolved);
+  return vow.alias(promise);
+}

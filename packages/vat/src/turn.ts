@@ -1,0 +1,153 @@
+/**
+ * The turn that is running: one delivered message and every near call below it, as one transaction.
+ *
+ * State changes are made in place and journalled, so reading costs nothing; what throws is undone from the journal.
+ * Sends and resolutions are held back as effects until the turn is committed.
+ *
+ * Promise: after `rollback(mark)` no state, table, actor or send made since `mark()` is left, and what was charged for
+ * them is given back.
+ */
+import type { Chain } from './causes.ts';
+import { CapError } from './errors.ts';
+import type { Target } from './message.ts';
+import type { Account } from './meter.ts';
+
+/** Something done in place that can be undone. */
+export interface Undo {
+  undo(): void;
+  /** For a dry run: the label of what was changed, where that is an actor or a table. */
+  readonly changed: string | undefined;
+}
+
+/** Something that waits for the commit. */
+export interface Effect {
+  /** The turn is committed. */
+  release(): void;
+  /** The turn, or the part of it that made this, was undone. */
+  drop(error: unknown): void;
+  /** For a dry run: whom it was for. */
+  readonly sent: string | undefined;
+}
+
+/** What a turn says to the ledger: kept even if the turn fails. */
+export interface Line {
+  readonly kind: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Where a turn happens. */
+export interface Home {
+  readonly name: string;
+  readonly account: Account;
+  /** Why it takes no more messages. */
+  readonly halted: CapError | undefined;
+  nextId(): number;
+}
+
+export interface Mark {
+  readonly undos: number;
+  readonly effects: number;
+}
+
+let epochs = 0;
+let frames = 0;
+
+export class Turn {
+  readonly seq: number;
+  readonly home: Home;
+  readonly account: Account;
+  /** Grants it runs under; grows while a forwarder sends. */
+  chain: Chain;
+  readonly undos: Undo[] = [];
+  readonly effects: Effect[] = [];
+  readonly lines: Line[] = [];
+  /** An actor journalled in this epoch need not be journalled again. */
+  epoch: number = ++epochs;
+  /** The call that is running, so that a become token counts only for the call that made it. */
+  frame = 0;
+  actor: Target | undefined;
+  /** The error that the turn answers with although it commits. */
+  breaks: { readonly error: unknown } | undefined;
+
+  constructor(seq: number, home: Home, account: Account, chain: Chain) {
+    this.seq = seq;
+    this.home = home;
+    this.account = account;
+    this.chain = chain;
+  }
+
+  static nextFrame(): number {
+    frames += 1;
+    return frames;
+  }
+
+  mark(): Mark {
+    this.epoch = ++epochs;
+    return { undos: this.undos.length, effects: this.effects.length };
+  }
+
+  rollback(mark: Mark, error: unknown): void {
+    this.epoch = ++epochs;
+    while (this.undos.length > mark.undos) (this.undos.pop() as Undo).undo();
+    const dropped = this.effects.splice(mark.effects);
+    for (const effect of dropped) effect.drop(error);
+  }
+}
+
+/** The running turn; undefined outside. At most one in a process, for turns are synchronous. */
+export let current: Turn | undefined;
+
+export function enter(turn: Turn): void {
+  if (current !== undefined) throw new Error('a turn was started inside a turn');
+  current = turn;
+}
+
+export function leave(): void {
+  current = undefined;
+}
+
+/** The running turn, for what only makes sense in one. */
+export function turnFor(what: string): Turn {
+  if (current === undefined) throw new CapError('not-callable', `${what} works only in a turn: use vat.turn(() => …)`);
+  return current;
+}
+
+/**
+ * Runs `body`; if it throws, what it did is undone and the error thrown on. Savepoints nest. An extension: Goblins keeps
+ * what a caught error leaves behind.
+ */
+export function attempt<R>(body: () => R): R {
+  const turn = turnFor('attempt');
+  const mark = turn.mark();
+  try {
+    const value = body();
+    turn.epoch = ++epochs;
+    return value;
+  } catch (error) {
+    turn.rollback(mark, error);
+    throw error;
+  }
+}
+
+/**
+ * Writes a line to the ledger of this store. Kept, with the turn's code, even if the turn fails; durable before anything
+ * that the turn sends leaves. `kind` is one of the ledger's, `fields` plain data without secrets.
+ */
+export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown>>): void {
+  turnFor('ledgerLine').lines.push({ kind, fields });
+}
+
+/**
+ * Sends made in `body` carry `id` in their chain of causes: cutting `id` aborts the driver calls they lead to. A forwarder
+ * runs its send in here.
+ */
+export function under<R>(id: string, body: () => R): R {
+  const turn = turnFor('under');
+  const before = turn.chain;
+  turn.chain = before.with(id);
+  try {
+    return body();
+  } finally {
+    turn.chain = before;
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * One vat: a place where actors are near each other, and one turn after the other runs.
+ */
+import type { Household, Intake, Runnable } from './actor.ts';
+import { spawn } from './actor.ts';
+import type { Chain } from './causes.ts';
+import { CapError } from './errors.ts';
+import { Thunk } from './eventual.ts';
+import { Message } from './message.ts';
+import type { Account } from './meter.ts';
+import type { Turn } from './turn.ts';
+import type { Far, Faraway, Portrait } from './types.ts';
+import { Vow } from './vow.ts';
+
+export interface Vat {
+  readonly name: string;
+  /** Brings a portrait to life in a turn of its own. */
+  spawn<T>(portrait: Portrait<T>): Promise<Far<T>>;
+  /** The named root of a durable vat: made the first time, found again after a restart. */
+  root<T>(name: string, make: () => Portrait<T>): Promise<Far<T>>;
+  /** Runs `body` as one turn of this vat; if it throws, nothing of it remains and the promise breaks with its error. */
+  turn<R>(body: () => R): Promise<Faraway<R>>;
+  /** A dry run: the turn's effects are thrown away. `changed` and `sent` are labels with ids. */
+  peek<R>(body: () => R): Promise<{ readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] }>;
+  /** Stops it for good: messages that wait, and all later ones, break with `vat-halted`. */
+  halt(why?: Error): void;
+}
+
+/** What a vat needs of the world that all vats share. */
+export interface Ground {
+  readonly intake: Intake;
+  readonly chain: Chain;
+}
+
+/** A turn whose effects are thrown away. */
+class DryRun extends Thunk {
+  seen: { readonly result: unknown; readonly changed: readonly string[]; readonly sent: readonly string[] } | undefined;
+
+  override dryRun(turn: Turn, result: unknown): { readonly error: unknown } {
+    const labels = (all: readonly (string | undefined)[]): readonly string[] => Object.freeze([...new Set(all.filter((label) => label !== undefined))]);
+    this.seen = Object.freeze({
+      result,
+      changed: labels(turn.undos.map((undo) => undo.changed)),
+      sent: labels(turn.effects.map((effect) => effect.sent)),
+    });
+    // What it would have said in the ledger never happened either.
+    turn.lines.length = 0;
+    return { error: new CapError('peek', 'this was a dry run') };
+  }
+}
+
+export class LiveVat implements Vat, Household {
+  readonly name: string;
+  readonly account: Account;
+  readonly intake: Intake;
+  readonly #ground: Ground;
+  #ids = 0;
+  #halted: CapError | undefined;
+  readonly #roots = new Map<string, Promise<Far<unknown>>>();
+
+  constructor(name: string, account: Account, ground: Ground) {
+    this.name = name;
+    this.account = account;
+    this.intake = ground.intake;
+    this.#ground = ground;
+  }
+
+  get halted(): CapError | undefined {
+    return this.#halted;
+  }
+
+  nextId(): number {
+    this.#ids += 1;
+    return this.#ids;
+  }
+
+  spawn<T>(portrait: Portrait<T>): Promise<Far<T>> {
+    return this.#run(new Thunk(this, 'spawn', () => spawn(portrait))) as Promise<Far<T>>;
+  }
+
+  root<T>(name: string, make: () => Portrait<T>): Promise<Far<T>> {
+    let root = this.#roots.get(name);
+    if (root === undefined) {
+      root = this.#run(new Thunk(this, 'root', () => spawn(make()))) as Promise<Far<unknown>>;
+      this.#roots.set(name, root);
+      // A root that could not be made can be asked for again.
+      Promise.prototype.then.call(root, undefined, () => this.#roots.delete(name));
+    }
+    return root as Promise<Far<T>>;
+  }
+
+  turn<R>(body: () => R): Promise<Faraway<R>> {
+    return this.#run(new Thunk(this, 'turn', body)) as Promise<Faraway<R>>;
+  }
+
+  async peek<R>(body: () => R): Promise<{ readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] }> {
+    const dry = new DryRun(this, 'peek', body);
+    try {
+      await this.#run(dry);
+    } catch (error) {
+      if (dry.seen === undefined) throw error;
+    }
+    return dry.seen as { readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] };
+  }
+
+  halt(why?: Error): void {
+    this.#halted ??= new CapError('vat-halted', `the vat "${this.name}" was halted${why === undefined ? '' : `: ${why.message}`}: its objects are gone`);
+  }
+
+  #run(thunk: Runnable): Promise<unknown> {
+    let answer: Vow;
+    try {
+      answer = this.#post(thunk);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return answer.promise();
+  }
+
+  #post(thunk: Runnable): Vow {
+    this.account.charge('messages', 1);
+    let answer: Vow;
+    try {
+      answer = new Vow(this.account);
+    } catch (error) {
+      this.account.refund('messages', 1);
+      throw error;
+    }
+    thunk.post(new Message(thunk, '', [], false, answer, this.account, this.#ground.chain, undefined, undefined));
+    return answer;
+  }
+}
+

@@ -1,0 +1,210 @@
+/**
+ * Promises, seen from inside: where messages wait until it is known whom they are for.
+ *
+ * Promise: messages to a promise reach what it becomes in the order they were sent, also when it becomes another promise;
+ * one that becomes plain data, itself, or an error breaks what waits. (Goblins 0.18 answers nobody in the first two cases.)
+ *
+ * A program holds native promises. The ones minted here are known by identity, so that a behaviour which answers with a
+ * promise made by `.then` or `async` is told from one that passes an answer on.
+ */
+import { CapError } from './errors.ts';
+import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
+import { type Answer, type Message, Target, toData } from './message.ts';
+import { targetOf } from './reference.ts';
+
+const minted = new WeakMap<object, Vow>();
+
+/** The vow behind a promise of ours. */
+export const vowOf = (promise: object): Vow | undefined => minted.get(promise);
+
+interface Watcher {
+  fulfilled(value: unknown): void;
+  broken(error: unknown): void;
+}
+
+const noop = (): void => {};
+const then = Promise.prototype.then;
+/** Nobody will look: a broken promise must not end the process. */
+export const quieten = (promise: Promise<unknown>): void => void then.call(promise, undefined, noop);
+
+export class Vow extends Target implements Answer {
+  readonly account: Account;
+  #state: 'pending' | 'fulfilled' | 'broken' | 'linked' = 'pending';
+  /** The value, the error, or the vow it was linked to. */
+  #value: unknown;
+  #waiting: Message[] | undefined;
+  #watchers: Watcher[] | undefined;
+  // The host's native promise: made only when somebody asks for it.
+  #native: Promise<unknown> | undefined;
+  #settleNative: { resolve(value: unknown): void; reject(error: unknown): void } | undefined;
+  /** Somebody else sees its breaking: an actor, a pipelined message. */
+  #watched = false;
+  #charge: Charge | undefined;
+
+  constructor(account: Account) {
+    super();
+    this.account = account;
+    account.charge('promises', 1);
+    if (account.bounds('promises')) {
+      this.#charge = { account, budget: 'promises', amount: 1 };
+      chargeUntilCollected(this, this.#charge);
+    }
+  }
+
+  get label(): string {
+    return 'promise';
+  }
+
+  /** Where a chain of linked promises ends. */
+  static end(vow: Vow): Vow {
+    let end = vow;
+    while (end.#state === 'linked') end = end.#value as Vow;
+    // Path compression: a loop that links promise to promise stays constant in memory and time.
+    if (end !== vow) vow.#value = end;
+    return end;
+  }
+
+  get settled(): 'fulfilled' | 'broken' | undefined {
+    const state = Vow.end(this).#state;
+    return state === 'fulfilled' || state === 'broken' ? state : undefined;
+  }
+
+  /** What it was fulfilled with; only where `settled` is `fulfilled`. */
+  get value(): unknown {
+    return Vow.end(this).#value;
+  }
+
+  /** Its breaking is seen by somebody who is not the host program. */
+  watchedInside(): void {
+    this.#watched = true;
+  }
+
+  post(message: Message): void {
+    const end = Vow.end(this);
+    if (end !== this) return end.post(message);
+    this.#watched = true;
+    if (this.#state === 'pending') {
+      message.to = this;
+      this.#waiting ??= [];
+      this.#waiting.push(message);
+    } else if (this.#state === 'broken') message.fail(this.#value);
+    else forward(message, this.#value);
+  }
+
+  near(method: string): never {
+    throw new CapError('not-callable', `"${method.slice(0, 64)}" was called on a promise that is not resolved yet: use E(promise)`);
+  }
+
+  /** Calls back at once where it is settled already. */
+  watch(fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
+    const end = Vow.end(this);
+    end.#watched = true;
+    if (end.#state === 'pending') {
+      end.#watchers ??= [];
+      end.#watchers.push({ fulfilled, broken });
+    } else if (end.#state === 'broken') broken(end.#value);
+    else fulfilled(end.#value);
+  }
+
+  /** Settles it, once: later calls are ignored, as Goblins' resolvers do. A promise of ours links the two. */
+  fulfil(value: unknown): void {
+    if (this.#state !== 'pending') return;
+    const other = typeof value === 'object' && value !== null ? minted.get(value) : undefined;
+    if (other === undefined) return this.#settle('fulfilled', value);
+    const end = Vow.end(other);
+    if (end === this) return this.break(new CapError('cycle', 'a promise was resolved to itself: resolve it to something else'));
+    end.#watched = true;
+    if (end.#state !== 'pending') return this.#settle(end.#state as 'fulfilled' | 'broken', end.#value);
+    this.#link(end);
+  }
+
+  break(error: unknown): void {
+    if (this.#state === 'pending') this.#settle('broken', error);
+  }
+
+  /** The native promise of the host program. One a vow, so that passing it back is recognised. */
+  promise(): Promise<unknown> {
+    if (this.#native === undefined) {
+      const native = new Promise<unknown>((resolve, reject) => {
+        this.#settleNative = { resolve, reject };
+      });
+      this.adopt(native);
+      const end = Vow.end(this);
+      if (end.#state === 'pending') {
+        if (end !== this) this.#followNatively(end);
+      } else this.#tellNative(end.#state as 'fulfilled' | 'broken', end.#value);
+    }
+    return this.#native as Promise<unknown>;
+  }
+
+  /** `promise` stands for this vow from now on. */
+  adopt(promise: Promise<unknown>): void {
+    this.#native ??= promise;
+    minted.set(promise, this);
+  }
+
+  /** A second promise object for the same vow. */
+  alias<P extends Promise<unknown>>(promise: P): P {
+    minted.set(promise, this);
+    return promise;
+  }
+
+  #settle(state: 'fulfilled' | 'broken', value: unknown): void {
+    const waiting = this.#waiting;
+    const watchers = this.#watchers;
+    this.#state = state;
+    this.#value = value;
+    this.#waiting = undefined;
+    this.#watchers = undefined;
+    this.#refund();
+    if (waiting !== undefined)
+      for (const message of waiting) {
+        if (state === 'broken') message.fail(value);
+        else forward(message, value);
+      }
+    if (this.#settleNative !== undefined) this.#tellNative(state, value);
+    if (watchers !== undefined) for (const watcher of watchers) state === 'broken' ? watcher.broken(value) : watcher.fulfilled(value);
+  }
+
+  #link(end: Vow): void {
+    const waiting = this.#waiting;
+    const watchers = this.#watchers;
+    this.#state = 'linked';
+    this.#value = end;
+    this.#waiting = undefined;
+    this.#watchers = undefined;
+    this.#refund();
+    // Nothing sent through us can be older than what waits here, so appending keeps the order of every sender.
+    if (waiting !== undefined) for (const message of waiting) end.post(message);
+    if (this.#settleNative !== undefined) this.#followNatively(end);
+    if (watchers !== undefined) for (const watcher of watchers) end.watch(watcher.fulfilled, watcher.broken);
+  }
+
+  #followNatively(end: Vow): void {
+    end.watch(
+      (value) => this.#tellNative('fulfilled', value),
+      (error) => this.#tellNative('broken', error),
+    );
+  }
+
+  #tellNative(state: 'fulfilled' | 'broken', value: unknown): void {
+    const settle = this.#settleNative;
+    if (settle === undefined) return;
+    this.#settleNative = undefined;
+    if (state === 'fulfilled') return settle.resolve(value);
+    if (this.#watched) quieten(this.#native as Promise<unknown>);
+    settle.reject(value);
+  }
+
+  #refund(): void {
+    this.account.refund('promises', 1);
+    if (this.#charge !== undefined) this.#charge.amount = 0;
+  }
+}
+
+function forward(message: Message, value: unknown): void {
+  const target = targetOf(value);
+  if (target === undefined) return message.fail(toData(message.method));
+  message.to = target;
+  target.post(message);
+}
