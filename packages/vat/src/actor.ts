@@ -8,7 +8,7 @@
 import { CapError } from './errors.ts';
 import { type Message, Target } from './message.ts';
 import { type Account, type Dues, refundWhenCollected } from './meter.ts';
-import { type AnyPortrait, type Kind, methodsOf, openPortrait } from './portrait.ts';
+import { type AnyPortrait, type Kind, methodsOf, type Opened, openPortrait } from './portrait.ts';
 import { dispatchBy, functionReference, isMethodName, procedureReference, referenceClass } from './reference.ts';
 import { current, type Home, Turn, turnFor, type Undo } from './turn.ts';
 import type { Portrait } from './types.ts';
@@ -38,11 +38,17 @@ export interface Household extends Home {
 class Become {
   readonly #actor: Actor;
   readonly #frame: number;
-  readonly #next: AnyPortrait;
+  readonly #next: Opened;
   readonly #value: unknown;
   readonly #breaks: { readonly error: unknown } | undefined;
 
-  constructor(actor: Actor, frame: number, next: AnyPortrait, value: unknown, breaks: { readonly error: unknown } | undefined) {
+  constructor(
+    actor: Actor,
+    frame: number,
+    next: Opened,
+    value: unknown,
+    breaks: { readonly error: unknown } | undefined,
+  ) {
     this.#actor = actor;
     this.#frame = frame;
     this.#next = next;
@@ -56,8 +62,16 @@ class Become {
 
   /** Takes effect: `actor` becomes `next`; answers with the value. */
   static accept(token: Become, actor: Actor, frame: number, outermost: boolean): unknown {
-    if (token.#actor !== actor) throw new CapError('become-failure', `${actor.label} returned a become token of another actor: return what its own bcom made`);
-    if (token.#frame !== frame) throw new CapError('become-failure', `${actor.label} returned a become token of another call: call bcom in the method that returns it`);
+    if (token.#actor !== actor)
+      throw new CapError(
+        'become-failure',
+        `${actor.label} returned a become token of another actor: return what its own bcom made`,
+      );
+    if (token.#frame !== frame)
+      throw new CapError(
+        'become-failure',
+        `${actor.label} returned a become token of another call: call bcom in the method that returns it`,
+      );
     actor.become(token.#next);
     if (token.#breaks === undefined) return token.#value;
     if (!outermost) throw token.#breaks.error;
@@ -96,16 +110,58 @@ function makeBcom(actor: Actor): unknown {
 }
 
 function token(actor: Actor, next: unknown, value: unknown, breaks: { readonly error: unknown } | undefined): Become {
-  if (openPortrait(next) === undefined)
-    throw new CapError('become-failure', `${actor.label} can only become a portrait, as Counter(1) is: a reference or a plain behaviour is none`);
-  if (current === undefined || current.actor !== actor) throw new CapError('become-failure', `bcom of ${actor.label} was called outside its own call: return bcom(…) from the method`);
-  return new Become(actor, current.frame, next as AnyPortrait, value, breaks);
+  const opened = openPortrait(next);
+  if (opened === undefined)
+    throw new CapError(
+      'become-failure',
+      `${actor.label} can only become a portrait, as Counter(1) is: a reference or a plain behaviour is none`,
+    );
+  if (current === undefined || current.actor !== actor)
+    throw new CapError(
+      'become-failure',
+      `bcom of ${actor.label} was called outside its own call: return bcom(…) from the method`,
+    );
+  return new Become(actor, current.frame, opened, value, breaks);
 }
 
 // ---- actors -----------------------------------------------------------------------------------------------------------
 
+type AnyFunction = (...args: readonly unknown[]) => unknown;
+
+// By count, for a spread looks at what hardened intrinsics made slow. Never with `this`.
+function callWith(call: AnyFunction, args: readonly unknown[]): unknown {
+  switch (args.length) {
+    case 0:
+      return call();
+    case 1:
+      return call(args[0]);
+    case 2:
+      return call(args[0], args[1]);
+    default:
+      return Reflect.apply(call, undefined, args);
+  }
+}
+
+function constructWith(construct: Kind['construct'], bcom: unknown, args: readonly unknown[]): unknown {
+  switch (args.length) {
+    case 0:
+      return construct(bcom);
+    case 1:
+      return construct(bcom, args[0]);
+    case 2:
+      return construct(bcom, args[0], args[1]);
+    case 3:
+      return construct(bcom, args[0], args[1], args[2]);
+    default:
+      return construct(bcom, ...args);
+  }
+}
+
 const asynchronous = (label: string): CapError =>
-  new CapError('async-behaviour', `${label} answered with a promise that the vat did not mint: behaviours are synchronous, wait with E.when or E.to`);
+  new CapError(
+    'async-behaviour',
+    `${label} answered with a promise that the vat did not mint: behaviours are synchronous, wait with E.when or E.to`,
+  );
 
 export class Actor extends Runnable {
   readonly home: Household;
@@ -163,7 +219,8 @@ export class Actor extends Runnable {
 
   near(method: string, args: readonly unknown[]): unknown {
     const turn = current as Turn;
-    if (turn.home !== this.home) throw new CapError('not-callable', `${this.label} is in another vat: use E(reference).${method.slice(0, 64)}(…)`);
+    if (turn.home !== this.home)
+      throw new CapError('not-callable', `${this.label} is in another vat: use E(reference).${method.slice(0, 64)}(…)`);
     return this.#call(turn, method, args, false);
   }
 
@@ -172,9 +229,7 @@ export class Actor extends Runnable {
   }
 
   /** State and its payer change now; the journal puts both back if the turn is undone. */
-  become(portrait: AnyPortrait): void {
-    const made = openPortrait(portrait);
-    if (made === undefined) throw new Error('a become token without a portrait');
+  become(made: Opened): void {
     const turn = current as Turn;
     const before = new Became(this, this.#kind, this.#args, this.#behaviour, this.#payer, this.#bytes);
     this.#kind = made.kind;
@@ -233,7 +288,7 @@ export class Actor extends Runnable {
     turn.actor = undefined;
     let behaviour: unknown;
     try {
-      behaviour = kind.construct(this.#bcom, ...this.#args);
+      behaviour = constructWith(kind.construct, this.#bcom, this.#args);
     } finally {
       turn.actor = outer;
       turn.frame = frame;
@@ -242,9 +297,14 @@ export class Actor extends Runnable {
       quieten(behaviour);
       throw asynchronous(`the constructor of ${kind.label}`);
     }
-    const fits = kind.procedure ? typeof behaviour === 'function' : typeof behaviour === 'function' || (typeof behaviour === 'object' && behaviour !== null);
+    const fits = kind.procedure
+      ? typeof behaviour === 'function'
+      : typeof behaviour === 'function' || (typeof behaviour === 'object' && behaviour !== null);
     if (!fits || (behaviour as object) === this.reference)
-      throw new CapError('invalid', `the constructor of ${kind.label} must return ${kind.procedure ? 'one procedure (method, args)' : 'methods or one function'}`);
+      throw new CapError(
+        'invalid',
+        `the constructor of ${kind.label} must return ${kind.procedure ? 'one procedure (method, args)' : 'methods or one function'}`,
+      );
     return behaviour;
   }
 
@@ -256,6 +316,7 @@ export class Actor extends Runnable {
     const frame = Turn.nextFrame();
     turn.actor = this;
     turn.frame = frame;
+    if (outermost) turn.messageFrame = frame;
     try {
       const result = this.#apply(behaviour, method, args);
       if (typeof result !== 'object' || result === null) return result;
@@ -274,13 +335,18 @@ export class Actor extends Runnable {
   #apply(behaviour: unknown, method: string, args: readonly unknown[]): unknown {
     if (typeof behaviour === 'function') {
       if (this.#kind.procedure) return behaviour(method, args) as unknown;
-      if (method === '') return behaviour(...args) as unknown;
+      if (method === '') return callWith(behaviour as AnyFunction, args);
     } else if (Object.hasOwn(behaviour as object, method) && isMethodName(method)) {
       // Without `this`: a behaviour that calls itself through it would see raw become tokens.
       const call = (behaviour as Record<string, unknown>)[method];
-      if (typeof call === 'function') return (0, call)(...args) as unknown;
+      if (typeof call === 'function') return callWith(call as AnyFunction, args);
     }
-    throw new CapError('no-such-method', method === '' ? `${this.label} is not a function: name a method` : `${this.label} has no method "${method.slice(0, 64)}"`);
+    throw new CapError(
+      'no-such-method',
+      method === ''
+        ? `${this.label} is not a function: name a method`
+        : `${this.label} has no method "${method.slice(0, 64)}"`,
+    );
   }
 
   #absent(): CapError {
@@ -360,5 +426,7 @@ export function spawn<T>(portrait: Portrait<T>): T {
 
 /** A reference's own method, called in a turn. What happens outside one is up to the module that sends. */
 export function dispatchNear(outside: (target: Target, method: string, args: unknown[]) => unknown): void {
-  dispatchBy((target, method, args) => (current === undefined ? outside(target, method, args) : target.near(method, args)));
+  dispatchBy((target, method, args) =>
+    current === undefined ? outside(target, method, args) : target.near(method, args),
+  );
 }

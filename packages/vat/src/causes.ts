@@ -5,7 +5,7 @@
  * signal fired and its answer broken; a result that still comes is dropped. `cut` answers when those drivers are done.
  * The vat knows ids only. What a grant is, is said by `@hob/revocable`.
  */
-import { CapError } from './errors.ts';
+import type { CapError } from './errors.ts';
 
 /** One call that is outside with a driver. */
 export interface Outside {

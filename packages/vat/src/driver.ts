@@ -7,8 +7,8 @@
  */
 import type { Outside } from './causes.ts';
 import { CapError } from './errors.ts';
-import { Account } from './meter.ts';
 import { type Message, Target } from './message.ts';
+import { Account } from './meter.ts';
 import { isMethodName, isReference, referenceClass } from './reference.ts';
 import type { Far, Meter } from './types.ts';
 import { pass } from './values.ts';
@@ -55,7 +55,10 @@ class Driver extends Target {
   }
 
   near(method: string): never {
-    throw new CapError('not-callable', `"${method.slice(0, 64)}" was called on a driver, which is never near: use E(reference)`);
+    throw new CapError(
+      'not-callable',
+      `"${method.slice(0, 64)}" was called on a driver, which is never near: use E(reference)`,
+    );
   }
 
   /** Whether a call changes nothing, so that it need not wait for a commit. */
@@ -74,7 +77,8 @@ class Driver extends Target {
     const ended = chain.ended();
     if (ended !== undefined) return void answer?.break(ended);
     const act = isMethodName(method) && Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
-    if (act === undefined) return void answer?.break(new CapError('no-such-method', `it has no method "${method.slice(0, 64)}"`));
+    if (act === undefined)
+      return void answer?.break(new CapError('no-such-method', `it has no method "${method.slice(0, 64)}"`));
     const call = new Call(message);
     chain.causes?.started(chain.ids, call);
     let result: unknown;
@@ -167,13 +171,16 @@ class Call implements Outside {
  */
 export function driver<T extends object>(
   methods: {
-    readonly [K in keyof T]: T[K] extends (...a: infer A) => infer R ? (args: A, call: DriverCall) => Promise<Awaited<R>> | Awaited<R> : never;
+    readonly [K in keyof T]: T[K] extends (...a: infer A) => infer R
+      ? (args: A, call: DriverCall) => Promise<Awaited<R>> | Awaited<R>
+      : never;
   },
   options: DriverOptions<T> = {},
 ): Far<T> {
   const own: Record<string, Methods[string]> = {};
   for (const [name, act] of Object.entries(methods)) {
-    if (typeof act !== 'function' || !isMethodName(name)) throw new CapError('invalid', `a driver has methods only: "${name.slice(0, 64)}" cannot be one`);
+    if (typeof act !== 'function' || !isMethodName(name))
+      throw new CapError('invalid', `a driver has methods only: "${name.slice(0, 64)}" cannot be one`);
     own[name] = act as Methods[string];
   }
   return makeReference(own, options as DriverOptions<object>) as Far<T>;
@@ -196,8 +203,10 @@ export function driverOf<T extends object>(object: T, options: DriverOptions<T> 
   if (known !== undefined) return known as Far<T>;
   const methods: Record<string, Methods[string]> = {};
   for (const name of methodNames(object))
-    methods[name] = async (args) => wrap(await Reflect.apply((object as Record<string, never>)[name] as never, object, args));
-  if (Object.keys(methods).length === 0) throw new CapError('invalid', 'it has no methods: a driver is an object with async methods');
+    methods[name] = async (args) =>
+      wrap(await Reflect.apply((object as Record<string, never>)[name] as never, object, args));
+  if (Object.keys(methods).length === 0)
+    throw new CapError('invalid', 'it has no methods: a driver is an object with async methods');
   const reference = makeReference(methods, options as DriverOptions<object>);
   wrapped.set(object, reference);
   return reference as Far<T>;
@@ -205,12 +214,25 @@ export function driverOf<T extends object>(object: T, options: DriverOptions<T> 
 
 function methodNames(object: object): readonly string[] {
   const names = new Set<string>();
-  for (let at: object | null = object; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null)
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at))) if (typeof value === 'function' && isMethodName(name)) names.add(name);
+  for (
+    let at: object | null = object;
+    at !== null && at !== Object.prototype;
+    at = Object.getPrototypeOf(at) as object | null
+  )
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at)))
+      if (typeof value === 'function' && isMethodName(name)) names.add(name);
   return [...names];
 }
 
 function wrap(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || isReference(value) || Array.isArray(value) || ArrayBuffer.isView(value) || value instanceof Error) return value;
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    isReference(value) ||
+    Array.isArray(value) ||
+    ArrayBuffer.isView(value) ||
+    value instanceof Error
+  )
+    return value;
   return methodNames(value).length > 0 ? driverOf(value) : value;
 }

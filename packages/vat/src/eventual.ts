@@ -11,10 +11,10 @@ import { CapError } from './errors.ts';
 import { handledPromises, sendForeign } from './foreign.ts';
 import { Message, Target, toData } from './message.ts';
 import { Account } from './meter.ts';
-import { isMethodName, referenceClass, targetOf } from './reference.ts';
+import { isMethodName, procedureReference, referenceClass, targetOf } from './reference.ts';
 import { current, type Effect, type Turn, turnFor } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
-import type { Eventual, Outcome } from './types.ts';
+import type { Eventual, Far, Outcome } from './types.ts';
 import { follow, pass, passArgs } from './values.ts';
 import { quieten, Vow, vowOf } from './vow.ts';
 
@@ -53,7 +53,13 @@ class Send implements Effect {
 }
 
 /** In a turn. */
-function sendLater(turn: Turn, x: unknown, method: string, args: unknown[], wanted: boolean): Promise<unknown> | undefined {
+function sendLater(
+  turn: Turn,
+  x: unknown,
+  method: string,
+  args: unknown[],
+  wanted: boolean,
+): Promise<unknown> | undefined {
   const { account } = turn;
   const passed = passArgs(args, account);
   const to = addressee(x, account);
@@ -65,13 +71,30 @@ function sendLater(turn: Turn, x: unknown, method: string, args: unknown[], want
     account.refund('messages', 1);
     throw error;
   }
-  const message = new Message(to ?? nowhere, method, passed.args, passed.promises, vow, account, turn.chain, turn.seq, turn.actor);
+  const message = new Message(
+    to ?? nowhere,
+    method,
+    passed.args,
+    passed.promises,
+    vow,
+    account,
+    turn.chain,
+    turn.seq,
+    turn.actor,
+  );
   turn.effects.push(new Send(message));
   return vow === undefined ? undefined : turnPromise(vow);
 }
 
 /** Outside a turn: by the host program, or by a connection for its session. */
-export function sendNow(to: Target, method: string, args: unknown[], account: Account, chain: Chain, wanted: boolean): Vow | undefined {
+export function sendNow(
+  to: Target,
+  method: string,
+  args: unknown[],
+  account: Account,
+  chain: Chain,
+  wanted: boolean,
+): Vow | undefined {
   const passed = passArgs(args, account);
   account.charge('messages', 1);
   let vow: Vow | undefined;
@@ -193,7 +216,10 @@ export class Thunk extends Runnable {
     const result = this.#body(...args);
     if (!(result instanceof Promise) || vowOf(result) !== undefined) return result;
     quieten(result);
-    throw new CapError('async-behaviour', 'a turn is synchronous: send with E, answer with the promise that E gave, wait with E.when');
+    throw new CapError(
+      'async-behaviour',
+      'a turn is synchronous: send with E, answer with the promise that E gave, wait with E.when',
+    );
   }
 }
 
@@ -205,7 +231,12 @@ class Wait implements Effect {
   readonly #answer: Vow | undefined;
   readonly #deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message;
 
-  constructor(turn: Turn, awaited: unknown, answer: Vow | undefined, deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message) {
+  constructor(
+    turn: Turn,
+    awaited: unknown,
+    answer: Vow | undefined,
+    deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message,
+  ) {
     this.#turn = turn;
     this.#awaited = awaited;
     this.#answer = answer;
@@ -245,7 +276,17 @@ function when(x: unknown, ok: (value: never) => unknown, broken?: (error: Error)
   const awaited = x instanceof Promise ? x : pass(x, account);
   const answer = new Vow(account);
   const make = (label: string, body: (value: never) => unknown, value: unknown): Message =>
-    new Message(new Thunk(home as Household, label, body as (...args: readonly unknown[]) => unknown), '', [value], false, answer, account, chain, seq, actor);
+    new Message(
+      new Thunk(home as Household, label, body as (...args: readonly unknown[]) => unknown),
+      '',
+      [value],
+      false,
+      answer,
+      account,
+      chain,
+      seq,
+      actor,
+    );
   turn.effects.push(
     new Wait(turn, awaited, answer, (settled) => {
       if ('value' in settled) return make('when', ok, settled.value);
@@ -277,7 +318,23 @@ function to(self: object, method: string, ...data: unknown[]): { on(promise: Pro
     on(promise: PromiseLike<unknown>): void {
       const awaited = promise instanceof Promise ? promise : pass(promise, account);
       turnFor('E.to').effects.push(
-        new Wait(turn, awaited, undefined, (settled) => new Message(target, method, [outcome(settled), ...passed.args], passed.promises, undefined, account, chain, seq, actor)),
+        new Wait(
+          turn,
+          awaited,
+          undefined,
+          (settled) =>
+            new Message(
+              target,
+              method,
+              [outcome(settled), ...passed.args],
+              passed.promises,
+              undefined,
+              account,
+              chain,
+              seq,
+              actor,
+            ),
+        ),
       );
     },
   });
@@ -360,8 +417,22 @@ export function promise<T>(): {
   const vow = new Vow(current?.account ?? house);
   return Object.freeze({
     promise: (current === undefined ? vow.promise() : turnPromise(vow)) as Promise<T>,
-    resolver: new ResolverReference(new Resolver(vow)) as { resolve(value: T | PromiseLike<T>): void; break(error: Error): void },
+    resolver: new ResolverReference(new Resolver(vow)) as {
+      resolve(value: T | PromiseLike<T>): void;
+      break(error: Error): void;
+    },
   });
+}
+
+/**
+ * A reference for what `promise` will be: for a program that has to hand on now what is made in a later turn. Messages to it
+ * wait, in order; if the promise breaks, so do they.
+ */
+export function farOf<T>(promise: Promise<Far<T>>): Far<T> {
+  const vow = vowOf(promise);
+  if (vow === undefined) throw new CapError('invalid', 'farOf takes a promise that a vat gave');
+  vow.watchedInside();
+  return procedureReference(vow) as Far<T>;
 }
 
 // A method called on a reference outside a turn sends a message, so that other systems' eventual sends work on ours.

@@ -6,8 +6,8 @@
  * the published `E` works on them as they are.
  */
 import { CapError } from './errors.ts';
-import { Account } from './meter.ts';
 import { type Message, Target } from './message.ts';
+import { Account } from './meter.ts';
 import { targetOf } from './reference.ts';
 import { quieten, vowOf } from './vow.ts';
 
@@ -17,12 +17,14 @@ interface HandledPromises {
 }
 
 /** Endo's eventual send, where its shim has been loaded. */
-export const handledPromises = (): HandledPromises | undefined => (globalThis as { HandledPromise?: HandledPromises }).HandledPromise;
+export const handledPromises = (): HandledPromises | undefined =>
+  (globalThis as { HandledPromise?: HandledPromises }).HandledPromise;
 
 /** Sends at once, in no turn of ours. Without Endo's shim an object is local: its method is called in a later job. */
 export function sendForeign(object: unknown, method: string, args: readonly unknown[]): Promise<unknown> {
   const handled = handledPromises();
-  if (handled !== undefined) return method === '' ? handled.applyFunction(object, args) : handled.applyMethod(object, method, args);
+  if (handled !== undefined)
+    return method === '' ? handled.applyFunction(object, args) : handled.applyMethod(object, method, args);
   return Promise.resolve(object).then((settled: unknown) => {
     if (method === '' && typeof settled === 'function') return settled(...args) as unknown;
     const call = settled === null || settled === undefined ? undefined : (settled as Record<string, unknown>)[method];
@@ -31,16 +33,26 @@ export function sendForeign(object: unknown, method: string, args: readonly unkn
   });
 }
 
-/** What leaves for a foreign object: its own objects come home unwrapped, our promises as ordinary ones. */
-function give(value: unknown): unknown {
+/** How values pass between us and the other system. */
+export interface Seam {
+  /** What comes from there, checked. */
+  accept(value: unknown, account: Account): unknown;
+  /** What goes there. */
+  give(value: unknown): unknown;
+  /** Why it broke there. */
+  reason(error: unknown): unknown;
+}
+
+/** In this process: its own objects come home unwrapped, our promises as ordinary ones, the rest as it is. */
+export function giveLocally(value: unknown): unknown {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
   const target = targetOf(value);
   if (target !== undefined) return target instanceof Foreign ? target.object : value;
   const vow = vowOf(value);
   if (vow !== undefined) return vow.promise();
-  if (Array.isArray(value)) return Object.freeze(value.map(give));
+  if (Array.isArray(value)) return Object.freeze(value.map(giveLocally));
   if (Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, give(item)])));
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, giveLocally(item)])));
 }
 
 /** Pays for nothing: the other side has its own budgets. */
@@ -48,12 +60,12 @@ const elsewhere = new Account('foreign');
 
 export class Foreign extends Target {
   readonly object: object;
-  readonly #accept: (value: unknown, account: Account) => unknown;
+  readonly #seam: Seam;
 
-  constructor(object: object, accept: (value: unknown, account: Account) => unknown) {
+  constructor(object: object, seam: Seam) {
     super();
     this.object = object;
-    this.#accept = accept;
+    this.#seam = seam;
   }
 
   get label(): string {
@@ -65,24 +77,36 @@ export class Foreign extends Target {
   }
 
   near(method: string): never {
-    throw new CapError('not-callable', `"${method.slice(0, 64)}" was called on an object of another system: use E(reference)`);
+    throw new CapError(
+      'not-callable',
+      `"${method.slice(0, 64)}" was called on an object of another system: use E(reference)`,
+    );
   }
 
   post(message: Message): void {
     message.taken();
     const { answer, account } = message;
-    const result = sendForeign(this.object, message.method, message.args.map(give));
+    let result: Promise<unknown>;
+    try {
+      result = sendForeign(
+        this.object,
+        message.method,
+        message.args.map((arg) => this.#seam.give(arg)),
+      );
+    } catch (error) {
+      return void answer?.break(error);
+    }
     if (answer === undefined) return quieten(result);
     Promise.prototype.then.call(
       result,
       (value: unknown) => {
         try {
-          answer.fulfil(this.#accept(value, account));
+          answer.fulfil(this.#seam.accept(value, account));
         } catch (error) {
           answer.break(error);
         }
       },
-      (error: unknown) => answer.break(error),
+      (error: unknown) => answer.break(this.#seam.reason(error)),
     );
   }
 }

@@ -1,29 +1,32 @@
 /** The public face of `@hob/vat`: actors, turns, references, meters, drivers, the store and its ledger. */
 export { spawn } from './actor.ts';
+export * from './actors/index.ts';
 export type { Clock } from './clock.ts';
+export { cut } from './cut.ts';
 export { type DriverCall, type DriverOptions, driver, driverOf } from './driver.ts';
 export { systemClock } from './drivers/clock.ts';
 export { mutant, mutantName } from './drivers/mutant.ts';
 export { systemRandom } from './drivers/random.ts';
 export { CapError, type LifecycleCode, type VatCode } from './errors.ts';
-export { E, promise } from './eventual.ts';
+export { E, farOf, promise } from './eventual.ts';
 export { exportLedger } from './ledger/export.ts';
 export { type LedgerVerdict, verifyLedger } from './ledger/verify.ts';
 export { define, defineProcedure } from './portrait.ts';
+export { isReference } from './reference.ts';
 export { openStore, type Store } from './store/store.ts';
 export { type ByteSink, type ByteSource, iterate } from './streams.ts';
 export { hashSecret, newSecret } from './sturdyrefs.ts';
 export { table } from './table.ts';
 export { type TestClock, testClock } from './test-clock.ts';
 export { trace } from './trace.ts';
-export { attempt, ledgerLine, under } from './turn.ts';
+export { attempt, byMessage, inTurn, ledgerLine, under, vatTime, wallTime } from './turn.ts';
 export type {
   AnyDefinition,
   Bcom,
   Become,
   Behaviour,
-  Definition,
   DefineOptions,
+  Definition,
   Eventual,
   Far,
   Faraway,
@@ -36,4 +39,4 @@ export type {
   TurnRecord,
 } from './types.ts';
 export type { Vat } from './vat.ts';
-export { openVats, type Vats, type VatsOptions } from './vats.ts';
+export { onlyVats, openVats, type Vats, type VatsOptions } from './vats.ts';

@@ -29,8 +29,12 @@ export class Account implements Meter {
     for (const budget of budgets) all[budget] = Number.POSITIVE_INFINITY;
     for (const [budget, limit] of Object.entries(limits)) {
       if (!(budgets as readonly string[]).includes(budget))
-        throw new CapError('invalid', `no budget is called "${budget.slice(0, 64)}": choose from ${budgets.join(', ')}`);
-      if (typeof limit !== 'number' || !(limit >= 0)) throw new CapError('invalid', `the limit of ${budget} must be a number >= 0`);
+        throw new CapError(
+          'invalid',
+          `no budget is called "${budget.slice(0, 64)}": choose from ${budgets.join(', ')}`,
+        );
+      if (typeof limit !== 'number' || !(limit >= 0))
+        throw new CapError('invalid', `the limit of ${budget} must be a number >= 0`);
       all[budget as Budget] = limit;
     }
     this.#limits = Object.freeze(all);
@@ -48,7 +52,10 @@ export class Account implements Meter {
   charge(budget: Exclude<Budget, 'turnMs'>, amount: number): void {
     const next = this[budget] + amount;
     if (next > this.#limits[budget] && amount > 0)
-      throw new CapError('limit', `the meter "${this.name}" allows ${this.#limits[budget]} ${budget}: release some, or ask for a larger budget`);
+      throw new CapError(
+        'limit',
+        `the meter "${this.name}" allows ${this.#limits[budget]} ${budget}: release some, or ask for a larger budget`,
+      );
     this[budget] = next;
   }
 

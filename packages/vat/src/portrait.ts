@@ -28,39 +28,45 @@ export class Kind {
   }
 }
 
+/** What a portrait holds. */
+export interface Opened {
+  readonly kind: Kind;
+  readonly args: readonly unknown[];
+  readonly bytes: number;
+}
+
 /** A definition with checked arguments: opaque to everybody but the vat. */
 class Made {
-  readonly #kind: Kind;
-  readonly #args: readonly unknown[];
-  readonly #bytes: number;
+  readonly #opened: Opened;
 
-  constructor(kind: Kind, args: readonly unknown[], bytes: number) {
-    this.#kind = kind;
-    this.#args = args;
-    this.#bytes = bytes;
+  constructor(opened: Opened) {
+    this.#opened = opened;
   }
 
-  static open(x: unknown): { readonly kind: Kind; readonly args: readonly unknown[]; readonly bytes: number } | undefined {
-    return typeof x === 'object' && x !== null && #kind in x ? { kind: x.#kind, args: x.#args, bytes: x.#bytes } : undefined;
+  static open(x: unknown): Opened | undefined {
+    return typeof x === 'object' && x !== null && #opened in x ? x.#opened : undefined;
   }
 }
 Object.freeze(Made.prototype);
 
 /** What a portrait holds; undefined for anything else. */
-export const openPortrait: (x: unknown) => { readonly kind: Kind; readonly args: readonly unknown[]; readonly bytes: number } | undefined = Made.open;
+export const openPortrait: (x: unknown) => Opened | undefined = Made.open;
 
 const kinds = new WeakMap<object, Kind>();
 /** The kind behind a definition. */
 export const kindOf = (definition: object): Kind | undefined => kinds.get(definition);
 
 function checkLabel(label: unknown): asserts label is string {
-  if (typeof label !== 'string' || label === '' || label.length > 128) throw new CapError('invalid', 'a definition needs a label of 1 to 128 characters');
+  if (typeof label !== 'string' || label === '' || label.length > 128)
+    throw new CapError('invalid', 'a definition needs a label of 1 to 128 characters');
 }
 
 function definition(kind: Kind): unknown {
   const make = (...args: unknown[]): Made => {
     const kept = keepArgs(args);
-    return Object.freeze(new Made(kind, kept.args, kept.bytes));
+    const made = new Made({ kind, args: kept.args, bytes: kept.bytes });
+    Object.freeze(made);
+    return made;
   };
   Object.defineProperty(make, 'label', { value: kind.label, enumerable: true });
   Object.defineProperty(make, 'name', { value: kind.label });
@@ -81,7 +87,9 @@ export function define<T, A extends readonly unknown[]>(
   options: DefineOptions<A> = {},
 ): Definition<T, A> {
   checkLabel(label);
-  return definition(new Kind(label, false, ctor as Constructor, options as DefineOptions<never>)) as Definition<T, A>;
+  return definition(
+    new Kind(label, false, ctor as unknown as Constructor, options as DefineOptions<never>),
+  ) as Definition<T, A>;
 }
 
 /**
@@ -94,7 +102,9 @@ export function defineProcedure<T, A extends readonly unknown[]>(
   options: DefineOptions<A> = {},
 ): Definition<T, A> {
   checkLabel(label);
-  return definition(new Kind(label, true, ctor as Constructor, options as DefineOptions<never>)) as Definition<T, A>;
+  return definition(
+    new Kind(label, true, ctor as unknown as Constructor, options as DefineOptions<never>),
+  ) as Definition<T, A>;
 }
 
 /** The method names of a behaviour, checked: what a reference to it will show. */
@@ -103,8 +113,12 @@ export function methodsOf(behaviour: object, label: string): readonly string[] {
   for (const key of Reflect.ownKeys(behaviour)) {
     const value: unknown = Object.getOwnPropertyDescriptor(behaviour, key)?.value;
     if (typeof key !== 'string' || typeof value !== 'function')
-      throw new CapError('invalid', `a behaviour of ${label} has something that is no method: behaviours hold methods only, state is in the portrait`);
-    if (!isMethodName(key)) throw new CapError('invalid', `"${key}" cannot be a method of ${label}: choose another name`);
+      throw new CapError(
+        'invalid',
+        `a behaviour of ${label} has something that is no method: behaviours hold methods only, state is in the portrait`,
+      );
+    if (!isMethodName(key))
+      throw new CapError('invalid', `"${key}" cannot be a method of ${label}: choose another name`);
     names.push(key);
   }
   return names;

@@ -100,27 +100,45 @@ export function referenceClass(methods: readonly string[]): ReferenceClass {
       Object.freeze(this);
     }
   };
-  for (const method of methods) Object.defineProperty(Made.prototype, method, { value: stub(method), enumerable: false });
+  for (const method of methods)
+    Object.defineProperty(Made.prototype, method, { value: stub(method), enumerable: false });
   Object.freeze(Made.prototype);
   return Made;
 }
 
 // What inspectors and test runners ask of any object: a procedure must not take these for messages.
-const probes: ReadonlySet<string> = new Set(['then', 'toJSON', 'toString', 'valueOf', 'inspect', 'asymmetricMatch', '$$typeof', 'nodeType', 'tagName', 'hasAttribute']);
+const probes: ReadonlySet<string> = new Set([
+  'then',
+  'toJSON',
+  'toString',
+  'valueOf',
+  'inspect',
+  'asymmetricMatch',
+  '$$typeof',
+  'nodeType',
+  'tagName',
+  'hasAttribute',
+]);
 
 const anyMethod: object = Object.freeze(
   new Proxy(Object.freeze({ __proto__: Reference.prototype }), {
-    get: (base, name, self) => (typeof name === 'string' && !probes.has(name) && !(name in base) ? uncachedStub(name) : Reflect.get(base, name, self)),
+    get: (base, name, self) =>
+      typeof name === 'string' && !probes.has(name) && !(name in base)
+        ? uncachedStub(name)
+        : Reflect.get(base, name, self),
   }),
 );
 
 // Names come from outside here, so keeping one stub for each would be a leak.
 function uncachedStub(method: string): (...args: unknown[]) => unknown {
-  return stubs.get(method) ?? function call(this: object, ...args: unknown[]): unknown {
-    const target = targetOf(this);
-    if (target === undefined) throw new TypeError(`"${method}" was called without its reference`);
-    return dispatch(target, method, args);
-  };
+  return (
+    stubs.get(method) ??
+    function call(this: object, ...args: unknown[]): unknown {
+      const target = targetOf(this);
+      if (target === undefined) throw new TypeError(`"${method}" was called without its reference`);
+      return dispatch(target, method, args);
+    }
+  );
 }
 
 class ProcedureReference extends Reference {

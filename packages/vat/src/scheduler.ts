@@ -14,8 +14,8 @@ import type { Account } from './meter.ts';
 
 /** ms of turns that one meter may run before the next one has its go. */
 const quantum = 0.5;
-/** ms of turns before the event loop is let go. */
-const slice = 4;
+/** ms of turns before the event loop is let go. Another's turn waits for up to two of them: one to be asked, one to answer. */
+const slice = 2;
 
 class Lane {
   #messages: (Message | undefined)[] = [];
@@ -50,15 +50,17 @@ class Lane {
 
 export class Scheduler {
   readonly #tick: () => number;
-  readonly #deliver: (message: Message) => void;
+  readonly #deliver: (message: Message, now: number) => number;
   // Weak: a session's lane goes with its meter.
   readonly #lanes = new WeakMap<Account, Lane>();
   /** Lanes with messages, in the order of their go. */
   #busy: Lane[] = [];
   #awake = false;
   #sliceStarted: number | undefined;
+  readonly #go = (): void => this.#run();
 
-  constructor(tick: () => number, deliver: (message: Message) => void) {
+  /** `deliver` is told the time, and answers it: one reading of the clock a turn. */
+  constructor(tick: () => number, deliver: (message: Message, now: number) => number) {
     this.#tick = tick;
     this.#deliver = deliver;
   }
@@ -81,10 +83,9 @@ export class Scheduler {
 
   #wake(): void {
     this.#awake = true;
-    const run = (): void => this.#run();
     // A program that awaits each answer would otherwise keep the loop in microtasks for ever.
-    if (this.#sliceStarted !== undefined && this.#tick() - this.#sliceStarted > slice) afterOthers(run);
-    else soon(run);
+    if (this.#sliceStarted !== undefined && this.#tick() - this.#sliceStarted > slice) afterOthers(this.#go);
+    else soon(this.#go);
   }
 
   #run(): void {
@@ -101,8 +102,7 @@ export class Scheduler {
       const lane = this.#busy.shift() as Lane;
       if (lane.deficit <= 0) lane.deficit += quantum;
       while (!lane.empty && lane.deficit > 0 && now < until) {
-        this.#deliver(lane.take());
-        const then = this.#tick();
+        const then = this.#deliver(lane.take(), now);
         lane.deficit -= then - now;
         now = then;
       }

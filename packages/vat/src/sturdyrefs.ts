@@ -48,7 +48,8 @@ export class Sturdyrefs {
 
   find(secret: string): Far<unknown> {
     const found = typeof secret === 'string' ? this.#references.get(hashSecret(secret)) : undefined;
-    if (found === undefined) throw new CapError('no-such-object', 'this sturdyref opens nothing: ask whoever gave it for a new one');
+    if (found === undefined)
+      throw new CapError('no-such-object', 'this sturdyref opens nothing: ask whoever gave it for a new one');
     return found;
   }
 

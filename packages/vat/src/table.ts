@@ -113,7 +113,8 @@ class Rows extends ByReference implements Table<unknown> {
 
   #turn(): Turn {
     const turn = current ?? turnFor('a table');
-    if (turn.home !== this.#home) throw new CapError('not-callable', `${this.label} is in another vat: ask an actor there for the rows`);
+    if (turn.home !== this.#home)
+      throw new CapError('not-callable', `${this.label} is in another vat: ask an actor there for the rows`);
     return turn;
   }
 }

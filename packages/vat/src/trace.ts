@@ -29,13 +29,16 @@ export function trace(records: readonly TurnRecord[], seq: number): string {
     else siblings.push(record);
   }
   const lines: string[] = [];
-  const stack: { readonly record: TurnRecord; readonly depth: number; readonly below: boolean }[] = [{ record: root, depth: 0, below: root.seq === seq }];
+  const stack: { readonly record: TurnRecord; readonly depth: number; readonly below: boolean }[] = [
+    { record: root, depth: 0, below: root.seq === seq },
+  ];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { record, depth, below } = next;
     lines.push('  '.repeat(depth) + line(record));
     for (const effect of [...(effects.get(record.seq) ?? [])].reverse()) {
       // Above `seq` only the way that led to it: its siblings are other stories.
-      if (below || path.has(effect.seq)) stack.push({ record: effect, depth: depth + 1, below: below || effect.seq === seq });
+      if (below || path.has(effect.seq))
+        stack.push({ record: effect, depth: depth + 1, below: below || effect.seq === seq });
     }
   }
   return lines.join('\n');

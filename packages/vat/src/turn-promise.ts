@@ -8,13 +8,18 @@ import { CapError } from './errors.ts';
 import { current } from './turn.ts';
 import type { Vow } from './vow.ts';
 
-const known: object = Promise.prototype;
+// A step above `Promise.prototype`, so that `instanceof Promise` holds.
+const known: object = Object.freeze(Object.create(Promise.prototype));
 
 const unresolved = new Proxy(known, {
   get(base, name, self) {
-    if (typeof name !== 'string' || name in base || current === undefined) return Reflect.get(base, name, self) as unknown;
+    if (typeof name !== 'string' || name in base || current === undefined)
+      return Reflect.get(base, name, self) as unknown;
     return (): never => {
-      throw new CapError('not-callable', `"${name.slice(0, 64)}" was called on a promise that is not resolved yet: use E(promise).${name.slice(0, 64)}(…)`);
+      throw new CapError(
+        'not-callable',
+        `"${name.slice(0, 64)}" was called on a promise that is not resolved yet: use E(promise).${name.slice(0, 64)}(…)`,
+      );
     };
   },
 });
@@ -24,6 +29,6 @@ export function turnPromise(vow: Vow): Promise<unknown> {
   const promise = new Promise<unknown>((resolve, reject) => vow.watch(resolve, reject));
   // Nobody in a turn can look at it later; whoever keeps it elsewhere still sees the error.
   promise.catch(() => {});
-  Object.setPrototypeOf(promise, unresolved);
-  return vow.alias(promise);
+  vow.alias(promise);
+  return Object.setPrototypeOf(promise, unresolved) as Promise<unknown>;
 }

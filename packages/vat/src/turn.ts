@@ -8,6 +8,7 @@
  * them is given back.
  */
 import type { Chain } from './causes.ts';
+import type { Clock } from './clock.ts';
 import { CapError } from './errors.ts';
 import type { Target } from './message.ts';
 import type { Account } from './meter.ts';
@@ -42,6 +43,10 @@ export interface Home {
   /** Why it takes no more messages. */
   readonly halted: CapError | undefined;
   nextId(): number;
+  /** What turns go by: `vatTime` and `wallTime`. */
+  readonly clock: Clock;
+  /** The causes of a turn that the host program starts: none yet. */
+  readonly chain: Chain;
 }
 
 export interface Mark {
@@ -65,6 +70,8 @@ export class Turn {
   epoch: number = ++epochs;
   /** The call that is running, so that a become token counts only for the call that made it. */
   frame = 0;
+  /** The call that the message itself made; calls below it are near ones. */
+  messageFrame = -1;
   actor: Target | undefined;
   /** The error that the turn answers with although it commits. */
   breaks: { readonly error: unknown } | undefined;
@@ -151,3 +158,18 @@ export function under<R>(id: string, body: () => R): R {
     turn.chain = before;
   }
 }
+
+/** Whether a turn is running: whether references of its vat are near now. */
+export const inTurn = (): boolean => current !== undefined;
+
+/** Whether the running behaviour was reached by the message that started this turn, not by a near call in it. */
+export function byMessage(): boolean {
+  const turn = turnFor('byMessage');
+  return turn.frame === turn.messageFrame;
+}
+
+/** ms since boot, suspend included: what deadlines are decided by. */
+export const vatTime = (): number => turnFor('vatTime').home.clock.boottime();
+
+/** ms since 1970. May shorten a deadline, never lengthen one. */
+export const wallTime = (): number => turnFor('wallTime').home.clock.wall();

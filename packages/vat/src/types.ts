@@ -103,7 +103,11 @@ export interface Eventual {
   /** Runs `ok` or `broken` as a turn of its own once `x` is settled. */
   when<T, U>(x: T | PromiseLike<T>, ok: (value: T) => U, broken?: (error: Error) => U): Promise<U>;
   /** The durable way to wait: arrives later as `self[method](outcome, ...data)`. */
-  to<S extends object>(self: S, method: keyof S & string, ...data: readonly unknown[]): { on(promise: PromiseLike<unknown>): void };
+  to<S extends object>(
+    self: S,
+    method: keyof S & string,
+    ...data: readonly unknown[]
+  ): { on(promise: PromiseLike<unknown>): void };
 }
 
 /** What an observer is told of each turn. `code` is `ok`, or that of the error which undid it. */

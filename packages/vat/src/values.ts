@@ -7,7 +7,7 @@
  */
 import { types } from 'node:util';
 import { CapError } from './errors.ts';
-import { Foreign } from './foreign.ts';
+import { Foreign, giveLocally, type Seam } from './foreign.ts';
 import type { Account } from './meter.ts';
 import { ByReference, isReference, procedureReference } from './reference.ts';
 import { Vow, vowOf } from './vow.ts';
@@ -90,7 +90,9 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
   if (proto === Object.prototype || proto === null) return remember(into, () => walkRecord(value, into, depth));
   return (
     remotable(value) ??
-    refuse('only plain objects, arrays, bytes and errors are data: spawn an actor for an object with behaviour, or wrap it with driver(…)')
+    refuse(
+      'only plain objects, arrays, bytes and errors are data: spawn an actor for an object with behaviour, or wrap it with driver(…)',
+    )
   );
 }
 
@@ -113,7 +115,8 @@ const sizes = new WeakMap<object, number>();
 const withPromises = new WeakSet<object>();
 
 function notePromise(into: Walk): void {
-  if (into.account === undefined) refuse('a promise cannot be kept in a portrait or a table: wait with E.to(self, method), keep the result');
+  if (into.account === undefined)
+    refuse('a promise cannot be kept in a portrait or a table: wait with E.to(self, method), keep the result');
   into.promises = true;
   into.bytes += 8;
 }
@@ -127,7 +130,8 @@ function walkArray(array: readonly unknown[], into: Walk, depth: number): readon
     if (own === undefined) return refuse('an array with holes cannot be passed: fill them');
     copy.push(walk(plain(own, String(i)), into, depth + 1));
   }
-  if (Reflect.ownKeys(array).length !== length + 1) return refuse('an array with named properties cannot be passed: use a record');
+  if (Reflect.ownKeys(array).length !== length + 1)
+    return refuse('an array with named properties cannot be passed: use a record');
   return Object.freeze(copy);
 }
 
@@ -162,7 +166,10 @@ function walkError(error: Error, into: Walk): Error {
   const message = dataProperty(error, 'message');
   const code = dataProperty(error, 'code');
   into.bytes += 16 + (message?.length ?? 0);
-  const copy = error instanceof CapError && typeof code === 'string' ? new CapError(code, message ?? '') : new Error(message ?? '');
+  const copy =
+    error instanceof CapError && typeof code === 'string'
+      ? new CapError(code, message ?? '')
+      : new Error(message ?? '');
   return Object.freeze(copy);
 }
 
@@ -171,6 +178,12 @@ function dataProperty(of: object, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+const here: Seam = Object.freeze({
+  accept: (value: unknown, account: Account) => pass(value, account),
+  give: giveLocally,
+  reason: (error: unknown) => error,
+});
+
 // A remotable of Endo: an object of somebody else's that can be sent messages. One reference each, so identity holds.
 const foreign = new WeakMap<object, object>();
 
@@ -178,7 +191,7 @@ function remotable(value: object): object | undefined {
   if (!marked(value)) return undefined;
   let reference = foreign.get(value);
   if (reference === undefined) {
-    reference = procedureReference(new Foreign(value, pass));
+    reference = procedureReference(new Foreign(value, here));
     foreign.set(value, reference);
   }
   return reference;
@@ -223,7 +236,9 @@ export function follow(promise: Promise<unknown>, account: Account): Vow {
 
 /** One value that leaves a turn or enters one. */
 export function pass(value: unknown, account: Account): unknown {
-  return typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol' ? walk(value, begin(account), 0) : value;
+  return typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol'
+    ? walk(value, begin(account), 0)
+    : value;
 }
 
 export interface Passed {
@@ -254,7 +269,9 @@ export function resolved(value: unknown, pending: (vow: Vow) => unknown): unknow
   const vow = vowOf(value);
   if (vow !== undefined) return vow.settled === 'fulfilled' ? vow.value : pending(vow);
   if (!withPromises.has(value)) return value;
-  const copy: object = Array.isArray(value) ? value.map((item) => resolved(item, pending)) : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending)]));
+  const copy: object = Array.isArray(value)
+    ? value.map((item) => resolved(item, pending))
+    : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending)]));
   clean.add(copy);
   withPromises.add(copy);
   return Object.freeze(copy);

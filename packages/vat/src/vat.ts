@@ -4,6 +4,7 @@
 import type { Household, Intake, Runnable } from './actor.ts';
 import { spawn } from './actor.ts';
 import type { Chain } from './causes.ts';
+import type { Clock } from './clock.ts';
 import { CapError } from './errors.ts';
 import { Thunk } from './eventual.ts';
 import { Message } from './message.ts';
@@ -21,7 +22,9 @@ export interface Vat {
   /** Runs `body` as one turn of this vat; if it throws, nothing of it remains and the promise breaks with its error. */
   turn<R>(body: () => R): Promise<Faraway<R>>;
   /** A dry run: the turn's effects are thrown away. `changed` and `sent` are labels with ids. */
-  peek<R>(body: () => R): Promise<{ readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] }>;
+  peek<R>(
+    body: () => R,
+  ): Promise<{ readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] }>;
   /** Stops it for good: messages that wait, and all later ones, break with `vat-halted`. */
   halt(why?: Error): void;
 }
@@ -30,6 +33,7 @@ export interface Vat {
 export interface Ground {
   readonly intake: Intake;
   readonly chain: Chain;
+  readonly clock: Clock;
 }
 
 /** A turn whose effects are thrown away. */
@@ -37,7 +41,8 @@ class DryRun extends Thunk {
   seen: { readonly result: unknown; readonly changed: readonly string[]; readonly sent: readonly string[] } | undefined;
 
   override dryRun(turn: Turn, result: unknown): { readonly error: unknown } {
-    const labels = (all: readonly (string | undefined)[]): readonly string[] => Object.freeze([...new Set(all.filter((label) => label !== undefined))]);
+    const labels = (all: readonly (string | undefined)[]): readonly string[] =>
+      Object.freeze([...new Set(all.filter((label) => label !== undefined))]);
     this.seen = Object.freeze({
       result,
       changed: labels(turn.undos.map((undo) => undo.changed)),
@@ -53,7 +58,8 @@ export class LiveVat implements Vat, Household {
   readonly name: string;
   readonly account: Account;
   readonly intake: Intake;
-  readonly #ground: Ground;
+  readonly chain: Chain;
+  readonly clock: Clock;
   #ids = 0;
   #halted: CapError | undefined;
   readonly #roots = new Map<string, Promise<Far<unknown>>>();
@@ -62,7 +68,8 @@ export class LiveVat implements Vat, Household {
     this.name = name;
     this.account = account;
     this.intake = ground.intake;
-    this.#ground = ground;
+    this.chain = ground.chain;
+    this.clock = ground.clock;
   }
 
   get halted(): CapError | undefined {
@@ -93,18 +100,27 @@ export class LiveVat implements Vat, Household {
     return this.#run(new Thunk(this, 'turn', body)) as Promise<Faraway<R>>;
   }
 
-  async peek<R>(body: () => R): Promise<{ readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] }> {
+  async peek<R>(
+    body: () => R,
+  ): Promise<{ readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] }> {
     const dry = new DryRun(this, 'peek', body);
     try {
       await this.#run(dry);
     } catch (error) {
       if (dry.seen === undefined) throw error;
     }
-    return dry.seen as { readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] };
+    return dry.seen as {
+      readonly result: Faraway<R>;
+      readonly changed: readonly string[];
+      readonly sent: readonly string[];
+    };
   }
 
   halt(why?: Error): void {
-    this.#halted ??= new CapError('vat-halted', `the vat "${this.name}" was halted${why === undefined ? '' : `: ${why.message}`}: its objects are gone`);
+    this.#halted ??= new CapError(
+      'vat-halted',
+      `the vat "${this.name}" was halted${why === undefined ? '' : `: ${why.message}`}: its objects are gone`,
+    );
   }
 
   #run(thunk: Runnable): Promise<unknown> {
@@ -126,8 +142,7 @@ export class LiveVat implements Vat, Household {
       this.account.refund('messages', 1);
       throw error;
     }
-    thunk.post(new Message(thunk, '', [], false, answer, this.account, this.#ground.chain, undefined, undefined));
+    thunk.post(new Message(thunk, '', [], false, answer, this.account, this.chain, undefined, undefined));
     return answer;
   }
 }
-

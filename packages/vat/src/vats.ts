@@ -7,7 +7,7 @@
 import type { Runnable } from './actor.ts';
 import { Causes, Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
-import { deliver, type Ground as Delivery } from './deliver.ts';
+import { type Ground as Delivery, deliver } from './deliver.ts';
 import { systemClock } from './drivers/clock.ts';
 import { systemRandom } from './drivers/random.ts';
 import { CapError } from './errors.ts';
@@ -68,6 +68,7 @@ class LiveVats implements Vats {
   readonly #scheduler: Scheduler;
   readonly #vats = new Map<string, LiveVat>();
   readonly #meters = new Map<string, Account>();
+  readonly #clock: Clock;
   readonly #causes = new Causes();
   readonly #chain = new Chain([], this.#causes);
   readonly #sturdyrefs: Sturdyrefs;
@@ -75,6 +76,7 @@ class LiveVats implements Vats {
 
   constructor({ store, clock = systemClock(), random = systemRandom, definitions = [], observe }: VatsOptions) {
     checkLabels(definitions);
+    this.#clock = clock;
     this.#sturdyrefs = new Sturdyrefs(random);
     const engine = store === undefined ? undefined : engineOf(store);
     const ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random });
@@ -90,7 +92,7 @@ class LiveVats implements Vats {
     };
     this.#scheduler = new Scheduler(
       () => clock.tick(),
-      (message) => deliver(ground, message),
+      (message, now) => deliver(ground, message, now),
     );
     open.add(this);
   }
@@ -101,7 +103,11 @@ class LiveVats implements Vats {
       if (this.#closed !== undefined) throw this.#closed;
       const account = options.meter ?? this.meter(name);
       if (!(account instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
-      vat = new LiveVat(name, account, { intake: { post: (to, message) => this.#post(to, message) }, chain: this.#chain });
+      vat = new LiveVat(name, account, {
+        intake: { post: (to, message) => this.#post(to, message) },
+        chain: this.#chain,
+        clock: this.#clock,
+      });
       this.#vats.set(name, vat);
     }
     return vat;
@@ -112,7 +118,8 @@ class LiveVats implements Vats {
     if (account === undefined) {
       account = new Account(name, limits);
       this.#meters.set(name, account);
-    } else if (limits !== undefined) throw new CapError('invalid', `the meter "${name}" has its limits already: give the new one another name`);
+    } else if (limits !== undefined)
+      throw new CapError('invalid', `the meter "${name}" has its limits already: give the new one another name`);
     return account;
   }
 

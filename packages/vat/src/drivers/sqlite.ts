@@ -12,7 +12,7 @@
  * A trap for whoever adds to this file: POSIX drops *all* of a process's locks on a file when it closes *any* descriptor of it.
  * Never open `store.db` here but through SQLite, not even for an fsync or a copy.
  */
-import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { CapError } from '../errors.ts';
@@ -55,12 +55,7 @@ export function openSqlite(
 
 /** The folder 0700 and the file 0600 before SQLite sees them: its WAL takes the mode of the file. */
 function makeFile(folder: string): string {
-  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (first !== undefined) {
-    // Each new folder's name lives in the folder above it, up to the one that was there before.
-    const above = dirname(resolve(first));
-    for (let at = resolve(folder); at !== above; at = dirname(at)) syncFolder(dirname(at));
-  }
+  makeFolder(resolve(folder));
   const file = join(folder, 'store.db');
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
     closeSync(openSync(file, 'wx', 0o600)); // ours alone and new: closing it can drop no lock
@@ -70,6 +65,15 @@ function makeFile(folder: string): string {
     chmodSync(file, 0o600);
   }
   return file;
+}
+
+/** Step by step: Node's own `recursive` turns for ever where a folder cannot be made (/proc), and each new name needs an fsync. */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
+  const above = dirname(folder);
+  makeFolder(above);
+  mkdirSync(folder, { mode: 0o700 });
+  syncFolder(above);
 }
 
 function configure(

@@ -12,7 +12,9 @@ test('a line is this text, and its hash is that of these bytes', () => {
   const line = makeLine({ ...parts, fields: { grant: 'g1', use: 3, left: undefined, who: ['a', { b: null }] } });
   const expected =
     '{"v":1,"seq":7,"t":1000,"vt":12,"k":"call","grant":"g1","use":3,"who":["a",{"b":null}],"prev":"P","crc":"';
-  expect(Buffer.from(line.bytes).toString()).toMatch(new RegExp(`^${RegExp.escape(expected)}[0-9a-f]{8}"}$`));
+  const written = Buffer.from(line.bytes).toString();
+  expect(written.slice(0, expected.length)).toBe(expected);
+  expect(written.slice(expected.length)).toMatch(/^[0-9a-f]{8}"}$/);
   expect(line.hash).toBe(sha256(line.bytes));
 });
 

@@ -1,0 +1,53 @@
+/**
+ * `npm run bench [-- SUITE …] [--json FILE]`: measures, prints a table, and exits 1 if a goal is missed.
+ *
+ * Each suite runs in a process of its own (`suite.ts`), so that none is measured with the compiled code and the heap that
+ * another one left behind.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type Row, table } from './measure.ts';
+import { suites } from './suites.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'string' }, case: { type: 'string' } },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(suites, name));
+if (unknown.length > 0) {
+  process.stderr.write(`bench: no such suite: ${unknown.join(', ')}; there are ${Object.keys(suites).join(', ')}\n`);
+  process.exit(2);
+}
+
+const chosen = positionals.length === 0 ? Object.keys(suites) : positionals;
+let running: ChildProcess | undefined;
+// Whoever started us has gone: nobody reads the figures.
+process.on('disconnect', () => running?.kill());
+
+const rows: Row[] = [];
+for (const name of chosen) rows.push(...(await runSuite(name)));
+process.stdout.write(`${table(rows)}\n`);
+if (values.json !== undefined) writeFileSync(values.json, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+if (rows.some((row) => row.verdict === 'missed')) process.exitCode = 1;
+// The channel to npm's process would keep us here.
+if (process.connected) process.disconnect();
+
+function runSuite(name: string): Promise<Row[]> {
+  const found: Row[] = [];
+  const child = fork(new URL('suite.ts', import.meta.url), [name, values.case ?? ''], {
+    execArgv: [...process.execArgv, '--expose-gc'],
+  });
+  running = child;
+  child.on('message', (row: Row) => {
+    found.push(row);
+    process.stderr.write(`${row.suite}: ${row.case}\n`);
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (code === 0) resolve(found);
+      else reject(new Error(`the suite ${name} ended with ${signal ?? code}`));
+    });
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * Values from outside become ours here: checked and copied once, before the first await, so that a caller cannot change
+ * them between the check and the use.
+ */
+import { refusal } from './errors.ts';
+
+const utf8 = new TextEncoder();
+// The getter answers for real typed arrays only, whatever an object's prototype claims.
+const brand = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get;
+
+export function isBytes(value: unknown): value is Uint8Array {
+  return brand?.call(value) === 'Uint8Array';
+}
+
+/** A copy of bytes, or text as UTF-8. */
+export function takeBytes(value: unknown, max: number, limit: string): Uint8Array {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw refusal('invalid', 'text with a lone surrogate');
+    if (value.length > max) throw refusal('FS_LIMIT', `${limit} ${max}`);
+  } else if (!isBytes(value)) throw refusal('invalid', 'data is text or a Uint8Array');
+  const bytes = typeof value === 'string' ? utf8.encode(value) : new Uint8Array(value);
+  if (bytes.length > max) throw refusal('FS_LIMIT', `${limit} ${max}, asked ${bytes.length}`);
+  return bytes;
+}
+
+/** The text of a file, only if writing it back would give the same bytes. */
+export function takeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw refusal('UNSUPPORTED', 'not UTF-8 text, read() gives the bytes');
+  }
+}
+
+export function takeRecord(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (value === undefined) return {};
+  if (typeof value !== 'object' || value === null) throw refusal('invalid', `${what} is a record`);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+export function takeCount(value: unknown, what: string, least = 0): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+    throw refusal('invalid', `${what} is a whole number of at least ${least}`);
+  }
+  return value;
+}
+
+export function takeFlag(value: unknown, what: string): boolean {
+  if (value !== undefined && typeof value !== 'boolean') throw refusal('invalid', `${what} is true or false`);
+  return value === true;
+}
+
+export function takeString(value: unknown, what: string): string {
+  if (typeof value !== 'string' || !value.isWellFormed()) throw refusal('invalid', `${what} is text`);
+  return value;
+}
+
+export function takeList(value: unknown, what: string, max: number): readonly unknown[] {
+  if (!Array.isArray(value)) throw refusal('invalid', `${what} is a list`);
+  if (value.length > max) throw refusal('FS_LIMIT', `${what} ${max}`);
+  return [...value];
+}

@@ -1,0 +1,162 @@
+/**
+ * The capability itself: each method asks its terms, takes its arguments, and runs as a job on the held directory.
+ *
+ * Promise: there is no other way in. The object has methods and nothing else, frozen; the directory, the terms and the
+ * life of it are in no property.
+ */
+import type { ByteSink, ByteSource } from './bytes.ts';
+import { append, copy, type Job, read, readText, write } from './content.ts';
+import { edit } from './edit.ts';
+import { outward, refusal } from './errors.ts';
+import type { FsCap } from './fs-cap.ts';
+import { Handle } from './handle.ts';
+import { Life } from './life.ts';
+import { Slots } from './limits.ts';
+import { entries, list, stat } from './listing.ts';
+import { parsePath } from './path.ts';
+import type { Place } from './place.ts';
+import { find } from './resolve.ts';
+import { openSink, openSource } from './streams.ts';
+import { exceptTerms, onlyTerms, permit, quotaTerms, readOnlyTerms, type Terms } from './terms.ts';
+import { mkdir, remove, rename } from './tree.ts';
+
+/** However many roots a process opens: well below the usual 1,024 descriptors would be too few to be useful, above 20,000 the system says EMFILE. */
+export const subdirsOfProcess: Slots = new Slots('open subdirectories of the process', 1024);
+
+const operations: ReadonlySet<string> = new Set<keyof FsCap>([
+  'read',
+  'readText',
+  'write',
+  'append',
+  'edit',
+  'list',
+  'entries',
+  'stat',
+  'mkdir',
+  'remove',
+  'rename',
+  'copy',
+  'glob',
+  'search',
+  'openRead',
+  'openWrite',
+  'subdir',
+  'readOnly',
+  'only',
+  'except',
+  'withQuota',
+  'close',
+]);
+
+// What it prints as, wherever it is printed. On the prototype: the methods are all that is its own.
+const face = Object.freeze({
+  toJSON: (): string => '[FsCap]',
+  toString: (): string => '[FsCap]',
+  [Symbol.for('nodejs.util.inspect.custom')]: (): string => '[FsCap]',
+});
+
+// A backstop only: of 19,981 forgotten subdirectories none was collected before the descriptors ran out.
+const forgotten = new FinalizationRegistry<Life>((life) => life.abandon());
+
+/** `place.directory` is the new cap's own hold, given back at its end. */
+export function directoryCap(place: Place, parent?: Life, whenOver?: () => void): FsCap {
+  const life = new Life(() => {
+    place.directory.drop();
+    whenOver?.();
+  }, parent);
+
+  const run = async <R>(operation: keyof FsCap, ask: () => Job<R>): Promise<R> => {
+    life.enter();
+    try {
+      permit(place.terms, operation);
+      const job = ask();
+      const { turnstile } = place.root;
+      const wait = turnstile.enter();
+      if (wait) await wait;
+      try {
+        return await job(place);
+      } finally {
+        turnstile.leave();
+      }
+    } catch (error) {
+      throw outward(error);
+    } finally {
+      life.leave();
+    }
+  };
+
+  const attenuate = (operation: keyof FsCap, narrow: () => Terms): Promise<FsCap> =>
+    run(operation, () => {
+      const terms = narrow();
+      return () => {
+        refuseIfClosed(life);
+        return directoryCap({ ...place, directory: place.directory.share(), terms }, life);
+      };
+    });
+
+  const open = <S>(
+    operation: keyof FsCap,
+    path: string,
+    how: (place: Place, path: ReturnType<typeof parsePath>) => S,
+  ) =>
+    run(operation, () => {
+      const parsed = parsePath(path);
+      return (): S => {
+        refuseIfClosed(life);
+        return how(place, parsed);
+      };
+    });
+
+  const { limits } = place.root;
+  const cap: FsCap = Object.freeze(
+    Object.assign(Object.create(face) as object, {
+      read: (path, range) => run('read', () => read(path, range)),
+      readText: (path, window) => run('readText', () => readText(path, window)),
+      write: (path, data, options) => run('write', () => write(limits, path, data, options)),
+      append: (path, data) => run('append', () => append(path, data)),
+      edit: (path, edits, options) => run('edit', () => edit(path, edits, options)),
+      list: (path = '.') => run('list', () => list(path)),
+      entries: (path = '.', page) => run('entries', () => entries(path, page)),
+      stat: (path) => run('stat', () => stat(path)),
+      mkdir: (path, options) => run('mkdir', () => mkdir(path, options)),
+      remove: (path, options) => run('remove', () => remove(path, options)),
+      rename: (from, to) => run('rename', () => rename(from, to)),
+      copy: (from, to) => run('copy', () => copy(from, to)),
+      glob: () => run('glob', () => notYet('glob')),
+      search: () => run('search', () => notYet('search')),
+      openRead: (path) => open<ByteSource>('openRead', path, (at, parsed) => openSource(at, parsed, life)),
+      openWrite: (path) => open<ByteSink>('openWrite', path, (at, parsed) => openSink(at, parsed, life)),
+      subdir: (path) => open<FsCap>('subdir', path, (at, parsed) => openSubdir(at, parsed, life)),
+      readOnly: () => attenuate('readOnly', () => readOnlyTerms(place.terms)),
+      only: (names) => attenuate('only', () => onlyTerms(place.terms, names, operations)),
+      except: (patterns) => attenuate('except', () => exceptTerms(place.terms, patterns)),
+      withQuota: (quota) => attenuate('withQuota', () => quotaTerms(place.terms, quota)),
+      close: () => life.close(),
+    } satisfies FsCap),
+  );
+  forgotten.register(cap, life);
+  return cap;
+}
+
+function openSubdir(place: Place, path: ReturnType<typeof parsePath>, life: Life): FsCap {
+  const { kernel, subdirs } = place.root;
+  const giveBack = subdirs.take();
+  try {
+    using found = find(place, { ...path, directory: true });
+    // A descriptor of its own: it names this directory, not the path, and its `..` ends here.
+    const directory = new Handle(kernel, kernel.openDirectory(found.fd, '.'));
+    return directoryCap({ ...place, directory }, life, giveBack);
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+}
+
+/** The cap may have closed while this waited for its turn: nothing new may then be made from it. */
+function refuseIfClosed(life: Life): void {
+  if (!life.open) throw refusal('CLOSED');
+}
+
+function notYet(operation: string): never {
+  throw refusal('UNSUPPORTED', `${operation} comes with a later version, list() and readText() are there`);
+}

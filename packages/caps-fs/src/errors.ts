@@ -1,0 +1,83 @@
+/**
+ * The closed set of codes, and one table of their messages.
+ *
+ * Promise: an error that leaves this package is a `CapError` built here. It carries no path of the host, no errno, no
+ * system call, no cause: errors of Node name `/proc/self/fd/9/x` or the real path, so none is ever wrapped.
+ */
+import { CapError } from '@hob/vat';
+import { KernelError } from './kernel.ts';
+
+export type FsCode = keyof typeof messages;
+
+// The first three are the mission's test vector, word for word; nothing is ever added to them.
+const messages = {
+  PATH_ESCAPES: 'path escapes',
+  PATH_ABSOLUTE: 'absolute paths forbidden',
+  RESOLVED_OUTSIDE: 'resolved outside root',
+  PATH_INVALID: 'malformed path: give names separated by "/", each at most 255 bytes of UTF-8',
+  LINK_LOOP: 'too many links: name the file directly',
+  NOT_FOUND: 'no such file or directory: list() shows what there is',
+  EXISTS: 'exists already: choose another name or remove it first',
+  NOT_A_DIRECTORY: 'not a directory',
+  IS_A_DIRECTORY: 'is a directory: name a file in it',
+  NOT_EMPTY: 'directory not empty: remove its entries first or ask for recursive',
+  NOT_A_FILE: 'not a regular file: name the file itself, with one name',
+  NOT_PERMITTED: 'not permitted: neither retry nor another spelling will help, ask for a wider grant',
+  READ_ONLY: 'read-only: ask for a capability that may write',
+  CLOSED: 'closed: ask for the capability again',
+  UNSUPPORTED: 'not supported here',
+  FS_LIMIT: 'limit reached',
+  NO_SPACE: 'no space left: remove something first',
+  STALE: 'changed since that version: read it again',
+  NO_MATCH: 'text not found: read the file and copy the passage exactly',
+  AMBIGUOUS: 'text found more than once: give more of what surrounds it',
+  BUSY: 'busy, it changes while being used: try again',
+  IO: 'input/output error',
+  invalid: 'malformed argument',
+} as const;
+
+/** `detail` says which limit or argument; it is text of ours, never the host's. */
+export function refusal(code: FsCode, detail?: string): CapError {
+  return new CapError(code, detail === undefined ? messages[code] : `${messages[code]}: ${detail}`);
+}
+
+const fromErrno: ReadonlyMap<string, FsCode> = new Map<string, FsCode>([
+  ['ENOENT', 'NOT_FOUND'],
+  ['ESTALE', 'NOT_FOUND'],
+  ['EEXIST', 'EXISTS'],
+  ['ENOTDIR', 'NOT_A_DIRECTORY'],
+  ['EISDIR', 'IS_A_DIRECTORY'],
+  ['ENOTEMPTY', 'NOT_EMPTY'],
+  ['EXDEV', 'RESOLVED_OUTSIDE'],
+  ['ELOOP', 'RESOLVED_OUTSIDE'],
+  ['ENAMETOOLONG', 'PATH_INVALID'],
+  ['EINVAL', 'PATH_INVALID'],
+  ['EILSEQ', 'PATH_INVALID'],
+  ['ENXIO', 'NOT_A_FILE'],
+  ['ENODEV', 'NOT_A_FILE'],
+  ['EACCES', 'NOT_PERMITTED'],
+  ['EPERM', 'NOT_PERMITTED'],
+  ['EROFS', 'NOT_PERMITTED'],
+  ['ETXTBSY', 'NOT_PERMITTED'],
+  ['EMFILE', 'FS_LIMIT'],
+  ['ENFILE', 'FS_LIMIT'],
+  ['EFBIG', 'FS_LIMIT'],
+  ['ENOMEM', 'FS_LIMIT'],
+  ['EMLINK', 'FS_LIMIT'],
+  ['ENOSPC', 'NO_SPACE'],
+  ['EDQUOT', 'NO_SPACE'],
+  ['EAGAIN', 'BUSY'],
+  ['EBUSY', 'BUSY'],
+  ['ENOSYS', 'UNSUPPORTED'],
+  ['ENOTSUP', 'UNSUPPORTED'],
+  ['EOPNOTSUPP', 'UNSUPPORTED'],
+]);
+
+/** What a caller may see of a failure. An error that is neither ours nor the kernel's is a bug and stays itself. */
+export function outward(thrown: unknown): unknown {
+  return thrown instanceof KernelError ? refusal(fromErrno.get(thrown.errno) ?? 'IO') : thrown;
+}
+
+export function failedWith(thrown: unknown, ...errnos: readonly string[]): boolean {
+  return thrown instanceof KernelError && errnos.includes(thrown.errno);
+}

@@ -1,0 +1,4 @@
+/** The public face of `@hob/caps-fs`. */
+export type { ByteSink, ByteSource } from './bytes.ts';
+export type { FsCap, Stat } from './fs-cap.ts';
+export { openFsCap } from './open.ts';

@@ -1,0 +1,77 @@
+/**
+ * What this package needs of the operating system: system calls on a descriptor and one name.
+ *
+ * Promise: no call takes a path. `name` is one component, so each call is one lookup in one directory that is held open,
+ * and the kernel follows no link in it. Only the driver implements this; everything else is pure over it.
+ */
+export type Kind = 'file' | 'dir' | 'link' | 'other';
+/** One component. Bytes where a name need not be UTF-8. */
+export type Name = string | Uint8Array;
+
+export interface Status {
+  readonly kind: Kind;
+  readonly mode: number;
+  readonly links: number;
+  readonly owner: number;
+  readonly size: number;
+  readonly mtime: number;
+  /** What changes when the object or its content does. Names the inode: never leaves the package unsealed. */
+  readonly stamp: string;
+}
+
+/** A system call failed. Carries the errno's name and nothing of the host. */
+export class KernelError {
+  readonly errno: string;
+  constructor(errno: string) {
+    this.errno = errno;
+  }
+}
+
+export interface Kernel {
+  /** Whether `/proc/self/fd` of this system is what the walk relies on. */
+  readonly supported: boolean;
+  readonly user: number;
+
+  /** The only call that takes a path of the host, once, from the granter. */
+  openRoot(path: string): number;
+  /** A directory, by O_PATH; a link is ENOTDIR. */
+  openDirectory(dir: number, name: Name): number;
+  /** Whatever is there, a link itself included, by O_PATH: opening has no effect on it. */
+  openAny(dir: number, name: Name): number;
+  /** A file that does not exist yet, for writing. */
+  create(dir: number, name: Name, mode: number, how: 'write' | 'append'): number;
+  /** A second descriptor for what `fd` holds, this time with data. */
+  reopen(fd: number, how: 'read' | 'append'): number;
+  close(fd: number): void;
+
+  fstat(fd: number): Status;
+  /** `undefined` when there is nothing of that name. */
+  lstat(dir: number, name: Name): Status | undefined;
+  readLink(dir: number, name: Name): Uint8Array;
+  /** The mount that `fd` was opened in. st_dev would not see a bind mount of the same file system. */
+  mountOf(fd: number): number;
+  /** At most `max` names; those that are not UTF-8 are left out. */
+  names(dir: number, max: number): Promise<string[]>;
+  rawNames(dir: number, max: number): Promise<Uint8Array[]>;
+
+  chmod(fd: number, mode: number): void;
+  mkdir(dir: number, name: Name): void;
+  rmdir(dir: number, name: Name): void;
+  unlink(dir: number, name: Name): void;
+  /** A second name, for a link: of the link itself. EEXIST is atomic. */
+  link(fromDir: number, from: Name, toDir: number, to: Name): void;
+  /** Replaces what is at `to`. */
+  rename(fromDir: number, from: Name, toDir: number, to: Name): void;
+
+  /** At `position`, or at the end of a descriptor opened for append with `null`. May move less than asked. */
+  read(fd: number, into: Uint8Array, position: number): Promise<number>;
+  write(fd: number, from: Uint8Array, position: number | null): Promise<number>;
+  sync(fd: number): Promise<void>;
+
+  random(bytes: number): Uint8Array;
+  /** A keyed hash: opaque, and equal only for equal text. */
+  seal(text: string): string;
+  /** Lets other turns run in the middle of a long walk. */
+  breathe(): Promise<void>;
+  after(ms: number, then: () => void): () => void;
+}

@@ -1,0 +1,109 @@
+/**
+ * What one root may use at once, and how much one call may move. Shared by everything made from the root.
+ *
+ * Promise: a holder cannot exhaust descriptors, memory or the thread pool of the process; the answer is `FS_LIMIT` with
+ * the name of the limit.
+ */
+import { takeCount, takeRecord } from './arguments.ts';
+import { refusal } from './errors.ts';
+
+export interface Limits {
+  readonly maxReadBytes: number;
+  readonly maxWriteBytes: number;
+  /** One file through a stream or a copy. */
+  readonly maxStreamBytes: number;
+  /** Names that one `list` answers. */
+  readonly maxList: number;
+  /** Entries that one call may touch: a removal, or the directory that `entries` pages through. */
+  readonly maxEntries: number;
+  /** Of a recursive removal. */
+  readonly maxDepth: number;
+  readonly maxSubdirs: number;
+  readonly maxStreams: number;
+  /** A stream that nobody pulls or pushes for this long ends. */
+  readonly maxIdleMs: number;
+  /** The pool of Node has four threads; more at once only lengthen its queue. */
+  readonly maxConcurrent: number;
+  readonly maxWaiting: number;
+}
+
+const defaults: Limits = {
+  maxReadBytes: 16 * 1024 * 1024,
+  maxWriteBytes: 16 * 1024 * 1024,
+  maxStreamBytes: 1024 * 1024 * 1024,
+  maxList: 10_000,
+  maxEntries: 200_000,
+  maxDepth: 64,
+  maxSubdirs: 256,
+  maxStreams: 32,
+  maxIdleMs: 60_000,
+  maxConcurrent: 8,
+  maxWaiting: 4096,
+};
+
+export function takeLimits(given: unknown): Limits {
+  const limits: Record<keyof Limits, number> = { ...defaults };
+  for (const [name, value] of Object.entries(takeRecord(given, 'limits'))) {
+    if (!Object.hasOwn(defaults, name)) throw refusal('invalid', 'a limit of that name does not exist');
+    limits[name as keyof Limits] = takeCount(value, 'a limit', 1) ?? defaults[name as keyof Limits];
+  }
+  return limits;
+}
+
+/** Places that are taken and given back. With `outer`, a place there is taken too. */
+export class Slots {
+  readonly #name: string;
+  readonly #max: number;
+  readonly #outer: Slots | undefined;
+  #taken = 0;
+
+  constructor(name: string, max: number, outer?: Slots) {
+    this.#name = name;
+    this.#max = max;
+    this.#outer = outer;
+  }
+
+  /** The answer gives the place back; calling it again does nothing. */
+  take(): () => void {
+    if (this.#taken >= this.#max) throw refusal('FS_LIMIT', `${this.#name} ${this.#max}`);
+    const giveBackOuter = this.#outer?.take();
+    this.#taken += 1;
+    let mine = true;
+    return () => {
+      if (!mine) return;
+      mine = false;
+      this.#taken -= 1;
+      giveBackOuter?.();
+    };
+  }
+}
+
+/** Lets a few operations in at a time, the rest in order of arrival. */
+export class Turnstile {
+  readonly #places: number;
+  readonly #line: (() => void)[] = [];
+  readonly #maxWaiting: number;
+  #inside = 0;
+
+  constructor(limits: Limits) {
+    this.#places = limits.maxConcurrent;
+    this.#maxWaiting = limits.maxWaiting;
+  }
+
+  /** A promise only when there is a wait: an operation that may start does so in the caller's own turn. */
+  enter(): Promise<void> | undefined {
+    if (this.#inside < this.#places) {
+      this.#inside += 1;
+      return undefined;
+    }
+    if (this.#line.length >= this.#maxWaiting) throw refusal('FS_LIMIT', `operations waiting ${this.#maxWaiting}`);
+    return new Promise((admitted) => this.#line.push(admitted));
+  }
+
+  leave(): void {
+    const next = this.#line.shift();
+    // The place passes on: counting down and up again would let a newcomer in ahead of the line.
+    if (next) next();
+    else this.#inside -= 1;
+  }
+}

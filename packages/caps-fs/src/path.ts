@@ -1,0 +1,68 @@
+/**
+ * The path grammar, checked once on a primitive string before any I/O.
+ *
+ * Promise: a `Path` holds only single components, none of them `..`, empty or ours; nothing is decoded, normalised or
+ * folded. A trailing `/` becomes a flag, because `link/` makes the kernel follow the link (Go CVE-2026-39822).
+ */
+import { refusal } from './errors.ts';
+
+export interface Path {
+  readonly names: readonly string[];
+  /** The caller wrote `x/` or `x/.`: what it names must be a directory. */
+  readonly directory: boolean;
+}
+
+const maxBytes = 4096;
+const maxNameBytes = 255;
+const maxDepth = 128;
+const utf8 = new TextEncoder();
+
+export function parsePath(input: unknown): Path {
+  // Not String objects nor anything with toString: they could name one thing when checked and another when used.
+  if (typeof input !== 'string' || input.length === 0 || input.length > maxBytes) throw refusal('PATH_INVALID');
+  // Node writes a lone surrogate as U+FFFD, so two strings would name one file.
+  if (!input.isWellFormed() || input.includes('\0')) throw refusal('PATH_INVALID');
+  if (utf8.encode(input).length > maxBytes) throw refusal('PATH_INVALID');
+  if (input.startsWith('/')) throw refusal('PATH_ABSOLUTE');
+  const parts = input.split('/');
+  if (parts.includes('..')) throw refusal('PATH_ESCAPES');
+  const names = parts.filter(isName);
+  if (names.length > maxDepth || names.some(tooLong) || names.some(isTemporary)) throw refusal('PATH_INVALID');
+  return { names, directory: !isName(parts.at(-1) ?? '') };
+}
+
+/** The text of a link, in the same terms; here `..` is legal, for the walk to act out. */
+export function parseLink(bytes: Uint8Array): Path & { readonly absolute: boolean } {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw refusal('PATH_INVALID');
+  }
+  const parts = text.split('/');
+  const last = parts.at(-1) ?? '';
+  return { absolute: text.startsWith('/'), names: parts.filter(isName), directory: !isName(last) || last === '..' };
+}
+
+/** For a person, a diff or a message: names with control characters cannot pretend to be lines of their own. */
+export function showPath(path: Path): string {
+  const text = path.names.join('/');
+  return /[\p{Cc}\p{Cf}\u2028\u2029"\\]/u.test(text) ? JSON.stringify(text) : text;
+}
+
+/** Temporaries of the atomic write. Not nameable and not listed: else they were a hiding place. */
+export function isTemporary(name: string): boolean {
+  return name.startsWith('.~caps-') && /^\.~caps-[0-9a-f]{16}$/.test(name);
+}
+
+export function temporaryName(random: (bytes: number) => Uint8Array): string {
+  return `.~caps-${Array.from(random(8), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+function isName(part: string): boolean {
+  return part !== '' && part !== '.';
+}
+
+function tooLong(name: string): boolean {
+  return name.length > maxNameBytes || (name.length * 3 > maxNameBytes && utf8.encode(name).length > maxNameBytes);
+}

@@ -1,0 +1,29 @@
+/**
+ * A directory that is held open, with the terms it came with: what every operation works in.
+ */
+import type { Handle } from './handle.ts';
+import type { Kernel, Status } from './kernel.ts';
+import type { Limits, Slots, Turnstile } from './limits.ts';
+import type { Terms } from './terms.ts';
+
+/** What all caps made from one `openFsCap` share. No path of the host is in it. */
+export interface Root {
+  readonly kernel: Kernel;
+  /** Beneath the root nothing of another mount is visible. */
+  readonly mount: number;
+  readonly limits: Limits;
+  readonly subdirs: Slots;
+  readonly streams: Slots;
+  readonly turnstile: Turnstile;
+}
+
+export interface Place {
+  readonly root: Root;
+  readonly directory: Handle;
+  readonly terms: Terms;
+}
+
+/** Opaque, and another one when the object or its content changed. */
+export function versionOf(kernel: Kernel, status: Status): string {
+  return kernel.seal(status.stamp);
+}

@@ -1,0 +1,104 @@
+/**
+ * What a cap may do beneath its directory.
+ *
+ * Promise: terms only ever narrow. Every cap made from a cap carries at least its terms, so a read-only directory has
+ * read-only subdirectories by construction, not by a check that each method remembers.
+ */
+import { takeCount, takeList, takeRecord, takeString } from './arguments.ts';
+import { refusal } from './errors.ts';
+import { Meter } from './meter.ts';
+
+export interface Terms {
+  readonly writes: boolean;
+  readonly operations: ReadonlySet<string> | undefined;
+  /** Names that do not exist for the holder. */
+  readonly excepted: readonly string[];
+  readonly meters: readonly Meter[];
+}
+
+export const unbounded: Terms = { writes: true, operations: undefined, excepted: [], meters: [] };
+
+const maxPatterns = 256;
+const changing: ReadonlySet<string> = new Set([
+  'write',
+  'append',
+  'edit',
+  'mkdir',
+  'remove',
+  'rename',
+  'copy',
+  'openWrite',
+]);
+
+export function permit(terms: Terms, operation: string): void {
+  if (terms.operations && !terms.operations.has(operation)) throw refusal('NOT_PERMITTED');
+  if (!terms.writes && changing.has(operation)) throw refusal('READ_ONLY');
+}
+
+/** Charges every meter or none. */
+export function charge(terms: Terms, cost: { readonly bytes?: number; readonly files?: number }): void {
+  for (const meter of terms.meters) meter.check(cost);
+  for (const meter of terms.meters) meter.charge(cost);
+}
+
+/** The answer is the same whether or not the name exists, so it tells nothing about it. */
+export function refuseExcepted(terms: Terms, name: string): void {
+  if (isExcepted(terms, name)) throw refusal('NOT_PERMITTED');
+}
+
+export function isExcepted(terms: Terms, name: string): boolean {
+  return terms.excepted.some((pattern) => matches(pattern, name));
+}
+
+export function readOnlyTerms(terms: Terms): Terms {
+  return { ...terms, writes: false };
+}
+
+export function onlyTerms(terms: Terms, operations: unknown, known: ReadonlySet<string>): Terms {
+  const wanted = new Set<string>();
+  for (const operation of takeList(operations, 'operations', known.size)) {
+    const name = takeString(operation, 'an operation');
+    if (!known.has(name)) throw refusal('invalid', 'an operation of that name does not exist');
+    if (terms.operations === undefined || terms.operations.has(name)) wanted.add(name);
+  }
+  return { ...terms, operations: wanted };
+}
+
+export function exceptTerms(terms: Terms, patterns: unknown): Terms {
+  const more = takeList(patterns, 'patterns', maxPatterns).map((pattern) => {
+    const text = takeString(pattern, 'a pattern');
+    const ok = text !== '' && text !== '.' && text !== '..' && text.length <= 255 && !/[/\0]/.test(text);
+    if (!ok) throw refusal('invalid', 'a pattern is one name, with * and ?');
+    return text;
+  });
+  if (terms.excepted.length + more.length > maxPatterns) throw refusal('FS_LIMIT', `patterns ${maxPatterns}`);
+  return { ...terms, excepted: [...terms.excepted, ...more] };
+}
+
+export function quotaTerms(terms: Terms, quota: unknown): Terms {
+  const { bytes, files } = takeRecord(quota, 'a quota');
+  return { ...terms, meters: [...terms.meters, new Meter(takeCount(bytes, 'bytes'), takeCount(files, 'files'))] };
+}
+
+/** Two pointers and one place to come back to: no pattern takes more than its length times the name's. */
+function matches(pattern: string, name: string): boolean {
+  const wanted = [...pattern];
+  const given = [...name];
+  let w = 0;
+  let star = -1;
+  let mark = 0;
+  for (let g = 0; g < given.length; ) {
+    if (wanted[w] === '*') {
+      star = w++;
+      mark = g;
+    } else if (w < wanted.length && (wanted[w] === '?' || wanted[w] === given[g])) {
+      w++;
+      g++;
+    } else if (star >= 0) {
+      w = star + 1;
+      g = ++mark;
+    } else return false;
+  }
+  while (wanted[w] === '*') w++;
+  return w === wanted.length;
+}

@@ -1,0 +1,139 @@
+/** Names coming and going: mkdir, remove, rename. All on (directory that we hold, one name), never on a path. */
+import { takeFlag, takeRecord } from './arguments.ts';
+import type { Job } from './content.ts';
+import { failedWith, refusal } from './errors.ts';
+import { own } from './handle.ts';
+import type { Name, Status } from './kernel.ts';
+import { parsePath } from './path.ts';
+import type { Place } from './place.ts';
+import { locate, openDirectory, refuseOtherMount, type Spot } from './resolve.ts';
+import { charge, refuseExcepted } from './terms.ts';
+
+// Somebody keeps filling or changing what we empty.
+const maxRetries = 8;
+const entriesPerBreath = 128;
+
+export function mkdir(path: unknown, options: unknown): Job<void> {
+  const parsed = parsePath(path);
+  const recursive = takeFlag(takeRecord(options, 'options')['recursive'], 'recursive');
+  return (place) => {
+    const { kernel } = place.root;
+    const make = (dir: number, name: string) => {
+      charge(place.terms, { files: 1 });
+      kernel.mkdir(dir, name);
+    };
+    if (!recursive) {
+      if (parsed.names.length === 0) throw refusal('EXISTS');
+      using spot = locate(place, parsed);
+      if (kernel.lstat(spot.dir, spot.name)) throw refusal('EXISTS');
+      make(spot.dir, spot.name);
+      return;
+    }
+    openDirectory(place, parsed, (dir, name) => {
+      try {
+        make(dir, name);
+      } catch (error) {
+        // Another one was quicker: good as well, if it is a directory, which the walk finds out.
+        if (!failedWith(error, 'EEXIST')) throw error;
+      }
+    })[Symbol.dispose]();
+  };
+}
+
+/** A link is removed itself. Recursive goes down by descriptors, since `fs.rm` by path can be led out (CVE-2022-21658). */
+export function remove(path: unknown, options: unknown): Job<void> {
+  const parsed = parsePath(path);
+  const recursive = takeFlag(takeRecord(options, 'options')['recursive'], 'recursive');
+  return async (place) => {
+    const { kernel } = place.root;
+    if (parsed.names.length === 0) throw refusal('NOT_PERMITTED');
+    using spot = locate(place, parsed);
+    const present = presentAt(place, spot, parsed.directory);
+    if (present.kind !== 'dir') return kernel.unlink(spot.dir, spot.name);
+    if (!recursive) return kernel.rmdir(spot.dir, spot.name);
+    await new Removal(place).removeDirectory(spot.dir, spot.name, 1);
+  };
+}
+
+/**
+ * Never over something. For anything but a directory that is atomic (a second name, then the first one goes). For a
+ * directory the system has no such step: one that appears at the target in between is replaced only if it is empty.
+ */
+export function rename(from: unknown, to: unknown): Job<void> {
+  const source = parsePath(from);
+  const target = parsePath(to);
+  return (place) => {
+    const { kernel } = place.root;
+    if (source.names.length === 0 || target.names.length === 0) throw refusal('NOT_PERMITTED');
+    using old = locate(place, source);
+    const present = presentAt(place, old, source.directory || target.directory);
+    using fresh = locate(place, target);
+    if (kernel.lstat(fresh.dir, fresh.name)) throw refusal('EXISTS');
+    if (present.kind === 'dir') return kernel.rename(old.dir, old.name, fresh.dir, fresh.name);
+    kernel.link(old.dir, old.name, fresh.dir, fresh.name);
+    kernel.unlink(old.dir, old.name);
+  };
+}
+
+function presentAt(place: Place, { dir, name }: Spot, directory: boolean): Status {
+  const present = place.root.kernel.lstat(dir, name);
+  if (!present) throw refusal('NOT_FOUND');
+  if (directory && present.kind !== 'dir') throw refusal('NOT_A_DIRECTORY');
+  return present;
+}
+
+/** One recursive removal, bounded in entries and depth. */
+class Removal {
+  readonly #place: Place;
+  #entries = 0;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  async removeDirectory(dir: number, name: Name, depth: number): Promise<void> {
+    const { kernel, limits } = this.#place.root;
+    if (depth > limits.maxDepth) throw refusal('FS_LIMIT', `maxDepth ${limits.maxDepth}`);
+    using child = own(kernel, kernel.openDirectory(dir, name));
+    refuseOtherMount(this.#place, child.fd);
+    for (let tries = 0; tries < maxRetries; tries++) {
+      // Raw names: what is not UTF-8 is not listed, but must not keep its directory from going.
+      for (const entry of await kernel.rawNames(child.fd, limits.maxEntries + 1)) {
+        await this.#removeEntry(child.fd, entry, depth);
+      }
+      try {
+        return kernel.rmdir(dir, name);
+      } catch (error) {
+        if (!failedWith(error, 'ENOTEMPTY', 'EEXIST')) throw error;
+      }
+    }
+    throw refusal('BUSY');
+  }
+
+  async #removeEntry(dir: number, name: Uint8Array, depth: number): Promise<void> {
+    const { kernel, limits } = this.#place.root;
+    this.#entries += 1;
+    if (this.#entries > limits.maxEntries) throw refusal('FS_LIMIT', `maxEntries ${limits.maxEntries}`);
+    if (this.#entries % entriesPerBreath === 0) await kernel.breathe();
+    refuseExcepted(this.#place.terms, new TextDecoder().decode(name));
+    for (let tries = 0; tries < maxRetries; tries++) {
+      try {
+        return kernel.unlink(dir, name);
+      } catch (error) {
+        if (failedWith(error, 'ENOENT')) return;
+        if (!failedWith(error, 'EISDIR', 'EPERM')) throw error;
+        if (kernel.lstat(dir, name)?.kind !== 'dir') {
+          if (failedWith(error, 'EPERM')) throw error;
+          continue;
+        }
+      }
+      try {
+        return await this.removeDirectory(dir, name, depth + 1);
+      } catch (error) {
+        // It was exchanged for something else since: look again.
+        if (!failedWith(error, 'ENOTDIR', 'ELOOP', 'ENOENT')) throw error;
+      }
+    }
+    throw refusal('BUSY');
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * `npm run hob -- …`: a granter's commands. They go through the running host and present the granter's secret, which is asked
+ * for on the terminal, or read as the first line of standard input where that is none.
+ */
+import './lockdown.ts';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { CapError, E, type Far, verifyLedger } from '@hob/vat';
+import { connect, type EndoConnection } from '@hob/vat/captp';
+import { askSecret } from './drivers/ask.ts';
+import { writeLines } from './drivers/export-file.ts';
+import { readNote } from './drivers/state-dir.ts';
+import type { Grant, Granter } from './grants.ts';
+
+const usage = `npm run hob -- COMMAND [--state DIR]
+  grants                    the live grants, with uses and time left
+  revoke ID                 end one
+  ledger verify [FILE]      check the hash chain of the running host's ledger, or of an exported FILE
+  ledger export [FILE]      the ledger as JSON Lines, to FILE or to standard output
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { state: { type: 'string' }, help: { type: 'boolean' } },
+});
+const state = resolve(values.state ?? fileURLToPath(new URL('../../../.hob', import.meta.url)));
+const out = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function main(): Promise<number> {
+  const [command, ...rest] = positionals;
+  if (values.help === true) return usageAnd(0);
+  if (command === 'grants' && rest.length === 0) return withGranter(showGrants);
+  if (command === 'revoke' && rest.length === 1) return withGranter((granter) => revoke(granter, rest[0] as string));
+  if (command === 'ledger' && rest[0] === 'verify' && rest.length === 2)
+    return tell(await verifyLedger({ file: resolve(rest[1] as string) }));
+  if (command === 'ledger' && rest[0] === 'verify' && rest.length === 1)
+    return withGranter(async (granter) => tell(await E(E(granter).ledger()).verify()));
+  if (command === 'ledger' && rest[0] === 'export' && rest.length <= 2)
+    return withGranter((granter) => exportLines(granter, rest[1]));
+  return usageAnd(2);
+}
+
+function usageAnd(code: number): number {
+  (code === 0 ? process.stdout : process.stderr).write(usage);
+  return code;
+}
+
+async function withGranter(act: (granter: Far<Granter>) => Promise<number>): Promise<number> {
+  const note = readNote(state);
+  if (note === undefined)
+    throw new CapError(
+      'unavailable',
+      'no host is running on this state: start one with npm start, or name its folder with --state',
+    );
+  const secret = await askSecret('Granter’s secret: ');
+  const connection: EndoConnection<Granter> = await connect<Granter>(note.url, { secret });
+  try {
+    return await act(connection.bootstrap);
+  } finally {
+    connection.close();
+    await connection.closed;
+  }
+}
+
+async function showGrants(granter: Far<Granter>): Promise<number> {
+  let shown = 0;
+  for (let after: string | undefined; ; ) {
+    const page: readonly Grant[] = await E(granter).list({ live: true, ...(after === undefined ? {} : { after }) });
+    for (const grant of page) out(line(grant));
+    shown += page.length;
+    after = page.at(-1)?.id;
+    if (after === undefined) break;
+  }
+  if (shown === 0) out('no live grants');
+  return 0;
+}
+
+function line({ id, session, petname, usesLeft, until }: Grant): string {
+  const uses = usesLeft === undefined ? 'any number of uses' : `${usesLeft} ${usesLeft === 1 ? 'use' : 'uses'} left`;
+  const minutes = Math.max(0, Math.ceil((until - Date.now()) / 60_000));
+  return `${id}  ${session}  ${petname}  ${uses}  ${minutes} min left`;
+}
+
+async function revoke(granter: Far<Granter>, id: string): Promise<number> {
+  await E(granter).revoke({ grant: id }, 'from the command line');
+  out(`revoked ${id}`);
+  return 0;
+}
+
+function tell(verdict: {
+  readonly ok: boolean;
+  readonly lines: number;
+  readonly badLine?: number;
+  readonly why?: string;
+}): number {
+  out(
+    verdict.ok
+      ? `the ledger is whole: ${verdict.lines} lines`
+      : `the ledger is NOT whole: line ${verdict.badLine ?? '?'}: ${verdict.why ?? 'unknown'}`,
+  );
+  return verdict.ok ? 0 : 1;
+}
+
+async function exportLines(granter: Far<Granter>, file: string | undefined): Promise<number> {
+  const ledger = await E(granter).ledger();
+  async function* lines(): AsyncGenerator<string> {
+    for (let from = 1; ; ) {
+      const page = (await E(ledger).lines(from)) as readonly string[];
+      yield* page;
+      from += page.length;
+      if (page.length === 0) return;
+    }
+  }
+  const count = await writeLines(file === undefined ? undefined : resolve(file), lines());
+  if (file !== undefined) out(`wrote ${count} lines`);
+  return 0;
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(
+      `hob: ${error instanceof CapError ? error.message : `something went wrong: ${String(error)}`}\n`,
+    );
+    process.exit(1);
+  },
+);

@@ -1,0 +1,106 @@
+/** Real processes for the demo and the chaos run: started, watched line by line, and gone when asked. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const file = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const resolveHook = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
+
+export class Program {
+  readonly child: ChildProcess;
+  readonly lines: string[] = [];
+  #listeners = new Set<() => void>();
+  /** Exit code, or the signal's name. */
+  readonly ended: Promise<number | string>;
+
+  constructor(
+    name: string,
+    args: readonly string[],
+    options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
+  ) {
+    // Nothing of the caller's environment but what a program needs to start.
+    const { PATH = '', HOME = '' } = process.env;
+    this.child = spawn(process.execPath, ['--import', resolveHook, file(name), ...args], {
+      env: { PATH, HOME, ...options.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.child.stdin?.on('error', () => {});
+    this.child.stdin?.end(options.stdin ?? '');
+    for (const stream of [this.child.stdout, this.child.stderr]) this.#read(stream as NodeJS.ReadableStream);
+    this.ended = new Promise((resolve) =>
+      this.child.once('close', (code, signal) => {
+        resolve(code ?? signal ?? 'unknown');
+        this.#tell();
+      }),
+    );
+  }
+
+  /** The first line that `found` likes; undefined when it ended, or after `ms`, without one. */
+  async line(found: (line: string) => boolean, ms = 20_000): Promise<string | undefined> {
+    const until = Date.now() + ms;
+    for (;;) {
+      const line = this.lines.find(found);
+      if (line !== undefined) return line;
+      if (this.child.exitCode !== null || this.child.signalCode !== null || Date.now() > until)
+        return this.lines.find(found);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(wake, 250);
+        const listeners = this.#listeners;
+        function wake(): void {
+          clearTimeout(timer);
+          listeners.delete(wake);
+          resolve();
+        }
+        listeners.add(wake);
+      });
+    }
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Asks it to end, then makes it. */
+  async stop(): Promise<number | string> {
+    this.kill('SIGTERM');
+    const timer = setTimeout(() => this.kill('SIGKILL'), 8000);
+    const code = await this.ended;
+    clearTimeout(timer);
+    return code;
+  }
+
+  #read(stream: NodeJS.ReadableStream): void {
+    let rest = '';
+    stream.setEncoding('utf8');
+    stream.on('data', (text: string) => {
+      const parts = (rest + text).split('\n');
+      rest = parts.pop() ?? '';
+      this.lines.push(...parts);
+      this.#tell();
+    });
+    stream.on('end', () => {
+      if (rest !== '') this.lines.push(rest);
+      this.#tell();
+    });
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+/** What a host said when it was ready. */
+export interface Ready {
+  readonly url: string;
+  readonly session: { readonly id: string; readonly secret: string };
+  readonly granter: { readonly name: string; readonly secret: string };
+}
+
+export async function readiness(host: Program): Promise<Ready> {
+  const ready = await host.line((line) => line.startsWith('hob ready '));
+  const parse = <T>(what: string): T => {
+    const line = host.lines.find((each) => each.startsWith(`hob ${what} `));
+    if (ready === undefined || line === undefined) throw new Error(`the host did not start: ${host.lines.join('\n')}`);
+    return JSON.parse(line.slice(`hob ${what} `.length)) as T;
+  };
+  return { url: parse<{ url: string }>('ready').url, session: parse('session'), granter: parse('granter') };
+}

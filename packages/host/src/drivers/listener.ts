@@ -1,0 +1,95 @@
+/**
+ * The host's one open door: WebSockets on loopback.
+ *
+ * Promise: bound to 127.0.0.1 only; every request that is not a WebSocket with a known secret gets a short HTTP answer and
+ * nothing else; closing ends every socket and frees the port.
+ */
+import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex as Stream } from 'node:stream';
+import { CapError } from '@hob/vat';
+import { type Duplex, fromWebSocket, largestFrame } from '@hob/vat/captp';
+import { WebSocketServer } from 'ws';
+import { admit } from '../entry.ts';
+
+export interface Listener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Most connections that may be open at once: a flood of them must not take every descriptor of the process. */
+const mostConnections = 256;
+
+export function listen<Who>(
+  port: number,
+  find: (secret: string) => Who | undefined,
+  welcome: (who: Who, duplex: Duplex) => void,
+): Promise<Listener> {
+  // `ws` echoes the chosen subprotocol: never one that carries a secret.
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: largestFrame,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has('captp') ? 'captp' : false),
+  });
+  const server = createServer((_request, response) => {
+    response
+      .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
+      .end('Hob speaks CapTP over WebSocket.\n');
+  });
+  server.maxConnections = mostConnections;
+  server.headersTimeout = 10_000;
+  server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
+    stream.on('error', () => {});
+    const verdict = admit(
+      {
+        host: request.headers.host,
+        origin: request.headers.origin,
+        authorization: request.headers.authorization,
+        protocols: (request.headers['sec-websocket-protocol'] ?? '')
+          .split(',')
+          .map((protocol) => protocol.trim())
+          .filter((protocol) => protocol !== ''),
+      },
+      authorities((server.address() as AddressInfo).port),
+      find,
+    );
+    if (!verdict.ok) return refuse(stream, verdict.status, verdict.reason);
+    (stream as Socket).setNoDelay?.(true);
+    sockets.handleUpgrade(request, stream, head, (socket) => welcome(verdict.who, fromWebSocket(socket)));
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        new CapError(
+          'unavailable',
+          error.code === 'EADDRINUSE'
+            ? `port ${port} is taken: give another one with --port, or 0 for any`
+            : 'the host cannot listen on 127.0.0.1',
+        ),
+      ),
+    );
+    server.listen(port, '127.0.0.1', () =>
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        close: () =>
+          new Promise((done) => {
+            for (const socket of sockets.clients) socket.terminate();
+            sockets.close();
+            server.close(() => done());
+            server.closeAllConnections();
+          }),
+      }),
+    );
+  });
+}
+
+const authorities = (port: number): readonly string[] =>
+  ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
+
+function refuse(stream: Stream, status: number, reason: string): void {
+  const body = `${reason}\n`;
+  stream.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

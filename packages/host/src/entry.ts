@@ -1,0 +1,57 @@
+/**
+ * Who may come in: decided from the headers of the first request, before there is a socket to talk on.
+ *
+ * Promise: without a secret that is known now there is no connection; a web page cannot enter, not even one that guessed or
+ * was told the port (`Origin`) or re-bound its name to this machine (`Host`). The secret is in a header or in an offered
+ * subprotocol that is never echoed, never in a URL.
+ */
+import { mutant } from '@hob/vat';
+
+export interface Knock {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly authorization: string | undefined;
+  /** As offered, in order. */
+  readonly protocols: readonly string[];
+}
+
+export type Verdict<Who> =
+  | { readonly ok: true; readonly who: Who; readonly dialect: 'captp' }
+  | { readonly ok: false; readonly status: 400 | 401 | 403; readonly reason: string };
+
+const no = (status: 400 | 401 | 403, reason: string): { ok: false; status: 400 | 401 | 403; reason: string } => ({
+  ok: false,
+  status,
+  reason,
+});
+
+const offeredSecret = 'hob.secret.';
+const withoutOrigin = mutant('origin');
+
+/** `authorities` are the `host:port` texts that this listener goes by; `find` looks a secret up. */
+export function admit<Who>(
+  knock: Knock,
+  authorities: readonly string[],
+  find: (secret: string) => Who | undefined,
+): Verdict<Who> {
+  if (knock.host === undefined || !authorities.includes(knock.host))
+    return no(403, 'this host goes by 127.0.0.1, localhost and [::1] only');
+  if (
+    knock.origin !== undefined &&
+    !withoutOrigin &&
+    !authorities.some((authority) => knock.origin === `http://${authority}`)
+  )
+    return no(403, 'web pages of other origins may not enter');
+  const secret = secretOf(knock);
+  const who = secret === undefined ? undefined : find(secret);
+  if (who === undefined) return no(401, 'this secret opens nothing');
+  const dialects = knock.protocols.filter((protocol) => !protocol.startsWith(offeredSecret));
+  // Offering none is how the plainest Endo peer comes.
+  if (dialects.length > 0 && !dialects.includes('captp')) return no(400, 'this host speaks the dialect captp');
+  return { ok: true, who, dialect: 'captp' };
+}
+
+function secretOf({ authorization, protocols }: Knock): string | undefined {
+  if (authorization !== undefined) return /^Bearer ([\w-]+)$/.exec(authorization)?.[1];
+  return protocols.find((protocol) => protocol.startsWith(offeredSecret))?.slice(offeredSecret.length);
+}

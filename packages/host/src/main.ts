@@ -1,0 +1,158 @@
+/**
+ * `npm start`: opens a session on a directory, serves it, keeps running.
+ *
+ * The daemon's entry point. It ends on SIGINT, SIGTERM, SIGHUP and when the program that started it is gone.
+ */
+import './lockdown.ts';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { openFsCap } from '@hob/caps-fs';
+import { CapError, E, mutantName } from '@hob/vat';
+import { quietMarshal } from './drivers/quiet-marshal.ts';
+import { checkRoot } from './drivers/roots.ts';
+import { leaveNote, openStateDir, removeNote } from './drivers/state-dir.ts';
+import { openHost } from './host.ts';
+
+const checkout = fileURLToPath(new URL('../../..', import.meta.url));
+/** What the host runs from: granting any of it would grant the host. */
+const ownCode = ['packages', 'node_modules', 'scripts', '.toolchain', '.git'].map((name) => resolve(checkout, name));
+
+const hour = 3_600_000;
+
+const usage = `npm start [-- OPTIONS]
+  --root DIR     the directory to open a session on (default: examples/workspace)
+  --state DIR    where everything that lasts is kept (default: .hob in the checkout)
+  --port N       where to listen on 127.0.0.1 (default: any free port)
+  --uses N       how many calls the session's grant "workspace" allows (default: 1000)
+  --demo [--sabotage=revoker|limit|symlink|ledger|origin]
+                 plays the whole story with real processes and checks each step
+`;
+
+/** What this machine cannot do, one line each: the rest works. */
+const missing: Partial<Record<NodeJS.Platform, string>> = {
+  darwin:
+    'on macOS there is no directory cap yet: openFsCap needs Linux, so this session starts without "workspace" and "once"',
+  win32:
+    'on Windows there is no directory cap yet: openFsCap needs Linux, so this session starts without "workspace" and "once"',
+};
+
+function options(): {
+  readonly root: string;
+  readonly state: string;
+  readonly port: number;
+  readonly uses: number;
+  readonly demo: boolean;
+  readonly sabotage: string | undefined;
+  readonly mutant: boolean;
+} {
+  const { values } = parseArgs({
+    options: {
+      root: { type: 'string' },
+      state: { type: 'string' },
+      port: { type: 'string' },
+      uses: { type: 'string' },
+      demo: { type: 'boolean' },
+      sabotage: { type: 'string' },
+      // Said by the demo and by tests to the host that they start.
+      'with-mutant': { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help === true) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  const whole = (text: string | undefined, otherwise: number, most: number): number => {
+    const number = text === undefined ? otherwise : Number(text);
+    if (!Number.isInteger(number) || number < 0 || number > most)
+      throw new CapError('invalid', `"${text}" is not a whole number from 0 to ${most}`);
+    return number;
+  };
+  return {
+    root: resolve(values.root ?? resolve(checkout, 'examples/workspace')),
+    state: resolve(values.state ?? resolve(checkout, '.hob')),
+    port: whole(values.port, 0, 65_535),
+    uses: whole(values.uses, 1000, 1_000_000),
+    demo: values.demo ?? false,
+    sabotage: values.sabotage,
+    mutant: values['with-mutant'] ?? false,
+  };
+}
+
+async function serve({ root, state, port, uses, mutant }: ReturnType<typeof options>): Promise<void> {
+  if (mutantName() !== undefined && !mutant)
+    throw new CapError(
+      'invalid',
+      'HOB_MUTANT is set: a host with a mechanism left out starts only for tests and --demo',
+    );
+  quietMarshal();
+  openStateDir(state);
+  checkRoot(root, [state, ...ownCode]);
+  const host = await openHost({ stateDir: state });
+
+  let stopping = false;
+  const stop = (code: number): void => {
+    if (stopping) return;
+    stopping = true;
+    // A vat that is wedged must not keep the process: the ledger is safe without a good-bye.
+    setTimeout(() => process.exit(code), 5000).unref();
+    removeNote(state);
+    host.close().then(
+      () => process.exit(code),
+      () => process.exit(1),
+    );
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(0));
+  if (process.channel !== undefined) process.on('disconnect', () => stop(0));
+
+  try {
+    const { granter, secret: granterSecret } = await host.addGranter('owner');
+    const session = await host.openSession({ name: 'workspace', granters: ['owner'] });
+    const lack = missing[process.platform];
+    if (lack === undefined) {
+      await host.offer('directory', await openFsCap(root));
+      await E(granter).grant(session.id, 'workspace', 'directory', { uses, for: hour });
+      await E(granter).grant(session.id, 'once', 'directory', { uses: 1, for: hour });
+    }
+    const { url } = await host.serve({ port });
+    leaveNote(state, { url, pid: process.pid });
+
+    const say = (line: string): void => void process.stdout.write(`${line}\n`);
+    if (lack !== undefined) say(`hob: ${lack}`);
+    say(`Hob serves one session on ${root}`);
+    say('It holds "workspace" (the directory) and "once" (the same, for a single call), for one hour.');
+    say('');
+    say('Run an agent in it, in a second terminal, with what the next lines give:');
+    say(`  HOB_URL=${url} HOB_SECRET=${session.secret} npm run -s agent -- examples/first-session.ts`);
+    say('See and end what it was granted, in a third terminal (asks for the granter’s secret):');
+    say('  npm run -s hob -- grants');
+    say('  npm run -s hob -- revoke ID');
+    say('');
+    say(`hob session ${JSON.stringify({ id: session.id, secret: session.secret })}`);
+    say(`hob granter ${JSON.stringify({ name: 'owner', secret: granterSecret })}`);
+    say(`hob ready ${JSON.stringify({ url, pid: process.pid })}`);
+  } catch (error) {
+    removeNote(state);
+    await host.close();
+    throw error;
+  }
+}
+
+async function main(): Promise<void> {
+  const chosen = options();
+  if (!chosen.demo) {
+    if (chosen.sabotage !== undefined) throw new CapError('invalid', '--sabotage goes with --demo');
+    return serve(chosen);
+  }
+  const { playDemo } = await import('./demo/demo.ts');
+  process.exit(await playDemo(chosen.sabotage));
+}
+
+main().catch((error: unknown) => {
+  const known = error instanceof CapError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
+  process.stderr.write(
+    known ? `hob: ${(error as Error).message}\n` : `hob: ${(error as Error).stack ?? String(error)}\n`,
+  );
+  process.exit(1);
+});

@@ -1,0 +1,24 @@
+/**
+ * A cell: one value that can be read and written, with views that can only do the one or the other.
+ *
+ * Promise: who holds a read-only view can never write, who holds a write-only view can never read, and neither can find
+ * the cell. After Goblins' `^cell`.
+ */
+import { spawn } from '../actor.ts';
+import { define } from '../portrait.ts';
+import type { Definition } from '../types.ts';
+
+export interface ReadOnlyCell<V = unknown> {
+  read(): V;
+}
+
+export interface WriteOnlyCell<V = unknown> {
+  write(value: V): void;
+}
+
+export interface Cell<V = unknown> extends ReadOnlyCell<V>, WriteOnlyCell<V> {}
+
+export const Cell: Definition<Cell, [value: unknown]> = define('Cell', (bcom, value) => ({
+  read: () => value,
+  write: (next) => bcom(Cell(next)),
+}));

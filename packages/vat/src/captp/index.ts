@@ -1,0 +1,11 @@
+/**
+ * `@hob/vat/captp`: references across a wire.
+ *
+ * Apart from the package's first face because the Endo packages need `ses` and the eventual-send shim to be loaded before.
+ */
+
+export { fromWebSocket, largestFrame } from '../drivers/websocket.ts';
+export { connect } from './connect.ts';
+export { closeCodes, type Duplex } from './duplex.ts';
+export { type EndoConnection, type EndoOptions, endoConnection } from './endo.ts';
+export { checkFrame, frameLimits } from './frame.ts';

@@ -1,0 +1,95 @@
+/**
+ * `npm test`: lint, types, the tests of every language; then what was skipped and why, then one line that counts.
+ *
+ * Promise: the last line is `N passed, N failed, N skipped`, over everything, and the exit code is 0 only with nothing
+ * failed. A suite that dies without a report counts as one failure. With a FILTER only the tests that match run.
+ *
+ * Plain JavaScript for Node 18.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { environmentFor, ROOT } from './setup.mjs';
+
+const bin = (...path) => join(ROOT, 'node_modules', ...path);
+
+/** A suite is one command. One that `reports` writes `{passed, failed, skips}` as JSON into `HOB_TEST_REPORT`. */
+const suites = (filter) => {
+  const vitest = { name: 'tests', args: [bin('vitest', 'vitest.mjs'), 'run', ...filter], reports: true };
+  if (filter.length > 0) return [vitest];
+  return [
+    { name: 'lint', args: [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings'] },
+    { name: 'types', args: [bin('typescript', 'bin', 'tsc'), '-p', 'tsconfig.json'] },
+    vitest,
+    // Tests of other languages: one more row each, when there are some.
+  ];
+};
+
+export async function testEverything(node, filter) {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-test-'));
+  const total = { passed: 0, failed: 0, skips: [] };
+  const times = [];
+  try {
+    for (const suite of suites(filter)) {
+      const began = Date.now();
+      const counts = await runSuite(node, suite, join(folder, suite.name));
+      total.passed += counts.passed;
+      total.failed += counts.failed;
+      total.skips.push(...counts.skips);
+      times.push(`${suite.name} ${((Date.now() - began) / 1000).toFixed(1)} s${counts.failed > 0 ? ' FAILED' : ''}`);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  console.log(`\n${times.join(', ')}`);
+  printSkips(total.skips);
+  console.log(`${total.passed} passed, ${total.failed} failed, ${total.skips.length} skipped`);
+  return total.failed > 0 ? 1 : 0;
+}
+
+async function runSuite(node, suite, report) {
+  const code = await run(node, suite.args, { ...environmentFor(node), HOB_TEST_REPORT: report });
+  if (!suite.reports) return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skips: [] };
+  try {
+    const counts = JSON.parse(readFileSync(report, 'utf8'));
+    if (code !== 0 && counts.failed === 0) counts.failed = 1;
+    return counts;
+  } catch {
+    return { passed: 0, failed: 1, skips: [] };
+  }
+}
+
+function run(node, args, env) {
+  const child = spawn(node, args, { cwd: ROOT, env, stdio: 'inherit' });
+  const stop = (signal) => {
+    child.kill(signal);
+    child.once('exit', () => process.exit(1)); // what was asked to stop does not go on with the next suite
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => {
+      process.off('SIGINT', stop);
+      process.off('SIGTERM', stop);
+      resolve(code ?? 1);
+    });
+  });
+}
+
+/** The same test skipped in both regimes is two skips and one line. */
+function printSkips(skips) {
+  if (skips.length === 0) return;
+  const lines = new Map();
+  for (const { file, name, reason, regime } of skips) {
+    const key = JSON.stringify([reason, file, name]);
+    lines.set(key, [...(lines.get(key) ?? []), regime]);
+  }
+  console.log('\nSkipped');
+  for (const [key, regimes] of [...lines].sort()) {
+    const [reason, file, name] = JSON.parse(key);
+    console.log(`  ${reason} | ${file} | ${name} | ${regimes.join(', ')}`);
+  }
+  console.log('');
+}

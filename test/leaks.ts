@@ -1,0 +1,170 @@
+/**
+ * Set-up file of every test: nothing is left over.
+ *
+ * Promise: after each test, and after all its own hooks, no socket, server, child process, worker, watcher, timer or
+ * descriptor is there that was not there before; also one that keeps nothing alive (`unref`) counts. What is left fails
+ * the test by its kind and by the line that made it. What is about to close gets half a second.
+ *
+ * How: `async_hooks` tells of every such object as it is made and destroyed (without promises, so it costs nothing per
+ * `await`); descriptors opened behind its back, as SQLite does, show in /proc/self/fd. A clean test pays well under
+ * 1 ms. Tests that run at the same time in one file (`test.concurrent`) cannot be told apart.
+ *
+ * `trackTables('connection A', () => tables.size)` adds a count of our own that has to come back to where it was.
+ */
+import { createHook } from 'node:async_hooks';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { type CallSiteObject, getCallSites } from 'node:util';
+import { beforeEach } from 'vitest';
+
+const SETTLE_MS = 500;
+
+// Taken before a test can put a false clock in their place.
+const { setTimeout } = globalThis;
+const now = performance.now.bind(performance);
+
+// Node opens a pipe for signals when the first listener (or child) comes, and keeps it: let that be before the first test.
+const ignore = (): void => undefined;
+process.once('SIGCHLD', ignore).off('SIGCHLD', ignore);
+
+/** The types of `async_hooks` that are leaks. Requests are not here: they end by themselves. */
+const KINDS: Readonly<Record<string, string>> = {
+  TCPWRAP: 'socket',
+  TLSWRAP: 'socket',
+  UDPWRAP: 'socket',
+  PIPEWRAP: 'pipe',
+  TCPSERVERWRAP: 'server',
+  PIPESERVERWRAP: 'server',
+  HTTP2SESSION: 'connection',
+  PROCESSWRAP: 'child process',
+  WORKER: 'worker',
+  MESSAGEPORT: 'message port',
+  FSEVENTWRAP: 'watcher',
+  STATWATCHER: 'watcher',
+  SIGNALWRAP: 'signal listener',
+  Timeout: 'timer',
+  Immediate: 'timer',
+};
+
+interface Made {
+  kind: string;
+  resource: object;
+  // Not the stack of an error: under lockdown that is not to be had.
+  where: readonly CallSiteObject[];
+}
+
+const made = new Map<number, Made>();
+let ours = false; // what this file makes while it waits
+
+createHook({
+  init(id, type, _trigger, resource) {
+    const kind = KINDS[type];
+    if (kind === undefined || ours) return;
+    made.set(id, { kind, resource, where: getCallSites(12) });
+  },
+  destroy(id) {
+    made.delete(id);
+  },
+  // Types of Node 24 do not know it yet. Without it each promise would be told of, too.
+  ...{ trackPromises: false },
+}).enable();
+
+const tables = new Map<string, () => number>();
+
+/** Registers a count that has to be, after each test, what it was before (0 if registered within). Answers its end. */
+export function trackTables(name: string, count: () => number): () => void {
+  tables.set(name, count);
+  return () => {
+    if (tables.get(name) === count) tables.delete(name);
+  };
+}
+
+beforeEach(({ onTestFinished }) => {
+  const before = { made: new Set(made.keys()), descriptors: descriptors(), tables: counts() };
+
+  // The first that is registered is the last to run: after the test's own hooks and its own `onTestFinished`.
+  onTestFinished(async () => {
+    let left = leftovers(before);
+    for (const deadline = now() + SETTLE_MS; left.length > 0 && now() < deadline; ) {
+      await settle();
+      left = leftovers(before);
+    }
+    for (const name of [...tables.keys()]) if (!before.tables.has(name)) tables.delete(name);
+    if (left.length > 0) throw new Error(`left over after the test:\n${left.map((line) => `  ${line}`).join('\n')}`);
+  });
+});
+
+type Before = {
+  made: ReadonlySet<number>;
+  descriptors: ReadonlyMap<string, string>;
+  tables: ReadonlyMap<string, number>;
+};
+
+function leftovers(before: Before): string[] {
+  const left: string[] = [];
+  for (const [id, one] of made) {
+    if (before.made.has(id) || isOver(one)) continue;
+    const place = placeOf(one.where);
+    // vitest's own timers (the time limit of a test, its console) come and go around the test.
+    if (
+      one.kind === 'timer' &&
+      place !== undefined &&
+      /node_modules\/(?:\.pnpm\/)?(?:vitest|@vitest|vite)[@/+]/.test(place)
+    )
+      continue;
+    left.push(`${one.kind}${nameOf(one)}${place === undefined ? '' : `, made at ${place}`}`);
+  }
+  for (const [descriptor, target] of descriptors()) {
+    if (before.descriptors.get(descriptor) !== target) left.push(`descriptor ${descriptor} -> ${target}`);
+  }
+  for (const [name, count] of counts()) {
+    const was = before.tables.get(name) ?? 0;
+    if (count !== was) left.push(`table ${name}: ${count} entries, ${was} before`);
+  }
+  return left;
+}
+
+/** `destroy` comes late for a timer that is cleared and for one that has fired. */
+function isOver({ resource }: Made): boolean {
+  return (resource as { _destroyed?: boolean })._destroyed === true;
+}
+
+function nameOf({ kind, resource }: Made): string {
+  const { pid } = resource as { pid?: number };
+  const { _idleTimeout: ms, _repeat: repeat } = resource as { _idleTimeout?: number; _repeat?: unknown };
+  if (kind === 'child process' && pid !== undefined) return ` ${pid}`;
+  if (kind === 'timer' && ms !== undefined) return repeat ? ` every ${ms} ms` : ` of ${ms} ms`;
+  return '';
+}
+
+/** The innermost line that is neither Node's own nor ours. */
+function placeOf(where: readonly CallSiteObject[]): string | undefined {
+  const site = where.find(({ scriptName }) => scriptName !== '' && !/^node:|test\/leaks\.ts$/.test(scriptName));
+  return site && `${site.scriptName}:${site.lineNumber}`;
+}
+
+/** Empty where there is no /proc: there the hook alone has to do. */
+function descriptors(): Map<string, string> {
+  const open = new Map<string, string>();
+  if (process.platform !== 'linux') return open;
+  for (const descriptor of readdirSync('/proc/self/fd')) {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${descriptor}`);
+      // The event loop's own, opened at first use and kept.
+      if (!target.startsWith('anon_inode:')) open.set(descriptor, target);
+    } catch {
+      // The one that listed the directory is closed again.
+    }
+  }
+  return open;
+}
+
+function counts(): Map<string, number> {
+  return new Map([...tables].map(([name, count]) => [name, count()]));
+}
+
+async function settle(): Promise<void> {
+  ours = true;
+  const pause = new Promise((done) => setTimeout(done, 5));
+  ours = false;
+  await pause;
+}

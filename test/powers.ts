@@ -1,0 +1,180 @@
+/**
+ * Who may touch the world: the driver files of Hob, each with the powers it uses and why it has to.
+ *
+ * A power is a module outside the harmless ones, or a global that reaches the clock, chance, the network, the process,
+ * the console or code. Nothing else under `packages/` may use one (tests may). Driver files are `src/drivers/*` of a
+ * package, and the entry points of `host`. The list has to be exact: a file that is gone, a power no longer used and a
+ * power not listed each fail `powers.test.ts`, so the list is what a reviewer reads to see where authority enters.
+ */
+import { blank, importsComputed, importsOf } from './sources.ts';
+
+export interface Driver {
+  powers: readonly string[];
+  why: string;
+}
+
+export const DRIVERS: Readonly<Record<string, Driver>> = {
+  'packages/vat/src/drivers/clock.ts': {
+    powers: ['Date', 'node:fs', 'node:os', 'performance'],
+    why: 'the clocks of the machine; deadlines follow the boot-time clock, which only the kernel knows',
+  },
+  'packages/vat/src/drivers/hash.ts': {
+    powers: ['node:crypto', 'node:zlib'],
+    why: 'digests and checksums, in native code',
+  },
+  'packages/vat/src/drivers/lines.ts': { powers: ['node:fs/promises'], why: 'reads an exported ledger line by line' },
+  'packages/vat/src/drivers/loop.ts': { powers: ['setImmediate'], why: 'lets the process breathe between turns' },
+  'packages/vat/src/drivers/mutant.ts': {
+    powers: ['process'],
+    why: 'reads HOB_MUTANT, once; packing makes it a constant',
+  },
+  'packages/vat/src/drivers/random.ts': { powers: ['node:crypto'], why: 'randomness of the operating system' },
+  'packages/vat/src/drivers/sqlite.ts': { powers: ['node:fs', 'node:sqlite'], why: 'the one database of the store' },
+  'packages/caps-fs/src/drivers/node-fs.ts': {
+    powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
+    why: 'the system calls of a directory cap, each on a held descriptor',
+  },
+  'packages/vat/src/drivers/websocket.ts': {
+    powers: ['WebSocket', 'setTimeout', 'ws'],
+    why: 'carries CapTP frames over a WebSocket',
+  },
+  'packages/host/src/drivers/ask.ts': {
+    powers: ['node:readline', 'node:stream', 'process'],
+    why: "asks the granter's secret on the terminal",
+  },
+  'packages/host/src/drivers/export-file.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'writes an exported ledger where the caller says',
+  },
+  'packages/host/src/drivers/listener.ts': {
+    powers: ['node:http', 'ws'],
+    why: 'the one door: HTTP and WebSocket on loopback',
+  },
+  'packages/host/src/drivers/quiet-marshal.ts': { powers: ['console'], why: 'keeps what a peer sends out of our log' },
+  'packages/host/src/drivers/roots.ts': {
+    powers: ['node:fs'],
+    why: 'compares roots with state and code by device and inode',
+  },
+  'packages/host/src/drivers/state-dir.ts': {
+    powers: ['node:fs'],
+    why: 'makes the folder of the state, for its owner only',
+  },
+  'packages/host/src/main.ts': { powers: ['import.meta', 'process', 'setTimeout'], why: 'entry point: the daemon' },
+  'packages/host/src/agent.ts': { powers: ['import(computed)'], why: "entry point: loads the agent's program" },
+  'packages/host/src/cli.ts': {
+    powers: ['Date', 'import.meta', 'process'],
+    why: "entry point: the granter's commands",
+  },
+  'packages/host/src/demo/demo.ts': {
+    powers: ['import.meta', 'node:fs', 'node:os'],
+    why: 'plays the story on scratch folders',
+  },
+  'packages/host/src/demo/knock.ts': {
+    powers: ['WebSocket', 'ws'],
+    why: 'a stranger at the door: wrong secret, wrong origin, junk',
+  },
+  'packages/host/src/demo/processes.ts': {
+    powers: ['Date', 'import.meta', 'node:child_process', 'process', 'setTimeout'],
+    why: 'starts and stops the real processes of the story',
+  },
+};
+
+/** Where a driver file may be. */
+export const isDriverPlace = (file: string): boolean =>
+  /^packages\/[^/]+\/src\/drivers\//.test(file) ||
+  /^packages\/host\/src\/(?:main|agent|cli)\.ts$/.test(file) ||
+  /^packages\/host\/src\/demo\//.test(file);
+
+/** Modules that compute and reach nothing. Everything that is not here and not ours is a power. */
+const HARMLESS = new Set([
+  'node:assert',
+  'node:assert/strict',
+  'node:buffer',
+  'node:events',
+  'node:path',
+  'node:path/posix',
+  'node:string_decoder',
+  'node:url',
+  'node:util',
+  'node:util/types',
+  'ses',
+]);
+/** Endo's packages are written for hardened code and hold no powers. */
+const isHarmless = (specifier: string): boolean => HARMLESS.has(specifier) || /^(?:\.|@hob\/|@endo\/)/.test(specifier);
+
+/** Globals that are powers when they are named at all. */
+const GLOBALS = [
+  'BroadcastChannel',
+  'EventSource',
+  'Function',
+  'Worker',
+  'WebSocket',
+  'XMLHttpRequest',
+  'console',
+  'crypto',
+  'eval',
+  'fetch',
+  'navigator',
+  'performance',
+  'process',
+  'setImmediate',
+  'setInterval',
+  'setTimeout',
+];
+/** Powers that are a part of something harmless. */
+const PARTS: Readonly<Record<string, RegExp>> = {
+  'AbortSignal.timeout': /\bAbortSignal\s*\??\.\s*timeout\b/g,
+  Date: /(?<![\w$.])Date\s*\(|\bDate\s*\??\.\s*now\b/g,
+  'Math.random': /\bMath\s*\??\.\s*random\b/g,
+  Temporal: /\bTemporal\s*\??\.\s*Now\b/g,
+  'import.meta': /\bimport\s*\.\s*meta\b/g,
+  'import(computed)': /(?!)/g,
+  // Any of the above by a name that is not in the text.
+  'globalThis[…]': /(?<![\w$.])(?:globalThis|global|self|window)\s*(?:\?\.\s*)?\[/g,
+};
+
+/** The powers that a file uses, sorted. */
+export function powersOf(text: string): string[] {
+  const code = blank(text);
+  const used = new Set<string>();
+  for (const { specifier, typeOnly } of importsOf(text)) if (!typeOnly && !isHarmless(specifier)) used.add(specifier);
+  for (const name of GLOBALS) if (usesGlobal(code, name)) used.add(name);
+  for (const [name, pattern] of Object.entries(PARTS)) if (code.search(pattern) >= 0) used.add(name);
+  if (importsComputed(text)) used.add('import(computed)');
+  return [...used].sort();
+}
+
+/**
+ * A mention of the global, not of a property, a key, a method or a type member of the same name. A parameter or a
+ * variable that is called like a power is taken for it: give it another name.
+ */
+function usesGlobal(code: string, name: string): boolean {
+  const mention = new RegExp(`(?<![\\w$#])${name}(?![\\w$])`, 'g');
+  for (const { index } of code.matchAll(mention)) {
+    const before = code.slice(0, index).trimEnd();
+    const after = code.slice(index + name.length);
+    if (/(?<!\.\.)\.$/.test(before)) {
+      if (/(?<![\w$.])(?:globalThis|global|self|window)\s*\??\.$/.test(before)) return true;
+      continue;
+    }
+    const startsMember = /(?:^|[{,;}]|\*\/|\b(?:async|get|set|static|readonly|public|override))$/.test(before);
+    if (startsMember && /^\s*\??\s*:/.test(after)) continue;
+    if (startsMember && isDeclaration(after)) continue;
+    if (/(?<![\w$.])interface|(?<![\w$.])type$/.test(before)) continue;
+    return true;
+  }
+  return false;
+}
+
+/** `(…) {` or `(…): T`: a method, where a call would be followed by something else. */
+function isDeclaration(after: string): boolean {
+  const generic = /^\s*(?:<[^()]*>)?\s*\(/.exec(after);
+  if (generic === null) return false;
+  let depth = 1;
+  let at = generic[0].length;
+  for (; at < after.length && depth > 0; at += 1) {
+    if (after[at] === '(') depth += 1;
+    if (after[at] === ')') depth -= 1;
+  }
+  return /^\s*[:{]/.test(after.slice(at));
+}

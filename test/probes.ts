@@ -1,0 +1,53 @@
+/** What this machine has. Each probe tries the thing itself and is asked once. */
+import { spawnSync } from 'node:child_process';
+
+export type Need = 'linux' | 'root' | 'nonroot' | 'cc' | 'python' | 'hermes' | 'userns';
+
+/** Each probe answers undefined when the machine has it, otherwise why not. */
+const probes: Record<Need, () => string | undefined> = {
+  linux: () => (process.platform === 'linux' ? undefined : `needs Linux (this is ${process.platform})`),
+  root: () => (process.getuid?.() === 0 ? undefined : 'needs to run as root'),
+  nonroot: () =>
+    process.getuid !== undefined && process.getuid() !== 0 ? undefined : 'needs to run as an ordinary user',
+  cc: () => runs('needs a C compiler (cc)', 'cc', '--version'),
+  python: () =>
+    runs('needs Python >= 3.10 (python3)', 'python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 10))'),
+  hermes: () =>
+    runs(
+      'needs the Python package hermes-agent',
+      'python3',
+      '-c',
+      'import importlib.metadata as m; m.version("hermes-agent")',
+    ),
+  // Some systems allow the namespace and then nothing inside it, so the probe mounts something there.
+  userns: () =>
+    probes.linux() ??
+    runs(
+      'needs user namespaces that may mount (unshare --user)',
+      'unshare',
+      '--user',
+      '--map-root-user',
+      '--mount',
+      'mount',
+      '-t',
+      'tmpfs',
+      'none',
+      '/tmp',
+    ),
+};
+
+export const NEEDS: readonly Need[] = Object.keys(probes) as Need[];
+
+const known = new Map<Need, string | undefined>();
+
+/** Why this machine lacks it; undefined when it has it. */
+export function missing(need: Need): string | undefined {
+  if (!known.has(need)) known.set(need, probes[need]());
+  return known.get(need);
+}
+
+export const needs = (need: Need): boolean => missing(need) === undefined;
+
+function runs(reason: string, command: string, ...args: string[]): string | undefined {
+  return spawnSync(command, args, { stdio: 'ignore', timeout: 20_000 }).status === 0 ? undefined : reason;
+}

@@ -1,0 +1,58 @@
+/**
+ * Counts for `npm test`: what passed, failed and was skipped, and why.
+ *
+ * Promise: a skip without a reason is a failure, so that a test cannot disappear quietly. (Use `requires` of needs.ts, or
+ * `context.skip('reason')`.) A run that is narrowed by a name pattern leaves tests out on purpose: those count nowhere.
+ */
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
+
+interface Skip {
+  file: string;
+  name: string;
+  regime: string;
+  reason: string;
+}
+
+export default class Counts implements Reporter {
+  readonly #report: string;
+  #vitest: Vitest | undefined;
+
+  constructor({ report }: { report: string }) {
+    this.#report = report;
+  }
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
+    const narrowed = this.#vitest?.getGlobalTestNamePattern() !== undefined;
+    const skips: Skip[] = [];
+    const nameless: string[] = [];
+    const failures: Record<string, string> = {};
+    let passed = 0;
+    let failed = unhandled.length;
+    for (const module of modules) {
+      const file = relative(process.cwd(), module.moduleId);
+      let failedHere = 0;
+      for (const test of module.children.allTests()) {
+        const result = test.result();
+        if (result.state === 'passed') passed += 1;
+        if (result.state === 'failed') {
+          failedHere += 1;
+          failures[test.fullName] = result.errors.map((error) => error.message).join('\n');
+        }
+        if (result.state !== 'skipped' && result.state !== 'pending') continue;
+        const reason = 'note' in result ? result.note : undefined;
+        if (reason !== undefined) skips.push({ file, name: test.fullName, regime: module.project.name, reason });
+        else if (!narrowed) nameless.push(`${file} > ${test.fullName} (${module.project.name})`);
+      }
+      // A file that does not load, or a suite whose hook fails, has no failed test.
+      failed += failedHere === 0 && module.state() === 'failed' ? 1 : failedHere;
+    }
+    for (const test of nameless) console.error(`skipped without a reason, which counts as a failure: ${test}`);
+    writeFileSync(this.#report, JSON.stringify({ passed, failed: failed + nameless.length, skips, failures }));
+  }
+}

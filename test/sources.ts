@@ -1,0 +1,165 @@
+/**
+ * Reads TypeScript as text, for the tests of the house.
+ *
+ * Promise: `blank` puts blanks for every comment and for the inside of every string, template and regular expression,
+ * and moves nothing: a search in the blanked text cannot be fooled by what a comment or a string says, and an offset in
+ * it is the same place in the source.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+
+export const ROOT: string = join(import.meta.dirname, '..');
+
+export interface Source {
+  /** Relative to the repository, with slashes. */
+  file: string;
+  text: string;
+}
+
+const NOT_OURS = new Set(['node_modules', '.toolchain', '.hob', '.git', 'dist', 'coverage']);
+
+/** Every file of the repository below `folder`, sorted; without what is installed or made, and without links. */
+export function filesIn(folder = ''): string[] {
+  const start = join(ROOT, folder);
+  if (!existsSync(start)) return [];
+  return readdirSync(start, { withFileTypes: true })
+    .filter((entry) => !NOT_OURS.has(entry.name) && !entry.isSymbolicLink())
+    .flatMap((entry) => {
+      const path = relative(ROOT, join(start, entry.name)).split(sep).join('/');
+      return entry.isDirectory() ? filesIn(path) : [path];
+    })
+    .sort();
+}
+
+export const read = (file: string): Source => ({ file, text: readFileSync(join(ROOT, file), 'utf8') });
+
+export const isTypeScript = (file: string): boolean => /\.[cm]?[jt]sx?$/.test(file);
+export const isTest = (file: string): boolean => /\.test\.ts$/.test(file) || /^packages\/[^/]+\/test\//.test(file);
+
+export const packages: string[] = readdirSync(join(ROOT, 'packages')).sort();
+
+export interface Import {
+  specifier: string;
+  /** Erased before it runs. */
+  typeOnly: boolean;
+}
+
+/** What a file imports, re-exports or requires by a literal name. */
+export function importsOf(text: string): Import[] {
+  const code = blank(text);
+  const found: Import[] = [];
+  const add = (quote: number, typeOnly: boolean): void => {
+    const end = code.indexOf(text[quote] ?? '', quote + 1);
+    found.push({ specifier: text.slice(quote + 1, end), typeOnly });
+  };
+  // `import … from '…'`, `export … from '…'`: the clause holds names, braces, commas and stars only.
+  for (const match of code.matchAll(/(?<![\w$.])(?:import|export)\b([\w$\s{},*]*?)\bfrom\s*['"]/g)) {
+    add(match.index + match[0].length - 1, /^\s+type\s+(?!from\b)[\w${*]/.test(match[1] ?? ''));
+  }
+  for (const match of code.matchAll(/(?<![\w$.])import\s*['"]/g)) add(match.index + match[0].length - 1, false);
+  for (const match of code.matchAll(/(?<![\w$.])(?:import|require)\s*\(\s*['"]/g)) {
+    // `typeof import('x')` and `import('x').T` in a type look the same as a call; they are rare and count as one.
+    add(match.index + match[0].length - 1, false);
+  }
+  return found;
+}
+
+/** True for `import(expression)`: nobody can say from the text what it loads. */
+export function importsComputed(text: string): boolean {
+  return /(?<![\w$.])(?:import|require)\s*\(\s*(?!['"\s])/.test(blank(text));
+}
+
+/** A word after which a slash begins a regular expression. */
+const BEFORE_REGEX = /(?:^|[^\w$.])(?:return|typeof|case|in|of|do|else|void|delete|throw|new|instanceof|yield|await)$/;
+
+export function blank(text: string): string {
+  const out = text.split('');
+  let at = 0;
+  const wipe = (from: number, to: number): void => {
+    for (let i = from; i < to; i += 1) if (out[i] !== '\n') out[i] = ' ';
+  };
+
+  /** Up to the brace that ends a `${`, or to the end of the text. */
+  const code = (inTemplate: boolean): void => {
+    let depth = 0;
+    let before = ''; // the code since the last separator, enough to tell a division from a regular expression
+    while (at < text.length) {
+      const char = text[at] ?? '';
+      const next = text[at + 1];
+      if (char === '/' && next === '/') {
+        const end = text.indexOf('\n', at);
+        const start = at;
+        at = end < 0 ? text.length : end;
+        wipe(start, at);
+      } else if (char === '/' && next === '*') {
+        const end = text.indexOf('*/', at + 2);
+        const start = at;
+        at = end < 0 ? text.length : end + 2;
+        wipe(start, at);
+      } else if (char === "'" || char === '"') {
+        const start = at + 1;
+        skipTo(char);
+        wipe(start, at - 1);
+        before = '"';
+      } else if (char === '`') {
+        template();
+        before = '"';
+      } else if (char === '/' && beginsRegex(before)) {
+        const start = at + 1;
+        skipRegex();
+        wipe(start, at - 1);
+        before = '"';
+      } else {
+        if (char === '{') depth += 1;
+        if (char === '}') {
+          if (depth === 0 && inTemplate) return;
+          depth -= 1;
+        }
+        before = /\s/.test(char) ? before : (before + (/\s/.test(text[at - 1] ?? '') ? ' ' : '') + char).slice(-16);
+        at += 1;
+      }
+    }
+  };
+
+  const skipTo = (quote: string): void => {
+    at += 1;
+    while (at < text.length && text[at] !== quote && text[at] !== '\n') at += text[at] === '\\' ? 2 : 1;
+    at += 1;
+  };
+
+  const skipRegex = (): void => {
+    let inClass = false;
+    at += 1;
+    while (at < text.length && text[at] !== '\n' && (inClass || text[at] !== '/')) {
+      if (text[at] === '[') inClass = true;
+      if (text[at] === ']') inClass = false;
+      at += text[at] === '\\' ? 2 : 1;
+    }
+    at += 1;
+  };
+
+  const template = (): void => {
+    at += 1;
+    let start = at;
+    while (at < text.length && text[at] !== '`') {
+      if (text[at] === '$' && text[at + 1] === '{') {
+        wipe(start, at);
+        at += 2;
+        code(true);
+        start = at + 1;
+        at += 1;
+      } else {
+        at += text[at] === '\\' ? 2 : 1;
+      }
+    }
+    wipe(start, at);
+    at += 1;
+  };
+
+  code(false);
+  return out.join('');
+}
+
+function beginsRegex(before: string): boolean {
+  return before === '' || /[(,=:[!&|?{};+\-*%<>~^]$/.test(before) || BEFORE_REGEX.test(before);
+}

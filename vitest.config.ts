@@ -1,0 +1,35 @@
+/**
+ * Two regimes: `locked` (hardened intrinsics) and `plain` (`ses` imported, no lockdown).
+ *
+ * The two lowest packages promise to work in both and are tested in both. The others run where their entry points run,
+ * locked down. The tests of the house look at files and processes: plain.
+ */
+import { defineConfig } from 'vitest/config';
+
+const inBoth = ['packages/{vat,revocable}/src/**/*.test.ts'];
+const locked = ['packages/*/src/**/*.test.ts', '{examples,test-bisim,bench}/**/*.test.ts'];
+const house = ['test/*.test.ts'];
+
+const regime = (name: string, include: string[], setUp: string) => ({
+  extends: true as const,
+  test: { name, include, setupFiles: ['./test/leaks.ts', setUp] },
+});
+
+// `npm test` sets it and reads the counts from there; by hand vitest's own summary is enough.
+const report = process.env['HOB_TEST_REPORT'];
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    exclude: ['**/node_modules/**', '**/dist/**', 'test/fixtures/**'],
+    testTimeout: 20_000,
+    execArgv: ['--expose-gc'],
+    // A forgotten `test.only` would leave out everything else and still be green.
+    allowOnly: report === undefined,
+    reporters: report === undefined ? ['default'] : ['default', ['./test/reporter.ts', { report }]],
+    projects: [
+      regime('locked', locked, './test/lockdown.ts'),
+      regime('plain', [...inBoth, ...house], './test/plain.ts'),
+    ],
+  },
+});
