@@ -108,7 +108,9 @@ export function table(rows: readonly Row[]): string {
   const right = new Set([2, 3, 4]);
   const line = (row: readonly string[]): string =>
     row
-      .map((cell, column) => (right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .map((cell, column) =>
+        right.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
       .join('  ')
       .trimEnd();
   return [line(head), ...text.map(line)].join('\n');

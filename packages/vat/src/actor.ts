@@ -9,9 +9,17 @@ import { CapError } from './errors.ts';
 import { type Message, Target } from './message.ts';
 import { type Account, type Dues, refundWhenCollected } from './meter.ts';
 import { type AnyPortrait, type Kind, methodsOf, type Opened, openPortrait } from './portrait.ts';
-import { dispatchBy, functionReference, isMethodName, procedureReference, referenceClass } from './reference.ts';
+import {
+  dispatchBy,
+  functionReference,
+  isMethodName,
+  procedureReference,
+  referenceClass,
+  sealed,
+} from './reference.ts';
 import { current, type Home, Turn, turnFor, type Undo } from './turn.ts';
 import type { Portrait } from './types.ts';
+import { again, thrown } from './values.ts';
 import { quieten, vowOf } from './vow.ts';
 
 /** Something a turn can be run on. */
@@ -79,7 +87,7 @@ class Become {
     return undefined;
   }
 }
-Object.freeze(Become.prototype);
+sealed(Become.prototype);
 
 // What `bcom` is asked by its own two properties, so that they cost no memory in each actor.
 const askSelf = Symbol('self');
@@ -102,11 +110,19 @@ const bcomPrototype = Object.freeze(
 
 function makeBcom(actor: Actor): unknown {
   const bcom = (next: unknown, value: unknown, error: unknown): unknown => {
-    if (next === askSelf) return actor.reference;
-    return next === askBroken ? token(actor, value, undefined, { error }) : token(actor, next, value, undefined);
+    if (next === askSelf) return self(actor);
+    return next === askBroken
+      ? token(actor, value, undefined, { error: thrown(error) })
+      : token(actor, next, value, undefined);
   };
   Object.setPrototypeOf(bcom, bcomPrototype);
   return bcom;
+}
+
+function self(actor: Actor): object {
+  if (actor.reference === undefined)
+    throw new CapError('not-callable', `bcom.self of ${actor.label} while it is being made: ask for it in a method`);
+  return actor.reference;
 }
 
 function token(actor: Actor, next: unknown, value: unknown, breaks: { readonly error: unknown } | undefined): Become {
@@ -177,9 +193,10 @@ export class Actor extends Runnable {
   #payer: Account;
   #bytes: number;
   /** Only where the spawner's budget is limited: what to give back once nobody holds the actor. */
-  readonly #dues: Dues | undefined;
+  #dues: Dues | undefined;
   #gone = false;
-  reference: object;
+  /** Undefined while it is being made. */
+  reference: object | undefined;
 
   constructor(home: Household, turn: Turn, portrait: AnyPortrait) {
     super();
@@ -192,17 +209,23 @@ export class Actor extends Runnable {
     this.#payer = turn.account;
     this.#bytes = made.bytes;
     this.#bcom = makeBcom(this);
-    this.reference = this;
     this.#payer.charge('actors', 1);
-    turn.undos.push(new Unspawn(this));
-    this.#payer.charge('portraitBytes', made.bytes);
-    turn.undos.push(new Refund(this.#payer, made.bytes));
-    this.#behaviour = this.#construct(turn);
-    this.reference = referenceTo(this, made.kind, this.#behaviour);
-    if (this.#payer.bounds('actors') || this.#payer.bounds('portraitBytes')) {
-      this.#dues = { spawner: this.#payer, payer: this.#payer, bytes: this.#bytes, paid: false };
-      refundWhenCollected(this, this.#dues);
+    try {
+      this.#payer.charge('portraitBytes', made.bytes);
+    } catch (error) {
+      this.#payer.refund('actors', 1);
+      throw error;
     }
+    turn.undos.push(new Unspawn(this));
+    try {
+      this.#behaviour = this.#construct(turn);
+      this.reference = referenceTo(this, made.kind, this.#behaviour);
+    } catch (error) {
+      // Given back now: whoever catches this goes on, and there is no actor to pay for.
+      this.vanish();
+      throw error;
+    }
+    if (this.#payer.bounds('actors') || this.#payer.bounds('portraitBytes')) this.#settleWhenCollected(this.#payer);
   }
 
   get label(): string {
@@ -234,6 +257,8 @@ export class Actor extends Runnable {
     const before = new Became(this, this.#kind, this.#args, this.#behaviour, this.#payer, this.#bytes);
     this.#kind = made.kind;
     this.#args = made.args;
+    // Between two states it has none to be called in.
+    this.#behaviour = undefined;
     try {
       if (turn.account !== this.#payer || made.bytes !== this.#bytes) {
         turn.account.charge('portraitBytes', turn.account === this.#payer ? made.bytes - this.#bytes : made.bytes);
@@ -267,18 +292,26 @@ export class Actor extends Runnable {
 
   /** Its turn was undone: it was never there. */
   vanish(): void {
+    if (this.#gone) return;
     this.#gone = true;
     this.#behaviour = undefined;
     this.#payer.refund('actors', 1);
+    this.#payer.refund('portraitBytes', this.#bytes);
     if (this.#dues !== undefined) this.#dues.paid = true;
   }
 
   #owe(payer: Account, bytes: number): void {
     this.#payer = payer;
     this.#bytes = bytes;
-    if (this.#dues === undefined) return;
-    this.#dues.payer = payer;
-    this.#dues.bytes = bytes;
+    if (this.#dues !== undefined) {
+      this.#dues.payer = payer;
+      this.#dues.bytes = bytes;
+    } else if (payer.bounds('portraitBytes')) this.#settleWhenCollected(undefined);
+  }
+
+  #settleWhenCollected(spawner: Account | undefined): void {
+    this.#dues = { spawner, payer: this.#payer, bytes: this.#bytes, paid: false };
+    refundWhenCollected(this, this.#dues);
   }
 
   #construct(turn: Turn): unknown {
@@ -288,7 +321,8 @@ export class Actor extends Runnable {
     turn.actor = undefined;
     let behaviour: unknown;
     try {
-      behaviour = constructWith(kind.construct, this.#bcom, this.#args);
+      const args = kind.holdsBytes ? this.#args.map(again) : this.#args;
+      behaviour = constructWith(kind.construct, this.#bcom, args);
     } finally {
       turn.actor = outer;
       turn.frame = frame;
@@ -395,24 +429,11 @@ class Unspawn implements Undo {
   }
 }
 
-class Refund implements Undo {
-  readonly changed = undefined;
-  readonly #account: Account;
-  readonly #bytes: number;
-  constructor(account: Account, bytes: number) {
-    this.#account = account;
-    this.#bytes = bytes;
-  }
-  undo(): void {
-    this.#account.refund('portraitBytes', this.#bytes);
-  }
-}
-
 function referenceTo(actor: Actor, kind: Kind, behaviour: unknown): object {
   if (kind.procedure) return procedureReference(actor);
   if (typeof behaviour === 'function') return functionReference(actor);
   if (kind.reference === undefined) {
-    const Made = referenceClass(methodsOf(behaviour as object, kind.label));
+    const Made = referenceClass(methodsOf(behaviour as object, kind.label), kind.label);
     kind.reference = (target: never) => new Made(target);
   }
   return kind.reference(actor as never);

@@ -12,7 +12,7 @@ import type { Message } from './message.ts';
 import { type Effect, enter, type Line, leave, Turn } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
 import type { TurnRecord } from './types.ts';
-import { pass, resolved } from './values.ts';
+import { pass, resolved, thrown } from './values.ts';
 
 /** What delivering needs of the world that the vats share. */
 export interface Ground {
@@ -49,8 +49,9 @@ export function deliver(ground: Ground, message: Message, began: number): number
     const args = message.promises ? message.args.map((arg) => resolved(arg, turnPromise)) : message.args;
     value = pass(to.run(message, args), account);
   } catch (error) {
-    failure = { error };
+    failure = { error: thrown(error) };
   }
+  failure ??= turn.doomed;
   const ended = ground.tick();
   const ms = ended - began;
   account.spend(ms);

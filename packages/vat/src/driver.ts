@@ -187,8 +187,8 @@ export function driver<T extends object>(
 }
 
 function makeReference(methods: Methods, options: DriverOptions<object>): object {
-  const Made = referenceClass(Object.keys(methods));
-  return new Made(new Driver(Object.freeze(methods), options));
+  const made = new Driver(Object.freeze(methods), options);
+  return new (referenceClass(Object.keys(methods), made.label))(made);
 }
 
 // The same object gives the same reference, so that what a method answers twice is recognised.

@@ -8,14 +8,14 @@
 import { dispatchNear, type Household, Runnable } from './actor.ts';
 import { type Chain, noChain } from './causes.ts';
 import { CapError } from './errors.ts';
-import { handledPromises, sendForeign } from './foreign.ts';
+import { giveLocally, handledPromises, sendForeign } from './foreign.ts';
 import { Message, Target, toData } from './message.ts';
 import { Account } from './meter.ts';
 import { isMethodName, procedureReference, referenceClass, targetOf } from './reference.ts';
 import { current, type Effect, type Turn, turnFor } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
 import type { Eventual, Far, Outcome } from './types.ts';
-import { follow, pass, passArgs } from './values.ts';
+import { follow, pass, passArgs, valueOf } from './values.ts';
 import { quieten, Vow, vowOf } from './vow.ts';
 
 /** Pays where nobody else can be named: a host program that sends to its own promises. */
@@ -134,6 +134,8 @@ function send(x: unknown, method: string, args: unknown[], wanted: boolean): Pro
     if (target !== undefined) return sendNow(target, method, args, target.account, noChain, wanted)?.promise();
     return sendOut(x, method, args, wanted);
   } catch (error) {
+    // Without an answer there is nothing that could break.
+    if (!wanted) throw error;
     return Promise.reject(error);
   }
 }
@@ -143,14 +145,14 @@ function sendOut(x: unknown, method: string, args: unknown[], wanted: boolean): 
   const vow = typeof x === 'object' && x !== null ? vowOf(x) : undefined;
   if (vow !== undefined) return sendNow(vow, method, args, vow.account, noChain, wanted)?.promise();
   const reachable = (typeof x === 'object' && x !== null) || typeof x === 'function';
-  if (!reachable) return Promise.reject(toData(method));
+  if (!reachable) throw toData(method);
   if (x instanceof Promise && handledPromises() === undefined) {
     const followed = follow(x, house);
     return sendNow(followed, method, args, house, noChain, wanted)?.promise();
   }
   // Endo's eventual send pipelines to its own promises, and keeps their order.
   const passed = passArgs(args, house);
-  const answer = sendForeign(x, method, passed.args);
+  const answer = sendForeign(x, method, passed.args.map(giveLocally));
   if (wanted) return answer;
   quieten(answer);
   return undefined;
@@ -241,16 +243,12 @@ class Wait implements Effect {
     this.#awaited = awaited;
     this.#answer = answer;
     this.#deliver = deliver;
+    // Paid for now: when the promise settles there is nobody left to refuse.
+    turn.account.charge('messages', 1);
   }
 
   release(): void {
     const settle = (settled: { readonly value: unknown } | { readonly error: unknown }): void => {
-      try {
-        this.#turn.account.charge('messages', 1);
-      } catch (error) {
-        this.#answer?.break(error);
-        return;
-      }
       const message = this.#deliver(settled);
       message.to.post(message);
     };
@@ -259,12 +257,13 @@ class Wait implements Effect {
     if (vow === undefined) settle({ value: this.#awaited });
     else
       vow.watch(
-        (value) => settle({ value }),
+        () => settle({ value: valueOf(vow) }),
         (error) => settle({ error }),
       );
   }
 
   drop(error: unknown): void {
+    this.#turn.account.refund('messages', 1);
     this.#answer?.break(error);
   }
 }
@@ -273,7 +272,7 @@ function when(x: unknown, ok: (value: never) => unknown, broken?: (error: Error)
   const turn = current;
   if (turn === undefined) return Promise.resolve(x).then(ok as (value: unknown) => unknown, broken);
   const { account, chain, seq, actor, home } = turn;
-  const awaited = x instanceof Promise ? x : pass(x, account);
+  const awaited = pass(x, account);
   const answer = new Vow(account);
   const make = (label: string, body: (value: never) => unknown, value: unknown): Message =>
     new Message(
@@ -287,15 +286,19 @@ function when(x: unknown, ok: (value: never) => unknown, broken?: (error: Error)
       seq,
       actor,
     );
-  turn.effects.push(
-    new Wait(turn, awaited, answer, (settled) => {
-      if ('value' in settled) return make('when', ok, settled.value);
-      const rethrow = (error: unknown): never => {
-        throw error;
-      };
-      return make('when broken', (broken ?? rethrow) as (value: never) => unknown, settled.error);
-    }),
-  );
+  const deliver = (settled: { readonly value: unknown } | { readonly error: unknown }): Message => {
+    if ('value' in settled) return make('when', ok, settled.value);
+    const rethrow = (error: unknown): never => {
+      throw error;
+    };
+    return make('when broken', (broken ?? rethrow) as (value: never) => unknown, settled.error);
+  };
+  try {
+    turn.effects.push(new Wait(turn, awaited, answer, deliver));
+  } catch (error) {
+    answer.break(error);
+    throw error;
+  }
   return turnPromise(answer);
 }
 
@@ -316,7 +319,7 @@ function to(self: object, method: string, ...data: unknown[]): { on(promise: Pro
   const passed = passArgs(data, account);
   return Object.freeze({
     on(promise: PromiseLike<unknown>): void {
-      const awaited = promise instanceof Promise ? promise : pass(promise, account);
+      const awaited = pass(promise, account);
       turnFor('E.to').effects.push(
         new Wait(
           turn,
@@ -350,6 +353,19 @@ export const E: Eventual = Object.freeze(
 ) as unknown as Eventual;
 
 // ---- resolvers -------------------------------------------------------------------------------------------------------------
+
+/** A promise made in a turn that is undone will not be resolved: nobody has its resolver. */
+class Made implements Effect {
+  readonly sent = undefined;
+  readonly #vow: Vow;
+  constructor(vow: Vow) {
+    this.#vow = vow;
+  }
+  release(): void {}
+  drop(error: unknown): void {
+    this.#vow.break(error);
+  }
+}
 
 class Resolve implements Effect {
   readonly sent = 'promise';
@@ -404,7 +420,7 @@ class Resolver extends Target {
   }
 }
 
-const ResolverReference = referenceClass(['resolve', 'break']);
+const ResolverReference = referenceClass(['resolve', 'break'], 'resolver');
 
 /**
  * A promise and who decides it. In a turn or outside; a resolution made in a turn takes effect when it commits. Resolving a
@@ -415,6 +431,7 @@ export function promise<T>(): {
   readonly resolver: { resolve(value: T | PromiseLike<T>): void; break(error: Error): void };
 } {
   const vow = new Vow(current?.account ?? house);
+  current?.effects.push(new Made(vow));
   return Object.freeze({
     promise: (current === undefined ? vow.promise() : turnPromise(vow)) as Promise<T>,
     resolver: new ResolverReference(new Resolver(vow)) as {

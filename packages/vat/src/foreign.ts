@@ -47,7 +47,7 @@ export interface Seam {
 export function giveLocally(value: unknown): unknown {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
   const target = targetOf(value);
-  if (target !== undefined) return target instanceof Foreign ? target.object : value;
+  if (target !== undefined) return target instanceof Foreign && target.local ? target.object : value;
   const vow = vowOf(value);
   if (vow !== undefined) return vow.promise();
   if (Array.isArray(value)) return Object.freeze(value.map(giveLocally));
@@ -66,6 +66,11 @@ export class Foreign extends Target {
     super();
     this.object = object;
     this.#seam = seam;
+  }
+
+  /** Of this process, not at the far end of a wire: others here may hold the object itself. */
+  get local(): boolean {
+    return this.#seam.give === giveLocally;
   }
 
   get label(): string {

@@ -80,7 +80,7 @@ export class Account implements Meter {
 
 /** What an actor owes while it lives; `paid` once it was given back otherwise. */
 export interface Dues {
-  readonly spawner: Account;
+  readonly spawner: Account | undefined;
   payer: Account;
   bytes: number;
   paid: boolean;
@@ -88,7 +88,7 @@ export interface Dues {
 
 const collected = new FinalizationRegistry<Dues>((dues) => {
   if (dues.paid) return;
-  dues.spawner.refund('actors', 1);
+  dues.spawner?.refund('actors', 1);
   dues.payer.refund('portraitBytes', dues.bytes);
 });
 

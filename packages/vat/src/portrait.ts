@@ -5,7 +5,7 @@
  * be (functions, promises, class instances) never gets in.
  */
 import { CapError } from './errors.ts';
-import { isMethodName } from './reference.ts';
+import { isMethodName, sealed } from './reference.ts';
 import type { Bcom, Behaviour, DefineOptions, Definition, Portrait } from './types.ts';
 import { keepArgs } from './values.ts';
 
@@ -17,6 +17,8 @@ export class Kind {
   readonly procedure: boolean;
   readonly construct: (bcom: unknown, ...args: readonly unknown[]) => unknown;
   readonly options: DefineOptions<readonly unknown[]>;
+  /** Some portrait of it holds bytes, which cannot be frozen: each behaviour gets its own copy. */
+  holdsBytes = false;
   /** Makes references to actors that began as this; found out at the first one. */
   reference: ((target: never) => object) | undefined;
 
@@ -47,7 +49,7 @@ class Made {
     return typeof x === 'object' && x !== null && #opened in x ? x.#opened : undefined;
   }
 }
-Object.freeze(Made.prototype);
+sealed(Made.prototype);
 
 /** What a portrait holds; undefined for anything else. */
 export const openPortrait: (x: unknown) => Opened | undefined = Made.open;
@@ -64,6 +66,7 @@ function checkLabel(label: unknown): asserts label is string {
 function definition(kind: Kind): unknown {
   const make = (...args: unknown[]): Made => {
     const kept = keepArgs(args);
+    if (kept.mutable) kind.holdsBytes = true;
     const made = new Made({ kind, args: kept.args, bytes: kept.bytes });
     Object.freeze(made);
     return made;

@@ -1,8 +1,9 @@
 /**
  * References: what a program holds of an actor, a driver or a foreign object.
  *
- * Promise: a reference tells its holder nothing but the names of its methods, and no holder can change what another one
- * sees: it is frozen, and so is everything on its prototype chain. In a turn of its own vat its methods are plain calls;
+ * Promise: a reference tells its holder nothing but the label of its kind and the names of its methods; nothing reachable
+ * from it leads to its target, and no holder can change what another one sees: it is frozen, and so is everything on its
+ * prototype chain. In a turn of its own vat its methods are plain calls;
  * outside a turn they send a message; in another vat's turn they throw `not-callable`.
  */
 import type { Target } from './message.ts';
@@ -33,13 +34,26 @@ abstract class Reference extends ByReference {
   static of(x: object): Target | undefined {
     return #target in x ? x.#target : undefined;
   }
-
-  get [Symbol.toStringTag](): string {
-    return #target in this ? `Alleged: ${this.#target.label}` : 'Reference';
-  }
 }
-Object.freeze(ByReference.prototype);
-Object.freeze(Reference.prototype);
+
+/** What Endo's marshal looks for on an object that goes by reference. */
+function tag(label: string, base: object): object {
+  return Object.freeze(
+    Object.create(base, {
+      [Symbol.for('passStyle')]: { value: 'remotable' },
+      [Symbol.toStringTag]: { value: `Alleged: ${label}` },
+    }),
+  ) as object;
+}
+
+/** Cuts the way from an instance to its class, whose statics open it, and freezes what instances share. */
+export function sealed(prototype: object, base: object = Object.prototype): void {
+  Reflect.deleteProperty(prototype, 'constructor');
+  Object.setPrototypeOf(prototype, base);
+  Object.freeze(prototype);
+}
+sealed(ByReference.prototype);
+sealed(Reference.prototype);
 
 // Puts the same private field on a function, which cannot be made by a constructor of ours.
 class Given {
@@ -93,7 +107,7 @@ function stub(method: string): (...args: unknown[]) => unknown {
 }
 
 /** The class of all references to actors that have these methods. */
-export function referenceClass(methods: readonly string[]): ReferenceClass {
+export function referenceClass(methods: readonly string[], label: string): ReferenceClass {
   const Made = class extends Reference {
     constructor(target: Target) {
       super(target);
@@ -102,7 +116,7 @@ export function referenceClass(methods: readonly string[]): ReferenceClass {
   };
   for (const method of methods)
     Object.defineProperty(Made.prototype, method, { value: stub(method), enumerable: false });
-  Object.freeze(Made.prototype);
+  sealed(Made.prototype, tag(label, Object.prototype));
   return Made;
 }
 
@@ -121,7 +135,7 @@ const probes: ReadonlySet<string> = new Set([
 ]);
 
 const anyMethod: object = Object.freeze(
-  new Proxy(Object.freeze({ __proto__: Reference.prototype }), {
+  new Proxy(Object.freeze(Object.create(tag('procedure', Object.prototype)) as object), {
     get: (base, name, self) =>
       typeof name === 'string' && !probes.has(name) && !(name in base)
         ? uncachedStub(name)
@@ -153,10 +167,13 @@ export function procedureReference(target: Target): object {
   return new ProcedureReference(target);
 }
 
+sealed(ProcedureReference.prototype, anyMethod);
+
+const functionTag = tag('function', Function.prototype);
+
 /** A reference that is called without a method name. */
 export function functionReference(target: Target): object {
   const self = (...args: unknown[]): unknown => dispatch(target, '', args);
+  Object.setPrototypeOf(self, functionTag);
   return Object.freeze(new FunctionReference(self, target));
 }
-Object.setPrototypeOf(ProcedureReference.prototype, anyMethod);
-Object.freeze(ProcedureReference.prototype);

@@ -5,16 +5,18 @@
  * A table is passed by reference and is near only in the vat that made it.
  */
 import { CapError } from './errors.ts';
-import type { Account } from './meter.ts';
-import { ByReference } from './reference.ts';
+import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
+import { ByReference, sealed } from './reference.ts';
 import { SortedKeys } from './sorted-keys.ts';
 import { current, type Home, type Turn, turnFor, type Undo } from './turn.ts';
 import type { Table } from './types.ts';
-import { keepArgs } from './values.ts';
+import { again, keepArgs } from './values.ts';
 
 interface Row {
   readonly value: unknown;
   readonly bytes: number;
+  /** Holds bytes, which cannot be frozen. */
+  readonly mutable: boolean;
   /** The session that wrote it pays for it. */
   readonly payer: Account;
 }
@@ -24,6 +26,8 @@ class Rows extends ByReference implements Table<unknown> {
   readonly #id: number;
   readonly #rows = new Map<string, Row>();
   readonly #keys = new SortedKeys();
+  /** What limited budgets get back once nobody holds the table. */
+  readonly #dues = new Map<Account, readonly [rows: Charge, bytes: Charge]>();
 
   constructor(home: Home) {
     super();
@@ -43,7 +47,7 @@ class Rows extends ByReference implements Table<unknown> {
 
   get(key: string): unknown {
     this.#turn();
-    return this.#rows.get(key)?.value;
+    return valueIn(this.#rows.get(key));
   }
 
   has(key: string): boolean {
@@ -56,16 +60,21 @@ class Rows extends ByReference implements Table<unknown> {
     if (typeof key !== 'string') throw new CapError('invalid', 'a table key is a string');
     const kept = keepArgs([value]);
     const before = this.#rows.get(key);
-    const row: Row = { value: kept.args[0], bytes: kept.bytes + key.length, payer: turn.account };
-    row.payer.charge('rows', 1);
+    const row: Row = {
+      value: kept.args[0],
+      bytes: kept.bytes + key.length,
+      mutable: kept.mutable,
+      payer: turn.account,
+    };
+    // First given back, so that a full budget can still overwrite its own row.
+    this.#giveBack(before);
     try {
-      row.payer.charge('portraitBytes', row.bytes);
+      this.#pay(row);
     } catch (error) {
-      row.payer.refund('rows', 1);
+      this.#payAgain(before);
       throw error;
     }
     this.#put(key, row);
-    giveBack(before);
     turn.undos.push(new RowChange(this, key, before));
   }
 
@@ -74,7 +83,7 @@ class Rows extends ByReference implements Table<unknown> {
     const before = this.#rows.get(key);
     if (before === undefined) return false;
     this.#remove(key);
-    giveBack(before);
+    this.#giveBack(before);
     turn.undos.push(new RowChange(this, key, before));
     return true;
   }
@@ -85,7 +94,7 @@ class Rows extends ByReference implements Table<unknown> {
     let left = limit;
     let key = this.#keys.from(from, false);
     while (key !== undefined && left > 0) {
-      yield Object.freeze([key, this.#rows.get(key)?.value] as const);
+      yield Object.freeze([key, valueIn(this.#rows.get(key))] as const);
       this.#turn();
       left -= 1;
       key = this.#keys.from(key, true);
@@ -94,12 +103,51 @@ class Rows extends ByReference implements Table<unknown> {
 
   /** For the journal. */
   static restore(table: Rows, key: string, row: Row | undefined): void {
-    giveBack(table.#rows.get(key));
+    table.#giveBack(table.#rows.get(key));
     if (row === undefined) return table.#remove(key);
-    // Given back before, without a limit: it had been paid for.
+    table.#payAgain(row);
+    table.#put(key, row);
+  }
+
+  #pay({ payer, bytes }: Row): void {
+    payer.charge('rows', 1);
+    try {
+      payer.charge('portraitBytes', bytes);
+    } catch (error) {
+      payer.refund('rows', 1);
+      throw error;
+    }
+    this.#owe(payer, 1, bytes);
+  }
+
+  /** Without a limit: it had been paid for. */
+  #payAgain(row: Row | undefined): void {
+    if (row === undefined) return;
     row.payer.refund('rows', -1);
     row.payer.refund('portraitBytes', -row.bytes);
-    table.#put(key, row);
+    this.#owe(row.payer, 1, row.bytes);
+  }
+
+  #giveBack(row: Row | undefined): void {
+    if (row === undefined) return;
+    row.payer.refund('rows', 1);
+    row.payer.refund('portraitBytes', row.bytes);
+    this.#owe(row.payer, -1, -row.bytes);
+  }
+
+  #owe(payer: Account, rows: number, bytes: number): void {
+    if (!payer.bounds('rows') && !payer.bounds('portraitBytes')) return;
+    let dues = this.#dues.get(payer);
+    if (dues === undefined) {
+      dues = [
+        { account: payer, budget: 'rows', amount: 0 },
+        { account: payer, budget: 'portraitBytes', amount: 0 },
+      ];
+      this.#dues.set(payer, dues);
+      for (const charge of dues) chargeUntilCollected(this, charge);
+    }
+    dues[0].amount += rows;
+    dues[1].amount += bytes;
   }
 
   #put(key: string, row: Row): void {
@@ -118,12 +166,10 @@ class Rows extends ByReference implements Table<unknown> {
     return turn;
   }
 }
-Object.freeze(Rows.prototype);
+sealed(Rows.prototype);
 
-function giveBack(row: Row | undefined): void {
-  if (row === undefined) return;
-  row.payer.refund('rows', 1);
-  row.payer.refund('portraitBytes', row.bytes);
+function valueIn(row: Row | undefined): unknown {
+  return row?.mutable === true ? again(row.value) : row?.value;
 }
 
 class RowChange implements Undo {

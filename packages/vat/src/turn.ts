@@ -12,6 +12,7 @@ import type { Clock } from './clock.ts';
 import { CapError } from './errors.ts';
 import type { Target } from './message.ts';
 import type { Account } from './meter.ts';
+import { quieten, vowOf } from './vow.ts';
 
 /** Something done in place that can be undone. */
 export interface Undo {
@@ -73,6 +74,8 @@ export class Turn {
   /** The call that the message itself made; calls below it are near ones. */
   messageFrame = -1;
   actor: Target | undefined;
+  /** A savepoint could not be restored (the stack was full): the whole turn has to go. */
+  doomed: { readonly error: unknown } | undefined;
   /** The error that the turn answers with although it commits. */
   breaks: { readonly error: unknown } | undefined;
 
@@ -95,9 +98,16 @@ export class Turn {
 
   rollback(mark: Mark, error: unknown): void {
     this.epoch = ++epochs;
-    while (this.undos.length > mark.undos) (this.undos.pop() as Undo).undo();
-    const dropped = this.effects.splice(mark.effects);
-    for (const effect of dropped) effect.drop(error);
+    const { undos, effects } = this;
+    // Each is forgotten only when it is done: where the stack is full, whoever catches that further out goes on from here.
+    for (let last = undos.at(-1); last !== undefined && undos.length > mark.undos; last = undos.at(-1)) {
+      last.undo();
+      undos.pop();
+    }
+    for (let last = effects.at(-1); last !== undefined && effects.length > mark.effects; last = effects.at(-1)) {
+      last.drop(error);
+      effects.pop();
+    }
   }
 }
 
@@ -128,10 +138,22 @@ export function attempt<R>(body: () => R): R {
   const mark = turn.mark();
   try {
     const value = body();
+    if (value instanceof Promise && vowOf(value) === undefined) {
+      quieten(value);
+      throw new CapError(
+        'async-behaviour',
+        'attempt takes a synchronous body: what comes after an await is in no turn',
+      );
+    }
     turn.epoch = ++epochs;
     return value;
   } catch (error) {
-    turn.rollback(mark, error);
+    try {
+      turn.rollback(mark, error);
+    } catch (unfinished) {
+      turn.doomed ??= { error: unfinished };
+      throw unfinished;
+    }
     throw error;
   }
 }

@@ -9,8 +9,8 @@ import { types } from 'node:util';
 import { CapError } from './errors.ts';
 import { Foreign, giveLocally, type Seam } from './foreign.ts';
 import type { Account } from './meter.ts';
-import { ByReference, isReference, procedureReference } from './reference.ts';
-import { Vow, vowOf } from './vow.ts';
+import { ByReference, isReference, procedureReference, targetOf } from './reference.ts';
+import { leaveBy, Vow, vowOf } from './vow.ts';
 
 /** Deep enough for any document, shallow enough that no walk of ours or of a codec runs out of stack. */
 export const maxDepth = 128;
@@ -24,15 +24,28 @@ const clean = new WeakSet<object>();
 const passStyle = Symbol.for('passStyle');
 
 interface Walk {
-  /** Promises met are noted, or refused where there is no account to hold them. */
+  /** Promises met are noted (objects of another system too), or refused where there is no account to hold them. */
   readonly account: Account | undefined;
   promises: boolean;
   /** Bytes met: they cannot be frozen, so what holds them is copied each time. */
   mutable: boolean;
   bytes: number;
+  /** Objects met, and their copies once there were many: shared data stays shared, and cannot cost 2^depth steps. */
+  objects: number;
+  copies: Map<object, object> | undefined;
 }
 
-const begin = (account: Account | undefined): Walk => ({ account, promises: false, mutable: false, bytes: 0 });
+/** Before this many objects, remembering each costs more than meeting it twice. */
+const few = 64;
+
+const begin = (account: Account | undefined): Walk => ({
+  account,
+  promises: false,
+  mutable: false,
+  bytes: 0,
+  objects: 0,
+  copies: undefined,
+});
 
 function walk(value: unknown, into: Walk, depth: number): unknown {
   switch (typeof value) {
@@ -56,7 +69,7 @@ function walk(value: unknown, into: Walk, depth: number): unknown {
         into.bytes += 8;
         return value;
       }
-      return remotable(value) ?? refuse('a function cannot be passed: spawn an actor, or wrap it with driver(…)');
+      return remotable(value, into) ?? refuse('a function cannot be passed: spawn an actor, or wrap it with driver(…)');
     default:
       if (value === null) {
         into.bytes += 8;
@@ -69,27 +82,35 @@ function walk(value: unknown, into: Walk, depth: number): unknown {
 function walkObject(value: object, into: Walk, depth: number): unknown {
   if (ByReference.is(value)) {
     into.bytes += 8;
+    if (isForeign(value)) into.promises = true;
     return value;
   }
   if (clean.has(value)) {
     // Counted once where it was made: the same frozen data handed on costs its holder a pointer.
     into.bytes += sizes.get(value) ?? 16;
-    if (withPromises.has(value)) notePromise(into);
+    if (withPromises.has(value)) notePromises(value, into);
     return value;
   }
   if (depth >= maxDepth) return refuse(`data is cyclic or deeper than ${maxDepth}`);
   if (types.isProxy(value)) return refuse('a Proxy cannot be passed: pass plain data');
   if (types.isPromise(value)) {
     notePromise(into);
+    if (vowOf(value) === undefined && !ordinary(value))
+      refuse(
+        'a promise with properties of its own or of a class of its own cannot be passed: wrap its result in a new one',
+      );
     return adopted(value as Promise<unknown>, into.account as Account);
   }
   if (types.isUint8Array(value)) return walkBytes(value, into);
   if (types.isNativeError(value)) return walkError(value, into);
-  if (Array.isArray(value)) return remember(into, () => walkArray(value, into, depth));
   const proto: unknown = Object.getPrototypeOf(value);
-  if (proto === Object.prototype || proto === null) return remember(into, () => walkRecord(value, into, depth));
+  if (Array.isArray(value)) {
+    if (proto !== Array.prototype) refuse('an array of a class of its own cannot be passed: use a plain array');
+    return remember(value, into, () => walkArray(value, into, depth));
+  }
+  if (proto === Object.prototype || proto === null) return remember(value, into, () => walkRecord(value, into, depth));
   return (
-    remotable(value) ??
+    remotable(value, into) ??
     refuse(
       'only plain objects, arrays, bytes and errors are data: spawn an actor for an object with behaviour, or wrap it with driver(…)',
     )
@@ -97,8 +118,17 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
 }
 
 /** Makes a frozen copy and remembers that it is one. */
-function remember(into: Walk, copying: () => object): object {
+function remember(original: object, into: Walk, copying: () => object): object {
+  const known = into.copies?.get(original);
+  if (known !== undefined) {
+    into.bytes += sizes.get(known) ?? 16;
+    if (withPromises.has(known)) into.promises = true;
+    if (!clean.has(known)) into.mutable = true;
+    return known;
+  }
   const { bytes, promises, mutable } = into;
+  into.objects += 1;
+  if (into.objects === few) into.copies = new Map();
   into.promises = false;
   into.mutable = false;
   const copy = copying();
@@ -107,12 +137,24 @@ function remember(into: Walk, copying: () => object): object {
   if (into.bytes - bytes > 64) sizes.set(copy, into.bytes - bytes);
   into.promises ||= promises;
   into.mutable ||= mutable;
+  into.copies?.set(original, copy);
   return copy;
 }
 
 // Only for data large enough to matter, so that small records cost no entry.
 const sizes = new WeakMap<object, number>();
 const withPromises = new WeakSet<object>();
+
+/** Of a copy made before: what is in it counts again for this one. */
+function notePromises(copy: object, into: Walk): void {
+  if (into.account !== undefined || !holdsPromise(copy)) into.promises = true;
+  else notePromise(into);
+}
+
+function holdsPromise(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || ByReference.is(value)) return false;
+  return types.isPromise(value) || (withPromises.has(value) && Object.values(value).some(holdsPromise));
+}
 
 function notePromise(into: Walk): void {
   if (into.account === undefined)
@@ -144,7 +186,12 @@ function walkRecord(record: object, into: Walk, depth: number): object {
     const own = Object.getOwnPropertyDescriptor(record, key);
     if (own?.enumerable !== true) return refuse(`the property "${key.slice(0, 64)}" is hidden: pass plain data`);
     into.bytes += 8 + key.length;
-    copy[key] = walk(plain(own, key), into, depth + 1);
+    const item = walk(plain(own, key), into, depth + 1);
+    if (key === 'then' && typeof item === 'function')
+      refuse('a record with a callable "then" would pass for a promise');
+    // Assigning to a name of Object.prototype could meet a setter there, or what lockdown made read-only.
+    if (key in copy) Object.defineProperty(copy, key, { value: item, enumerable: true });
+    else copy[key] = item;
   }
   return Object.freeze(copy);
 }
@@ -156,26 +203,73 @@ function plain(own: PropertyDescriptor, key: string): unknown {
 
 function walkBytes(bytes: Uint8Array, into: Walk): Uint8Array {
   // From its internal slots: an iterator or a length of its own is not asked.
+  if (bytesAreGone(bytes)) return refuse('these bytes were transferred elsewhere');
   const copy = new Uint8Array(bytes);
   into.mutable = true;
   into.bytes += 16 + copy.length;
   return copy;
 }
 
+const bufferOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'buffer')
+  ?.get as () => object;
+const detached = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'detached')?.get as () => boolean;
+
+function bytesAreGone(bytes: Uint8Array): boolean {
+  const buffer = Reflect.apply(bufferOf, bytes, []) as object;
+  return types.isArrayBuffer(buffer) && Reflect.apply(detached, buffer, []);
+}
+
+/** Errors of the language, which are copied as what they are. */
+const intrinsicErrors: ReadonlyMap<unknown, new (message: string) => Error> = new Map(
+  [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((Made) => [
+    Made.prototype,
+    Made,
+  ]),
+);
+
 function walkError(error: Error, into: Walk): Error {
   const message = dataProperty(error, 'message');
   const code = dataProperty(error, 'code');
   into.bytes += 16 + (message?.length ?? 0);
-  const copy =
-    error instanceof CapError && typeof code === 'string'
-      ? new CapError(code, message ?? '')
-      : new Error(message ?? '');
-  return Object.freeze(copy);
+  // Its prototype is compared, never asked: it may be a Proxy.
+  const proto: unknown = Object.getPrototypeOf(error);
+  if (proto === CapError.prototype && code !== undefined) return Object.freeze(new CapError(code, message ?? ''));
+  const Made = intrinsicErrors.get(proto) ?? Error;
+  return Object.freeze(new Made(message ?? ''));
 }
 
 function dataProperty(of: object, key: string): string | undefined {
   const value: unknown = Object.getOwnPropertyDescriptor(of, key)?.value;
   return typeof value === 'string' ? value : undefined;
+}
+
+const stackOf = (error: Error): unknown => Object.getOwnPropertyDescriptor(error, 'stack')?.get;
+const engineStack = stackOf(new Error('to see how the engine keeps its stack'));
+
+/** Nothing in it acts or can be changed once it is frozen. */
+function inert(error: object): boolean {
+  if (!types.isNativeError(error)) return false;
+  const proto: unknown = Object.getPrototypeOf(error);
+  if (proto !== CapError.prototype && !intrinsicErrors.has(proto)) return false;
+  return Reflect.ownKeys(error).every((key) => {
+    const own = Object.getOwnPropertyDescriptor(error, key) as PropertyDescriptor;
+    if (key === 'stack' && own.get !== undefined) return own.get === engineStack;
+    const { value } = own as { value: unknown };
+    return 'value' in own && typeof value !== 'function' && (typeof value !== 'object' || value === null);
+  });
+}
+
+/**
+ * What was thrown, fit to be told to others: an ordinary error as it is, with its stack, but frozen; data as data; what
+ * could act later (a Proxy, an object with getters) never leaves the turn.
+ */
+export function thrown(error: unknown): unknown {
+  if (typeof error === 'object' && error !== null && inert(error)) return Object.freeze(error);
+  try {
+    return walk(error, begin(undefined), 0);
+  } catch {
+    return new CapError('invalid', 'something was thrown that cannot be passed: throw an Error');
+  }
 }
 
 const here: Seam = Object.freeze({
@@ -187,15 +281,21 @@ const here: Seam = Object.freeze({
 // A remotable of Endo: an object of somebody else's that can be sent messages. One reference each, so identity holds.
 const foreign = new WeakMap<object, object>();
 
-function remotable(value: object): object | undefined {
+function remotable(value: object, into: Walk): object | undefined {
   if (!marked(value)) return undefined;
   let reference = foreign.get(value);
   if (reference === undefined) {
     reference = procedureReference(new Foreign(value, here));
     foreign.set(value, reference);
   }
+  into.promises = true;
   return reference;
 }
+
+const isForeign = (value: object): boolean => {
+  const target = targetOf(value);
+  return target instanceof Foreign && foreign.get(target.object) === value;
+};
 
 /** Its pass style is data on its prototypes: a getter or a Proxy there is not asked. */
 function marked(value: object): boolean {
@@ -207,6 +307,10 @@ function marked(value: object): boolean {
   }
   return false;
 }
+
+/** Looking at it asks nobody: its class and its properties are the language's (or those of `async_hooks`). */
+const ordinary = (promise: object): boolean =>
+  Object.getPrototypeOf(promise) === Promise.prototype && Object.getOwnPropertyNames(promise).length === 0;
 
 /** A promise as a vow: ours, or one that follows a native promise from elsewhere. */
 function adopted(promise: Promise<unknown>, account: Account): Promise<unknown> {
@@ -257,17 +361,36 @@ export function passArgs(args: unknown[], account: Account): Passed {
 }
 
 /** The arguments of a portrait: no promises, and their size is what the meter is charged. */
-export function keepArgs(args: unknown[]): { readonly args: readonly unknown[]; readonly bytes: number } {
+export function keepArgs(args: unknown[]): {
+  readonly args: readonly unknown[];
+  readonly bytes: number;
+  /** Holds bytes, which cannot be frozen: each reader needs a copy of his own. */
+  readonly mutable: boolean;
+} {
   const into = begin(undefined);
   for (let i = 0; i < args.length; i += 1) args[i] = walk(args[i], into, 0);
-  return { args: Object.freeze(args), bytes: into.bytes };
+  return { args: Object.freeze(args), bytes: into.bytes, mutable: into.mutable };
 }
+
+/** Kept data for one more reader: its bytes copied, as nothing else in it can be changed. */
+export function again(kept: unknown): unknown {
+  return typeof kept === 'object' && kept !== null ? walk(kept, begin(undefined), 0) : kept;
+}
+
+/** What a promise was fulfilled with, for one more taker. */
+export const valueOf = (vow: Vow): unknown => pass(vow.value, vow.account);
+
+// To the host program: its own foreign objects come home as they were, promises as ordinary ones.
+leaveBy((value) => {
+  if (typeof value !== 'object' || value === null) return value;
+  return withPromises.has(value) || isForeign(value) ? giveLocally(value) : value;
+});
 
 /** Puts in place of promises what they have become: in the receiving turn a resolved promise is its value. */
 export function resolved(value: unknown, pending: (vow: Vow) => unknown): unknown {
   if (typeof value !== 'object' || value === null || ByReference.is(value)) return value;
   const vow = vowOf(value);
-  if (vow !== undefined) return vow.settled === 'fulfilled' ? vow.value : pending(vow);
+  if (vow !== undefined) return vow.settled === 'fulfilled' ? valueOf(vow) : pending(vow);
   if (!withPromises.has(value)) return value;
   const copy: object = Array.isArray(value)
     ? value.map((item) => resolved(item, pending))

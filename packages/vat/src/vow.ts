@@ -38,6 +38,12 @@ const followed = new WeakMap<object, Vow>();
 export const vowOf = (promise: object): Vow | undefined =>
   Minted.of(promise) ?? (promise instanceof Promise ? followed.get(promise) : undefined);
 
+let leave = (value: unknown): unknown => value;
+/** How values reach the host program. Set once by the module that knows them. */
+export const leaveBy = (how: (value: unknown) => unknown): void => {
+  leave = how;
+};
+
 interface Watcher {
   fulfilled(value: unknown): void;
   broken(error: unknown): void;
@@ -218,7 +224,7 @@ export class Vow extends Target implements Answer {
     const settle = this.#settleNative;
     if (settle === undefined) return;
     this.#settleNative = undefined;
-    if (state === 'fulfilled') return settle.resolve(value);
+    if (state === 'fulfilled') return settle.resolve(leave(value));
     if (this.#watched) quieten(this.#native as Promise<unknown>);
     settle.reject(value);
   }

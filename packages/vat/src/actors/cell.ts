@@ -7,6 +7,7 @@
 import { spawn } from '../actor.ts';
 import { define } from '../portrait.ts';
 import type { Definition } from '../types.ts';
+import { callOrSend } from './opportunistic.ts';
 
 export interface ReadOnlyCell<V = unknown> {
   read(): V;
@@ -22,3 +23,21 @@ export const Cell: Definition<Cell, [value: unknown]> = define('Cell', (bcom, va
   read: () => value,
   write: (next) => bcom(Cell(next)),
 }));
+
+export const ReadOnlyCell: Definition<ReadOnlyCell, [cell: ReadOnlyCell]> = define('ReadOnlyCell', (_bcom, cell) => ({
+  read: () => callOrSend(cell, 'read', []),
+}));
+
+export const WriteOnlyCell: Definition<WriteOnlyCell, [cell: WriteOnlyCell]> = define(
+  'WriteOnlyCell',
+  (_bcom, cell) => ({ write: (value) => callOrSend(cell, 'write', [value]) as undefined }),
+);
+
+export const makeCell = <V>(value: V): Cell<V> => spawn(Cell(value)) as Cell<V>;
+
+/** Goblins' `cell->read-only`. */
+export const readOnly = <V>(cell: ReadOnlyCell<V>): ReadOnlyCell<V> => spawn(ReadOnlyCell(cell)) as ReadOnlyCell<V>;
+
+/** Goblins' `cell->write-only`. */
+export const writeOnly = <V>(cell: WriteOnlyCell<V>): WriteOnlyCell<V> =>
+  spawn(WriteOnlyCell(cell as WriteOnlyCell)) as WriteOnlyCell<V>;

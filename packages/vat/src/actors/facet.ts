@@ -1,0 +1,25 @@
+/**
+ * Part of an object: these methods and no others.
+ *
+ * Promise: a method that was not named is `denied`, whether the object has it or not, and the object behind cannot be
+ * found. A call is synchronous where the object is near. After Goblins' `facet`.
+ */
+import { spawn } from '../actor.ts';
+import { CapError } from '../errors.ts';
+import { defineProcedure } from '../portrait.ts';
+import type { Definition } from '../types.ts';
+import { callOrSend } from './opportunistic.ts';
+
+export const Facet: Definition<object, [inner: object, methods: readonly string[]]> = defineProcedure(
+  'Facet',
+  (_bcom, inner, methods) => (method, args) => {
+    if (!methods.includes(method)) {
+      throw new CapError('denied', 'access to this method is denied: ask whoever gave you the facet for a wider one');
+    }
+    return callOrSend(inner, method, args);
+  },
+);
+
+/** `facet(file, 'read', 'stat')` is a file that can only be looked at. */
+export const facet = <T extends object, M extends keyof T & string>(inner: T, ...methods: readonly M[]): Pick<T, M> =>
+  spawn(Facet(inner, methods)) as Pick<T, M>;

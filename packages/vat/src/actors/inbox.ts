@@ -1,0 +1,77 @@
+/**
+ * A queue that can be waited for: who reads an empty one gets a promise.
+ *
+ * Promise: values go to readers one each, both in order; who can write cannot read, and the other way round. After `stop`
+ * nothing more comes in; what came in before can still be read; then readers, also those that wait, break with
+ * `unavailable` (Goblins: `inbox-closed`). After Goblins' `spawn-inbox`.
+ */
+import { spawn } from '../actor.ts';
+import { CapError } from '../errors.ts';
+import { promise } from '../eventual.ts';
+import { define } from '../portrait.ts';
+import type { Definition } from '../types.ts';
+import { type Cell, makeCell } from './cell.ts';
+import { makeQueue, type Queue } from './queue.ts';
+
+export interface InboxWriter<V = unknown> {
+  write(value: V): void;
+}
+export interface InboxReader<V = unknown> {
+  read(): Promise<V>;
+}
+export interface InboxStopper {
+  stop(): void;
+}
+export interface Inbox<V = unknown> {
+  readonly writer: InboxWriter<V>;
+  readonly reader: InboxReader<V>;
+  readonly stopper: InboxStopper;
+}
+
+interface Resolver {
+  resolve(value: unknown): void;
+  break(error: Error): void;
+}
+
+const closed = (): CapError => new CapError('unavailable', 'the inbox is closed: nothing more will come');
+
+export const InboxWriter: Definition<InboxWriter, [values: Queue, waiting: Queue<Resolver>, open: Cell<boolean>]> =
+  define('InboxWriter', (_bcom, values, waiting, open) => ({
+    write(value) {
+      if (!open.read()) throw closed();
+      if (waiting.isEmpty()) values.enqueue(value);
+      else waiting.dequeue().resolve(value);
+    },
+  }));
+
+export const InboxReader: Definition<InboxReader, [values: Queue, waiting: Queue<Resolver>, open: Cell<boolean>]> =
+  define('InboxReader', (_bcom, values, waiting, open) => ({
+    read() {
+      const { promise: answer, resolver } = promise<unknown>();
+      if (!values.isEmpty()) resolver.resolve(values.dequeue());
+      else if (open.read()) waiting.enqueue(resolver as Resolver);
+      else resolver.break(closed());
+      return answer;
+    },
+  }));
+
+export const InboxStopper: Definition<InboxStopper, [waiting: Queue<Resolver>, open: Cell<boolean>]> = define(
+  'InboxStopper',
+  (_bcom, waiting, open) => ({
+    stop() {
+      open.write(false);
+      while (!waiting.isEmpty()) waiting.dequeue().break(closed());
+    },
+  }),
+);
+
+export function makeInbox<V = unknown>(): Inbox<V> {
+  const values = makeQueue();
+  const waiting = makeQueue<Resolver>();
+  const open = makeCell(true);
+  return {
+    writer: spawn(InboxWriter(values, waiting, open)) as InboxWriter<V>,
+    reader: spawn(InboxReader(values, waiting, open)) as InboxReader<V>,
+    stopper: spawn(InboxStopper(waiting, open)),
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * Waiting for several promises: for all of them, or for the first. After Goblins' `all-of` and `race`.
+ *
+ * Promise: `allOf` answers the values in the order they were asked for and breaks with the first break; `race` is decided
+ * by the first that settles, either way. What settles later changes nothing.
+ */
+import { spawn } from '../actor.ts';
+import { CapError } from '../errors.ts';
+import { E, promise } from '../eventual.ts';
+import { define } from '../portrait.ts';
+import { table } from '../table.ts';
+import type { Definition, Outcome, Table } from '../types.ts';
+
+interface Resolver {
+  resolve(value: unknown): void;
+  break(error: Error): void;
+}
+
+interface Joiner {
+  settled(outcome: Outcome, index: number): void;
+}
+
+/** Decided: what still comes is late. */
+export const Joined: Definition<Joiner, []> = define('Joined', () => ({ settled: () => {} }));
+
+export const AllOf: Definition<Joiner, [resolver: Resolver, values: Table<unknown>, missing: number]> = define(
+  'AllOf',
+  (bcom, resolver, values, missing) => ({
+    settled(outcome, index) {
+      if (!outcome.ok) {
+        resolver.break(errorOf(outcome));
+        return bcom(Joined());
+      }
+      values.set(keyOf(index), outcome.value);
+      if (missing > 1) return bcom(AllOf(resolver, values, missing - 1));
+      resolver.resolve(Array.from(values.entries(), ([, value]) => value));
+      return bcom(Joined());
+    },
+  }),
+);
+
+export const Race: Definition<Joiner, [resolver: Resolver]> = define('Race', (bcom, resolver) => ({
+  settled(outcome) {
+    if (outcome.ok) resolver.resolve(outcome.value);
+    else resolver.break(errorOf(outcome));
+    return bcom(Joined());
+  },
+}));
+
+export function allOf<V>(promises: readonly (V | PromiseLike<V>)[]): Promise<readonly V[]> {
+  const { promise: joined, resolver } = promise<readonly V[]>();
+  if (promises.length === 0) resolver.resolve([]);
+  else join(spawn(AllOf(resolver as Resolver, table(), promises.length)), promises);
+  return joined;
+}
+
+/** Of no promises: one that never settles. */
+export function race<V>(promises: readonly (V | PromiseLike<V>)[]): Promise<V> {
+  const { promise: joined, resolver } = promise<V>();
+  join(spawn(Race(resolver as Resolver)), promises);
+  return joined;
+}
+
+function join(joiner: Joiner, promises: readonly unknown[]): void {
+  promises.forEach((each, index) => {
+    E.to(joiner, 'settled', index).on(each as PromiseLike<unknown>);
+  });
+}
+
+/** Keys are ordered as text. */
+const keyOf = (index: number): string => String(index).padStart(10, '0');
+
+const errorOf = ({ code, message }: { readonly code: string; readonly message: string }): Error =>
+  code === 'error' ? new Error(message) : new CapError(code, message);

@@ -1,0 +1,75 @@
+/**
+ * Objects by unguessable numbers (swiss numbers), for handing a reference to somebody by text. After Goblins' nonce registry.
+ *
+ * Promise: only who has the number gets the object; the registry keeps hashes only, so neither its portrait nor its rows
+ * give a number away; an unknown, an ended and a malformed number look alike and are not repeated in the error. The
+ * locator can fetch and nothing else.
+ *
+ * Unlike Goblins' it gives an object registered twice two numbers, for one would let two holders find out that they have
+ * the same object; and a number can be ended. It is not bound to a session: that is the host's Object URL.
+ */
+import { spawn } from '../actor.ts';
+import { driver } from '../driver.ts';
+import { CapError } from '../errors.ts';
+import { E } from '../eventual.ts';
+import { define } from '../portrait.ts';
+import { base32, hashSecret } from '../sturdyrefs.ts';
+import { table } from '../table.ts';
+import type { Definition, Far, Table } from '../types.ts';
+import { callOrSend } from './opportunistic.ts';
+
+/** Unpredictable bytes: a power, so it comes from outside. */
+export interface RandomSource {
+  bytes(count: number): Uint8Array;
+}
+
+export interface NonceLocator {
+  fetch(swissNumber: string): object;
+}
+
+export interface NonceRegistry extends NonceLocator {
+  /** Answers a new number of 52 characters, once the randomness has arrived. */
+  register(object: object): Promise<string>;
+  /** Whether there was such a number. */
+  unregister(swissNumber: string): boolean;
+}
+
+const numberBytes = 32;
+
+export const NonceRegistry: Definition<NonceRegistry, [random: Far<RandomSource>, rows: Table<object>]> = define(
+  'NonceRegistry',
+  (_bcom, random, rows) => ({
+    register: (object) =>
+      E.when(E(random).bytes(numberBytes), (bytes) => {
+        if (!(bytes instanceof Uint8Array) || bytes.length !== numberBytes) {
+          throw new CapError('unavailable', 'the source of randomness did not give what it was asked for');
+        }
+        const swissNumber = base32(bytes);
+        rows.set(hashSecret(swissNumber), object);
+        return swissNumber;
+      }),
+    unregister: (swissNumber) => typeof swissNumber === 'string' && rows.delete(hashSecret(swissNumber)),
+    fetch(swissNumber) {
+      const found = typeof swissNumber === 'string' ? rows.get(hashSecret(swissNumber)) : undefined;
+      if (found === undefined) throw new CapError('no-such-object', 'this number opens nothing: ask for a new one');
+      return found;
+    },
+  }),
+);
+
+export const NonceLocator: Definition<NonceLocator, [registry: NonceLocator]> = define(
+  'NonceLocator',
+  (_bcom, registry) => ({ fetch: (swissNumber) => callOrSend(registry, 'fetch', [swissNumber]) as object }),
+);
+
+export function makeNonceRegistry(random: Far<RandomSource>): {
+  readonly registry: NonceRegistry;
+  readonly locator: NonceLocator;
+} {
+  const registry = spawn(NonceRegistry(random, table()));
+  return { registry, locator: spawn(NonceLocator(registry)) };
+}
+
+/** A driver over a source such as `systemRandom`. */
+export const makeRandomSource = (random: (bytes: number) => Uint8Array): Far<RandomSource> =>
+  driver<RandomSource>({ bytes: ([count]) => random(count) }, { reads: ['bytes'] });

@@ -1,0 +1,51 @@
+/**
+ * One publisher, many subscribers.
+ *
+ * Promise: each subscriber gets what was published while it was subscribed, in that order, in turns of its own: one that
+ * fails or is slow disturbs nobody. After Goblins' `^pubsub`; subscribers have a method here, so that drivers can be some.
+ */
+import { spawn } from '../actor.ts';
+import { E } from '../eventual.ts';
+import { define } from '../portrait.ts';
+import { table } from '../table.ts';
+import type { Definition, Table } from '../types.ts';
+
+export interface Subscriber<Item = unknown> {
+  notify(item: Item): void;
+}
+
+export interface PubSub<Item = unknown> {
+  /** A second time changes nothing. */
+  subscribe(subscriber: Subscriber<Item>): void;
+  unsubscribe(subscriber: Subscriber<Item>): void;
+  publish(item: Item): void;
+  subscribers(): readonly Subscriber<Item>[];
+}
+
+export const PubSub: Definition<PubSub, [rows: Table<Subscriber>, next: number]> = define(
+  'PubSub',
+  (bcom, rows, next) => {
+    const keyOf = (subscriber: Subscriber): string | undefined => {
+      for (const [key, each] of rows.entries()) if (each === subscriber) return key;
+      return undefined;
+    };
+    return {
+      subscribe(subscriber) {
+        if (keyOf(subscriber) !== undefined) return undefined;
+        // Keys are ordered as text: padded, they stand in the order of subscription.
+        rows.set(String(next).padStart(16, '0'), subscriber);
+        return bcom(PubSub(rows, next + 1));
+      },
+      unsubscribe(subscriber) {
+        const key = keyOf(subscriber);
+        if (key !== undefined) rows.delete(key);
+      },
+      publish(item) {
+        for (const [, subscriber] of rows.entries()) E.sendOnly(subscriber).notify(item);
+      },
+      subscribers: () => Array.from(rows.entries(), ([, subscriber]) => subscriber),
+    };
+  },
+);
+
+export const makePubSub = <Item = unknown>(): PubSub<Item> => spawn(PubSub(table(), 0)) as PubSub<Item>;

@@ -1,0 +1,39 @@
+/**
+ * First in, first out.
+ *
+ * Promise: a turn that fails puts back what it took; a queue of any length costs one row a value. After Goblins' `^queue`.
+ */
+import { spawn } from '../actor.ts';
+import { CapError } from '../errors.ts';
+import { define } from '../portrait.ts';
+import { table } from '../table.ts';
+import type { Definition, Table } from '../types.ts';
+
+export interface Queue<V = unknown> {
+  enqueue(value: V): void;
+  /** Throws `unavailable` where there is nothing. */
+  dequeue(): V;
+  isEmpty(): boolean;
+  length(): number;
+}
+
+/** Values stand in the rows from `first` to before `next`. */
+export const Queue: Definition<Queue, [rows: Table<unknown>, first: number, next: number]> = define(
+  'Queue',
+  (bcom, rows, first, next) => ({
+    enqueue(value) {
+      rows.set(String(next), value);
+      return bcom(Queue(rows, first, next + 1));
+    },
+    dequeue() {
+      if (first === next) throw new CapError('unavailable', 'the queue is empty: ask isEmpty first');
+      const value = rows.get(String(first));
+      rows.delete(String(first));
+      return bcom(Queue(rows, first + 1, next), value);
+    },
+    isEmpty: () => first === next,
+    length: () => next - first,
+  }),
+);
+
+export const makeQueue = <V = unknown>(): Queue<V> => spawn(Queue(table(), 0, 0)) as Queue<V>;

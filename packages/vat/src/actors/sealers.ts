@@ -1,0 +1,93 @@
+/**
+ * Sealing: a box that anybody may carry and only the unsealer can open. Goblins' sealer triplet.
+ *
+ * Promise: without this triplet's `unseal` no holder of a box learns what is in it; only boxes of this triplet's `seal` are
+ * opened or recognised, not those of another triplet, nor an object that passes the call on to a genuine box.
+ *
+ * How (Morris 1973): opening, the box puts itself and its content into a slot that only the three share. Who calls `open`
+ * without being able to look into the slot has done nothing. It names itself, so that an impostor in front of a genuine
+ * box is not taken for it.
+ */
+import { spawn } from '../actor.ts';
+import { CapError } from '../errors.ts';
+import { E } from '../eventual.ts';
+import { define } from '../portrait.ts';
+import { attempt } from '../turn.ts';
+import type { Definition } from '../types.ts';
+import { type Cell, makeCell } from './cell.ts';
+import { isNear } from './opportunistic.ts';
+
+/** Opaque; `open` answers nothing. */
+export interface Sealed<V = unknown> {
+  open(): void;
+  /** Only in types. */
+  readonly content?: V;
+}
+
+/** A promise that is not resolved yet is sealed, or opened, once it is. */
+export type Seal<V = unknown> = (value: V | PromiseLike<V>) => Sealed<V>;
+export type Unseal<V = unknown> = (box: Sealed<V> | PromiseLike<Sealed<V>>) => V;
+/** The brand check. */
+export type IsSealed = (x: unknown) => boolean;
+
+export interface SealerTriplet<V = unknown> {
+  readonly seal: Seal<V>;
+  readonly unseal: Unseal<V>;
+  readonly isSealed: IsSealed;
+}
+
+interface Opened {
+  readonly box: object;
+  readonly value: unknown;
+}
+type Slot = Cell<Opened | undefined>;
+
+export const SealedBox: Definition<Sealed, [slot: Slot, value: unknown]> = define('SealedBox', (bcom, slot, value) => ({
+  open: () => slot.write({ box: bcom.self, value }),
+})) as Definition<Sealed, [slot: Slot, value: unknown]>;
+
+export const Sealer: Definition<Seal, [slot: Slot]> = define('Sealer', (_bcom, slot) => (value) => {
+  const seal = (settled: unknown): Sealed => spawn(SealedBox(slot, settled));
+  return value instanceof Promise ? (E.when(value, seal) as unknown as Sealed) : seal(value);
+});
+
+export const Unsealer: Definition<Unseal, [slot: Slot]> = define('Unsealer', (_bcom, slot) => (box) => {
+  const unseal = (settled: unknown): unknown => {
+    const opened = open(slot, settled);
+    if (opened === undefined) {
+      throw new CapError('denied', 'this unsealer does not open that: it takes boxes of its own sealer only');
+    }
+    return opened.value;
+  };
+  return box instanceof Promise ? E.when(box as Promise<unknown>, unseal) : unseal(box);
+});
+
+export const BrandCheck: Definition<IsSealed, [slot: Slot]> = define('BrandCheck', (_bcom, slot) => (x) => {
+  const check = (settled: unknown): boolean => open(slot, settled) !== undefined;
+  return x instanceof Promise ? (E.when(x, check) as unknown as boolean) : check(x);
+});
+
+/** What the box put into the slot; undefined for anything that is no box of ours. */
+function open(slot: Slot, box: unknown): Opened | undefined {
+  if (!isNear(box)) return undefined;
+  slot.write(undefined);
+  try {
+    // An impostor may do as it likes in there: a savepoint, so that what it did is gone if it throws.
+    attempt(() => (box as Sealed).open());
+  } catch {
+    return undefined;
+  }
+  const opened = slot.read();
+  slot.write(undefined);
+  return opened?.box === box ? opened : undefined;
+}
+
+/** Goblins' `spawn-sealer-triplet`. */
+export function makeSealers<V = unknown>(): SealerTriplet<V> {
+  const slot: Slot = makeCell<Opened | undefined>(undefined);
+  return {
+    seal: spawn(Sealer(slot)) as Seal<V>,
+    unseal: spawn(Unsealer(slot)) as Unseal<V>,
+    isSealed: spawn(BrandCheck(slot)),
+  };
+}

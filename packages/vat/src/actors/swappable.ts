@@ -1,0 +1,37 @@
+/**
+ * An object that can be exchanged behind its holders' backs.
+ *
+ * Promise: the proxy stays the same reference and reaches the target of the moment; only who holds the swapper changes
+ * it. Swapping in an object that throws is the oldest way to revoke. After Goblins' `swappable`.
+ */
+import { spawn } from '../actor.ts';
+import { CapError } from '../errors.ts';
+import { define, defineProcedure } from '../portrait.ts';
+import type { Definition } from '../types.ts';
+import { makeCell, type ReadOnlyCell, type WriteOnlyCell } from './cell.ts';
+import { callOrSend } from './opportunistic.ts';
+
+export interface Swapper<T extends object = object> {
+  swap(target: T): void;
+}
+
+export const SwappableProxy: Definition<object, [target: ReadOnlyCell<object>]> = defineProcedure(
+  'SwappableProxy',
+  (_bcom, target) => (method, args) => callOrSend(target.read(), method, args),
+);
+
+export const Swapper: Definition<Swapper, [target: WriteOnlyCell<object>, proxy: object]> = define(
+  'Swapper',
+  (_bcom, target, proxy) => ({
+    swap(next) {
+      if (next === proxy) throw new CapError('cycle', 'a proxy cannot stand for itself: swap in another object');
+      target.write(next);
+    },
+  }),
+);
+
+export function makeSwappable<T extends object>(first: T): { readonly proxy: T; readonly swapper: Swapper<T> } {
+  const target = makeCell<object>(first);
+  const proxy = spawn(SwappableProxy(target));
+  return { proxy: proxy as T, swapper: spawn(Swapper(target, proxy)) as Swapper<T> };
+}
