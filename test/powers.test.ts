@@ -60,6 +60,7 @@ test('the checker sees every way to a power', () => {
     ['console.log(1);', ['console']],
     ['crypto.getRandomValues(a);', ['crypto']],
     ['AbortSignal.timeout(5);', ['AbortSignal.timeout']],
+    ['interface A {\n  x: number;\n}\nexit(process.pid);', ['process']],
     ['const here = import.meta.dirname;', ['import.meta']],
   ];
   for (const [source, powers] of samples) expect(powersOf(source), source).toEqual(powers);

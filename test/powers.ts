@@ -15,7 +15,7 @@ export interface Driver {
 
 export const DRIVERS: Readonly<Record<string, Driver>> = {
   'packages/vat/src/drivers/clock.ts': {
-    powers: ['Date', 'node:fs', 'node:os', 'performance'],
+    powers: ['Date', 'node:fs', 'node:os', 'performance', 'setTimeout'],
     why: 'the clocks of the machine; deadlines follow the boot-time clock, which only the kernel knows',
   },
   'packages/vat/src/drivers/hash.ts': {
@@ -29,7 +29,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'reads HOB_MUTANT, once; packing makes it a constant',
   },
   'packages/vat/src/drivers/random.ts': { powers: ['node:crypto'], why: 'randomness of the operating system' },
-  'packages/vat/src/drivers/sqlite.ts': { powers: ['node:fs', 'node:sqlite'], why: 'the one database of the store' },
+  'packages/vat/src/drivers/sqlite.ts': {
+    powers: ['node:fs', 'node:sqlite', 'process'],
+    why: 'the one database of the store',
+  },
   'packages/caps-fs/src/drivers/node-fs.ts': {
     powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',
@@ -60,17 +63,26 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'makes the folder of the state, for its owner only',
   },
   'packages/host/src/main.ts': { powers: ['import.meta', 'process', 'setTimeout'], why: 'entry point: the daemon' },
-  'packages/host/src/agent.ts': { powers: ['import(computed)'], why: "entry point: loads the agent's program" },
+  'packages/host/src/agent.ts': {
+    powers: ['import(computed)', 'process'],
+    why: "entry point: loads the agent's program",
+  },
   'packages/host/src/cli.ts': {
     powers: ['Date', 'import.meta', 'process'],
     why: "entry point: the granter's commands",
   },
+  'packages/host/src/demo/chance.ts': { powers: ['node:crypto'], why: 'chance that a seed repeats, for the chaos run' },
+  'packages/host/src/demo/chaos.ts': {
+    powers: ['Date', 'import.meta', 'node:fs', 'node:os', 'process', 'setTimeout'],
+    why: 'kills processes at random and looks what is left',
+  },
+  'packages/host/src/demo/chaos-agent.ts': { powers: ['process'], why: 'names its files by its process' },
   'packages/host/src/demo/demo.ts': {
-    powers: ['import.meta', 'node:fs', 'node:os'],
+    powers: ['import.meta', 'node:fs', 'node:os', 'process'],
     why: 'plays the story on scratch folders',
   },
   'packages/host/src/demo/knock.ts': {
-    powers: ['WebSocket', 'ws'],
+    powers: ['WebSocket', 'setTimeout', 'ws'],
     why: 'a stranger at the door: wrong secret, wrong origin, junk',
   },
   'packages/host/src/demo/processes.ts': {
@@ -157,10 +169,12 @@ function usesGlobal(code: string, name: string): boolean {
       if (/(?<![\w$.])(?:globalThis|global|self|window)\s*\??\.$/.test(before)) return true;
       continue;
     }
+    // Every function leads to its prototype: naming it reaches nothing.
+    if (name === 'Function' && /^\s*\.\s*prototype\b/.test(after)) continue;
     const startsMember = /(?:^|[{,;}]|\*\/|\b(?:async|get|set|static|readonly|public|override))$/.test(before);
     if (startsMember && /^\s*\??\s*:/.test(after)) continue;
     if (startsMember && isDeclaration(after)) continue;
-    if (/(?<![\w$.])interface|(?<![\w$.])type$/.test(before)) continue;
+    if (/(?<![\w$.])(?:interface|type)$/.test(before)) continue;
     return true;
   }
   return false;

@@ -1,7 +1,7 @@
 /** What this machine has. Each probe tries the thing itself and is asked once. */
 import { spawnSync } from 'node:child_process';
 
-export type Need = 'linux' | 'root' | 'nonroot' | 'cc' | 'python' | 'hermes' | 'userns';
+export type Need = 'linux' | 'root' | 'nonroot' | 'cc' | 'python' | 'hermes' | 'userns' | 'patch' | 'mkfifo';
 
 /** Each probe answers undefined when the machine has it, otherwise why not. */
 const probes: Record<Need, () => string | undefined> = {
@@ -19,6 +19,8 @@ const probes: Record<Need, () => string | undefined> = {
       '-c',
       'import importlib.metadata as m; m.version("hermes-agent")',
     ),
+  patch: () => runs('needs the program patch', 'patch', '--version'),
+  mkfifo: () => runs('needs the program mkfifo', 'mkfifo', '--version'),
   // Some systems allow the namespace and then nothing inside it, so the probe mounts something there.
   userns: () =>
     probes.linux() ??

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { requires } from '../../../test/needs.ts';
 import { code, scratch } from '../test/scratch.ts';
 import { unifiedDiff } from './diff.ts';
 
@@ -57,7 +58,7 @@ test('a change by another between the reading and the writing of an edit is not 
   expect((await s.cap.readText('f')).endsWith('theirs')).toBe(true);
 });
 
-test('patch makes the one text into the other with the diff', () => {
+requires('patch')('patch makes the one text into the other with the diff', () => {
   const line = fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'end');
   const dir = fs.mkdtempSync('/tmp/caps-fs-diff-');
   fc.assert(
