@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- SUITE …] [--json FILE]`: measures, prints a table, and exits 1 if a goal is missed.
+ * `npm run bench [-- SUITE … --json FILE --case TEXT]`: measures, prints a table, and exits 1 if a goal is missed.
  *
+ * Without a suite all of them run; `--case` takes only the cases with TEXT in their name. FILE gets one line of JSON a case.
  * Each suite runs in a process of its own (`suite.ts`), so that none is measured with the compiled code and the heap that
  * another one left behind.
  */

@@ -15,7 +15,7 @@ import { isMethodName, procedureReference, referenceClass, targetOf } from './re
 import { current, type Effect, type Turn, turnFor } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
 import type { Eventual, Far, Outcome } from './types.ts';
-import { follow, pass, passArgs, valueOf } from './values.ts';
+import { follow, fulfilment, pass, passArgs } from './values.ts';
 import { quieten, Vow, vowOf } from './vow.ts';
 
 /** Pays where nobody else can be named: a host program that sends to its own promises. */
@@ -190,7 +190,11 @@ class SentTo implements ProxyHandler<() => void> {
 }
 
 // Never called itself; an arrow has no `prototype` that a Proxy would have to show.
-const callable = Object.freeze(Object.setPrototypeOf(() => {}, null)) as () => void;
+const callable = Object.setPrototypeOf(() => {}, null) as () => void;
+// A Proxy would have to show these as they are, and methods may have these names.
+Reflect.deleteProperty(callable, 'length');
+Reflect.deleteProperty(callable, 'name');
+Object.freeze(callable);
 
 // ---- waiting -------------------------------------------------------------------------------------------------------------
 
@@ -257,7 +261,7 @@ class Wait implements Effect {
     if (vow === undefined) settle({ value: this.#awaited });
     else
       vow.watch(
-        () => settle({ value: valueOf(vow) }),
+        () => settle({ value: fulfilment(vow) }),
         (error) => settle({ error }),
       );
   }

@@ -9,6 +9,9 @@ import { isMethodName, sealed } from './reference.ts';
 import type { Bcom, Behaviour, DefineOptions, Definition, Portrait } from './types.ts';
 import { keepArgs } from './values.ts';
 
+/** `NoInfer` of an empty tuple is none to the compiler: item by item it stays one. */
+type Exactly<A extends readonly unknown[]> = { [I in keyof A]: NoInfer<A[I]> };
+
 type Constructor = (bcom: never, ...args: never[]) => unknown;
 
 /** What `define` knows of a kind of actor. */
@@ -86,7 +89,7 @@ function definition(kind: Kind): unknown {
  */
 export function define<T, A extends readonly unknown[]>(
   label: string,
-  ctor: (bcom: Bcom<NoInfer<T>>, ...args: NoInfer<A>) => Behaviour<NoInfer<T>>,
+  ctor: (bcom: Bcom<NoInfer<T>>, ...args: Exactly<A>) => Behaviour<NoInfer<T>>,
   options: DefineOptions<A> = {},
 ): Definition<T, A> {
   checkLabel(label);
@@ -101,7 +104,7 @@ export function define<T, A extends readonly unknown[]>(
  */
 export function defineProcedure<T, A extends readonly unknown[]>(
   label: string,
-  ctor: (bcom: Bcom<NoInfer<T>>, ...args: NoInfer<A>) => (method: string, args: readonly unknown[]) => unknown,
+  ctor: (bcom: Bcom<NoInfer<T>>, ...args: Exactly<A>) => (method: string, args: readonly unknown[]) => unknown,
   options: DefineOptions<A> = {},
 ): Definition<T, A> {
   checkLabel(label);

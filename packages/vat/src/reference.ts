@@ -36,15 +36,19 @@ abstract class Reference extends ByReference {
   }
 }
 
+const tags = new WeakSet<object>();
+
 /** What Endo's marshal looks for on an object that goes by reference. */
 function tag(label: string, base: object): object {
-  return Object.freeze(
-    Object.create(base, {
-      [Symbol.for('passStyle')]: { value: 'remotable' },
-      [Symbol.toStringTag]: { value: `Alleged: ${label}` },
-    }),
-  ) as object;
+  const made = Object.create(base, {
+    [Symbol.for('passStyle')]: { value: 'remotable' },
+    [Symbol.toStringTag]: { value: `Alleged: ${label}` },
+  }) as object;
+  tags.add(made);
+  return Object.freeze(made);
 }
+/** What only inherits from it is a forgery. */
+export const isOurTag = (x: object): boolean => tags.has(x);
 
 /** Cuts the way from an instance to its class, whose statics open it, and freezes what instances share. */
 export function sealed(prototype: object, base: object = Object.prototype): void {
@@ -169,7 +173,7 @@ export function procedureReference(target: Target): object {
 
 sealed(ProcedureReference.prototype, anyMethod);
 
-const functionTag = tag('function', Function.prototype);
+const functionTag = tag('function', Object.getPrototypeOf(() => {}) as object);
 
 /** A reference that is called without a method name. */
 export function functionReference(target: Target): object {

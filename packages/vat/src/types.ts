@@ -8,7 +8,7 @@ declare const becomeBrand: unique symbol;
 declare const portraitBrand: unique symbol;
 declare const farBrand: unique symbol;
 
-// biome-ignore lint/suspicious/noExplicitAny: `never[]` is what makes every function type assignable to it
+// `never[]` is what makes every function type assignable to it.
 type Fn = (...args: never[]) => unknown;
 
 /** What a method returns to change its actor. Counts only when returned by the method that was given this `bcom`. */

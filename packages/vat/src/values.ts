@@ -9,7 +9,7 @@ import { types } from 'node:util';
 import { CapError } from './errors.ts';
 import { Foreign, giveLocally, type Seam } from './foreign.ts';
 import type { Account } from './meter.ts';
-import { ByReference, isReference, procedureReference, targetOf } from './reference.ts';
+import { ByReference, isOurTag, isReference, procedureReference, targetOf } from './reference.ts';
 import { leaveBy, Vow, vowOf } from './vow.ts';
 
 /** Deep enough for any document, shallow enough that no walk of ours or of a codec runs out of stack. */
@@ -268,7 +268,7 @@ export function thrown(error: unknown): unknown {
   try {
     return walk(error, begin(undefined), 0);
   } catch {
-    return new CapError('invalid', 'something was thrown that cannot be passed: throw an Error');
+    return Object.freeze(new CapError('invalid', 'something was thrown that cannot be passed: throw an Error'));
   }
 }
 
@@ -302,7 +302,7 @@ function marked(value: object): boolean {
   let at: object | null = value;
   for (let steps = 0; at !== null && steps < 4 && !types.isProxy(at); steps += 1) {
     const own = Object.getOwnPropertyDescriptor(at, passStyle);
-    if (own !== undefined) return own.value === 'remotable';
+    if (own !== undefined) return own.value === 'remotable' && !isOurTag(at);
     at = Object.getPrototypeOf(at) as object | null;
   }
   return false;
@@ -378,7 +378,7 @@ export function again(kept: unknown): unknown {
 }
 
 /** What a promise was fulfilled with, for one more taker. */
-export const valueOf = (vow: Vow): unknown => pass(vow.value, vow.account);
+export const fulfilment = (vow: Vow): unknown => pass(vow.value, vow.account);
 
 // To the host program: its own foreign objects come home as they were, promises as ordinary ones.
 leaveBy((value) => {
@@ -390,7 +390,7 @@ leaveBy((value) => {
 export function resolved(value: unknown, pending: (vow: Vow) => unknown): unknown {
   if (typeof value !== 'object' || value === null || ByReference.is(value)) return value;
   const vow = vowOf(value);
-  if (vow !== undefined) return vow.settled === 'fulfilled' ? valueOf(vow) : pending(vow);
+  if (vow !== undefined) return vow.settled === 'fulfilled' ? fulfilment(vow) : pending(vow);
   if (!withPromises.has(value)) return value;
   const copy: object = Array.isArray(value)
     ? value.map((item) => resolved(item, pending))

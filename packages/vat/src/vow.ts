@@ -35,8 +35,8 @@ class Minted extends Given {
 const followed = new WeakMap<object, Vow>();
 
 /** The vow behind a promise of ours. */
-export const vowOf = (promise: object): Vow | undefined =>
-  Minted.of(promise) ?? (promise instanceof Promise ? followed.get(promise) : undefined);
+// Neither way of looking runs the code of a Proxy.
+export const vowOf = (promise: object): Vow | undefined => Minted.of(promise) ?? followed.get(promise);
 
 let leave = (value: unknown): unknown => value;
 /** How values reach the host program. Set once by the module that knows them. */
@@ -59,8 +59,8 @@ export class Vow extends Target implements Answer {
   #state: 'pending' | 'fulfilled' | 'broken' | 'linked' = 'pending';
   /** The value, the error, or the vow it was linked to. */
   #value: unknown;
-  #waiting: Message[] | undefined;
-  #watchers: Watcher[] | undefined;
+  #waiting: Many<Message> | undefined;
+  #watchers: Many<Watcher> | undefined;
   // The host's native promise: made only when somebody asks for it.
   #native: Promise<unknown> | undefined;
   #settleNative: PromiseWithResolvers<unknown> | undefined;
@@ -110,7 +110,8 @@ export class Vow extends Target implements Answer {
     const end = Vow.end(this);
     if (end !== this) return end.post(message);
     this.#watched = true;
-    if (this.#state === 'pending') {
+    // Also while those that waited are on their way: it must not overtake them.
+    if (this.#state === 'pending' || this.#waiting !== undefined) {
       message.to = this;
       this.#waiting ??= [];
       this.#waiting.push(message);
@@ -182,21 +183,26 @@ export class Vow extends Target implements Answer {
   }
 
   #settle(state: 'fulfilled' | 'broken', value: unknown): void {
-    const waiting = this.#waiting;
-    const watchers = this.#watchers;
     this.#state = state;
     this.#value = value;
-    this.#waiting = undefined;
-    this.#watchers = undefined;
     this.#refund();
-    if (waiting !== undefined)
-      for (const message of waiting) {
-        if (state === 'broken') message.fail(value);
-        else forward(message, value);
-      }
-    if (this.#settleNative !== undefined) this.#tellNative(state, value);
+    if (this.#waiting !== undefined || this.#watchers !== undefined) telling(this);
+    else if (this.#settleNative !== undefined) this.#tellNative(state, value);
+  }
+
+  /** Tells all who waited for it. */
+  static tell(vow: Vow): void {
+    const state = vow.#state as 'fulfilled' | 'broken';
+    const value = vow.#value;
+    if (vow.#waiting !== undefined) {
+      each(vow.#waiting, (message) => (state === 'broken' ? message.fail(value) : forward(message, value)));
+      vow.#waiting = undefined;
+    }
+    if (vow.#settleNative !== undefined) vow.#tellNative(state, value);
+    const watchers = vow.#watchers;
+    vow.#watchers = undefined;
     if (watchers !== undefined)
-      for (const watcher of watchers) state === 'broken' ? watcher.broken(value) : watcher.fulfilled(value);
+      each(watchers, (watcher) => (state === 'broken' ? watcher.broken(value) : watcher.fulfilled(value)));
   }
 
   #link(end: Vow): void {
@@ -207,10 +213,10 @@ export class Vow extends Target implements Answer {
     this.#waiting = undefined;
     this.#watchers = undefined;
     this.#refund();
-    // Nothing sent through us can be older than what waits here, so appending keeps the order of every sender.
-    if (waiting !== undefined) for (const message of waiting) end.post(message);
+    // Whoever sends through us from now on comes after what waits here, so appending keeps the order of every sender.
+    if (waiting !== undefined) end.#waiting = joined(end.#waiting, waiting);
     if (this.#settleNative !== undefined) this.#followNatively(end);
-    if (watchers !== undefined) for (const watcher of watchers) end.watch(watcher.fulfilled, watcher.broken);
+    if (watchers !== undefined) end.#watchers = joined(end.#watchers, watchers);
   }
 
   #followNatively(end: Vow): void {
@@ -232,6 +238,40 @@ export class Vow extends Target implements Answer {
   #refund(): void {
     this.account.refund('promises', 1);
     if (this.#charge !== undefined) this.#charge.amount = 0;
+  }
+}
+
+/** A list to which whole lists are appended: linking promises costs the same however much waits at them. */
+interface Many<T> extends Array<T | Many<T>> {}
+
+function joined<T>(some: Many<T> | undefined, more: Many<T>): Many<T> {
+  if (some === undefined) return more;
+  some.push(more);
+  return some;
+}
+
+/** In order, with what is added meanwhile. Not by recursion: lists may be nested as deep as promises were linked. */
+function each<T extends object>(many: Many<T>, then: (one: T) => void): void {
+  const inside: { readonly many: Many<T>; at: number }[] = [{ many, at: 0 }];
+  for (let top = inside.at(-1); top !== undefined; top = inside.at(-1)) {
+    const one = top.many[top.at];
+    top.at += 1;
+    if (one === undefined) inside.pop();
+    else if (Array.isArray(one)) inside.push({ many: one, at: 0 });
+    else then(one);
+  }
+}
+
+// One after the other: the answers of what waits may be waited for in turn, deeper than any stack.
+const settled: Vow[] = [];
+
+function telling(vow: Vow): void {
+  settled.push(vow);
+  if (settled.length > 1) return;
+  try {
+    for (let i = 0; i < settled.length; i += 1) Vow.tell(settled[i] as Vow);
+  } finally {
+    settled.length = 0;
   }
 }
 

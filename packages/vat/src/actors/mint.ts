@@ -76,6 +76,6 @@ function checkAmount(amount: unknown): void {
 
 /** Who holds the mint makes money; each mint is a currency of its own. */
 export function makeMint(): Mint {
-  const { seal, unseal } = makeSealers<Taker>();
+  const [seal, unseal] = makeSealers<Taker>();
   return spawn(Mint(seal, unseal));
 }

@@ -2,20 +2,29 @@
  * Synchronous if it can be, eventual otherwise: how a forwarder passes a call on. After Goblins' `select-$/<-`.
  */
 import { Runnable } from '../actor.ts';
+import { CapError } from '../errors.ts';
 import { E } from '../eventual.ts';
 import { targetOf } from '../reference.ts';
 import { current } from '../turn.ts';
 
 /** Whether `x` is an actor of the running turn's vat: its methods can be called and answer at once. */
-export function isNear(x: unknown): boolean {
+export const isNear = (x: unknown): boolean => nearTarget(x) !== undefined;
+
+function nearTarget(x: unknown): Runnable | undefined {
   const target = targetOf(x);
-  return current !== undefined && target instanceof Runnable && target.home === current.home;
+  return current !== undefined && target instanceof Runnable && target.home === current.home ? target : undefined;
 }
 
-type Methods = Record<string, (...args: readonly unknown[]) => unknown>;
+type Methods = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
 
 /** Calls a near `target`, sends to any other. `method` is `''` for an actor that is a function. */
 export function callOrSend(target: object, method: string, args: readonly unknown[]): unknown {
-  const to = (isNear(target) ? target : E(target)) as unknown;
-  return method === '' ? (to as (...args: readonly unknown[]) => unknown)(...args) : (to as Methods)[method]?.(...args);
+  const near = nearTarget(target);
+  // Not as a property of the reference: one that the actor does not have would be `undefined`, or inherited.
+  if (near !== undefined) return near.near(method, args);
+  const sent = E(target) as unknown as Methods & ((...args: readonly unknown[]) => unknown);
+  if (method === '') return sent(...args);
+  const send = sent[method];
+  if (send === undefined) throw new CapError('no-such-method', 'that is no name of a method');
+  return send(...args);
 }

@@ -30,11 +30,7 @@ export type Unseal<V = unknown> = (box: Sealed<V> | PromiseLike<Sealed<V>>) => V
 /** The brand check. */
 export type IsSealed = (x: unknown) => boolean;
 
-export interface SealerTriplet<V = unknown> {
-  readonly seal: Seal<V>;
-  readonly unseal: Unseal<V>;
-  readonly isSealed: IsSealed;
-}
+export type SealerTriplet<V = unknown> = readonly [seal: Seal<V>, unseal: Unseal<V>, isSealed: IsSealed];
 
 interface Opened {
   readonly box: object;
@@ -85,9 +81,5 @@ function open(slot: Slot, box: unknown): Opened | undefined {
 /** Goblins' `spawn-sealer-triplet`. */
 export function makeSealers<V = unknown>(): SealerTriplet<V> {
   const slot: Slot = makeCell<Opened | undefined>(undefined);
-  return {
-    seal: spawn(Sealer(slot)) as Seal<V>,
-    unseal: spawn(Unsealer(slot)) as Unseal<V>,
-    isSealed: spawn(BrandCheck(slot)),
-  };
+  return [spawn(Sealer(slot)) as Seal<V>, spawn(Unsealer(slot)) as Unseal<V>, spawn(BrandCheck(slot))];
 }

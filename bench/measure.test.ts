@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { measure, median, percentile, table } from './measure.ts';
+
+test('a row is the medians of interleaved rounds, their ratio, and the verdict on them', async () => {
+  const order: string[] = [];
+  const figures = [9, 1, 2, 3];
+  const row = await measure('suite', {
+    name: 'case',
+    n: 1,
+    rounds: 3,
+    unit: 'ms',
+    ours: () => {
+      order.push('ours');
+      return figures.shift() ?? 0;
+    },
+    peer: async () => {
+      order.push('peer');
+      return 4;
+    },
+    goal: { text: '<= 0.4 x', met: ({ ratio }) => ratio <= 0.4 },
+  });
+  expect(row).toEqual({
+    suite: 'suite',
+    case: 'case',
+    ours: 2,
+    peer: 4,
+    ratio: 0.5,
+    rounds: 3,
+    unit: 'ms',
+    goal: '<= 0.4 x',
+    verdict: 'missed',
+  });
+  // One round of each is for the compiler and does not count: the 9 is not in it.
+  expect(order).toEqual(Array.from({ length: 4 }, () => ['ours', 'peer']).flat());
+  expect(table([row])).toMatch(/suite +case +2 +4 +0\.5 +ms +<= 0\.4 x +missed/);
+});
+
+test('without a peer there is no ratio; what a side does not measure is timed in ns an operation', async () => {
+  const began = performance.now();
+  const row = await measure('s', {
+    name: 'c',
+    n: 10,
+    rounds: 1,
+    ours: () => new Promise((done) => setTimeout(done, 20)),
+  });
+  expect([row.peer, row.ratio, row.unit]).toEqual([null, null, 'ns']);
+  expect(row.ours).toBeGreaterThan(1.5e6);
+  expect(row.ours).toBeLessThan((performance.now() - began) * 1e5);
+});
+
+test('median and percentiles are samples that were there', () => {
+  expect(median([5, 1, 3])).toBe(3);
+  expect(percentile([1, 2, 3, 4], 99)).toBe(4);
+  expect(median([])).toBeNaN();
+});
