@@ -5,6 +5,7 @@
  * A token of another actor, of another call or another turn, or becoming anything but a portrait: an error that changes
  * nothing. When an actor calls itself and both calls become, the outer one wins, as in Goblins.
  */
+import { actorKey, type Keeper, numbersKey, type Shape, type StoredActor } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { type Message, Target } from './message.ts';
 import { type Account, type Dues, refundWhenCollected } from './meter.ts';
@@ -19,7 +20,7 @@ import {
 } from './reference.ts';
 import { current, type Home, Turn, turnFor, type Undo } from './turn.ts';
 import type { Portrait } from './types.ts';
-import { again, thrown } from './values.ts';
+import { again, keepArgs, thrown } from './values.ts';
 import { quieten, vowOf } from './vow.ts';
 
 /** Something a turn can be run on. */
@@ -38,6 +39,8 @@ export interface Intake {
 }
 
 export interface Household extends Home {
+  /** The last number that `nextId` gave out. */
+  readonly lastId: number;
   readonly intake: Intake;
 }
 
@@ -195,37 +198,80 @@ export class Actor extends Runnable {
   /** Only where the spawner's budget is limited: what to give back once nobody holds the actor. */
   #dues: Dues | undefined;
   #gone = false;
+  /** Its portrait as the store has it, until it is woken. */
+  #asleep: StoredActor | undefined;
   /** Undefined while it is being made. */
   reference: object | undefined;
 
-  constructor(home: Household, turn: Turn, portrait: AnyPortrait) {
+  private constructor(home: Household, id: number, { kind, args, bytes }: Opened, payer: Account) {
     super();
+    this.home = home;
+    this.id = id;
+    this.#kind = kind;
+    this.#args = args;
+    this.#payer = payer;
+    this.#bytes = bytes;
+    this.#bcom = makeBcom(this);
+  }
+
+  /** A new one. */
+  static spawn(home: Household, turn: Turn, portrait: AnyPortrait): Actor {
     const made = openPortrait(portrait);
     if (made === undefined) throw new CapError('invalid', 'spawn takes a portrait, as Counter(0) is');
-    this.home = home;
-    this.id = home.nextId();
-    this.#kind = made.kind;
-    this.#args = made.args;
-    this.#payer = turn.account;
-    this.#bytes = made.bytes;
-    this.#bcom = makeBcom(this);
-    this.#payer.charge('actors', 1);
+    turn.account.charge('actors', 1);
     try {
-      this.#payer.charge('portraitBytes', made.bytes);
+      turn.account.charge('portraitBytes', made.bytes);
     } catch (error) {
-      this.#payer.refund('actors', 1);
+      turn.account.refund('actors', 1);
       throw error;
     }
-    turn.undos.push(new Unspawn(this));
+    const actor = new Actor(home, home.nextId(), made, turn.account);
+    turn.undos.push(new Unspawn(actor));
     try {
-      this.#behaviour = this.#construct(turn);
-      this.reference = referenceTo(this, made.kind, this.#behaviour);
+      actor.#behaviour = actor.#construct(turn);
+      actor.reference = referenceTo(actor, made.kind, actor.#behaviour);
     } catch (error) {
       // Given back now: whoever catches this goes on, and there is no actor to pay for.
-      this.vanish();
+      actor.vanish();
       throw error;
     }
-    if (this.#payer.bounds('actors') || this.#payer.bounds('portraitBytes')) this.#settleWhenCollected(this.#payer);
+    if (turn.account.bounds('actors') || turn.account.bounds('portraitBytes')) actor.#settleWhenCollected(turn.account);
+    home.keeper?.met(actorKey(home.name, actor.id), actor.reference);
+    return actor;
+  }
+
+  /** One that a store holds: woken by its first call. Its vat pays for it, whatever the limit: it had been paid for. */
+  static asleep(home: Household, id: number, stored: StoredActor): Actor {
+    const bytes = stored.args.length;
+    const actor = new Actor(home, id, { kind: stored.kind, args: [], bytes }, home.account);
+    home.account.refund('actors', -1);
+    home.account.refund('portraitBytes', -bytes);
+    actor.#asleep = stored;
+    actor.reference = referenceShaped(actor, stored.kind, stored.shape);
+    actor.#settleWhenCollected(home.account);
+    return actor;
+  }
+
+  #wake(turn: Turn, { kind, version, args: text }: StoredActor): void {
+    let args = this.home.keeper?.decode(text) as readonly unknown[];
+    const { options } = kind;
+    if (version !== (options.version ?? 0)) args = (options.upgrade?.[version] as (...old: readonly unknown[]) => readonly unknown[])(...args);
+    // A store is input from outside.
+    if (!Array.isArray(args) || options.shape?.(args) === false)
+      throw new CapError('invalid', `the store holds arguments of ${kind.label} that its shape does not allow: restore it from a backup`);
+    const kept = keepArgs([...args]);
+    if (kept.mutable) kind.holdsBytes = true;
+    this.#args = kept.args;
+    this.#behaviour = this.#construct(turn);
+    this.#asleep = undefined;
+  }
+
+  /** For the journal of a durable vat. */
+  keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
+    if (this.#gone) return;
+    const kind = this.#kind;
+    keeper.keepKind(kind, shapeOf(kind, this.#behaviour), cells);
+    cells.set(actorKey(this.home.name, this.id), keeper.actorText(kind, this.#args));
   }
 
   get label(): string {
@@ -343,6 +389,7 @@ export class Actor extends Runnable {
   }
 
   #call(turn: Turn, method: string, args: readonly unknown[], outermost: boolean): unknown {
+    if (this.#behaviour === undefined && this.#asleep !== undefined) this.#wake(turn, this.#asleep);
     const behaviour = this.#behaviour;
     if (behaviour === undefined) throw this.#absent();
     const outer = turn.actor;
@@ -414,6 +461,9 @@ class Became implements Undo {
   undo(): void {
     this.#actor.restore(this.#kind, this.#args, this.#behaviour, this.#payer, this.#bytes);
   }
+  keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
+    this.#actor.keep(keeper, cells);
+  }
 }
 
 class Unspawn implements Undo {
@@ -427,13 +477,31 @@ class Unspawn implements Undo {
   undo(): void {
     this.#actor.vanish();
   }
+  keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
+    this.#actor.keep(keeper, cells);
+    const { home } = this.#actor;
+    cells.set(numbersKey(home.name), String(home.lastId));
+  }
 }
 
 function referenceTo(actor: Actor, kind: Kind, behaviour: unknown): object {
-  if (kind.procedure) return procedureReference(actor);
-  if (typeof behaviour === 'function') return functionReference(actor);
+  // The class is found out once a kind: asking each behaviour for its methods would cost more than the actor.
+  if (kind.reference !== undefined) return kind.reference(actor as never);
+  return referenceShaped(actor, kind, shapeOf(kind, behaviour));
+}
+
+/** How references to actors of this kind look, for a store: known again without waking one. */
+function shapeOf(kind: Kind, behaviour: unknown): Shape {
+  if (kind.procedure) return 'procedure';
+  if (typeof behaviour === 'function') return 'function';
+  return methodsOf(behaviour as object, kind.label);
+}
+
+function referenceShaped(actor: Actor, kind: Kind, shape: Shape): object {
+  if (shape === 'procedure') return procedureReference(actor);
+  if (shape === 'function') return functionReference(actor);
   if (kind.reference === undefined) {
-    const Made = referenceClass(methodsOf(behaviour as object, kind.label), kind.label);
+    const Made = referenceClass(shape, kind.label);
     kind.reference = (target: never) => new Made(target);
   }
   return kind.reference(actor as never);
@@ -442,7 +510,7 @@ function referenceTo(actor: Actor, kind: Kind, behaviour: unknown): object {
 /** Brings a portrait to life in the running turn's vat; the answer is near until the turn ends. */
 export function spawn<T>(portrait: Portrait<T>): T {
   const turn = turnFor('spawn');
-  return new Actor(turn.home as Household, turn, portrait).reference as T;
+  return Actor.spawn(turn.home as Household, turn, portrait).reference as T;
 }
 
 /** A reference's own method, called in a turn. What happens outside one is up to the module that sends. */

@@ -6,7 +6,9 @@
  * never happened and whoever waits is told `unknown-outcome`.
  */
 import type { Runnable } from './actor.ts';
+import { behind } from './barrier.ts';
 import { noChain } from './causes.ts';
+import type { Edge } from './durable/edge.ts';
 import { CapError } from './errors.ts';
 import type { Message } from './message.ts';
 import { type Effect, enter, type Line, leave, Turn } from './turn.ts';
@@ -18,8 +20,10 @@ import { pass, resolved, thrown } from './values.ts';
 export interface Ground {
   nextSeq(): number;
   tick(): number;
-  /** Makes the lines durable; throws where it cannot. */
+  /** Makes the lines durable; throws where it cannot. For vats that live in memory: their turns stop at nothing else. */
   commit(lines: readonly Line[]): void;
+  /** Where the output of durable vats waits for the disk. */
+  readonly edge: Edge | undefined;
   readonly observe: ((record: TurnRecord) => void) | undefined;
 }
 
@@ -37,6 +41,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
   const chain = message.chain === noChain ? home.chain : message.chain;
   const refused = home.halted ?? chain.ended();
   if (refused !== undefined) {
+    if (message.kept !== undefined) ground.edge?.turn(new Map([[message.kept, undefined]]), []);
     answer?.break(refused);
     return began;
   }
@@ -63,17 +68,24 @@ export function deliver(ground: Ground, message: Message, began: number): number
       ),
     };
   failure ??= to.dryRun(turn, value);
+  const { keeper } = home;
+  let cells: Map<string, string | undefined> | undefined;
+  if (keeper !== undefined && failure === undefined) {
+    try {
+      cells = turn.kept(keeper);
+    } catch (error) {
+      failure = { error };
+      keeper.forgetKinds();
+    }
+  }
   if (failure !== undefined) turn.rollback(start, failure.error);
   leave();
+  if (ground.edge !== undefined) return finish(ground, ground.edge, turn, message, { value, failure, cells, ms, ended });
 
   const lines = turn.lines;
   if (lines.length > 0) {
     try {
-      ground.commit(
-        failure === undefined
-          ? lines
-          : lines.map((line) => ({ kind: line.kind, fields: { code: codeOf(failure?.error), ...line.fields } })),
-      );
+      ground.commit(failure === undefined ? lines : withCode(lines, failure.error));
     } catch {
       const lost = new CapError(
         'unknown-outcome',
@@ -95,6 +107,37 @@ export function deliver(ground: Ground, message: Message, began: number): number
   // The next turn is not charged for what this one stored.
   return lines.length > 0 ? ground.tick() : ended;
 }
+
+interface Ending {
+  readonly value: unknown;
+  readonly failure: { readonly error: unknown } | undefined;
+  readonly cells: Map<string, string | undefined> | undefined;
+  readonly ms: number;
+  readonly ended: number;
+}
+
+/** In a durable store: the turn's writes join the open batch, and what it lets out waits for that. */
+function finish(ground: Ground, edge: Edge, turn: Turn, message: Message, { value, failure, cells, ms, ended }: Ending): number {
+  const { answer, kept } = message;
+  // A message is consumed by its turn, also by one that fails.
+  const writes = failure === undefined ? cells : undefined;
+  const all = kept === undefined ? writes : new Map(writes).set(kept, undefined);
+  const lines = failure === undefined ? turn.lines : withCode(turn.lines, failure.error);
+  const batch = edge.turn(all, lines);
+  if (ground.observe !== undefined) ground.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
+  behind(batch, () => {
+    if (failure !== undefined) return answer?.break(failure.error);
+    for (const effect of turn.effects) effect.release();
+    if (turn.breaks !== undefined) answer?.break(turn.breaks.error);
+    else answer?.fulfil(value);
+  });
+  edge.afterTurn(false);
+  return ended;
+}
+
+/** A failed turn keeps its lines, with its code. */
+const withCode = (lines: readonly Line[], error: unknown): readonly Line[] =>
+  lines.map((line) => ({ ...line, fields: { code: codeOf(error), ...line.fields } }));
 
 function recordOf(
   turn: Turn,

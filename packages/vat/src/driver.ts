@@ -5,11 +5,12 @@
  * back as a later turn; when a grant in the chain of causes ends, its signal fires, its caller is told at once, and what it
  * still answers is dropped.
  */
+import { when } from './barrier.ts';
 import type { Outside } from './causes.ts';
 import { CapError } from './errors.ts';
-import { type Message, Target } from './message.ts';
+import { type Answer, type Message, Target } from './message.ts';
 import { Account } from './meter.ts';
-import { isMethodName, isReference, referenceClass } from './reference.ts';
+import { isMethodName, isReference, procedureReference, referenceClass } from './reference.ts';
 import type { Far, Meter } from './types.ts';
 import { pass } from './values.ts';
 
@@ -68,7 +69,10 @@ class Driver extends Target {
 
   post(message: Message): void {
     // In a job of its own, so that a host's `E(driver).m()` never runs the driver before it returns.
-    queueMicrotask(() => this.#run(message));
+    const run = (): void => queueMicrotask(() => this.#run(message));
+    // What changes nothing may go ahead of the disk; its answer may not.
+    if (this.#reads.has(message.method)) run();
+    else when(message.after, run, (why) => message.fail(why));
   }
 
   #run(message: Message): void {
@@ -147,12 +151,23 @@ class Call implements Outside {
 
   fulfilled(value: unknown): void {
     this.#finish();
-    this.#message.answer?.fulfil(value);
+    this.#answer((answer) => answer.fulfil(value));
   }
 
   broken(error: unknown): void {
     this.#finish();
-    this.#message.answer?.break(error);
+    this.#answer((answer) => answer.break(error));
+  }
+
+  /** A call that went ahead of the disk answers after it. */
+  #answer(how: (answer: Answer) => void): void {
+    const { answer, after } = this.#message;
+    if (answer === undefined) return;
+    when(
+      after,
+      () => how(answer),
+      (why) => answer.break(why),
+    );
   }
 
   #finish(): void {
@@ -186,8 +201,66 @@ export function driver<T extends object>(
   return makeReference(own, options as DriverOptions<object>) as Far<T>;
 }
 
+/**
+ * A driver by its name: what a durable portrait holds. Whoever makes a driver of that name stands behind it from then on; until
+ * then, and so after a restart, it answers `unavailable`.
+ */
+class NamedDriver extends Target {
+  readonly name: string;
+  readonly reference: object;
+  #actual: Driver | undefined;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+    this.reference = procedureReference(this);
+  }
+
+  get label(): string {
+    return `driver:${this.name}`;
+  }
+
+  get account(): Account {
+    return house;
+  }
+
+  is(actual: Driver): void {
+    this.#actual = actual;
+  }
+
+  near(method: string): never {
+    throw new CapError('not-callable', `"${method.slice(0, 64)}" was called on a driver, which is never near: use E(reference)`);
+  }
+
+  post(message: Message): void {
+    if (this.#actual !== undefined) return this.#actual.post(message);
+    message.fail(new CapError('unavailable', 'this driver has not been named again since the restart: the program that runs the host makes it with driver(…, {name})'));
+  }
+}
+
+const named = new Map<string, NamedDriver>();
+
+function namedDriver(name: string): NamedDriver {
+  let found = named.get(name);
+  if (found === undefined) {
+    found = new NamedDriver(name);
+    named.set(name, found);
+  }
+  return found;
+}
+
+/** The reference that stands for whatever driver has that name. */
+export const driverNamed = (name: string): object => namedDriver(name).reference;
+/** The name of a driver that has one. */
+export const nameOfDriver = (target: Target | undefined): string | undefined => (target instanceof NamedDriver ? target.name : undefined);
+
 function makeReference(methods: Methods, options: DriverOptions<object>): object {
   const made = new Driver(Object.freeze(methods), options);
+  if (options.name !== undefined) {
+    const slot = namedDriver(options.name);
+    slot.is(made);
+    return slot.reference;
+  }
   return new (referenceClass(Object.keys(methods), made.label))(made);
 }
 

@@ -5,8 +5,9 @@
  * promises that resolve in between. Sent from a turn they leave when it commits, and never if it fails. What cannot be
  * carried is refused when it is sent: in a turn `E` throws, outside one the answer breaks.
  */
-import { dispatchNear, type Household, Runnable } from './actor.ts';
+import { Actor, dispatchNear, type Household, Runnable } from './actor.ts';
 import { type Chain, noChain } from './causes.ts';
+import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { giveLocally, handledPromises, sendForeign } from './foreign.ts';
 import { Message, Target, toData } from './message.ts';
@@ -45,11 +46,26 @@ class Send implements Effect {
     return this.#message.to.label;
   }
   release(): void {
+    this.#message.learned();
     this.#message.to.post(this.#message);
   }
   drop(error: unknown): void {
     this.#message.fail(error);
   }
+  keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
+    const to = lasting(this.#message.to);
+    if (to === undefined) return;
+    const { method, args, chain } = this.#message;
+    this.#message.kept = keeper.messageKey();
+    cells.set(this.#message.kept, keeper.encodeMessage([to, method, args, chain.ids]));
+  }
+}
+
+/** The reference of the durable actor that a message is for, if that is known already. */
+function lasting(to: Target): object | undefined {
+  if (to instanceof Actor) return to.home.keeper === undefined ? undefined : to.reference;
+  const target = to instanceof Vow && to.settled === 'fulfilled' ? targetOf(to.value) : undefined;
+  return target instanceof Actor ? lasting(target) : undefined;
 }
 
 /** In a turn. */
@@ -236,13 +252,18 @@ class Wait implements Effect {
   readonly #awaited: unknown;
   readonly #answer: Vow | undefined;
   readonly #deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message;
+  /** Who waits durably, as `[self, method, data]`; and the cell that says so. */
+  readonly #lasting: readonly unknown[] | undefined;
+  #kept: string | undefined;
 
   constructor(
     turn: Turn,
     awaited: unknown,
     answer: Vow | undefined,
     deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message,
+    waits?: readonly unknown[],
   ) {
+    this.#lasting = waits;
     this.#turn = turn;
     this.#awaited = awaited;
     this.#answer = answer;
@@ -254,6 +275,9 @@ class Wait implements Effect {
   release(): void {
     const settle = (settled: { readonly value: unknown } | { readonly error: unknown }): void => {
       const message = this.#deliver(settled);
+      // Until its turn is durable, a restart still owes the waiting actor an outcome.
+      message.kept = this.#kept;
+      message.learned();
       message.to.post(message);
     };
     const { account } = this.#turn;
@@ -269,6 +293,12 @@ class Wait implements Effect {
   drop(error: unknown): void {
     this.#turn.account.refund('messages', 1);
     this.#answer?.break(error);
+  }
+
+  keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
+    if (this.#lasting === undefined) return;
+    this.#kept = keeper.waitKey();
+    cells.set(this.#kept, keeper.encodeMessage(this.#lasting));
   }
 }
 
@@ -341,6 +371,7 @@ function to(self: object, method: string, ...data: unknown[]): { on(promise: Pro
               seq,
               actor,
             ),
+          target instanceof Actor ? [self, method, passed.args, chain.ids] : undefined,
         ),
       );
     },

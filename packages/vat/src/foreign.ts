@@ -5,6 +5,7 @@
  * that enters a turn. Our references need no such wrapping on their side: outside a turn their methods send messages, so
  * the published `E` works on them as they are.
  */
+import { when } from './barrier.ts';
 import { CapError } from './errors.ts';
 import { type Message, Target } from './message.ts';
 import { Account } from './meter.ts';
@@ -89,6 +90,14 @@ export class Foreign extends Target {
   }
 
   post(message: Message): void {
+    when(
+      message.after,
+      () => this.#send(message),
+      (why) => message.fail(why),
+    );
+  }
+
+  #send(message: Message): void {
     message.taken();
     const { answer, account } = message;
     let result: Promise<unknown>;

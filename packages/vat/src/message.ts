@@ -4,6 +4,7 @@
  * A message is made in one turn (or by the host program) and delivered in a later one. It carries the meter that pays
  * for it and the chain of grants it was sent under, so that whatever it causes can be charged, cut off and traced.
  */
+import { type Barrier, barrier, later } from './barrier.ts';
 import type { Chain } from './causes.ts';
 import { CapError } from './errors.ts';
 import type { Account } from './meter.ts';
@@ -41,6 +42,10 @@ export class Message {
   /** The turn and the actor that sent it; undefined for the host program. */
   readonly cause: number | undefined;
   readonly from: Target | undefined;
+  /** What it has to wait for before it leaves the store. */
+  after: Barrier | undefined = undefined;
+  /** The cell that holds it until the turn that consumes it is durable. */
+  kept: string | undefined = undefined;
 
   constructor(
     to: Target,
@@ -62,6 +67,11 @@ export class Message {
     this.chain = chain;
     this.cause = cause;
     this.from = from;
+  }
+
+  /** It was sent, or learned where it goes, in the turn whose effects are leaving now. */
+  learned(): void {
+    this.after = later(this.after, barrier());
   }
 
   /** It leaves the queue, whatever becomes of it. */

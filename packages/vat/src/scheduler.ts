@@ -59,10 +59,14 @@ export class Scheduler {
   #sliceStarted: number | undefined;
   readonly #go = (): void => this.#run();
 
+  /** Called when no message is waiting. */
+  readonly #rest: () => void;
+
   /** `deliver` is told the time, and answers it: one reading of the clock a turn. */
-  constructor(tick: () => number, deliver: (message: Message, now: number) => number) {
+  constructor(tick: () => number, deliver: (message: Message, now: number) => number, rest: () => void = () => {}) {
     this.#tick = tick;
     this.#deliver = deliver;
+    this.#rest = rest;
   }
 
   post(message: Message): void {
@@ -110,8 +114,10 @@ export class Scheduler {
       else if (lane.deficit > 0) this.#busy.unshift(lane);
       else this.#busy.push(lane);
     }
-    if (this.#busy.length === 0) this.#awake = false;
-    else
+    if (this.#busy.length === 0) {
+      this.#awake = false;
+      this.#rest();
+    } else
       afterOthers(() => {
         this.#sliceStarted = undefined;
         this.#run();

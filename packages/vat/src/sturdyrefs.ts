@@ -32,12 +32,20 @@ export const newSecret = (random: (bytes: number) => Uint8Array): string => `hob
 /** What is kept of a secret. */
 export const hashSecret = (secret: string): string => sha256(`hob-secret-v1:${secret}`);
 
+/** Where the references are kept, by hash. */
+export interface Shelf {
+  get(hash: string): Far<unknown> | undefined;
+  set(hash: string, reference: Far<unknown>): void;
+  delete(hash: string): void;
+}
+
 export class Sturdyrefs {
   readonly #random: (bytes: number) => Uint8Array;
-  readonly #references = new Map<string, Far<unknown>>();
+  readonly #references: Shelf;
 
-  constructor(random: (bytes: number) => Uint8Array) {
+  constructor(random: (bytes: number) => Uint8Array, shelf: Shelf = new Map<string, Far<unknown>>()) {
     this.#random = random;
+    this.#references = shelf;
   }
 
   make(reference: Far<unknown>): string {

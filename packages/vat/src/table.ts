@@ -4,6 +4,7 @@
  * Promise: what a failed turn wrote is gone, row by row; a value is data or references, copied and frozen when it is set.
  * A table is passed by reference and is near only in the vat that made it.
  */
+import { type Keeper, numbersKey, rowsKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
 import { ByReference, sealed } from './reference.ts';
@@ -29,11 +30,20 @@ class Rows extends ByReference implements Table<unknown> {
   /** What limited budgets get back once nobody holds the table. */
   readonly #dues = new Map<Account, readonly [rows: Charge, bytes: Charge]>();
 
-  constructor(home: Home) {
+  /** Rows that a store holds are read at the first use. */
+  readonly #store: { unread: boolean };
+
+  constructor(home: Home, id: number, unread: boolean) {
     super();
     this.#home = home;
-    this.#id = home.nextId();
+    this.#id = id;
+    this.#store = { unread };
     Object.freeze(this);
+  }
+
+  /** What it is called in a store; undefined where its vat lives in memory only, and for what is no table. */
+  static nameOf(x: object): readonly [home: Home, id: number] | undefined {
+    return #rows in x && x.#home.keeper !== undefined ? [x.#home, x.#id] : undefined;
   }
 
   get label(): string {
@@ -150,6 +160,24 @@ class Rows extends ByReference implements Table<unknown> {
     dues[1].amount += bytes;
   }
 
+  #read(): void {
+    this.#store.unread = false;
+    const { keeper, account } = this.#home;
+    const prefix = rowsKey(this.#home.name, this.#id);
+    for (const [key, text] of keeper?.scan(prefix) ?? []) {
+      const kept = keepArgs([keeper?.decode(text)]);
+      const row: Row = { value: kept.args[0], bytes: kept.bytes, mutable: kept.mutable, payer: account };
+      this.#payAgain(row);
+      this.#put(key.slice(prefix.length), row);
+    }
+  }
+
+  /** For the journal of a durable vat. */
+  static keep(table: Rows, key: string, keeper: Keeper, cells: Map<string, string | undefined>): void {
+    const row = table.#rows.get(key);
+    cells.set(rowsKey(table.#home.name, table.#id) + key, row === undefined ? undefined : keeper.encode(row.value));
+  }
+
   #put(key: string, row: Row): void {
     if (!this.#rows.has(key)) this.#keys.add(key);
     this.#rows.set(key, row);
@@ -161,12 +189,18 @@ class Rows extends ByReference implements Table<unknown> {
 
   #turn(): Turn {
     const turn = current ?? turnFor('a table');
+    if (this.#store.unread) this.#read();
     if (turn.home !== this.#home)
       throw new CapError('not-callable', `${this.label} is in another vat: ask an actor there for the rows`);
     return turn;
   }
 }
 sealed(Rows.prototype);
+
+/** A table that a store holds. */
+export const storedTable = (home: Home, id: number): object => new Rows(home, id, true);
+/** What a table is called in its store: its vat and number. */
+export const nameOfTable: (x: object) => readonly [home: Home, id: number] | undefined = Rows.nameOf;
 
 function valueIn(row: Row | undefined): unknown {
   return row?.mutable === true ? again(row.value) : row?.value;
@@ -187,6 +221,9 @@ class RowChange implements Undo {
   undo(): void {
     Rows.restore(this.#table, this.#key, this.#before);
   }
+  keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
+    Rows.keep(this.#table, this.#key, keeper, cells);
+  }
 }
 
 /**
@@ -195,5 +232,15 @@ class RowChange implements Undo {
  * turn and in another vat, `invalid` for what cannot be kept, `limit`.
  */
 export function table<V>(): Table<V> {
-  return new Rows(turnFor('table').home) as unknown as Table<V>;
+  const turn = turnFor('table');
+  const { home } = turn;
+  const id = home.nextId();
+  const made = new Rows(home, id, false);
+  if (home.keeper !== undefined) {
+    // Its number must not be given out again, even if it never gets a row.
+    turn.cells ??= new Map();
+    turn.cells.set(numbersKey(home.name), String(id));
+    home.keeper.met(rowsKey(home.name, id), made);
+  }
+  return made as unknown as Table<V>;
 }

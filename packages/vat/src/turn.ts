@@ -9,6 +9,7 @@
  */
 import type { Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
+import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import type { Target } from './message.ts';
 import type { Account } from './meter.ts';
@@ -19,6 +20,8 @@ export interface Undo {
   undo(): void;
   /** For a dry run: the label of what was changed, where that is an actor or a table. */
   readonly changed: string | undefined;
+  /** In a durable vat: writes what is now, in place of what was, into the turn's cells. */
+  keep?(keeper: Keeper, cells: Map<string, string | undefined>): void;
 }
 
 /** Something that waits for the commit. */
@@ -29,6 +32,8 @@ export interface Effect {
   drop(error: unknown): void;
   /** For a dry run: whom it was for. */
   readonly sent: string | undefined;
+  /** In a durable vat: writes what has to be done even if the process ends. */
+  keep?(keeper: Keeper, cells: Map<string, string | undefined>): void;
 }
 
 /** What a turn says to the ledger: kept even if the turn fails. */
@@ -48,6 +53,8 @@ export interface Home {
   readonly clock: Clock;
   /** The causes of a turn that the host program starts: none yet. */
   readonly chain: Chain;
+  /** Keeps what this vat holds; undefined where it lives in memory only. */
+  readonly keeper: Keeper | undefined;
 }
 
 export interface Mark {
@@ -67,6 +74,8 @@ export class Turn {
   readonly undos: Undo[] = [];
   readonly effects: Effect[] = [];
   readonly lines: Line[] = [];
+  /** What it wants kept besides its actors, tables and messages. */
+  cells: Map<string, string | undefined> | undefined;
   /** An actor journalled in this epoch need not be journalled again. */
   epoch: number = ++epochs;
   /** The call that is running, so that a become token counts only for the call that made it. */
@@ -84,6 +93,14 @@ export class Turn {
     this.home = home;
     this.account = account;
     this.chain = chain;
+  }
+
+  /** Everything that has to be on the disk for this turn to have happened. */
+  kept(keeper: Keeper): Map<string, string | undefined> {
+    const cells = this.cells ?? new Map<string, string | undefined>();
+    for (const undo of this.undos) undo.keep?.(keeper, cells);
+    for (const effect of this.effects) effect.keep?.(keeper, cells);
+    return cells;
   }
 
   static nextFrame(): number {

@@ -5,11 +5,12 @@ import type { Household, Intake, Runnable } from './actor.ts';
 import { spawn } from './actor.ts';
 import type { Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
+import { type Keeper, numbersKey, rootKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { Thunk } from './eventual.ts';
 import { Message } from './message.ts';
 import type { Account } from './meter.ts';
-import type { Turn } from './turn.ts';
+import { type Turn, turnFor } from './turn.ts';
 import type { Far, Faraway, Portrait } from './types.ts';
 import { Vow } from './vow.ts';
 
@@ -34,6 +35,7 @@ export interface Ground {
   readonly intake: Intake;
   readonly chain: Chain;
   readonly clock: Clock;
+  readonly keeper: Keeper | undefined;
 }
 
 /** A turn whose effects are thrown away. */
@@ -60,7 +62,8 @@ export class LiveVat implements Vat, Household {
   readonly intake: Intake;
   readonly chain: Chain;
   readonly clock: Clock;
-  #ids = 0;
+  readonly keeper: Keeper | undefined;
+  #ids: number;
   #halted: CapError | undefined;
   readonly #roots = new Map<string, Promise<Far<unknown>>>();
 
@@ -70,10 +73,16 @@ export class LiveVat implements Vat, Household {
     this.intake = ground.intake;
     this.chain = ground.chain;
     this.clock = ground.clock;
+    this.keeper = ground.keeper;
+    this.#ids = Number(this.keeper?.get(numbersKey(name)) ?? 0);
   }
 
   get halted(): CapError | undefined {
     return this.#halted;
+  }
+
+  get lastId(): number {
+    return this.#ids;
   }
 
   nextId(): number {
@@ -88,12 +97,26 @@ export class LiveVat implements Vat, Household {
   root<T>(name: string, make: () => Portrait<T>): Promise<Far<T>> {
     let root = this.#roots.get(name);
     if (root === undefined) {
-      root = this.#run(new Thunk(this, 'root', () => spawn(make()))) as Promise<Far<unknown>>;
+      root = this.#run(new Thunk(this, 'root', () => this.#makeRoot(name, make))) as Promise<Far<unknown>>;
       this.#roots.set(name, root);
       // A root that could not be made can be asked for again.
       Promise.prototype.then.call(root, undefined, () => this.#roots.delete(name));
     }
     return root as Promise<Far<T>>;
+  }
+
+  /** In a turn. A durable root is found again, or made and written down. */
+  #makeRoot<T>(name: string, make: () => Portrait<T>): T {
+    const { keeper } = this;
+    if (keeper === undefined) return spawn(make());
+    const key = rootKey(this.name, name);
+    const kept = keeper.get(key);
+    if (kept !== undefined) return keeper.decode(kept) as T;
+    const made = spawn(make());
+    const turn = turnFor('root');
+    turn.cells ??= new Map();
+    turn.cells.set(key, keeper.encode(made));
+    return made;
   }
 
   turn<R>(body: () => R): Promise<Faraway<R>> {

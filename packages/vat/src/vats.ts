@@ -4,23 +4,30 @@
  * `openVats` is where the powers come in (store, clock, randomness) and where output leaves. What a turn says to the ledger is
  * durable before anything the turn sends goes out; that seam is `commit`, and the durable store of portraits will use it too.
  */
-import type { Runnable } from './actor.ts';
+import { Actor, type Runnable } from './actor.ts';
 import { Causes, Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
 import { type Ground as Delivery, deliver } from './deliver.ts';
+import { driverNamed, nameOfDriver } from './driver.ts';
 import { systemClock } from './drivers/clock.ts';
 import { systemRandom } from './drivers/random.ts';
+import type { Name } from './durable/codec.ts';
+import { Edge, type Writes } from './durable/edge.ts';
+import { Keeper, sturdyrefKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { type Entry, makeLedger } from './ledger/chain.ts';
-import type { Message } from './message.ts';
+import { Message } from './message.ts';
 import { Account } from './meter.ts';
-import { isReference } from './reference.ts';
+import { type Kind, kindOf } from './portrait.ts';
+import { isReference, procedureReference, targetOf } from './reference.ts';
 import { Scheduler } from './scheduler.ts';
 import { engineOf, type Store } from './store/store.ts';
-import { Sturdyrefs } from './sturdyrefs.ts';
+import { type Shelf, Sturdyrefs } from './sturdyrefs.ts';
+import { nameOfTable, storedTable } from './table.ts';
 import type { Line } from './turn.ts';
-import type { AnyDefinition, Far, Meter, TurnRecord } from './types.ts';
+import type { AnyDefinition, Far, Meter, Outcome, TurnRecord } from './types.ts';
 import { LiveVat, type Vat } from './vat.ts';
+import { Vow } from './vow.ts';
 
 export interface VatsOptions {
   /** Where ledger lines go. Without one they are dropped. */
@@ -72,14 +79,39 @@ class LiveVats implements Vats {
   readonly #causes = new Causes();
   readonly #chain = new Chain([], this.#causes);
   readonly #sturdyrefs: Sturdyrefs;
+  readonly #keeper: Keeper | undefined;
+  readonly #edge: Edge | undefined;
   #closed: CapError | undefined;
 
-  constructor({ store, clock = systemClock(), random = systemRandom, definitions = [], observe }: VatsOptions) {
-    checkLabels(definitions);
+  constructor({ store, clock = systemClock(), random = systemRandom, definitions, observe }: VatsOptions) {
+    checkLabels(definitions ?? []);
     this.#clock = clock;
-    this.#sturdyrefs = new Sturdyrefs(random);
     const engine = store === undefined ? undefined : engineOf(store);
     const ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random });
+    if (engine !== undefined && definitions !== undefined) {
+      const commit = (writes: Writes, done: (error: unknown) => void): void => {
+        try {
+          const lines = ledger?.prepare(writes.lines as readonly Entry[]) ?? [];
+          engine.commit(engine.epoch, { lines, cells: writes.cells });
+        } catch (error) {
+          return done(error);
+        }
+        done(undefined);
+      };
+      this.#edge = new Edge(
+        commit,
+        () => clock.tick(),
+        (why) => this.#lose(why),
+      );
+      this.#keeper = new Keeper(engine, this.#edge, definitions.map(kindOfDefinition), {
+        actor: (vat, id, stored) => Actor.asleep(this.#live(vat), id, stored).reference as object,
+        table: (vat, id) => storedTable(this.#live(vat), id),
+        driver: driverNamed,
+        nameOf,
+        lost: () => lostReference(),
+      });
+    }
+    this.#sturdyrefs = new Sturdyrefs(random, this.#shelf());
     let seq = 0;
     const ground: Delivery = {
       nextSeq: () => {
@@ -88,13 +120,56 @@ class LiveVats implements Vats {
       },
       tick: () => clock.tick(),
       commit: (lines: readonly Line[]) => void ledger?.write(lines as readonly Entry[]),
+      edge: this.#edge,
       observe: observe === undefined ? undefined : guarded(observe),
     };
     this.#scheduler = new Scheduler(
       () => clock.tick(),
       (message, now) => deliver(ground, message, now),
+      () => this.#edge?.afterTurn(true),
     );
+    this.#resume();
     open.add(this);
+  }
+
+  /** Sends on what was on its way when the last process ended, and tells who waited that it was in vain. */
+  #resume(): void {
+    for (const [key, [to, method, args, causes]] of this.#keeper?.onTheWay() ?? []) {
+      const target = targetOf(to);
+      if (target === undefined || !Array.isArray(args)) continue;
+      const all = key.startsWith('w/') ? [restarted, ...args] : args;
+      const chain = new Chain(Array.isArray(causes) ? (causes as string[]) : [], this.#causes);
+      const { account } = target;
+      account.refund('messages', -1);
+      const message = new Message(target, String(method), all, false, undefined, account, chain, undefined, undefined);
+      message.kept = key;
+      target.post(message);
+    }
+  }
+
+  /** A commit failed: what is in memory may never have happened. */
+  #lose(why: CapError): void {
+    for (const vat of this.#vats.values()) vat.halt(why);
+  }
+
+  #shelf(): Shelf | undefined {
+    const [keeper, edge] = [this.#keeper, this.#edge];
+    if (keeper === undefined || edge === undefined) return undefined;
+    const put = (hash: string, text: string | undefined): void => {
+      edge.turn(new Map([[sturdyrefKey(hash), text]]), []);
+    };
+    return {
+      get: (hash) => {
+        const text = keeper.get(sturdyrefKey(hash));
+        return text === undefined ? undefined : (keeper.decode(text) as Far<unknown>);
+      },
+      set: (hash, reference) => put(hash, keeper.encode(reference)),
+      delete: (hash) => put(hash, undefined),
+    };
+  }
+
+  #live(vat: string): LiveVat {
+    return this.vat(vat) as LiveVat;
   }
 
   vat(name: string, options: { readonly meter?: Meter } = {}): Vat {
@@ -107,6 +182,7 @@ class LiveVats implements Vats {
         intake: { post: (to, message) => this.#post(to, message) },
         chain: this.#chain,
         clock: this.#clock,
+        keeper: this.#keeper,
       });
       this.#vats.set(name, vat);
     }
@@ -125,7 +201,10 @@ class LiveVats implements Vats {
 
   async sturdyref(reference: Far<unknown>): Promise<string> {
     if (!isReference(reference)) throw new CapError('invalid', 'only a reference can have a sturdyref');
-    return this.#sturdyrefs.make(reference);
+    const secret = this.#sturdyrefs.make(reference);
+    // Whoever has it may count on it.
+    await this.settled();
+    return secret;
   }
 
   async restore<T>(sturdyref: string): Promise<Far<T>> {
@@ -134,9 +213,12 @@ class LiveVats implements Vats {
 
   async revokeSturdyref(sturdyref: string): Promise<void> {
     this.#sturdyrefs.revoke(sturdyref);
+    await this.settled();
   }
 
-  async settled(): Promise<void> {}
+  async settled(): Promise<void> {
+    await this.#edge?.settled();
+  }
 
   cut(cause: string, why: CapError): Promise<void> {
     return this.#causes.cut(cause, why);
@@ -146,6 +228,7 @@ class LiveVats implements Vats {
     this.#closed ??= new CapError('vat-halted', 'these vats are closed: open new ones');
     open.delete(this);
     for (const vat of this.#vats.values()) vat.halt(this.#closed);
+    await this.#edge?.settled().catch(() => {});
     await this.#causes.cutAll(new CapError('unavailable', 'the host is closing: try again when it is back'));
   }
 
@@ -156,6 +239,34 @@ class LiveVats implements Vats {
     message.to = to;
     this.#scheduler.post(message);
   }
+}
+
+const restarted: Outcome = Object.freeze({
+  ok: false,
+  code: 'restarted',
+  message: 'the process ended while this was waited for: ask again',
+});
+
+/** What ended with an earlier process: messages to it break. */
+function lostReference(): object {
+  const vow = new Vow(new Account('lost'));
+  vow.break(new CapError('restarted', 'this ended with the process that held it: ask for a new one'));
+  return procedureReference(vow);
+}
+
+function nameOf(reference: object): Name | undefined {
+  const target = targetOf(reference);
+  if (target instanceof Actor) return target.home.keeper === undefined ? undefined : ['a', target.home.name, target.id];
+  const driver = nameOfDriver(target);
+  if (driver !== undefined) return ['d', driver];
+  const table = target === undefined ? nameOfTable(reference) : undefined;
+  return table === undefined ? undefined : ['t', table[0].name, table[1]];
+}
+
+function kindOfDefinition(definition: AnyDefinition): Kind {
+  const kind = kindOf(definition);
+  if (kind === undefined) throw new CapError('invalid', 'definitions are what define and defineProcedure give');
+  return kind;
 }
 
 function checkLabels(definitions: readonly AnyDefinition[]): void {

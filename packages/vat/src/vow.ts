@@ -7,6 +7,7 @@
  * A program holds native promises. The ones minted here are known by identity, so that a behaviour which answers with a
  * promise made by `.then` or `async` is told from one that passes an answer on.
  */
+import { type Barrier, barrier, later, when } from './barrier.ts';
 import { CapError } from './errors.ts';
 import { type Answer, type Message, Target, toData } from './message.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
@@ -67,6 +68,8 @@ export class Vow extends Target implements Answer {
   /** Somebody else sees its breaking: an actor, a pipelined message. */
   #watched = false;
   #charge: Charge | undefined;
+  /** The turn that settled it, until that is durable: nobody outside may know before. */
+  #after: Barrier | undefined;
 
   constructor(account: Account) {
     super();
@@ -185,6 +188,7 @@ export class Vow extends Target implements Answer {
   #settle(state: 'fulfilled' | 'broken', value: unknown): void {
     this.#state = state;
     this.#value = value;
+    this.#after = barrier();
     this.#refund();
     if (this.#waiting !== undefined || this.#watchers !== undefined) telling(this);
     else if (this.#settleNative !== undefined) this.#tellNative(state, value);
@@ -230,9 +234,12 @@ export class Vow extends Target implements Answer {
     const settle = this.#settleNative;
     if (settle === undefined) return;
     this.#settleNative = undefined;
-    if (state === 'fulfilled') return settle.resolve(leave(value));
-    if (this.#watched) quieten(this.#native as Promise<unknown>);
-    settle.reject(value);
+    const reject = (error: unknown): void => {
+      if (this.#watched) quieten(this.#native as Promise<unknown>);
+      settle.reject(error);
+    };
+    const after = later(later(this.#after, Vow.end(this).#after), barrier());
+    when(after, () => (state === 'fulfilled' ? settle.resolve(leave(value)) : reject(value)), reject);
   }
 
   #refund(): void {
@@ -279,5 +286,6 @@ function forward(message: Message, value: unknown): void {
   const target = targetOf(value);
   if (target === undefined) return message.fail(toData(message.method));
   message.to = target;
+  message.learned();
   target.post(message);
 }

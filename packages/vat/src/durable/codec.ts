@@ -19,11 +19,15 @@ export interface Naming {
   /** Undefined for a reference that does not outlive the process. */
   nameOf(reference: object): Name | undefined;
   isReference(value: object): boolean;
+  /** What ends with the process is noted as such, instead of refused: it comes back broken. */
+  readonly fleeting?: boolean;
 }
 
 export interface Finding {
   /** The reference of that name; throws where the store should have it and has not. */
   find(name: Name): object;
+  /** Stands for what ended with an earlier process. */
+  readonly lost?: () => object;
 }
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -56,6 +60,7 @@ function tree(value: unknown, naming: Naming): Json {
 function treeOf(value: object, naming: Naming): Json {
   if (naming.isReference(value)) {
     const name = naming.nameOf(value);
+    if (name === undefined && naming.fleeting === true) return { $: ['x'] };
     if (name === undefined)
       throw new CapError(
         'invalid',
@@ -66,6 +71,7 @@ function treeOf(value: object, naming: Naming): Json {
   if (Array.isArray(value)) return value.map((item) => tree(item, naming));
   if (value instanceof Uint8Array) return { $: ['b', Buffer.from(value).toString('base64')] };
   if (value instanceof Error) return { $: ['e', value instanceof CapError ? value.code : '', value.message] };
+  if (value instanceof Promise && naming.fleeting === true) return { $: ['x'] };
   if (value instanceof Promise)
     throw new CapError('invalid', 'a promise cannot be kept: wait with E.to(self, method), keep the result');
   const record: Record<string, Json> = {};
@@ -122,6 +128,9 @@ function special(said: Json, finding: Finding): unknown {
       throw damaged();
     case 'o':
       return Object.freeze({ $: value(first as Json, finding) });
+    case 'x':
+      if (finding.lost !== undefined) return finding.lost();
+      throw damaged();
     case 'r':
       return finding.find(nameFrom(rest));
     default:

@@ -111,6 +111,12 @@ export class Edge {
     return undefined;
   }
 
+  /** As `pending`, for all keys that begin with `prefix`, older first. */
+  *pendingWith(prefix: string): Generator<readonly [key: string, value: string | undefined]> {
+    for (const batch of [this.#flying, this.#open])
+      for (const cell of batch?.cells ?? []) if (cell[0].startsWith(prefix)) yield cell;
+  }
+
   /** Called after each turn: closes the batch where it is time. */
   afterTurn(idle: boolean): void {
     const batch = this.#open;

@@ -3,7 +3,10 @@
  */
 import { soon } from '../drivers/loop.ts';
 import { CapError } from '../errors.ts';
-import type { Head, Line, StoredLine, StoreEngine } from './store.ts';
+import type { Head, Line, StoredLine, StoreEngine, Writes } from './store.ts';
+
+export type Cells = ReadonlyMap<string, string | undefined>;
+const none: Cells = new Map();
 
 /** What keeps the rows. */
 export interface Rows {
@@ -11,8 +14,10 @@ export interface Rows {
   /** As of the opening. */
   readonly head: Head;
   /** All or nothing and durable on return; throws when `epoch` is no longer the last opening, or the disk says no. */
-  append(epoch: number, lines: readonly Line[], head: Head): void;
+  append(epoch: number, lines: readonly Line[], head: Head, cells: Cells): void;
   lines(from: number, limit: number): readonly StoredLine[];
+  get(key: string): string | undefined;
+  scan(prefix: string): readonly (readonly [key: string, value: string])[];
   close(): void;
 }
 
@@ -25,22 +30,22 @@ export function makeEngine(rows: Rows): StoreEngine {
   return Object.freeze({
     epoch: rows.epoch,
     head: () => head,
-    commit(epoch: number, { lines }: { readonly lines: readonly Line[] }) {
+    commit(epoch: number, { lines, cells = none }: Writes) {
       if (state === 'closed') throw closed();
       if (state === 'failed')
         throw new CapError('unavailable', 'an earlier write to the store failed: start the host again');
       if (epoch !== rows.epoch)
         throw new CapError('unavailable', 'this store has been opened again since: use the newer opening');
       const last = lines.at(-1);
-      if (last === undefined) return;
+      if (last === undefined && cells.size === 0) return;
       // Ours, not the disk's: lines that do not follow the head were made for another one.
       lines.forEach((line, index) => {
         if (line.seq !== head.seq + 1 + index)
           throw new CapError('invalid', 'these lines do not follow the last one: prepare them again');
       });
-      const next = Object.freeze({ seq: last.seq, hash: last.hash });
+      const next = last === undefined ? head : Object.freeze({ seq: last.seq, hash: last.hash });
       try {
-        rows.append(epoch, lines, next);
+        rows.append(epoch, lines, next, cells);
       } catch {
         state = 'failed';
         throw new CapError(
@@ -54,6 +59,14 @@ export function makeEngine(rows: Rows): StoreEngine {
     lines(from: number, limit: number) {
       if (state === 'closed') throw closed();
       return rows.lines(from, limit);
+    },
+    get(key: string) {
+      if (state === 'closed') throw closed();
+      return rows.get(key);
+    },
+    scan(prefix: string) {
+      if (state === 'closed') throw closed();
+      return rows.scan(prefix);
     },
     onCommit: (listener: () => void) => listen(commitListeners, listener),
     onClose: (listener: () => void) => listen(closeListeners, listener),

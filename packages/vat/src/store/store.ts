@@ -40,6 +40,8 @@ export interface Head {
 /** What one commit writes. Portraits, table rows and queued messages join the lines here. */
 export interface Writes {
   readonly lines: readonly Line[];
+  /** Portraits, rows, queued messages: by key, in `undefined` deletes. */
+  readonly cells?: ReadonlyMap<string, string | undefined>;
 }
 
 /** What the vat holds. */
@@ -50,6 +52,10 @@ export interface StoreEngine {
   head(): Head;
   /** Lines in order, from `from` on, at most `limit`. */
   lines(from: number, limit: number): readonly StoredLine[];
+  /** A cell as last committed. */
+  get(key: string): string | undefined;
+  /** The cells whose key begins with `prefix`, in the order of their keys' UTF-8 bytes. */
+  scan(prefix: string): readonly (readonly [key: string, value: string])[];
   /** After each commit that wrote; answers how to stop. A listener must not throw. */
   onCommit(listener: () => void): () => void;
   /** Once, while `lines` can still be read. */

@@ -1,0 +1,238 @@
+/**
+ * What the vats of one store keep: portraits, rows, roots, queued messages, as cells by key.
+ *
+ * Promise: a reference that was kept is found again, as the same object for as long as anybody holds it; only definitions of the
+ * given environment are ever brought to life, so a store cannot invent authority. A store with a label that the environment lacks,
+ * or with a newer version of one, is refused whole, by name, before anything runs.
+ *
+ * Keys begin with what they are: a/VAT/ID actors, t/VAT/ID/KEY rows, r/VAT/NAME roots, s/HASH sturdyrefs, m/N messages on their way,
+ * w/N actors that wait, k/LABEL kinds, n/VAT the last number given out. Rows carry their vat, so a vat's end is one range.
+ */
+import { CapError } from '../errors.ts';
+import type { Kind } from '../portrait.ts';
+import { ByReference } from '../reference.ts';
+import { decode, encode, type Name } from './codec.ts';
+import type { Edge } from './edge.ts';
+
+/** The cells of a store, as last committed. */
+export interface Cells {
+  get(key: string): string | undefined;
+  /** Those whose key begins with `prefix`, in the order of their keys. */
+  scan(prefix: string): Iterable<readonly [key: string, value: string]>;
+}
+
+/** How references to actors of a kind look: known without waking one. */
+export type Shape = 'function' | 'procedure' | readonly string[];
+
+/** What the keeper needs of what it keeps; given by the modules that know actors, tables and drivers. */
+export interface Makers {
+  actor(vat: string, id: number, stored: StoredActor): object;
+  table(vat: string, id: number): object;
+  driver(name: string): object;
+  /** A reference to something that ended with an earlier process: what is sent to it breaks. */
+  lost(): object;
+  /** What a reference of ours is called; undefined for one that ends with the process. */
+  nameOf(reference: object): Name | undefined;
+}
+
+/** A portrait as the store has it. */
+export interface StoredActor {
+  readonly kind: Kind;
+  readonly version: number;
+  readonly args: string;
+  readonly shape: Shape;
+}
+
+const part = (text: string): string => encodeURIComponent(text);
+const number = (n: number): string => String(n).padStart(16, '0');
+
+export const actorKey = (vat: string, id: number): string => `a/${part(vat)}/${id}`;
+export const rowsKey = (vat: string, id: number): string => `t/${part(vat)}/${id}/`;
+export const rootKey = (vat: string, name: string): string => `r/${part(vat)}/${part(name)}`;
+export const sturdyrefKey = (hash: string): string => `s/${hash}`;
+export const numbersKey = (vat: string): string => `n/${part(vat)}`;
+const kindKey = (label: string): string => `k/${part(label)}`;
+
+const damaged = (what: string): CapError =>
+  new CapError('invalid', `the store is damaged (${what}): restore it from a backup`);
+
+export class Keeper {
+  readonly #cells: Cells;
+  readonly #edge: Edge;
+  readonly #makers: Makers;
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  /** What is written of each kind already, so that it is written once. */
+  readonly #written = new Map<string, string>();
+  /** References that somebody may still hold, by name. */
+  readonly #known = new Map<string, WeakRef<object>>();
+  readonly #gone = new FinalizationRegistry<string>((key) => {
+    if (this.#known.get(key)?.deref() === undefined) this.#known.delete(key);
+  });
+  #messages = 0;
+
+  constructor(cells: Cells, edge: Edge, kinds: readonly Kind[], makers: Makers) {
+    this.#cells = cells;
+    this.#edge = edge;
+    this.#makers = makers;
+    this.#kinds = byLabel(kinds);
+    this.#checkKinds();
+    for (const prefix of ['m/', 'w/'])
+      for (const [key] of cells.scan(prefix)) this.#messages = Math.max(this.#messages, Number(key.slice(2)));
+  }
+
+  // ---- values ------------------------------------------------------------------------------------------------------------
+
+  /** For a portrait, a row, a root: what ends with the process is refused. */
+  encode(value: unknown): string {
+    return encode(value, { isReference: (x) => this.#isReference(x), nameOf: (x) => this.#makers.nameOf(x) });
+  }
+
+  /** For a message on its way: what ends with the process arrives broken after a restart. */
+  encodeMessage(value: unknown): string {
+    return encode(value, {
+      isReference: (x) => this.#isReference(x),
+      nameOf: (x) => this.#makers.nameOf(x),
+      fleeting: true,
+    });
+  }
+
+  decode(text: string): unknown {
+    return decode(text, { find: (name) => this.find(name), lost: () => this.#makers.lost() });
+  }
+
+  #isReference(x: object): boolean {
+    return ByReference.is(x) || typeof x === 'function';
+  }
+
+  // ---- references ----------------------------------------------------------------------------------------------------------
+
+  /** The reference of that name: the one that is held somewhere, or a sleeping one. */
+  find(name: Name): object {
+    if (name[0] === 'd') return this.#makers.driver(name[1]);
+    const [kind, vat, id] = name;
+    const key = kind === 'a' ? actorKey(vat, id) : rowsKey(vat, id);
+    const held = this.#known.get(key)?.deref();
+    if (held !== undefined) return held;
+    const made = kind === 'a' ? this.#makers.actor(vat, id, this.#stored(key)) : this.#makers.table(vat, id);
+    this.met(key, made);
+    return made;
+  }
+
+  /** A reference was made: it is the one for that key as long as it is held. */
+  met(key: string, reference: object): void {
+    this.#known.set(key, new WeakRef(reference));
+    this.#gone.register(reference, key);
+  }
+
+  get(key: string): string | undefined {
+    const pending = this.#edge.pending(key);
+    return pending === undefined ? this.#cells.get(key) : pending.value;
+  }
+
+  /** As `get`, for all keys that begin with `prefix`. */
+  scan(prefix: string): ReadonlyMap<string, string> {
+    const found = new Map(this.#cells.scan(prefix));
+    for (const [key, value] of this.#edge.pendingWith(prefix)) {
+      if (value === undefined) found.delete(key);
+      else found.set(key, value);
+    }
+    return found;
+  }
+
+  #stored(key: string): StoredActor {
+    const text = this.get(key);
+    // Its row went while somebody still had its name: it was swept, or its vat ended.
+    if (text === undefined)
+      throw new CapError('no-such-object', 'this object is no longer in the store: ask for a new one');
+    const comma = text.indexOf('\n');
+    const [label, version] = text.slice(0, comma).split(' ');
+    const kind = this.#kinds.get(decodeURIComponent(label ?? ''));
+    const shape = kind === undefined ? undefined : this.#shapes.get(kind);
+    if (kind === undefined || shape === undefined || !/^\d+$/.test(version ?? ''))
+      throw damaged('an actor without its kind');
+    return { kind, version: Number(version), args: text.slice(comma + 1), shape };
+  }
+
+  /** How an actor is written: its kind and version, then its arguments. */
+  actorText(kind: Kind, args: readonly unknown[]): string {
+    return `${part(kind.label)} ${kind.options.version ?? 0}\n${this.encode(args)}`;
+  }
+
+  // ---- kinds -----------------------------------------------------------------------------------------------------------------
+
+  readonly #shapes = new Map<Kind, Shape>();
+
+  /** Writes down how a kind looks, the first time that one of its actors is kept. Throws where the environment does not have it. */
+  keepKind(kind: Kind, shape: Shape, cells: Map<string, string | undefined>): void {
+    if (this.#kinds.get(kind.label) !== kind)
+      throw new CapError(
+        'invalid',
+        `"${kind.label}" is not among the definitions of this store: give it to openVats, or a restart could not bring it back`,
+      );
+    const text = JSON.stringify([kind.options.version ?? 0, shape]);
+    if (this.#written.get(kind.label) === text) return;
+    this.#shapes.set(kind, shape);
+    this.#written.set(kind.label, text);
+    cells.set(kindKey(kind.label), text);
+  }
+
+  /** The turn that wrote it was undone or lost: it has to be written again. */
+  forgetKinds(): void {
+    this.#written.clear();
+  }
+
+  #checkKinds(): void {
+    for (const [key, text] of this.#cells.scan('k/')) {
+      const label = decodeURIComponent(key.slice(2));
+      const [version, shape] = JSON.parse(text) as [number, Shape];
+      const kind = this.#kinds.get(label);
+      if (kind === undefined)
+        throw new CapError(
+          'invalid',
+          `the store holds objects called "${label}", which no definition given to openVats is: add it, or name it in formerly`,
+        );
+      const mine = kind.options.version ?? 0;
+      if (version > mine)
+        throw new CapError(
+          'invalid',
+          `the store holds "${label}" in version ${version}, and this program has ${mine}: use a newer program`,
+        );
+      if (version < mine && kind.options.upgrade?.[version] === undefined)
+        throw new CapError(
+          'invalid',
+          `the store holds "${label}" in version ${version}: the definition of version ${mine} needs upgrade[${version}]`,
+        );
+      this.#shapes.set(kind, shape);
+      if (kind.label === label) this.#written.set(label, text);
+    }
+  }
+
+  // ---- messages ----------------------------------------------------------------------------------------------------------------
+
+  messageKey(): string {
+    this.#messages += 1;
+    return `m/${number(this.#messages)}`;
+  }
+
+  waitKey(): string {
+    this.#messages += 1;
+    return `w/${number(this.#messages)}`;
+  }
+
+  /** What was on its way when the process ended, in the order in which it was sent. */
+  onTheWay(): readonly (readonly [key: string, what: readonly unknown[]])[] {
+    return [...this.#cells.scan('m/'), ...this.#cells.scan('w/')]
+      .sort(([a], [b]) => (a.slice(2) < b.slice(2) ? -1 : 1))
+      .map(([key, text]) => [key, this.decode(text) as readonly unknown[]] as const);
+  }
+}
+
+function byLabel(kinds: readonly Kind[]): ReadonlyMap<string, Kind> {
+  const found = new Map<string, Kind>();
+  for (const kind of kinds)
+    for (const label of [kind.label, ...(kind.options.formerly ?? [])]) {
+      if (found.has(label)) throw new CapError('invalid', `two definitions are or were called "${label}": rename one`);
+      found.set(label, kind);
+    }
+  return found;
+}
