@@ -7,6 +7,8 @@
  */
 import type { Runnable } from './actor.ts';
 import { noChain } from './causes.ts';
+import { afterOthers } from './drivers/loop.ts';
+import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import type { Message } from './message.ts';
 import { type Effect, enter, type Line, leave, Turn } from './turn.ts';
@@ -23,6 +25,8 @@ export interface Ground {
   readonly observe: ((record: TurnRecord) => void) | undefined;
 }
 
+const sendsAnyway = mutant('vat-rollback-sends');
+const deliversHalted = mutant('vat-halt');
 const start = { undos: 0, effects: 0 } as const;
 
 /** The code of whatever was thrown, for records: `error` where it has none. */
@@ -35,7 +39,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
   const { home } = to;
   const { answer, account } = message;
   const chain = message.chain === noChain ? home.chain : message.chain;
-  const refused = home.halted ?? chain.ended();
+  const refused = (deliversHalted ? undefined : home.halted) ?? chain.ended();
   if (refused !== undefined) {
     answer?.break(refused);
     return began;
@@ -67,12 +71,14 @@ export function deliver(ground: Ground, message: Message, began: number): number
   leave();
 
   const lines = turn.lines;
-  if (lines.length > 0) {
+  if (lines.length > 0 && failure === undefined && mutant('send-before-commit'))
+    afterOthers(() => ground.commit(lines));
+  else if (lines.length > 0) {
     try {
       ground.commit(
         failure === undefined
           ? lines
-          : lines.map((line) => ({ kind: line.kind, fields: { code: codeOf(failure?.error), ...line.fields } })),
+          : lines.map((line) => ({ ...line, fields: { code: codeOf(failure?.error), ...line.fields } })),
       );
     } catch {
       const lost = new CapError(
@@ -86,7 +92,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
   if (ground.observe !== undefined) ground.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
   if (failure !== undefined) {
     answer?.break(failure.error);
-    return ended;
+    if (!sendsAnyway) return ended;
   }
   const { effects } = turn;
   for (let i = 0; i < effects.length; i += 1) (effects[i] as Effect).release();

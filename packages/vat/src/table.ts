@@ -4,6 +4,7 @@
  * Promise: what a failed turn wrote is gone, row by row; a value is data or references, copied and frozen when it is set.
  * A table is passed by reference and is near only in the vat that made it.
  */
+import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
 import { ByReference, sealed } from './reference.ts';
@@ -11,6 +12,8 @@ import { SortedKeys } from './sorted-keys.ts';
 import { current, type Home, type Turn, turnFor, type Undo } from './turn.ts';
 import type { Table } from './types.ts';
 import { again, keepArgs } from './values.ts';
+
+const keepsRows = mutant('vat-rollback-rows');
 
 interface Row {
   readonly value: unknown;
@@ -185,6 +188,7 @@ class RowChange implements Undo {
     return this.#table.label;
   }
   undo(): void {
+    if (keepsRows) return;
     Rows.restore(this.#table, this.#key, this.#before);
   }
 }

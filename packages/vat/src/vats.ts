@@ -11,7 +11,7 @@ import { type Ground as Delivery, deliver } from './deliver.ts';
 import { systemClock } from './drivers/clock.ts';
 import { systemRandom } from './drivers/random.ts';
 import { CapError } from './errors.ts';
-import { type Entry, makeLedger } from './ledger/chain.ts';
+import { type Entry, type Ledger, makeLedger } from './ledger/chain.ts';
 import type { Message } from './message.ts';
 import { Account } from './meter.ts';
 import { isReference } from './reference.ts';
@@ -36,7 +36,7 @@ export interface VatsOptions {
 export interface Vats {
   /** The vat of this name, made at the first call. Turns that the host program starts in it are charged to `meter`. */
   vat(name: string, options?: { readonly meter?: Meter }): Vat;
-  /** The meter of this name. Limits: actors, portraitBytes, messages, promises, rows (alive now), turnMs (one turn). */
+  /** The meter of this name. Limits: actors, portraitBytes, messages, promises, rows (alive now), lines (this hour), turnMs (one turn). */
   meter(name: string, limits?: Readonly<Record<string, number>>): Meter;
   sturdyref(reference: Far<unknown>): Promise<string>;
   restore<T>(sturdyref: string): Promise<Far<T>>;
@@ -72,6 +72,7 @@ class LiveVats implements Vats {
   readonly #causes = new Causes();
   readonly #chain = new Chain([], this.#causes);
   readonly #sturdyrefs: Sturdyrefs;
+  readonly #ledger: Ledger | undefined;
   #closed: CapError | undefined;
 
   constructor({ store, clock = systemClock(), random = systemRandom, definitions = [], observe }: VatsOptions) {
@@ -80,6 +81,7 @@ class LiveVats implements Vats {
     this.#sturdyrefs = new Sturdyrefs(random);
     const engine = store === undefined ? undefined : engineOf(store);
     const ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random });
+    this.#ledger = ledger;
     let seq = 0;
     const ground: Delivery = {
       nextSeq: () => {
@@ -147,6 +149,7 @@ class LiveVats implements Vats {
     open.delete(this);
     for (const vat of this.#vats.values()) vat.halt(this.#closed);
     await this.#causes.cutAll(new CapError('unavailable', 'the host is closing: try again when it is back'));
+    this.#ledger?.close();
   }
 
   #post(to: Runnable, message: Message): void {
