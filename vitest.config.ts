@@ -8,7 +8,7 @@ import { defineConfig } from 'vitest/config';
 
 const inBoth = ['packages/{vat,revocable}/src/**/*.test.ts'];
 const locked = ['packages/*/src/**/*.test.ts', '{examples,test-bisim,bench}/**/*.test.ts'];
-const house = ['test/*.test.ts'];
+const house = ['test/*.test.ts', 'packages/*/crash/*.test.ts'];
 
 const regime = (name: string, include: string[], setUp: string) => ({
   extends: true as const,

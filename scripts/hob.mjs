@@ -18,6 +18,7 @@ const PROGRAMS = {
   agent: 'packages/host/src/agent.ts',
   cli: 'packages/host/src/cli.ts',
   chaos: 'packages/host/src/demo/chaos.ts',
+  crash: 'packages/vat/crash/run.ts',
   bench: 'bench/run.ts',
   mutants: 'scripts/mutants.ts',
   pack: 'scripts/pack.ts',

@@ -12,4 +12,85 @@ export interface Mutant {
   tests: readonly string[];
 }
 
-export const MUTANTS: readonly Mutant[] = [];
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'vat-rollback-state',
+    breaks: 'a turn that throws keeps its becomes and spawns',
+    tests: ['packages/vat/src/turn.test.ts', 'packages/vat/src/model.test.ts'],
+  },
+  {
+    name: 'vat-rollback-sends',
+    breaks: 'a turn that throws still sends',
+    tests: ['packages/vat/src/turn.test.ts', 'packages/vat/src/model.test.ts'],
+  },
+  {
+    name: 'vat-rollback-rows',
+    breaks: 'a turn that throws keeps its table writes',
+    tests: ['packages/vat/src/table.test.ts', 'packages/vat/src/model.test.ts'],
+  },
+  {
+    name: 'vat-savepoint',
+    breaks: 'attempt undoes nothing',
+    tests: ['packages/vat/src/turn.test.ts', 'packages/vat/src/model.test.ts'],
+  },
+  {
+    name: 'vat-become-identity',
+    breaks: 'a become token of another actor, or of an earlier call, counts',
+    tests: ['packages/vat/src/actor.test.ts'],
+  },
+  {
+    name: 'vat-async-behaviour',
+    breaks: 'a behaviour may answer with a promise of its own',
+    tests: ['packages/vat/src/actor.test.ts'],
+  },
+  {
+    name: 'vat-near',
+    breaks: 'a reference to another vat can be called at once',
+    tests: ['packages/vat/src/eventual.test.ts', 'packages/vat/src/model.test.ts'],
+  },
+  {
+    name: 'vat-frozen-data',
+    breaks: 'what was passed can be changed by its receiver',
+    tests: ['packages/vat/src/values.test.ts'],
+  },
+  {
+    name: 'vat-thrown',
+    breaks: 'what was thrown leaves the turn as it is',
+    tests: ['packages/vat/src/values.test.ts'],
+  },
+  {
+    name: 'vat-cycle',
+    breaks: 'a promise resolved to itself is left pending',
+    tests: ['packages/vat/src/model.test.ts'],
+  },
+  {
+    name: 'vat-settle-in-turn',
+    breaks: 'promises settle by recursion, so a long chain fills the stack',
+    tests: ['packages/vat/src/vow.test.ts'],
+  },
+  {
+    name: 'vat-halt',
+    breaks: 'messages that waited are delivered in a halted vat',
+    tests: ['packages/vat/src/vat.test.ts', 'packages/vat/src/model.test.ts'],
+  },
+  {
+    name: 'vat-fairness',
+    breaks: 'a meter runs until its queue is empty',
+    tests: ['packages/vat/src/scheduler.test.ts'],
+  },
+  {
+    name: 'vat-cut',
+    breaks: 'messages under an ended cause are delivered',
+    tests: ['packages/vat/src/driver.test.ts'],
+  },
+  {
+    name: 'vat-limit',
+    breaks: 'no budget has a limit',
+    tests: ['packages/vat/src/meter.test.ts', 'packages/vat/src/table.test.ts', 'packages/vat/src/vow.test.ts'],
+  },
+  {
+    name: 'vat-sealed',
+    breaks: 'a reference leads to its class, whose statics open it',
+    tests: ['packages/vat/src/reference.test.ts'],
+  },
+];

@@ -22,6 +22,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:crypto', 'node:zlib'],
     why: 'digests and checksums, in native code',
   },
+  'packages/vat/src/drivers/keys.ts': {
+    powers: ['node:crypto', 'node:fs', 'process'],
+    why: "the host's signing key: makes it, keeps it, signs with it",
+  },
   'packages/vat/src/drivers/lines.ts': { powers: ['node:fs/promises'], why: 'reads an exported ledger line by line' },
   'packages/vat/src/drivers/loop.ts': { powers: ['setImmediate'], why: 'lets the process breathe between turns' },
   'packages/vat/src/drivers/mutant.ts': {
@@ -29,6 +33,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'reads HOB_MUTANT, once; packing makes it a constant',
   },
   'packages/vat/src/drivers/random.ts': { powers: ['node:crypto'], why: 'randomness of the operating system' },
+  'packages/vat/src/drivers/reserve.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'room on the disk that is kept for revocations',
+  },
   'packages/vat/src/drivers/sqlite.ts': {
     powers: ['node:fs', 'node:sqlite', 'process'],
     why: 'the one database of the store',

@@ -6,8 +6,8 @@ import type { Gate } from '@hob/revocable';
 import { type Clock, driver, E, type Far } from '@hob/vat';
 
 export interface Alarm {
-  /** `deadline` in vat time. */
-  expireAt(deadline: number, gate: Gate): void;
+  /** `deadline` in vat time. What is under way `grace` ms after it is stopped. */
+  expireAt(deadline: number, grace: number, gate: Gate): void;
 }
 
 /** The boot clock counts in steps of 10 ms: a little later is surely after. */
@@ -18,14 +18,19 @@ export class Alarms {
   readonly #cancels = new Set<() => void>();
 
   constructor(clock: Clock) {
+    const at = (time: number, then: () => void): void => {
+      const cancel = clock.after(Math.max(0, time - clock.boottime()) + margin, () => {
+        this.#cancels.delete(cancel);
+        then();
+      });
+      this.#cancels.add(cancel);
+    };
     this.cap = driver<Alarm>({
-      expireAt: ([deadline, gate]) => {
-        const cancel = clock.after(Math.max(0, deadline - clock.boottime()) + margin, () => {
-          this.#cancels.delete(cancel);
+      expireAt: ([deadline, grace, gate]) =>
+        at(deadline, () => {
           E.sendOnly(gate).expire();
-        });
-        this.#cancels.add(cancel);
-      },
+          at(deadline + grace, () => E.sendOnly(gate).expire());
+        }),
     });
   }
 

@@ -20,12 +20,21 @@ const usage = `npm run hob -- COMMAND [--state DIR]
   ledger export [FILE]      the ledger as JSON Lines, to FILE or to standard output
 `;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { state: { type: 'string' }, help: { type: 'boolean' } },
-});
+const { values, positionals } = given();
 const state = resolve(values.state ?? fileURLToPath(new URL('../../../.hob', import.meta.url)));
 const out = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function given(): {
+  readonly values: { readonly state?: string | undefined; readonly help?: boolean | undefined };
+  readonly positionals: readonly string[];
+} {
+  try {
+    return parseArgs({ allowPositionals: true, options: { state: { type: 'string' }, help: { type: 'boolean' } } });
+  } catch (error) {
+    process.stderr.write(`hob: ${(error as Error).message}\n`);
+    process.exit(2);
+  }
+}
 
 async function main(): Promise<number> {
   const [command, ...rest] = positionals;

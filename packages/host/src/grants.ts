@@ -117,15 +117,18 @@ export const GranterActor: Definition<
       const inner = typeof offered === 'string' ? book.offers.get(offered) : undefined;
       if (inner === undefined) throw new CapError('no-such-object', 'the host offers nothing of that name');
       const id = `g${String(count()).padStart(3, '0')}-${era}`;
-      const { cap, revoker, gate, until, deadline } = grantOf(inner, terms, id);
+      const { cap, revoker, gate, until, deadline, grace } = grantOf(inner, terms, id);
       const kept: Kept = { id, session, petname, granter: name, until, gate, revoker };
-      E.sendOnly(alarm).expireAt(deadline, gate);
+      E.sendOnly(alarm).expireAt(deadline, grace, gate);
       held.set(petname, cap);
       book.grants.set(id, kept);
       return look(kept);
     },
     list(filter = {}) {
       const { session, live, after, limit = page } = filter;
+      if (!Number.isSafeInteger(limit) || limit < 1) throw new CapError('invalid', 'limit is a whole number above 0');
+      if (after !== undefined && typeof after !== 'string')
+        throw new CapError('invalid', 'after is the id of the last grant of the page before');
       const found: Grant[] = [];
       for (const kept of ofMine(after)) {
         if (found.length >= Math.min(limit, page)) break;

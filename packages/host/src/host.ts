@@ -94,12 +94,14 @@ export async function openHost(options: HostOptions): Promise<Host> {
   const { stateDir, clock = systemClock(), random = systemRandom } = options;
   openStateDir(stateDir);
   const store = await openStore({ path: stateDir });
+  let vats: Vats | undefined;
   try {
-    const vats = await openVats({ store, clock, random });
+    vats = await openVats({ store, clock, random });
     const vat = vats.vat('host');
     const book = await vat.turn((): Book => ({ rooms: table(), grants: table(), offers: table() }));
     return new LiveHost(store, vats, vat, book as unknown as Book, clock, random);
   } catch (error) {
+    await vats?.close();
     await store.close();
     throw error;
   }

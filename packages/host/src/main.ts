@@ -87,8 +87,9 @@ async function serve({ root, state, port, uses, mutant }: ReturnType<typeof opti
       'HOB_MUTANT is set: a host with a mechanism left out starts only for tests and --demo',
     );
   quietMarshal();
-  openStateDir(state);
+  // Before the folder is made, so that a root that is refused is left as it was.
   checkRoot(root, [state, ...ownCode]);
+  openStateDir(state);
   const host = await openHost({ stateDir: state });
 
   let stopping = false;

@@ -39,7 +39,7 @@ export interface Forwarded<T> {
 }
 
 const RevokerActor: Definition<Revoker, [gate: Gate]> = define('Revoker', (_bcom, gate) => ({
-  revoke: (why = '') => gate.revoke(String(why).slice(0, 500)) as Promise<void>,
+  revoke: (why = '') => gate.revoke(String(why).slice(0, 500)),
 }));
 
 type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
@@ -47,17 +47,26 @@ type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Promise<
 /** Passes every call on to `inner`, if `gate` admits it. */
 const Forwarder: Definition<object, [gate: Gate, inner: object, grant: string, counted: boolean]> = defineProcedure(
   'Forwarder',
-  (_bcom, gate, inner, grant, counted) =>
-    (method, args): Promise<unknown> => {
+  (bcom, gate, inner, grant, counted) =>
+    (method, args): unknown => {
       // In the same turn the charge could be rolled back and the answer kept.
       if (counted && !byMessage())
         throw new CapError('not-callable', 'a grant with a number of uses is reached by message only: use E(cap)');
-      gate.admit(method, args.length);
+      try {
+        gate.admit(method, args);
+      } catch (error) {
+        // A break that commits: what the gate latched stays, also for the next caller.
+        return bcom.broken(Forwarder(gate, inner, grant, counted), error as Error);
+      }
       const send = E(inner) as unknown as ((...args: readonly unknown[]) => Promise<unknown>) & Methods;
       const answer = under(grant, () => (method === '' ? send(...args) : (send[method] as Methods[string])(...args)));
       return E.when(
         answer,
-        (value) => wrap(value, (reference) => spawn(Forwarder(gate, reference, grant, counted))),
+        (value) => {
+          // Not every inner object can be aborted: what it says too late is not passed on.
+          gate.pass();
+          return wrap(value, (reference) => spawn(Forwarder(gate, reference, grant, counted)));
+        },
         (error): never => {
           ledgerLine('result', { grant, method, code: error instanceof CapError ? error.code : 'error' });
           throw error;
@@ -85,6 +94,8 @@ export interface Grant<T> {
   readonly until: number;
   /** The same in vat time. */
   readonly deadline: number;
+  /** Results of calls made before it may arrive so many ms later. */
+  readonly grace: number;
 }
 
 /** Makes a grant in the running turn's vat. `id` names it in the ledger. Errors: `invalid`. */
@@ -103,6 +114,7 @@ export function grantOf<T extends object>(inner: T | Far<T>, terms: Terms, id: s
     gate,
     until: limits.wallDeadline,
     deadline: limits.deadline,
+    grace: limits.grace,
   };
 }
 

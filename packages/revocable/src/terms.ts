@@ -24,12 +24,16 @@ export interface Limits {
   readonly uses: number | undefined;
   readonly deadline: number;
   readonly wallDeadline: number;
+  /** How much later than the deadline a result of a call that was made in time may still arrive. */
+  readonly grace: number;
   readonly methods: readonly string[] | undefined;
 }
 
 export const defaultTerm: number = 15 * 60_000;
 /** A grant that lasts longer is renewed by a person. */
 export const longestTerm: number = 90 * 24 * 3_600_000;
+/** A tenth of the time that was given, and never more than this. */
+const longestGrace = 30_000;
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
@@ -39,7 +43,7 @@ const known: ReadonlySet<string> = new Set(['uses', 'for', 'until', 'methods']);
 
 /** Throws `invalid` for what is wrong whatever the time. */
 export function checkTerms(terms: Terms): void {
-  if (typeof terms !== 'object' || terms === null)
+  if (typeof terms !== 'object' || terms === null || Array.isArray(terms))
     refuse('the terms of a grant are a record such as {uses: 1, for: 60000}');
   for (const key of Object.keys(terms))
     if (!known.has(key)) refuse(`"${key.slice(0, 64)}" is no term of a grant: choose from ${[...known].join(', ')}`);
@@ -57,6 +61,8 @@ export function checkTerms(terms: Terms): void {
   if (ms !== undefined && until !== undefined) refuse('give either for or until, not both');
   if (ms !== undefined && !(typeof ms === 'number' && Number.isFinite(ms) && ms > 0))
     refuse('for is a number of ms above 0');
+  if (until !== undefined && !(typeof until === 'number' && Number.isFinite(until)))
+    refuse('until is a time in ms since 1970');
 }
 
 /** What `terms` mean now. */
@@ -64,13 +70,13 @@ export function limitsOf(terms: Terms, now: { readonly vat: number; readonly wal
   checkTerms(terms);
   const { uses, methods } = terms;
   const term = termOf(terms, now.wall);
-  return Object.freeze({ uses, deadline: now.vat + term, wallDeadline: now.wall + term, methods });
+  const grace = Math.min(term / 10, longestGrace);
+  return Object.freeze({ uses, deadline: now.vat + term, wallDeadline: now.wall + term, grace, methods });
 }
 
 function termOf({ for: ms, until }: Terms, wall: number): number {
   const term = ms ?? (until === undefined ? defaultTerm : until - wall);
-  if (typeof term !== 'number' || !Number.isFinite(term) || term <= 0)
-    refuse('until lies in the past: give a later time, in ms since 1970');
+  if (term <= 0) refuse('until lies in the past: give a later time, in ms since 1970');
   if (term > longestTerm) refuse('a grant lasts 90 days at the most: renew it then');
   return term;
 }

@@ -157,11 +157,7 @@ test('bcom outside its own call is refused: after its turn, from a closure calle
   const codes = await vat.turn(() => {
     const it = spawn(Leaky());
     it.leak();
-    return [
-      code(() => leaked?.()),
-      code(() => it.through(spawn(Caller()))),
-      code(() => spawn(Eager())),
-    ];
+    return [code(() => leaked?.()), code(() => it.through(spawn(Caller()))), code(() => spawn(Eager()))];
   });
   expect(codes).toEqual(['become-failure', 'become-failure', 'become-failure']);
   expect(code(() => leaked?.())).toBe('become-failure');
@@ -261,7 +257,10 @@ test('an actor may become another definition of the same interface', async () =>
 });
 
 test('an actor that is one function is called without a method name, near and by message', async () => {
-  const Adder: Definition<(x: number) => number, [n: number]> = define('Adder', (bcom, n) => (x) => bcom(Adder(n + x), n + x));
+  const Adder: Definition<(x: number) => number, [n: number]> = define(
+    'Adder',
+    (bcom, n) => (x) => bcom(Adder(n + x), n + x),
+  );
   const far = await vat.spawn(Adder(1));
   expect(await E(far)(2)).toBe(3);
   expect(
@@ -285,7 +284,8 @@ test('a procedure takes every call, one without a method name as the empty strin
     return bcom(Procedure(calls + 1) as never, [method, ...args]);
   });
   const far = await vat.spawn(Procedure(0));
-  const to = E(far) as unknown as ((x: number) => Promise<unknown>) & Record<string, (...args: unknown[]) => Promise<unknown>>;
+  const to = E(far) as unknown as ((x: number) => Promise<unknown>) &
+    Record<string, (...args: unknown[]) => Promise<unknown>>;
   expect(await to['any']?.(1, 2)).toEqual(['any', 1, 2]);
   expect(await to(7)).toEqual(['', 7]);
   expect(await to['toString']?.()).toEqual(['toString']);
@@ -295,11 +295,20 @@ test('a procedure takes every call, one without a method name as the empty strin
 
 test('a method that is async, or answers with a promise made by native then, undoes the turn with async-behaviour', async () => {
   const Bad: Definition<
-    { asynchronous(): unknown; native(x: Counter): unknown; resolved(): unknown; own(x: Counter): unknown; touched(): boolean },
+    {
+      asynchronous(): unknown;
+      native(x: Counter): unknown;
+      resolved(): unknown;
+      own(x: Counter): unknown;
+      touched(): boolean;
+    },
     [touched: boolean]
   > = define('Async', (bcom, touched) => ({
     asynchronous: async () => bcom(Bad(true)),
-    native: (x) => E(x).count().then((n) => n + 1),
+    native: (x) =>
+      E(x)
+        .count()
+        .then((n) => n + 1),
     resolved: () => Promise.resolve(1),
     own: (x) => E(x).count(),
     touched: () => touched,

@@ -9,6 +9,8 @@ import type { Runnable } from './actor.ts';
 import { behind } from './barrier.ts';
 import { noChain } from './causes.ts';
 import type { Edge } from './durable/edge.ts';
+import { afterOthers } from './drivers/loop.ts';
+import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import type { Message } from './message.ts';
 import { type Effect, enter, type Line, leave, Turn } from './turn.ts';
@@ -27,6 +29,8 @@ export interface Ground {
   readonly observe: ((record: TurnRecord) => void) | undefined;
 }
 
+const sendsAnyway = mutant('vat-rollback-sends');
+const deliversHalted = mutant('vat-halt');
 const start = { undos: 0, effects: 0 } as const;
 
 /** The code of whatever was thrown, for records: `error` where it has none. */
@@ -39,7 +43,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
   const { home } = to;
   const { answer, account } = message;
   const chain = message.chain === noChain ? home.chain : message.chain;
-  const refused = home.halted ?? chain.ended();
+  const refused = (deliversHalted ? undefined : home.halted) ?? chain.ended();
   if (refused !== undefined) {
     if (message.kept !== undefined) ground.edge?.turn(new Map([[message.kept, undefined]]), []);
     answer?.break(refused);
@@ -83,7 +87,9 @@ export function deliver(ground: Ground, message: Message, began: number): number
   if (ground.edge !== undefined) return finish(ground, ground.edge, turn, message, { value, failure, cells, ms, ended });
 
   const lines = turn.lines;
-  if (lines.length > 0) {
+  if (lines.length > 0 && failure === undefined && mutant('send-before-commit'))
+    afterOthers(() => ground.commit(lines));
+  else if (lines.length > 0) {
     try {
       ground.commit(failure === undefined ? lines : withCode(lines, failure.error));
     } catch {
@@ -98,7 +104,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
   if (ground.observe !== undefined) ground.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
   if (failure !== undefined) {
     answer?.break(failure.error);
-    return ended;
+    if (!sendsAnyway) return ended;
   }
   const { effects } = turn;
   for (let i = 0; i < effects.length; i += 1) (effects[i] as Effect).release();

@@ -5,12 +5,22 @@
  * Promise: a charge over the limit throws `limit` before anything is made, and a turn that is undone gives back what it
  * was charged. Who changed an actor last pays for its portrait: growth cannot be put on somebody else's account.
  */
+import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import type { Meter } from './types.ts';
 
-/** What is counted: things alive now. `turnMs` is a limit on one turn; what is reported for it is the sum of all turns. */
-export const budgets = ['actors', 'portraitBytes', 'messages', 'promises', 'rows', 'turnMs'] as const;
+/**
+ * What is counted: things alive now. `turnMs` is a limit on one turn; what is reported for it is the sum of all turns. `lines`
+ * are those that the ledger was given in this hour, each weighing 1, and 1 more for each KiB of its arguments.
+ */
+export const budgets = ['actors', 'portraitBytes', 'messages', 'promises', 'rows', 'lines', 'turnMs'] as const;
 export type Budget = (typeof budgets)[number];
+/** Those that are charged and given back. */
+export type Holding = Exclude<Budget, 'turnMs' | 'lines'>;
+
+const hour = 3_600_000;
+
+const unlimited = mutant('vat-limit');
 
 export class Account implements Meter {
   readonly name: string;
@@ -21,7 +31,9 @@ export class Account implements Meter {
   messages = 0;
   promises = 0;
   rows = 0;
+  lines = 0;
   turnMs = 0;
+  #hourEnds = Number.NEGATIVE_INFINITY;
 
   constructor(name: string, limits: Readonly<Record<string, number>> = {}) {
     this.name = name;
@@ -41,17 +53,17 @@ export class Account implements Meter {
   }
 
   used(): Readonly<Record<Budget, number>> {
-    const { actors, portraitBytes, messages, promises, rows, turnMs } = this;
-    return { actors, portraitBytes, messages, promises, rows, turnMs };
+    const { actors, portraitBytes, messages, promises, rows, lines, turnMs } = this;
+    return { actors, portraitBytes, messages, promises, rows, lines, turnMs };
   }
 
   limits(): Readonly<Record<Budget, number>> {
     return this.#limits;
   }
 
-  charge(budget: Exclude<Budget, 'turnMs'>, amount: number): void {
+  charge(budget: Holding, amount: number): void {
     const next = this[budget] + amount;
-    if (next > this.#limits[budget] && amount > 0)
+    if (next > this.#limits[budget] && amount > 0 && !unlimited)
       throw new CapError(
         'limit',
         `the meter "${this.name}" allows ${this.#limits[budget]} ${budget}: release some, or ask for a larger budget`,
@@ -59,8 +71,20 @@ export class Account implements Meter {
     this[budget] = next;
   }
 
-  refund(budget: Exclude<Budget, 'turnMs'>, amount: number): void {
+  refund(budget: Holding, amount: number): void {
     this[budget] -= amount;
+  }
+
+  /** Counts what goes into the ledger; answers whether that was within the budget of this hour. `tick` is the time. */
+  writeLine(weight: number, tick: number): boolean {
+    if (tick >= this.#hourEnds) {
+      this.#hourEnds = tick + hour;
+      this.lines = 0;
+    }
+    // What is over is not counted: else who goes on asking would never be let in again, and nobody could see by how much.
+    if (this.lines + weight > this.#limits.lines) return false;
+    this.lines += weight;
+    return true;
   }
 
   /** Whether a limit is set at all: only then is it worth asking the garbage collector when something has gone. */
@@ -100,7 +124,7 @@ export function refundWhenCollected(thing: object, dues: Dues): void {
 /** A charge for one thing of one kind. */
 export interface Charge {
   readonly account: Account;
-  readonly budget: Exclude<Budget, 'turnMs'>;
+  readonly budget: Holding;
   amount: number;
 }
 

@@ -8,12 +8,14 @@
  *
  * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time for bytes.
  */
+
 import { afterOthers, onceOthersRan, soon } from './drivers/loop.ts';
+import { mutant } from './drivers/mutant.ts';
 import type { Message } from './message.ts';
 import type { Account } from './meter.ts';
 
 /** ms of turns that one meter may run before the next one has its go. */
-const quantum = 0.5;
+const quantum = mutant('vat-fairness') ? Number.POSITIVE_INFINITY : 0.5;
 /** ms of turns before the event loop is let go. Another's turn waits for up to two of them: one to be asked, one to answer. */
 const slice = 2;
 

@@ -5,6 +5,7 @@
  * A table is passed by reference and is near only in the vat that made it.
  */
 import { type Keeper, numbersKey, rowsKey } from './durable/keeper.ts';
+import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
 import { ByReference, sealed } from './reference.ts';
@@ -12,6 +13,8 @@ import { SortedKeys } from './sorted-keys.ts';
 import { current, type Home, type Turn, turnFor, type Undo } from './turn.ts';
 import type { Table } from './types.ts';
 import { again, keepArgs } from './values.ts';
+
+const keepsRows = mutant('vat-rollback-rows');
 
 interface Row {
   readonly value: unknown;
@@ -219,6 +222,7 @@ class RowChange implements Undo {
     return this.#table.label;
   }
   undo(): void {
+    if (keepsRows) return;
     Rows.restore(this.#table, this.#key, this.#before);
   }
   keep(keeper: Keeper, cells: Map<string, string | undefined>): void {

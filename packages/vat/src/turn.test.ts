@@ -11,8 +11,8 @@ import {
   promise,
   spawn,
   type Table,
-  table,
   type TurnRecord,
+  table,
   type Vat,
   type Vats,
 } from './index.ts';
@@ -37,7 +37,11 @@ const Log: Definition<Log, [all: readonly unknown[]]> = define('Log', (bcom, all
 }));
 
 async function stage(): Promise<{ near: Far<Log>; far: Far<Log>; rows: Far<Rows> }> {
-  return { near: await vat.spawn(Log([])), far: await vats.vat('b').spawn(Log([])), rows: await vat.turn(() => spawn(Rows(table()))) };
+  return {
+    near: await vat.spawn(Log([])),
+    far: await vats.vat('b').spawn(Log([])),
+    rows: await vat.turn(() => spawn(Rows(table()))),
+  };
 }
 interface Rows {
   set(key: string, value: number): void;
@@ -80,7 +84,12 @@ test('a turn that throws drops every become, table write, spawn, send and resolu
   await expect(E(log).all()).rejects.toMatchObject({ code: 'no-such-object' });
   await expect(answer).rejects.toThrow('no');
   await expect(pledge).rejects.toThrow('no');
-  expect([await E(near).all(), await E(far).all(), await E(rows).all(), await E(doer).count()]).toEqual([[], [], [], 0]);
+  expect([await E(near).all(), await E(far).all(), await E(rows).all(), await E(doer).count()]).toEqual([
+    [],
+    [],
+    [],
+    0,
+  ]);
   const { turnMs: _, ...after } = vats.meter('a').used();
   const { turnMs: __, ...was } = used;
   expect(after).toEqual(was);
@@ -92,13 +101,13 @@ test('a turn that commits keeps it all, and sends in the order it sent', async (
   expect(await E(doer).everything(near, far, rows, 'commit')).toBe('done');
   const { log, answer, pledge } = leaked as NonNullable<typeof leaked>;
   expect([await answer, await pledge]).toEqual([0, 1]);
-  expect([await E(near).all(), await E(far).all(), await E(rows).all(), await E(doer).count(), await E(log).all()]).toEqual([
-    ['near'],
-    ['far'],
-    [['k', 0]],
-    1,
-    ['spawned'],
-  ]);
+  expect([
+    await E(near).all(),
+    await E(far).all(),
+    await E(rows).all(),
+    await E(doer).count(),
+    await E(log).all(),
+  ]).toEqual([['near'], ['far'], [['k', 0]], 1, ['spawned']]);
 });
 
 test('the next message runs from the old state', async () => {
@@ -117,7 +126,7 @@ test('nothing is sent before the turn is over', async () => {
     E.sendOnly(far).add(2);
     expect(records.filter((turn) => turn.to.startsWith('Log'))).toEqual([]);
   });
-  expect(await E(far).all()).toEqual([1, 2]);
+  expect(await vat.turn(() => E(far).all())).toEqual([1, 2]);
 });
 
 test('an error caught inside a turn rolls nothing back', async () => {
@@ -168,7 +177,7 @@ test('attempt is a savepoint: what it did is undone, what was before stays, and 
     return [log.all(), rows.get('k')];
   });
   expect(seen).toEqual([['before', 'after'], 1]);
-  expect(await E(far).all()).toEqual(['sent']);
+  expect(await vat.turn(() => E(far).all())).toEqual(['sent']);
 });
 
 test('attempt with an asynchronous body is undone and refused', async () => {
@@ -184,7 +193,11 @@ test('recursion that fills the stack, through attempts at every depth, leaves no
   const Deep: Definition<{ down(): number; count(): number; tell(): number }, [count: number]> = define(
     'Deep',
     (bcom, count) => ({
-      down: () => bcom(Deep(count + 1), attempt(() => bcom.self.tell() + bcom.self.down())),
+      down: () =>
+        bcom(
+          Deep(count + 1),
+          attempt(() => bcom.self.tell() + bcom.self.down()),
+        ),
       tell: () => bcom(Deep(count + 1), 0),
       count: () => count,
     }),
@@ -207,7 +220,7 @@ test('turn records say who caused what: sequence, sender, receiver, method, code
   const sender = await vat.spawn(Sender());
   records.length = 0;
   await E(sender).send(log);
-  await E(log).all();
+  await vat.turn(() => E(log).all());
   const [first, ...others] = records;
   expect(first).toMatchObject({ vat: 'a', to: expect.stringMatching(/^Sender#/), method: 'send', code: 'ok' });
   expect('cause' in (first as object)).toBe(false);

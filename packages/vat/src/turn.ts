@@ -10,7 +10,9 @@
 import type { Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
 import type { Keeper } from './durable/keeper.ts';
+import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
+import { encodeArgs, type Said } from './ledger/arguments.ts';
 import type { Target } from './message.ts';
 import type { Account } from './meter.ts';
 import { quieten, vowOf } from './vow.ts';
@@ -40,6 +42,7 @@ export interface Effect {
 export interface Line {
   readonly kind: string;
   readonly fields: Readonly<Record<string, unknown>>;
+  readonly args?: Said | undefined;
 }
 
 /** Where a turn happens. */
@@ -61,6 +64,10 @@ export interface Mark {
   readonly undos: number;
   readonly effects: number;
 }
+
+const keepsState = mutant('vat-rollback-state');
+const keepsSends = mutant('vat-rollback-sends');
+const noSavepoint = mutant('vat-savepoint');
 
 let epochs = 0;
 let frames = 0;
@@ -118,10 +125,11 @@ export class Turn {
     const { undos, effects } = this;
     // Each is forgotten only when it is done: where the stack is full, whoever catches that further out goes on from here.
     for (let last = undos.at(-1); last !== undefined && undos.length > mark.undos; last = undos.at(-1)) {
-      last.undo();
+      if (!keepsState) last.undo();
       undos.pop();
     }
     for (let last = effects.at(-1); last !== undefined && effects.length > mark.effects; last = effects.at(-1)) {
+      if (keepsSends) break;
       last.drop(error);
       effects.pop();
     }
@@ -166,7 +174,7 @@ export function attempt<R>(body: () => R): R {
     return value;
   } catch (error) {
     try {
-      turn.rollback(mark, error);
+      if (!noSavepoint) turn.rollback(mark, error);
     } catch (unfinished) {
       turn.doomed ??= { error: unfinished };
       throw unfinished;
@@ -175,12 +183,32 @@ export function attempt<R>(body: () => R): R {
   }
 }
 
+/** What lets somebody do something. Over budget it is refused; all else is what was done or ended, and is told in any case. */
+const begins: ReadonlySet<string> = new Set(['call', 'grant', 'session']);
+
 /**
  * Writes a line to the ledger of this store. Kept, with the turn's code, even if the turn fails; durable before anything
- * that the turn sends leaves. `kind` is one of the ledger's, `fields` plain data without secrets.
+ * that the turn sends leaves. `kind` is one of the ledger's, `fields` plain data without secrets. `args`, the arguments of a call,
+ * are kept beside the line, which only commits to them. Errors: `limit` when the meter of the turn has used up its lines of this
+ * hour and the line would tell of a call, a grant or a session: that then must not be.
  */
-export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown>>): void {
-  turnFor('ledgerLine').lines.push({ kind, fields });
+export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]): void {
+  const turn = turnFor('ledgerLine');
+  const said = args === undefined ? undefined : encodeArgs(args);
+  const weight = 1 + ((said?.bytes.length ?? 0) >>> 10);
+  const { account } = turn;
+  const within = account.writeLine(weight, turn.home.clock.tick()) || mutant('line-budget');
+  if (within || !(kind === 'refuse' || begins.has(kind))) {
+    turn.lines.push({ kind, fields, args: said });
+    return;
+  }
+  // Said in the same words each time, so that the ledger makes one row with a count of them.
+  turn.lines.push({ kind: 'refuse', fields: { meter: account.name, code: 'limit' } });
+  if (kind !== 'refuse')
+    throw new CapError(
+      'limit',
+      `the meter "${account.name}" has used up its ${account.limits().lines} ledger lines of this hour: wait, or ask for a larger budget`,
+    );
 }
 
 /**

@@ -68,13 +68,15 @@ export type Faraway<R> = R extends string | number | bigint | boolean | symbol |
     ? Far<R>
     : R extends Far<unknown>
       ? R
-      : R extends readonly unknown[]
-        ? { readonly [I in keyof R]: Faraway<R[I]> }
-        : R extends object
-          ? HasMethods<R> extends true
-            ? Far<R>
-            : { readonly [K in keyof R]: Faraway<R[K]> }
-          : R;
+      : R extends PromiseLike<infer P>
+        ? Promise<Faraway<Awaited<P>>>
+        : R extends readonly unknown[]
+          ? { readonly [I in keyof R]: Faraway<R[I]> }
+          : R extends object
+            ? HasMethods<R> extends true
+              ? Far<R>
+              : { readonly [K in keyof R]: Faraway<R[K]> }
+            : R;
 
 export type Ref<T> = T | Far<T> | PromiseLike<T | Far<T>>;
 

@@ -64,7 +64,9 @@ const traps = new Proxy({}, { get: never('get') as never, ownKeys: never('ownKey
 const hostile: Readonly<Record<string, () => unknown>> = {
   'a getter': () => Object.defineProperty({}, 'x', { get: never('getter'), enumerable: true }),
   'a getter deep in what somebody froze': () =>
-    Object.freeze({ a: Object.freeze([Object.freeze(Object.defineProperty({}, 'x', { get: never('getter'), enumerable: true }))]) }),
+    Object.freeze({
+      a: Object.freeze([Object.freeze(Object.defineProperty({}, 'x', { get: never('getter'), enumerable: true }))]),
+    }),
   'a getter in an array': () => Object.defineProperty([1], 0, { get: never('getter') }),
   'a setter': () => ({ set x(_: number) {} }),
   'a Proxy': () => traps,
@@ -87,20 +89,20 @@ const hostile: Readonly<Record<string, () => unknown>> = {
   'a Date': () => new Date(0),
   'a regular expression': () => /x/,
   'a subclassed array': () => new Stack(),
-  'an array with holes': () => [1, , 3],
+  'an array with holes': () => Object.assign(new Array(3), { 0: 1, 2: 3 }),
   'an array of length 4,294,967,295': () => new Array(4_294_967_295),
   'an array with a name': () => Object.assign([1], { extra: 2 }),
   'an array with an iterator of its own': () => Object.assign([1], { [Symbol.iterator]: never('iterator') }),
   'a SharedArrayBuffer': () => new SharedArrayBuffer(8),
   'an ArrayBuffer': () => new ArrayBuffer(8),
-  'floats': () => new Float64Array(1),
+  floats: () => new Float64Array(1),
   'bytes that were transferred': () => {
     const bytes = new Uint8Array(4);
     bytes.buffer.transfer();
     return bytes;
   },
   'a boxed string': () => Object('x'),
-  'arguments': () =>
+  arguments: () =>
     (function () {
       // biome-ignore lint/complexity/noArguments: it is what is tried
       return arguments;
@@ -277,7 +279,12 @@ test('an error arrives as a plain frozen error of its kind with its message and 
   expect(hidden).toBeInstanceOf(RangeError);
   expect(hidden.message).toBe('');
   const plain = (await E(far).echo(Object.assign(new TypeError('why'), { extra: 1 }))) as unknown as Error;
-  expect([plain.name, plain.message, 'extra' in plain, Object.isFrozen(plain)]).toEqual(['TypeError', 'why', false, true]);
+  expect([plain.name, plain.message, 'extra' in plain, Object.isFrozen(plain)]).toEqual([
+    'TypeError',
+    'why',
+    false,
+    true,
+  ]);
   const cap = (await E(far).echo(new CapError('denied', 'no'))) as unknown as CapError;
   expect([cap instanceof CapError, cap.code, cap.message]).toEqual([true, 'denied', 'no']);
 });
@@ -304,7 +311,7 @@ test('what is thrown cannot act either: no trap or getter of it runs outside its
       })
       .then(never('ok'), (reason: unknown) => reason);
     expect(Object.isFrozen(error)).toBe(true);
-    expect(error).not.toBe(thing);
+    expect(Object.is(error, thing)).toBe(false);
   }
   expect(seen).toHaveLength(thrownThings.length);
   expect(await vat.turn(() => 'still there')).toBe('still there');
@@ -346,7 +353,7 @@ test('a refused argument in the middle of a turn undoes only what its throwing u
     },
   }));
   expect(await E(vats.vat('a').spawn(Sender(far))).run()).toBe('invalid');
-  expect(await E(far).get()).toBe('sent');
+  expect(await vats.vat('a').turn(() => E(far).get())).toBe('sent');
 });
 
 test('a procedure gets the arguments checked like any actor', async () => {

@@ -5,7 +5,9 @@
  * Data is copied into frozen objects (a copy we made before is passed as it is); references, tables and promises go by
  * identity; whatever could act later (getters, Proxies, functions, class instances, cycles) is refused now, with the remedy.
  */
+
 import { types } from 'node:util';
+import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { Foreign, giveLocally, type Seam } from './foreign.ts';
 import type { Account } from './meter.ts';
@@ -14,6 +16,9 @@ import { leaveBy, Vow, vowOf } from './vow.ts';
 
 /** Deep enough for any document, shallow enough that no walk of ours or of a codec runs out of stack. */
 export const maxDepth = 128;
+
+const unfrozen = mutant('vat-frozen-data');
+const asThrown = mutant('vat-thrown');
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
@@ -174,7 +179,7 @@ function walkArray(array: readonly unknown[], into: Walk, depth: number): readon
   }
   if (Reflect.ownKeys(array).length !== length + 1)
     return refuse('an array with named properties cannot be passed: use a record');
-  return Object.freeze(copy);
+  return unfrozen ? copy : Object.freeze(copy);
 }
 
 function walkRecord(record: object, into: Walk, depth: number): object {
@@ -193,7 +198,7 @@ function walkRecord(record: object, into: Walk, depth: number): object {
     if (key in copy) Object.defineProperty(copy, key, { value: item, enumerable: true });
     else copy[key] = item;
   }
-  return Object.freeze(copy);
+  return unfrozen ? copy : Object.freeze(copy);
 }
 
 function plain(own: PropertyDescriptor, key: string): unknown {
@@ -264,6 +269,7 @@ function inert(error: object): boolean {
  * could act later (a Proxy, an object with getters) never leaves the turn.
  */
 export function thrown(error: unknown): unknown {
+  if (asThrown) return error;
   if (typeof error === 'object' && error !== null && inert(error)) return Object.freeze(error);
   try {
     return walk(error, begin(undefined), 0);

@@ -15,7 +15,7 @@ import type { Name } from './durable/codec.ts';
 import { Edge, type Writes } from './durable/edge.ts';
 import { Keeper, sturdyrefKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
-import { type Entry, makeLedger } from './ledger/chain.ts';
+import { type Entry, type Ledger, makeLedger } from './ledger/chain.ts';
 import { Message } from './message.ts';
 import { Account } from './meter.ts';
 import { type Kind, kindOf } from './portrait.ts';
@@ -43,7 +43,7 @@ export interface VatsOptions {
 export interface Vats {
   /** The vat of this name, made at the first call. Turns that the host program starts in it are charged to `meter`. */
   vat(name: string, options?: { readonly meter?: Meter }): Vat;
-  /** The meter of this name. Limits: actors, portraitBytes, messages, promises, rows (alive now), turnMs (one turn). */
+  /** The meter of this name. Limits: actors, portraitBytes, messages, promises, rows (alive now), lines (this hour), turnMs (one turn). */
   meter(name: string, limits?: Readonly<Record<string, number>>): Meter;
   sturdyref(reference: Far<unknown>): Promise<string>;
   restore<T>(sturdyref: string): Promise<Far<T>>;
@@ -81,6 +81,7 @@ class LiveVats implements Vats {
   readonly #sturdyrefs: Sturdyrefs;
   readonly #keeper: Keeper | undefined;
   readonly #edge: Edge | undefined;
+  readonly #ledger: Ledger | undefined;
   #closed: CapError | undefined;
 
   constructor({ store, clock = systemClock(), random = systemRandom, definitions, observe }: VatsOptions) {
@@ -112,6 +113,7 @@ class LiveVats implements Vats {
       });
     }
     this.#sturdyrefs = new Sturdyrefs(random, this.#shelf());
+    this.#ledger = ledger;
     let seq = 0;
     const ground: Delivery = {
       nextSeq: () => {
@@ -230,6 +232,7 @@ class LiveVats implements Vats {
     for (const vat of this.#vats.values()) vat.halt(this.#closed);
     await this.#edge?.settled().catch(() => {});
     await this.#causes.cutAll(new CapError('unavailable', 'the host is closing: try again when it is back'));
+    this.#ledger?.close();
   }
 
   #post(to: Runnable, message: Message): void {

@@ -8,6 +8,7 @@
  * promise made by `.then` or `async` is told from one that passes an answer on.
  */
 import { type Barrier, barrier, later, when } from './barrier.ts';
+import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { type Answer, type Message, Target, toData } from './message.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
@@ -44,6 +45,8 @@ let leave = (value: unknown): unknown => value;
 export const leaveBy = (how: (value: unknown) => unknown): void => {
   leave = how;
 };
+
+const noCycles = mutant('vat-cycle');
 
 interface Watcher {
   fulfilled(value: unknown): void;
@@ -106,13 +109,23 @@ export class Vow extends Target implements Answer {
 
   /** Its breaking is seen by somebody who is not the host program. */
   watchedInside(): void {
+    this.#seen();
+  }
+
+  /** Whoever holds the native promise need not look at it too, even where it is broken already. */
+  #seen(): void {
     this.#watched = true;
+    if (this.#state === 'broken' && this.#native !== undefined) quieten(this.#native);
   }
 
   post(message: Message): void {
     const end = Vow.end(this);
-    if (end !== this) return end.post(message);
-    this.#watched = true;
+    if (end !== this) {
+      // Ours was the one that was asked.
+      this.#seen();
+      return end.post(message);
+    }
+    this.#seen();
     // Also while those that waited are on their way: it must not overtake them.
     if (this.#state === 'pending' || this.#waiting !== undefined) {
       message.to = this;
@@ -135,7 +148,7 @@ export class Vow extends Target implements Answer {
   /** Calls back at once where it is settled already. */
   watch(fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
     const end = Vow.end(this);
-    end.#watched = true;
+    end.#seen();
     if (end.#state === 'pending') {
       end.#watchers ??= [];
       end.#watchers.push({ fulfilled, broken });
@@ -149,6 +162,7 @@ export class Vow extends Target implements Answer {
     const other = typeof value === 'object' && value !== null ? vowOf(value) : undefined;
     if (other === undefined) return this.#settle('fulfilled', value);
     const end = Vow.end(other);
+    if (end === this && noCycles) return;
     if (end === this)
       return this.break(new CapError('cycle', 'a promise was resolved to itself: resolve it to something else'));
     end.#watched = true;
@@ -271,8 +285,10 @@ function each<T extends object>(many: Many<T>, then: (one: T) => void): void {
 
 // One after the other: the answers of what waits may be waited for in turn, deeper than any stack.
 const settled: Vow[] = [];
+const recursive = mutant('vat-settle-in-turn');
 
 function telling(vow: Vow): void {
+  if (recursive) return Vow.tell(vow);
   settled.push(vow);
   if (settled.length > 1) return;
   try {

@@ -19,6 +19,9 @@ export interface Listener {
 
 /** Most connections that may be open at once: a flood of them must not take every descriptor of the process. */
 const mostConnections = 256;
+/** How long a connection may take to say who it is, and how often that is looked at. */
+const headersMs = 5000;
+const lookMs = 1000;
 
 export function listen<Who>(
   port: number,
@@ -32,13 +35,15 @@ export function listen<Who>(
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has('captp') ? 'captp' : false),
   });
-  const server = createServer((_request, response) => {
-    response
-      .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
-      .end('Hob speaks CapTP over WebSocket.\n');
-  });
+  const server = createServer(
+    { connectionsCheckingInterval: lookMs, headersTimeout: headersMs },
+    (_request, response) => {
+      response
+        .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
+        .end('Hob speaks CapTP over WebSocket.\n');
+    },
+  );
   server.maxConnections = mostConnections;
-  server.headersTimeout = 10_000;
   server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
     stream.on('error', () => {});
     const verdict = admit(
@@ -88,6 +93,8 @@ const authorities = (port: number): readonly string[] =>
   ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
 
 function refuse(stream: Stream, status: number, reason: string): void {
+  // Not only ended: a peer that keeps its half open would hold the descriptor, and after an upgrade no time limit of HTTP applies.
+  stream.once('finish', () => stream.destroy());
   const body = `${reason}\n`;
   stream.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,

@@ -12,7 +12,7 @@ import { sendNow } from '../eventual.ts';
 import { Foreign, type Seam } from '../foreign.ts';
 import type { Account } from '../meter.ts';
 import { isMethodName, procedureReference, targetOf } from '../reference.ts';
-import { vowOf } from '../vow.ts';
+import { type Vow, vowOf } from '../vow.ts';
 
 /** What an error says on the wire. An error that is not ours may name paths and people: it says only that it was one. */
 export function errorText(error: unknown): string {
@@ -52,9 +52,12 @@ export class EndoValues {
   out(value: unknown): unknown {
     if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
     const target = targetOf(value);
-    if (target !== undefined) return target instanceof Foreign ? target.object : this.#presence(value);
+    // Only what is the peer's own comes home bare. Another peer's presence would carry that peer's meter, and an object of this
+    // process the names that it inherits.
+    if (target instanceof Foreign && this.#theirs.get(target.object) === value) return target.object;
+    if (target !== undefined) return this.#presence(value);
     const vow = vowOf(value);
-    if (vow !== undefined) return this.#promise(vow.promise());
+    if (vow !== undefined) return this.#promise(vow);
     if (value instanceof Uint8Array) return makeTagged('bytes', Buffer.from(value).toString('base64'));
     if (value instanceof Error) return Object.freeze({ error: errorText(value) });
     if (Array.isArray(value)) return Object.freeze(value.map((item) => this.out(item)));
@@ -74,12 +77,7 @@ export class EndoValues {
       case 'copyRecord':
         return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.in(item)]));
       case 'promise':
-        return Promise.resolve(value).then(
-          (settled) => this.in(settled),
-          (reason: unknown) => {
-            throw errorFrom(reason);
-          },
-        );
+        return this.#promised(value as Promise<unknown>);
       case 'error':
         return errorFrom(value);
       case 'remotable':
@@ -90,6 +88,18 @@ export class EndoValues {
           'a value of this kind is not understood: send data, bytes, references and promises',
         );
     }
+  }
+
+  #promised(theirs: Promise<unknown>): Promise<unknown> {
+    const promised = Promise.resolve(theirs).then(
+      (settled) => this.in(settled),
+      (reason: unknown) => {
+        throw errorFrom(reason);
+      },
+    );
+    // If what it came with is refused, nobody will ever look at it: its breaking must not end this process.
+    promised.catch(() => {});
+    return promised;
   }
 
   /** A reference to an object, or a promise of an object, at the peer's. */
@@ -103,14 +113,21 @@ export class EndoValues {
   }
 
   /** A promise whose reason is only ever the text of an error. */
-  #promise(promise: Promise<unknown>): Promise<unknown> {
-    const out = promise.then(
-      (value) => this.out(value),
-      (error: unknown) => {
+  #promise(vow: Vow): Promise<unknown> {
+    // Not through the promise of a host program: that gets foreign objects as they are, and we must not hand those on.
+    const out = new Promise<unknown>((resolve, reject) => {
+      vow.watch(
+        (value) => {
+          try {
+            resolve(this.out(value));
+          } catch (error) {
+            reject(errorText(error));
+          }
+        },
         // A string: an Error object would be written to the host's console by marshal, once for each call a peer lets fail.
-        throw errorText(error);
-      },
-    );
+        (error) => reject(errorText(error)),
+      );
+    });
     out.catch(() => {});
     return out;
   }
@@ -154,7 +171,7 @@ export class EndoValues {
         noChain,
         true,
       );
-      return vow === undefined ? Promise.resolve() : this.#promise(vow.promise());
+      return vow === undefined ? Promise.resolve() : this.#promise(vow);
     } catch (error) {
       return refuse(errorText(error));
     }
@@ -169,7 +186,7 @@ function refuse(text: string): Promise<never> {
 
 function bytesOf(tagged: object): Uint8Array {
   const { payload } = tagged as { payload: unknown };
-  if (getTag(tagged as never) !== 'bytes' || typeof payload !== 'string')
+  if (getTag(tagged as never) !== 'bytes' || typeof payload !== 'string' || !/^[\w+/]*={0,2}$/.test(payload))
     throw new CapError('invalid', 'the one tagged value that is understood is "bytes" with base64 text');
   return new Uint8Array(Buffer.from(payload, 'base64'));
 }

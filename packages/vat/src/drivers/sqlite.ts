@@ -16,6 +16,7 @@ import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, statSy
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { CapError } from '../errors.ts';
+import { mutant } from './mutant.ts';
 
 export interface Sqlite {
   /** Runs one statement; answers how many rows it changed. */
@@ -23,7 +24,16 @@ export interface Sqlite {
   all(sql: string, ...values: SQLInputValue[]): readonly Readonly<Record<string, unknown>>[];
   /** Everything `body` runs, or nothing, durable on return. An error of the engine comes out as it is, with `body` undone. */
   transaction(body: () => void): void;
+  /** Moves all of the log into the database and cuts it to nothing: what was deleted is then in neither file. */
+  emptyLog(): void;
   close(): void;
+}
+
+export interface Schema {
+  readonly version: number;
+  /** Older ones than this cannot be opened. */
+  readonly oldest: number;
+  readonly sql: string;
 }
 
 export interface SqliteOptions {
@@ -33,13 +43,10 @@ export interface SqliteOptions {
 
 const BUSY = 5;
 const CORRUPT = 11;
+const FULL = 13;
 const NOT_A_DATABASE = 26;
 
-export function openSqlite(
-  folder: string,
-  schema: { readonly version: number; readonly sql: string },
-  options: SqliteOptions = {},
-): Sqlite {
+export function openSqlite(folder: string, schema: Schema, options: SqliteOptions = {}): Sqlite {
   let database: DatabaseSync | undefined;
   try {
     const file = makeFile(folder);
@@ -69,22 +76,33 @@ function makeFile(folder: string): string {
 
 /** Step by step: Node's own `recursive` turns for ever where a folder cannot be made (/proc), and each new name needs an fsync. */
 function makeFolder(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
   const above = dirname(folder);
+  if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return syncName(above);
   makeFolder(above);
   mkdirSync(folder, { mode: 0o700 });
   syncFolder(above);
 }
 
-function configure(
-  database: DatabaseSync,
-  schema: { readonly version: number; readonly sql: string },
-  options: SqliteOptions,
-): void {
+/** Of a folder that is there already: who made it may have been killed before its fsync (crash/: 1 of 3 new stores were lost). */
+function syncName(above: string): void {
+  try {
+    syncFolder(above);
+  } catch {
+    // A folder that we may not read is none that a host of ours made a name in.
+  }
+}
+
+function configure(database: DatabaseSync, schema: Schema, options: SqliteOptions): void {
   const ask = (pragma: string): unknown => Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0];
   ask('locking_mode=EXCLUSIVE');
   // Before anything is written: a newer Hob's store must be left as it is.
   const version = Number(ask('user_version'));
+  if (version !== 0 && version < schema.oldest) {
+    throw new CapError(
+      'invalid',
+      'this store was written by a preview of Hob, before 0.1: give another --state folder, or take this one away',
+    );
+  }
   if (version > schema.version) {
     throw new CapError(
       'invalid',
@@ -98,12 +116,12 @@ function configure(
     );
   }
   database.exec(
-    'PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON',
+    `PRAGMA synchronous=${mutant('sync-normal') ? 'NORMAL' : 'FULL'}; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON`,
   );
   database.exec('PRAGMA journal_size_limit=16777216'); // a WAL grown under load is cut back at the next checkpoint
   // macOS' fsync only reaches the drive's own cache. Elsewhere these two do nothing.
   database.exec('PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON');
-  if (ask('synchronous') !== 2)
+  if (ask('synchronous') !== 2 && !mutant('sync-normal'))
     throw new CapError('unavailable', 'this SQLite cannot commit durably: start Hob with another Node');
   if (version === 0) database.exec(`BEGIN IMMEDIATE; ${schema.sql}; PRAGMA user_version=${schema.version}; COMMIT`);
   database.enableDefensive(true);
@@ -131,6 +149,10 @@ function wrap(database: DatabaseSync): Sqlite {
         throw error;
       }
     },
+    emptyLog() {
+      const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+      if (row?.['busy'] !== 0) throw new Error('the log is in use');
+    },
     close() {
       prepared.clear();
       database.close();
@@ -138,8 +160,18 @@ function wrap(database: DatabaseSync): Sqlite {
   };
 }
 
+/** No room: nothing of it was written, and the same may be tried again. An error of fsync is never that. */
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === FULL;
+}
+
+/** The low byte of SQLite's extended code. */
+function codeOf(error: unknown): number {
+  return ((error as { readonly errcode?: number }).errcode ?? 0) & 0xff;
+}
+
 function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return; // a folder cannot be opened there, and NTFS journals names itself
+  if (process.platform === 'win32' || mutant('no-dir-fsync')) return; // a folder cannot be opened there, and NTFS journals names itself
   const descriptor = openSync(folder, 'r');
   try {
     fsyncSync(descriptor);
@@ -151,7 +183,7 @@ function syncFolder(folder: string): void {
 /** What went wrong at opening, with the remedy and without a path. */
 function explain(error: unknown): CapError {
   if (error instanceof CapError) return error;
-  const code = ((error as { readonly errcode?: number }).errcode ?? 0) & 0xff; // the low byte of SQLite's extended code
+  const code = codeOf(error);
   if (code === BUSY) {
     return new CapError(
       'unavailable',

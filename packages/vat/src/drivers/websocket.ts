@@ -9,10 +9,18 @@ export const largestFrame: number = 1 << 20;
 /** How long a peer may take to answer a close before the socket is cut. */
 const closeGraceMs = 1000;
 
+/** How long a host may take to let us in. */
+const handshakeMs = 10_000;
+
+/** At most 123 bytes of UTF-8 fit into a close frame; more would throw. */
+const closeText = (reason: string): string => reason.replace(/[^\x20-\x7e]/g, '?').slice(0, 120);
+
 /** A `ws` WebSocket, of a server or a client. */
 export function fromWebSocket(socket: object): Duplex {
   if (!(socket instanceof WebSocket)) throw new CapError('invalid', 'this is no WebSocket of the ws package');
-  let onFrame: (frame: string | Uint8Array) => void = () => {};
+  // The first frame can come with the answer to the upgrade, before whoever dialled has heard that it is open.
+  const early: (string | Uint8Array)[] = [];
+  let onFrame = (frame: string | Uint8Array): void => void early.push(frame);
   let onClose: (why: { code: number; reason: string }) => void = () => {};
   let ended: { code: number; reason: string } | undefined;
   let said: { code: number; reason: string } | undefined;
@@ -36,6 +44,7 @@ export function fromWebSocket(socket: object): Duplex {
     },
     onFrame(then: (frame: string | Uint8Array) => void): void {
       onFrame = then;
+      for (const frame of early.splice(0)) then(frame);
     },
     onClose(then: (why: { code: number; reason: string }) => void): void {
       onClose = then;
@@ -44,22 +53,17 @@ export function fromWebSocket(socket: object): Duplex {
     close(code: number, reason: string): void {
       said ??= { code, reason };
       if (socket.readyState === WebSocket.CLOSED) return;
-      // At most 123 bytes fit; ours are plain ASCII.
-      socket.close(code, reason.slice(0, 120));
+      socket.close(code, closeText(reason));
       // One that never answers must not hold a descriptor for ever.
       cut ??= setTimeout(() => socket.terminate(), closeGraceMs);
     },
   });
 }
 
-/** Dials a host and enters with `secret`. Breaks `denied` where the host does not let it in, `disconnected` where nobody answers. */
+/** Dials a host and enters with `secret`. Breaks `denied` where the host does not let it in, `disconnected` where nobody answers, `invalid`. */
 export function dial(url: string, secret: string, dialect: string): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url, [dialect], {
-      headers: { authorization: `Bearer ${secret}` },
-      maxPayload: largestFrame,
-      perMessageDeflate: false,
-    });
+    const socket = socketTo(url, secret, dialect);
     const failed = (error: Error): void =>
       reject(
         error instanceof CapError
@@ -82,4 +86,18 @@ export function dial(url: string, secret: string, dialect: string): Promise<Dupl
     const duplex = fromWebSocket(socket);
     socket.once('open', () => resolve(duplex));
   });
+}
+
+function socketTo(url: string, secret: string, dialect: string): WebSocket {
+  try {
+    return new WebSocket(url, [dialect], {
+      headers: { authorization: `Bearer ${secret}` },
+      maxPayload: largestFrame,
+      perMessageDeflate: false,
+      handshakeTimeout: handshakeMs,
+    });
+  } catch {
+    // What it says could quote the secret.
+    throw new CapError('invalid', 'this is no address or no secret of a host: copy both from what it printed');
+  }
 }

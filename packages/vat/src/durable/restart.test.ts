@@ -221,7 +221,7 @@ test('an older version is upgraded, a renamed one found by its former label, a n
     {
       version: 1,
       formerly: ['Counter'],
-      upgrade: { 0: (count: never) => ['was', count] as never },
+      upgrade: { 0: (count: never) => ['was', count] as [string, number] },
       shape: ([name]) => typeof name === 'string',
     },
   );

@@ -2,32 +2,40 @@
  * The ledger: lines that follow the last one, for the commit of the turn they tell of.
  *
  * Promise: each line names the hash of the one before it, from a genesis line on, so no line can be changed, left out, put in or
- * moved without `verifyLedger` naming it. (Who can rewrite the whole store can rewrite all of it; signed checkpoints are
- * what will show that.) It keeps no state of its own: the head is the store's, so a failed commit leaves nothing to undo.
- *
- * Not yet: arguments in a side table (a commitment can therefore not be opened, only compared by who kept salt and text),
- * coalescing of equal refusals, checkpoints, budgets by meter.
+ * moved without `verifyLedger` naming it. A checkpoint signed by the host's key stands after every 1,000 lines, a minute after
+ * a line at the latest, and at the close: who can write the store but has not the key can make no other history before the last one.
+ * Where the chain stands is kept with the store's head, so a failed commit leaves nothing to undo.
  */
 import type { Clock } from '../clock.ts';
-import { sha256 } from '../drivers/hash.ts';
 import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
-import type { Line, StoreEngine } from '../store/store.ts';
+import type { Head, Line, StoreEngine } from '../store/store.ts';
+import { commitment, SALT, type Said } from './arguments.ts';
 import type { LineKind } from './kinds.ts';
 import { type Fields, makeLine } from './line.ts';
+import { type Key, keyText, nameOf, parseKey, signNote } from './note.ts';
+import { PAGE } from './pages.ts';
+import { Runs } from './runs.ts';
+import { Tree } from './tree.ts';
 
 export interface Entry {
-  readonly kind: Exclude<LineKind, 'genesis'>;
+  readonly kind: Exclude<LineKind, 'genesis' | 'restart' | 'checkpoint' | 'redact'>;
   readonly fields: Fields;
+  readonly args?: Said | undefined;
 }
 
 export interface Ledger {
   /** The next lines, for a commit of the caller's own: `engine.commit(engine.epoch, { lines })`, before anything else is prepared. */
   prepare(entries: readonly Entry[]): readonly Line[];
-  /** Prepares and commits: durable on return. Answers the first line's number. */
+  /** Prepares and commits: durable on return. Answers the number of the first entry's line, or the last line's if it was counted. */
   write(entries: readonly Entry[]): number;
-  /** What a line says of arguments: a commitment under a salt of its own, so that a short value cannot be guessed, and how many. */
-  commitArgs(encoded: string, count: number): { readonly args: string; readonly argc: number };
+  /**
+   * Deletes the arguments of line `seq` from every file of the store and says so in a line; the chain still holds. Answers false,
+   * without a line, where there are none. `said` is what the line tells beside: by whom, and why.
+   */
+  redact(seq: number, said?: Fields): boolean;
+  /** Writes the counts of refusals and a last checkpoint, and sets no timer any more. Does not throw: a failed store takes no more. */
+  close(): void;
 }
 
 export interface LedgerPowers {
@@ -35,45 +43,230 @@ export interface LedgerPowers {
   readonly random: (bytes: number) => Uint8Array;
 }
 
+/** Lines from one checkpoint to the next, at most. `verifyLedger` insists on it: else who has no key would just leave them out. */
+export const CHECKPOINT_LINES = 1000;
+const CHECKPOINT_MS = 60_000;
+
+/** They may use the room that is kept on a full disk: none of them lets anybody do anything. */
+const ENDS: ReadonlySet<LineKind> = new Set(['revoke', 'expire', 'host-stop']);
+
+type AnyEntry = Omit<Entry, 'kind'> & { readonly kind: LineKind; readonly forgets?: number };
+
+/** Where the chain stands after a line. */
+interface Place {
+  readonly mark: Uint8Array | undefined;
+  /** The tree over all lines; never changed, only copied. */
+  readonly tree: Tree;
+  /** The number of the last checkpoint's line, 0 before the first. */
+  readonly checked: number;
+}
+
+const ledgers = new WeakMap<StoreEngine, Ledger>();
+
+/** The ledger that writes to this store now, if one does. */
+export const ledgerOf = (engine: StoreEngine): Ledger | undefined => ledgers.get(engine);
+
 /** Begins the ledger of an empty store with its genesis line, or marks in that of an older one that it was opened again. */
 export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers): Ledger {
-  const prepare = (entries: readonly { readonly kind: LineKind; readonly fields: Fields }[]): readonly Line[] => {
+  const { signer } = engine;
+  const runs = new Runs();
+  let closed = false;
+  let known: Place = { mark: undefined, tree: Tree.empty(), checked: 0 };
+  const begun = engine.head().seq > 0;
+  const stream = begun ? '' : hex(random(16));
+  const key: Key = begun ? keyOf(engine) : { name: nameOf(stream), publicKey: signer.publicKey };
+
+  const place = (): Place => {
+    const head = engine.head();
+    if (head.mark !== known.mark || head.mark === undefined) known = placeOf(engine, head);
+    return known;
+  };
+
+  /** Lines for `entries` with the checkpoints that fall due among them; `of` is the number of that entry's line. */
+  const chain = (entries: readonly AnyEntry[], of?: AnyEntry, last = false): { lines: readonly Line[]; at: number } => {
+    const lines: Line[] = [];
     let { seq, hash } = engine.head();
+    let at = seq;
+    if (entries.length === 0 && !last) return { lines, at };
+    const before = place();
+    const tree = before.tree.copy();
+    let { checked } = before;
     const [t, vt] = [clock.wall(), clock.boottime()];
-    return entries.map(({ kind, fields }) => {
-      const line = makeLine({ seq: seq + 1, t, vt, kind, fields, prev: mutant('ledger') ? '' : hash });
+    const add = ({ kind, fields, args, forgets }: AnyEntry): void => {
+      const side = args === undefined ? undefined : { salt: random(SALT), bytes: args.bytes };
+      const line = makeLine({
+        seq: seq + 1,
+        t,
+        vt,
+        kind,
+        fields:
+          side === undefined
+            ? fields
+            : { ...fields, argc: args?.argc, args: commitment(side), argsCut: args?.cut || undefined },
+        prev: mutant('ledger') ? '' : hash,
+      });
       ({ seq, hash } = line);
-      return line;
-    });
+      tree.add(line.bytes);
+      lines.push({ ...line, args: side, forgets, urgency: urgencyOf(kind, fields) });
+    };
+    const checkpoint = (): void => {
+      add({ kind: 'checkpoint', fields: { note: signNote(signer, key.name, tree) } });
+      checked = seq;
+    };
+    for (const entry of entries) {
+      add(entry);
+      if (entry === of) at = seq;
+      if (seq - checked >= CHECKPOINT_LINES) checkpoint();
+    }
+    if (last && seq > checked) checkpoint();
+    const end = lines.length - 1;
+    const final = lines[end];
+    if (final === undefined) return { lines, at };
+    const mark = markOf(checked, tree);
+    lines[end] = { ...final, mark };
+    known = { mark, tree, checked };
+    return { lines, at };
   };
   const commit = (lines: readonly Line[]): void => engine.commit(engine.epoch, { lines });
 
-  commit(
-    prepare([
-      engine.head().seq === 0
-        ? { kind: 'genesis', fields: { stream: sha256(random(32)), boot: clock.bootId } }
-        : { kind: 'restart', fields: { boot: clock.bootId, epoch: engine.epoch } },
-    ]),
-  );
-
-  const next = (entries: readonly Entry[]): readonly Line[] => {
-    if (entries.some(({ kind }) => (kind as LineKind) === 'genesis'))
-      throw new CapError('invalid', 'a ledger has one genesis line');
-    return prepare(entries);
+  // ---- timers: for lines that nothing follows ------------------------------------------------------------------------------
+  let stopChecking: (() => void) | undefined;
+  let stopCounting: (() => void) | undefined;
+  const stopTimers = (): void => {
+    stopChecking?.();
+    stopCounting?.();
+    stopChecking = undefined;
+    stopCounting = undefined;
   };
-  return Object.freeze({
-    prepare: next,
+  /** A store that failed takes no more lines: then there is nothing to come back for. */
+  const quietly = (act: () => void): void => {
+    try {
+      act();
+    } catch {
+      stopTimers();
+    }
+  };
+  const arm = (): void => {
+    if (closed) return;
+    if (stopChecking === undefined && engine.head().seq > place().checked) {
+      stopChecking = clock.after(CHECKPOINT_MS, () => {
+        stopChecking = undefined;
+        quietly(() => commit(chain([], undefined, true).lines));
+      });
+    }
+    const next = runs.next();
+    if (stopCounting === undefined && next !== undefined) {
+      stopCounting = clock.after(Math.max(0, next - clock.tick()), () => {
+        stopCounting = undefined;
+        quietly(() => commit(chain(runs.due(clock.tick())).lines));
+        quietly(arm);
+      });
+    }
+  };
+
+  const take = (entries: readonly Entry[]): { lines: readonly Line[]; at: number } => {
+    if (entries.some(({ kind }) => OURS.has(kind)))
+      throw new CapError('invalid', 'a line of this kind is written by the ledger itself');
+    return chain(runs.take(entries, clock.tick(), clock.wall()), entries[0]);
+  };
+  const close = (): void => {
+    if (closed) return;
+    closed = true;
+    stopTimers();
+    for (const stop of stops) stop();
+    if (ledgers.get(engine) === ledger) ledgers.delete(engine);
+    quietly(() => commit(chain(runs.close(), undefined, true).lines));
+  };
+  const ledger: Ledger = Object.freeze({
+    prepare: (entries: readonly Entry[]) => take(entries).lines,
     write(entries: readonly Entry[]) {
-      const first = engine.head().seq + 1;
-      commit(next(entries));
-      return first;
+      const { lines, at } = take(entries);
+      commit(lines);
+      if (lines.length === 0) arm(); // a commit arms by itself
+      return at;
     },
-    commitArgs(encoded: string, count: number) {
-      const text = new TextEncoder().encode(encoded);
-      const salted = new Uint8Array(32 + text.length);
-      salted.set(random(32));
-      salted.set(text, 32);
-      return { args: sha256(salted), argc: count };
+    redact(seq: number, said: Fields = {}) {
+      const kept = engine.args(seq, seq).length > 0;
+      if (kept) {
+        const forgets = mutant('redaction') ? {} : { forgets: seq };
+        commit(chain([{ kind: 'redact', fields: { ...said, line: seq }, ...forgets }]).lines);
+      }
+      // Also where there was nothing: an earlier redaction may have been cut off before this.
+      if (!mutant('redaction')) engine.scrub();
+      return kept;
     },
+    close,
   });
+
+  commit(
+    chain([
+      begun
+        ? { kind: 'restart', fields: { boot: clock.bootId, epoch: engine.epoch } }
+        : { kind: 'genesis', fields: { stream, boot: clock.bootId, key: keyText(key) } },
+    ]).lines,
+  );
+  ledgers.set(engine, ledger);
+  const stops = [engine.onCommit(arm), engine.onClosing(close)];
+  arm();
+  return ledger;
+}
+
+const OURS: ReadonlySet<LineKind> = new Set(['genesis', 'restart', 'checkpoint', 'redact']);
+
+function urgencyOf(kind: LineKind, fields: Fields): Line['urgency'] {
+  if (ENDS.has(kind)) return 'ends';
+  return kind === 'checkpoint' || (kind === 'refuse' && fields['count'] !== undefined) ? 'along' : undefined;
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** The key of a ledger that is there already: it must be the one that this store signs with. */
+function keyOf(engine: StoreEngine): Key {
+  const [first] = engine.lines(1, 1);
+  const key = first === undefined ? undefined : parseKey(said(first.bytes)['key']);
+  if (key === undefined || hex(key.publicKey) !== hex(engine.signer.publicKey))
+    throw new CapError(
+      'invalid',
+      'the ledger in this store was begun with another key: put its ledger.key back, or give another --state folder',
+    );
+  return key;
+}
+
+// ---- the mark: the number of the last checkpoint's line, 8 bytes, then the packed tree ------------------------------------------
+
+function markOf(checked: number, tree: Tree): Uint8Array {
+  const packed = tree.pack();
+  const mark = new Uint8Array(8 + packed.length);
+  new DataView(mark.buffer).setFloat64(0, checked);
+  mark.set(packed, 8);
+  return mark;
+}
+
+/** From the mark; where only a part of what was prepared together was committed there is none, and the lines are read again. */
+function placeOf(engine: StoreEngine, { seq, mark }: Head): Place {
+  if (mark !== undefined && mark.length >= 8) {
+    const checked = new DataView(mark.buffer, mark.byteOffset).getFloat64(0);
+    const tree = Tree.unpack(seq, mark.subarray(8));
+    if (tree !== undefined) return { mark, tree, checked };
+  }
+  const tree = Tree.empty();
+  let checked = 0;
+  for (let from = 1; from <= seq; ) {
+    const page = engine.lines(from, Math.min(PAGE, seq - from + 1));
+    if (page.length === 0) break;
+    for (const { seq: n, bytes } of page) {
+      tree.add(bytes);
+      if (said(bytes)['k'] === 'checkpoint') checked = n;
+      from = n + 1;
+    }
+  }
+  return { mark, tree, checked };
+}
+
+function said(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    return {};
+  }
 }

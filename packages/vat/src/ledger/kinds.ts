@@ -1,17 +1,19 @@
 /**
- * What a line can be about: a closed set, and the one table of it.
+ * What a line can be about: a closed set, and the one table of it (docs/ledger.md is the long form).
  *
  * The fields beside are the usual ones; a line carries those that are known. Names, never values: of arguments a line holds
  * only a salted commitment (`args`) and their number (`argc`).
  */
 export const KINDS = {
-  genesis: 'the first line: stream (a random id of this ledger), boot',
+  genesis: 'the first line: stream (a random id of this ledger), boot, key (whose signatures count)',
+  checkpoint: 'the host vouches for all lines before this one: note (a signed C2SP checkpoint)',
+  redact: 'the arguments of an earlier line were deleted: line (its seq), by, why',
   restart: 'the store was opened again: boot, epoch. What was under way before this line is unknown',
   session: 'a session began or ended: session, what',
   grant: 'a granter let a session hold something: grant, session, petname, terms, by',
-  call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, use',
+  call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use',
   result: 'what became of a call: call (its seq), code',
-  refuse: 'a call was not let through: grant, session, method, code',
+  refuse: 'a call was not let through: grant, session, method, code; or meter, code. With count, since: so many more like it',
   revoke: 'a granter ended a grant: grant, by',
   expire: 'a grant ended by time or by its last use: grant, code',
   'host-stop': 'the host closed in good order',

@@ -57,7 +57,7 @@ export function crcTail(body: string | Uint8Array): string {
  * that 32 fields can then come to is 32 × (32 + 28) bytes.
  */
 const CUTS = [4096, 1024, 256, 64, 0] as const;
-const MARK = '…';
+export const MARK = '…';
 const RESERVED: ReadonlySet<string> = new Set(['v', 'seq', 't', 'vt', 'k', 'prev', 'crc']);
 
 /** Field names are ours, never a caller's: a wrong one is a bug and is refused. */
@@ -125,7 +125,7 @@ function notData(): CapError {
 }
 
 /** The last line of defence, not the first: secrets are kept out of fields by those who make them. */
-function blot(text: string): string {
+export function blot(text: string): string {
   return text.includes('hob1_') ? text.replace(/hob1_[A-Za-z0-9_-]+/g, `hob1_${MARK}`) : text;
 }
 

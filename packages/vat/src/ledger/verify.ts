@@ -1,16 +1,24 @@
 /**
  * Checks a ledger, in a store or exported to a file, and names the first line that is not as it was written.
  *
- * Promise: a line changed, left out, put in or moved is found, and so is an end cut off inside a line. What a *file* cannot show
- * is that whole lines are missing at its end; a store can, because its head is kept beside the lines.
+ * Promise: a line changed, left out, put in or moved is found, and so is an end cut off inside a line. Lines that were written
+ * anew, with a chain that is right, are found at the next checkpoint, at most 1,000 lines further: without the host's key none can
+ * be made. What a *file* cannot show is that whole lines are missing at its end (`signed` says how far the host vouches); a
+ * store can, because its head is kept beside the lines. Who has the store *and* its key can write another history from the
+ * first line on: only a checkpoint that was kept elsewhere (`anchor`) shows that, and also a store that was put back to an earlier state.
  *
  * Reads in batches: neither the file nor the ledger is ever in memory as a whole, and other work goes on in between.
  */
 import { sha256 } from '../drivers/hash.ts';
 import { readLines } from '../drivers/lines.ts';
-import { engineOf, type Head, type Store } from '../store/store.ts';
+import { CapError } from '../errors.ts';
+import { engineOf, type Head, type Store, type StoredArgs } from '../store/store.ts';
+import { commitment } from './arguments.ts';
+import { CHECKPOINT_LINES } from './chain.ts';
 import { CRC_TAIL, crcTail, MAX_LINE_BYTES } from './line.ts';
+import { type Checkpoint, keyText, noteReader, parseKey, rootText } from './note.ts';
 import { breathe, PAGE } from './pages.ts';
+import { Tree } from './tree.ts';
 
 export interface LedgerVerdict {
   readonly ok: boolean;
@@ -19,14 +27,36 @@ export interface LedgerVerdict {
   /** The first bad line, counted from 1. */
   readonly badLine?: number;
   readonly why?: string;
+  /** Checkpoints found good, with their signatures. */
+  readonly checkpoints: number;
+  /** The host vouches for so many lines from the first on; of the end of a file beyond them, lines could be missing. */
+  readonly signed: number;
+  /** The last of these checkpoints, as text: kept somewhere else it is an anchor. */
+  readonly checkpoint?: string;
 }
 
-export async function verifyLedger(where: Store | { readonly file: string }): Promise<LedgerVerdict> {
-  return 'file' in where ? verifyFile(where.file) : verifyStore(where);
+export interface VerifyOptions {
+  /** A checkpoint of this ledger that was kept elsewhere: its lines must still be there, and be the same. */
+  readonly anchor?: string;
+  /** The key that the genesis line has to name, as it names it, where that is known from elsewhere. */
+  readonly key?: string;
 }
 
-async function verifyFile(file: string): Promise<LedgerVerdict> {
-  const check = makeCheck();
+/** Errors: `invalid` for an anchor that is none; `unavailable` for a file that cannot be read. */
+export async function verifyLedger(
+  where: Store | { readonly file: string },
+  options: VerifyOptions = {},
+): Promise<LedgerVerdict> {
+  const { anchor } = options;
+  if (anchor !== undefined && !(typeof anchor === 'string' && LOOKS_LIKE_ONE.test(anchor)))
+    throw new CapError('invalid', 'this is no checkpoint: an anchor is the whole text of one, with its signature');
+  return 'file' in where ? verifyFile(where.file, options) : verifyStore(where, options);
+}
+
+const LOOKS_LIKE_ONE = /^[^\n]+\n\d+\n[A-Za-z0-9+/=]+\n\n—/;
+
+async function verifyFile(file: string, options: VerifyOptions): Promise<LedgerVerdict> {
+  const check = makeCheck(options);
   for await (const batch of readLines(file, MAX_LINE_BYTES)) {
     for (const bytes of batch) {
       const bad = check.take(bytes);
@@ -36,14 +66,17 @@ async function verifyFile(file: string): Promise<LedgerVerdict> {
   return check.end();
 }
 
-async function verifyStore(store: Store): Promise<LedgerVerdict> {
+async function verifyStore(store: Store, options: VerifyOptions): Promise<LedgerVerdict> {
   const engine = engineOf(store);
-  const check = makeCheck();
+  const check = makeCheck(options, engine.signer.publicKey);
   // From below 1, to find a row that was slipped in before the first.
   for (let from = Number.MIN_SAFE_INTEGER; ; await breathe()) {
     const page = engine.lines(from, PAGE);
+    const last = page.at(-1)?.seq ?? from;
+    const side = page.length === 0 ? [] : engine.args(from, last);
+    const args = side.length === 0 ? undefined : new Map(side.map((row) => [row.seq, row]));
     for (const { seq, bytes } of page) {
-      const bad = check.take(bytes);
+      const bad = check.take(bytes, args?.get(seq));
       if (bad !== undefined) return bad;
       from = seq + 1;
     }
@@ -53,15 +86,35 @@ async function verifyStore(store: Store): Promise<LedgerVerdict> {
 }
 
 interface Check {
-  /** The next line; answers a verdict as soon as there is a bad one. */
-  take(bytes: Uint8Array): LedgerVerdict | undefined;
+  /** The next line, with what is kept beside it; answers a verdict as soon as there is a bad one. */
+  take(bytes: Uint8Array, args?: StoredArgs): LedgerVerdict | undefined;
   end(head?: Head): LedgerVerdict;
 }
 
-function makeCheck(): Check {
+/** `owner` is the key of the store that holds the ledger. */
+function makeCheck({ anchor, key: expected }: VerifyOptions, owner?: Uint8Array): Check {
   let count = 0;
   let hash = '';
   let broken = false; // the last line's `prev` is not the hash of the line before it
+  const tree = Tree.empty();
+  let readNote: ((note: unknown) => Checkpoint | undefined) | undefined;
+  let anchored: Checkpoint | undefined;
+  let checkpoints = 0;
+  let checked = 0; // the last checkpoint's line
+  let last: { readonly note: string; readonly size: number } | undefined;
+
+  const known = () => ({
+    checkpoints,
+    signed: last?.size ?? 0,
+    ...(last === undefined ? {} : { checkpoint: last.note }),
+  });
+  const verdict = (badLine: number, why: string): LedgerVerdict => ({
+    ok: false,
+    lines: badLine - 1,
+    badLine,
+    why,
+    ...known(),
+  });
 
   /**
    * Of two neighbours that do not fit one was changed. If the next line (or the head) names the second one's hash, the second
@@ -72,14 +125,53 @@ function makeCheck(): Check {
       ? verdict(count - 1, 'it is not the line that the next one was written after: it was changed')
       : verdict(count, 'its prev is not the hash of the line before it');
 
+  const begin = (text: unknown): string | undefined => {
+    const key = parseKey(text);
+    if (key === undefined) return 'it names no key whose signatures would count';
+    const other = owner !== undefined && keyText({ name: key.name, publicKey: owner }) !== text;
+    if (other || (expected !== undefined && expected !== text)) return 'it names another key: it was changed';
+    readNote = noteReader(key);
+    if (anchor === undefined) return undefined;
+    anchored = readNote(anchor);
+    return anchored === undefined
+      ? 'the anchor is not of this ledger: another one stands here, or the anchor was changed'
+      : undefined;
+  };
+
+  const checkpoint = (note: unknown): string | undefined => {
+    const said = readNote?.(note);
+    if (said === undefined) return "its checkpoint is not signed by the ledger's key";
+    if (said.size !== count || said.root !== rootText(tree))
+      return 'its checkpoint is of other lines: some line before it was written anew';
+    checkpoints += 1;
+    checked = count + 1;
+    last = { note: note as string, size: count };
+    return undefined;
+  };
+
+  /** What is wrong with a line whose place in the chain is right. */
+  const doubt = ({ kind, said }: Good, args: StoredArgs | undefined): string | undefined => {
+    if (args !== undefined && commitment(args) !== said['args'])
+      return 'the arguments kept beside it are not those that it commits to';
+    if (kind === 'genesis') return begin(said['key']);
+    if (kind === 'checkpoint') return checkpoint(said['note']);
+    if (count - checked >= CHECKPOINT_LINES) return 'a checkpoint is missing before it';
+    return undefined;
+  };
+
   return {
-    take(bytes) {
+    take(bytes, args) {
       const line = read(bytes, count + 1);
       if (broken) return blame(line.why === undefined && line.prev === hash);
       if (line.why !== undefined) return verdict(count + 1, line.why);
       broken = line.prev !== hash;
+      const why = broken ? undefined : doubt(line, args);
+      if (why !== undefined) return verdict(count + 1, why);
       hash = sha256(bytes);
+      tree.add(bytes);
       count += 1;
+      if (anchored?.size === count && anchored.root !== rootText(tree))
+        return verdict(count, 'up to here it is not the ledger that the anchor is of: some line was written anew');
       return undefined;
     },
     end(head) {
@@ -91,16 +183,20 @@ function makeCheck(): Check {
       if (head !== undefined && head.seq < count) return verdict(head.seq + 1, 'it was put in after the last line');
       if (head !== undefined && head.hash !== hash)
         return verdict(count, 'it is not the line that was committed last: it was changed');
-      return { ok: true, lines: count };
+      if (anchor !== undefined && (anchored?.size ?? 1) > count)
+        return verdict(count + 1, `it is missing: the anchor is of ${anchored?.size ?? 'more'} lines. This is an earlier state`);
+      return { ok: true, lines: count, ...known() };
     },
   };
 }
 
-function verdict(badLine: number, why: string): LedgerVerdict {
-  return { ok: false, lines: badLine - 1, badLine, why };
+interface Good {
+  readonly why?: never;
+  readonly prev: string;
+  readonly kind: unknown;
+  readonly said: { readonly [field: string]: unknown };
 }
-
-type Reading = { readonly why: string; readonly prev?: never } | { readonly why?: never; readonly prev: string };
+type Reading = { readonly why: string; readonly prev?: never } | Good;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -125,5 +221,5 @@ function read(bytes: Uint8Array, n: number): Reading {
     return { why: n === 1 ? 'a ledger begins with its genesis line' : 'there can be no second genesis line' };
   if (seq !== n) return { why: `it says that it is line ${String(seq)}: a line is missing, put in or moved` };
   if (typeof prev !== 'string') return { why: 'it has no prev' };
-  return { prev };
+  return { prev, kind: k, said };
 }

@@ -1,22 +1,33 @@
 /** Rows in memory: the same rules without a disk. Gone with the process; nothing in it is a promise to keep. */
+import { memorySigner } from '../drivers/keys.ts';
 import { compareUtf8 } from '../sorted-keys.ts';
-import type { Rows } from './engine.ts';
-import type { Line, StoredLine } from './store.ts';
+import { Full, type Rows } from './engine.ts';
+import type { Args, Line, StoredLine } from './store.ts';
 
 export interface MemoryOptions {
   /** Tests: a disk that is full at so many lines. */
   readonly maxLines?: number;
+  /** Tests: room that is kept, beyond that. */
+  readonly reserve?: number;
 }
 
 export function memoryRows(options: MemoryOptions = {}): Rows {
   const kept: StoredLine[] = [];
   const cells = new Map<string, string>();
+  const args = new Map<number, Args>();
+  let room = options.maxLines ?? Number.POSITIVE_INFINITY;
+  let reserve = options.reserve ?? 0;
   return {
     epoch: 1,
     head: Object.freeze({ seq: 0, hash: '' }),
+    signer: memorySigner(),
     append(_epoch, lines: readonly Line[], _head, written) {
-      if (kept.length + lines.length > (options.maxLines ?? Number.POSITIVE_INFINITY)) throw new Error('full');
-      for (const { seq, bytes } of lines) kept.push(Object.freeze({ seq, bytes: bytes.slice() }));
+      if (kept.length + lines.length > room) throw new Full();
+      for (const { seq, bytes, args: said, forgets } of lines) {
+        kept.push(Object.freeze({ seq, bytes: bytes.slice() }));
+        if (said !== undefined) args.set(seq, { salt: said.salt.slice(), bytes: said.bytes.slice() });
+        if (forgets !== undefined) args.delete(forgets);
+      }
       for (const [key, value] of written) {
         if (value === undefined) cells.delete(key);
         else cells.set(key, value);
@@ -29,6 +40,21 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
         .map(({ seq, bytes }) => ({ seq, bytes: bytes.slice() })),
     get: (key) => cells.get(key),
     scan: (prefix) => [...cells].filter(([key]) => key.startsWith(prefix)).sort(([a], [b]) => compareUtf8(a, b)),
+    args(from, to) {
+      const found = [];
+      for (let seq = Math.max(1, from); seq <= Math.min(to, kept.length); seq += 1) {
+        const said = args.get(seq);
+        if (said !== undefined) found.push({ seq, salt: said.salt.slice(), bytes: said.bytes.slice() });
+      }
+      return found;
+    },
+    scrub() {},
+    release() {
+      if (reserve === 0) return false;
+      room += reserve;
+      reserve = 0;
+      return true;
+    },
     close() {},
   };
 }

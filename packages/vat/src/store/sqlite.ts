@@ -4,24 +4,32 @@
  * The head stands beside the lines and is written with them. So a ledger whose end was cut off, or whose last line was
  * changed, does not verify, although no later line vouches for it.
  */
-import { openSqlite, type SqliteOptions } from '../drivers/sqlite.ts';
-import type { Rows } from './engine.ts';
-import type { StoredLine } from './store.ts';
+import { folderSigner } from '../drivers/keys.ts';
+import { reserveIn } from '../drivers/reserve.ts';
+import { isFull, openSqlite, type SqliteOptions } from '../drivers/sqlite.ts';
+import { Full, type Rows } from './engine.ts';
+import type { StoredArgs, StoredLine } from './store.ts';
 
-/** Counts up with each change of the tables; a newer store is refused, an older one migrated. */
-const VERSION = 1;
+/** Counts up with each change of the tables; a newer store is refused. 1 was never released. */
+const VERSION = 2;
 
 const SCHEMA = `
   CREATE TABLE store (
     id    INTEGER PRIMARY KEY CHECK (id = 1),
     epoch INTEGER NOT NULL,                     -- how often it was opened
     seq   INTEGER NOT NULL,                     -- the head: the last line's number and hash
-    hash  TEXT    NOT NULL
+    hash  TEXT    NOT NULL,
+    mark  BLOB                                  -- what the ledger goes on from
   ) STRICT;
-  INSERT INTO store VALUES (1, 0, 0, '');
+  INSERT INTO store VALUES (1, 0, 0, '', NULL);
   CREATE TABLE line (
     seq   INTEGER PRIMARY KEY,
     bytes BLOB    NOT NULL                      -- exactly what was hashed
+  ) STRICT;
+  CREATE TABLE args (
+    seq   INTEGER PRIMARY KEY,                  -- of the line that commits to them
+    salt  BLOB    NOT NULL,
+    bytes BLOB    NOT NULL
   ) STRICT;
   CREATE TABLE cell (
     key   BLOB    PRIMARY KEY,                  -- UTF-8, so that the order of bytes is the order of keys
@@ -29,24 +37,47 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID`;
 
 export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
-  const sqlite = openSqlite(folder, { version: VERSION, sql: SCHEMA }, options);
+  const sqlite = openSqlite(folder, { version: VERSION, oldest: VERSION, sql: SCHEMA }, options);
   try {
+    const signer = folderSigner(folder); // the lock is ours: nobody else makes one at the same time
+    const reserve = reserveIn(folder);
+    sqlite.emptyLog(); // a crash may have left in it what was deleted
     sqlite.transaction(() => sqlite.run('UPDATE store SET epoch = epoch + 1'));
-    const [row] = sqlite.all('SELECT epoch, seq, hash FROM store');
+    reserve.fill();
+    const [row] = sqlite.all('SELECT epoch, seq, hash, mark FROM store');
     return {
       epoch: Number(row?.['epoch']),
-      head: Object.freeze({ seq: Number(row?.['seq']), hash: String(row?.['hash']) }),
+      head: Object.freeze({
+        seq: Number(row?.['seq']),
+        hash: String(row?.['hash']),
+        mark: (row?.['mark'] as Uint8Array | null) ?? undefined,
+      }),
+      signer,
       append(epoch, lines, head, cells) {
-        sqlite.transaction(() => {
-          for (const { seq, bytes } of lines) sqlite.run('INSERT INTO line VALUES (?, ?)', seq, bytes);
-          for (const [key, value] of cells) {
-            if (value === undefined) sqlite.run('DELETE FROM cell WHERE key = ?', Buffer.from(key));
-            else sqlite.run('INSERT INTO cell VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', Buffer.from(key), value);
-          }
-          // The fence is in the same transaction as the rows: what an engine for several hosts needs, and costs nothing here.
-          if (sqlite.run('UPDATE store SET seq = ?, hash = ? WHERE epoch = ?', head.seq, head.hash, epoch) !== 1)
-            throw new Error('fenced');
-        });
+        try {
+          sqlite.transaction(() => {
+            for (const { seq, bytes, args, forgets } of lines) {
+              sqlite.run('INSERT INTO line VALUES (?, ?)', seq, bytes);
+              if (args !== undefined) sqlite.run('INSERT INTO args VALUES (?, ?, ?)', seq, args.salt, args.bytes);
+              if (forgets !== undefined) sqlite.run('DELETE FROM args WHERE seq = ?', forgets);
+            }
+            for (const [key, value] of cells) {
+              if (value === undefined) sqlite.run('DELETE FROM cell WHERE key = ?', Buffer.from(key));
+              else
+                sqlite.run(
+                  'INSERT INTO cell VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+                  Buffer.from(key),
+                  value,
+                );
+            }
+            const { seq, hash, mark = null } = head;
+            // The fence is in the same transaction as the rows: what an engine for several hosts needs, and costs nothing here.
+            if (sqlite.run('UPDATE store SET seq = ?, hash = ?, mark = ? WHERE epoch = ?', seq, hash, mark, epoch) !== 1)
+              throw new Error('fenced');
+          });
+        } catch (error) {
+          throw isFull(error) ? new Full() : error;
+        }
       },
       lines: (from, limit) =>
         sqlite.all(
@@ -59,6 +90,14 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
         sqlite
           .all('SELECT key, value FROM cell WHERE key >= ? AND key < ? ORDER BY key', Buffer.from(prefix), after(prefix))
           .map(({ key, value }) => [Buffer.from(key as Uint8Array).toString('utf8'), value as string] as const),
+      args: (from, to) =>
+        sqlite.all(
+          'SELECT seq, salt, bytes FROM args WHERE seq BETWEEN ? AND ? ORDER BY seq',
+          from,
+          to,
+        ) as unknown as readonly StoredArgs[],
+      scrub: () => sqlite.emptyLog(),
+      release: () => reserve.release(),
       close: () => sqlite.close(),
     };
   } catch (error) {

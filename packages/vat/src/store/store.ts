@@ -3,10 +3,12 @@
  *
  * Promise: a commit is all or nothing, and durable when it returns. A commit that fails changes nothing and is the last of
  * that store until it is opened again: after a failed write nobody can say what the disk holds, and asking again has been
- * known to answer "fine" for data that was lost (fsync).
+ * known to answer "fine" for data that was lost (fsync). One exception: on a disk that is merely full, lines that end
+ * authority (revoke, expire, host-stop) are still committed, if need be in room that is kept for them.
  *
  * For now commits run on the thread of the caller. Group commit in a worker changes `commit` and nothing else here.
  */
+import type { Signer } from '../drivers/keys.ts';
 import { CapError } from '../errors.ts';
 import { makeEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
@@ -23,6 +25,24 @@ export interface Line {
   readonly seq: number;
   readonly bytes: Uint8Array;
   readonly hash: string;
+  /** Kept in a table of their own: the line only commits to them. */
+  readonly args?: Args | undefined;
+  /** The number of a line whose arguments are deleted in the same commit. */
+  readonly forgets?: number | undefined;
+  /** What the ledger goes on from; kept with the head. On the last line of those that were prepared together. */
+  readonly mark?: Uint8Array | undefined;
+  /** `ends`: ends authority, so it may use the room that is kept for that. `along`: may go with one that ends. */
+  readonly urgency?: 'ends' | 'along' | undefined;
+}
+
+/** SHA-256 of `salt` and `bytes` is the commitment. */
+export interface Args {
+  readonly salt: Uint8Array;
+  readonly bytes: Uint8Array;
+}
+
+export interface StoredArgs extends Args {
+  readonly seq: number;
 }
 
 /** A line as the store holds it: input from outside, to be verified before it is believed. */
@@ -35,6 +55,7 @@ export interface StoredLine {
 export interface Head {
   readonly seq: number;
   readonly hash: string;
+  readonly mark?: Uint8Array | undefined;
 }
 
 /** What one commit writes. Portraits, table rows and queued messages join the lines here. */
@@ -56,8 +77,16 @@ export interface StoreEngine {
   get(key: string): string | undefined;
   /** The cells whose key begins with `prefix`, in the order of their keys' UTF-8 bytes. */
   scan(prefix: string): readonly (readonly [key: string, value: string])[];
+  /** The arguments that are kept of lines `from` to `to`. */
+  args(from: number, to: number): readonly StoredArgs[];
+  /** Signs for this store. */
+  readonly signer: Signer;
+  /** Makes sure that what was deleted is in no file any more. */
+  scrub(): void;
   /** After each commit that wrote; answers how to stop. A listener must not throw. */
   onCommit(listener: () => void): () => void;
+  /** Once, before the close, while it can still be committed; an error of a listener is dropped. */
+  onClosing(listener: () => void): () => void;
   /** Once, while `lines` can still be read. */
   onClose(listener: () => void): () => void;
   close(): void;

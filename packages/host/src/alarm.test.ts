@@ -1,0 +1,47 @@
+/** The end of a grant by time is a turn of its own. */
+
+import { E, testClock } from '@hob/vat';
+import { expect, test } from 'vitest';
+import { code, house, lines } from '../test/house.ts';
+
+test('at its deadline a grant ends with a ledger line, though nobody calls; what is under way is stopped after the grace', async () => {
+  const clock = testClock();
+  const home = await house({ clock });
+  const waiting = Promise.withResolvers<string>();
+  try {
+    await home.host.offer('bell', { wait: () => waiting.promise });
+    await E(home.granter).grant(home.session.id, 'bell', 'bell', { for: 10_000 });
+    const cap = await home.session.cap<{ wait(): Promise<string> }>('bell');
+    let told = '';
+    const answer = code(E(cap).wait()).then((said) => (told = said));
+    const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+    await settle();
+    clock.advance(9_999);
+    await settle();
+    expect(await lines(home.host, 'expire')).toEqual([]);
+    clock.advance(50);
+    await settle();
+    expect(await lines(home.host, 'expire')).toHaveLength(1);
+    expect(told).toBe('');
+    expect((await E(home.granter).list())[0]).toMatchObject({ state: 'expired' });
+    clock.advance(1_000);
+    await settle();
+    expect(told).toBe('expired');
+    await answer;
+    expect(await lines(home.host, 'expire')).toHaveLength(1);
+    expect(clock.pending()).toBe(0);
+  } finally {
+    waiting.resolve('over');
+    await home.close();
+  }
+});
+
+test('a host that closes leaves no alarm behind', async () => {
+  const clock = testClock();
+  const home = await house({ clock });
+  await home.host.offer('bell', { ring: async () => 'ding' });
+  for (const name of ['a', 'b', 'c']) await E(home.granter).grant(home.session.id, name, 'bell', {});
+  expect(clock.pending()).toBe(3);
+  await home.close();
+  expect(clock.pending()).toBe(0);
+});

@@ -1,0 +1,247 @@
+/** A host from the inside and the outside: what a session sees, and what one cannot do to another. */
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { openFsCap } from '@hob/caps-fs';
+import { E, type Far, testClock } from '@hob/vat';
+import type { EndoConnection } from '@hob/vat/captp';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { code, type House, held, house, lines } from '../test/house.ts';
+import { openHost, type SessionFace } from './index.ts';
+
+interface Bell {
+  ring(text: string): Promise<string>;
+  wait(): Promise<string>;
+}
+let waiting: PromiseWithResolvers<string>;
+const bell = { ring: async (text: string) => `ding ${text}`, wait: () => waiting.promise };
+
+let home: House;
+beforeEach(async () => {
+  waiting = Promise.withResolvers();
+  home = await house();
+  await home.host.offer('bell', bell);
+});
+afterEach(() => {
+  waiting.resolve('over');
+  return home.close();
+});
+const grant = (petname: string, terms = {}, session = home.session.id): Promise<{ id: string }> =>
+  E(home.granter).grant(session, petname, 'bell', terms) as unknown as Promise<{ id: string }>;
+const any = (x: unknown): Record<string, (...args: unknown[]) => Promise<unknown>> => E(x as object) as never;
+
+test('a session starts with nothing, and sees what was granted, and nothing else', async () => {
+  const { bootstrap } = await home.enter(home.session.secret);
+  expect(await E(bootstrap).caps()).toEqual([]);
+  await grant('bell-a');
+  expect(await E(bootstrap).caps()).toEqual(['bell-a']);
+  expect(await E(home.session as never as Far<SessionFace>).caps().catch(() => 'no')).toBe('no'); // biome-ignore format: one line
+  const connection = { bootstrap } as EndoConnection<SessionFace>;
+  expect(await E(held<Bell>(connection, 'bell-a')).ring('x')).toBe('ding x');
+  const absent = ['bell', 'directory', '', '__proto__', 'constructor', 'toString', 'then', 'x'.repeat(100_000), '../bell-a', 'BELL-A']; // biome-ignore format: one line
+  const said = await Promise.all(
+    absent.map((name) =>
+      E(bootstrap)
+        .cap(name)
+        .catch((error: Error) => error.message),
+    ),
+  );
+  expect(new Set(said).size).toBe(1);
+  for (const name of [undefined, null, 7, {}, ['bell-a'], bootstrap])
+    expect(await code(E(bootstrap).cap(name as string))).toBe('no-such-object');
+});
+
+test('a session’s bootstrap has no method of a host, a granter, a ledger or a gate', async () => {
+  await grant('bell-a');
+  const connection = await home.enter(home.session.secret);
+  for (const method of [
+    'grant',
+    'list',
+    'revoke',
+    'ledger',
+    'verify',
+    'offer',
+    'openSession',
+    'addGranter',
+    'expire',
+    'look',
+    'admit',
+    'pass',
+    'held',
+    'constructor',
+    '__proto__',
+    'vats',
+    'lines',
+    'expireAt',
+  ]) {
+    // biome-ignore format: one line
+    expect(await code(any(connection.bootstrap)[method]?.() as Promise<unknown>), method).toMatch(/^(no-such-method|TypeError.*)$/);
+    expect(await code(any(held(connection, 'bell-a'))[method]?.() as Promise<unknown>), method).toMatch(
+      /^(no-such-method|TypeError.*)$/,
+    );
+  }
+});
+
+test('another granter’s sessions are as absent as those that never were', async () => {
+  const { granter: stranger } = await home.host.addGranter('stranger');
+  const { id } = await grant('bell-a');
+  const never = 'never-0000';
+  const why = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'ok', (error: Error) => error.message); // biome-ignore format: one line
+  const of = (session: string): Promise<string[]> =>
+    Promise.all([
+      why(E(stranger).grant(session, 'mine', 'bell', {})),
+      why(E(stranger).revoke({ session })),
+      why(E(stranger).list({ session })),
+    ]);
+  expect(await of(home.session.id)).toEqual(await of(never));
+  expect(await why(E(stranger).revoke({ grant: id }))).toBe(await why(E(stranger).revoke({ grant: 'g999-none' })));
+  expect(await E(stranger).list()).toEqual([]);
+  await E(stranger).revoke('all');
+  expect(await E(home.granter).list({ live: true })).toHaveLength(1);
+});
+
+test('a petname is never bound anew, also not after it was revoked', async () => {
+  const { id } = await grant('bell-a');
+  expect(await code(grant('bell-a'))).toBe('invalid');
+  await E(home.granter).revoke({ grant: id });
+  expect(await code(grant('bell-a'))).toBe('invalid');
+  for (const name of ['', 'A', 'a b', '../a', '__proto__', 'a'.repeat(64), 'a\n', '-a'])
+    expect(await code(grant(name))).toBe('invalid');
+});
+
+test('what is offered is never handed out bare: without good terms there is no grant and no line', async () => {
+  for (const terms of [{ uses: 0 }, { for: 1, until: 2 }, { use: 1 }, { for: 91 * 86_400_000 }])
+    expect(await code(grant('bell-a', terms))).toBe('invalid');
+  expect(await home.session.caps()).toEqual([]);
+  expect(await lines(home.host, 'grant')).toEqual([]);
+  expect(await code(E(home.granter).grant(home.session.id, 'a', 'nothing', {}))).toBe('no-such-object');
+});
+
+test('a presence of one session is nothing on another’s connection', async () => {
+  const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
+  await grant('bell-a');
+  const [mine, theirs] = [await home.enter(home.session.secret), await home.enter(other.secret)];
+  const bellOfMine = await E(mine.bootstrap).cap('bell-a');
+  // As an argument it arrives as an object of the other session’s own, not as the host’s.
+  expect(await code(E(theirs.bootstrap).cap(bellOfMine as unknown as string))).toBe('no-such-object');
+  expect(await E(theirs.bootstrap).caps()).toEqual([]);
+});
+
+test('a flood of one session is its own: it gets limit, and another is answered meanwhile', async () => {
+  const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
+  await grant('bell-b', {}, other.id);
+  const [flood, quiet] = [await home.enter(home.session.secret), await home.enter(other.secret)];
+  // Calls that nobody answers are what piles up.
+  await grant('bell-a');
+  const stuck = held<Bell>(flood, 'bell-a');
+  const codes: Promise<string>[] = [];
+  for (let index = 0; index < 30_000; index += 1) {
+    codes.push(code(E(stuck).wait()));
+    if (index % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  const started = performance.now();
+  expect(await E(held<Bell>(quiet, 'bell-b')).ring('x')).toBe('ding x');
+  const took = performance.now() - started;
+  flood.close();
+  const counts = Map.groupBy(await Promise.all(codes), (each) => each);
+  expect([...counts.keys()].every((each) => ['limit', 'disconnected'].includes(each))).toBe(true);
+  expect(counts.get('limit')?.length ?? 0).toBeGreaterThan(1000);
+  expect(took).toBeLessThan(15_000);
+}, 60_000);
+
+test('closing with calls in flight tells their callers, and the ledger says that it was in good order', async () => {
+  await grant('bell-a');
+  const connection = await home.enter(home.session.secret);
+  const answer = code(E(held<Bell>(connection, 'bell-a')).wait());
+  while ((await lines(home.host, 'call')).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const closed = home.host.close();
+  waiting.resolve('too late');
+  await closed;
+  expect(['unavailable', 'disconnected']).toContain(await answer);
+  expect((await connection.closed).code).toBe(1001);
+  const again = await openHost({ stateDir: join(home.folder, 'state') });
+  expect((await lines(again, 'host-stop')).length).toBe(1);
+  expect(await again.verify()).toMatchObject({ ok: true });
+  await again.close();
+});
+
+test('a second host on one state is told so, and the first goes on', async () => {
+  const second = await openHost({ stateDir: join(home.folder, 'state') }).catch((error: unknown) => error as Error);
+  expect(second).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/held by another process/) });
+  expect((second as Error).message).not.toContain(home.folder);
+  await grant('bell-a');
+  expect(await home.session.caps()).toEqual(['bell-a']);
+});
+
+test('names that are taken, and granters that are not there, are refused', async () => {
+  expect(await code(home.host.openSession({ name: 'work' }))).toBe('invalid');
+  expect(await code(home.host.openSession({ name: 'next', granters: ['nobody'] }))).toBe('no-such-object');
+  expect(await code(home.host.addGranter('owner'))).toBe('invalid');
+  expect(await code(home.host.offer('Bad Name', bell))).toBe('invalid');
+  const alone = await home.host.openSession({ name: 'alone' });
+  expect(await code(grant('bell-a', {}, alone.id))).toBe('no-such-object');
+});
+
+test('no error and no ledger line tells a session where on the host it works', async () => {
+  mkdirSync(join(home.folder, 'root'));
+  await home.host.offer('directory', await openFsCap(join(home.folder, 'root')));
+  await E(home.granter).grant(home.session.id, 'workspace', 'directory', {});
+  const connection = await home.enter(home.session.secret);
+  const workspace = any(held(connection, 'workspace'));
+  const tries: [string, unknown[]][] = [
+    ['readText', ['missing']],
+    ['readText', ['../state/store.db']],
+    ['readText', ['/etc/passwd']],
+    ['write', ['a/b/c', 'x']],
+    ['write', ['.', 'x']],
+    ['list', ['missing']],
+    ['subdir', ['missing']],
+    ['remove', ['.']],
+    ['rename', ['a', '../b']],
+    ['readText', [{}]],
+    ['readText', []],
+    ['openRead', ['missing']],
+    ['edit', ['missing', []]],
+    ['nothing', []],
+  ];
+  const said: string[] = [];
+  for (const [method, args] of tries) said.push(await (workspace[method]?.(...args) as Promise<unknown>).then(String, (error: Error) => error.message)); // biome-ignore format: one line
+  const all = JSON.stringify([said, await lines(home.host)]);
+  expect(all).not.toContain(home.folder);
+  expect(all).not.toMatch(/store\.db|node:fs|\.ts:\d|ENOENT.*open/);
+});
+
+test('a session’s name of a method does not fill the ledger', async () => {
+  await grant('bell-a', { methods: ['ring'] });
+  const connection = await home.enter(home.session.secret);
+  await code(any(held(connection, 'bell-a'))['x'.repeat(500_000)]?.() as Promise<unknown>);
+  const [line] = await lines(home.host, 'refuse');
+  expect(JSON.stringify(line).length).toBeLessThan(500);
+});
+
+test('state is for its owner only', () => {
+  const state = join(home.folder, 'state');
+  expect(statSync(state).mode & 0o777).toBe(0o700);
+  expect(statSync(join(state, 'store.db')).mode & 0o777).toBe(0o600);
+});
+
+test('no secret is in the ledger', async () => {
+  await grant('bell-a');
+  const connection = await home.enter(home.session.secret);
+  await code(any(held(connection, 'bell-a'))[home.session.secret]?.() as Promise<unknown>);
+  expect(JSON.stringify(await lines(home.host))).not.toContain(home.session.secret);
+});
+
+test('a clock that is handed in decides', async () => {
+  const clock = testClock();
+  const other = await house({ clock });
+  try {
+    await other.host.offer('bell', bell);
+    await E(other.granter).grant(other.session.id, 'bell-a', 'bell', { for: 1000 });
+    const cap = await other.session.cap<Bell>('bell-a');
+    expect(await E(cap).ring('x')).toBe('ding x');
+    clock.advance(1000);
+    expect(await code(E(cap).ring('x'))).toBe('expired');
+  } finally {
+    await other.close();
+  }
+});

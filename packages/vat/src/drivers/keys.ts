@@ -1,0 +1,115 @@
+/**
+ * The host's ed25519 key: the only file that makes, keeps or uses one.
+ *
+ * Promise: the secret half never leaves this file; what others get can sign and can be checked. On a disk it is `ledger.key`
+ * in the store's folder (PKCS #8 as PEM, mode 0600), there whole and durable before anything is signed with it. A key file
+ * that is damaged or none of ours is refused, never replaced: a new key would make the old signatures somebody else's.
+ */
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { CapError } from '../errors.ts';
+
+export interface Signer {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** 64 bytes. */
+  sign(message: Uint8Array): Uint8Array;
+}
+
+/** A key that is gone with the process. */
+export function memorySigner(): Signer {
+  return signerOf(generateKeyPairSync('ed25519').privateKey);
+}
+
+/** The key of the store in `folder`, made the first time. Only for who holds the store's lock: two makers would race. */
+export function folderSigner(folder: string): Signer {
+  const file = join(folder, 'ledger.key');
+  try {
+    const found = lstatSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return create(folder, file);
+    if (!found.isFile()) throw damaged();
+    if ((found.mode & 0o077) !== 0) chmodSync(file, 0o600);
+    return read(file);
+  } catch (error) {
+    if (error instanceof CapError) throw error;
+    throw new CapError(
+      'unavailable',
+      "the store's key cannot be read or made: check that its folder may be written and its disk has room",
+    );
+  }
+}
+
+/** Answers whether a signature is this key's; a key that is none vouches for nothing. */
+export function verifier(publicKey: Uint8Array): (message: Uint8Array, signature: Uint8Array) => boolean {
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' });
+  } catch {
+    return () => false;
+  }
+  return (message, signature) => signature.length === 64 && verify(null, message, key, signature);
+}
+
+/** What stands before the 32 bytes of an ed25519 key in its DER form (RFC 8410). */
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
+
+function signerOf(key: KeyObject): Signer {
+  const der = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return Object.freeze({
+    publicKey: new Uint8Array(der.subarray(SPKI.length)),
+    sign: (message: Uint8Array) => new Uint8Array(sign(null, message, key)),
+  });
+}
+
+/** Whole or not at all: written beside, on the disk before it gets its name. */
+function create(folder: string, file: string): Signer {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const draft = `${file}.new`;
+  rmSync(draft, { force: true });
+  const descriptor = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(descriptor, privateKey.export({ format: 'pem', type: 'pkcs8' }) as string);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(draft, file);
+  if (process.platform !== 'win32') {
+    const above = openSync(folder, 'r');
+    try {
+      fsyncSync(above);
+    } finally {
+      closeSync(above);
+    }
+  }
+  return signerOf(privateKey);
+}
+
+function read(file: string): Signer {
+  const text = readFileSync(file);
+  try {
+    const key = createPrivateKey(text);
+    if (key.asymmetricKeyType === 'ed25519') return signerOf(key);
+  } catch {
+    // said below
+  }
+  throw damaged();
+}
+
+function damaged(): CapError {
+  return new CapError(
+    'invalid',
+    'ledger.key of this store is damaged or none of ours: restore it from a backup, or give another --state folder',
+  );
+}

@@ -1,0 +1,116 @@
+/** Sockets as duplexes. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { dial, fromWebSocket, largestFrame } from './websocket.ts';
+
+let server: Server;
+let sockets: WebSocketServer;
+let url: string;
+beforeEach(async () => {
+  server = createServer();
+  sockets = new WebSocketServer({ server, maxPayload: largestFrame, perMessageDeflate: false });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  for (const socket of sockets.clients) socket.terminate();
+  sockets.close();
+  await new Promise<void>((done) => {
+    server.close(() => done());
+    server.closeAllConnections();
+  });
+});
+
+type Duplex = ReturnType<typeof fromWebSocket>;
+const accepted = (): Promise<WebSocket> => new Promise((resolve) => sockets.once('connection', resolve));
+async function both(): Promise<[Duplex, WebSocket]> {
+  const socket = accepted();
+  const duplex = await dial(url, 'secret', 'captp');
+  return [duplex, await socket];
+}
+const closed = (duplex: Duplex): Promise<{ code: number; reason: string }> =>
+  new Promise((resolve) => duplex.onClose(resolve));
+const frame = (duplex: Duplex): Promise<string | Uint8Array> => new Promise((resolve) => duplex.onFrame(resolve));
+
+test('the first frames, sent before who dialled has heard that it is open, are not lost', async () => {
+  sockets.once('connection', (socket: WebSocket) => {
+    socket.send('first');
+    socket.send('second');
+  });
+  const duplex = await dial(url, 'secret', 'captp');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const got: unknown[] = [];
+  duplex.onFrame((each) => got.push(each));
+  expect(got).toEqual(['first', 'second']);
+  duplex.close(1000, '');
+  await closed(duplex);
+});
+
+test('text and bytes arrive as what they were, in order', async () => {
+  const [duplex, socket] = await both();
+  const text = frame(duplex);
+  socket.send('ünïcødé');
+  expect(await text).toBe('ünïcødé');
+  const bytes = frame(duplex);
+  socket.send(Buffer.from([1, 2, 255]));
+  expect(await bytes).toEqual(new Uint8Array([1, 2, 255]));
+  duplex.close(1000, 'done');
+  await closed(duplex);
+});
+
+test('a frame over the limit closes with 1009 before it is in memory', async () => {
+  const [duplex, socket] = await both();
+  const over = closed(duplex);
+  const told = new Promise<number>((resolve) => socket.once('close', resolve));
+  socket.send('x'.repeat(largestFrame + 1));
+  expect((await over).code).not.toBe(1000);
+  expect(await told).toBe(1009);
+});
+
+test('a close says its code and reason to both sides, whatever the reason’s letters and length', async () => {
+  for (const reason of ['a newer connection took its place', 'ü'.repeat(200), 'x'.repeat(5000), '\u2028\n']) {
+    const [duplex, socket] = await both();
+    const told = new Promise<[number, string]>((resolve) =>
+      socket.once('close', (code: number, why: Buffer) => resolve([code, why.toString()])),
+    );
+    duplex.close(4401, reason);
+    expect(await closed(duplex)).toEqual({ code: 4401, reason });
+    const [code, why] = await told;
+    expect(code).toBe(4401);
+    expect(Buffer.byteLength(why)).toBeLessThanOrEqual(123);
+  }
+});
+
+test('a peer that never answers a close is cut', async () => {
+  const [duplex, socket] = await both();
+  socket.pause();
+  const started = performance.now();
+  duplex.close(1000, 'done');
+  expect((await closed(duplex)).code).toBe(1000);
+  expect(performance.now() - started).toBeLessThan(3000);
+});
+
+test('who asks after the end is told of it, and what is sent then goes nowhere', async () => {
+  const [duplex, socket] = await both();
+  socket.terminate();
+  await closed(duplex);
+  expect((await closed(duplex)).code).toBe(1006);
+  duplex.send('nobody hears it');
+  duplex.close(1000, 'again');
+});
+
+test('bytes that are no frame end the connection and nothing else', async () => {
+  const [duplex, socket] = await both();
+  const over = closed(duplex);
+  (socket as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(Buffer.from([0xff, 0xff, 0xff]));
+  expect((await over).code).toBeGreaterThan(1000);
+  const [again] = await both();
+  again.close(1000, '');
+  await closed(again);
+});
+
+test('only a socket of the ws package is taken', () => {
+  expect(() => fromWebSocket({ send: () => {}, on: () => {} })).toThrowError(/no WebSocket/);
+});
