@@ -59,6 +59,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/values.test.ts'],
   },
   {
+    name: 'vat-link-order',
+    breaks: 'messages that wait at a promise lose their place when it becomes another promise',
+    tests: ['packages/vat/src/order.test.ts', 'packages/vat/src/vow.test.ts'],
+  },
+  {
     name: 'vat-cycle',
     breaks: 'a promise resolved to itself is left pending',
     tests: ['packages/vat/src/model.test.ts'],
@@ -92,5 +97,20 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'vat-sealed',
     breaks: 'a reference leads to its class, whose statics open it',
     tests: ['packages/vat/src/reference.test.ts'],
+  },
+  {
+    name: 'sync-normal',
+    breaks: 'a commit is written, not synced (SQLite synchronous=NORMAL)',
+    tests: ['packages/vat/crash/crash.test.ts'],
+  },
+  {
+    name: 'no-dir-fsync',
+    breaks: 'the names of a new store never reach the disk',
+    tests: ['packages/vat/crash/crash.test.ts'],
+  },
+  {
+    name: 'send-before-commit',
+    breaks: 'what a turn sends and answers leaves before its lines are committed',
+    tests: ['packages/vat/crash/crash.test.ts'],
   },
 ];

@@ -295,7 +295,5 @@ test('100,000 random histories: nothing extended, nothing revived; the rules tha
   expect(percent(extended.get('wall clock'))).toBeGreaterThan(20);
   expect(percent(extended.get('hrtime'))).toBeGreaterThan(50);
   expect(percent(extended.get('outlives boots'))).toBeGreaterThan(0.5);
-  expect(percent(revived)).toBeGreaterThan(5);
-  if (process.env.SHOW)
-    console.log(Object.fromEntries([...extended].map(([r, n]) => [r, percent(n)])), percent(revived));
+  expect(percent(revived)).toBeGreaterThan(0.5);
 }, 30_000);

@@ -6,8 +6,8 @@
  * last save to the next start, and only if the wall clock was set back in it: while a machine is off, only that clock counts.
  * What cannot be known counts as over.
  *
- * Measured over 100,000 random histories (time.test.ts): extended 0 % by this rule; by the wall clock alone about half, by a
- * monotonic clock saved at shutdown nearly all.
+ * Measured over 100,000 random histories (time.test.ts): extended 0 % by this rule, 40 % by the wall clock alone, 71 % by a
+ * monotonic clock saved at shutdown.
  *
  * Pure: reads the clock it is given and keeps no file. Not wired into the store yet: who does saves `saved()` with every commit
  * and every 5 s, and commits what `look` answers before it refuses.

@@ -47,6 +47,7 @@ export const leaveBy = (how: (value: unknown) => unknown): void => {
 };
 
 const noCycles = mutant('vat-cycle');
+const losesPlace = mutant('vat-link-order');
 
 interface Watcher {
   fulfilled(value: unknown): void;
@@ -232,7 +233,10 @@ export class Vow extends Target implements Answer {
     this.#watchers = undefined;
     this.#refund();
     // Whoever sends through us from now on comes after what waits here, so appending keeps the order of every sender.
-    if (waiting !== undefined) end.#waiting = joined(end.#waiting, waiting);
+    if (waiting !== undefined && losesPlace) {
+      const late = (): void => each(waiting, (message) => end.post(message));
+      end.watch(late, late);
+    } else if (waiting !== undefined) end.#waiting = joined(end.#waiting, waiting);
     if (this.#settleNative !== undefined) this.#followNatively(end);
     if (watchers !== undefined) end.#watchers = joined(end.#watchers, watchers);
   }

@@ -1,4 +1,6 @@
 /** The door, over real sockets: what a stranger, a web page and a bearer get. */
+
+import { connect } from '@hob/vat/captp';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type House, house, shout } from '../../test/house.ts';
@@ -30,8 +32,8 @@ test('a wrong secret is 401, a web page 403, a re-bound name 403, plain HTTP 426
   expect(await knock(home.url, { secret: home.session.secret, origin: 'http://evil.example' })).toBe('HTTP 403');
   expect(await knock(home.url, { secret: home.session.secret, host: 'evil.example' })).toBe('HTTP 403');
   expect(await knock(home.url, { secret: home.session.secret })).toBe('open');
-  const http = home.url.replace('ws:', 'http:');
-  for (const method of ['GET', 'POST', 'PUT']) expect((await fetch(http, { method })).status).toBe(426);
+  for (const method of ['GET', 'POST', 'PUT'])
+    expect(await status(`${method} /?secret=x HTTP/1.1\r\nHost: x\r\n\r\n`)).toBe('426');
 });
 
 test('the secret in a browser’s subprotocol opens, and is echoed nowhere', async () => {
@@ -125,7 +127,8 @@ test('it is bound to loopback and nothing else', async () => {
   const { networkInterfaces } = await import('node:os');
   const other = Object.values(networkInterfaces()).flat().find((each) => each?.family === 'IPv4' && !each.internal); // biome-ignore format: one line
   if (other === undefined) return;
-  await expect(fetch(`http://${other.address}:${new URL(home.url).port}`)).rejects.toThrow();
+  const url = home.url.replace('127.0.0.1', other.address);
+  await expect(connect(url, { secret: home.session.secret })).rejects.toMatchObject({ code: 'disconnected' });
 });
 
 test('closing ends every socket and frees the port', async () => {
@@ -134,5 +137,5 @@ test('closing ends every socket and frees the port', async () => {
   const closed = new Promise<number>((resolve) => socket.once('close', resolve));
   await home.host.close();
   expect(await closed).toBe(1001);
-  await expect(fetch(home.url.replace('ws:', 'http:'))).rejects.toThrow();
+  await expect(connect(home.url, { secret: 'hob1_any' })).rejects.toMatchObject({ code: 'disconnected' });
 });

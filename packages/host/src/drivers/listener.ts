@@ -38,6 +38,7 @@ export function listen<Who>(
   const server = createServer(
     { connectionsCheckingInterval: lookMs, headersTimeout: headersMs },
     (_request, response) => {
+      response.sendDate = false;
       response
         .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
         .end('Hob speaks CapTP over WebSocket.\n');

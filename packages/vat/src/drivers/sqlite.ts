@@ -83,7 +83,7 @@ function makeFolder(folder: string): void {
   syncFolder(above);
 }
 
-/** Of a folder that is there already: who made it may have been killed before its fsync (crash/: 1 of 3 new stores were lost). */
+/** Of a folder that is there already: who made it may have been killed before its fsync, and a power cut would take the store. */
 function syncName(above: string): void {
   try {
     syncFolder(above);

@@ -1,0 +1,92 @@
+/** A granter's commands, as processes, against a host in this one. */
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { E } from '@hob/vat';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { code, type House, house } from '../test/house.ts';
+import { Program } from './demo/processes.ts';
+import { leaveNote } from './drivers/state-dir.ts';
+
+let home: House;
+beforeEach(async () => {
+  home = await house();
+  await home.host.offer('bell', { ring: async () => 'ding' });
+  leaveNote(join(home.folder, 'state'), { url: home.url, pid: process.pid });
+});
+afterEach(() => home.close());
+
+async function hob(
+  args: readonly string[],
+  stdin = `${home.granterSecret}\n`,
+): Promise<{ code: number | string; said: string }> {
+  const program = new Program('cli.ts', [...args, '--state', join(home.folder, 'state')], { stdin });
+  const ended = await program.ended;
+  const said = program.lines.join('\n');
+  expect(said).not.toMatch(/hob1_/); // whatever happens, no secret is printed
+  return { code: ended, said };
+}
+
+test('grants, revoke, ledger verify, ledger export: each does what it says', async () => {
+  expect(await hob(['grants'])).toEqual({ code: 0, said: 'no live grants' });
+  const { id } = (await E(home.granter).grant(home.session.id, 'bell', 'bell', { uses: 2 })) as { id: string };
+  await E(home.granter).grant(home.session.id, 'other', 'bell', { for: 60_000 });
+  const shown = await hob(['grants']);
+  expect(shown.said.split('\n')).toEqual([
+    `${id}  ${home.session.id}  bell  2 uses left  15 min left`,
+    expect.stringMatching(/ other {2}any number of uses {2}1 min left$/),
+  ]);
+  const revoked = await hob(['revoke', id]);
+  expect(revoked).toEqual({ code: 0, said: `revoked ${id}` });
+  const bell = await home.session.cap<{ ring(): Promise<string> }>('bell');
+  expect(await code(E(bell).ring())).toBe('revoked');
+  expect((await hob(['ledger', 'verify'])).said).toMatch(/^the ledger is whole: \d+ lines/);
+  const file = join(home.folder, 'ledger.jsonl');
+  const exported = await hob(['ledger', 'export', file]);
+  expect(exported).toEqual({ code: 0, said: expect.stringMatching(/^wrote \d+ lines$/) });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect((await hob(['ledger', 'verify', file])).code).toBe(0);
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"uses":2', '"uses":9'));
+  const forged = await hob(['ledger', 'verify', file]);
+  expect(forged.code).toBe(1);
+  expect(forged.said).toMatch(/NOT whole: line \d+: /);
+  const printed = await hob(['ledger', 'export']);
+  expect(printed.said.split('\n').every((line) => JSON.parse(line).v === 1)).toBe(true);
+}, 30_000);
+
+test('without the secret nothing is shown or done: wrong, empty, not in the first line, a session’s', async () => {
+  const { id } = (await E(home.granter).grant(home.session.id, 'bell', 'bell', {})) as { id: string };
+  const tries = ['hob1_wrong\n', '', '\n', `\n${home.granterSecret}\n`, 'with spaces and ünïcødé\n'];
+  for (const { code: ended, said } of await Promise.all(tries.map((stdin) => hob(['revoke', id], stdin)))) {
+    expect(ended).toBe(1);
+    expect(said).toMatch(/^hob: [^\n]+$/);
+  }
+  // Who is a session is let in, and finds nothing there to do.
+  expect((await hob(['revoke', id], `${home.session.secret}\n`)).code).toBe(1);
+  expect(await E(home.granter).list({ live: true })).toHaveLength(1);
+  expect((await hob(['grants'], `  ${home.granterSecret}  \nmore\n`)).code).toBe(0);
+}, 30_000);
+
+test('what it does not understand is the usage or one line, before any secret is asked for', async () => {
+  for (const args of [[], ['grants', 'x'], ['revoke'], ['ledger'], ['ledger', 'burn'], ['nonsense']]) {
+    const { code: ended, said } = await hob(args, '');
+    expect(ended).toBe(2);
+    expect(said).toMatch(/COMMAND/);
+  }
+  const unknown = await hob(['grants', '--secret', 'x'], '');
+  expect(unknown).toEqual({ code: 2, said: expect.stringMatching(/^hob: Unknown option '--secret'[^\n]*$/) });
+}, 30_000);
+
+test('no host, a host that is gone, a note that is none: one line each, and no file is made', async () => {
+  const state = join(home.folder, 'state');
+  const gone = await hob(['revoke', 'g999-none']);
+  expect(gone).toEqual({ code: 1, said: expect.stringMatching(/^hob: you have no grant of that id/) });
+  await home.host.close();
+  expect(await hob(['grants'])).toEqual({ code: 1, said: expect.stringMatching(/^hob: no host answers there/) });
+  for (const note of ['junk', '{}', '{"url":7,"pid":1}']) {
+    writeFileSync(join(state, 'host.json'), note);
+    expect((await hob(['grants'])).said).toMatch(/^hob: no host is running on this state/);
+  }
+  const file = join(home.folder, 'x');
+  expect((await hob(['ledger', 'export', file])).code).toBe(1);
+  expect(existsSync(file)).toBe(false);
+}, 30_000);

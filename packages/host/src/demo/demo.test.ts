@@ -1,0 +1,31 @@
+/** The whole story, and that each step would be missed. */
+import { expect, test } from 'vitest';
+import { sabotages } from './demo.ts';
+import { Program } from './processes.ts';
+
+async function play(...args: readonly string[]): Promise<{ code: number | string; lines: readonly string[] }> {
+  const program = new Program('main.ts', ['--demo', ...args]);
+  const code = await program.ended;
+  return { code, lines: program.lines };
+}
+
+test('the demo passes, step by step', async () => {
+  const { code, lines } = await play();
+  expect(lines.filter((line) => line.startsWith('FAILED'))).toEqual([]);
+  expect(lines.at(-1)).toMatch(/^All \d\d steps came out as they must\.$/);
+  expect(code).toBe(0);
+}, 60_000);
+
+test('with a mechanism left out it fails, and names the step', async () => {
+  const left = Object.entries(sabotages);
+  const work = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [sabotage, step] = next;
+      const { code, lines } = await play(`--sabotage=${sabotage}`);
+      expect(code, sabotage).toBe(1);
+      expect(lines.filter((line) => line.startsWith('FAILED')).join('\n'), sabotage).toContain(step);
+      expect(lines.at(-1), sabotage).toContain(step);
+    }
+  };
+  await Promise.all([work(), work()]);
+}, 120_000);

@@ -1,0 +1,124 @@
+/** The daemon, as a process. */
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { E, verifyLedger } from '@hob/vat';
+import { connect } from '@hob/vat/captp';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { code, scratch } from '../test/house.ts';
+import { Program, readiness } from './demo/processes.ts';
+import type { Granter, SessionFace } from './index.ts';
+
+let folder: string;
+let programs: Program[];
+beforeEach(() => {
+  folder = scratch();
+  programs = [];
+  mkdirSync(join(folder, 'root'));
+  writeFileSync(join(folder, 'root', 'notes.txt'), 'for the agent\n');
+});
+afterEach(async () => {
+  await Promise.all(programs.map((program) => program.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const at = (...names: string[]): string => join(folder, ...names);
+function start(args: readonly string[] = [], env: Record<string, string> = {}): Program {
+  const program = new Program('main.ts', args, { env });
+  programs.push(program);
+  return program;
+}
+const usual = (): readonly string[] => ['--root', at('root'), '--state', at('state')];
+async function refusal(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const program = start(args, env);
+  const ended = await program.ended;
+  expect(ended).toBe(1);
+  return program.lines.join('\n');
+}
+
+test('it prints where it is and the secrets, serves, tells its state’s modes, and ends with 0 and without its note', async () => {
+  const host = start(usual());
+  const ready = await readiness(host);
+  expect(ready.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
+  expect(host.lines.filter((line) => /^hob (session|granter|ready) \{/.test(line))).toHaveLength(3);
+  expect(JSON.parse(readFileSync(at('state/host.json'), 'utf8'))).toEqual({ url: ready.url, pid: host.child.pid });
+  for (const [
+    name,
+    mode,
+  ] of [['.', 0o700], ['host.json', 0o600], ['store.db', 0o600], ['store.db-wal', 0o600]] as const) // biome-ignore format: one line
+    expect(statSync(at('state', name)).mode & 0o777, name).toBe(mode);
+  const connection = await connect<SessionFace>(ready.url, { secret: ready.session.secret });
+  const text = await E(E(connection.bootstrap).cap('workspace') as Promise<{ readText(path: string): string }>).readText('notes.txt'); // biome-ignore format: one line
+  expect(text).toBe('for the agent\n');
+  expect(await host.stop()).toBe(0);
+  expect((await connection.closed).code).toBe(1001);
+  expect(existsSync(at('state/host.json'))).toBe(false);
+  expect(readFileSync(at('state/store.db'), 'latin1')).not.toContain(ready.session.secret);
+});
+
+test('a second start on the same state is refused in one line, and the first goes on with its note', async () => {
+  const first = start(usual());
+  const ready = await readiness(first);
+  expect(await refusal(usual())).toMatch(/^hob: this store is held by another process[^\n]*$/);
+  expect(JSON.parse(readFileSync(at('state/host.json'), 'utf8'))).toMatchObject({ url: ready.url });
+  const granter = await connect<Granter>(ready.url, { secret: ready.granter.secret });
+  expect(await E(granter.bootstrap).list()).toHaveLength(2);
+  granter.close();
+  await granter.closed;
+});
+
+test('the ledger of one run is there in the next, also after a kill, and verifies', async () => {
+  const first = start(usual());
+  await readiness(first);
+  first.kill('SIGKILL');
+  await first.ended;
+  expect(existsSync(at('state/host.json'))).toBe(true);
+  const second = start(usual());
+  const ready = await readiness(second);
+  const granter = await connect<Granter>(ready.url, { secret: ready.granter.secret });
+  const lines = await E(await E(granter.bootstrap).ledger()).lines();
+  const kinds = lines.map((line) => (JSON.parse(line) as { k: string }).k);
+  expect(kinds.filter((kind) => kind === 'genesis')).toHaveLength(1);
+  expect(kinds).toContain('restart');
+  expect(kinds.filter((kind) => kind === 'grant')).toHaveLength(4);
+  writeFileSync(at('ledger'), lines.map((line) => `${line}\n`).join(''));
+  expect(await verifyLedger({ file: at('ledger') })).toMatchObject({ ok: true, lines: lines.length });
+  granter.close();
+  await granter.closed;
+  // Secrets were of that run.
+  expect(await code(connect(ready.url, { secret: 'hob1_of-the-first-run' }))).toBe('denied');
+});
+
+test('it does not start with a mechanism left out, unless told that this is a test', async () => {
+  expect(await refusal(usual(), { HOB_MUTANT: 'limit' })).toMatch(/^hob: HOB_MUTANT is set[^\n]*$/);
+  expect(existsSync(at('state'))).toBe(false);
+});
+
+test('a root that is, holds or lies in the state or the code is refused, and is left as it was', async () => {
+  const checkout = join(import.meta.dirname, '../../..');
+  const tries: (readonly string[])[] = [
+    ['--root', folder, '--state', at('root/.hob')],
+    ['--root', at('root'), '--state', at('root/.hob')],
+    ['--root', checkout, '--state', at('state')],
+    ['--root', join(checkout, 'packages/host/src'), '--state', at('state')],
+  ];
+  const said = await Promise.all(tries.map((args) => refusal(args)));
+  for (const line of said)
+    expect(line).toMatch(/^hob: that directory is, contains or lies inside the state or the code/);
+  expect(existsSync(at('root/.hob'))).toBe(false);
+  expect(existsSync(at('state'))).toBe(false);
+});
+
+test('what it does not understand is one line', async () => {
+  const tries: (readonly string[])[] = [
+    ['--nonsense'],
+    ['positional'],
+    ['--port', 'abc'],
+    ['--port', '70000'],
+    ['--uses', '-1'],
+    ['--root', at('missing'), '--state', at('state')],
+    ['--sabotage', 'limit'],
+    [...usual(), '--uses', '0'],
+    ['--demo', '--sabotage', 'nothing'],
+  ];
+  for (const line of await Promise.all(tries.map((args) => refusal(args)))) expect(line).toMatch(/^hob: [^\n]+$/);
+}, 30_000);

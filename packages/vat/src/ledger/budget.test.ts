@@ -1,0 +1,115 @@
+/** A session that would fill the disk, and what its budget must not do: keep anything out of the record that happened. */
+import { expect, onTestFinished, test } from 'vitest';
+import { spawn } from '../actor.ts';
+import { CapError } from '../errors.ts';
+import { E } from '../eventual.ts';
+import { define } from '../portrait.ts';
+import { openStore, type Store } from '../store/store.ts';
+import { testClock } from '../test-clock.ts';
+import { ledgerLine } from '../turn.ts';
+import { openVats } from '../vats.ts';
+import { exportLedger } from './export.ts';
+
+interface Door {
+  pass(method: string, ...args: readonly unknown[]): string;
+  refuse(method: string): void;
+  say(kind: string): void;
+}
+const Door = define('Door', () => ({
+  pass: (method: string, ...args: readonly unknown[]) => {
+    ledgerLine('call', { grant: 'g1', method }, args);
+    return 'passed';
+  },
+  refuse: (method: string) => {
+    ledgerLine('refuse', { grant: 'g1', method, code: 'denied' });
+    throw new CapError('denied', 'no');
+  },
+  say: (kind: string) => ledgerLine(kind, { grant: 'g1' }),
+}));
+
+async function session(lines: number) {
+  const store = await openStore({ memory: true });
+  const clock = testClock();
+  const vats = await openVats({ store, clock });
+  onTestFinished(async () => {
+    await vats.close();
+    await store.close();
+  });
+  const meter = vats.meter('session:bad', { lines });
+  const door = await vats.vat('bad', { meter }).turn(() => spawn(Door() as never) as Door);
+  const other = await vats.vat('good').turn(() => spawn(Door() as never) as Door);
+  return { store, clock, vats, meter, door: E(door as never) as never as AsyncDoor, other: E(other as never) as never as AsyncDoor };
+}
+type AsyncDoor = { [K in keyof Door]: (...args: Parameters<Door[K]>) => Promise<unknown> };
+
+async function rowsOf(store: Store): Promise<Record<string, unknown>[]> {
+  const rows = [];
+  for await (const line of exportLedger(store)) rows.push(JSON.parse(line));
+  return rows.filter(({ k }) => k !== 'checkpoint').slice(1);
+}
+const code = (promise: Promise<unknown>): Promise<unknown> => promise.then(String, ({ code }) => code);
+
+test('over its budget a session is refused with limit, one line says so, and others go on', async () => {
+  const { store, door, other, meter } = await session(10);
+  const codes = [];
+  for (let i = 0; i < 500; i += 1) codes.push(await code(door.pass(`m${i}`)));
+  expect(codes.slice(0, 10).every((c) => c === 'passed')).toBe(true);
+  expect(codes.slice(10).every((c) => c === 'limit')).toBe(true);
+  expect(await code(other.pass('m'))).toBe('passed');
+  const rows = await rowsOf(store);
+  expect(rows.filter(({ meter }) => meter === 'session:bad')).toMatchObject([{ k: 'refuse', code: 'limit' }]);
+  expect(rows.length).toBe(10 + 1 + 1);
+  expect(meter.used()['lines']).toBe(10);
+});
+
+test('refusals that differ each time fill nothing either: over budget they are one row a minute, with their number', async () => {
+  const { store, door, clock } = await session(10);
+  for (let i = 0; i < 300; i += 1) expect(await code(door.refuse(`m${i}`))).toBe('denied');
+  for (let i = 0; i < 100; i += 1) {
+    await code(door.refuse(`n${i}`));
+    clock.advance(1000);
+  }
+  clock.advance(60_000);
+  const over = (await rowsOf(store)).filter(({ meter }) => meter === 'session:bad');
+  expect(over.length).toBeLessThanOrEqual(4);
+  expect(over.reduce((sum, { count = 1 }) => sum + Number(count), 0)).toBe(390);
+});
+
+test('what was done or has ended is told in any case: results, revocations, expiry', async () => {
+  const { store, door } = await session(3);
+  for (let i = 0; i < 5; i += 1) await code(door.pass('m'));
+  for (const kind of ['result', 'revoke', 'expire', 'host-stop']) expect(await code(door.say(kind))).toBe('undefined');
+  for (const kind of ['grant', 'session']) expect(await code(door.say(kind))).toBe('limit');
+  const kinds = (await rowsOf(store)).map(({ k }) => k);
+  expect(kinds).toEqual(['call', 'call', 'call', 'refuse', 'result', 'revoke', 'expire', 'host-stop']);
+});
+
+test('an hour later there is a new budget', async () => {
+  const { door, clock } = await session(2);
+  expect([await code(door.pass('a')), await code(door.pass('b')), await code(door.pass('c'))]).toEqual(['passed', 'passed', 'limit']);
+  clock.advance(3_599_999);
+  expect(await code(door.pass('d'))).toBe('limit');
+  clock.advance(1);
+  expect(await code(door.pass('e'))).toBe('passed');
+});
+
+test('arguments weigh: a few large ones use up what many small ones would', async () => {
+  const { door, meter } = await session(100);
+  expect(await code(door.pass('m', 'x'.repeat(60_000)))).toBe('passed');
+  expect(meter.used()['lines']).toBe(1 + Math.floor(60_004 / 1024));
+  expect(await code(door.pass('m', 'x'.repeat(60_000)))).toBe('limit');
+  expect(await code(door.pass('m', 'x'))).toBe('passed');
+});
+
+test('a turn that fails has written its lines, and pays for them', async () => {
+  const { vats, meter } = await session(5);
+  const vat = vats.vat('bad');
+  for (let i = 0; i < 3; i += 1)
+    await code(
+      vat.turn(() => {
+        ledgerLine('call', { grant: 'g1' });
+        throw new CapError('denied', 'no');
+      }),
+    );
+  expect(meter.used()['lines']).toBe(3);
+});
