@@ -31,7 +31,7 @@ function given(): {
   try {
     return parseArgs({ allowPositionals: true, options: { state: { type: 'string' }, help: { type: 'boolean' } } });
   } catch (error) {
-    process.stderr.write(`hob: ${(error as Error).message}\n`);
+    process.stderr.write(`hob: ${(error as Error).message.split('\n', 1)[0]}\n`);
     process.exit(2);
   }
 }
@@ -102,12 +102,16 @@ function tell(verdict: {
   readonly lines: number;
   readonly badLine?: number;
   readonly why?: string;
+  readonly checkpoints: number;
+  readonly signed: number;
 }): number {
   out(
     verdict.ok
       ? `the ledger is whole: ${verdict.lines} lines`
       : `the ledger is NOT whole: line ${verdict.badLine ?? '?'}: ${verdict.why ?? 'unknown'}`,
   );
+  const { checkpoints: count, signed } = verdict;
+  out(`${count} signed ${count === 1 ? 'checkpoint' : 'checkpoints'}: the host vouches for the first ${signed} lines`);
   return verdict.ok ? 0 : 1;
 }
 

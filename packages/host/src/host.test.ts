@@ -150,6 +150,9 @@ test('a flood of one session is its own: it gets limit, and another is answered 
   expect([...counts.keys()].every((each) => ['limit', 'disconnected'].includes(each))).toBe(true);
   expect(counts.get('limit')?.length ?? 0).toBeGreaterThan(1000);
   expect(took).toBeLessThan(15_000);
+  waiting.resolve('over');
+  const meter = home.host.vats.meter(`session:${home.session.id}`);
+  while ((meter.used()['messages'] ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 }, 60_000);
 
 test('closing with calls in flight tells their callers, and the ledger says that it was in good order', async () => {

@@ -79,6 +79,7 @@ const sessionLimits = Object.freeze({
   messages: 10_000,
   promises: 20_000,
   rows: 10_000,
+  lines: 100_000,
 });
 
 /** Who stands behind a secret. */

@@ -4,7 +4,7 @@
  * The daemon's entry point. It ends on SIGINT, SIGTERM, SIGHUP and when the program that started it is gone.
  */
 import './lockdown.ts';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
@@ -88,7 +88,7 @@ async function serve({ root, state, port, uses, mutant }: ReturnType<typeof opti
     );
   quietMarshal();
   // Before the folder is made, so that a root that is refused is left as it was.
-  checkRoot(root, [state, ...ownCode]);
+  checkRoot(root, [state, ...ownCode, dirname(process.execPath)]);
   openStateDir(state);
   const host = await openHost({ stateDir: state });
 
@@ -153,7 +153,9 @@ async function main(): Promise<void> {
 main().catch((error: unknown) => {
   const known = error instanceof CapError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
   process.stderr.write(
-    known ? `hob: ${(error as Error).message}\n` : `hob: ${(error as Error).stack ?? String(error)}\n`,
+    known
+      ? `hob: ${(error as Error).message.split('\n', 1)[0]}\n`
+      : `hob: ${(error as Error).stack ?? String(error)}\n`,
   );
   process.exit(1);
 });

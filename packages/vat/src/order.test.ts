@@ -3,6 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Definition, define, E, type Far, openVats, promise } from './index.ts';
 
+interface Sink {
+  take(sender: number, through: number, n: number): void;
+}
 interface Sender {
   send(through: number, to: Far<Sink>, from: number, count: number): void;
 }
@@ -28,10 +31,9 @@ test('messages of one sender through one promise arrive in the order they were s
     fc.asyncProperty(fc.array(act, { minLength: 20, maxLength: 60, size: 'max' }), async (acts) => {
       const vats = await openVats();
       const got: (readonly [sink: number, sender: number, through: number, n: number])[] = [];
-      const SinkOf: Definition<{ take(sender: number, through: number, n: number): void }, [id: number]> = define(
-        'Sink',
-        (_bcom, id) => ({ take: (sender, through, n) => void got.push([id, sender, through, n]) }),
-      );
+      const SinkOf: Definition<Sink, [id: number]> = define('Sink', (_bcom, id) => ({
+        take: (sender, through, n) => void got.push([id, sender, through, n]),
+      }));
       const SenderOf: Definition<
         {
           send(

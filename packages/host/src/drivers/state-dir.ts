@@ -1,10 +1,20 @@
 /** The folder where all that lasts is kept, and the note in it that tells the command line where the host listens. */
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CapError } from '@hob/vat';
 
-/** Makes it where it is missing; readable by its owner only, also where it was there before. */
+/**
+ * Makes it where it is missing; readable by its owner only, also where it was there before. A folder that holds other things
+ * is refused: `--state /tmp` would lock everybody else out of it.
+ */
 export function openStateDir(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  const found = readdirSync(path);
+  if (found.length > 0 && !found.includes('store.db'))
+    throw new CapError(
+      'invalid',
+      'the folder for the state holds other things: give an empty or a new one with --state',
+    );
   chmodSync(path, 0o700);
 }
 
