@@ -101,8 +101,9 @@ async function storm({ kills, root, state, chance, start, tally }: Storm): Promi
     });
     const victims = { host, agent, granter: command };
     const whom = (['host', 'agent', 'granter'] as const)[chance(3)] as 'host' | 'agent' | 'granter';
-    // From before the victim is up to well into its work.
-    await new Promise((resolve) => setTimeout(resolve, chance(900)));
+    // One in three dies while it is starting, the others well into the agent's work.
+    if (chance(3) > 0) await agent.line((line) => line.startsWith('wrote '), 10_000);
+    await new Promise((resolve) => setTimeout(resolve, chance(600)));
     victims[whom].kill('SIGKILL');
     await victims[whom].ended;
     tally.kills[whom] += 1;
