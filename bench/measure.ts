@@ -24,6 +24,10 @@ export interface Case {
   /** Of what `ours` and `peer` answer; ns per operation where they leave the measuring to us. */
   readonly unit?: string;
   readonly goal?: Goal;
+  /** Why the goal is missed, where that is known: printed only then. */
+  readonly whenMissed?: string;
+  /** Left out by `--quick`. */
+  readonly slow?: boolean;
 }
 
 export interface Suite {
@@ -44,10 +48,11 @@ export interface Row {
   readonly unit: string;
   readonly goal?: string;
   readonly verdict?: 'met' | 'missed';
+  readonly note?: string;
 }
 
 export async function measure(suite: string, spec: Case): Promise<Row> {
-  const { name, ours, peer, n, rounds = 11, unit = 'ns', goal } = spec;
+  const { name, ours, peer, n, rounds = 11, unit = 'ns', goal, whenMissed } = spec;
   const samples: { ours: number[]; peer: number[] } = { ours: [], peer: [] };
   for (let round = -1; round < rounds; round += 1) {
     const a = await time(ours, n);
@@ -60,6 +65,7 @@ export async function measure(suite: string, spec: Case): Promise<Row> {
   const figures = { ours: median(samples.ours), peer: median(samples.peer), ratio: Number.NaN };
   figures.ratio = figures.ours / figures.peer;
   const orNull = (figure: number): number | null => (Number.isNaN(figure) ? null : round4(figure));
+  const verdict = goal === undefined ? undefined : goal.met(figures) ? 'met' : 'missed';
   return {
     suite,
     case: name,
@@ -68,7 +74,8 @@ export async function measure(suite: string, spec: Case): Promise<Row> {
     ratio: orNull(figures.ratio),
     rounds,
     unit,
-    ...(goal === undefined ? {} : { goal: goal.text, verdict: goal.met(figures) ? 'met' : 'missed' }),
+    ...(goal === undefined || verdict === undefined ? {} : { goal: goal.text, verdict }),
+    ...(verdict === 'missed' && whenMissed !== undefined ? { note: whenMissed } : {}),
   };
 }
 
@@ -113,7 +120,8 @@ export function table(rows: readonly Row[]): string {
       )
       .join('  ')
       .trimEnd();
-  return [line(head), ...text.map(line)].join('\n');
+  const notes = rows.filter(({ note }) => note !== undefined).map((row) => `${row.suite}: ${row.case}: ${row.note}`);
+  return [line(head), ...text.map(line), ...notes].join('\n');
 }
 
 const show = (figure: number | null): string =>

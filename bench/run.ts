@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- SUITE … --json FILE --case TEXT]`: measures, prints a table, and exits 1 if a goal is missed.
+ * `npm run bench [-- SUITE … --json FILE --case TEXT --quick]`: measures, prints a table, and exits 1 if a goal is missed.
  *
- * Without a suite all of them run; `--case` takes only the cases with TEXT in their name. FILE gets one line of JSON a case.
+ * Without a suite all of them run; `--case` takes only the cases with TEXT in their name, `--quick` leaves out
+ * those that take more than some seconds. FILE gets one line of JSON a case.
  * Each suite runs in a process of its own (`suite.ts`), so that none is measured with the compiled code and the heap that
  * another one left behind.
  */
@@ -13,7 +14,7 @@ import { suites } from './suites.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' }, case: { type: 'string' } },
+  options: { json: { type: 'string' }, case: { type: 'string' }, quick: { type: 'boolean', default: false } },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(suites, name));
 if (unknown.length > 0) {
@@ -36,7 +37,7 @@ if (process.connected) process.disconnect();
 
 function runSuite(name: string): Promise<Row[]> {
   const found: Row[] = [];
-  const child = fork(new URL('suite.ts', import.meta.url), [name, values.case ?? ''], {
+  const child = fork(new URL('suite.ts', import.meta.url), [name, values.case ?? '', values.quick ? 'quick' : ''], {
     execArgv: [...process.execArgv, '--expose-gc'],
   });
   running = child;

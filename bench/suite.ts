@@ -3,14 +3,14 @@ import './lockdown.ts';
 import { measure } from './measure.ts';
 import { suites } from './suites.ts';
 
-const [name = '', only = ''] = process.argv.slice(2);
+const [name = '', only = '', quick = ''] = process.argv.slice(2);
 process.on('disconnect', () => process.exit(1));
 
 const load = suites[name];
 if (load === undefined) throw new Error(`no such suite: ${name}`);
 const { suite } = await load();
 for (const spec of suite.cases) {
-  if (!spec.name.includes(only)) continue;
+  if (!spec.name.includes(only) || (quick !== '' && spec.slow === true)) continue;
   const row = await measure(suite.name, spec);
   // Without a parent (under a profiler) the row is for people.
   if (process.send === undefined) process.stdout.write(`${JSON.stringify(row)}\n`);

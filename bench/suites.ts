@@ -2,5 +2,6 @@
 import type { Suite } from './measure.ts';
 
 export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>> = {
+  durable: () => import('./durable.ts'),
   vat: () => import('./vat.ts'),
 };

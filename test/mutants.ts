@@ -113,4 +113,73 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'what a turn sends and answers leaves before its lines are committed',
     tests: ['packages/vat/crash/crash.test.ts'],
   },
+  {
+    name: 'ledger',
+    breaks: 'a line does not name the one before it',
+    tests: ['packages/vat/src/ledger/ledger.test.ts', 'packages/vat/src/ledger/crash.test.ts'],
+  },
+  {
+    name: 'signature',
+    breaks: 'a checkpoint counts whoever signed it',
+    tests: ['packages/vat/src/ledger/checkpoint.test.ts'],
+  },
+  {
+    name: 'redaction',
+    breaks: 'redacted arguments stay in the store',
+    tests: ['packages/vat/src/ledger/arguments.test.ts'],
+  },
+  {
+    name: 'redaction-log',
+    breaks: 'redacted arguments stay in the write-ahead log',
+    tests: ['packages/vat/src/ledger/arguments.test.ts'],
+  },
+  {
+    name: 'coalescing',
+    breaks: 'a refusal is counted twice',
+    tests: ['packages/vat/src/ledger/runs.test.ts'],
+  },
+  {
+    name: 'line-budget',
+    breaks: 'a session writes as many ledger lines as it likes',
+    tests: ['packages/vat/src/ledger/budget.test.ts'],
+  },
+  {
+    name: 'reserve',
+    breaks: 'on a full disk nothing can be revoked for good',
+    tests: ['packages/vat/src/store/reserve.test.ts'],
+  },
+  { name: 'revoker', breaks: 'a revoked grant goes on', tests: ['packages/revocable/src/gate.test.ts'] },
+  { name: 'limit', breaks: 'a grant of N uses is one of any number', tests: ['packages/revocable/src/gate.test.ts'] },
+  { name: 'origin', breaks: 'a web page can enter', tests: ['packages/host/src/entry.test.ts'] },
+  { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
+  {
+    name: 'captp-data',
+    breaks: 'a peer’s call on an answer that is data runs what that inherits',
+    tests: ['packages/vat/src/captp/endo-values.test.ts'],
+  },
+  {
+    name: 'durable-send-before-commit',
+    breaks: 'what a turn sends to a driver leaves before the turn is on the disk',
+    tests: ['packages/vat/src/durable/attacks.test.ts'],
+  },
+  {
+    name: 'durable-read-only',
+    breaks: 'a turn that only read answers before what it read is on the disk',
+    tests: ['packages/vat/src/durable/attacks.test.ts', 'packages/vat/src/durable/edge.test.ts'],
+  },
+  {
+    name: 'durable-outbox',
+    breaks: 'a message on its way inside the store is lost with the process',
+    tests: ['packages/vat/src/durable/attacks.test.ts'],
+  },
+  {
+    name: 'durable-consume',
+    breaks: 'a message is delivered again after a restart',
+    tests: ['packages/vat/src/durable/restart.test.ts', 'packages/vat/src/durable/attacks.test.ts'],
+  },
+  {
+    name: 'durable-kind-check',
+    breaks: 'a store with objects that nobody defines is opened all the same',
+    tests: ['packages/vat/src/durable/restart.test.ts', 'packages/vat/src/durable/attacks.test.ts'],
+  },
 ];

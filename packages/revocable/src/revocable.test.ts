@@ -1,6 +1,6 @@
 /** Grants, attacked by who holds them. */
 
-import { CapError, type Definition, define, driver, E, exportLedger, type Far, isReference, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vat, type Vats, verifyLedger } from '@hob/vat'; // biome-ignore format: one line
+import { CapError, type Definition, define, driver, E, exportLedger, type Far, isReference, ledgerArguments, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vat, type Vats, verifyLedger } from '@hob/vat'; // biome-ignore format: one line
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Forwarded, grantOf, revocable, type Terms } from './index.ts';
 
@@ -317,7 +317,7 @@ test('the ledger tells grant, calls with their use, results that failed, refusal
   await code(E(other.cap).read());
   const told = await lines();
   const of = (grant: string): unknown[] =>
-    told.filter((line) => line['grant'] === grant).map(({ grant: _, until: __, ...rest }) => rest);
+    told.filter((line) => line['grant'] === grant).map(({ grant: _, until: __, args: ___, ...rest }) => rest);
   expect(of('g1')).toEqual([
     { k: 'grant', uses: 3 },
     { k: 'call', method: 'read', argc: 0, use: 1 },
@@ -333,10 +333,23 @@ test('the ledger tells grant, calls with their use, results that failed, refusal
   expect(await verifyLedger(store)).toMatchObject({ ok: true });
 });
 
+test('each call line commits to its arguments, which are kept beside it and tell of a reference only its kind', async () => {
+  const { cap } = revocable(box, { uses: 2 });
+  const other = driver<{ x(): void }>({ x: () => {} }, { name: 'other' });
+  await E(cap).open('a');
+  await code((E(cap) as unknown as { open(...args: unknown[]): Promise<unknown> }).open({ to: other, n: 7n }));
+  await code(E(cap).open('refused'));
+  const all = [{}, ...(await lines())]; // `lines` leaves out the first
+  const told = all.filter((line: Record<string, unknown>) => line['k'] === 'call') as Record<string, unknown>[];
+  const kept = told.map((line) => ledgerArguments(store, all.indexOf(line) + 1));
+  expect(kept).toEqual(['["a"]', '[{"to":{"$ref":"driver:other"},"n":{"$bigint":"7"}}]']);
+  expect(new Set(told.map((line) => line['args'])).size).toBe(2);
+});
+
 test('arguments are nowhere in the ledger, nor the reason of an error that is not ours', async () => {
   const inner = driver<{ write(text: string): void }>({
     write: () => {
-      throw new Error('EACCES: /home/me/.ssh/id_rsa');
+      throw new Error('EACCES: /srv/keys/id_rsa');
     },
   });
   const { cap } = revocable(inner as Far<{ write(text: string): void }>, {});

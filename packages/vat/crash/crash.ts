@@ -129,17 +129,11 @@ async function live(
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     },
   );
-  let killed = false;
   let text = '';
   let complaint = '';
   const timers: NodeJS.Timeout[] = [];
   const killIn = (ms: number): void => {
-    timers.push(
-      setTimeout(() => {
-        killed = true;
-        child.kill('SIGKILL');
-      }, ms),
-    );
+    timers.push(setTimeout(() => child.kill('SIGKILL'), ms));
   };
   // One in six dies while it makes or recovers its store; the others at work, a few of them after a longer day.
   let wait =
@@ -154,7 +148,7 @@ async function live(
     killIn(wait.ms);
     wait = { word: 'never', ms: 0 };
   });
-  await new Promise((resolve) => child.once('close', resolve));
+  const signal = await new Promise((resolve) => child.once('close', (_code, by) => resolve(by)));
   for (const timer of timers) clearTimeout(timer);
   // Each line was one write, which is whole or not there.
   const heard = text.split('\n').slice(0, -1);
@@ -163,7 +157,7 @@ async function live(
     if (word !== 'up') told.push({ word, which: Number(which), life });
   }
   const opened = heard.includes('open 0');
-  if (!killed) return { opened, fault: `it ended by itself: ${complaint.trim()}` };
+  if (signal !== 'SIGKILL') return { opened, fault: `it ended by itself: ${complaint.trim()}` };
   if (wait.word !== 'never') return { opened, fault: `it was silent for ${SILENCE_MS / 1000} s: ${complaint.trim()}` };
   return { opened };
 }

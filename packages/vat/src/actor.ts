@@ -10,7 +10,7 @@ import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { type Message, Target } from './message.ts';
 import { type Account, type Dues, refundWhenCollected } from './meter.ts';
-import { type AnyPortrait, type Kind, methodsOf, type Opened, openPortrait } from './portrait.ts';
+import { type AnyPortrait, Kind, methodsOf, type Opened, openPortrait } from './portrait.ts';
 import {
   dispatchBy,
   functionReference,
@@ -247,18 +247,50 @@ export class Actor extends Runnable {
   }
 
   /** One that a store holds: woken by its first call. Its vat pays for it, whatever the limit: it had been paid for. */
-  static asleep(home: Household, id: number, stored: StoredActor): Actor {
+  static asleep(home: Household, id: number, stored: StoredActor | undefined): Actor {
+    if (stored === undefined) return Actor.#missing(home, id);
     const bytes = stored.args.length;
     const actor = new Actor(home, id, { kind: stored.kind, args: [], bytes }, home.account);
     home.account.refund('actors', -1);
     home.account.refund('portraitBytes', -bytes);
     actor.#asleep = stored;
-    actor.reference = referenceShaped(actor, stored.kind, stored.shape);
+    actor.reference = storedReference(actor, stored.kind, stored.shape);
     actor.#settleWhenCollected(home.account);
     return actor;
   }
 
-  #wake(turn: Turn, { kind, version, args: text }: StoredActor): void {
+  /** Only its name is left. */
+  static #missing(home: Household, id: number): Actor {
+    const actor = new Actor(home, id, { kind: missingKind, args: [], bytes: 0 }, home.account);
+    actor.#gone = true;
+    actor.reference = procedureReference(actor);
+    return actor;
+  }
+
+  /** What waking does besides (an upgrade may spawn) is the turn's: if that is undone, it sleeps again; if not, it is written. */
+  #wake(turn: Turn, stored: StoredActor): void {
+    const mark = turn.mark();
+    const { lastId } = this.home;
+    try {
+      this.#bringToLife(turn, stored);
+    } catch (error) {
+      turn.rollback(mark, error);
+      throw error;
+    }
+    this.#asleep = undefined;
+    const did = turn.undos.length > mark.undos || turn.effects.length > mark.effects || this.home.lastId !== lastId;
+    if (did) turn.undos.push(new Woke(this, stored));
+  }
+
+  /** For the journal. */
+  sleep(stored: StoredActor): void {
+    this.#asleep = stored;
+    this.#behaviour = undefined;
+    this.#args = [];
+    this.#epoch = 0;
+  }
+
+  #bringToLife(turn: Turn, { kind, version, args: text }: StoredActor): void {
     let args = this.home.keeper?.decode(text) as readonly unknown[];
     const { options } = kind;
     if (version !== (options.version ?? 0)) args = (options.upgrade?.[version] as (...old: readonly unknown[]) => readonly unknown[])(...args);
@@ -269,14 +301,14 @@ export class Actor extends Runnable {
     if (kept.mutable) kind.holdsBytes = true;
     this.#args = kept.args;
     this.#behaviour = this.#construct(turn);
-    this.#asleep = undefined;
   }
 
   /** For the journal of a durable vat. */
   keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
     if (this.#gone) return;
     const kind = this.#kind;
-    keeper.keepKind(kind, shapeOf(kind, this.#behaviour), cells);
+    if (!looksLike(keeper.keptShape(kind), kind, this.#behaviour))
+      keeper.keepKind(kind, shapeOf(kind, this.#behaviour), cells);
     cells.set(actorKey(this.home.name, this.id), keeper.actorText(kind, this.#args));
   }
 
@@ -437,6 +469,8 @@ export class Actor extends Runnable {
   }
 
   #absent(): CapError {
+    if (this.#kind === missingKind)
+      return new CapError('no-such-object', 'this object is no longer in the store: ask for a new one');
     return this.#gone
       ? new CapError('no-such-object', 'this object was made in a turn that was undone: make it again')
       : new CapError('not-callable', `${this.label} was called while it was being made`);
@@ -472,6 +506,22 @@ class Became implements Undo {
   }
 }
 
+class Woke implements Undo {
+  readonly changed = undefined;
+  readonly #actor: Actor;
+  readonly #stored: StoredActor;
+  constructor(actor: Actor, stored: StoredActor) {
+    this.#actor = actor;
+    this.#stored = stored;
+  }
+  undo(): void {
+    this.#actor.sleep(this.#stored);
+  }
+  keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
+    this.#actor.keep(keeper, cells);
+  }
+}
+
 class Unspawn implements Undo {
   readonly #actor: Actor;
   constructor(actor: Actor) {
@@ -501,6 +551,32 @@ function shapeOf(kind: Kind, behaviour: unknown): Shape {
   if (kind.procedure) return 'procedure';
   if (typeof behaviour === 'function') return 'function';
   return methodsOf(behaviour as object, kind.label);
+}
+
+/** Whether `shapeOf` would answer `shape`: asked at each change of each durable actor, so without making a list of methods. */
+function looksLike(shape: Shape | undefined, kind: Kind, behaviour: unknown): boolean {
+  if (shape === undefined) return false;
+  if (kind.procedure || typeof behaviour === 'function') return shape === (kind.procedure ? 'procedure' : 'function');
+  if (typeof shape === 'string') return false;
+  const methods = behaviour as Readonly<Record<string, unknown>>;
+  const keys = Reflect.ownKeys(methods);
+  return keys.length === shape.length && shape.every((name, i) => keys[i] === name && typeof methods[name] === 'function');
+}
+
+/** Stands for a kind that nobody knows any more. */
+const missingKind = new Kind('missing', true, () => () => undefined, {});
+
+/**
+ * To an actor that sleeps. Its definition may have got methods since it was written down: names that are not among the
+ * stored ones reach it too, and break with `no-such-method` where it has none.
+ */
+function storedReference(actor: Actor, kind: Kind, shape: Shape): object {
+  if (typeof shape === 'string') return referenceShaped(actor, kind, shape);
+  if (kind.stored === undefined) {
+    const Made = referenceClass(shape, kind.label, true);
+    kind.stored = (target: never) => new Made(target);
+  }
+  return kind.stored(actor as never);
 }
 
 function referenceShaped(actor: Actor, kind: Kind, shape: Shape): object {

@@ -7,8 +7,11 @@
 
 /** The part of a batch that those who wait need to know. */
 export interface Barrier {
+  /** Whose batches it counts: numbers of different stores say nothing of each other. */
+  readonly owner: object;
   readonly number: number;
-  readonly settled: boolean;
+  /** Nobody has to wait for it any more. What was lost never is. */
+  readonly durable: boolean;
   then(release: () => void, lost: (why: Error) => void): void;
 }
 
@@ -26,13 +29,25 @@ export function behind(barrier: Barrier | undefined, body: () => void): void {
 }
 
 /** What something learned now has to wait for; undefined where nothing. */
-export const barrier = (): Barrier | undefined => (current?.settled === false ? current : undefined);
+export const barrier = (): Barrier | undefined => (current?.durable === false ? current : undefined);
 
 /** The later of two: who waits for it waits for both, since batches become durable in order. */
 export function later(a: Barrier | undefined, b: Barrier | undefined): Barrier | undefined {
-  if (a === undefined || a.settled) return b;
-  if (b === undefined || b.settled) return a;
+  if (a === undefined || a.durable) return b;
+  if (b === undefined || b.durable) return a;
+  if (a.owner !== b.owner) return both(a, b);
   return a.number >= b.number ? a : b;
+}
+
+function both(a: Barrier, b: Barrier): Barrier {
+  return {
+    owner: {},
+    number: 0,
+    get durable(): boolean {
+      return a.durable && b.durable;
+    },
+    then: (release, lost) => a.then(() => b.then(release, lost), lost),
+  };
 }
 
 /** Runs `release` as soon as `barrier` allows: at once where there is none. */

@@ -1,4 +1,6 @@
 /** Ending a cause from within a turn: what revocation does to work that is under way. */
+import { barrier, when } from './barrier.ts';
+import { cutKey, type Keeper } from './durable/keeper.ts';
 import type { CapError } from './errors.ts';
 import { type Effect, type Turn, turnFor } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
@@ -21,7 +23,20 @@ class Cut implements Effect {
   release(): void {
     const { causes } = this.#turn.chain;
     if (causes === undefined) return this.#done.fulfil(undefined);
-    causes.cut(this.#id, this.#why).then(() => this.#done.fulfil(undefined));
+    // Whoever waits for this takes it for the end of a grant, which then must be on the disk.
+    const after = barrier();
+    causes.cut(this.#id, this.#why).then(() =>
+      when(
+        after,
+        () => this.#done.fulfil(undefined),
+        (why) => this.#done.break(why),
+      ),
+    );
+  }
+
+  /** What was sent under it and is still on its way must not be delivered after a restart either. */
+  keep(_keeper: Keeper, cells: Map<string, string | undefined>): void {
+    cells.set(cutKey(this.#id), JSON.stringify([this.#why.code, this.#why.message]));
   }
 
   drop(error: unknown): void {

@@ -8,9 +8,9 @@
 import type { Runnable } from './actor.ts';
 import { behind } from './barrier.ts';
 import { noChain } from './causes.ts';
-import type { Edge } from './durable/edge.ts';
 import { afterOthers } from './drivers/loop.ts';
 import { mutant } from './drivers/mutant.ts';
+import type { Edge } from './durable/edge.ts';
 import { CapError } from './errors.ts';
 import type { Message } from './message.ts';
 import { type Effect, enter, type Line, leave, Turn } from './turn.ts';
@@ -30,6 +30,7 @@ export interface Ground {
 }
 
 const sendsAnyway = mutant('vat-rollback-sends');
+const neverConsumes = mutant('durable-consume');
 const deliversHalted = mutant('vat-halt');
 const start = { undos: 0, effects: 0 } as const;
 
@@ -45,8 +46,8 @@ export function deliver(ground: Ground, message: Message, began: number): number
   const chain = message.chain === noChain ? home.chain : message.chain;
   const refused = (deliversHalted ? undefined : home.halted) ?? chain.ended();
   if (refused !== undefined) {
-    if (message.kept !== undefined) ground.edge?.turn(new Map([[message.kept, undefined]]), []);
-    answer?.break(refused);
+    const consumed = home.interrupted ? undefined : message.kept;
+    behind(ground.edge?.turn(undefined, [], consumed), () => answer?.break(refused));
     return began;
   }
 
@@ -84,7 +85,8 @@ export function deliver(ground: Ground, message: Message, began: number): number
   }
   if (failure !== undefined) turn.rollback(start, failure.error);
   leave();
-  if (ground.edge !== undefined) return finish(ground, ground.edge, turn, message, { value, failure, cells, ms, ended });
+  if (ground.edge !== undefined)
+    return finish(ground, ground.edge, turn, message, { value, failure, cells, ms, ended });
 
   const lines = turn.lines;
   if (lines.length > 0 && failure === undefined && mutant('send-before-commit'))
@@ -123,15 +125,20 @@ interface Ending {
 }
 
 /** In a durable store: the turn's writes join the open batch, and what it lets out waits for that. */
-function finish(ground: Ground, edge: Edge, turn: Turn, message: Message, { value, failure, cells, ms, ended }: Ending): number {
+function finish(
+  ground: Ground,
+  edge: Edge,
+  turn: Turn,
+  message: Message,
+  { value, failure, cells, ms, ended }: Ending,
+): number {
   const { answer, kept } = message;
   // A message is consumed by its turn, also by one that fails.
   const writes = failure === undefined ? cells : undefined;
-  const all = kept === undefined ? writes : new Map(writes).set(kept, undefined);
   const lines = failure === undefined ? turn.lines : withCode(turn.lines, failure.error);
-  const batch = edge.turn(all, lines);
+  const batch = edge.turn(writes, lines, neverConsumes ? undefined : kept);
   if (ground.observe !== undefined) ground.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
-  behind(batch, () => {
+  behind(mutant('send-before-commit') ? undefined : batch, () => {
     if (failure !== undefined) return answer?.break(failure.error);
     for (const effect of turn.effects) effect.release();
     if (turn.breaks !== undefined) answer?.break(turn.breaks.error);

@@ -7,10 +7,12 @@
  */
 import { when } from './barrier.ts';
 import type { Outside } from './causes.ts';
+import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { type Answer, type Message, Target } from './message.ts';
 import { Account } from './meter.ts';
 import { isMethodName, isReference, procedureReference, referenceClass } from './reference.ts';
+import { inTurn } from './turn.ts';
 import type { Far, Meter } from './types.ts';
 import { pass } from './values.ts';
 
@@ -35,6 +37,8 @@ type Methods = Readonly<Record<string, (args: readonly unknown[], call: DriverCa
 
 /** Messages that the host program sends to a driver are on the house. */
 const house = new Account('host');
+
+const sendsAhead = mutant('durable-send-before-commit');
 
 let drivers = 0;
 
@@ -71,7 +75,7 @@ class Driver extends Target {
     // In a job of its own, so that a host's `E(driver).m()` never runs the driver before it returns.
     const run = (): void => queueMicrotask(() => this.#run(message));
     // What changes nothing may go ahead of the disk; its answer may not.
-    if (this.#reads.has(message.method)) run();
+    if (this.#reads.has(message.method) || sendsAhead) run();
     else when(message.after, run, (why) => message.fail(why));
   }
 
@@ -255,6 +259,9 @@ export const driverNamed = (name: string): object => namedDriver(name).reference
 export const nameOfDriver = (target: Target | undefined): string | undefined => (target instanceof NamedDriver ? target.name : undefined);
 
 function makeReference(methods: Methods, options: DriverOptions<object>): object {
+  // Who names one stands behind it for every holder: that is for the host program, and no turn could undo it.
+  if (options.name !== undefined && inTurn())
+    throw new CapError('not-callable', 'a driver cannot be named in a turn: the program that runs the host does that');
   const made = new Driver(Object.freeze(methods), options);
   if (options.name !== undefined) {
     const slot = namedDriver(options.name);

@@ -6,10 +6,12 @@
  * carried is refused when it is sent: in a turn `E` throws, outside one the answer breaks.
  */
 import { Actor, dispatchNear, type Household, Runnable } from './actor.ts';
+import { behind } from './barrier.ts';
 import { type Chain, noChain } from './causes.ts';
 import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { giveLocally, handledPromises, sendForeign } from './foreign.ts';
+import { mutant } from './drivers/mutant.ts';
 import { Message, Target, toData } from './message.ts';
 import { Account } from './meter.ts';
 import { isMethodName, procedureReference, referenceClass, targetOf } from './reference.ts';
@@ -37,6 +39,8 @@ function addressee(x: unknown, account: Account): Target | undefined {
 
 // ---- sending -------------------------------------------------------------------------------------------------------------
 
+const noOutbox = mutant('durable-outbox');
+
 class Send implements Effect {
   readonly #message: Message;
   constructor(message: Message) {
@@ -53,8 +57,8 @@ class Send implements Effect {
     this.#message.fail(error);
   }
   keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
-    const to = lasting(this.#message.to);
-    if (to === undefined) return;
+    const to = lasting(this.#message.to, keeper);
+    if (to === undefined || noOutbox) return;
     const { method, args, chain } = this.#message;
     this.#message.kept = keeper.messageKey();
     cells.set(this.#message.kept, keeper.encodeMessage([to, method, args, chain.ids]));
@@ -62,10 +66,11 @@ class Send implements Effect {
 }
 
 /** The reference of the durable actor that a message is for, if that is known already. */
-function lasting(to: Target): object | undefined {
-  if (to instanceof Actor) return to.home.keeper === undefined ? undefined : to.reference;
+function lasting(to: Target, keeper: Keeper): object | undefined {
+  // An actor of another store is no business of this one.
+  if (to instanceof Actor) return to.home.keeper === keeper ? to.reference : undefined;
   const target = to instanceof Vow && to.settled === 'fulfilled' ? targetOf(to.value) : undefined;
-  return target instanceof Actor ? lasting(target) : undefined;
+  return target instanceof Actor ? lasting(target, keeper) : undefined;
 }
 
 /** In a turn. */
@@ -296,7 +301,9 @@ class Wait implements Effect {
   }
 
   keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
-    if (this.#lasting === undefined) return;
+    const [self] = this.#lasting ?? [];
+    const target = targetOf(self);
+    if (target === undefined || lasting(target, keeper) === undefined) return;
     this.#kept = keeper.waitKey();
     cells.set(this.#kept, keeper.encodeMessage(this.#lasting));
   }
@@ -438,6 +445,10 @@ class Resolver extends Target {
   }
 
   post(message: Message): void {
+    behind(message.after, () => this.#resolve(message));
+  }
+
+  #resolve(message: Message): void {
     message.taken();
     try {
       new Resolve(this.#vow, this.#outcome(message.method, message.args[0])).release();

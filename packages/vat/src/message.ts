@@ -4,7 +4,7 @@
  * A message is made in one turn (or by the host program) and delivered in a later one. It carries the meter that pays
  * for it and the chain of grants it was sent under, so that whatever it causes can be charged, cut off and traced.
  */
-import { type Barrier, barrier, later } from './barrier.ts';
+import { type Barrier, barrier, behind, later } from './barrier.ts';
 import type { Chain } from './causes.ts';
 import { CapError } from './errors.ts';
 import type { Account } from './meter.ts';
@@ -74,6 +74,11 @@ export class Message {
     this.after = later(this.after, barrier());
   }
 
+  /** Where it goes was decided in a turn that is not durable before `after` is. */
+  behind(after: Barrier | undefined): void {
+    this.after = later(this.after, after);
+  }
+
   /** It leaves the queue, whatever becomes of it. */
   taken(): void {
     this.account.refund('messages', 1);
@@ -82,7 +87,9 @@ export class Message {
   /** It will not be delivered. */
   fail(error: unknown): void {
     this.taken();
-    this.answer?.break(error);
+    const { answer } = this;
+    // That it was sent at all is known only by its turn.
+    if (answer !== undefined) behind(later(this.after, barrier()), () => answer.break(error));
   }
 }
 

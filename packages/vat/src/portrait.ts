@@ -24,6 +24,8 @@ export class Kind {
   holdsBytes = false;
   /** Makes references to actors that began as this; found out at the first one. */
   reference: ((target: never) => object) | undefined;
+  /** The same for actors that a store holds. */
+  stored: ((target: never) => object) | undefined;
 
   constructor(label: string, procedure: boolean, construct: Constructor, options: DefineOptions<readonly unknown[]>) {
     this.label = label;

@@ -111,8 +111,8 @@ function stub(method: string): (...args: unknown[]) => unknown {
   return found;
 }
 
-/** The class of all references to actors that have these methods. */
-export function referenceClass(methods: readonly string[], label: string): ReferenceClass {
+/** The class of all references to actors that have these methods; with `others`, whatever further name is asked for is one. */
+export function referenceClass(methods: readonly string[], label: string, others = false): ReferenceClass {
   const Made = class extends Reference {
     constructor(target: Target) {
       super(target);
@@ -121,7 +121,7 @@ export function referenceClass(methods: readonly string[], label: string): Refer
   };
   for (const method of methods)
     Object.defineProperty(Made.prototype, method, { value: stub(method), enumerable: false });
-  sealed(Made.prototype, tag(label, Object.prototype));
+  sealed(Made.prototype, tag(label, others ? anyMethod : Object.prototype));
   return Made;
 }
 

@@ -14,6 +14,7 @@ import { current, type Home, type Turn, turnFor, type Undo } from './turn.ts';
 import type { Table } from './types.ts';
 import { again, keepArgs } from './values.ts';
 
+const longestKey = 65_536;
 const keepsRows = mutant('vat-rollback-rows');
 
 interface Row {
@@ -71,6 +72,9 @@ class Rows extends ByReference implements Table<unknown> {
   set(key: string, value: unknown): void {
     const turn = this.#turn();
     if (typeof key !== 'string') throw new CapError('invalid', 'a table key is a string');
+    // Two keys that are not Unicode can be the same in UTF-8, which is how a store has them.
+    if (this.#home.keeper !== undefined && (!key.isWellFormed() || key.length > longestKey))
+      throw new CapError('invalid', `a key of a durable table is Unicode text of at most ${longestKey} characters`);
     const kept = keepArgs([value]);
     const before = this.#rows.get(key);
     const row: Row = {
@@ -164,14 +168,20 @@ class Rows extends ByReference implements Table<unknown> {
   }
 
   #read(): void {
-    this.#store.unread = false;
     const { keeper, account } = this.#home;
     const prefix = rowsKey(this.#home.name, this.#id);
-    for (const [key, text] of keeper?.scan(prefix) ?? []) {
+    // All of it or nothing: a table that was half read would pass for a whole one.
+    const rows: (readonly [key: string, row: Row])[] = [];
+    for (const [cell, text] of keeper?.scan(prefix) ?? []) {
+      const key = cell.slice(prefix.length);
       const kept = keepArgs([keeper?.decode(text)]);
-      const row: Row = { value: kept.args[0], bytes: kept.bytes, mutable: kept.mutable, payer: account };
+      const bytes = kept.bytes + key.length;
+      rows.push([key, { value: kept.args[0], bytes, mutable: kept.mutable, payer: account }]);
+    }
+    this.#store.unread = false;
+    for (const [key, row] of rows) {
       this.#payAgain(row);
-      this.#put(key.slice(prefix.length), row);
+      this.#put(key, row);
     }
   }
 
@@ -192,9 +202,9 @@ class Rows extends ByReference implements Table<unknown> {
 
   #turn(): Turn {
     const turn = current ?? turnFor('a table');
-    if (this.#store.unread) this.#read();
     if (turn.home !== this.#home)
       throw new CapError('not-callable', `${this.label} is in another vat: ask an actor there for the rows`);
+    if (this.#store.unread) this.#read();
     return turn;
   }
 }

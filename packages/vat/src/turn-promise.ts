@@ -26,7 +26,8 @@ const unresolved = new Proxy(known, {
 
 /** A promise object for `vow`, to be handed into the running turn. */
 export function turnPromise(vow: Vow): Promise<unknown> {
-  const promise = new Promise<unknown>((resolve, reject) => vow.watch(resolve, reject));
+  // A host program that keeps it learns nothing ahead of the disk; in a turn nobody can wait for it.
+  const promise = new Promise<unknown>((resolve, reject) => vow.watchOutside(resolve, reject));
   // Nobody in a turn can look at it later; whoever keeps it elsewhere still sees the error.
   promise.catch(() => {});
   vow.alias(promise);

@@ -7,10 +7,11 @@
  * Promise: after `rollback(mark)` no state, table, actor or send made since `mark()` is left, and what was charged for
  * them is given back.
  */
+import { behind } from './barrier.ts';
 import type { Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
-import type { Keeper } from './durable/keeper.ts';
 import { mutant } from './drivers/mutant.ts';
+import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { encodeArgs, type Said } from './ledger/arguments.ts';
 import type { Target } from './message.ts';
@@ -51,6 +52,8 @@ export interface Home {
   readonly account: Account;
   /** Why it takes no more messages. */
   readonly halted: CapError | undefined;
+  /** It was stopped with its process: what is kept for it is for the next one. */
+  readonly interrupted: boolean;
   nextId(): number;
   /** What turns go by: `vatTime` and `wallTime`. */
   readonly clock: Clock;
@@ -121,6 +124,11 @@ export class Turn {
   }
 
   rollback(mark: Mark, error: unknown): void {
+    // What breaks with it tells of what this turn saw.
+    behind(this.home.keeper?.newest(), () => this.#rollback(mark, error));
+  }
+
+  #rollback(mark: Mark, error: unknown): void {
     this.epoch = ++epochs;
     const { undos, effects } = this;
     // Each is forgotten only when it is done: where the stack is full, whoever catches that further out goes on from here.

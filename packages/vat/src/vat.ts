@@ -58,13 +58,16 @@ class DryRun extends Thunk {
 
 export class LiveVat implements Vat, Household {
   readonly name: string;
-  readonly account: Account;
+  /** Until the host program asks for this vat, and may say who pays. */
+  account: Account;
+  claimed = false;
   readonly intake: Intake;
   readonly chain: Chain;
   readonly clock: Clock;
   readonly keeper: Keeper | undefined;
   #ids: number;
   #halted: CapError | undefined;
+  #interrupted = false;
   readonly #roots = new Map<string, Promise<Far<unknown>>>();
 
   constructor(name: string, account: Account, ground: Ground) {
@@ -137,6 +140,17 @@ export class LiveVat implements Vat, Household {
       readonly changed: readonly string[];
       readonly sent: readonly string[];
     };
+  }
+
+  /** With its process: what is on its way to it is for the next one. */
+  interrupt(why: CapError): void {
+    if (this.#halted !== undefined) return;
+    this.#interrupted = true;
+    this.halt(why);
+  }
+
+  get interrupted(): boolean {
+    return this.#interrupted;
   }
 
   halt(why?: Error): void {

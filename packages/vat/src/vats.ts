@@ -10,10 +10,11 @@ import type { Clock } from './clock.ts';
 import { type Ground as Delivery, deliver } from './deliver.ts';
 import { driverNamed, nameOfDriver } from './driver.ts';
 import { systemClock } from './drivers/clock.ts';
+import { mutant } from './drivers/mutant.ts';
 import { systemRandom } from './drivers/random.ts';
 import type { Name } from './durable/codec.ts';
-import { Edge, type Writes } from './durable/edge.ts';
-import { Keeper, sturdyrefKey } from './durable/keeper.ts';
+import { type Commit, Edge, type Writes } from './durable/edge.ts';
+import { cutKey, Keeper, sturdyrefKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { type Entry, type Ledger, makeLedger } from './ledger/chain.ts';
 import { Message } from './message.ts';
@@ -27,7 +28,7 @@ import { nameOfTable, storedTable } from './table.ts';
 import type { Line } from './turn.ts';
 import type { AnyDefinition, Far, Meter, Outcome, TurnRecord } from './types.ts';
 import { LiveVat, type Vat } from './vat.ts';
-import { Vow } from './vow.ts';
+import { Vow, vowOf } from './vow.ts';
 
 export interface VatsOptions {
   /** Where ledger lines go. Without one they are dropped. */
@@ -71,6 +72,11 @@ export async function openVats(options: VatsOptions = {}): Promise<Vats> {
   return new LiveVats(options);
 }
 
+/** For tests: `through` stands between the store's edge and its disk. */
+export async function openVatsThrough(options: VatsOptions, through: (commit: Commit) => Commit): Promise<Vats> {
+  return new LiveVats(options, through);
+}
+
 class LiveVats implements Vats {
   readonly #scheduler: Scheduler;
   readonly #vats = new Map<string, LiveVat>();
@@ -84,11 +90,14 @@ class LiveVats implements Vats {
   readonly #ledger: Ledger | undefined;
   #closed: CapError | undefined;
 
-  constructor({ store, clock = systemClock(), random = systemRandom, definitions, observe }: VatsOptions) {
+  constructor(
+    { store, clock = systemClock(), random = systemRandom, definitions, observe }: VatsOptions,
+    through: (commit: Commit) => Commit = (commit) => commit,
+  ) {
     checkLabels(definitions ?? []);
     this.#clock = clock;
     const engine = store === undefined ? undefined : engineOf(store);
-    const ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random });
+    let ledger: Ledger | undefined;
     if (engine !== undefined && definitions !== undefined) {
       const commit = (writes: Writes, done: (error: unknown) => void): void => {
         try {
@@ -100,7 +109,7 @@ class LiveVats implements Vats {
         done(undefined);
       };
       this.#edge = new Edge(
-        commit,
+        through(commit),
         () => clock.tick(),
         (why) => this.#lose(why),
       );
@@ -109,9 +118,12 @@ class LiveVats implements Vats {
         table: (vat, id) => storedTable(this.#live(vat), id),
         driver: driverNamed,
         nameOf,
+        fulfilled,
         lost: () => lostReference(),
       });
     }
+    // After the keeper: a store that is refused gets no line either.
+    ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random });
     this.#sturdyrefs = new Sturdyrefs(random, this.#shelf());
     this.#ledger = ledger;
     let seq = 0;
@@ -130,15 +142,30 @@ class LiveVats implements Vats {
       (message, now) => deliver(ground, message, now),
       () => this.#edge?.afterTurn(true),
     );
-    this.#resume();
+    try {
+      this.#resume();
+    } catch (error) {
+      ledger?.close();
+      throw error;
+    }
     open.add(this);
   }
 
   /** Sends on what was on its way when the last process ended, and tells who waited that it was in vain. */
   #resume(): void {
-    for (const [key, [to, method, args, causes]] of this.#keeper?.onTheWay() ?? []) {
+    const [keeper, edge] = [this.#keeper, this.#edge];
+    if (keeper === undefined || edge === undefined) return;
+    const cuts = keeper.cuts();
+    const ended = new Set(cuts.map(([, cause]) => cause));
+    // What nobody is to get goes in one commit with what says so.
+    const over = new Map<string, undefined>(cuts.map(([key]) => [key, undefined]));
+    for (const [key, [to, method, args, causes]] of keeper.onTheWay()) {
       const target = targetOf(to);
-      if (target === undefined || !Array.isArray(args)) continue;
+      const cut = Array.isArray(causes) && causes.some((cause) => ended.has(cause));
+      if (target === undefined || !Array.isArray(args) || cut) {
+        over.set(key, undefined);
+        continue;
+      }
       const all = key.startsWith('w/') ? [restarted, ...args] : args;
       const chain = new Chain(Array.isArray(causes) ? (causes as string[]) : [], this.#causes);
       const { account } = target;
@@ -147,11 +174,12 @@ class LiveVats implements Vats {
       message.kept = key;
       target.post(message);
     }
+    edge.turn(over, []);
   }
 
   /** A commit failed: what is in memory may never have happened. */
   #lose(why: CapError): void {
-    for (const vat of this.#vats.values()) vat.halt(why);
+    for (const vat of this.#vats.values()) vat.interrupt(why);
   }
 
   #shelf(): Shelf | undefined {
@@ -170,24 +198,32 @@ class LiveVats implements Vats {
     };
   }
 
-  #live(vat: string): LiveVat {
-    return this.vat(vat) as LiveVat;
-  }
-
-  vat(name: string, options: { readonly meter?: Meter } = {}): Vat {
+  /** A vat that the store speaks of. The host program may still say who pays for it: a meter of its own must not be taken. */
+  #live(name: string): LiveVat {
     let vat = this.#vats.get(name);
     if (vat === undefined) {
-      if (this.#closed !== undefined) throw this.#closed;
-      const account = options.meter ?? this.meter(name);
-      if (!(account instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
-      vat = new LiveVat(name, account, {
+      vat = new LiveVat(name, this.#meters.get(name) ?? new Account(name), {
         intake: { post: (to, message) => this.#post(to, message) },
         chain: this.#chain,
         clock: this.#clock,
         keeper: this.#keeper,
       });
+      const over = this.#closed ?? this.#edge?.failed;
+      if (over !== undefined) vat.interrupt(over);
       this.#vats.set(name, vat);
     }
+    return vat;
+  }
+
+  vat(name: string, options: { readonly meter?: Meter } = {}): Vat {
+    const known = this.#vats.get(name);
+    if (known?.claimed === true) return known;
+    if (known === undefined && this.#closed !== undefined) throw this.#closed;
+    const account = options.meter ?? this.meter(name);
+    if (!(account instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
+    const vat = this.#live(name);
+    vat.account = account;
+    vat.claimed = true;
     return vat;
   }
 
@@ -222,27 +258,67 @@ class LiveVats implements Vats {
     await this.#edge?.settled();
   }
 
-  cut(cause: string, why: CapError): Promise<void> {
-    return this.#causes.cut(cause, why);
+  async cut(cause: string, why: CapError): Promise<void> {
+    this.#edge?.turn(new Map([[cutKey(cause), JSON.stringify([why.code, why.message])]]), []);
+    const done = this.#causes.cut(cause, why);
+    await this.settled();
+    await done;
   }
 
   async close(): Promise<void> {
     this.#closed ??= new CapError('vat-halted', 'these vats are closed: open new ones');
     open.delete(this);
-    for (const vat of this.#vats.values()) vat.halt(this.#closed);
+    for (const vat of this.#vats.values()) vat.interrupt(this.#closed);
     await this.#edge?.settled().catch(() => {});
     await this.#causes.cutAll(new CapError('unavailable', 'the host is closing: try again when it is back'));
     this.#ledger?.close();
   }
 
   #post(to: Runnable, message: Message): void {
+    const { after } = message;
+    // From another store, whose disk comes first.
+    if (after !== undefined && !after.durable && after.owner !== this.#edge)
+      return after.then(
+        () => this.#take(to, message),
+        (why) => message.fail(why),
+      );
+    this.#take(to, message);
+  }
+
+  #take(to: Runnable, message: Message): void {
+    const { halted, interrupted } = to.home;
+    try {
+      if (to instanceof Actor && message.cause !== undefined && (halted === undefined || interrupted))
+        this.#keep(to, message);
+    } catch (error) {
+      return message.fail(error);
+    }
     // A halted vat answers at once: what waits for it must not wait for its turn.
-    const { halted } = to.home;
-    if (halted !== undefined) return message.fail(halted);
+    if (halted !== undefined) {
+      if (message.kept !== undefined && !interrupted) this.#edge?.turn(undefined, [], message.kept);
+      return message.fail(halted);
+    }
     message.to = to;
     this.#scheduler.post(message);
   }
+
+  /** One that had to wait until it was known whom it is for is kept from now on. */
+  #keep(to: Actor, message: Message): void {
+    const [keeper, edge] = [this.#keeper, this.#edge];
+    if (keeper === undefined || edge === undefined || edge.failed !== undefined || noOutbox) return;
+    const before = message.kept;
+    const key = keeper.queuedAs(before);
+    if (key === before) return;
+    const { method, args, chain } = message;
+    const cells = new Map<string, string | undefined>();
+    cells.set(key, keeper.encodeMessage([to.reference, method, args, chain.ids]));
+    if (before !== undefined) cells.set(before, undefined);
+    message.kept = key;
+    edge.turn(cells, []);
+  }
 }
+
+const noOutbox = mutant('durable-outbox');
 
 const restarted: Outcome = Object.freeze({
   ok: false,
@@ -257,13 +333,19 @@ function lostReference(): object {
   return procedureReference(vow);
 }
 
-function nameOf(reference: object): Name | undefined {
+function fulfilled(promise: object): { readonly value: unknown } | undefined {
+  const vow = vowOf(promise);
+  return vow?.settled === 'fulfilled' ? { value: vow.value } : undefined;
+}
+
+/** What has a name in another store has none in this one, where the same name is somebody else's. */
+function nameOf(reference: object, keeper: Keeper): Name | undefined {
   const target = targetOf(reference);
-  if (target instanceof Actor) return target.home.keeper === undefined ? undefined : ['a', target.home.name, target.id];
+  if (target instanceof Actor) return target.home.keeper === keeper ? ['a', target.home.name, target.id] : undefined;
   const driver = nameOfDriver(target);
   if (driver !== undefined) return ['d', driver];
   const table = target === undefined ? nameOfTable(reference) : undefined;
-  return table === undefined ? undefined : ['t', table[0].name, table[1]];
+  return table?.[0].keeper === keeper ? ['t', table[0].name, table[1]] : undefined;
 }
 
 function kindOfDefinition(definition: AnyDefinition): Kind {

@@ -7,7 +7,7 @@
  * A program holds native promises. The ones minted here are known by identity, so that a behaviour which answers with a
  * promise made by `.then` or `async` is told from one that passes an answer on.
  */
-import { type Barrier, barrier, later, when } from './barrier.ts';
+import { type Barrier, barrier, behind, later, when } from './barrier.ts';
 import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { type Answer, type Message, Target, toData } from './message.ts';
@@ -72,7 +72,7 @@ export class Vow extends Target implements Answer {
   /** Somebody else sees its breaking: an actor, a pipelined message. */
   #watched = false;
   #charge: Charge | undefined;
-  /** The turn that settled it, until that is durable: nobody outside may know before. */
+  /** The turn that settled or linked it, until that is durable: nobody outside may know before. */
   #after: Barrier | undefined;
 
   constructor(account: Account) {
@@ -92,9 +92,16 @@ export class Vow extends Target implements Answer {
   /** Where a chain of linked promises ends. */
   static end(vow: Vow): Vow {
     let end = vow;
-    while (end.#state === 'linked') end = end.#value as Vow;
-    // Path compression: a loop that links promise to promise stays constant in memory and time.
-    if (end !== vow) vow.#value = end;
+    let after: Barrier | undefined;
+    while (end.#state === 'linked') {
+      after = later(after, end.#after);
+      end = end.#value as Vow;
+    }
+    if (end !== vow) {
+      // Path compression: a loop that links promise to promise stays constant in memory and time.
+      vow.#value = end;
+      vow.#after = after;
+    }
     return end;
   }
 
@@ -124,6 +131,7 @@ export class Vow extends Target implements Answer {
     if (end !== this) {
       // Ours was the one that was asked.
       this.#seen();
+      message.behind(this.#after);
       return end.post(message);
     }
     this.#seen();
@@ -132,8 +140,11 @@ export class Vow extends Target implements Answer {
       message.to = this;
       this.#waiting ??= [];
       this.#waiting.push(message);
-    } else if (this.#state === 'broken') message.fail(this.#value);
-    else forward(message, this.#value);
+    } else {
+      message.behind(this.#after);
+      if (this.#state === 'broken') message.fail(this.#value);
+      else forward(message, this.#value);
+    }
   }
 
   near(method: string, args: readonly unknown[]): unknown {
@@ -153,8 +164,25 @@ export class Vow extends Target implements Answer {
     if (end.#state === 'pending') {
       end.#watchers ??= [];
       end.#watchers.push({ fulfilled, broken });
-    } else if (end.#state === 'broken') broken(end.#value);
-    else fulfilled(end.#value);
+      return;
+    }
+    const tell = (): void => (end.#state === 'broken' ? broken(end.#value) : fulfilled(end.#value));
+    const after = later(later(this.#after, end.#after), barrier());
+    if (after === undefined) tell();
+    else behind(after, tell);
+  }
+
+  /** For somebody outside the store: calls back once every turn that decided it is durable, and with `broken` if one is lost. */
+  watchOutside(fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
+    this.watch(
+      (value) => when(later(this.#behind, barrier()), () => fulfilled(value), broken),
+      (error) => when(later(this.#behind, barrier()), () => broken(error), broken),
+    );
+  }
+
+  get #behind(): Barrier | undefined {
+    const end = Vow.end(this);
+    return later(this.#after, end.#after);
   }
 
   /** Settles it, once: later calls are ignored, as Goblins' resolvers do. A promise of ours links the two. */
@@ -163,6 +191,7 @@ export class Vow extends Target implements Answer {
     const other = typeof value === 'object' && value !== null ? vowOf(value) : undefined;
     if (other === undefined) return this.#settle('fulfilled', value);
     const end = Vow.end(other);
+    this.#after = later(other.#after, barrier());
     if (end === this && noCycles) return;
     if (end === this)
       return this.break(new CapError('cycle', 'a promise was resolved to itself: resolve it to something else'));
@@ -203,14 +232,20 @@ export class Vow extends Target implements Answer {
   #settle(state: 'fulfilled' | 'broken', value: unknown): void {
     this.#state = state;
     this.#value = value;
-    this.#after = barrier();
+    this.#after = later(this.#after, barrier());
     this.#refund();
     if (this.#waiting !== undefined || this.#watchers !== undefined) telling(this);
     else if (this.#settleNative !== undefined) this.#tellNative(state, value);
   }
 
-  /** Tells all who waited for it. */
+  /** Tells all who waited for it, and that they may know only once it is durable. */
   static tell(vow: Vow): void {
+    const after = later(vow.#after, barrier());
+    if (after === undefined) Vow.#tell(vow);
+    else behind(after, () => Vow.#tell(vow));
+  }
+
+  static #tell(vow: Vow): void {
     const state = vow.#state as 'fulfilled' | 'broken';
     const value = vow.#value;
     if (vow.#waiting !== undefined) {
@@ -256,7 +291,7 @@ export class Vow extends Target implements Answer {
       if (this.#watched) quieten(this.#native as Promise<unknown>);
       settle.reject(error);
     };
-    const after = later(later(this.#after, Vow.end(this).#after), barrier());
+    const after = later(this.#behind, barrier());
     when(after, () => (state === 'fulfilled' ? settle.resolve(leave(value)) : reject(value)), reject);
   }
 

@@ -8,6 +8,7 @@
  *
  * What the package keeps of a call until the connection closes has a limit here, since it has none there.
  */
+import { mutant } from '../drivers/mutant.ts';
 import type { WireMessage } from './frame.ts';
 
 export interface CallLimits {
@@ -34,6 +35,8 @@ export type Fate =
 /** A peer's question, or a promise that it was given. */
 type Settled = { readonly is: 'reference' } | { readonly is: 'broken'; readonly text: string };
 type State = Settled | { readonly is: 'pending'; readonly waiting: WireMessage[] };
+
+const dataTakesCalls = mutant('captp-data');
 
 const on: Fate = { go: 'on' };
 const wait: Fate = { go: 'wait' };
@@ -142,5 +145,5 @@ function settledBy(message: Readonly<Record<string, unknown>>): Settled {
   const broken = (message['exception'] ?? message['rej']) as CapData | undefined;
   if (broken !== undefined) return { is: 'broken', text: (JSON.parse(broken.body) as { message: string }).message };
   const { body } = (message['result'] ?? message['res']) as CapData;
-  return body.startsWith('{"@qclass":"slot"') ? reference : data;
+  return body.startsWith('{"@qclass":"slot"') || dataTakesCalls ? reference : data;
 }

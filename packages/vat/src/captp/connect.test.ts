@@ -78,7 +78,13 @@ test('a wrong secret is denied, and a refusal of another kind too', async () => 
 });
 
 test('nobody there, or nobody who speaks HTTP, is disconnected', async () => {
-  const server = createTcpServer((socket) => void socket.on('error', () => {}).resume().end('junk\r\n\r\n'));
+  const server = createTcpServer(
+    (socket) =>
+      void socket
+        .on('error', () => {})
+        .resume()
+        .end('junk\r\n\r\n'),
+  );
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const port = portOf(server);
   expect(await code(`ws://127.0.0.1:${port}`, 'the-right-one')).toBe('disconnected');

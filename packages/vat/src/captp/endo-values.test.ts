@@ -21,7 +21,7 @@ const Desk: Definition<Desk, [kept: unknown]> = define('Desk', (bcom, kept) => (
   data: () => ['a', 'b'],
   fail: (how): never => {
     if (how === 'cap') throw new CapError('revoked', 'this grant was revoked: ask for a new one');
-    if (how === 'path') throw new Error("ENOENT: no such file or directory, open '/home/me/.hob/store.db'");
+    if (how === 'path') throw new Error("ENOENT: no such file or directory, open '/srv/state/store.db'");
     throw how;
   },
   tell: (listener, value) => E(listener as { hear(value: unknown): unknown }).hear(value),
@@ -202,7 +202,7 @@ test('an error says its code and its text, and no stack; one that is not ours sa
   const why = async (how: string): Promise<Error> =>
     (await ask(bootstrap, 'fail', how).catch((error: unknown) => error)) as Error;
   expect((await why('cap')).message).toBe('revoked: this grant was revoked: ask for a new one');
-  for (const how of ['path', 'a text that names /home/me', '']) {
+  for (const how of ['path', 'a text that names /srv/me', '']) {
     const error = await why(how);
     expect(error).toBeInstanceOf(Error);
     expect(error.message).toBe('error: the call failed at its target, which gives no reason');
@@ -211,7 +211,7 @@ test('an error says its code and its text, and no stack; one that is not ours sa
   peer.call('q-2', 'o-1', 'fail', ['path']);
   await peer.answer('q-2');
   const bytes = JSON.stringify(peer.said);
-  expect(bytes).not.toMatch(/home|store\.db|ENOENT|\.ts:/);
+  expect(bytes).not.toMatch(/srv|store\.db|ENOENT|\.ts:/);
 });
 
 test('an error as data crosses without its stack too', async () => {
@@ -247,7 +247,7 @@ test('one peer’s object, handed to another, is a reference like any other: wit
     Far('listener', {
       hear: (value: unknown) => {
         heard.push(value);
-        throw new Error('at /home/first/secret');
+        throw new Error('at /srv/first/secret');
       },
     }),
   );

@@ -116,7 +116,8 @@ export class EndoValues {
   #promise(vow: Vow): Promise<unknown> {
     // Not through the promise of a host program: that gets foreign objects as they are, and we must not hand those on.
     const out = new Promise<unknown>((resolve, reject) => {
-      vow.watch(
+      // A frame leaves the store.
+      vow.watchOutside(
         (value) => {
           try {
             resolve(this.out(value));

@@ -14,7 +14,7 @@ export interface Reserve {
   release(): boolean;
 }
 
-/** About 80 commits of one line each: a page for the line, one for the head, one for an inner page now and then. */
+/** Some 100 commits of one line each: a page for the line, one for the head, an inner page now and then. */
 const BYTES = 1 << 20;
 const CHUNK = 1 << 16;
 

@@ -21,6 +21,8 @@ export interface Naming {
   isReference(value: object): boolean;
   /** What ends with the process is noted as such, instead of refused: it comes back broken. */
   readonly fleeting?: boolean;
+  /** What a promise has become, where it has. */
+  fulfilled?(promise: object): { readonly value: unknown } | undefined;
 }
 
 export interface Finding {
@@ -32,13 +34,31 @@ export interface Finding {
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** Characters in one cell, about. More would pass what SQLite takes, and a commit that fails stops the whole store. */
+const most = 16 << 20;
+
+/** Errors: `limit`, before anything large is built: shared data is written out once for each place where it stands. */
 export function encode(value: unknown, naming: Naming): string {
-  return JSON.stringify(tree(value, naming));
+  const room = { left: most };
+  return JSON.stringify(tree(value, naming, room));
 }
 
-function tree(value: unknown, naming: Naming): Json {
+interface Room {
+  left: number;
+}
+
+function take(room: Room, characters: number): void {
+  room.left -= characters;
+  if (room.left < 0)
+    throw new CapError('limit', `more than ${most >> 20} Mi characters in one portrait, row or message: use a table, or a file`);
+}
+
+function tree(value: unknown, naming: Naming, room: Room): Json {
+  take(room, 4);
   switch (typeof value) {
     case 'string':
+      take(room, value.length);
+      return value;
     case 'boolean':
       return value;
     case 'number':
@@ -48,16 +68,19 @@ function tree(value: unknown, naming: Naming): Json {
         : { $: ['n', Object.is(value, -0) ? '-0' : String(value)] };
     case 'undefined':
       return { $: ['u'] };
-    case 'bigint':
-      return { $: ['i', String(value)] };
+    case 'bigint': {
+      const digits = String(value);
+      take(room, digits.length);
+      return { $: ['i', digits] };
+    }
     case 'symbol':
       return { $: ['s', Symbol.keyFor(value) as string] };
     default:
-      return value === null ? null : treeOf(value as object, naming);
+      return value === null ? null : treeOf(value as object, naming, room);
   }
 }
 
-function treeOf(value: object, naming: Naming): Json {
+function treeOf(value: object, naming: Naming, room: Room): Json {
   if (naming.isReference(value)) {
     const name = naming.nameOf(value);
     if (name === undefined && naming.fleeting === true) return { $: ['x'] };
@@ -68,14 +91,22 @@ function treeOf(value: object, naming: Naming): Json {
       );
     return { $: ['r', ...name] };
   }
-  if (Array.isArray(value)) return value.map((item) => tree(item, naming));
+  if (Array.isArray(value)) return value.map((item) => tree(item, naming, room));
+  if (value instanceof Uint8Array) take(room, 2 * value.length);
   if (value instanceof Uint8Array) return { $: ['b', Buffer.from(value).toString('base64')] };
+  if (value instanceof Error) take(room, value.message.length);
   if (value instanceof Error) return { $: ['e', value instanceof CapError ? value.code : '', value.message] };
+  const known = value instanceof Promise ? naming.fulfilled?.(value) : undefined;
+  if (known !== undefined) return tree(known.value, naming, room);
   if (value instanceof Promise && naming.fleeting === true) return { $: ['x'] };
   if (value instanceof Promise)
     throw new CapError('invalid', 'a promise cannot be kept: wait with E.to(self, method), keep the result');
-  const record: Record<string, Json> = {};
-  for (const [key, item] of Object.entries(value)) record[key] = tree(item, naming);
+  const record: Record<string, Json> = Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      take(room, key.length);
+      return [key, tree(item, naming, room)];
+    }),
+  );
   // A record of the program's that looks like one of ours is wrapped, so that it comes back as it was.
   return Object.keys(record).length === 1 && '$' in record ? { $: ['o', record['$'] as Json] } : record;
 }

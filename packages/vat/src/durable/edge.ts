@@ -9,11 +9,15 @@
  * 256 turns, or 5 ms after its first turn; there are no other timers.
  * After output commit in Strom and Yemini, Optimistic Recovery in Distributed Systems (1985).
  */
+import type { Barrier } from '../barrier.ts';
+import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
 import type { Line } from '../turn.ts';
 
 const mostTurns = 256;
 const longestMs = 5;
+
+const readsAhead = mutant('durable-read-only');
 
 /** What one commit writes: cells by key, `undefined` deletes. */
 export interface Writes {
@@ -27,7 +31,8 @@ interface Output {
 }
 
 /** The turns of one commit, and what waits for it. */
-export class Batch implements Writes {
+export class Batch implements Writes, Barrier {
+  readonly owner: object;
   readonly number: number;
   readonly cells: Map<string, string | undefined> = new Map();
   readonly lines: Line[] = [];
@@ -36,12 +41,13 @@ export class Batch implements Writes {
   #state: 'waiting' | 'durable' | 'lost' = 'waiting';
   #why: CapError | undefined;
 
-  constructor(number: number) {
+  constructor(owner: object, number: number) {
+    this.owner = owner;
     this.number = number;
   }
 
-  get settled(): boolean {
-    return this.#state !== 'waiting';
+  get durable(): boolean {
+    return this.#state === 'durable';
   }
 
   /** Runs `release` once the batch is durable, in the order of asking; or `lost`. */
@@ -51,19 +57,21 @@ export class Batch implements Writes {
     else this.#outputs.push({ release, lost });
   }
 
-  /** Nothing was in it when it was made ready: it holds nobody up. */
-  get empty(): boolean {
-    return this.cells.size === 0 && this.lines.length === 0 && this.#outputs.length === 0;
-  }
-
   done(why: CapError | undefined): void {
     this.#state = why === undefined ? 'durable' : 'lost';
     this.#why = why;
     const outputs = this.#outputs;
     this.#outputs = [];
     for (const output of outputs) {
-      if (why === undefined) output.release();
-      else output.lost(why);
+      try {
+        if (why === undefined) output.release();
+        else output.lost(why);
+      } catch (error) {
+        // A bug of ours, in one of them: the others leave all the same.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
     }
   }
 }
@@ -88,15 +96,28 @@ export class Edge {
     this.#failed = failed;
   }
 
-  /** A turn has ended. Answers what its outputs have to wait for; undefined on a clean store. */
-  turn(cells: ReadonlyMap<string, string | undefined> | undefined, lines: readonly Line[]): Batch | undefined {
-    const writes = (cells !== undefined && cells.size > 0) || lines.length > 0;
-    if (!writes) return this.newest();
+  /** A turn has ended that took the message in the cell `taken`. Answers what its outputs have to wait for; undefined on a clean store. */
+  turn(
+    cells: ReadonlyMap<string, string | undefined> | undefined,
+    lines: readonly Line[],
+    taken?: string,
+  ): Batch | undefined {
+    const writes = (cells !== undefined && cells.size > 0) || lines.length > 0 || taken !== undefined;
+    if (!writes) return readsAhead ? undefined : this.newest();
     const batch = this.#batch();
+    // Nothing is written any more: it is there to say so.
+    if (this.#why !== undefined) return batch;
     batch.turns += 1;
     for (const [key, value] of cells ?? []) batch.cells.set(key, value);
+    // Sent and taken in one batch: the disk need never hear of it, for a message's key is used once.
+    if (taken !== undefined && !batch.cells.delete(taken)) batch.cells.set(taken, undefined);
     batch.lines.push(...lines);
     return batch;
+  }
+
+  /** Why nothing is durable any more. */
+  get failed(): CapError | undefined {
+    return this.#why;
   }
 
   /** The latest batch that is not on the disk yet: what an observer of now may have seen. */
@@ -136,7 +157,7 @@ export class Edge {
   #batch(): Batch {
     if (this.#open === undefined) {
       this.#numbers += 1;
-      this.#open = new Batch(this.#numbers);
+      this.#open = new Batch(this, this.#numbers);
       this.#openedAt = this.#tick();
       if (this.#why !== undefined) this.#open.done(this.#why);
     }

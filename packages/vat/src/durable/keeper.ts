@@ -6,12 +6,14 @@
  * or with a newer version of one, is refused whole, by name, before anything runs.
  *
  * Keys begin with what they are: a/VAT/ID actors, t/VAT/ID/KEY rows, r/VAT/NAME roots, s/HASH sturdyrefs, m/N messages on their way,
- * w/N actors that wait, k/LABEL kinds, n/VAT the last number given out. Rows carry their vat, so a vat's end is one range.
+ * w/N actors that wait, c/CAUSE what was cut, k/LABEL kinds, n/VAT the last number given out. Rows carry their vat, so a vat's end is one range.
  */
+import type { Barrier } from '../barrier.ts';
+import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
 import type { Kind } from '../portrait.ts';
 import { ByReference } from '../reference.ts';
-import { decode, encode, type Name } from './codec.ts';
+import { decode, encode, type Name, type Naming } from './codec.ts';
 import type { Edge } from './edge.ts';
 
 /** The cells of a store, as last committed. */
@@ -26,13 +28,16 @@ export type Shape = 'function' | 'procedure' | readonly string[];
 
 /** What the keeper needs of what it keeps; given by the modules that know actors, tables and drivers. */
 export interface Makers {
-  actor(vat: string, id: number, stored: StoredActor): object;
+  /** `stored` is undefined where it is no longer in the store: it keeps its name, and calls on it break. */
+  actor(vat: string, id: number, stored: StoredActor | undefined): object;
   table(vat: string, id: number): object;
   driver(name: string): object;
   /** A reference to something that ended with an earlier process: what is sent to it breaks. */
   lost(): object;
   /** What a reference of ours is called; undefined for one that ends with the process. */
-  nameOf(reference: object): Name | undefined;
+  nameOf(reference: object, keeper: Keeper): Name | undefined;
+  /** What a promise has become, where it has. */
+  fulfilled(promise: object): { readonly value: unknown } | undefined;
 }
 
 /** A portrait as the store has it. */
@@ -43,7 +48,12 @@ export interface StoredActor {
   readonly shape: Shape;
 }
 
-const part = (text: string): string => encodeURIComponent(text);
+const checksKinds = !mutant('durable-kind-check');
+
+function part(text: string): string {
+  if (!text.isWellFormed()) throw new CapError('invalid', 'names in a durable store are Unicode text');
+  return encodeURIComponent(text);
+}
 const number = (n: number): string => String(n).padStart(16, '0');
 
 export const actorKey = (vat: string, id: number): string => `a/${part(vat)}/${id}`;
@@ -51,6 +61,8 @@ export const rowsKey = (vat: string, id: number): string => `t/${part(vat)}/${id
 export const rootKey = (vat: string, name: string): string => `r/${part(vat)}/${part(name)}`;
 export const sturdyrefKey = (hash: string): string => `s/${hash}`;
 export const numbersKey = (vat: string): string => `n/${part(vat)}`;
+/** A cause that ended while messages under it were on their way. */
+export const cutKey = (cause: string): string => `c/${part(cause)}`;
 const kindKey = (label: string): string => `k/${part(label)}`;
 
 const damaged = (what: string): CapError =>
@@ -60,8 +72,12 @@ export class Keeper {
   readonly #cells: Cells;
   readonly #edge: Edge;
   readonly #makers: Makers;
+  readonly #lasting: Naming;
+  readonly #fleeting: Naming;
   readonly #kinds: ReadonlyMap<string, Kind>;
-  /** What is written of each kind already, so that it is written once. */
+  /** Which versions of a label actors may still have. */
+  readonly #versions = new Map<string, readonly number[]>();
+  /** What is written of each label already, so that it is written once. */
   readonly #written = new Map<string, string>();
   /** References that somebody may still hold, by name. */
   readonly #known = new Map<string, WeakRef<object>>();
@@ -74,6 +90,8 @@ export class Keeper {
     this.#cells = cells;
     this.#edge = edge;
     this.#makers = makers;
+    this.#lasting = { isReference, nameOf: (x) => makers.nameOf(x, this) };
+    this.#fleeting = { ...this.#lasting, fulfilled: (x) => makers.fulfilled(x), fleeting: true };
     this.#kinds = byLabel(kinds);
     this.#checkKinds();
     for (const prefix of ['m/', 'w/'])
@@ -84,24 +102,16 @@ export class Keeper {
 
   /** For a portrait, a row, a root: what ends with the process is refused. */
   encode(value: unknown): string {
-    return encode(value, { isReference: (x) => this.#isReference(x), nameOf: (x) => this.#makers.nameOf(x) });
+    return encode(value, this.#lasting);
   }
 
   /** For a message on its way: what ends with the process arrives broken after a restart. */
   encodeMessage(value: unknown): string {
-    return encode(value, {
-      isReference: (x) => this.#isReference(x),
-      nameOf: (x) => this.#makers.nameOf(x),
-      fleeting: true,
-    });
+    return encode(value, this.#fleeting);
   }
 
   decode(text: string): unknown {
     return decode(text, { find: (name) => this.find(name), lost: () => this.#makers.lost() });
-  }
-
-  #isReference(x: object): boolean {
-    return ByReference.is(x) || typeof x === 'function';
   }
 
   // ---- references ----------------------------------------------------------------------------------------------------------
@@ -139,14 +149,13 @@ export class Keeper {
     return found;
   }
 
-  #stored(key: string): StoredActor {
+  #stored(key: string): StoredActor | undefined {
     const text = this.get(key);
-    // Its row went while somebody still had its name: it was swept, or its vat ended.
-    if (text === undefined)
-      throw new CapError('no-such-object', 'this object is no longer in the store: ask for a new one');
+    // Somebody still has its name: its turn was undone, or its vat ended. Whoever holds it must not be lost with it.
+    if (text === undefined) return undefined;
     const comma = text.indexOf('\n');
     const [label, version] = text.slice(0, comma).split(' ');
-    const kind = this.#kinds.get(decodeURIComponent(label ?? ''));
+    const kind = this.#kinds.get(unpart(label ?? ''));
     const shape = kind === undefined ? undefined : this.#shapes.get(kind);
     if (kind === undefined || shape === undefined || !/^\d+$/.test(version ?? ''))
       throw damaged('an actor without its kind');
@@ -161,6 +170,13 @@ export class Keeper {
   // ---- kinds -----------------------------------------------------------------------------------------------------------------
 
   readonly #shapes = new Map<Kind, Shape>();
+  /** Of kinds whose cell says what `keepKind` would write. */
+  readonly #current = new Map<Kind, Shape>();
+
+  /** How a kind looks, as it is written down in the version of this environment; undefined where it is not yet. */
+  keptShape(kind: Kind): Shape | undefined {
+    return this.#current.get(kind);
+  }
 
   /** Writes down how a kind looks, the first time that one of its actors is kept. Throws where the environment does not have it. */
   keepKind(kind: Kind, shape: Shape, cells: Map<string, string | undefined>): void {
@@ -169,7 +185,11 @@ export class Keeper {
         'invalid',
         `"${kind.label}" is not among the definitions of this store: give it to openVats, or a restart could not bring it back`,
       );
-    const text = JSON.stringify([kind.options.version ?? 0, shape]);
+    const version = kind.options.version ?? 0;
+    // Actors of older versions stay as they are until they change: whoever opens the store next must know all of them.
+    const older = (this.#versions.get(kind.label) ?? []).filter((one) => one !== version);
+    const text = JSON.stringify([version, shape, older]);
+    this.#current.set(kind, shape);
     if (this.#written.get(kind.label) === text) return;
     this.#shapes.set(kind, shape);
     this.#written.set(kind.label, text);
@@ -179,13 +199,15 @@ export class Keeper {
   /** The turn that wrote it was undone or lost: it has to be written again. */
   forgetKinds(): void {
     this.#written.clear();
+    this.#current.clear();
   }
 
   #checkKinds(): void {
     for (const [key, text] of this.#cells.scan('k/')) {
-      const label = decodeURIComponent(key.slice(2));
-      const [version, shape] = JSON.parse(text) as [number, Shape];
+      const label = unpart(key.slice(2));
+      const { version, shape, older } = lookFrom(text);
       const kind = this.#kinds.get(label);
+      if (kind === undefined && !checksKinds) continue;
       if (kind === undefined)
         throw new CapError(
           'invalid',
@@ -197,11 +219,13 @@ export class Keeper {
           'invalid',
           `the store holds "${label}" in version ${version}, and this program has ${mine}: use a newer program`,
         );
-      if (version < mine && kind.options.upgrade?.[version] === undefined)
-        throw new CapError(
-          'invalid',
-          `the store holds "${label}" in version ${version}: the definition of version ${mine} needs upgrade[${version}]`,
-        );
+      for (const one of [...older, version])
+        if (one !== mine && kind.options.upgrade?.[one] === undefined)
+          throw new CapError(
+            'invalid',
+            `the store holds "${label}" in version ${one}: the definition of version ${mine} needs upgrade[${one}]`,
+          );
+      this.#versions.set(label, [...older, version]);
       this.#shapes.set(kind, shape);
       if (kind.label === label) this.#written.set(label, text);
     }
@@ -212,6 +236,16 @@ export class Keeper {
   messageKey(): string {
     this.#messages += 1;
     return `m/${number(this.#messages)}`;
+  }
+
+  #queued = '';
+
+  /** The key of a message that joins the queue now: keys are in the order of the queue, since that is how it is restored. */
+  queuedAs(key: string | undefined): string {
+    if (key?.startsWith('w/') === true) return key;
+    const kept = key === undefined || key < this.#queued ? this.messageKey() : key;
+    this.#queued = kept;
+    return kept;
   }
 
   waitKey(): string {
@@ -225,6 +259,44 @@ export class Keeper {
       .sort(([a], [b]) => (a.slice(2) < b.slice(2) ? -1 : 1))
       .map(([key, text]) => [key, this.decode(text) as readonly unknown[]] as const);
   }
+
+  /** What was cut while messages were on their way: the cell, the cause and why. */
+  cuts(): readonly (readonly [key: string, cause: string, why: CapError])[] {
+    return [...this.#cells.scan('c/')].map(([key, text]) => {
+      const [code, message] = parsed(text) as readonly unknown[];
+      return [key, unpart(key.slice(2)), new CapError(String(code), String(message))] as const;
+    });
+  }
+
+  /** What has to be durable before something seen now may leave. */
+  newest(): Barrier | undefined {
+    return this.#edge.newest();
+  }
+}
+
+const isReference = (x: object): boolean => ByReference.is(x) || typeof x === 'function';
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damaged('a cell that is no JSON');
+  }
+}
+
+function unpart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw damaged('a name');
+  }
+}
+
+function lookFrom(text: string): { readonly version: number; readonly shape: Shape; readonly older: readonly number[] } {
+  const [version, shape, older] = (parsed(text) ?? []) as readonly unknown[];
+  if (!Number.isSafeInteger(version) || !Array.isArray(older) || (typeof shape !== 'string' && !Array.isArray(shape)))
+    throw damaged('a kind');
+  return { version: version as number, shape: shape as Shape, older: older as readonly number[] };
 }
 
 function byLabel(kinds: readonly Kind[]): ReadonlyMap<string, Kind> {

@@ -16,6 +16,7 @@ import { newSecret } from '../sturdyrefs.ts';
 import { table } from '../table.ts';
 import { testClock } from '../test-clock.ts';
 import { ledgerLine } from '../turn.ts';
+import type { Definition } from '../types.ts';
 import { openVats, type Vats } from '../vats.ts';
 import { encodeArgs, MAX_ARGS_BYTES } from './arguments.ts';
 import { ledgerOf } from './chain.ts';
@@ -41,6 +42,11 @@ async function open(path?: string): Promise<{ store: Store; vats: Vats }> {
   return { store, vats };
 }
 
+interface Secretive {
+  tell(): string;
+}
+const Secretive: Definition<Secretive, []> = define('Secretive', (_bcom) => ({ tell: () => 'a secret' }));
+
 async function linesOf(store: Store): Promise<Record<string, unknown>[]> {
   const lines = [];
   for await (const line of exportLedger(store)) lines.push(JSON.parse(line));
@@ -59,7 +65,7 @@ describe('the text', () => {
       { $bytes: 7 },
       { $symbol: 's' },
     ]);
-    const error = Object.assign(new Error('at /home/me'), { code: 'NOT_FOUND' });
+    const error = Object.assign(new Error('in a file of mine'), { code: 'NOT_FOUND' });
     expect(JSON.parse(text([error, Promise.resolve(), new TypeError('/etc')]))).toEqual([
       { $error: 'NOT_FOUND' },
       { $promise: true },
@@ -69,9 +75,9 @@ describe('the text', () => {
 
   test('says of a reference only the label of its kind', async () => {
     const { vats } = await open();
-    const Secretive = define('Secretive', () => ({ tell: () => 'a secret' }));
+    const disk = driver<{ read(): string }>({ read: () => 'x' }, { name: 'disk' });
     const said = await vats.vat('v').turn(() => {
-      const refs = [spawn(Secretive()), driver({ read: () => 'x' }, { name: 'disk' }), table(), promise().promise];
+      const refs = [spawn(Secretive()), disk, table(), promise().promise];
       return text([...refs, { deep: [refs[0]] }]);
     });
     expect(JSON.parse(said)).toEqual([
@@ -160,7 +166,7 @@ describe('kept beside the line', () => {
   async function told(path?: string): Promise<{ store: Store; vats: Vats; seq: number }> {
     const { store, vats } = await open(path);
     await vats.vat('v').turn(() => {
-      ledgerLine('call', { grant: 'g1', method: 'write' }, ['INTIMATE-notes.txt', 'x'.repeat(9000) + 'INTIMATE-end']);
+      ledgerLine('call', { grant: 'g1', method: 'write' }, ['INTIMATE-notes.txt', `${'x'.repeat(9000)}INTIMATE-end`]);
       ledgerLine('call', { grant: 'g1', method: 'write' }, ['other']);
       ledgerLine('call', { grant: 'g1', method: 'look' }, []);
       ledgerLine('call', { grant: 'g1', method: 'huge' }, ['x'.repeat(99_999)]);

@@ -91,7 +91,8 @@ const LARGE = 10n ** 60n;
 
 function writeObject(pen: Pen, value: object, depth: number): void {
   if (isReference(value)) return placeholder(pen, 'ref', kindOf(targetOf(value)?.label ?? ''));
-  if (types.isProxy(value) || typeof value === 'function' || depth >= MAX_DEPTH) return placeholder(pen, 'opaque', true);
+  if (types.isProxy(value) || typeof value === 'function' || depth >= MAX_DEPTH)
+    return placeholder(pen, 'opaque', true);
   if (ByReference.is(value)) return placeholder(pen, 'ref', 'table');
   if (types.isPromise(value)) return placeholder(pen, 'promise', true);
   if (types.isUint8Array(value)) return placeholder(pen, 'bytes', value.byteLength);

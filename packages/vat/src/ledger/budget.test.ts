@@ -7,6 +7,7 @@ import { define } from '../portrait.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { testClock } from '../test-clock.ts';
 import { ledgerLine } from '../turn.ts';
+import type { Definition } from '../types.ts';
 import { openVats } from '../vats.ts';
 import { exportLedger } from './export.ts';
 
@@ -15,7 +16,7 @@ interface Door {
   refuse(method: string): void;
   say(kind: string): void;
 }
-const Door = define('Door', () => ({
+const Door: Definition<Door, []> = define('Door', (_bcom) => ({
   pass: (method: string, ...args: readonly unknown[]) => {
     ledgerLine('call', { grant: 'g1', method }, args);
     return 'passed';
@@ -36,11 +37,10 @@ async function session(lines: number) {
     await store.close();
   });
   const meter = vats.meter('session:bad', { lines });
-  const door = await vats.vat('bad', { meter }).turn(() => spawn(Door() as never) as Door);
-  const other = await vats.vat('good').turn(() => spawn(Door() as never) as Door);
-  return { store, clock, vats, meter, door: E(door as never) as never as AsyncDoor, other: E(other as never) as never as AsyncDoor };
+  const door = await vats.vat('bad', { meter }).turn(() => spawn(Door()));
+  const other = await vats.vat('good').turn(() => spawn(Door()));
+  return { store, clock, vats, meter, door: E(door), other: E(other) };
 }
-type AsyncDoor = { [K in keyof Door]: (...args: Parameters<Door[K]>) => Promise<unknown> };
 
 async function rowsOf(store: Store): Promise<Record<string, unknown>[]> {
   const rows = [];
@@ -86,7 +86,11 @@ test('what was done or has ended is told in any case: results, revocations, expi
 
 test('an hour later there is a new budget', async () => {
   const { door, clock } = await session(2);
-  expect([await code(door.pass('a')), await code(door.pass('b')), await code(door.pass('c'))]).toEqual(['passed', 'passed', 'limit']);
+  expect([await code(door.pass('a')), await code(door.pass('b')), await code(door.pass('c'))]).toEqual([
+    'passed',
+    'passed',
+    'limit',
+  ]);
   clock.advance(3_599_999);
   expect(await code(door.pass('d'))).toBe('limit');
   clock.advance(1);

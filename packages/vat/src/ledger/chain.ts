@@ -192,7 +192,7 @@ export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers)
         commit(chain([{ kind: 'redact', fields: { ...said, line: seq }, ...forgets }]).lines);
       }
       // Also where there was nothing: an earlier redaction may have been cut off before this.
-      if (!mutant('redaction')) engine.scrub();
+      if (!mutant('redaction-log')) engine.scrub();
       return kept;
     },
     close,

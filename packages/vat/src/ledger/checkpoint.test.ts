@@ -152,7 +152,7 @@ describe('a note', () => {
     expect(read(note)).toMatchObject({ origin: key.name, size: 1 });
     const witness = signNote(memorySigner(), 'witness.example/w', tree).split('\n\n')[1] ?? '';
     expect(read(note + witness)).toMatchObject({ size: 1 });
-    expect(read(note.split('\n\n')[0] + '\n\n' + witness)).toBeUndefined();
+    expect(read(`${note.split('\n\n')[0]}\n\n${witness}`)).toBeUndefined();
     for (let at = 0; at < note.length; at += 1) {
       const other = note[at] === 'A' ? 'B' : 'A';
       expect(read(note.slice(0, at) + other + note.slice(at + 1)), `at ${at}`).toBeUndefined();
@@ -311,7 +311,11 @@ describe('history written anew, with a chain that is right', () => {
     const forged = resign(rewrite(lines, forge(500)), engineOf(store).signer);
     expect(await verifyLines(forged)).toMatchObject({ ok: true, checkpoints: 2, signed: 2001 });
     expect(await verifyLines(forged, { anchor })).toMatchObject({ ok: false, badLine: 2001, why: /anchor/ });
-    expect(await verifyLines(lines.slice(0, 1900), { anchor })).toMatchObject({ ok: false, badLine: 1901, why: /earlier/ });
+    expect(await verifyLines(lines.slice(0, 1900), { anchor })).toMatchObject({
+      ok: false,
+      badLine: 1901,
+      why: /earlier/,
+    });
     // An anchor stays good while the ledger grows.
     ledger.write(calls(1000));
     expect(await verifyLedger(store, { anchor })).toMatchObject({ ok: true, signed: 3002 });

@@ -10,11 +10,12 @@ export const KINDS = {
   redact: 'the arguments of an earlier line were deleted: line (its seq), by, why',
   restart: 'the store was opened again: boot, epoch. What was under way before this line is unknown',
   session: 'a session began or ended: session, what',
-  grant: 'a granter let a session hold something: grant, session, petname, terms, by',
+  grant: 'a granter let a session hold something: grant, session, petname, by, until, uses, methods',
   call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use',
-  result: 'what became of a call: call (its seq), code',
-  refuse: 'a call was not let through: grant, session, method, code; or meter, code. With count, since: so many more like it',
-  revoke: 'a granter ended a grant: grant, by',
+  result: 'what became of a call that failed: grant, method, code',
+  refuse:
+    'a call was not let through: grant, session, method, code; or meter, code. With count, since: so many more like it',
+  revoke: 'a granter ended a grant: grant, by, why',
   expire: 'a grant ended by time or by its last use: grant, code',
   'host-stop': 'the host closed in good order',
 } as const;

@@ -192,9 +192,11 @@ describe('verify names the first bad line of a file', () => {
   });
 
   test('any ledger verifies, and no change of one byte in it goes unseen', { timeout: 60_000 }, async () => {
-    const kind = fc.constantFrom(...(Object.keys(KINDS) as Entry['kind'][]).filter(
-      (k) => !['genesis', 'restart', 'checkpoint', 'redact'].includes(k),
-    ));
+    const kind = fc.constantFrom(
+      ...(Object.keys(KINDS) as Entry['kind'][]).filter(
+        (k) => !['genesis', 'restart', 'checkpoint', 'redact'].includes(k),
+      ),
+    );
     const entry = fc.record({
       kind,
       fields: fc.record({ method: fc.string({ unit: 'binary' }), more: fc.jsonValue() }),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../drivers/hash.ts';
@@ -100,4 +101,16 @@ test('any text of a caller makes a line that says the same again, or its beginni
       }
     }),
   );
+});
+
+test('the published schema (docs/ledger.md) names every kind and every field that the table does', () => {
+  const doc = readFileSync(new URL('../../../../docs/ledger.md', import.meta.url), 'utf8');
+  for (const [kind, about] of Object.entries(KINDS)) {
+    const row = doc.split('\n').find((line) => line.startsWith(`| \`${kind}\` |`)) ?? '';
+    expect(row, kind).not.toBe('');
+    const fields = / *: ([a-z, ()A-Z]+)/.exec(about)?.[1]?.replace(/\([^)]*\)/g, '') ?? '';
+    for (const field of fields.split(', ').map((name) => name.trim())) {
+      if (/^[a-z]+[A-Z]?[a-z]*$/.test(field)) expect(row, `${kind}: ${field}`).toContain(`\`${field}\``);
+    }
+  }
 });

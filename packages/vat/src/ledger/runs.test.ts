@@ -17,7 +17,12 @@ async function open(): Promise<{ store: Store; ledger: Ledger; clock: TestClock;
   onTestFinished(() => store.close());
   const clock = testClock();
   const ledger = makeLedger(engineOf(store), { clock, random: systemRandom });
-  return { store, ledger, clock, rows: async () => (await rowsOf(store)).filter(({ k }) => k !== 'checkpoint').slice(1) };
+  return {
+    store,
+    ledger,
+    clock,
+    rows: async () => (await rowsOf(store)).filter(({ k }) => k !== 'checkpoint').slice(1),
+  };
 }
 
 interface Row {
@@ -107,7 +112,11 @@ test('write answers the number of the line that says it, or of the last line whe
 
 test('whatever the order of lines and time: each refusal is counted once, in its place, and calls are all there', async () => {
   const step = fc.oneof(
-    fc.record({ do: fc.constant('refuse' as const), grant: fc.constantFrom('a', 'b'), code: fc.constantFrom('x', 'y') }),
+    fc.record({
+      do: fc.constant('refuse' as const),
+      grant: fc.constantFrom('a', 'b'),
+      code: fc.constantFrom('x', 'y'),
+    }),
     fc.record({ do: fc.constant('call' as const), grant: fc.constantFrom('a', 'b'), code: fc.constant('') }),
     fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 400, 1000, 61_000) }),
   );
@@ -135,7 +144,9 @@ test('whatever the order of lines and time: each refusal is counted once, in its
   );
 });
 
-test('after kill -9 only the count of the open window is missing: the sum is never too large', { timeout: 60_000 }, async () => {
+test('after kill -9 only the count of the open window is missing: the sum is never too large', {
+  timeout: 60_000,
+}, async () => {
   const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
   const program = (path: string): string => `
     import { writeSync } from 'node:fs';

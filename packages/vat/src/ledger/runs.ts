@@ -103,7 +103,8 @@ function subjectOf({ fields: { grant, meter } }: Entry): string {
   return typeof meter === 'string' && grant === undefined ? `meter ${meter}` : `grant ${String(grant ?? '')}`;
 }
 
-const windowOf = ({ fields }: Entry): number => (fields['grant'] === undefined && 'meter' in fields ? LONG_WINDOW : WINDOW);
+const windowOf = ({ fields }: Entry): number =>
+  fields['grant'] === undefined && 'meter' in fields ? LONG_WINDOW : WINDOW;
 
 /** Equal means equal in every field. Undefined for what is never counted. */
 function keyOf({ kind, fields, args }: Entry): string | undefined {

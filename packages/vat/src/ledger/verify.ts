@@ -184,7 +184,10 @@ function makeCheck({ anchor, key: expected }: VerifyOptions, owner?: Uint8Array)
       if (head !== undefined && head.hash !== hash)
         return verdict(count, 'it is not the line that was committed last: it was changed');
       if (anchor !== undefined && (anchored?.size ?? 1) > count)
-        return verdict(count + 1, `it is missing: the anchor is of ${anchored?.size ?? 'more'} lines. This is an earlier state`);
+        return verdict(
+          count + 1,
+          `it is missing: the anchor is of ${anchored?.size ?? 'more'} lines. This is an earlier state`,
+        );
       return { ok: true, lines: count, ...known() };
     },
   };

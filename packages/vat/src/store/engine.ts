@@ -1,8 +1,8 @@
 /**
  * The rules of a store, the same whatever keeps its rows: epochs, one unbroken sequence of lines, poison, listeners.
  */
-import { soon } from '../drivers/loop.ts';
 import type { Signer } from '../drivers/keys.ts';
+import { soon } from '../drivers/loop.ts';
 import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
 import type { Head, Line, StoredArgs, StoredLine, StoreEngine, Writes } from './store.ts';

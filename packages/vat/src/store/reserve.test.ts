@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
-import { reserveIn } from '../drivers/reserve.ts';
 import { systemRandom } from '../drivers/random.ts';
+import { reserveIn } from '../drivers/reserve.ts';
 import { type Entry, type Ledger, makeLedger } from '../ledger/chain.ts';
 import { verifyLedger } from '../ledger/verify.ts';
 import { testClock } from '../test-clock.ts';
 import { Full, makeEngine, type Rows } from './engine.ts';
 import { memoryRows } from './memory.ts';
-import { engineOf, openStore, type StoreEngine, storeOf } from './store.ts';
+import { openStore, type StoreEngine, storeOf } from './store.ts';
 
 const powers = { clock: testClock(), random: systemRandom };
 const unavailable = expect.objectContaining({ name: 'CapError', code: 'unavailable' });
@@ -95,7 +95,7 @@ describe('the rule', () => {
     expect(() => ledger.write([entry('revoke')])).toThrow(unavailable);
   });
 
-  test('lack of room in the second try is one still, and another error there is the last', () => {
+  test('an error of another kind in the second try is the last', () => {
     const rows = memoryRows();
     const errors = [new Full(), new Error('EIO')];
     let armed = false;

@@ -72,7 +72,9 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
             }
             const { seq, hash, mark = null } = head;
             // The fence is in the same transaction as the rows: what an engine for several hosts needs, and costs nothing here.
-            if (sqlite.run('UPDATE store SET seq = ?, hash = ?, mark = ? WHERE epoch = ?', seq, hash, mark, epoch) !== 1)
+            if (
+              sqlite.run('UPDATE store SET seq = ?, hash = ?, mark = ? WHERE epoch = ?', seq, hash, mark, epoch) !== 1
+            )
               throw new Error('fenced');
           });
         } catch (error) {
@@ -85,10 +87,15 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
           from,
           limit,
         ) as unknown as readonly StoredLine[],
-      get: (key) => sqlite.all('SELECT value FROM cell WHERE key = ?', Buffer.from(key))[0]?.['value'] as string | undefined,
+      get: (key) =>
+        sqlite.all('SELECT value FROM cell WHERE key = ?', Buffer.from(key))[0]?.['value'] as string | undefined,
       scan: (prefix) =>
         sqlite
-          .all('SELECT key, value FROM cell WHERE key >= ? AND key < ? ORDER BY key', Buffer.from(prefix), after(prefix))
+          .all(
+            'SELECT key, value FROM cell WHERE key >= ? AND key < ? ORDER BY key',
+            Buffer.from(prefix),
+            after(prefix),
+          )
           .map(({ key, value }) => [Buffer.from(key as Uint8Array).toString('utf8'), value as string] as const),
       args: (from, to) =>
         sqlite.all(

@@ -1,0 +1,100 @@
+/**
+ * What `durable.ts` measures in a process of its own; each prints one number.
+ *
+ *   durable-child.ts make FOLDER N   a store with N counters below one root; prints how many it has
+ *   durable-child.ts open FOLDER     ms from nothing open to the answer of the first turn
+ *   durable-child.ts idle FOLDER     p99 of the event loop's delay in ms, nothing going on
+ *   durable-child.ts load FOLDER     the same while 8 callers change 8 actors as fast as they can
+ */
+import './lockdown.ts';
+import { E, openStore, openVats, spawn } from '@hob/vat';
+import { Branch, Counter, definitions } from './durable-actors.ts';
+import { percentile } from './measure.ts';
+
+const [what, folder = '', count = ''] = process.argv.slice(2);
+const WIDTH = 100;
+
+async function open() {
+  const store = await openStore({ path: folder });
+  const vats = await openVats({ store, definitions });
+  return {
+    vats,
+    async close(): Promise<void> {
+      await vats.close();
+      await store.close();
+    },
+  };
+}
+
+/** A tree: a portrait of a million references would be rewritten whole, and read whole, at each turn of its actor. */
+async function make(n: number): Promise<number> {
+  const { vats, close } = await open();
+  const vat = vats.vat('many');
+  const branches: object[] = [];
+  const leaves = WIDTH * WIDTH;
+  for (let done = 0; done < n; done += leaves) {
+    const branch = await vat.turn(() =>
+      spawn(
+        Branch(
+          0,
+          Array.from({ length: WIDTH }, () =>
+            spawn(
+              Branch(
+                0,
+                Array.from({ length: WIDTH }, () => spawn(Counter(0))),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
+    branches.push(branch);
+  }
+  await vat.root('top', () => Branch(0, branches));
+  await close();
+  return branches.length * leaves;
+}
+
+async function firstTurn(): Promise<number> {
+  const began = performance.now();
+  const { vats, close } = await open();
+  const top = await vats.vat('many').root('top', () => Branch(-1, []));
+  const touched = await E(top).touch();
+  const ms = performance.now() - began;
+  if (touched < 0) throw new Error('the root is not the one that was made');
+  await close();
+  return ms;
+}
+
+async function loopDelay(loaded: boolean): Promise<number> {
+  const { vats, close } = await open();
+  const vat = vats.vat('load');
+  let going = true;
+  const caller = async (i: number): Promise<void> => {
+    const counter = await vat.root(`counter-${i}`, () => Counter(0));
+    while (going) await E(counter).next();
+  };
+  const callers = loaded ? Array.from({ length: 8 }, (_, i) => caller(i)) : [];
+  const delays: number[] = [];
+  const until = performance.now() + 2000;
+  for (let now = performance.now(); now < until; ) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const then = performance.now();
+    delays.push(then - now - 2);
+    now = then;
+  }
+  going = false;
+  await Promise.all(callers);
+  await close();
+  return percentile(delays, 99);
+}
+
+const verbs: Record<string, () => Promise<number>> = {
+  make: () => make(Number(count)),
+  open: firstTurn,
+  idle: () => loopDelay(false),
+  load: () => loopDelay(true),
+};
+const verb = verbs[what ?? ''];
+if (verb === undefined) throw new Error(`no such measurement: ${what}`);
+process.stdout.write(`${await verb()}\n`);

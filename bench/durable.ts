@@ -1,0 +1,197 @@
+/**
+ * What it costs that a turn lasts, beside a bare SQLite in a worker thread that commits one row and one hashed line.
+ *
+ * Promise: both write to the same disk, both with `synchronous=FULL`, and a round of one stands beside a round of the other.
+ * Times are from the call to the durable answer, seen by the thread that called.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { E, type Far, openStore, openVats } from '@hob/vat';
+import type { Asked } from './bare-worker.ts';
+import { Counter, definitions, Hop } from './durable-actors.ts';
+import type { Case, Suite } from './measure.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hob-bench-'));
+const CALLERS = 64;
+
+// ---- ours ------------------------------------------------------------------------------------------------------------
+
+const store = await openStore({ path: join(folder, 'ours') });
+const vats = await openVats({ store, definitions });
+const vat = vats.vat('bench');
+const counters = await Promise.all(
+  Array.from({ length: CALLERS }, (_, i) => vat.root(`counter-${i}`, () => Counter(0))),
+);
+const [counter] = counters as [Far<Counter>];
+
+/** A chain of vats, each with one actor that sends on to the next. */
+let first: Far<Hop> | null = null;
+for (let i = 4; i >= 0; i -= 1) {
+  const next: Far<Hop> | null = first;
+  first = await vats.vat(`hop-${i}`).root('hop', () => Hop(0, next));
+}
+const hops = first as Far<Hop>;
+
+async function ask(from: Far<Counter>, times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) await E(from).next();
+}
+async function go(far: number, times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) await E(hops).go(far);
+}
+
+// ---- the peer --------------------------------------------------------------------------------------------------------
+
+class Bare {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, () => void>();
+  #ids = 0;
+
+  constructor(name: string, grouped: boolean) {
+    const home = mkdtempSync(join(folder, name));
+    this.#worker = new Worker(new URL('bare-worker.ts', import.meta.url), {
+      workerData: { folder: home, grouped },
+      execArgv: [],
+    });
+    this.#worker.on('message', (ids: readonly number[]) => {
+      for (const id of ids) {
+        this.#waiting.get(id)?.();
+        this.#waiting.delete(id);
+      }
+    });
+    this.#worker.on('error', (error) => {
+      throw error;
+    });
+  }
+
+  commit(key: string, value: string): Promise<void> {
+    this.#ids += 1;
+    const id = this.#ids;
+    const asked: Asked = { id, key, value };
+    this.#worker.postMessage(asked);
+    return new Promise((resolve) => void this.#waiting.set(id, resolve));
+  }
+
+  async ask(key: string, times: number): Promise<void> {
+    for (let i = 0; i < times; i += 1) await this.commit(key, `Counter 0\n[${i}]`);
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#worker.once('exit', () => resolve());
+      this.#worker.postMessage('close');
+    });
+  }
+}
+const bare = new Bare('lone', false);
+const bareGrouped = new Bare('grouped', true);
+
+/** us per operation. */
+async function timed(n: number, body: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await body();
+  return ((performance.now() - began) * 1000) / n;
+}
+const all = (n: number, caller: (i: number, times: number) => Promise<void>): Promise<unknown> =>
+  Promise.all(Array.from({ length: CALLERS }, (_, i) => caller(i, n / CALLERS)));
+const ours64 = (n: number): Promise<number> =>
+  timed(n, () => all(n, (i, times) => ask(counters[i] as Far<Counter>, times)));
+const bare64 =
+  (peer: Bare) =>
+  (n: number): Promise<number> =>
+    timed(n, () => all(n, (i, times) => peer.ask(`a/bench/${i}`, times)));
+
+const speed: readonly Case[] = [
+  {
+    name: 'one turn alone, host to durable answer vs bare lone commit',
+    n: 100,
+    unit: 'us',
+    ours: (n) => timed(n, () => ask(counter, n)),
+    peer: (n) => timed(n, () => bare.ask('a/bench/1', n)),
+    goal: { text: '<= its + 60 us', met: ({ ours, peer }) => ours <= peer + 60 },
+  },
+  {
+    name: 'four hops between vats vs one hop',
+    n: 100,
+    unit: 'us',
+    ours: (n) => timed(n, () => go(4, n)),
+    peer: (n) => timed(n, () => go(1, n)),
+    goal: { text: '<= 1.5 x', met: ({ ratio }) => ratio <= 1.5 },
+  },
+  {
+    name: '64 callers vs bare, a commit each',
+    n: 6400,
+    unit: 'us',
+    ours: ours64,
+    peer: bare64(bare),
+  },
+  {
+    name: '64 callers vs bare that commits in groups',
+    n: 6400,
+    unit: 'us',
+    ours: ours64,
+    peer: bare64(bareGrouped),
+    goal: { text: '>= 0.5 x its throughput', met: ({ ratio }) => ratio <= 2 },
+  },
+];
+
+// ---- what needs a process of its own -----------------------------------------------------------------------------------
+
+const run = promisify(execFile);
+async function child(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  const program = new URL('durable-child.ts', import.meta.url).pathname;
+  const { stdout } = await run(process.execPath, [...process.execArgv, program, ...args], { env });
+  return Number(stdout);
+}
+
+let shim: string | undefined;
+function slowDisk(): NodeJS.ProcessEnv {
+  if (shim === undefined) {
+    shim = join(folder, 'slow-fsync.so');
+    execFileSync('cc', ['-shared', '-fPIC', '-O2', '-o', shim, new URL('slow-fsync.c', import.meta.url).pathname]);
+  }
+  return { ...process.env, LD_PRELOAD: shim, SLOW_FSYNC_US: '5000' };
+}
+const loop: Case = {
+  name: "event loop's delay under load vs idle, fsync of 5 ms (p99)",
+  n: 1,
+  rounds: 3,
+  unit: 'ms',
+  slow: true,
+  ours: () => child(['load', mkdtempSync(join(folder, 'slow-'))], slowDisk()),
+  peer: () => child(['idle', mkdtempSync(join(folder, 'slow-'))], slowDisk()),
+  goal: { text: '<= idle + 2 ms', met: ({ ours, peer }) => ours <= peer + 2 },
+  whenMissed: 'commits run on the main thread: the loop stands still for as long as the disk takes',
+};
+
+let million: string | undefined;
+const opening: Case = {
+  name: 'open a store of 1,000,000 actors, to the durable answer of the first turn',
+  n: 1_000_000,
+  rounds: 3,
+  unit: 'ms',
+  slow: true,
+  async ours(n) {
+    if (million === undefined) {
+      million = join(folder, 'million');
+      const made = await child(['make', million, String(n)]);
+      if (made < n) throw new Error(`only ${made} actors were made`);
+    }
+    return child(['open', million]);
+  },
+  goal: { text: '<= 1 s', met: ({ ours }) => ours <= 1000 },
+};
+
+export const suite: Suite = {
+  name: 'durable',
+  cases: [...speed, loop, opening],
+  async close() {
+    await Promise.all([bare.close(), bareGrouped.close()]);
+    await vats.close();
+    await store.close();
+    rmSync(folder, { recursive: true });
+  },
+};
