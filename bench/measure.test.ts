@@ -35,6 +35,20 @@ test('a row is the medians of interleaved rounds, their ratio, and the verdict o
   expect(table([row])).toMatch(/suite +case +2 +4 +0\.5 +ms +<= 0\.4 x +missed/);
 });
 
+test('why a goal is missed is said in the row and below the table, and only where it is missed', async () => {
+  const spec = (ours: number) => ({
+    name: 'c',
+    n: 1,
+    rounds: 1,
+    ours: () => ours,
+    goal: { text: '<= 1', met: (row: { readonly ours: number }) => row.ours <= 1 },
+    whenMissed: 'the disk is slow',
+  });
+  const [good, bad] = [await measure('s', spec(1)), await measure('s', spec(2))];
+  expect([good.note, bad.note]).toEqual([undefined, 'the disk is slow']);
+  expect(table([good, bad]).split('\n').slice(3)).toEqual(['s: c: the disk is slow']);
+});
+
 test('without a peer there is no ratio; what a side does not measure is timed in ns an operation', async () => {
   const began = performance.now();
   const row = await measure('s', {

@@ -182,4 +182,9 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'a store with objects that nobody defines is opened all the same',
     tests: ['packages/vat/src/durable/restart.test.ts', 'packages/vat/src/durable/attacks.test.ts'],
   },
+  {
+    name: 'durable-sweep',
+    breaks: 'the sweep deletes what somebody holds',
+    tests: ['packages/vat/src/durable/sweep.test.ts'],
+  },
 ];

@@ -5,8 +5,9 @@
  * A token of another actor, of another call or another turn, or becoming anything but a portrait: an error that changes
  * nothing. When an actor calls itself and both calls become, the outer one wins, as in Goblins.
  */
-import { actorKey, type Keeper, numbersKey, type Shape, type StoredActor } from './durable/keeper.ts';
+
 import { mutant } from './drivers/mutant.ts';
+import { actorKey, type Keeper, numbersKey, type Shape, type StoredActor } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { type Message, Target } from './message.ts';
 import { type Account, type Dues, refundWhenCollected } from './meter.ts';
@@ -293,10 +294,18 @@ export class Actor extends Runnable {
   #bringToLife(turn: Turn, { kind, version, args: text }: StoredActor): void {
     let args = this.home.keeper?.decode(text) as readonly unknown[];
     const { options } = kind;
-    if (version !== (options.version ?? 0)) args = (options.upgrade?.[version] as (...old: readonly unknown[]) => readonly unknown[])(...args);
+    if (version !== (options.version ?? 0)) {
+      const upgrade = options.upgrade?.[version] as ((...old: readonly unknown[]) => readonly unknown[]) | undefined;
+      if (upgrade === undefined)
+        throw new CapError('invalid', `${kind.label} cannot be upgraded from version ${version}`);
+      args = upgrade(...args);
+    }
     // A store is input from outside.
     if (!Array.isArray(args) || options.shape?.(args) === false)
-      throw new CapError('invalid', `the store holds arguments of ${kind.label} that its shape does not allow: restore it from a backup`);
+      throw new CapError(
+        'invalid',
+        `the store holds arguments of ${kind.label} that its shape does not allow: restore it from a backup`,
+      );
     const kept = keepArgs([...args]);
     if (kept.mutable) kind.holdsBytes = true;
     this.#args = kept.args;
@@ -560,7 +569,9 @@ function looksLike(shape: Shape | undefined, kind: Kind, behaviour: unknown): bo
   if (typeof shape === 'string') return false;
   const methods = behaviour as Readonly<Record<string, unknown>>;
   const keys = Reflect.ownKeys(methods);
-  return keys.length === shape.length && shape.every((name, i) => keys[i] === name && typeof methods[name] === 'function');
+  return (
+    keys.length === shape.length && shape.every((name, i) => keys[i] === name && typeof methods[name] === 'function')
+  );
 }
 
 /** Stands for a kind that nobody knows any more. */

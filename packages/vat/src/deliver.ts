@@ -12,6 +12,7 @@ import { afterOthers } from './drivers/loop.ts';
 import { mutant } from './drivers/mutant.ts';
 import type { Edge } from './durable/edge.ts';
 import { CapError } from './errors.ts';
+import { checkEntry } from './ledger/chain.ts';
 import type { Message } from './message.ts';
 import { type Effect, enter, type Line, leave, Turn } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
@@ -77,6 +78,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
   let cells: Map<string, string | undefined> | undefined;
   if (keeper !== undefined && failure === undefined) {
     try {
+      for (const line of turn.lines) checkEntry(line);
       cells = turn.kept(keeper);
     } catch (error) {
       failure = { error };
@@ -135,7 +137,8 @@ function finish(
   const { answer, kept } = message;
   // A message is consumed by its turn, also by one that fails.
   const writes = failure === undefined ? cells : undefined;
-  const lines = failure === undefined ? turn.lines : withCode(turn.lines, failure.error);
+  // One that no commit could take would stop the store for everybody.
+  const lines = failure === undefined ? turn.lines : withCode(turn.lines.filter(possible), failure.error);
   const batch = edge.turn(writes, lines, neverConsumes ? undefined : kept);
   if (ground.observe !== undefined) ground.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
   behind(mutant('send-before-commit') ? undefined : batch, () => {
@@ -146,6 +149,15 @@ function finish(
   });
   edge.afterTurn(false);
   return ended;
+}
+
+function possible(line: Line): boolean {
+  try {
+    checkEntry(line);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A failed turn keeps its lines, with its code. */

@@ -233,12 +233,20 @@ class NamedDriver extends Target {
   }
 
   near(method: string): never {
-    throw new CapError('not-callable', `"${method.slice(0, 64)}" was called on a driver, which is never near: use E(reference)`);
+    throw new CapError(
+      'not-callable',
+      `"${method.slice(0, 64)}" was called on a driver, which is never near: use E(reference)`,
+    );
   }
 
   post(message: Message): void {
     if (this.#actual !== undefined) return this.#actual.post(message);
-    message.fail(new CapError('unavailable', 'this driver has not been named again since the restart: the program that runs the host makes it with driver(…, {name})'));
+    message.fail(
+      new CapError(
+        'unavailable',
+        'this driver has not been named again since the restart: the program that runs the host makes it with driver(…, {name})',
+      ),
+    );
   }
 }
 
@@ -256,7 +264,8 @@ function namedDriver(name: string): NamedDriver {
 /** The reference that stands for whatever driver has that name. */
 export const driverNamed = (name: string): object => namedDriver(name).reference;
 /** The name of a driver that has one. */
-export const nameOfDriver = (target: Target | undefined): string | undefined => (target instanceof NamedDriver ? target.name : undefined);
+export const nameOfDriver = (target: Target | undefined): string | undefined =>
+  target instanceof NamedDriver ? target.name : undefined;
 
 function makeReference(methods: Methods, options: DriverOptions<object>): object {
   // Who names one stands behind it for every holder: that is for the host program, and no turn could undo it.

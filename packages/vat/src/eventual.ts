@@ -8,10 +8,10 @@
 import { Actor, dispatchNear, type Household, Runnable } from './actor.ts';
 import { behind } from './barrier.ts';
 import { type Chain, noChain } from './causes.ts';
+import { mutant } from './drivers/mutant.ts';
 import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { giveLocally, handledPromises, sendForeign } from './foreign.ts';
-import { mutant } from './drivers/mutant.ts';
 import { Message, Target, toData } from './message.ts';
 import { Account } from './meter.ts';
 import { isMethodName, procedureReference, referenceClass, targetOf } from './reference.ts';

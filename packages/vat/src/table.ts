@@ -4,8 +4,9 @@
  * Promise: what a failed turn wrote is gone, row by row; a value is data or references, copied and frozen when it is set.
  * A table is passed by reference and is near only in the vat that made it.
  */
-import { type Keeper, numbersKey, rowsKey } from './durable/keeper.ts';
+
 import { mutant } from './drivers/mutant.ts';
+import { type Keeper, numbersKey, rowsKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
 import { ByReference, sealed } from './reference.ts';

@@ -15,6 +15,7 @@ import { systemRandom } from './drivers/random.ts';
 import type { Name } from './durable/codec.ts';
 import { type Commit, Edge, type Writes } from './durable/edge.ts';
 import { cutKey, Keeper, sturdyrefKey } from './durable/keeper.ts';
+import { sweep } from './durable/sweep.ts';
 import { CapError } from './errors.ts';
 import { type Entry, type Ledger, makeLedger } from './ledger/chain.ts';
 import { Message } from './message.ts';
@@ -22,7 +23,7 @@ import { Account } from './meter.ts';
 import { type Kind, kindOf } from './portrait.ts';
 import { isReference, procedureReference, targetOf } from './reference.ts';
 import { Scheduler } from './scheduler.ts';
-import { engineOf, type Store } from './store/store.ts';
+import { engineOf, type Store, type StoreEngine } from './store/store.ts';
 import { type Shelf, Sturdyrefs } from './sturdyrefs.ts';
 import { nameOfTable, storedTable } from './table.ts';
 import type { Line } from './turn.ts';
@@ -53,6 +54,12 @@ export interface Vats {
   settled(): Promise<void>;
   /** Ends a cause: driver calls under it are aborted, messages under it are not delivered. Answers when the drivers are done. */
   cut(cause: string, why: CapError): Promise<void>;
+  /**
+   * Deletes from the store what nobody can reach any more: no root, no sturdyref, no message on its way, no waiting actor and no
+   * reference that this process holds leads to it. Answers how many cells it deleted. In slices of a few ms; turns may run meanwhile.
+   * Never runs by itself.
+   */
+  sweep(): Promise<number>;
   /** Halts all vats, aborts driver calls and waits for them. The store stays its owner's to close. */
   close(): Promise<void>;
 }
@@ -88,6 +95,8 @@ class LiveVats implements Vats {
   readonly #keeper: Keeper | undefined;
   readonly #edge: Edge | undefined;
   readonly #ledger: Ledger | undefined;
+  readonly #engine: StoreEngine | undefined;
+  #sweep: Promise<number> | undefined;
   #closed: CapError | undefined;
 
   constructor(
@@ -97,6 +106,7 @@ class LiveVats implements Vats {
     checkLabels(definitions ?? []);
     this.#clock = clock;
     const engine = store === undefined ? undefined : engineOf(store);
+    this.#engine = engine;
     let ledger: Ledger | undefined;
     if (engine !== undefined && definitions !== undefined) {
       const commit = (writes: Writes, done: (error: unknown) => void): void => {
@@ -254,6 +264,26 @@ class LiveVats implements Vats {
     await this.settled();
   }
 
+  sweep(): Promise<number> {
+    this.#sweep ??= this.#sweepNow().finally(() => {
+      this.#sweep = undefined;
+    });
+    return this.#sweep;
+  }
+
+  async #sweepNow(): Promise<number> {
+    const [keeper, edge, cells] = [this.#keeper, this.#edge, this.#engine];
+    if (this.#closed !== undefined) throw this.#closed;
+    if (keeper === undefined || edge === undefined || cells === undefined) return 0;
+    return await sweep({
+      cells,
+      edge,
+      keeper,
+      tick: () => this.#clock.tick(),
+      ended: () => this.#closed ?? edge.failed,
+    });
+  }
+
   async settled(): Promise<void> {
     await this.#edge?.settled();
   }
@@ -269,6 +299,7 @@ class LiveVats implements Vats {
     this.#closed ??= new CapError('vat-halted', 'these vats are closed: open new ones');
     open.delete(this);
     for (const vat of this.#vats.values()) vat.interrupt(this.#closed);
+    await this.#sweep?.catch(() => {});
     await this.#edge?.settled().catch(() => {});
     await this.#causes.cutAll(new CapError('unavailable', 'the host is closing: try again when it is back'));
     this.#ledger?.close();

@@ -83,7 +83,13 @@ async function openBank(vats: Vats, outside: Far<Outside>): Promise<{ teller: Fa
   const teller = await vats
     .vat('bank')
     .root('teller', () =>
-      Teller(spawn(Purse(SUM / 2)), spawn(Purse(SUM / 2)), table(), tally as unknown as Tally, outside as unknown as Outside),
+      Teller(
+        spawn(Purse(SUM / 2)),
+        spawn(Purse(SUM / 2)),
+        table(),
+        tally as unknown as Tally,
+        outside as unknown as Outside,
+      ),
     );
   return { teller, tally };
 }
@@ -129,7 +135,8 @@ const check: Subject['check'] = async (folder, told) => {
         if (word === 'effect') faults.push(`transfer ${which} failed and had an effect`);
         continue;
       }
-      if (!done.has(String(which))) faults.push(word === 'effect' ? `effect ${which} has no transfer` : `transfer ${which} is lost`);
+      if (!done.has(String(which)))
+        faults.push(word === 'effect' ? `effect ${which} has no transfer` : `transfer ${which} is lost`);
     }
     const seen = new Set<number>();
     for (const { word, which } of told) {
@@ -139,8 +146,10 @@ const check: Subject['check'] = async (folder, told) => {
     }
     if (again.length > 0) faults.push(`effect ${again[0]} was repeated after a restart`);
     const counts = new Map(await E(tally).counts());
-    for (const name of made) if (counts.get(name) !== 1) faults.push(`the message of transfer ${name} arrived ${counts.get(name) ?? 0} times`);
-    for (const name of counts.keys()) if (!done.has(name)) faults.push(`a message of ${name} arrived, which was not made`);
+    for (const name of made)
+      if (counts.get(name) !== 1) faults.push(`the message of transfer ${name} arrived ${counts.get(name) ?? 0} times`);
+    for (const name of counts.keys())
+      if (!done.has(name)) faults.push(`a message of ${name} arrived, which was not made`);
     const verdict = await verifyLedger(store);
     if (!verdict.ok) faults.push(`the ledger does not verify: line ${verdict.badLine}: ${verdict.why}`);
   } finally {

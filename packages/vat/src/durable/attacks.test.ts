@@ -13,7 +13,7 @@ import { memoryRows } from '../store/memory.ts';
 import { sqliteRows } from '../store/sqlite.ts';
 import { openStore, type Store, storeOf } from '../store/store.ts';
 import { table } from '../table.ts';
-import { attempt, under } from '../turn.ts';
+import { attempt, ledgerLine, under } from '../turn.ts';
 import type { AnyDefinition, Definition, Far, Outcome, Table } from '../types.ts';
 import { openVats, openVatsThrough, type Vats, type VatsOptions } from '../vats.ts';
 import type { Commit } from './edge.ts';
@@ -50,11 +50,16 @@ const Rowed: Definition<Rowed, [rows: Table<unknown>]> = define('Rowed', (_bcom,
 }));
 interface Waiter {
   wait(for_: unknown): void;
+  /** Hears what becomes of a message to each. */
+  ask(whom: readonly unknown[]): void;
   woken(outcome: Outcome, note: unknown): void;
   heard(): readonly string[];
 }
 const Waiter: Definition<Waiter, [heard: readonly string[]]> = define('Waiter', (bcom, heard) => ({
   wait: (on) => E.to(bcom.self, 'woken', 'note').on(on as Promise<unknown>),
+  ask(whom) {
+    for (const one of whom) E.to(bcom.self, 'woken', 'asked').on(E(one as Far<Log>).all());
+  },
   woken: (outcome, note) => bcom(Waiter([...heard, `${outcome.ok ? 'ok' : outcome.code} ${note}`])),
   heard: () => heard,
 }));
@@ -76,7 +81,10 @@ function machine(definitions: readonly AnyDefinition[] = all) {
   return {
     folder,
     down,
-    async boot(other: Partial<VatsOptions> = {}, through: (commit: Commit) => Commit = (commit) => commit): Promise<Vats> {
+    async boot(
+      other: Partial<VatsOptions> = {},
+      through: (commit: Commit) => Commit = (commit) => commit,
+    ): Promise<Vats> {
       await down();
       const store = await openStore({ path: folder });
       try {
@@ -195,7 +203,16 @@ test('a driver chosen by a turn that is not durable is not called, also by the h
   const log = await vats.vat('v').root('log', () => Log([]));
   const called: string[] = [];
   const outside = driver<{ act(how: string): string; look(): string }>(
-    { act: ([how]) => (called.push(how), how), look: () => (called.push('look'), 'seen') },
+    {
+      act([how]) {
+        called.push(how);
+        return how;
+      },
+      look() {
+        called.push('look');
+        return 'seen';
+      },
+    },
     { reads: ['look'] },
   );
   disk.hold();
@@ -307,21 +324,27 @@ test('messages that were on their way come back in order, with what ended with t
   const { boot } = machine();
   const vats = await boot();
   const log = await vats.vat('v').root('log', () => Log([]));
-  const holder = await vats.vat('v').root('holder', () => Holder(null));
+  const waiter = await vats.vat('v').root('waiter', () => Waiter([]));
   const fleeting = driver<{ act(): void }>({ act: () => {} });
   const never = promise<unknown>();
   const known = promise<unknown>();
-  known.resolver.resolve('known');
+  known.resolver.resolve(log);
   await turns();
-  await vats.vat('w').turn(() => {
-    E.sendOnly(log as unknown as Log).add(1);
-    E.sendOnly(holder as unknown as Holder).keep([fleeting, never.promise, known.promise]);
-    E.sendOnly(log as unknown as Log).add(2);
-    // Closed now: this turn still commits, and none of what it sent is delivered here.
-    void vats.close();
-  }).catch(() => {});
+  await vats
+    .vat('w')
+    .turn(() => {
+      E.sendOnly(log as unknown as Log).add(1);
+      E.sendOnly(waiter as unknown as Waiter).ask([fleeting, never.promise, known.promise]);
+      E.sendOnly(log as unknown as Log).add(2);
+      // Closed now: this turn still commits, and none of what it sent is delivered here.
+      void vats.close();
+    })
+    .catch(() => {});
   const later = await boot();
   expect(await E(await later.vat('v').root('log', () => Log([]))).all()).toEqual([1, 2]);
+  await turns();
+  const heard = await E(await later.vat('v').root('waiter', () => Waiter([]))).heard();
+  expect([...heard].sort()).toEqual(['ok asked', 'restarted asked', 'restarted asked']);
 });
 
 test('a message that waited at a promise keeps its place before those that were sent after, and is there after a crash', async () => {
@@ -387,7 +410,10 @@ test('E.to: settled in the same turn, after a crash, and never twice', async () 
   for (let i = 0; i < 3; i += 1) {
     vats = await boot();
     expect(await E(await vats.vat('v').root('known', () => Waiter([]))).heard()).toEqual(['ok note']);
-    expect(await E(await vats.vat('v').root('lost', () => Waiter([]))).heard()).toEqual(['restarted note', 'restarted note']);
+    expect(await E(await vats.vat('v').root('lost', () => Waiter([]))).heard()).toEqual([
+      'restarted note',
+      'restarted note',
+    ]);
   }
 });
 
@@ -493,7 +519,10 @@ test('a definition that got a method is near with it, though its actors were wri
 test('actors of two versions back are not forgotten: a program that cannot upgrade them is refused at open', async () => {
   const one: Definition<object, []> = define('Kind', () => ({ a: () => 1 }));
   const two: Definition<object, []> = define('Kind', () => ({ a: () => 2 }), { version: 1, upgrade: { 0: () => [] } });
-  const three: Definition<object, []> = define('Kind', () => ({ a: () => 3 }), { version: 2, upgrade: { 1: () => [] } });
+  const three: Definition<object, []> = define('Kind', () => ({ a: () => 3 }), {
+    version: 2,
+    upgrade: { 1: () => [] },
+  });
   const { boot, down } = machine();
   await (await boot({ definitions: [one] })).vat('v').root('first', () => one());
   await (await boot({ definitions: [two] })).vat('v').root('second', () => two());
@@ -509,7 +538,9 @@ test('vats, roots and rows may be called anything that is text; what is not Unic
     const rowed = await vats.vat(name).root(name, () => Rowed(table()));
     for (const key of names) await E(rowed).set(key, [name, key]);
   }
-  await expect(E(await vats.vat('a/b').root('a/b', () => Rowed(table()))).set('\ud800', 1)).rejects.toMatchObject({ code: 'invalid' });
+  await expect(E(await vats.vat('a/b').root('a/b', () => Rowed(table()))).set('\ud800', 1)).rejects.toMatchObject({
+    code: 'invalid',
+  });
   expect(() => vats.vat('\ud800')).toThrow(CapError);
   vats = await boot();
   for (const name of names) {
@@ -597,7 +628,9 @@ test('the meter of a vat is the program’s to choose, though the store spoke of
   const log = await vats.vat('v').root('log', () => Log([]));
   await vats.vat('w').root('holder', () => Holder(log));
   vats = await boot();
-  expect(await E((await E(await vats.vat('w').root('holder', () => Holder(null))).kept()) as never as Far<Log>).all()).toEqual([]);
+  expect(
+    await E((await E(await vats.vat('w').root('holder', () => Holder(null))).kept()) as never as Far<Log>).all(),
+  ).toEqual([]);
   const meter = vats.meter('v', { actors: 1 });
   const vat = vats.vat('v', { meter });
   await vat.spawn(Log([]));
@@ -619,7 +652,9 @@ test('named drivers: unavailable until it is named, the latest of that name answ
   expect(held).toBe(first);
   driver<Disk>({ read: () => 'two' }, { name });
   expect(await E(held).read()).toBe('two');
-  await expect(vats.vat('v').turn(() => void driver<Disk>({ read: () => 'mine' }, { name }))).rejects.toMatchObject({ code: 'not-callable' });
+  await expect(vats.vat('v').turn(() => void driver<Disk>({ read: () => 'mine' }, { name }))).rejects.toMatchObject({
+    code: 'not-callable',
+  });
   expect(await E(held).read()).toBe('two');
 });
 
@@ -629,4 +664,25 @@ test('a store that is refused gets no line, and opens again', async () => {
   await down();
   await expect(boot({ definitions: [Holder] })).rejects.toThrow(/"Log"/);
   expect(await E(await (await boot()).vat('v').root('log', () => Log(['x']))).all()).toEqual([]);
+});
+
+test('a ledger line that no ledger takes fails its turn, not the store', async () => {
+  const { boot } = machine();
+  const vats = await boot();
+  const log = await vats.vat('v').root('log', () => Log([]));
+  for (const bad of [
+    () => ledgerLine('nonsense', {}),
+    () => ledgerLine('genesis', {}),
+    () => ledgerLine('call', { 'A b': 1 }),
+  ]) {
+    await expect(vats.vat('v').turn(bad)).rejects.toMatchObject({ code: 'invalid' });
+    await expect(
+      vats.vat('v').turn(() => {
+        bad();
+        throw new RangeError('fails besides');
+      }),
+    ).rejects.toThrow();
+  }
+  await E(log).add('fine');
+  expect(await E(log).all()).toEqual(['fine']);
 });

@@ -56,7 +56,7 @@ test('what is decoded equals what was encoded, value for value and reference for
       expect(isDeepStrictEqual(back, value)).toBe(true);
       const walk = (a: unknown, b: unknown): void => {
         if (typeof a === 'object' && a !== null && named.has(a)) expect(b).toBe(a);
-        else if (Array.isArray(a)) a.forEach((item, i) => walk(item, (b as unknown[])[i]));
+        else if (Array.isArray(a)) for (const [i, item] of a.entries()) walk(item, (b as unknown[])[i]);
       };
       walk(value, back);
     }),

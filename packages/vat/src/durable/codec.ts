@@ -50,7 +50,10 @@ interface Room {
 function take(room: Room, characters: number): void {
   room.left -= characters;
   if (room.left < 0)
-    throw new CapError('limit', `more than ${most >> 20} Mi characters in one portrait, row or message: use a table, or a file`);
+    throw new CapError(
+      'limit',
+      `more than ${most >> 20} Mi characters in one portrait, row or message: use a table, or a file`,
+    );
 }
 
 function tree(value: unknown, naming: Naming, room: Room): Json {
@@ -183,6 +186,7 @@ export function namesIn(text: string): readonly Name[] {
       names.push(name);
       return Object.freeze({});
     },
+    lost: () => Object.freeze({}),
   });
   return names;
 }

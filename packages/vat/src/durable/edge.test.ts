@@ -10,7 +10,7 @@ function disk() {
   let now = 0;
   const failures: Error[] = [];
   const edge = new Edge(
-    (writes, done) => void commits.push({ writes, done }),
+    ({ cells, lines }, done) => void commits.push({ writes: { cells: new Map(cells), lines: [...lines] }, done }),
     () => now,
     (why) => void failures.push(why),
   );

@@ -62,6 +62,9 @@ export class Batch implements Writes, Barrier {
     this.#why = why;
     const outputs = this.#outputs;
     this.#outputs = [];
+    // A promise that was settled in one of its turns holds it for as long as it lives: not what was written.
+    this.cells.clear();
+    this.lines.length = 0;
     for (const output of outputs) {
       try {
         if (why === undefined) output.release();

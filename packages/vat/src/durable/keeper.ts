@@ -131,7 +131,19 @@ export class Keeper {
   /** A reference was made: it is the one for that key as long as it is held. */
   met(key: string, reference: object): void {
     this.#known.set(key, new WeakRef(reference));
+    this.#held?.(key);
     this.#gone.register(reference, key);
+  }
+
+  #held: ((key: string) => void) | undefined;
+
+  /** Tells of all references that somebody may hold: those there are, and each one that comes, until it is stopped. */
+  watchHeld(tell: (key: string) => void): () => void {
+    this.#held = tell;
+    for (const [key, held] of this.#known) if (held.deref() !== undefined) tell(key);
+    return () => {
+      this.#held = undefined;
+    };
   }
 
   get(key: string): string | undefined {
@@ -292,7 +304,11 @@ function unpart(text: string): string {
   }
 }
 
-function lookFrom(text: string): { readonly version: number; readonly shape: Shape; readonly older: readonly number[] } {
+function lookFrom(text: string): {
+  readonly version: number;
+  readonly shape: Shape;
+  readonly older: readonly number[];
+} {
   const [version, shape, older] = (parsed(text) ?? []) as readonly unknown[];
   if (!Number.isSafeInteger(version) || !Array.isArray(older) || (typeof shape !== 'string' && !Array.isArray(shape)))
     throw damaged('a kind');

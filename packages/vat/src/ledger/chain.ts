@@ -12,7 +12,7 @@ import { CapError } from '../errors.ts';
 import type { Head, Line, StoreEngine } from '../store/store.ts';
 import { commitment, SALT, type Said } from './arguments.ts';
 import type { LineKind } from './kinds.ts';
-import { type Fields, makeLine } from './line.ts';
+import { checkLine, type Fields, makeLine } from './line.ts';
 import { type Key, keyText, nameOf, parseKey, signNote } from './note.ts';
 import { PAGE } from './pages.ts';
 import { Runs } from './runs.ts';
@@ -165,8 +165,7 @@ export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers)
   };
 
   const take = (entries: readonly Entry[]): { lines: readonly Line[]; at: number } => {
-    if (entries.some(({ kind }) => OURS.has(kind)))
-      throw new CapError('invalid', 'a line of this kind is written by the ledger itself');
+    for (const { kind } of entries) checkOurs(kind);
     return chain(runs.take(entries, clock.tick(), clock.wall()), entries[0]);
   };
   const close = (): void => {
@@ -211,7 +210,17 @@ export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers)
   return ledger;
 }
 
-const OURS: ReadonlySet<LineKind> = new Set(['genesis', 'restart', 'checkpoint', 'redact']);
+const OURS: ReadonlySet<string> = new Set(['genesis', 'restart', 'checkpoint', 'redact']);
+
+function checkOurs(kind: string): void {
+  if (OURS.has(kind)) throw new CapError('invalid', 'a line of this kind is written by the ledger itself');
+}
+
+/** Throws for what no commit could take: known in the turn that says it, before the lines of others stand beside it. */
+export function checkEntry({ kind, fields }: { readonly kind: string; readonly fields: Fields }): void {
+  checkOurs(kind);
+  checkLine(kind, fields);
+}
 
 function urgencyOf(kind: LineKind, fields: Fields): Line['urgency'] {
   if (ENDS.has(kind)) return 'ends';

@@ -37,8 +37,7 @@ const encoder = new TextEncoder();
 
 export function makeLine(parts: LineParts): Line {
   const { seq, kind, prev } = parts;
-  if (!Object.hasOwn(KINDS, kind)) throw new CapError('invalid', 'no such kind of ledger line');
-  checkNames(parts.fields);
+  checkLine(kind, parts.fields);
   for (const longest of CUTS) {
     const open = `{"v":1,"seq":${seq},"t":${Math.floor(parts.t)},"vt":${Math.floor(parts.vt)},"k":"${kind}"`;
     const body = `${open}${fieldText(parts.fields, longest)},"prev":"${prev}"`;
@@ -46,6 +45,12 @@ export function makeLine(parts: LineParts): Line {
     if (bytes.length <= MAX_LINE_BYTES) return Object.freeze({ seq, bytes, hash: sha256(bytes) });
   }
   throw new CapError('limit', 'a ledger line too long'); // cannot be: see CUTS
+}
+
+/** Throws for what `makeLine` would refuse. */
+export function checkLine(kind: string, fields: Fields): void {
+  if (!Object.hasOwn(KINDS, kind)) throw new CapError('invalid', 'no such kind of ledger line');
+  checkNames(fields);
 }
 
 export function crcTail(body: string | Uint8Array): string {

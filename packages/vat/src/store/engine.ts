@@ -27,6 +27,7 @@ export interface Rows {
   lines(from: number, limit: number): readonly StoredLine[];
   get(key: string): string | undefined;
   scan(prefix: string): readonly (readonly [key: string, value: string])[];
+  page(prefix: string, after: string, limit: number): readonly (readonly [key: string, value: string])[];
   args(from: number, to: number): readonly StoredArgs[];
   scrub(): void;
   /** Frees the room that is kept for ending authority; answers whether there was any. */
@@ -95,6 +96,10 @@ export function makeEngine(rows: Rows): StoreEngine {
     scan(prefix: string) {
       if (state === 'closed') throw closed();
       return rows.scan(prefix);
+    },
+    page(prefix: string, after: string, limit: number) {
+      if (state === 'closed') throw closed();
+      return rows.page(prefix, after, limit);
     },
     args(from: number, to: number) {
       if (state === 'closed') throw closed();

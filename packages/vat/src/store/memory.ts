@@ -40,6 +40,11 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
         .map(({ seq, bytes }) => ({ seq, bytes: bytes.slice() })),
     get: (key) => cells.get(key),
     scan: (prefix) => [...cells].filter(([key]) => key.startsWith(prefix)).sort(([a], [b]) => compareUtf8(a, b)),
+    page: (prefix, after, limit) =>
+      [...cells]
+        .filter(([key]) => key.startsWith(prefix) && compareUtf8(key, after) > 0)
+        .sort(([a], [b]) => compareUtf8(a, b))
+        .slice(0, limit),
     args(from, to) {
       const found = [];
       for (let seq = Math.max(1, from); seq <= Math.min(to, kept.length); seq += 1) {

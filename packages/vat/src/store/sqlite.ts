@@ -97,6 +97,15 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
             after(prefix),
           )
           .map(({ key, value }) => [Buffer.from(key as Uint8Array).toString('utf8'), value as string] as const),
+      page: (prefix, from, limit) =>
+        sqlite
+          .all(
+            'SELECT key, value FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?',
+            Buffer.from(from),
+            after(prefix),
+            limit,
+          )
+          .map(({ key, value }) => [Buffer.from(key as Uint8Array).toString('utf8'), value as string] as const),
       args: (from, to) =>
         sqlite.all(
           'SELECT seq, salt, bytes FROM args WHERE seq BETWEEN ? AND ? ORDER BY seq',

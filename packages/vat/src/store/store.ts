@@ -77,6 +77,8 @@ export interface StoreEngine {
   get(key: string): string | undefined;
   /** The cells whose key begins with `prefix`, in the order of their keys' UTF-8 bytes. */
   scan(prefix: string): readonly (readonly [key: string, value: string])[];
+  /** At most `limit` of those whose key is greater than `after`. */
+  page(prefix: string, after: string, limit: number): readonly (readonly [key: string, value: string])[];
   /** The arguments that are kept of lines `from` to `to`. */
   args(from: number, to: number): readonly StoredArgs[];
   /** Signs for this store. */

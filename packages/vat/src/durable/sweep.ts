@@ -1,0 +1,118 @@
+/**
+ * Deletes what nobody can reach any more: the actors and tables of a store.
+ *
+ * Promise: whatever a root, a sturdyref, a message on its way or an actor that waits leads to stays, and so does whatever the
+ * process holds a reference to, and what that leads to. It runs in slices, with the event loop let go between them; turns that run
+ * in between lose nothing.
+ *
+ * Why that is safe: a turn can only write down references that it holds. Those that were held when the sweep began are marked first;
+ * whatever comes into memory later (made, or woken from the store) is marked as it comes. So a reference cannot get behind the mark.
+ */
+import { afterOthers } from '../drivers/loop.ts';
+import { mutant } from '../drivers/mutant.ts';
+import type { CapError } from '../errors.ts';
+import { namesIn } from './codec.ts';
+import type { Edge } from './edge.ts';
+import { actorKey, type Keeper, rowsKey } from './keeper.ts';
+
+/** ms of one slice. The commit of what it deletes comes on top, for as long as commits run on this thread. */
+const slice = 3;
+const page = 128;
+
+/** Cells as last committed, a few at a time. */
+export interface Pages {
+  get(key: string): string | undefined;
+  /** At most `limit` of those whose key begins with `prefix` and is greater than `after`, in the order of their keys. */
+  page(prefix: string, after: string, limit: number): readonly (readonly [key: string, value: string])[];
+}
+
+export interface Sweeping {
+  readonly cells: Pages;
+  readonly edge: Edge;
+  readonly keeper: Keeper;
+  readonly tick: () => number;
+  /** The vats are closed: what is not deleted yet is for the next sweep. */
+  readonly ended: () => CapError | undefined;
+}
+
+/** Answers how many cells it deleted. */
+export async function sweep({ cells, edge, keeper, tick, ended }: Sweeping): Promise<number> {
+  const marked = new Set<string>();
+  const grey: string[] = [];
+  const mark = (key: string): void => {
+    if (marked.has(key)) return;
+    marked.add(key);
+    grey.push(key);
+  };
+  const markAll = (text: string): void => {
+    for (const name of namesIn(text)) {
+      if (name[0] === 'a') mark(actorKey(name[1], name[2]));
+      else if (name[0] === 't') mark(rowsKey(name[1], name[2]));
+    }
+  };
+
+  let until = tick() + slice;
+  /** Lets the loop go where it is time; answers whether to go on. */
+  const breathe = async (): Promise<boolean> => {
+    if (tick() < until) return true;
+    await new Promise<void>((resolve) => afterOthers(resolve));
+    until = tick() + slice;
+    return ended() === undefined;
+  };
+  /** All cells of a prefix, also those that are not on the disk yet. What is written meanwhile is held by somebody. */
+  const each = async (prefix: string): Promise<boolean> => {
+    for (let after = prefix; ; ) {
+      const some = cells.page(prefix, after, page);
+      for (const [key, text] of some) {
+        markAll(text);
+        after = key;
+      }
+      if (!(await breathe())) return false;
+      if (some.length < page) break;
+    }
+    for (const [, text] of edge.pendingWith(prefix)) if (text !== undefined) markAll(text);
+    return true;
+  };
+
+  const stop = mutant('durable-sweep') ? () => {} : keeper.watchHeld(mark);
+  try {
+    // What is not on the disk yet may be held by nobody any more.
+    await edge.settled();
+    for (const prefix of ['r/', 's/', 'm/', 'w/']) if (!(await each(prefix))) return 0;
+    for (let key = grey.pop(); key !== undefined; key = grey.pop()) {
+      if (key.startsWith('t/')) {
+        if (!(await each(key))) return 0;
+        continue;
+      }
+      const text = keeper.get(key);
+      if (text !== undefined) markAll(text.slice(text.indexOf('\n') + 1));
+      if (!(await breathe())) return 0;
+    }
+
+    let deleted = 0;
+    for (const prefix of ['a/', 't/']) {
+      for (let after = prefix; ; ) {
+        const some = cells.page(prefix, after, page);
+        const over = new Map<string, undefined>();
+        for (const [key] of some) {
+          after = key;
+          if (!marked.has(ownerOf(key))) over.set(key, undefined);
+        }
+        if (over.size > 0) {
+          edge.turn(over, []);
+          await edge.settled();
+          deleted += over.size;
+        }
+        if (!(await breathe())) return deleted;
+        if (some.length < page) break;
+      }
+    }
+    return deleted;
+  } finally {
+    stop();
+  }
+}
+
+/** A row belongs to its table: `t/VAT/ID/`. */
+const ownerOf = (key: string): string =>
+  key.startsWith('t/') ? key.slice(0, key.indexOf('/', key.indexOf('/', 2) + 1) + 1) : key;
