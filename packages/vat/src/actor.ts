@@ -1,156 +1,26 @@
 /**
  * One actor: a portrait brought to life, called near or by message.
  *
- * Promise: its state changes only when a method *returns* a become token that this actor's `bcom` made in that very call.
- * A token of another actor, of another call or another turn, or becoming anything but a portrait: an error that changes
- * nothing. When an actor calls itself and both calls become, the outer one wins, as in Goblins.
+ * Promise: its state changes only when a method *returns* a become token that this actor's `bcom` made in that very call
+ * (`become.ts`). When an actor calls itself and both calls become, the outer one wins, as in Goblins.
  */
-
+import { Become, makeBcom } from './become.ts';
 import { mutant } from './drivers/mutant.ts';
-import { actorKey, type Keeper, numbersKey, type Shape, type StoredActor } from './durable/keeper.ts';
+import { actorKey, type Keeper, numbersKey, type StoredActor } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
-import { type Message, Target } from './message.ts';
+import { looksLike, referenceTo, shapeOf, storedReference } from './looks.ts';
+import type { Message, Target } from './message.ts';
 import { type Account, type Dues, refundWhenCollected } from './meter.ts';
-import { type AnyPortrait, Kind, methodsOf, type Opened, openPortrait } from './portrait.ts';
-import {
-  dispatchBy,
-  functionReference,
-  isMethodName,
-  isReference,
-  procedureReference,
-  referenceClass,
-  sealed,
-} from './reference.ts';
-import { current, type Home, Turn, turnFor, type Undo } from './turn.ts';
+import { type AnyPortrait, Kind, type Opened, openPortrait } from './portrait.ts';
+import { dispatchBy, isMethodName, isReference, procedureReference } from './reference.ts';
+import { type Household, Runnable } from './runnable.ts';
+import { current, Turn, turnFor, type Undo } from './turn.ts';
 import type { Portrait } from './types.ts';
-import { again, keepArgs, thrown } from './values.ts';
+import { again, keepArgs } from './values.ts';
 import { quieten, vowOf } from './vow.ts';
 
-/** Something a turn can be run on. */
-export abstract class Runnable extends Target {
-  abstract readonly home: Home;
-  abstract run(message: Message, args: readonly unknown[]): unknown;
-  /** For a dry run: takes note of what the turn did, and says with what it is to be undone. */
-  dryRun(_turn: Turn, _value: unknown): { readonly error: unknown } | undefined {
-    return undefined;
-  }
-}
-
-/** How a vat takes messages for its actors: into the queue of the one who pays. */
-export interface Intake {
-  post(to: Runnable, message: Message): void;
-}
-
-export interface Household extends Home {
-  /** The last number that `nextId` gave out. */
-  readonly lastId: number;
-  readonly intake: Intake;
-}
-
-// ---- become tokens ---------------------------------------------------------------------------------------------------
-
-const anyToken = mutant('vat-become-identity');
 const anyPromise = mutant('vat-async-behaviour');
 const everywhereNear = mutant('vat-near');
-
-class Become {
-  readonly #actor: Actor;
-  readonly #frame: number;
-  readonly #next: Opened;
-  readonly #value: unknown;
-  readonly #breaks: { readonly error: unknown } | undefined;
-
-  constructor(
-    actor: Actor,
-    frame: number,
-    next: Opened,
-    value: unknown,
-    breaks: { readonly error: unknown } | undefined,
-  ) {
-    this.#actor = actor;
-    this.#frame = frame;
-    this.#next = next;
-    this.#value = value;
-    this.#breaks = breaks;
-  }
-
-  static is(x: object): x is Become {
-    return #actor in x;
-  }
-
-  /** Takes effect: `actor` becomes `next`; answers with the value. */
-  static accept(token: Become, actor: Actor, frame: number, outermost: boolean): unknown {
-    if (token.#actor !== actor && !anyToken)
-      throw new CapError(
-        'become-failure',
-        `${actor.label} returned a become token of another actor: return what its own bcom made`,
-      );
-    if (token.#frame !== frame && !anyToken)
-      throw new CapError(
-        'become-failure',
-        `${actor.label} returned a become token of another call: call bcom in the method that returns it`,
-      );
-    actor.become(token.#next);
-    if (token.#breaks === undefined) return token.#value;
-    if (!outermost) throw token.#breaks.error;
-    turnFor('bcom.broken').breaks = token.#breaks;
-    return undefined;
-  }
-}
-sealed(Become.prototype);
-
-// What `bcom` is asked by its own two properties, so that they cost no memory in each actor.
-const askSelf = Symbol('self');
-const askBroken = Symbol('broken');
-
-const bcomPrototype = Object.freeze(
-  Object.create(Function.prototype, {
-    self: {
-      get(this: (ask: symbol) => unknown): unknown {
-        return this(askSelf);
-      },
-    },
-    broken: {
-      value(this: (ask: symbol, next: unknown, error: unknown) => unknown, next: unknown, error: unknown): unknown {
-        return this(askBroken, next, error);
-      },
-    },
-  }),
-);
-
-function makeBcom(actor: Actor): unknown {
-  const bcom = (next: unknown, value: unknown, error: unknown): unknown => {
-    if (next === askSelf) return self(actor);
-    return next === askBroken
-      ? token(actor, value, undefined, { error: thrown(error) })
-      : token(actor, next, value, undefined);
-  };
-  Object.setPrototypeOf(bcom, bcomPrototype);
-  return bcom;
-}
-
-function self(actor: Actor): object {
-  if (actor.reference === undefined)
-    throw new CapError('not-callable', `bcom.self of ${actor.label} while it is being made: ask for it in a method`);
-  return actor.reference;
-}
-
-function token(actor: Actor, next: unknown, value: unknown, breaks: { readonly error: unknown } | undefined): Become {
-  const opened = openPortrait(next);
-  if (opened === undefined)
-    throw new CapError(
-      'become-failure',
-      `${actor.label} can only become a portrait, as Counter(1) is: a reference or a plain behaviour is none`,
-    );
-  if (current === undefined || current.actor !== actor)
-    throw new CapError(
-      'become-failure',
-      `bcom of ${actor.label} was called outside its own call: return bcom(…) from the method`,
-    );
-  return new Become(actor, current.frame, opened, value, breaks);
-}
-
-// ---- actors -----------------------------------------------------------------------------------------------------------
 
 type AnyFunction = (...args: readonly unknown[]) => unknown;
 
@@ -549,56 +419,8 @@ class Unspawn implements Undo {
   }
 }
 
-function referenceTo(actor: Actor, kind: Kind, behaviour: unknown): object {
-  // The class is found out once a kind: asking each behaviour for its methods would cost more than the actor.
-  if (kind.reference !== undefined) return kind.reference(actor as never);
-  return referenceShaped(actor, kind, shapeOf(kind, behaviour));
-}
-
-/** How references to actors of this kind look, for a store: known again without waking one. */
-function shapeOf(kind: Kind, behaviour: unknown): Shape {
-  if (kind.procedure) return 'procedure';
-  if (typeof behaviour === 'function') return 'function';
-  return methodsOf(behaviour as object, kind.label);
-}
-
-/** Whether `shapeOf` would answer `shape`: asked at each change of each durable actor, so without making a list of methods. */
-function looksLike(shape: Shape | undefined, kind: Kind, behaviour: unknown): boolean {
-  if (shape === undefined) return false;
-  if (kind.procedure || typeof behaviour === 'function') return shape === (kind.procedure ? 'procedure' : 'function');
-  if (typeof shape === 'string') return false;
-  const methods = behaviour as Readonly<Record<string, unknown>>;
-  const keys = Reflect.ownKeys(methods);
-  return (
-    keys.length === shape.length && shape.every((name, i) => keys[i] === name && typeof methods[name] === 'function')
-  );
-}
-
 /** Stands for a kind that nobody knows any more. */
 const missingKind = new Kind('missing', true, () => () => undefined, {});
-
-/**
- * To an actor that sleeps. Its definition may have got methods since it was written down: names that are not among the
- * stored ones reach it too, and break with `no-such-method` where it has none.
- */
-function storedReference(actor: Actor, kind: Kind, shape: Shape): object {
-  if (typeof shape === 'string') return referenceShaped(actor, kind, shape);
-  if (kind.stored === undefined) {
-    const Made = referenceClass(shape, kind.label, true);
-    kind.stored = (target: never) => new Made(target);
-  }
-  return kind.stored(actor as never);
-}
-
-function referenceShaped(actor: Actor, kind: Kind, shape: Shape): object {
-  if (shape === 'procedure') return procedureReference(actor);
-  if (shape === 'function') return functionReference(actor);
-  if (kind.reference === undefined) {
-    const Made = referenceClass(shape, kind.label);
-    kind.reference = (target: never) => new Made(target);
-  }
-  return kind.reference(actor as never);
-}
 
 /** Brings a portrait to life in the running turn's vat; the answer is near until the turn ends. */
 export function spawn<T>(portrait: Portrait<T>): T {

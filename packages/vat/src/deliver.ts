@@ -5,7 +5,7 @@
  * its lines in the store first, then sends what it sent in that order, then answers. If the lines cannot be stored, the turn
  * never happened and whoever waits is told `unknown-outcome`.
  */
-import type { Runnable } from './actor.ts';
+
 import { behind } from './barrier.ts';
 import { noChain } from './causes.ts';
 import { afterOthers } from './drivers/loop.ts';
@@ -14,6 +14,7 @@ import type { Edge } from './durable/edge.ts';
 import { CapError } from './errors.ts';
 import { checkEntry } from './ledger/chain.ts';
 import type { Message } from './message.ts';
+import type { Runnable } from './runnable.ts';
 import { type Effect, enter, type Line, leave, Turn } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
 import type { TurnRecord } from './types.ts';

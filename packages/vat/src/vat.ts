@@ -1,15 +1,14 @@
 /**
  * One vat: a place where actors are near each other, and one turn after the other runs.
  */
-import type { Household, Intake, Runnable } from './actor.ts';
 import { spawn } from './actor.ts';
 import type { Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
 import { type Keeper, numbersKey, rootKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
-import { Thunk } from './eventual.ts';
 import { Message } from './message.ts';
 import type { Account } from './meter.ts';
+import { type Household, type Intake, type Runnable, Thunk } from './runnable.ts';
 import { type Turn, turnFor } from './turn.ts';
 import type { Far, Faraway, Portrait } from './types.ts';
 import { Vow } from './vow.ts';

@@ -4,7 +4,7 @@
  * `openVats` is where the powers come in (store, clock, randomness) and where output leaves. What a turn says to the ledger is
  * durable before anything the turn sends goes out; that seam is `commit`, and the durable store of portraits will use it too.
  */
-import { Actor, type Runnable } from './actor.ts';
+import { Actor } from './actor.ts';
 import { Causes, Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
 import { type Ground as Delivery, deliver } from './deliver.ts';
@@ -22,6 +22,7 @@ import { Message } from './message.ts';
 import { Account } from './meter.ts';
 import { type Kind, kindOf } from './portrait.ts';
 import { isReference, procedureReference, targetOf } from './reference.ts';
+import type { Runnable } from './runnable.ts';
 import { Scheduler } from './scheduler.ts';
 import { engineOf, type Store, type StoreEngine } from './store/store.ts';
 import { type Shelf, Sturdyrefs } from './sturdyrefs.ts';

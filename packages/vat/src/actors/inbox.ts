@@ -7,8 +7,8 @@
  */
 import { spawn } from '../actor.ts';
 import { CapError } from '../errors.ts';
-import { promise } from '../eventual.ts';
 import { define } from '../portrait.ts';
+import { promise } from '../resolver.ts';
 import type { Definition } from '../types.ts';
 import { type Cell, makeCell } from './cell.ts';
 import { makeQueue, type Queue } from './queue.ts';

@@ -6,8 +6,9 @@
  */
 import { spawn } from '../actor.ts';
 import { CapError } from '../errors.ts';
-import { E, promise } from '../eventual.ts';
+import { E } from '../eventual.ts';
 import { define } from '../portrait.ts';
+import { promise } from '../resolver.ts';
 import { table } from '../table.ts';
 import type { Definition, Outcome, Table } from '../types.ts';
 

@@ -1,10 +1,11 @@
 /**
  * Synchronous if it can be, eventual otherwise: how a forwarder passes a call on. After Goblins' `select-$/<-`.
  */
-import { Runnable } from '../actor.ts';
+
 import { CapError } from '../errors.ts';
 import { E } from '../eventual.ts';
 import { targetOf } from '../reference.ts';
+import { Runnable } from '../runnable.ts';
 import { current } from '../turn.ts';
 
 /** Whether `x` is an actor of the running turn's vat: its methods can be called and answer at once. */

@@ -8,10 +8,10 @@ import { HandledPromise } from '@endo/eventual-send';
 import { getTag, makeTagged, passStyleOf, Remotable } from '@endo/pass-style';
 import { noChain } from '../causes.ts';
 import { CapError } from '../errors.ts';
-import { sendNow } from '../eventual.ts';
 import { Foreign, type Seam } from '../foreign.ts';
 import type { Account } from '../meter.ts';
 import { isMethodName, procedureReference, targetOf } from '../reference.ts';
+import { sendNow } from '../send.ts';
 import { type Vow, vowOf } from '../vow.ts';
 
 /** What an error says on the wire. An error that is not ours may name paths and people: it says only that it was one. */
