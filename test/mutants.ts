@@ -183,6 +183,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/durable/restart.test.ts', 'packages/vat/src/durable/attacks.test.ts'],
   },
   {
+    name: 'roots',
+    breaks: 'a granted root may hold the host’s own state and code',
+    tests: ['packages/host/src/drivers/roots.test.ts'],
+  },
+  {
+    name: 'frame',
+    breaks: 'frames are decoded whatever their fields are',
+    tests: ['packages/vat/src/captp/frame.test.ts'],
+  },
+  {
     name: 'durable-sweep',
     breaks: 'the sweep deletes what somebody holds',
     tests: ['packages/vat/src/durable/sweep.test.ts'],
