@@ -81,7 +81,7 @@ export default async function agent({
   for (const end = Date.now() + patience; stopped === undefined && Date.now() < end; ) {
     try {
       await E(workspace).readText('notes.txt');
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await new Promise((resolve) => setTimeout(resolve, 250));
     } catch (error) {
       stopped = (error as Error).message;
     }

@@ -41,11 +41,17 @@ async function main() {
   if (verb === 'lint') return runTool(['check', '--error-on-warnings', ...args]);
   if (verb === 'format') return runTool(['check', '--write', ...args]);
   // Whatever stands before FILE (`--expose-gc`, `-e`) is node's own option, as if node had been called.
-  if (verb === 'node') return runHere(args, false);
+  if (verb === 'node' && args.length > 0) return runHere(args, false);
+  if (verb === 'node') return complain('name the file to run: npm run -s node -- FILE [ARGS]');
   if (Object.hasOwn(PROGRAMS, verb)) return runHere([join(ROOT, PROGRAMS[verb]), ...args], true);
   process.stderr.write(
     `hob: no such verb: ${verb}; there are ${[...Object.keys(PROGRAMS), 'node', 'test', 'lint', 'format'].join(', ')}\n`,
   );
+  return 2;
+}
+
+function complain(what) {
+  process.stderr.write(`hob: ${what}\n`);
   return 2;
 }
 

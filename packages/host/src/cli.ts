@@ -62,7 +62,8 @@ async function withGranter(act: (granter: Far<Granter>) => Promise<number>): Pro
       'unavailable',
       'no host is running on this state: start one with npm start, or name its folder with --state',
     );
-  const secret = await askSecret('Granter’s secret: ');
+  const secret = await askSecret('Granter’s secret (from the line "hob granter" of npm start): ');
+  if (secret === '') throw new CapError('denied', 'no secret was given: type it, or pipe it in as the first line');
   const connection: EndoConnection<Granter> = await connect<Granter>(note.url, { secret });
   try {
     return await act(connection.bootstrap);

@@ -117,7 +117,7 @@ export const GranterActor: Definition<
       const inner = typeof offered === 'string' ? book.offers.get(offered) : undefined;
       if (inner === undefined) throw new CapError('no-such-object', 'the host offers nothing of that name');
       const id = `g${String(count()).padStart(3, '0')}-${era}`;
-      const { cap, revoker, gate, until, deadline, grace } = grantOf(inner, terms, id);
+      const { cap, revoker, gate, until, deadline, grace } = grantOf(inner, terms, id, { session, petname, by: name });
       const kept: Kept = { id, session, petname, granter: name, until, gate, revoker };
       E.sendOnly(alarm).expireAt(deadline, grace, gate);
       held.set(petname, cap);

@@ -122,11 +122,13 @@ async function serve({ root, state, port, uses, mutant }: ReturnType<typeof opti
     const say = (line: string): void => void process.stdout.write(`${line}\n`);
     if (lack !== undefined) say(`hob: ${lack}`);
     say(`Hob serves one session on ${root}`);
-    say('It holds "workspace" (the directory) and "once" (the same, for a single call), for one hour.');
+    say(
+      `It holds "workspace" (the directory, for ${uses} calls) and "once" (the same, for a single call), for one hour.`,
+    );
     say('');
     say('Run an agent in it, in a second terminal, with what the next lines give:');
     say(`  HOB_URL=${url} HOB_SECRET=${session.secret} npm run -s agent -- examples/first-session.ts`);
-    say('See and end what it was granted, in a third terminal (asks for the granter’s secret):');
+    say('See and end what it was granted, in a third terminal (asks for the granter’s secret, see below):');
     say('  npm run -s hob -- grants');
     say('  npm run -s hob -- revoke ID');
     say('');

@@ -98,11 +98,20 @@ export interface Grant<T> {
   readonly grace: number;
 }
 
-/** Makes a grant in the running turn's vat. `id` names it in the ledger. Errors: `invalid`. */
-export function grantOf<T extends object>(inner: T | Far<T>, terms: Terms, id: string): Grant<T> {
+/**
+ * Makes a grant in the running turn's vat. `id` names it in the ledger; `about` is what the line of the grant tells beside: to
+ * whom, by whom. Errors: `invalid`.
+ */
+export function grantOf<T extends object>(
+  inner: T | Far<T>,
+  terms: Terms,
+  id: string,
+  about: Readonly<Record<string, string>> = {},
+): Grant<T> {
   const limits = limitsOf(terms, { vat: vatTime(), wall: wallTime() });
   const gate = spawn(Gate(id, limits, 'live', limits.uses));
   ledgerLine('grant', {
+    ...about,
     grant: id,
     until: limits.wallDeadline,
     ...(limits.uses === undefined ? {} : { uses: limits.uses }),

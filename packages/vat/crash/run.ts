@@ -7,6 +7,13 @@
 import { parseArgs } from 'node:util';
 import { type Storm, storm } from './crash.ts';
 
+/** What goes wrong before the first kill is the caller's to mend: one line, no stack. */
+const giveUp = (error: unknown): never => {
+  process.stderr.write(`hob: ${(error as Error).message}\n`);
+  process.exit(2);
+};
+process.on('uncaughtException', giveUp);
+
 const { values } = parseArgs({
   options: {
     cuts: { type: 'string', default: '100' },

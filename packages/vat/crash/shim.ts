@@ -18,9 +18,13 @@ export function buildShim(): string {
   if (existsSync(file)) return file;
   mkdirSync(FOLDER, { recursive: true });
   const draft = `${file}.${process.pid}`;
-  execFileSync('cc', ['-shared', '-fPIC', '-O2', '-Wall', '-Wextra', '-Werror', '-o', draft, SOURCE], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  try {
+    execFileSync('cc', ['-shared', '-fPIC', '-O2', '-Wall', '-Wextra', '-Werror', '-o', draft, SOURCE], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  } catch {
+    throw new Error('simulated power cuts need Linux and a C compiler (cc): install one, or run with --mode kill');
+  }
   renameSync(draft, file);
   return file;
 }
