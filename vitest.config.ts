@@ -4,6 +4,7 @@
  * The two lowest packages promise to work in both and are tested in both. The others run where their entry points run,
  * locked down. The tests of the house look at files and processes: plain.
  */
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const inBoth = ['packages/{vat,revocable}/src/**/*.test.ts'];
@@ -21,6 +22,8 @@ const report = process.env['HOB_TEST_REPORT'];
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Vitest leaves one core free; much of what is tested here waits for processes and disks.
+    maxWorkers: availableParallelism(),
     exclude: ['**/node_modules/**', '**/dist/**', 'test/fixtures/**'],
     testTimeout: 20_000,
     execArgv: ['--expose-gc'],
