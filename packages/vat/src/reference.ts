@@ -60,8 +60,8 @@ export function sealed(prototype: object, base: object = Object.prototype): void
 sealed(ByReference.prototype);
 sealed(Reference.prototype);
 
-// Puts the same private field on a function, which cannot be made by a constructor of ours.
-class Given {
+/** A base for classes that put their private fields on an object made elsewhere: a function, a promise. */
+export class Given {
   constructor(self: object) {
     // biome-ignore lint/correctness/noConstructorReturn: the one way to put a private field on an object made elsewhere
     return self;

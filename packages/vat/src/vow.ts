@@ -12,16 +12,10 @@ import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { type Answer, type Message, Target, toData } from './message.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
-import { targetOf } from './reference.ts';
+import { Given, targetOf } from './reference.ts';
 
 // Puts a private field on a promise made elsewhere. A WeakMap with an entry a message costs twice as much as the rest of
 // the message, most of it in the garbage collector (bench vat: 3.3 us a call with it, 1.6 us without).
-class Given {
-  constructor(self: object) {
-    // biome-ignore lint/correctness/noConstructorReturn: the one way to put a private field on an object made elsewhere
-    return self;
-  }
-}
 class Minted extends Given {
   readonly #vow: Vow;
   constructor(promise: object, vow: Vow) {
