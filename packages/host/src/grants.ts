@@ -55,7 +55,7 @@ export interface Granter {
     what: { readonly grant: string } | { readonly session: string } | 'all',
     why?: string,
   ): Promise<void> | undefined;
-  /** The host's ledger, to read and verify. */
+  /** The host's ledger, to read and verify: whole, also the lines of other granters' sessions. */
   ledger(): LedgerReader;
 }
 

@@ -74,7 +74,7 @@ test('peek answers what a turn would do and does none of it: no state, spawn, ro
     attempt(() => near.add('y'));
     try {
       attempt(() => {
-        E.sendOnly(vatC).add('undone');
+        E.sendOnly(nobody).add('undone');
         throw new Error('undo');
       });
     } catch {}
@@ -93,7 +93,7 @@ test('peek answers what a turn would do and does none of it: no state, spawn, ro
   const { turnMs: __, lines: ____, ...after } = vats.meter('a').used();
   expect(after).toEqual(before);
 });
-const vatC = {} as Far<Log>;
+const nobody = {} as Far<Log>;
 
 test('a peek whose body throws says so', async () => {
   await expect(
