@@ -41,6 +41,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'node:sqlite', 'process'],
     why: 'the one database of the store',
   },
+  'packages/vat/src/drivers/thread.ts': {
+    powers: ['Worker', 'import.meta', 'node:worker_threads'],
+    why: "the store's thread, and the way to it",
+  },
   'packages/caps-fs/src/drivers/node-fs.ts': {
     powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',

@@ -161,6 +161,18 @@ export class Actor extends Runnable {
     this.#epoch = 0;
   }
 
+  /** What it became was never durable: it is again what the store holds of it, or nothing where that is nothing. */
+  reload(stored: StoredActor | undefined): void {
+    if (stored === undefined) return this.vanish();
+    const bytes = stored.args.length;
+    const { account } = this.home;
+    this.#payer.refund('portraitBytes', this.#bytes);
+    account.refund('portraitBytes', -bytes);
+    this.#owe(account, bytes);
+    this.#kind = stored.kind;
+    this.sleep(stored);
+  }
+
   #bringToLife(turn: Turn, { kind, version, args: text }: StoredActor): void {
     let args = this.home.keeper?.decode(text) as readonly unknown[];
     const { options } = kind;

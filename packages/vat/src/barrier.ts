@@ -12,6 +12,8 @@ export interface Barrier {
   readonly number: number;
   /** Nobody has to wait for it any more. What was lost never is. */
   readonly durable: boolean;
+  /** Why what it stands for never happened. */
+  readonly lost: Error | undefined;
   then(release: () => void, lost: (why: Error) => void): void;
 }
 
@@ -34,7 +36,8 @@ export const barrier = (): Barrier | undefined => (current?.durable === false ? 
 /** The later of two: who waits for it waits for both, since batches become durable in order. */
 export function later(a: Barrier | undefined, b: Barrier | undefined): Barrier | undefined {
   if (a === undefined || a.durable) return b;
-  if (b === undefined || b.durable) return a;
+  if (b === undefined || b.durable || a.lost !== undefined) return a;
+  if (b.lost !== undefined) return b;
   if (a.owner !== b.owner) return both(a, b);
   return a.number >= b.number ? a : b;
 }
@@ -45,6 +48,9 @@ function both(a: Barrier, b: Barrier): Barrier {
     number: 0,
     get durable(): boolean {
       return a.durable && b.durable;
+    },
+    get lost(): Error | undefined {
+      return a.lost ?? b.lost;
     },
     then: (release, lost) => a.then(() => b.then(release, lost), lost),
   };

@@ -53,6 +53,11 @@ export class Causes {
     await Promise.all(calls.map((call) => call.abort(why)));
   }
 
+  /** The turn that cut it never happened. What was aborted stays aborted. */
+  forget(cause: string): void {
+    this.#ended.delete(cause);
+  }
+
   async cutAll(why: CapError): Promise<void> {
     await Promise.all([...this.#all].map((call) => call.abort(why)));
   }

@@ -25,6 +25,11 @@ class Cut implements Effect {
     if (causes === undefined) return this.#done.fulfil(undefined);
     // Whoever waits for this takes it for the end of a grant, which then must be on the disk.
     const after = barrier();
+    // A revocation that was never durable did not happen: its granter was told so.
+    after?.then(
+      () => {},
+      () => causes.forget(this.#id),
+    );
     causes.cut(this.#id, this.#why).then(() =>
       when(
         after,

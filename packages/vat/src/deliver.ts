@@ -6,7 +6,7 @@
  * never happened and whoever waits is told `unknown-outcome`.
  */
 
-import { behind } from './barrier.ts';
+import { behind, when } from './barrier.ts';
 import { noChain } from './causes.ts';
 import { afterOthers } from './drivers/loop.ts';
 import { mutant } from './drivers/mutant.ts';
@@ -29,6 +29,8 @@ export interface Ground {
   /** Where the output of durable vats waits for the disk. */
   readonly edge: Edge | undefined;
   readonly observe: ((record: TurnRecord) => void) | undefined;
+  /** The message in this cell could not be taken from the store: its disk is full. */
+  leave(kept: string): void;
 }
 
 const sendsAnyway = mutant('vat-rollback-sends');
@@ -46,6 +48,12 @@ export function deliver(ground: Ground, message: Message, began: number): number
   const { home } = to;
   const { answer, account } = message;
   const chain = message.chain === noChain ? home.chain : message.chain;
+  // Whoever sent it never did: their turn was lost with its commit.
+  const unsent = message.after?.lost;
+  if (unsent !== undefined) {
+    answer?.break(unsent);
+    return began;
+  }
   const refused = (deliversHalted ? undefined : home.halted) ?? chain.ended();
   if (refused !== undefined) {
     const consumed = home.interrupted ? undefined : message.kept;
@@ -81,6 +89,9 @@ export function deliver(ground: Ground, message: Message, began: number): number
     try {
       for (const line of turn.lines) checkEntry(line);
       cells = turn.kept(keeper);
+      const writes = cells.size > 0 || turn.lines.length > 0 || message.kept !== undefined;
+      const full = writes ? ground.edge?.refuses(turn.lines) : undefined;
+      if (full !== undefined) throw full;
     } catch (error) {
       failure = { error };
       keeper.forgetKinds();
@@ -140,8 +151,23 @@ function finish(
   const writes = failure === undefined ? cells : undefined;
   // One that no commit could take would stop the store for everybody.
   const lines = failure === undefined ? turn.lines : withCode(turn.lines.filter(possible), failure.error);
+  const record = ground.observe && recordOf(turn, message, ms, failure ?? turn.breaks);
+  const full = failure !== undefined && edge.refuses(lines) !== undefined;
+  if (full) {
+    // Not even that it failed can be written: its message stays in the store, until there is room.
+    if (kept !== undefined) ground.leave(kept);
+    if (record !== undefined) ground.observe?.(record);
+    const error = kept === undefined ? failure.error : edge.unknown();
+    behind(edge.newest(), () => answer?.break(error));
+    return ended;
+  }
   const batch = edge.turn(writes, lines, neverConsumes ? undefined : kept);
-  if (ground.observe !== undefined) ground.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
+  if (record !== undefined)
+    when(
+      batch,
+      () => ground.observe?.(record),
+      () => ground.observe?.(Object.freeze({ ...record, code: 'unknown-outcome' })),
+    );
   behind(mutant('send-before-commit') ? undefined : batch, () => {
     if (failure !== undefined) return answer?.break(failure.error);
     for (const effect of turn.effects) effect.release();

@@ -35,22 +35,33 @@ export const hashSecret = (secret: string): string => sha256(`hob-secret-v1:${se
 /** Where the references are kept, by hash. */
 export interface Shelf {
   get(hash: string): Far<unknown> | undefined;
-  set(hash: string, reference: Far<unknown>): void;
-  delete(hash: string): void;
+  /** Durable once it is answered. */
+  set(hash: string, reference: Far<unknown>): Promise<void>;
+  delete(hash: string): Promise<void>;
+}
+
+/** Of a process: gone with it. */
+function memoryShelf(): Shelf {
+  const kept = new Map<string, Far<unknown>>();
+  return {
+    get: (hash) => kept.get(hash),
+    set: async (hash, reference) => void kept.set(hash, reference),
+    delete: async (hash) => void kept.delete(hash),
+  };
 }
 
 export class Sturdyrefs {
   readonly #random: (bytes: number) => Uint8Array;
   readonly #references: Shelf;
 
-  constructor(random: (bytes: number) => Uint8Array, shelf: Shelf = new Map<string, Far<unknown>>()) {
+  constructor(random: (bytes: number) => Uint8Array, shelf: Shelf = memoryShelf()) {
     this.#random = random;
     this.#references = shelf;
   }
 
-  make(reference: Far<unknown>): string {
+  async make(reference: Far<unknown>): Promise<string> {
     const secret = newSecret(this.#random);
-    this.#references.set(hashSecret(secret), reference);
+    await this.#references.set(hashSecret(secret), reference);
     return secret;
   }
 
@@ -61,7 +72,7 @@ export class Sturdyrefs {
     return found;
   }
 
-  revoke(secret: string): void {
-    this.#references.delete(hashSecret(secret));
+  async revoke(secret: string): Promise<void> {
+    await this.#references.delete(hashSecret(secret));
   }
 }

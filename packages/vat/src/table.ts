@@ -119,6 +119,18 @@ class Rows extends ByReference implements Table<unknown> {
     }
   }
 
+  /** What was written since was never durable: the rows are read again at the next use. */
+  static unread(x: object): void {
+    if (!(#rows in x)) return;
+    const table = x;
+    for (const [key, row] of table.#rows) {
+      table.#giveBack(row);
+      table.#keys.delete(key);
+    }
+    table.#rows.clear();
+    table.#store.unread = true;
+  }
+
   /** For the journal. */
   static restore(table: Rows, key: string, row: Row | undefined): void {
     table.#giveBack(table.#rows.get(key));
@@ -213,6 +225,8 @@ sealed(Rows.prototype);
 
 /** A table that a store holds. */
 export const storedTable = (home: Home, id: number): object => new Rows(home, id, true);
+/** Its rows are what the store says, from now on. */
+export const unreadTable: (x: object) => void = Rows.unread;
 /** What a table is called in its store: its vat and number. */
 export const nameOfTable: (x: object) => readonly [home: Home, id: number] | undefined = Rows.nameOf;
 

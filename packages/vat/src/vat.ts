@@ -141,6 +141,11 @@ export class LiveVat implements Vat, Household {
     };
   }
 
+  /** What was known of them may never have happened: they are looked up again. */
+  forgetRoots(): void {
+    this.#roots.clear();
+  }
+
   /** With its process: what is on its way to it is for the next one. */
   interrupt(why: CapError): void {
     if (this.#halted !== undefined) return;

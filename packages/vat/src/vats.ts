@@ -14,19 +14,19 @@ import { mutant } from './drivers/mutant.ts';
 import { systemRandom } from './drivers/random.ts';
 import type { Name } from './durable/codec.ts';
 import { type Commit, Edge, type Writes } from './durable/edge.ts';
-import { cutKey, Keeper, sturdyrefKey } from './durable/keeper.ts';
+import { cutKey, Keeper, type OnTheWay, sturdyrefKey } from './durable/keeper.ts';
 import { sweep } from './durable/sweep.ts';
 import { CapError } from './errors.ts';
-import { type Entry, type Ledger, makeLedger } from './ledger/chain.ts';
+import { type Entry, endsOnly, type Ledger, makeLedger } from './ledger/chain.ts';
 import { Message } from './message.ts';
 import { Account } from './meter.ts';
 import { type Kind, kindOf } from './portrait.ts';
 import { isReference, procedureReference, targetOf } from './reference.ts';
 import type { Runnable } from './runnable.ts';
 import { Scheduler } from './scheduler.ts';
-import { engineOf, type Store, type StoreEngine } from './store/store.ts';
+import { engineOf, type Line as LedgerLine, type Store, type StoreEngine } from './store/store.ts';
 import { type Shelf, Sturdyrefs } from './sturdyrefs.ts';
-import { nameOfTable, storedTable } from './table.ts';
+import { nameOfTable, storedTable, unreadTable } from './table.ts';
 import type { Line } from './turn.ts';
 import type { AnyDefinition, Far, Meter, Outcome, TurnRecord } from './types.ts';
 import { LiveVat, type Vat } from './vat.ts';
@@ -61,6 +61,11 @@ export interface Vats {
    * Never runs by itself.
    */
   sweep(): Promise<number>;
+  /**
+   * Tells `listener` when a commit failed and turns that were not durable were undone: whoever speaks with peers closes those
+   * connections. Answers how to stop.
+   */
+  onLoss(listener: (why: CapError) => void): () => void;
   /** Halts all vats, aborts driver calls and waits for them. The store stays its owner's to close. */
   close(): Promise<void>;
 }
@@ -98,6 +103,10 @@ class LiveVats implements Vats {
   readonly #ledger: Ledger | undefined;
   readonly #engine: StoreEngine | undefined;
   #sweep: Promise<number> | undefined;
+  readonly #losses = new Set<(why: CapError) => void>();
+  /** Cells of messages that a full disk did not let go. */
+  readonly #left = new Set<string>();
+  #lookAgain = 0;
   #closed: CapError | undefined;
 
   constructor(
@@ -111,19 +120,22 @@ class LiveVats implements Vats {
     let ledger: Ledger | undefined;
     if (engine !== undefined && definitions !== undefined) {
       const commit = (writes: Writes, done: (error: unknown) => void): void => {
+        let lines: readonly LedgerLine[];
         try {
-          const lines = ledger?.prepare(writes.lines as readonly Entry[]) ?? [];
-          engine.commit(engine.epoch, { lines, cells: writes.cells });
+          // A line of the ledger's own could not be written meanwhile: no turn was lost with it.
+          if (engine.failed) engine.reopen();
+          lines = ledger?.prepare(writes.lines as readonly Entry[]) ?? [];
         } catch (error) {
           return done(error);
         }
-        done(undefined);
+        engine.commitLater(engine.epoch, { lines, cells: writes.cells }, done);
       };
-      this.#edge = new Edge(
-        through(commit),
-        () => clock.tick(),
-        (why) => this.#lose(why),
-      );
+      this.#edge = new Edge({
+        commit: through(commit),
+        tick: () => clock.tick(),
+        refuses: (lines) => (engine.full ? this.#refuses(lines) : undefined),
+        lost: (why, keys) => this.#lose(why, keys),
+      });
       this.#keeper = new Keeper(engine, this.#edge, definitions.map(kindOfDefinition), {
         actor: (vat, id, stored) => Actor.asleep(this.#live(vat), id, stored).reference as object,
         table: (vat, id) => storedTable(this.#live(vat), id),
@@ -131,6 +143,8 @@ class LiveVats implements Vats {
         nameOf,
         fulfilled,
         lost: () => lostReference(),
+        reload: (actor, stored) => (targetOf(actor) as Actor).reload(stored),
+        unread: unreadTable,
       });
     }
     // After the keeper: a store that is refused gets no line either.
@@ -144,9 +158,13 @@ class LiveVats implements Vats {
         return seq;
       },
       tick: () => clock.tick(),
-      commit: (lines: readonly Line[]) => void ledger?.write(lines as readonly Entry[]),
+      commit: (lines: readonly Line[]) => {
+        if (engine?.full === true) this.#look();
+        ledger?.write(lines as readonly Entry[]);
+      },
       edge: this.#edge,
       observe: observe === undefined ? undefined : guarded(observe),
+      leave: (kept) => void this.#left.add(kept),
     };
     this.#scheduler = new Scheduler(
       () => clock.tick(),
@@ -169,11 +187,17 @@ class LiveVats implements Vats {
     const cuts = keeper.cuts();
     const ended = new Set(cuts.map(([, cause]) => cause));
     // What nobody is to get goes in one commit with what says so.
-    const over = new Map<string, undefined>(cuts.map(([key]) => [key, undefined]));
-    for (const [key, [to, method, args, causes]] of keeper.onTheWay()) {
+    const over = this.#sendOn(keeper.onTheWay(), (causes) => causes.some((cause) => ended.has(String(cause))));
+    for (const [key] of cuts) over.set(key, undefined);
+    edge.turn(over, []);
+  }
+
+  /** Posts what was kept of messages; answers the cells of those that nobody is to get. */
+  #sendOn(messages: readonly OnTheWay[], cut: (causes: readonly unknown[]) => boolean): Map<string, undefined> {
+    const over = new Map<string, undefined>();
+    for (const [key, [to, method, args, causes]] of messages) {
       const target = targetOf(to);
-      const cut = Array.isArray(causes) && causes.some((cause) => ended.has(cause));
-      if (target === undefined || !Array.isArray(args) || cut) {
+      if (target === undefined || !Array.isArray(args) || (Array.isArray(causes) && cut(causes))) {
         over.set(key, undefined);
         continue;
       }
@@ -185,19 +209,54 @@ class LiveVats implements Vats {
       message.kept = key;
       target.post(message);
     }
-    edge.turn(over, []);
+    return over;
   }
 
-  /** A commit failed: what is in memory may never have happened. */
-  #lose(why: CapError): void {
-    for (const vat of this.#vats.values()) vat.interrupt(why);
+  /**
+   * A commit failed: no turn that wrote one of `keys` ever happened. What they changed is read again from the disk, messages that
+   * they took are sent on once more. What was durable before, in memory or on its way, goes on as if they had not been.
+   */
+  #lose(why: CapError, keys: ReadonlySet<string>): boolean {
+    const [keeper, engine] = [this.#keeper, this.#engine];
+    try {
+      if (engine?.failed === true) engine.reopen();
+      keeper?.reload(keys);
+      this.#sendOn(keeper?.stillOnTheWay(keys) ?? [], () => false);
+    } catch {
+      // The disk cannot be read either.
+      for (const vat of this.#vats.values()) vat.interrupt(why);
+      return false;
+    }
+    for (const vat of this.#vats.values()) vat.forgetRoots();
+    this.#ledger?.resume();
+    for (const tell of [...this.#losses]) tell(why);
+    return true;
+  }
+
+  #refuses(lines: readonly Line[]): CapError | undefined {
+    if (endsOnly(lines)) return undefined;
+    this.#look();
+    return new CapError('unavailable', 'the disk of the store is full: make room on it, then try again');
+  }
+
+  /** Whether there is room again: at most once a second. */
+  #look(): void {
+    const now = this.#clock.tick();
+    if (now < this.#lookAgain) return;
+    this.#lookAgain = now + 1000;
+    this.#engine?.makeRoom(() => {
+      const left = [...this.#left];
+      this.#left.clear();
+      this.#sendOn(this.#keeper?.stillOnTheWay(left) ?? [], () => false);
+    });
   }
 
   #shelf(): Shelf | undefined {
     const [keeper, edge] = [this.#keeper, this.#edge];
     if (keeper === undefined || edge === undefined) return undefined;
-    const put = (hash: string, text: string | undefined): void => {
-      edge.turn(new Map([[sturdyrefKey(hash), text]]), []);
+    const put = async (hash: string, text: string | undefined): Promise<void> => {
+      // Whoever asked may count on it.
+      await edge.durable(edge.turn(new Map([[sturdyrefKey(hash), text]]), []));
     };
     return {
       get: (hash) => {
@@ -213,13 +272,14 @@ class LiveVats implements Vats {
   #live(name: string): LiveVat {
     let vat = this.#vats.get(name);
     if (vat === undefined) {
+      const over = this.#closed ?? this.#edge?.failed;
       vat = new LiveVat(name, this.#meters.get(name) ?? new Account(name), {
         intake: { post: (to, message) => this.#post(to, message) },
         chain: this.#chain,
         clock: this.#clock,
-        keeper: this.#keeper,
+        // Of a store that is gone nothing can be read.
+        keeper: over === undefined ? this.#keeper : undefined,
       });
-      const over = this.#closed ?? this.#edge?.failed;
       if (over !== undefined) vat.interrupt(over);
       this.#vats.set(name, vat);
     }
@@ -250,10 +310,7 @@ class LiveVats implements Vats {
 
   async sturdyref(reference: Far<unknown>): Promise<string> {
     if (!isReference(reference)) throw new CapError('invalid', 'only a reference can have a sturdyref');
-    const secret = this.#sturdyrefs.make(reference);
-    // Whoever has it may count on it.
-    await this.settled();
-    return secret;
+    return await this.#sturdyrefs.make(reference);
   }
 
   async restore<T>(sturdyref: string): Promise<Far<T>> {
@@ -261,8 +318,7 @@ class LiveVats implements Vats {
   }
 
   async revokeSturdyref(sturdyref: string): Promise<void> {
-    this.#sturdyrefs.revoke(sturdyref);
-    await this.settled();
+    await this.#sturdyrefs.revoke(sturdyref);
   }
 
   sweep(): Promise<number> {
@@ -285,14 +341,20 @@ class LiveVats implements Vats {
     });
   }
 
+  onLoss(listener: (why: CapError) => void): () => void {
+    const own = (why: CapError): void => listener(why);
+    this.#losses.add(own);
+    return () => void this.#losses.delete(own);
+  }
+
   async settled(): Promise<void> {
     await this.#edge?.settled();
   }
 
   async cut(cause: string, why: CapError): Promise<void> {
-    this.#edge?.turn(new Map([[cutKey(cause), JSON.stringify([why.code, why.message])]]), []);
+    const written = this.#edge?.turn(new Map([[cutKey(cause), JSON.stringify([why.code, why.message])]]), []);
     const done = this.#causes.cut(cause, why);
-    await this.settled();
+    await this.#edge?.durable(written);
     await done;
   }
 

@@ -1,5 +1,6 @@
 /** Waiting for promises: what a turn asks to happen once something is settled. */
 import { Actor } from './actor.ts';
+import { barrier } from './barrier.ts';
 import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { Message } from './message.ts';
@@ -40,7 +41,10 @@ class Wait implements Effect {
   }
 
   release(): void {
+    const asked = barrier();
     const settle = (settled: { readonly value: unknown } | { readonly error: unknown }): void => {
+      // Who asked never did: neither did they ask to be told.
+      if (asked?.lost !== undefined) return this.drop(asked.lost);
       const message = this.#deliver(settled);
       // Until its turn is durable, a restart still owes the waiting actor an outcome.
       message.kept = this.#kept;

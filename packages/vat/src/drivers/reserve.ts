@@ -4,12 +4,14 @@
  * Promise: after `release` answers true, what the file took is free. The contents are such that no file system stores them in
  * less, and are forced to the disk, so the room is real and not only promised.
  */
-import { closeSync, fsyncSync, lstatSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Reserve {
   /** Takes the room, if it is not taken yet; answers whether it is now. */
   fill(): boolean;
+  /** Whether there is as much room again, beside what is taken. */
+  renew(): boolean;
   /** Gives it back; answers whether there was any. */
   release(): boolean;
 }
@@ -20,7 +22,20 @@ const CHUNK = 1 << 16;
 
 export function reserveIn(folder: string): Reserve {
   const file = join(folder, 'reserve');
+  const draft = `${file}.new`;
   return {
+    renew() {
+      try {
+        rmSync(draft, { force: true });
+        write(draft);
+        renameSync(draft, file);
+        syncFolder(folder);
+        return true;
+      } catch {
+        rmSync(draft, { force: true });
+        return false;
+      }
+    },
     fill() {
       try {
         const found = lstatSync(file, { throwIfNoEntry: false });

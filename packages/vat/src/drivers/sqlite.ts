@@ -155,7 +155,7 @@ function wrap(database: DatabaseSync): Sqlite {
     },
     close() {
       prepared.clear();
-      database.close();
+      if (database.isOpen) database.close();
     },
   };
 }

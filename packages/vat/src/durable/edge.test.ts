@@ -5,16 +5,23 @@ import { Edge, type Writes } from './edge.ts';
 const cell = (key: string, value = 'x'): ReadonlyMap<string, string> => new Map([[key, value]]);
 
 /** A disk that is done when the test says so. */
-function disk() {
+function disk({ recovers = false } = {}) {
   const commits: { writes: Writes; done: (error: unknown) => void }[] = [];
   let now = 0;
   const failures: Error[] = [];
-  const edge = new Edge(
-    ({ cells, lines }, done) => void commits.push({ writes: { cells: new Map(cells), lines: [...lines] }, done }),
-    () => now,
-    (why) => void failures.push(why),
-  );
-  return { edge, commits, failures, pass: (ms: number) => void (now += ms) };
+  const lost: (readonly string[])[] = [];
+  const edge = new Edge({
+    commit: ({ cells, lines }, done) =>
+      void commits.push({ writes: { cells: new Map(cells), lines: [...lines] }, done }),
+    tick: () => now,
+    refuses: () => undefined,
+    lost: (why, keys) => {
+      failures.push(why);
+      lost.push([...keys]);
+      return recovers;
+    },
+  });
+  return { edge, commits, failures, lost, pass: (ms: number) => void (now += ms) };
 }
 
 test('on a clean store nothing waits', () => {

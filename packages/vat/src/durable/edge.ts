@@ -3,7 +3,7 @@
  *
  * Promise: what goes out (driver calls, frames, promises of the host program) waits until every turn that it could have observed
  * is durable, and goes out in turn order; also what a read-only turn says after an uncommitted one. On a clean store nothing
- * waits. If a commit fails, what waited for it never goes out, and is told so.
+ * waits. If a commit fails, no turn that is not durable ever happened: what waited for one never goes out, and is told so.
  *
  * Group commit: turns that end while a commit is under way form the next one. A batch closes when no message is waiting, or at
  * 256 turns, or 5 ms after its first turn; there are no other timers.
@@ -50,6 +50,10 @@ export class Batch implements Writes, Barrier {
     return this.#state === 'durable';
   }
 
+  get lost(): CapError | undefined {
+    return this.#why;
+  }
+
   /** Runs `release` once the batch is durable, in the order of asking; or `lost`. */
   then(release: () => void, lost: (why: CapError) => void): void {
     if (this.#state === 'durable') release();
@@ -82,21 +86,28 @@ export class Batch implements Writes, Barrier {
 /** Makes a batch durable; calls back once, with an error where it could not. At once, or later. */
 export type Commit = (writes: Writes, done: (error: unknown) => void) => void;
 
+export interface Ground {
+  readonly commit: Commit;
+  tick(): number;
+  /** Why these may not be committed now: the disk is full. */
+  refuses(lines: readonly Line[]): CapError | undefined;
+  /**
+   * No turn that is not durable ever happened; `keys` are the cells that those wrote. Puts everything back to what the disk says;
+   * answers whether that was done and the vats go on.
+   */
+  lost(why: CapError, keys: ReadonlySet<string>): boolean;
+}
+
 export class Edge {
-  readonly #commit: Commit;
-  readonly #tick: () => number;
-  /** A commit failed: nothing after it can be trusted to last. */
-  readonly #failed: (why: CapError) => void;
+  readonly #ground: Ground;
   #numbers = 0;
   #open: Batch | undefined;
   #openedAt = 0;
   #flying: Batch | undefined;
   #why: CapError | undefined;
 
-  constructor(commit: Commit, tick: () => number, failed: (why: CapError) => void) {
-    this.#commit = commit;
-    this.#tick = tick;
-    this.#failed = failed;
+  constructor(ground: Ground) {
+    this.#ground = ground;
   }
 
   /** A turn has ended that took the message in the cell `taken`. Answers what its outputs have to wait for; undefined on a clean store. */
@@ -107,15 +118,28 @@ export class Edge {
   ): Batch | undefined {
     const writes = (cells !== undefined && cells.size > 0) || lines.length > 0 || taken !== undefined;
     if (!writes) return readsAhead ? undefined : this.newest();
+    const refused = this.refuses(lines);
+    if (refused !== undefined) return this.#never(refused);
     const batch = this.#batch();
-    // Nothing is written any more: it is there to say so.
-    if (this.#why !== undefined) return batch;
     batch.turns += 1;
     for (const [key, value] of cells ?? []) batch.cells.set(key, value);
     // Sent and taken in one batch: the disk need never hear of it, for a message's key is used once.
     if (taken !== undefined && !batch.cells.delete(taken)) batch.cells.set(taken, undefined);
     batch.lines.push(...lines);
     return batch;
+  }
+
+  /** Why these may not be committed now; undefined where they may. */
+  refuses(lines: readonly Line[]): CapError | undefined {
+    return this.#why ?? this.#ground.refuses(lines);
+  }
+
+  /** What waits for a turn that was lost is told. */
+  unknown(): CapError {
+    return new CapError(
+      'unknown-outcome',
+      'the store could not be written: look at what happened before you try again',
+    );
   }
 
   /** Why nothing is durable any more. */
@@ -145,49 +169,64 @@ export class Edge {
   afterTurn(idle: boolean): void {
     const batch = this.#open;
     if (batch === undefined || this.#flying !== undefined) return;
-    if (idle || batch.turns >= mostTurns || this.#tick() - this.#openedAt >= longestMs) this.#fly(batch);
+    if (idle || batch.turns >= mostTurns || this.#ground.tick() - this.#openedAt >= longestMs) this.#fly(batch);
   }
 
   /** Fulfilled when every turn before now is durable. */
   settled(): Promise<void> {
     const newest = this.newest();
-    if (newest === undefined) return this.#why === undefined ? Promise.resolve() : Promise.reject(this.#why);
-    const durable = new Promise<void>((resolve, reject) => newest.then(resolve, reject));
+    if (newest === undefined && this.#why !== undefined) return Promise.reject(this.#why);
+    return this.durable(newest);
+  }
+
+  /** Fulfilled when `batch` is; broken with why it never will be. */
+  durable(batch: Batch | undefined): Promise<void> {
+    if (batch === undefined) return Promise.resolve();
+    const durable = new Promise<void>((resolve, reject) => batch.then(resolve, reject));
     this.afterTurn(true);
     return durable;
   }
 
   #batch(): Batch {
     if (this.#open === undefined) {
-      this.#numbers += 1;
-      this.#open = new Batch(this, this.#numbers);
-      this.#openedAt = this.#tick();
-      if (this.#why !== undefined) this.#open.done(this.#why);
+      this.#open = this.#make();
+      this.#openedAt = this.#ground.tick();
     }
     return this.#open;
   }
 
+  #make(): Batch {
+    this.#numbers += 1;
+    return new Batch(this, this.#numbers);
+  }
+
+  /** A batch that is there only to say that it never was. */
+  #never(why: CapError): Batch {
+    const batch = this.#make();
+    batch.done(why);
+    return batch;
+  }
+
   #fly(batch: Batch): void {
     this.#open = undefined;
-    if (this.#why !== undefined) return;
     this.#flying = batch;
-    this.#commit(batch, (error) => {
+    this.#ground.commit(batch, (error) => {
       this.#flying = undefined;
-      if (error === undefined) {
-        batch.done(undefined);
-        // What gathered meanwhile is the next group; a lone turn waits for nobody.
-        if (this.#flying === undefined && this.#open !== undefined) this.#fly(this.#open);
-        return;
-      }
-      this.#why = new CapError(
-        'unknown-outcome',
-        'the store could not be written: look at what happened before you try again',
-      );
-      const open = this.#open as Batch | undefined;
-      this.#open = undefined;
-      this.#failed(this.#why);
-      batch.done(this.#why);
-      open?.done(this.#why);
+      if (error !== undefined) return this.#lose(batch);
+      batch.done(undefined);
+      // What gathered meanwhile is the next group; a lone turn waits for nobody.
+      if (this.#flying === undefined && this.#open !== undefined) this.#fly(this.#open);
     });
+  }
+
+  #lose(batch: Batch): void {
+    const open = this.#open;
+    this.#open = undefined;
+    const why = this.unknown();
+    // While the disk is read again nothing may be written.
+    this.#why = why;
+    if (this.#ground.lost(why, new Set([...batch.cells.keys(), ...(open?.cells.keys() ?? [])]))) this.#why = undefined;
+    batch.done(why);
+    open?.done(why);
   }
 }

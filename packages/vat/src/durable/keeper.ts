@@ -38,6 +38,10 @@ export interface Makers {
   nameOf(reference: object, keeper: Keeper): Name | undefined;
   /** What a promise has become, where it has. */
   fulfilled(promise: object): { readonly value: unknown } | undefined;
+  /** What was known of an actor never happened: it is what is stored, or is gone. */
+  reload(actor: object, stored: StoredActor | undefined): void;
+  /** The same for a table. */
+  unread(table: object): void;
 }
 
 /** A portrait as the store has it. */
@@ -67,6 +71,9 @@ const kindKey = (label: string): string => `k/${part(label)}`;
 
 const damaged = (what: string): CapError =>
   new CapError('invalid', `the store is damaged (${what}): restore it from a backup`);
+
+/** A message that is kept: its cell, and `[to, method, args, causes]`. */
+export type OnTheWay = readonly [key: string, what: readonly unknown[]];
 
 export class Keeper {
   readonly #cells: Cells;
@@ -208,10 +215,24 @@ export class Keeper {
     cells.set(kindKey(kind.label), text);
   }
 
-  /** The turn that wrote it was undone or lost: it has to be written again. */
+  /** The turn that wrote it was undone: it has to be written again. */
   forgetKinds(): void {
     this.#written.clear();
     this.#current.clear();
+  }
+
+  /** What these cells were thought to be never happened: whoever is held is put back to what the store says. */
+  reload(keys: Iterable<string>): void {
+    this.forgetKinds();
+    this.#checkKinds();
+    const owners = new Set<string>();
+    for (const key of keys) if (key.startsWith('a/') || key.startsWith('t/')) owners.add(ownerOf(key));
+    for (const key of owners) {
+      const held = this.#known.get(key)?.deref();
+      if (held === undefined) continue;
+      if (key.startsWith('t/')) this.#makers.unread(held);
+      else this.#makers.reload(held, this.#stored(key));
+    }
   }
 
   #checkKinds(): void {
@@ -266,9 +287,23 @@ export class Keeper {
   }
 
   /** What was on its way when the process ended, in the order in which it was sent. */
-  onTheWay(): readonly (readonly [key: string, what: readonly unknown[]])[] {
-    return [...this.#cells.scan('m/'), ...this.#cells.scan('w/')]
-      .sort(([a], [b]) => (a.slice(2) < b.slice(2) ? -1 : 1))
+  onTheWay(): readonly OnTheWay[] {
+    return this.#inOrder([...this.#cells.scan('m/'), ...this.#cells.scan('w/')]);
+  }
+
+  /** Those of `keys` that are messages, and in the store. */
+  stillOnTheWay(keys: Iterable<string>): readonly OnTheWay[] {
+    const found: (readonly [string, string])[] = [];
+    for (const key of keys) {
+      const text = key.startsWith('m/') || key.startsWith('w/') ? this.#cells.get(key) : undefined;
+      if (text !== undefined) found.push([key, text]);
+    }
+    return this.#inOrder(found);
+  }
+
+  #inOrder(cells: readonly (readonly [string, string])[]): readonly OnTheWay[] {
+    return cells
+      .toSorted(([a], [b]) => (a.slice(2) < b.slice(2) ? -1 : 1))
       .map(([key, text]) => [key, this.decode(text) as readonly unknown[]] as const);
   }
 
@@ -285,6 +320,10 @@ export class Keeper {
     return this.#edge.newest();
   }
 }
+
+/** A row belongs to its table: `t/VAT/ID/`. */
+export const ownerOf = (key: string): string =>
+  key.startsWith('t/') ? key.slice(0, key.indexOf('/', key.indexOf('/', 2) + 1) + 1) : key;
 
 const isReference = (x: object): boolean => ByReference.is(x) || typeof x === 'function';
 

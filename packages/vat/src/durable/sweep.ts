@@ -13,7 +13,7 @@ import { mutant } from '../drivers/mutant.ts';
 import type { CapError } from '../errors.ts';
 import { namesIn } from './codec.ts';
 import type { Edge } from './edge.ts';
-import { actorKey, type Keeper, rowsKey } from './keeper.ts';
+import { actorKey, type Keeper, ownerOf, rowsKey } from './keeper.ts';
 
 /** ms of one slice. The commit of what it deletes comes on top, for as long as commits run on this thread. */
 const slice = 3;
@@ -112,7 +112,3 @@ export async function sweep({ cells, edge, keeper, tick, ended }: Sweeping): Pro
     stop();
   }
 }
-
-/** A row belongs to its table: `t/VAT/ID/`. */
-const ownerOf = (key: string): string =>
-  key.startsWith('t/') ? key.slice(0, key.indexOf('/', key.indexOf('/', 2) + 1) + 1) : key;

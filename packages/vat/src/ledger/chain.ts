@@ -9,6 +9,7 @@
 import type { Clock } from '../clock.ts';
 import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
+import { endsAuthority } from '../store/engine.ts';
 import type { Head, Line, StoreEngine } from '../store/store.ts';
 import { commitment, SALT, type Said } from './arguments.ts';
 import type { LineKind } from './kinds.ts';
@@ -34,6 +35,8 @@ export interface Ledger {
    * without a line, where there are none. `said` is what the line tells beside: by whom, and why.
    */
   redact(seq: number, said?: Fields): boolean;
+  /** A commit failed and the store was read again: goes on from what it holds, and says so in a line. */
+  resume(): void;
   /** Writes the counts of refusals and a last checkpoint, and sets no timer any more. Does not throw: a failed store takes no more. */
   close(): void;
 }
@@ -146,19 +149,24 @@ export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers)
       stopTimers();
     }
   };
+  /** Not waited for: nobody asked for these. */
+  const later = (lines: readonly Line[]): void =>
+    engine.commitLater(engine.epoch, { lines }, (error) => {
+      if (error !== undefined) stopTimers();
+    });
   const arm = (): void => {
-    if (closed) return;
+    if (closed || engine.failed) return;
     if (stopChecking === undefined && engine.head().seq > place().checked) {
       stopChecking = clock.after(CHECKPOINT_MS, () => {
         stopChecking = undefined;
-        quietly(() => commit(chain([], undefined, true).lines));
+        quietly(() => later(chain([], undefined, true).lines));
       });
     }
     const next = runs.next();
     if (stopCounting === undefined && next !== undefined) {
       stopCounting = clock.after(Math.max(0, next - clock.tick()), () => {
         stopCounting = undefined;
-        quietly(() => commit(chain(runs.due(clock.tick())).lines));
+        quietly(() => later(chain(runs.due(clock.tick())).lines));
         quietly(arm);
       });
     }
@@ -194,15 +202,16 @@ export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers)
       if (!mutant('redaction-log')) engine.scrub();
       return kept;
     },
+    resume() {
+      quietly(() => later(chain([restart()]).lines));
+      quietly(arm);
+    },
     close,
   });
 
+  const restart = (): AnyEntry => ({ kind: 'restart', fields: { boot: clock.bootId, epoch: engine.epoch } });
   commit(
-    chain([
-      begun
-        ? { kind: 'restart', fields: { boot: clock.bootId, epoch: engine.epoch } }
-        : { kind: 'genesis', fields: { stream, boot: clock.bootId, key: keyText(key) } },
-    ]).lines,
+    chain([begun ? restart() : { kind: 'genesis', fields: { stream, boot: clock.bootId, key: keyText(key) } }]).lines,
   );
   ledgers.set(engine, ledger);
   const stops = [engine.onCommit(arm), engine.onClosing(close)];
@@ -220,6 +229,11 @@ function checkOurs(kind: string): void {
 export function checkEntry({ kind, fields }: { readonly kind: string; readonly fields: Fields }): void {
   checkOurs(kind);
   checkLine(kind, fields);
+}
+
+/** At least one that ends authority, and nothing beside such but what goes along: a full disk takes these. */
+export function endsOnly(entries: readonly { readonly kind: string; readonly fields: Fields }[]): boolean {
+  return endsAuthority(entries.map(({ kind, fields }) => ({ urgency: urgencyOf(kind as LineKind, fields) })));
 }
 
 function urgencyOf(kind: LineKind, fields: Fields): Line['urgency'] {

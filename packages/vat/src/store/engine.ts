@@ -1,118 +1,167 @@
 /**
  * The rules of a store, the same whatever keeps its rows: epochs, one unbroken sequence of lines, poison, listeners.
  */
-import type { Signer } from '../drivers/keys.ts';
 import { soon } from '../drivers/loop.ts';
-import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
-import type { Head, Line, StoredArgs, StoredLine, StoreEngine, Writes } from './store.ts';
+import { type Disk, diskOf, type Outcome, type Write } from './disk.ts';
+import { noCells, type Rows } from './rows.ts';
+import type { Line, StoredArgs, StoredLine, StoreEngine, Writes } from './store.ts';
 
-export type Cells = ReadonlyMap<string, string | undefined>;
-const none: Cells = new Map();
+export const makeEngine = (rows: Rows): StoreEngine => engineOn(diskOf(() => rows));
 
-/** The disk has no room: nothing was written, and the same may be tried again. */
-export class Full extends Error {}
-
-/** What keeps the rows. */
-export interface Rows {
-  readonly epoch: number;
-  /** As of the opening. */
-  readonly head: Head;
-  readonly signer: Signer;
-  /**
-   * All or nothing and durable on return; throws when `epoch` is no longer the last opening, or the disk says no: `Full` where
-   * it can say that nothing but room was lacking.
-   */
-  append(epoch: number, lines: readonly Line[], head: Head, cells: Cells): void;
-  lines(from: number, limit: number): readonly StoredLine[];
-  get(key: string): string | undefined;
-  scan(prefix: string): readonly (readonly [key: string, value: string])[];
-  page(prefix: string, after: string, limit: number): readonly (readonly [key: string, value: string])[];
-  args(from: number, to: number): readonly StoredArgs[];
-  scrub(): void;
-  /** Frees the room that is kept for ending authority; answers whether there was any. */
-  release(): boolean;
-  close(): void;
-}
-
-export function makeEngine(rows: Rows): StoreEngine {
-  let state: 'open' | 'full' | 'failed' | 'closed' = 'open';
-  let head = rows.head;
+export function engineOn(disk: Disk): StoreEngine {
+  let state: 'open' | 'full' | 'failed' | 'gone' | 'closed' = 'open';
+  let { epoch, head: durable } = disk.opened;
+  /** The last line that the disk was given, done or not. */
+  let head = durable;
+  /** Commits that the disk was given, and those that it has done. */
+  let given = 0;
+  let done = 0;
+  /** Given, and not known to be done. */
+  let flying: Write[] = [];
+  /** Answers to what was asked before the disk was opened anew say nothing about it now. */
+  let openings = 0;
   const closingListeners = new Set<() => void>();
   const commitListeners = new Set<() => void>();
   const closeListeners = new Set<() => void>();
 
-  /** Once more in the room that is kept for it, where that is what the lines are for. */
-  const append = (epoch: number, lines: readonly Line[], next: Head, cells: Cells): void => {
-    try {
-      rows.append(epoch, lines, next, cells);
-    } catch (error) {
-      if (!(error instanceof Full) || !endsAuthority(lines)) throw error;
-      // From here on only such lines are taken: the room is not there for anything else, and is not filled again before the next opening.
-      state = 'full';
-      if (mutant('reserve') || !rows.release()) throw error;
-      rows.append(epoch, lines, next, cells);
+  const check = (): void => {
+    if (state === 'closed') throw closed();
+    if (state === 'gone') throw unwritten();
+  };
+  /** What the disk is to be given; undefined where there is nothing to write. */
+  const take = (of: number, { lines, cells = noCells }: Writes): Write | undefined => {
+    check();
+    const ends = endsAuthority(lines);
+    if (state === 'failed' || (state === 'full' && !ends))
+      throw new CapError('unavailable', 'an earlier write to the store failed: start the host again');
+    if (of !== epoch)
+      throw new CapError('unavailable', 'this store has been opened again since: use the newer opening');
+    const last = lines.at(-1);
+    if (last === undefined && cells.size === 0) return undefined;
+    // Ours, not the disk's: lines that do not follow the head were made for another one.
+    lines.forEach((line, index) => {
+      if (line.seq !== head.seq + 1 + index)
+        throw new CapError('invalid', 'these lines do not follow the last one: prepare them again');
+    });
+    if (last !== undefined) head = Object.freeze({ seq: last.seq, hash: last.hash, mark: last.mark });
+    const write: Write = { follows: given, epoch, lines, head, cells, ends };
+    given += 1;
+    flying.push(write);
+    return write;
+  };
+  /** The disk has answered; it may have done others before this one whose answers are still on their way. */
+  const settle = (answer: Outcome): CapError | undefined => {
+    if (answer.done > done) {
+      done = answer.done;
+      for (const write of flying) if (write.follows < done) durable = write.head;
+      flying = flying.filter((write) => write.follows >= done);
     }
+    if (state === 'open' && answer.full) state = 'full';
+    if (answer.is === 'done') {
+      tell(commitListeners);
+      return undefined;
+    }
+    // What was prepared to follow it is not done either: the disk says `stale` to each.
+    if (answer.is === 'failed' && state !== 'closed' && state !== 'gone') state = 'failed';
+    if (answer.is !== 'stale') {
+      flying = [];
+      given = done;
+      head = durable;
+    }
+    return unwritten();
   };
 
   return Object.freeze({
-    epoch: rows.epoch,
-    signer: rows.signer,
+    get epoch(): number {
+      return epoch;
+    },
+    get signer(): Disk['signer'] {
+      return disk.signer;
+    },
+    get full(): boolean {
+      return state === 'full';
+    },
     head: () => head,
-    commit(epoch: number, { lines, cells = none }: Writes) {
-      if (state === 'closed') throw closed();
-      if (state === 'failed' || (state === 'full' && !endsAuthority(lines)))
-        throw new CapError('unavailable', 'an earlier write to the store failed: start the host again');
-      if (epoch !== rows.epoch)
-        throw new CapError('unavailable', 'this store has been opened again since: use the newer opening');
-      const last = lines.at(-1);
-      if (last === undefined && cells.size === 0) return;
-      // Ours, not the disk's: lines that do not follow the head were made for another one.
-      lines.forEach((line, index) => {
-        if (line.seq !== head.seq + 1 + index)
-          throw new CapError('invalid', 'these lines do not follow the last one: prepare them again');
-      });
-      const next = last === undefined ? head : Object.freeze({ seq: last.seq, hash: last.hash, mark: last.mark });
+    commit(of: number, writes: Writes) {
+      const write = take(of, writes);
+      if (write === undefined) return;
+      const failure = settle(disk.write(write));
+      if (failure !== undefined) throw failure;
+    },
+    commitLater(of: number, writes: Writes, then: (error: unknown) => void) {
+      let write: Write | undefined;
       try {
-        append(epoch, lines, next, cells);
+        write = take(of, writes);
       } catch (error) {
-        state = error instanceof Full ? 'full' : 'failed';
-        throw new CapError(
-          'unavailable',
-          'the store could not be written: make room on its disk and start the host again',
-        );
+        return then(error);
       }
-      head = next;
-      tell(commitListeners);
+      if (write === undefined) return then(undefined);
+      const asked = openings;
+      disk.writeLater(write, (answer) => then(asked === openings ? settle(answer) : unwritten()));
+    },
+    makeRoom(then: () => void) {
+      if (state !== 'full') return;
+      disk.refill((room) => {
+        if (!room || state !== 'full') return;
+        state = 'open';
+        then();
+      });
+    },
+    get failed(): boolean {
+      return state === 'failed';
+    },
+    reopen() {
+      check();
+      openings += 1;
+      try {
+        ({ epoch, head: durable } = disk.reopen());
+      } catch (error) {
+        state = 'gone';
+        throw error;
+      }
+      head = durable;
+      given = 0;
+      done = 0;
+      flying = [];
+      state = 'open';
     },
     lines(from: number, limit: number) {
-      if (state === 'closed') throw closed();
-      return rows.lines(from, limit);
+      check();
+      return disk.read('lines', from, limit) as readonly StoredLine[];
     },
     get(key: string) {
-      if (state === 'closed') throw closed();
-      return rows.get(key);
+      check();
+      return disk.read('get', key) as string | undefined;
     },
     scan(prefix: string) {
-      if (state === 'closed') throw closed();
-      return rows.scan(prefix);
+      check();
+      return disk.read('scan', prefix) as readonly (readonly [string, string])[];
     },
     page(prefix: string, after: string, limit: number) {
-      if (state === 'closed') throw closed();
-      return rows.page(prefix, after, limit);
+      check();
+      return disk.read('page', prefix, after, limit) as readonly (readonly [string, string])[];
+    },
+    async pageLater(prefix: string, after: string, limit: number) {
+      check();
+      return (await disk.readLater('page', prefix, after, limit)) as readonly (readonly [string, string])[];
+    },
+    async getAllLater(keys: readonly string[]) {
+      check();
+      return (await disk.readLater('getAll', keys)) as readonly (string | undefined)[];
     },
     args(from: number, to: number) {
-      if (state === 'closed') throw closed();
-      return rows.args(from, to);
+      check();
+      return disk.read('args', from, to) as readonly StoredArgs[];
     },
     scrub() {
-      if (state === 'closed') throw closed();
-      rows.scrub();
+      check();
+      disk.scrub();
     },
     onCommit: (listener: () => void) => listen(commitListeners, listener),
     onClosing: (listener: () => void) => listen(closingListeners, listener),
     onClose: (listener: () => void) => listen(closeListeners, listener),
-    close() {
+    async close() {
       if (state === 'closed') return;
       // A store that failed cannot take their last words, which is no reason not to close it.
       for (const listener of [...closingListeners]) {
@@ -125,17 +174,21 @@ export function makeEngine(rows: Rows): StoreEngine {
       closingListeners.clear();
       commitListeners.clear();
       closeListeners.clear();
-      rows.close();
+      await disk.close();
     },
   });
 }
 
 /** At least one line that ends authority, and beside such lines only what goes along. */
-function endsAuthority(lines: readonly Line[]): boolean {
+export function endsAuthority(lines: readonly Pick<Line, 'urgency'>[]): boolean {
   return (
     lines.some(({ urgency }) => urgency === 'ends') &&
     lines.every(({ urgency }) => urgency === 'ends' || urgency === 'along')
   );
+}
+
+function unwritten(): CapError {
+  return new CapError('unavailable', 'the store could not be written: make room on its disk and start the host again');
 }
 
 function closed(): CapError {

@@ -1,7 +1,7 @@
 /** Rows in memory: the same rules without a disk. Gone with the process; nothing in it is a promise to keep. */
 import { memorySigner } from '../drivers/keys.ts';
 import { compareUtf8 } from '../sorted-keys.ts';
-import { Full, type Rows } from './engine.ts';
+import { Full, type Rows } from './rows.ts';
 import type { Args, Line, StoredLine } from './store.ts';
 
 export interface MemoryOptions {
@@ -39,6 +39,7 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
         .slice(Math.max(0, from - 1), Math.max(0, from - 1) + limit)
         .map(({ seq, bytes }) => ({ seq, bytes: bytes.slice() })),
     get: (key) => cells.get(key),
+    getAll: (keys) => keys.map((key) => cells.get(key)),
     scan: (prefix) => [...cells].filter(([key]) => key.startsWith(prefix)).sort(([a], [b]) => compareUtf8(a, b)),
     page: (prefix, after, limit) =>
       [...cells]
@@ -60,6 +61,7 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
       reserve = 0;
       return true;
     },
+    refill: () => false,
     close() {},
   };
 }

@@ -10,8 +10,9 @@ import { reserveIn } from '../drivers/reserve.ts';
 import { type Entry, type Ledger, makeLedger } from '../ledger/chain.ts';
 import { verifyLedger } from '../ledger/verify.ts';
 import { testClock } from '../test-clock.ts';
-import { Full, makeEngine, type Rows } from './engine.ts';
+import { makeEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
+import { Full, type Rows } from './rows.ts';
 import { openStore, type StoreEngine, storeOf } from './store.ts';
 
 const powers = { clock: testClock(), random: systemRandom };

@@ -7,7 +7,7 @@
 import { folderSigner } from '../drivers/keys.ts';
 import { reserveIn } from '../drivers/reserve.ts';
 import { isFull, openSqlite, type SqliteOptions } from '../drivers/sqlite.ts';
-import { Full, type Rows } from './engine.ts';
+import { Full, type Rows } from './rows.ts';
 import type { StoredArgs, StoredLine } from './store.ts';
 
 /** Counts up with each change of the tables; a newer store is refused. 1 was never released. */
@@ -45,6 +45,8 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
     sqlite.transaction(() => sqlite.run('UPDATE store SET epoch = epoch + 1'));
     reserve.fill();
     const [row] = sqlite.all('SELECT epoch, seq, hash, mark FROM store');
+    const get = (key: string): string | undefined =>
+      sqlite.all('SELECT value FROM cell WHERE key = ?', Buffer.from(key))[0]?.['value'] as string | undefined;
     return {
       epoch: Number(row?.['epoch']),
       head: Object.freeze({
@@ -87,8 +89,8 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
           from,
           limit,
         ) as unknown as readonly StoredLine[],
-      get: (key) =>
-        sqlite.all('SELECT value FROM cell WHERE key = ?', Buffer.from(key))[0]?.['value'] as string | undefined,
+      get,
+      getAll: (keys) => keys.map(get),
       scan: (prefix) =>
         sqlite
           .all(
@@ -114,6 +116,7 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
         ) as unknown as readonly StoredArgs[],
       scrub: () => sqlite.emptyLog(),
       release: () => reserve.release(),
+      refill: () => reserve.renew(),
       close: () => sqlite.close(),
     };
   } catch (error) {

@@ -1,18 +1,18 @@
 /**
  * Where everything that must last is kept: one port, two engines (memory, SQLite).
  *
- * Promise: a commit is all or nothing, and durable when it returns. A commit that fails changes nothing and is the last of
+ * Promise: a commit is all or nothing, and durable when it says so. A commit that fails changes nothing and is the last of
  * that store until it is opened again: after a failed write nobody can say what the disk holds, and asking again has been
  * known to answer "fine" for data that was lost (fsync). One exception: on a disk that is merely full, lines that end
  * authority (revoke, expire, host-stop) are still committed, if need be in room that is kept for them.
  *
- * For now commits run on the thread of the caller. Group commit in a worker changes `commit` and nothing else here.
+ * The database has a thread of its own. Commits go there and come back; a short read, as waking an actor is one, is waited for.
  */
 import type { Signer } from '../drivers/keys.ts';
 import { CapError } from '../errors.ts';
-import { makeEngine } from './engine.ts';
+import { engineOn, makeEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
-import { sqliteRows } from './sqlite.ts';
+import { threadedDisk } from './threaded.ts';
 
 /** What a program holds: it can hand the store to `openVats` and close it, not write to it. */
 export interface Store {
@@ -69,8 +69,20 @@ export interface Writes {
 export interface StoreEngine {
   /** Counts the openings. A commit of an older one is refused: two hosts on one store can then not both go on. */
   readonly epoch: number;
+  /** Durable on return; throws `unavailable` where it is not. */
   commit(epoch: number, writes: Writes): void;
+  /** Calls back once, in the order of the calls: durable, or why not. What follows one that failed fails with it. */
+  commitLater(epoch: number, writes: Writes, done: (error: unknown) => void): void;
+  /** The last line that was given to be committed: the next one follows it. After a failure, the last that was. */
   head(): Head;
+  /** Only what ends authority is committed, for want of room. */
+  readonly full: boolean;
+  /** Looks whether a full disk has room again; calls back if so. */
+  makeRoom(then: () => void): void;
+  /** A write failed, not only for want of room: nothing is committed before `reopen`. */
+  readonly failed: boolean;
+  /** After a failure: what is on the disk counts from here on. Throws where it cannot be opened. */
+  reopen(): void;
   /** Lines in order, from `from` on, at most `limit`. */
   lines(from: number, limit: number): readonly StoredLine[];
   /** A cell as last committed. */
@@ -79,6 +91,8 @@ export interface StoreEngine {
   scan(prefix: string): readonly (readonly [key: string, value: string])[];
   /** At most `limit` of those whose key is greater than `after`. */
   page(prefix: string, after: string, limit: number): readonly (readonly [key: string, value: string])[];
+  pageLater(prefix: string, after: string, limit: number): Promise<readonly (readonly [key: string, value: string])[]>;
+  getAllLater(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
   /** The arguments that are kept of lines `from` to `to`. */
   args(from: number, to: number): readonly StoredArgs[];
   /** Signs for this store. */
@@ -91,7 +105,7 @@ export interface StoreEngine {
   onClosing(listener: () => void): () => void;
   /** Once, while `lines` can still be read. */
   onClose(listener: () => void): () => void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** `path` is a folder. */
@@ -100,12 +114,12 @@ export type StoreWhere = { readonly path: string } | { readonly memory: true };
 const engines = new WeakMap<Store, StoreEngine>();
 
 export async function openStore(where: StoreWhere): Promise<Store> {
-  return storeOf(makeEngine('path' in where ? sqliteRows(where.path) : memoryRows()));
+  return storeOf('path' in where ? engineOn(await threadedDisk(where.path)) : makeEngine(memoryRows()));
 }
 
 /** The public face of an engine: it can be closed and nothing else. */
 export function storeOf(engine: StoreEngine): Store {
-  const store: Store = Object.freeze({ close: async () => engine.close() });
+  const store: Store = Object.freeze({ close: () => engine.close() });
   engines.set(store, engine);
   return store;
 }

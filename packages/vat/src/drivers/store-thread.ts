@@ -1,0 +1,23 @@
+/** Entry point of the store's thread: the disk is there, so that a slow one does not stop the vats. */
+import { type Disk, diskOf, type Query, type Write } from '../store/disk.ts';
+import { sqliteRows } from '../store/sqlite.ts';
+import { serveThread } from './thread.ts';
+
+serveThread((folder: string) => {
+  const disk: Disk = diskOf(() => sqliteRows(folder));
+  return {
+    opened: () => disk.opened,
+    write: (write: Write) => disk.write(write),
+    read: (...query: Query) => disk.read(...query),
+    scrub: () => disk.scrub(),
+    refill() {
+      let found = false;
+      disk.refill((room) => {
+        found = room;
+      });
+      return found;
+    },
+    reopen: () => disk.reopen(),
+    close: () => void disk.close(),
+  };
+});

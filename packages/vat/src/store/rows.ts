@@ -1,0 +1,37 @@
+/** What keeps the rows of a store: SQLite, or memory. Everything in it happens before it returns. */
+import type { Signer } from '../drivers/keys.ts';
+import type { Head, Line, StoredArgs, StoredLine } from './store.ts';
+
+export type Cells = ReadonlyMap<string, string | undefined>;
+export const noCells: Cells = new Map();
+
+/** The disk has no room: nothing was written, and the same may be tried again. */
+export class Full extends Error {}
+
+/** What can be read, as last committed. */
+export interface Reads {
+  lines(from: number, limit: number): readonly StoredLine[];
+  get(key: string): string | undefined;
+  getAll(keys: readonly string[]): readonly (string | undefined)[];
+  scan(prefix: string): readonly (readonly [key: string, value: string])[];
+  page(prefix: string, after: string, limit: number): readonly (readonly [key: string, value: string])[];
+  args(from: number, to: number): readonly StoredArgs[];
+}
+
+export interface Rows extends Reads {
+  readonly epoch: number;
+  /** As of the opening. */
+  readonly head: Head;
+  readonly signer: Signer;
+  /**
+   * All or nothing and durable on return; throws when `epoch` is no longer the last opening, or the disk says no: `Full` where
+   * it can say that nothing but room was lacking.
+   */
+  append(epoch: number, lines: readonly Line[], head: Head, cells: Cells): void;
+  scrub(): void;
+  /** Frees the room that is kept for ending authority; answers whether there was any. */
+  release(): boolean;
+  /** Takes that room again; answers whether it could. */
+  refill(): boolean;
+  close(): void;
+}
