@@ -1,5 +1,6 @@
 /** Entry point of the store's thread: the disk is there, so that a slow one does not stop the vats. */
-import { type Disk, diskOf, type Query, type Write } from '../store/disk.ts';
+import { type Disk, diskOf, type Query } from '../store/disk.ts';
+import { unpacked } from '../store/parcel.ts';
 import { sqliteRows } from '../store/sqlite.ts';
 import { serveThread } from './thread.ts';
 
@@ -7,7 +8,7 @@ serveThread((folder: string) => {
   const disk: Disk = diskOf(() => sqliteRows(folder));
   return {
     opened: () => disk.opened,
-    write: (write: Write) => disk.write(write),
+    write: (...items: Parameters<typeof unpacked>[0]) => disk.write(unpacked(items)),
     read: (...query: Query) => disk.read(...query),
     scrub: () => disk.scrub(),
     refill() {

@@ -16,7 +16,8 @@ import { CapError } from '../errors.ts';
 
 /** A refusal as data, since a class does not cross. */
 type Answer = readonly [error: readonly [code: string, message: string] | undefined, value: unknown];
-type Request = readonly [now: boolean, method: string, args: readonly unknown[]];
+/** Flat: each list more costs as much as some of its items. */
+type Request = readonly [now: boolean, method: string, ...args: unknown[]];
 type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 interface Data {
@@ -63,7 +64,7 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
     if (dead) return then(died(), undefined);
     waiting.push(then);
     worker.ref();
-    if (method !== 'open') worker.postMessage([false, method, args] satisfies Request);
+    if (method !== 'open') worker.postMessage([false, method, ...args] satisfies Request);
   };
   worker.on('message', ([error, value]: Answer) => {
     const then = waiting.shift();
@@ -92,7 +93,7 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
     ask(method: string, ...args: readonly unknown[]) {
       if (dead) throw died();
       const before = Atomics.load(signal, 0);
-      worker.postMessage([true, method, args] satisfies Request);
+      worker.postMessage([true, method, ...args] satisfies Request);
       if (Atomics.wait(signal, 0, before, longestMs) === 'timed-out') {
         void worker.terminate(); // what it still does cannot be told apart from what comes next
         throw died();
@@ -127,7 +128,7 @@ export function serveThread(open: (given: never) => Methods): void {
   const opened = answer(() => {
     methods = open(given as never);
   });
-  port.on('message', ([now, method, args]: Request) => {
+  port.on('message', ([now, method, ...args]: Request) => {
     const said = answer(() => Reflect.apply(methods?.[method] as never, undefined, args as never));
     if (!now) return port.postMessage(said);
     answers.postMessage(said);

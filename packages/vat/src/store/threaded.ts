@@ -2,6 +2,7 @@
 import { folderSigner } from '../drivers/keys.ts';
 import { startThread } from '../drivers/thread.ts';
 import type { Disk, Opened, Outcome } from './disk.ts';
+import { packed } from './parcel.ts';
 
 export async function threadedDisk(folder: string): Promise<Disk> {
   const thread = await startThread('store-thread', folder);
@@ -9,9 +10,9 @@ export async function threadedDisk(folder: string): Promise<Disk> {
     return {
       opened: thread.ask('opened') as Opened,
       signer: folderSigner(folder), // the lock is ours by now: nobody else makes one at the same time
-      write: (write) => thread.ask('write', write) as Outcome,
+      write: (write) => thread.ask('write', ...packed(write)) as Outcome,
       writeLater: (write, then) =>
-        thread.later('write', [write], (error, outcome) =>
+        thread.later('write', packed(write), (error, outcome) =>
           then(error === undefined ? (outcome as Outcome) : { is: 'failed', done: write.follows, full: false }),
         ),
       read: (...query) => thread.ask('read', ...query),
