@@ -1,8 +1,9 @@
 /**
  * Kills a subject at random moments, again and again, and checks what it left: the store's own promise, put to the test.
  *
- * Two ways. `kill`: kill -9; the kernel still writes all that the process had written. `power`: after the kill the disk is put back to
- * what it would hold had the power failed (`powercut.ts`); only this one notices a commit that is not synced.
+ * Two ways. `kill`: kill -9; the kernel still writes all that the process had written. `power`: what the kill left is checked, then the
+ * disk is put back to what it would hold had the power failed (`powercut.ts`), and is checked again; only this one notices a
+ * commit that is not synced.
  *
  * A store lives through several cuts, so that recovery of a recovered store is tested too; then comes a new one, since only
  * a new one has names that the disk may not know yet. What is checked is a copy: the next life meets the disk as it was cut.
@@ -12,6 +13,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compiled, warmUp } from './compiled.ts';
 import { type Chance, type CutKind, cut, type Disk, environmentOf, seal } from './powercut.ts';
 import { buildShim } from './shim.ts';
 import type { Subject, Told } from './subjects/subject.ts';
@@ -28,8 +30,11 @@ export interface Storm {
 }
 
 export interface Toll {
+  /** Deaths whose store was checked as the process left it. */
+  readonly kills: number;
+  /** Power cuts whose store was checked as the disk held it. */
   readonly cuts: number;
-  /** Of those, how many hit the process before its store was open. */
+  /** How many deaths hit the process before its store was open. */
   readonly early: number;
   readonly stores: number;
   /** What the subjects told, by word. */
@@ -46,8 +51,9 @@ const SILENCE_MS = 20_000;
 export async function storm(plan: Storm): Promise<Toll> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'hob-crash-')));
   const { subject }: { subject: Subject } = await import(`./subjects/${plan.subject}.ts`);
-  const shim = plan.mode === 'power' ? buildShim() : undefined;
-  const toll = { cuts: 0, early: 0, stores: 0, told: {} as Record<string, number>, faults: [] as string[] };
+  const shim = plan.mode === 'power' ? buildShim('powercut') : undefined;
+  await warmUp(plan.subject);
+  const toll = { kills: 0, cuts: 0, early: 0, stores: 0, told: {} as Record<string, number>, faults: [] as string[] };
   let begun = 0;
 
   const lane = async (number: number): Promise<void> => {
@@ -71,9 +77,8 @@ export async function storm(plan: Storm): Promise<Toll> {
       for (let life = 1; life <= lives && begun < plan.cuts && toll.faults.length === 0; life += 1) {
         // A process that was only killed leaves to the next one what the disk does not know yet.
         const kind: CutKind | undefined =
-          shim === undefined ? undefined : ([undefined, 'synced', 'mixed'] as const)[chance(3)];
-        const counts = shim === undefined || kind !== undefined;
-        if (counts) begun += 1;
+          shim === undefined ? undefined : ([undefined, 'synced', 'synced', 'mixed', 'mixed'] as const)[chance(5)];
+        if (shim === undefined || kind !== undefined) begun += 1;
         const ended = await live(
           plan.subject,
           folder,
@@ -82,16 +87,21 @@ export async function storm(plan: Storm): Promise<Toll> {
           chance,
           told,
         );
-        if (counts && !ended.opened) toll.early += 1;
-        if (kind !== undefined) cut(disk, kind, chance);
-        const faults =
-          ended.fault === undefined ? await judge(subject, folder, join(place, 'copy'), told) : [ended.fault];
-        if (counts) toll.cuts += 1;
-        if (faults.length > 0) {
-          const how = kind === undefined ? 'kill' : `power cut (${kind})`;
+        if (!ended.opened) toll.early += 1;
+        const check = async (how: string): Promise<void> => {
+          const faults = await judge(subject, folder, join(place, 'copy'), told);
           toll.faults.push(...faults.slice(0, 5).map((fault) => `seed ${plan.seed}, life ${life}, ${how}: ${fault}`));
-          if (plan.keep) toll.faults.push(`kept in ${place}`);
-        } else if (counts) plan.progress?.(toll.cuts);
+        };
+        if (ended.fault !== undefined) toll.faults.push(`seed ${plan.seed}, life ${life}: ${ended.fault}`);
+        else await check('kill');
+        toll.kills += 1;
+        if (kind !== undefined && toll.faults.length === 0) {
+          cut(disk, kind, chance);
+          await check(`power cut (${kind})`);
+          toll.cuts += 1;
+        }
+        if (toll.faults.length === 0) plan.progress?.(shim === undefined ? toll.kills : toll.cuts);
+        else if (plan.keep) toll.faults.push(`kept in ${place}`);
       }
       for (const { word } of told) toll.told[word] = (toll.told[word] ?? 0) + 1;
       if (!plan.keep || toll.faults.length === 0) rmSync(place, { recursive: true });
@@ -125,7 +135,7 @@ async function live(
     process.execPath,
     [join(import.meta.dirname, 'child.ts'), name, folder, `${life}`],
     {
-      env: { ...process.env, ...environment },
+      env: { ...process.env, ...compiled, ...environment },
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     },
   );

@@ -6,6 +6,9 @@
  * What this shim does not see (sync, syncfs, msync, O_DSYNC) is not counted as durable: it may blame a program wrongly, and
  * clears none wrongly, save one that relies on a write to a file while another thread is inside an fsync of that file.
  *
+ * Threads: one fsync after the other, whatever its file, since all share one draft, one buffer and the pins. A folder in which
+ * another thread makes or renames an entry just then is kept with that entry or without, as a disk may.
+ *
  * Only fsync has to be watched. Writes, truncations, renames and removals stay where kill -9 leaves them, in the page cache,
  * and `powercut.ts` compares: the real folder is what was written, the shadow what was synced. So the real fsync is not made.
  *

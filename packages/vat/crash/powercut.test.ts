@@ -30,7 +30,7 @@ function run(disk: Disk, program: string): void {
     const save = (name, text) => { put(name, text); sync(name); };`;
   execFileSync(process.execPath, ['--input-type=module', '-e', words + program], {
     cwd: disk.folder,
-    env: { ...process.env, ...environmentOf(disk, buildShim()) },
+    env: { ...process.env, ...environmentOf(disk, buildShim('powercut')) },
   });
 }
 
@@ -84,6 +84,34 @@ onPowerCut('a file that got the number of a removed one does not get its bytes',
   for (const name of names(disk)) expect(text(disk, name), name).toBe('');
 });
 
+onPowerCut('threads that sync at once do not get each other’s bytes or names, and none is lost', () => {
+  const disk = newDisk();
+  run(
+    disk,
+    `const { Worker } = await import('node:worker_threads');
+     const work = (mine) => {
+       const fs = require('node:fs');
+       const shared = fs.openSync('shared', 'r+');
+       for (let i = 0; i < 300; i += 1) {
+         const fd = fs.openSync(mine + (i % 7), 'w');
+         fs.writeSync(fd, (mine + i + ' ').repeat(i)); fs.fsyncSync(fd); fs.closeSync(fd);
+         fs.writeSync(shared, mine, Number(mine) * 512); fs.fsyncSync(shared);
+         if (i % 50 === 0) { const folder = fs.openSync('.', 'r'); fs.fsyncSync(folder); fs.closeSync(folder); }
+       }
+     };
+     put('shared', ' '.repeat(4096));
+     const threads = [1, 2, 3].map((mine) => new Worker('(' + work + ')("' + mine + '")', { eval: true }));
+     await Promise.all(threads.map((one) => new Promise((resolve, reject) => one.once('error', reject).once('exit', resolve))));
+     sync('.');`,
+  );
+  cut(disk, 'synced', noChance);
+  expect(names(disk).length).toBe(3 * 7 + 1);
+  for (const mine of ['1', '2', '3']) {
+    for (let i = 293; i < 300; i += 1) expect(text(disk, mine + (i % 7)), mine + i).toBe(`${mine}${i} `.repeat(i));
+    expect(text(disk, 'shared').charAt(Number(mine) * 512)).toBe(mine);
+  }
+});
+
 onPowerCut('left to chance, each sector is the old or the new one, and a seed says which', () => {
   const outcome = (seed: string): string => {
     const disk = newDisk();
@@ -104,7 +132,7 @@ onPowerCut('it takes nobody’s lock away: a store under it stays closed to othe
   const path = join(disk.folder, 'store');
   const program = join(import.meta.dirname, 'child.ts');
   const child = spawn(process.execPath, [program, 'ledger', path, '2'], {
-    env: { ...process.env, ...environmentOf(disk, buildShim()) },
+    env: { ...process.env, ...environmentOf(disk, buildShim('powercut')) },
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
   });
   const over = new Promise((resolve) => child.once('close', resolve));

@@ -1,7 +1,7 @@
 /**
  * `npm run crash -- --cuts N [--mode kill|power] [--seed S] [--subject NAME]`: durability, with kill -9 and power cuts in it.
  *
- * Without `--mode` it does N of each. Exits 0 only if nothing acknowledged was lost and nothing left before its commit. What
+ * Without `--mode` it does N of each, apart. Exits 0 only if nothing acknowledged was lost and nothing left before its commit. What
  * failed is kept for a look.
  */
 import { parseArgs } from 'node:util';
@@ -52,7 +52,7 @@ for (const mode of modes) {
   const { open: _, ...heard } = told;
   const words = Object.entries(heard).map(([word, count]) => `${count} ${word}`);
   say(
-    `${mode}: ${toll.cuts} cuts (${toll.early} before the store was open), ${toll.stores} stores, ${words.join(', ')}; ${Math.round((Date.now() - began) / 1000)} s`,
+    `${mode}: ${toll.kills} kills, ${toll.cuts} power cuts (${toll.early} deaths before the store was open), ${toll.stores} stores, ${words.join(', ')}; ${Math.round((Date.now() - began) / 1000)} s`,
   );
   for (const fault of faults) say(`FAILED  ${fault}`);
   if (faults.length === 0) say('  no acknowledged turn lost, no effect without its line, every ledger verifies');

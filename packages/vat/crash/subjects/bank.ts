@@ -19,6 +19,7 @@ import {
   type Vats,
   verifyLedger,
 } from '../../src/index.ts';
+import { openHere } from '../here.ts';
 import type { Subject } from './subject.ts';
 
 const SUM = 1_000_000;
@@ -120,7 +121,7 @@ const work: Subject['work'] = async (folder, life, tell) => {
 
 const check: Subject['check'] = async (folder, told) => {
   const faults: string[] = [];
-  const store = await openStore({ path: folder });
+  const store = openHere(folder);
   const again: number[] = [];
   const outside = driver<Outside>({ act: ([transfer]) => void again.push(transfer) }, { name: 'outside' });
   const vats = await openVats({ store, definitions });

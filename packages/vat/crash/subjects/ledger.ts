@@ -5,6 +5,7 @@
  * has its line, and happened once and in the order of the turns; what a failed turn sent never happened.
  */
 import { driver, E, exportLedger, ledgerLine, openStore, openVats, verifyLedger } from '../../src/index.ts';
+import { openHere } from '../here.ts';
 import type { Subject, Tell } from './subject.ts';
 
 /** Turns under way at once, so that a store that commits groups has some to group. */
@@ -47,7 +48,7 @@ async function work(folder: string, life: number, tell: Tell): Promise<void> {
 
 const check: Subject['check'] = async (folder, told) => {
   const faults: string[] = [];
-  const store = await openStore({ path: folder });
+  const store = openHere(folder);
   try {
     const verdict = await verifyLedger(store);
     if (!verdict.ok) faults.push(`the ledger does not verify: line ${verdict.badLine}: ${verdict.why}`);
