@@ -90,7 +90,7 @@ onPowerCut('threads that sync at once do not get each other’s bytes or names, 
     disk,
     `const { Worker } = await import('node:worker_threads');
      const work = (mine) => {
-       const fs = require('node:fs');
+       const fs = process.getBuiltinModule('node:fs');
        const shared = fs.openSync('shared', 'r+');
        for (let i = 0; i < 300; i += 1) {
          const fd = fs.openSync(mine + (i % 7), 'w');
