@@ -100,8 +100,9 @@ export async function storm(plan: Storm): Promise<Toll> {
           await check(`power cut (${kind})`);
           toll.cuts += 1;
         }
-        if (toll.faults.length === 0) plan.progress?.(shim === undefined ? toll.kills : toll.cuts);
-        else if (plan.keep) toll.faults.push(`kept in ${place}`);
+        if (toll.faults.length === 0) {
+          if (shim === undefined || kind !== undefined) plan.progress?.(shim === undefined ? toll.kills : toll.cuts);
+        } else if (plan.keep) toll.faults.push(`kept in ${place}`);
       }
       for (const { word } of told) toll.told[word] = (toll.told[word] ?? 0) + 1;
       if (!plan.keep || toll.faults.length === 0) rmSync(place, { recursive: true });

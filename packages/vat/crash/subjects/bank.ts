@@ -1,10 +1,12 @@
 /**
- * A durable bank: transfers between two purses, each told to a counter in another vat and to the outside.
+ * A durable bank: transfers between two purses, each told to a counter in another vat and to the outside. Also what faults are
+ * injected into (`faulty.ts`).
  *
  * Checked: the sum of the purses is what it was; each acknowledged transfer is there, whole; no effect without its transfer; a
  * message inside the store arrived once, never twice and never not; what a failed transfer did is nowhere; the ledger verifies.
  */
 import {
+  type AnyDefinition,
   type Definition,
   define,
   driver,
@@ -22,10 +24,10 @@ import {
 import { openHere } from '../here.ts';
 import type { Subject } from './subject.ts';
 
-const SUM = 1_000_000;
+export const SUM: number = 1_000_000;
 const CALLERS = 4;
 const PER_LIFE = 1_000_000;
-const fails = (transfer: number): boolean => transfer % 7 === 3;
+export const fails = (transfer: number): boolean => transfer % 7 === 3;
 
 interface Purse {
   balance(): number;
@@ -45,7 +47,7 @@ const Purse: Definition<Purse, [balance: number]> = define('Purse', (bcom, balan
 }));
 
 /** Counts what arrives, by number. */
-interface Tally {
+export interface Tally {
   add(transfer: number): void;
   counts(): readonly (readonly [string, number])[];
 }
@@ -54,13 +56,15 @@ const Tally: Definition<Tally, [counts: Table<number>]> = define('Tally', (_bcom
   counts: () => [...counts.entries()],
 }));
 
-interface Outside {
+export interface Outside {
   act(transfer: number): void;
 }
-interface Teller {
+export interface Teller {
   transfer(transfer: number): void;
-  /** The sum, and the transfers that were made. */
-  audit(): { readonly sum: number; readonly made: readonly string[] };
+  /** Changes nothing. */
+  has(transfer: number): boolean;
+  /** The sum, what one purse holds of it, and the transfers that were made. */
+  audit(): { readonly sum: number; readonly first: number; readonly made: readonly string[] };
 }
 const Teller: Definition<Teller, [a: Purse, b: Purse, made: Table<boolean>, tally: Tally, outside: Outside]> = define(
   'Teller',
@@ -74,12 +78,21 @@ const Teller: Definition<Teller, [a: Purse, b: Purse, made: Table<boolean>, tall
       E.sendOnly(outside).act(transfer);
       if (fails(transfer)) throw new Error('this transfer fails');
     },
-    audit: () => ({ sum: a.balance() + b.balance(), made: [...made.entries()].map(([key]) => key) }),
+    has: (transfer) => made.has(String(transfer)),
+    audit: () => ({
+      sum: a.balance() + b.balance(),
+      first: a.balance(),
+      made: [...made.entries()].map(([key]) => key),
+    }),
   }),
 );
-const definitions = [Purse, Tally, Teller];
+export const definitions: readonly AnyDefinition[] = [Purse, Tally, Teller];
 
-async function openBank(vats: Vats, outside: Far<Outside>): Promise<{ teller: Far<Teller>; tally: Far<Tally> }> {
+export interface Bank {
+  readonly teller: Far<Teller>;
+  readonly tally: Far<Tally>;
+}
+export async function openBank(vats: Vats, outside: Far<Outside>): Promise<Bank> {
   const tally = await vats.vat('count').root('tally', () => Tally(table()));
   const teller = await vats
     .vat('bank')
