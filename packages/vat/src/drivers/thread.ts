@@ -41,6 +41,9 @@ const longestMs = 60_000;
 const died = (): CapError =>
   new CapError('unavailable', 'the thread of the store is gone: start the host again, and look at its disk and memory');
 
+/** Not a refusal of ours, so the disk's, or a bug. */
+const failed = 'the store failed: check that its folder may be written and its disk has room, and start the host again';
+
 const errorFrom = (error: Answer[0]): CapError | undefined => error && new CapError(error[0], error[1]);
 
 /** As this module is called: source, or packed. */
@@ -122,7 +125,7 @@ export function serveThread(open: (given: never) => Methods): void {
     try {
       return [undefined, act()];
     } catch (error) {
-      return [error instanceof CapError ? [error.code, error.message] : ['unavailable', 'the store failed'], undefined];
+      return [error instanceof CapError ? [error.code, error.message] : ['unavailable', failed], undefined];
     }
   };
   const opened = answer(() => {
