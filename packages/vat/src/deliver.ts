@@ -157,7 +157,9 @@ function finish(
     // Not even that it failed can be written: its message stays in the store, until there is room.
     if (kept !== undefined) ground.leave(kept);
     if (record !== undefined) ground.observe?.(record);
-    const error = kept === undefined ? failure.error : edge.unknown();
+    // What it says of itself may not leave without its lines.
+    const refused = lines.length === 0 ? undefined : edge.refuses(lines);
+    const error = kept === undefined ? (refused ?? failure.error) : edge.unknown();
     behind(edge.newest(), () => answer?.break(error));
     return ended;
   }
