@@ -158,6 +158,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/endo-values.test.ts'],
   },
   {
+    name: 'thread-notice',
+    breaks: 'a read of the store is answered with what another one asked',
+    tests: ['packages/vat/crash/thread.test.ts'],
+  },
+  {
     name: 'durable-send-before-commit',
     breaks: 'what a turn sends to a driver leaves before the turn is on the disk',
     tests: ['packages/vat/src/durable/attacks.test.ts'],

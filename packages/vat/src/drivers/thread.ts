@@ -13,6 +13,7 @@ import {
   workerData,
 } from 'node:worker_threads';
 import { CapError } from '../errors.ts';
+import { mutant } from './mutant.ts';
 
 /** A refusal as data, since a class does not cross. */
 type Answer = readonly [error: readonly [code: string, message: string] | undefined, value: unknown];
@@ -97,9 +98,14 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
       if (dead) throw died();
       const before = Atomics.load(signal, 0);
       worker.postMessage([true, method, ...args] satisfies Request);
-      if (Atomics.wait(signal, 0, before, longestMs) === 'timed-out') {
-        void worker.terminate(); // what it still does cannot be told apart from what comes next
-        throw died();
+      // The notice of the answer before this one may come as late as here: only the count says that ours is there.
+      while (Atomics.load(signal, 0) === before) {
+        if (Atomics.wait(signal, 0, before, longestMs) === 'timed-out') {
+          dead = true;
+          void worker.terminate(); // what it still does cannot be told apart from what comes next
+          throw died();
+        }
+        if (mutant('thread-notice')) break;
       }
       const [error, value] = (receiveMessageOnPort(answers) as { readonly message: Answer }).message;
       if (error !== undefined) throw errorFrom(error);
