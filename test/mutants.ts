@@ -158,6 +158,21 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/endo-values.test.ts'],
   },
   {
+    name: 'durable-undo',
+    breaks: 'what a failed commit did not write stays in memory',
+    tests: ['packages/vat/crash/faults.test.ts'],
+  },
+  {
+    name: 'durable-reopen',
+    breaks: 'after one failed commit nothing is committed any more',
+    tests: ['packages/vat/crash/faults.test.ts'],
+  },
+  {
+    name: 'store-stale',
+    breaks: 'a commit is done though the one that it follows was not',
+    tests: ['packages/vat/crash/follower.test.ts'],
+  },
+  {
     name: 'thread-notice',
     breaks: 'a read of the store is answered with what another one asked',
     tests: ['packages/vat/crash/thread.test.ts'],

@@ -2,10 +2,10 @@
 import { serveThread } from '../src/drivers/thread.ts';
 import { stand } from './stand.ts';
 
-const notify = Atomics.notify;
-Atomics.notify = (...given: Parameters<typeof notify>) => {
+const { notify } = Atomics;
+Atomics.notify = (...given: readonly unknown[]): number => {
   stand(10);
-  return notify(...given);
+  return Reflect.apply(notify, Atomics, given);
 };
 
 serveThread(() => ({ echo: (said: unknown) => said, close() {} }));

@@ -1,11 +1,13 @@
 /**
  * `npm run crash -- --cuts N [--mode kill|power] [--seed S] [--subject NAME]`: durability, with kill -9 and power cuts in it.
+ * `npm run crash -- --faults`: the same with a disk that says EIO or ENOSPC, at each call in turn.
  *
  * Without `--mode` it does N of each, apart. Exits 0 only if nothing acknowledged was lost and nothing left before its commit. What
  * failed is kept for a look.
  */
 import { parseArgs } from 'node:util';
 import { type Storm, storm } from './crash.ts';
+import { inject } from './faults.ts';
 
 /** What goes wrong before the first kill is the caller's to mend: one line, no stack. */
 const giveUp = (error: unknown): never => {
@@ -17,6 +19,7 @@ process.on('uncaughtException', giveUp);
 const { values } = parseArgs({
   options: {
     cuts: { type: 'string', default: '100' },
+    faults: { type: 'boolean', default: false },
     mode: { type: 'string' },
     seed: { type: 'string' },
     subject: { type: 'string', default: 'ledger' },
@@ -38,23 +41,47 @@ if (
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-say(`subject ${values.subject}, seed ${seed}`);
-for (const mode of modes) {
-  const began = Date.now();
-  const { told, faults, ...toll } = await storm({
-    subject: values.subject,
-    mode,
-    cuts,
-    seed,
-    keep: true,
-    progress: (done) => done % 100 === 0 && say(`  ${done}`),
-  });
-  const { open: _, ...heard } = told;
-  const words = Object.entries(heard).map(([word, count]) => `${count} ${word}`);
-  say(
-    `${mode}: ${toll.kills} kills, ${toll.cuts} power cuts (${toll.early} deaths before the store was open), ${toll.stores} stores, ${words.join(', ')}; ${Math.round((Date.now() - began) / 1000)} s`,
-  );
-  for (const fault of faults) say(`FAILED  ${fault}`);
-  if (faults.length === 0) say('  no acknowledged turn lost, no effect without its line, every ledger verifies');
-  else process.exitCode = 1;
+const secondsSince = (began: number): string => `${Math.round((Date.now() - began) / 1000)} s`;
+if (values.faults) await injectAll();
+else await stormAll();
+
+async function injectAll(): Promise<void> {
+  for (const hard of [false, true]) {
+    const began = Date.now();
+    say(hard ? 'each in a process that is killed, then the power fails' : 'processes that close their stores');
+    const progress = (done: number, all: number): false | void => done % 240 === 0 && say(`  ${done} of ${all}`);
+    const { calls, rows, hits, faults } = await inject({ hard, keep: true, progress });
+    for (const [store, count] of Object.entries(calls)) say(`${count} calls on ${store}`);
+    for (const [name, row] of Object.entries(rows)) {
+      const words = Object.entries(row).map(([word, count]) => `${word} ${count}`);
+      say(`${name}: ${words.join(', ')}`);
+    }
+    for (const [what, count] of Object.entries(hits).sort()) say(`  ${count} at ${what}`);
+    for (const fault of faults) say(`FAILED  ${fault}`);
+    say(secondsSince(began));
+    if (faults.length > 0) process.exitCode = 1;
+  }
+}
+
+async function stormAll(): Promise<void> {
+  say(`subject ${values.subject}, seed ${seed}`);
+  for (const mode of modes) {
+    const began = Date.now();
+    const { told, faults, ...toll } = await storm({
+      subject: values.subject,
+      mode,
+      cuts,
+      seed,
+      keep: true,
+      progress: (done) => done % 100 === 0 && say(`  ${done}`),
+    });
+    const { open: _, ...heard } = told;
+    const words = Object.entries(heard).map(([word, count]) => `${count} ${word}`);
+    say(
+      `${mode}: ${toll.kills} kills, ${toll.cuts} power cuts (${toll.early} deaths before the store was open), ${toll.stores} stores, ${words.join(', ')}; ${secondsSince(began)}`,
+    );
+    for (const fault of faults) say(`FAILED  ${fault}`);
+    if (faults.length === 0) say('  no acknowledged turn lost, no effect without its line, every ledger verifies');
+    else process.exitCode = 1;
+  }
 }

@@ -123,7 +123,7 @@ class LiveVats implements Vats {
         let lines: readonly LedgerLine[];
         try {
           // A line of the ledger's own could not be written meanwhile: no turn was lost with it.
-          if (engine.failed) engine.reopen();
+          if (engine.failed && reopens) engine.reopen();
           lines = ledger?.prepare(writes.lines as readonly Entry[]) ?? [];
         } catch (error) {
           return done(error);
@@ -219,8 +219,8 @@ class LiveVats implements Vats {
   #lose(why: CapError, keys: ReadonlySet<string>): boolean {
     const [keeper, engine] = [this.#keeper, this.#engine];
     try {
-      if (engine?.failed === true) engine.reopen();
-      keeper?.reload(keys);
+      if (engine?.failed === true && reopens) engine.reopen();
+      if (!mutant('durable-undo')) keeper?.reload(keys);
       this.#sendOn(keeper?.stillOnTheWay(keys) ?? [], () => false);
     } catch {
       // The disk cannot be read either.
@@ -413,6 +413,7 @@ class LiveVats implements Vats {
 }
 
 const noOutbox = mutant('durable-outbox');
+const reopens = !mutant('durable-reopen');
 
 const restarted: Outcome = Object.freeze({
   ok: false,
