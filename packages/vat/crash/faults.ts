@@ -54,8 +54,14 @@ const BATCH = 24;
 const ERRORS = ['EIO', 'ENOSPC'] as const;
 const SILENCE_MS = 120_000;
 
+/**
+ * What the process finds: nothing; a folder that was made, and no disk knows it yet; or a store as a killed process left it, all of it
+ * in its log.
+ */
+type Kind = 'nothing' | 'a new folder' | 'a store that was killed';
+
 interface Case extends Omit<Life, 'folder' | 'life'> {
-  readonly found: boolean;
+  readonly found: Kind;
 }
 
 export async function inject(plan: Injection): Promise<Injected> {
@@ -68,13 +74,18 @@ export async function inject(plan: Injection): Promise<Injected> {
     const hits: Record<string, number> = {};
     const calls: Record<string, number> = {};
     const cases: Case[] = [];
-    for (const found of [false, true]) {
+    const kinds: readonly Kind[] = [
+      'nothing',
+      ...(plan.hard ? (['a new folder'] as const) : []),
+      'a store that was killed',
+    ];
+    for (const found of kinds) {
       const none: Case = { at: 0, error: 'EIO', on: false, found };
       const [told = []] = await run(scratch, [none], template, plan.hard);
-      faults.push(...(await judgeAt(scratch, 0, [...(found ? template.told : []), ...told])));
+      faults.push(...(await judgeAt(scratch, 0, [...toldBefore(found, template), ...told])));
       const all = whichOf(told, 'calls');
       const mended = whichOf(told, 'mended');
-      calls[nameOf(found)] = all;
+      calls[found] = all;
       for (let at = 1; at <= all; at += plan.every ?? 1)
         for (const error of ERRORS)
           for (const on of [false, true]) if (!on || at <= mended) cases.push({ at, error, on, found });
@@ -93,15 +104,13 @@ export async function inject(plan: Injection): Promise<Injected> {
         for (const [index, one] of some.entries()) {
           const mine = all[index] ?? [];
           if (mine.length === 0) continue; // one before it ended the process, which is a fault of that one
-          const told = [...(one.found ? template.told : []), ...mine];
+          const told = [...toldBefore(one.found, template), ...mine];
           const name = `${one.error} ${one.on ? 'from then on' : 'once'}`;
-          const what = mine.find(([word]) => word === 'hit')?.[2] ?? '';
+          const what = (mine.find(([word]) => word === 'hit')?.[2] ?? '').replace(/ \d+$/, ' (a folder above)');
           const wrong = plan.hard ? await judgeHard(place, told) : await judgeAt(place, index, told);
           if (!one.on && whichOf(mine, 'went on') === 0) wrong.push('it did not go on after one fault');
           if (whichOf(mine, 'over', -1) !== 0) wrong.push(`its process ended: ${complaint(mine)}`);
-          faults.push(
-            ...wrong.slice(0, 5).map((fault) => `${nameOf(one.found)}, call ${one.at} (${what}), ${name}: ${fault}`),
-          );
+          faults.push(...wrong.slice(0, 5).map((fault) => `${one.found}, call ${one.at} (${what}), ${name}: ${fault}`));
           count((rows[name] ??= newRow()), mine);
           if (what !== '') hits[what] = (hits[what] ?? 0) + 1;
         }
@@ -121,7 +130,8 @@ export async function inject(plan: Injection): Promise<Injected> {
   }
 }
 
-const nameOf = (found: boolean): string => (found ? 'a store that was killed' : 'a new store');
+const toldBefore = (found: Kind, { told }: Template): readonly Told[] =>
+  found === 'a store that was killed' ? told : [];
 const whichOf = (told: readonly Told[], word: string, none = 0): number =>
   told.find(([one]) => one === word)?.[1] ?? none;
 const complaint = (told: readonly Told[]): string => told.find(([word]) => word === 'died')?.[2] ?? '';
@@ -159,7 +169,7 @@ async function makeTemplate(scratch: string): Promise<Template> {
   const place = join(scratch, 'template');
   mkdirSync(place);
   const none: Template = { folder: '', told: [] };
-  const [told = []] = await run(place, [{ at: 0, error: 'EIO', on: false, found: false }], none, true);
+  const [told = []] = await run(place, [{ at: 0, error: 'EIO', on: false, found: 'nothing' }], none, true);
   return { folder: storeAt(place, 0), told: told.filter(([word]) => word !== 'audit') };
 }
 
@@ -177,10 +187,12 @@ async function run(
   const lives = cases.map(({ found, ...fault }, index): Life => {
     const folder = storeAt(place, index);
     mkdirSync(join(disk.folder, `${index}`));
-    if (found) cpSync(template.folder, folder, { recursive: true });
-    return { ...fault, folder, life: found ? 2 : 1 };
+    if (found === 'a store that was killed') cpSync(template.folder, folder, { recursive: true });
+    return { ...fault, folder, life: found === 'a store that was killed' ? 2 : 1 };
   });
   if (hard) seal(disk);
+  for (const [index, { found }] of cases.entries())
+    if (found === 'a new folder') mkdirSync(storeAt(place, index), { recursive: true });
   const plan: Plan = { control, lives, closes: !hard };
   const preload = [buildShim('faults'), ...(hard ? [buildShim('powercut')] : [])].join(' ');
   const child = spawn(process.execPath, [join(import.meta.dirname, 'faulty.ts'), JSON.stringify(plan)], {
