@@ -87,8 +87,9 @@ function makeFolder(folder: string): void {
 function syncName(above: string): void {
   try {
     syncFolder(above);
-  } catch {
-    // A folder that we may not read is none that a host of ours made a name in.
+  } catch (error) {
+    // A folder that we may not read is none that a host of ours made a name in. A disk that says no is another matter.
+    if (/^(?:EIO|ENOSPC|EDQUOT)$/.test(String((error as NodeJS.ErrnoException).code))) throw error;
   }
 }
 
