@@ -27,6 +27,7 @@ import { Scheduler } from './scheduler.ts';
 import { engineOf, type Line as LedgerLine, type Store, type StoreEngine } from './store/store.ts';
 import { type Shelf, Sturdyrefs } from './sturdyrefs.ts';
 import { nameOfTable, storedTable, unreadTable } from './table.ts';
+import { type SavedTime, VatTime } from './time.ts';
 import type { Line } from './turn.ts';
 import type { AnyDefinition, Far, Meter, Outcome, TurnRecord } from './types.ts';
 import { LiveVat, type Vat } from './vat.ts';
@@ -61,6 +62,13 @@ export interface Vats {
    * Never runs by itself.
    */
   sweep(): Promise<number>;
+  /**
+   * The store was found to have been put back to an earlier state (a backup, a copy), and nobody has looked yet: what was granted with a
+   * limit before waits, since uses and revocations may be missing.
+   */
+  readonly restored: boolean;
+  /** A person (`by`, for the ledger) has looked at what is granted: it goes on. */
+  trust(by: string): Promise<void>;
   /**
    * Tells `listener` when a commit failed and turns that were not durable were undone: whoever speaks with peers closes those
    * connections. Answers how to stop.
@@ -107,6 +115,8 @@ class LiveVats implements Vats {
   /** Cells of messages that a full disk did not let go. */
   readonly #left = new Set<string>();
   #lookAgain = 0;
+  readonly #time: VatTime;
+  #stopSaving: (() => void) | undefined;
   #closed: CapError | undefined;
 
   constructor(
@@ -147,8 +157,10 @@ class LiveVats implements Vats {
         unread: unreadTable,
       });
     }
+    this.#time = new VatTime(clock, engine && savedTime(engine.get(timeKey)));
+    engine?.stampBy(() => [timeKey, JSON.stringify(this.#time.saved())]);
     // After the keeper: a store that is refused gets no line either.
-    ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random });
+    ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random, vatTime: () => this.#time.now() });
     this.#sturdyrefs = new Sturdyrefs(random, this.#shelf());
     this.#ledger = ledger;
     let seq = 0;
@@ -178,6 +190,16 @@ class LiveVats implements Vats {
       throw error;
     }
     open.add(this);
+    if (engine !== undefined) this.#saveTime(engine);
+  }
+
+  /** What passes while nothing is committed must not be lost with the machine's clock. */
+  #saveTime(engine: StoreEngine): void {
+    this.#stopSaving = this.#clock.after(saveMs, () => {
+      if (!engine.failed && !engine.full)
+        engine.commitLater(engine.epoch, { lines: [], cells: new Map([[timeKey, '']]) }, () => {});
+      this.#saveTime(engine);
+    });
   }
 
   /** Sends on what was on its way when the last process ended, and tells who waited that it was in vain. */
@@ -277,6 +299,8 @@ class LiveVats implements Vats {
         intake: { post: (to, message) => this.#post(to, message) },
         chain: this.#chain,
         clock: this.#clock,
+        time: this.#time,
+        era: () => this.#engine?.era ?? neverPutBack,
         // Of a store that is gone nothing can be read.
         keeper: over === undefined ? this.#keeper : undefined,
       });
@@ -341,6 +365,16 @@ class LiveVats implements Vats {
     });
   }
 
+  get restored(): boolean {
+    const { now, trusted } = this.#engine?.era ?? neverPutBack;
+    return trusted < now;
+  }
+
+  async trust(by: string): Promise<void> {
+    if (typeof by !== 'string' || by === '') throw new CapError('invalid', 'trust takes the name of who has looked');
+    if (this.restored) this.#ledger?.trust(by);
+  }
+
   onLoss(listener: (why: CapError) => void): () => void {
     const own = (why: CapError): void => listener(why);
     this.#losses.add(own);
@@ -359,6 +393,7 @@ class LiveVats implements Vats {
   }
 
   async close(): Promise<void> {
+    this.#stopSaving?.();
     this.#closed ??= new CapError('vat-halted', 'these vats are closed: open new ones');
     open.delete(this);
     for (const vat of this.#vats.values()) vat.interrupt(this.#closed);
@@ -409,6 +444,18 @@ class LiveVats implements Vats {
     if (before !== undefined) cells.set(before, undefined);
     message.kept = key;
     edge.turn(cells, []);
+  }
+}
+
+const timeKey = 'v/time';
+const saveMs = 5000;
+const neverPutBack = { now: 0, trusted: 0 };
+
+function savedTime(text: string | undefined): SavedTime | undefined {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as SavedTime);
+  } catch {
+    throw new CapError('invalid', 'the saved time of this store is damaged: restore a backup');
   }
 }
 

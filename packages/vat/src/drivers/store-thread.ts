@@ -19,6 +19,8 @@ serveThread((folder: string) => {
       return found;
     },
     reopen: () => disk.reopen(),
-    close: () => void disk.close(),
+    trust: () => disk.trust(),
+    backup: (file: string) => disk.backup(file),
+    close: () => disk.close(),
   };
 });

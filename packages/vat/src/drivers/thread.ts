@@ -1,8 +1,8 @@
 /**
  * A thread of ours that answers: at once, with the asker standing still until it does, or later.
  *
- * Promise: it does one thing after the other, in the order of asking, whichever way it was asked. What is waited for keeps the
- * process alive; the thread alone does not. If it dies, all who wait are told.
+ * Promise: it does one thing after the other, in the order of asking, whichever way it was asked, save what it answers with a
+ * promise: that goes on beside. What is waited for keeps the process alive; the thread alone does not. If it dies, all who wait are told.
  */
 import {
   MessageChannel,
@@ -16,8 +16,8 @@ import { CapError } from '../errors.ts';
 
 /** A refusal as data, since a class does not cross. */
 type Answer = readonly [error: readonly [code: string, message: string] | undefined, value: unknown];
-/** Flat: each list more costs as much as some of its items. */
-type Request = readonly [now: boolean, method: string, ...args: unknown[]];
+/** Flat: each list more costs as much as some of its items. 0 for one that is waited for. */
+type Request = readonly [id: number, method: string, ...args: unknown[]];
 type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 interface Data {
@@ -57,25 +57,30 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
     transferList: [port2],
     execArgv: [],
   });
-  const waiting: ((error: CapError | undefined, value: unknown) => void)[] = [];
+  const waiting = new Map<number, (error: CapError | undefined, value: unknown) => void>();
+  let asked = 0;
   let dead = false;
 
   const later: Thread['later'] = (method, args, then) => {
     if (dead) return then(died(), undefined);
-    waiting.push(then);
+    asked += 1;
+    waiting.set(asked, then);
     worker.ref();
-    if (method !== 'open') worker.postMessage([false, method, ...args] satisfies Request);
+    if (method !== 'open') worker.postMessage([asked, method, ...args] satisfies Request);
   };
-  worker.on('message', ([error, value]: Answer) => {
-    const then = waiting.shift();
-    if (waiting.length === 0) worker.unref();
+  worker.on('message', ([id, error, value]: readonly [number, ...Answer]) => {
+    const then = waiting.get(id);
+    waiting.delete(id);
+    if (waiting.size === 0) worker.unref();
     then?.(errorFrom(error), value);
   });
   const over = new Promise<void>((resolve) => {
     worker.once('exit', () => {
       dead = true;
       answers.close();
-      for (const then of waiting.splice(0)) then(died(), undefined);
+      const told = [...waiting.values()];
+      waiting.clear();
+      for (const then of told) then(died(), undefined);
       resolve();
     });
   });
@@ -93,7 +98,7 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
     ask(method: string, ...args: readonly unknown[]) {
       if (dead) throw died();
       const before = Atomics.load(signal, 0);
-      worker.postMessage([true, method, ...args] satisfies Request);
+      worker.postMessage([0, method, ...args] satisfies Request);
       if (Atomics.wait(signal, 0, before, longestMs) === 'timed-out') {
         void worker.terminate(); // what it still does cannot be told apart from what comes next
         throw died();
@@ -122,18 +127,31 @@ export function serveThread(open: (given: never) => Methods): void {
     try {
       return [undefined, act()];
     } catch (error) {
-      return [error instanceof CapError ? [error.code, error.message] : ['unavailable', 'the store failed'], undefined];
+      return failed(error);
     }
   };
   const opened = answer(() => {
     methods = open(given as never);
   });
-  port.on('message', ([now, method, ...args]: Request) => {
-    const said = answer(() => Reflect.apply(methods?.[method] as never, undefined, args as never));
-    if (!now) return port.postMessage(said);
-    answers.postMessage(said);
+  port.on('message', ([id, method, ...args]: Request) => {
+    const [error, value] = answer(() => Reflect.apply(methods?.[method] as never, undefined, args as never));
+    if (value instanceof Promise) {
+      // Others have their go meanwhile.
+      value.then(
+        (later: unknown) => port.postMessage([id, undefined, later]),
+        (why: unknown) => port.postMessage([id, ...failed(why)]),
+      );
+      return;
+    }
+    if (id !== 0) return port.postMessage([id, error, value]);
+    answers.postMessage([error, value] satisfies Answer);
     Atomics.add(signal, 0, 1);
     Atomics.notify(signal, 0);
   });
-  port.postMessage(opened);
+  port.postMessage([1, ...opened]);
 }
+
+const failed = (error: unknown): Answer => [
+  error instanceof CapError ? [error.code, error.message] : ['unavailable', 'the store failed'],
+  undefined,
+];

@@ -18,7 +18,7 @@ import { table } from '../table.ts';
 import type { Far } from '../types.ts';
 import { openVats, type Vats } from '../vats.ts';
 
-const versions = ['store-v2'] as const;
+const versions = ['store-v2', 'store-v3'] as const;
 const GOLDEN = join(import.meta.dirname, '..', '..', 'golden');
 
 async function opened(version: string, definitions = today) {

@@ -23,6 +23,11 @@ export async function threadedDisk(folder: string): Promise<Disk> {
       scrub: () => void thread.ask('scrub'),
       refill: (then) => thread.later('refill', [], (error, room) => then(error === undefined && room === true)),
       reopen: () => thread.ask('reopen') as Opened,
+      trust: () => void thread.ask('trust'),
+      backup: (file) =>
+        new Promise((resolve, reject) =>
+          thread.later('backup', [file], (error) => (error === undefined ? resolve() : reject(error))),
+        ),
       close: () => thread.close(),
     };
   } catch (error) {
