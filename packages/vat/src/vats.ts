@@ -10,6 +10,7 @@ import type { Clock } from './clock.ts';
 import { type Ground as Delivery, deliver } from './deliver.ts';
 import { driverNamed, nameOfDriver } from './driver.ts';
 import { systemClock } from './drivers/clock.ts';
+import { afterOthers } from './drivers/loop.ts';
 import { mutant } from './drivers/mutant.ts';
 import { systemRandom } from './drivers/random.ts';
 import type { Name } from './durable/codec.ts';
@@ -40,7 +41,9 @@ export interface VatsOptions {
   readonly random?: (bytes: number) => Uint8Array;
   /** What may be brought to life from a store: labels must be unique. */
   readonly definitions?: readonly AnyDefinition[];
-  /** Is told of each turn, after it. An error of its own is its own. */
+  /** How many actors of a durable store may be awake before those that nobody calls fall asleep. */
+  readonly awake?: number;
+  /** Is told of each turn, once it is durable. An error of its own is its own. */
   readonly observe?: (turn: TurnRecord) => void;
 }
 
@@ -59,7 +62,7 @@ export interface Vats {
   /**
    * Deletes from the store what nobody can reach any more: no root, no sturdyref, no message on its way, no waiting actor and no
    * reference that this process holds leads to it. Answers how many cells it deleted. In slices of a few ms; turns may run meanwhile.
-   * Never runs by itself.
+   * Runs by itself once after the opening.
    */
   sweep(): Promise<number>;
   /**
@@ -115,12 +118,13 @@ class LiveVats implements Vats {
   /** Cells of messages that a full disk did not let go. */
   readonly #left = new Set<string>();
   #lookAgain = 0;
+  #sweptAtOpen = false;
   readonly #time: VatTime;
   #stopSaving: (() => void) | undefined;
   #closed: CapError | undefined;
 
   constructor(
-    { store, clock = systemClock(), random = systemRandom, definitions, observe }: VatsOptions,
+    { store, clock = systemClock(), random = systemRandom, definitions, observe, awake = 10_000 }: VatsOptions,
     through: (commit: Commit) => Commit = (commit) => commit,
   ) {
     checkLabels(definitions ?? []);
@@ -153,11 +157,12 @@ class LiveVats implements Vats {
         nameOf,
         fulfilled,
         lost: () => lostReference(),
+        rest: (actor) => (targetOf(actor) as Actor).rest(this.#keeper as Keeper),
         reload: (actor, stored) => (targetOf(actor) as Actor).reload(stored),
         unread: unreadTable,
       });
     }
-    this.#time = new VatTime(clock, engine && savedTime(engine.get(timeKey)));
+    this.#time = new VatTime(clock, mutant('vat-time') ? undefined : engine && savedTime(engine.get(timeKey)));
     engine?.stampBy(() => [timeKey, JSON.stringify(this.#time.saved())]);
     // After the keeper: a store that is refused gets no line either.
     ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random, vatTime: () => this.#time.now() });
@@ -180,8 +185,12 @@ class LiveVats implements Vats {
     };
     this.#scheduler = new Scheduler(
       () => clock.tick(),
-      (message, now) => deliver(ground, message, now),
-      () => this.#edge?.afterTurn(true),
+      (message, now) => {
+        const over = deliver(ground, message, now);
+        this.#keeper?.restSome(awake);
+        return over;
+      },
+      () => this.#rest(),
     );
     try {
       this.#resume();
@@ -191,6 +200,15 @@ class LiveVats implements Vats {
     }
     open.add(this);
     if (engine !== undefined) this.#saveTime(engine);
+  }
+
+  /** No message is waiting. */
+  #rest(): void {
+    this.#edge?.afterTurn(true);
+    if (this.#sweptAtOpen || this.#keeper === undefined || mutant('sweep-at-open')) return;
+    this.#sweptAtOpen = true;
+    // What an earlier process left behind; the first turns go first.
+    afterOthers(() => void this.sweep().catch(() => {}));
   }
 
   /** What passes while nothing is committed must not be lost with the machine's clock. */
@@ -357,7 +375,7 @@ class LiveVats implements Vats {
     if (this.#closed !== undefined) throw this.#closed;
     if (keeper === undefined || edge === undefined || cells === undefined) return 0;
     return await sweep({
-      cells,
+      read: cells,
       edge,
       keeper,
       tick: () => this.#clock.tick(),
