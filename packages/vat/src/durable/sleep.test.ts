@@ -121,7 +121,7 @@ test('who changed and is not on the disk yet wakes as it became; and if that is 
   hold = true;
   const lost = [E(one).next(), E(team).add('never')];
   for (let i = 0; i < 60; i += 1) lost.push(E(team).at('two'));
-  await new Promise((resolve) => setImmediate(resolve));
+  while (held.length === 0) await new Promise((resolve) => setImmediate(resolve));
   hold = false;
   loses = true;
   for (const commit of held.splice(0)) commit();
