@@ -14,6 +14,26 @@ export interface Mutant {
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'vat-time',
+    breaks: 'vat time begins anew with each process',
+    tests: ['packages/vat/src/durable/vat-time.test.ts'],
+  },
+  {
+    name: 'sweep-at-open',
+    breaks: 'what an earlier process left behind stays until somebody asks',
+    tests: ['packages/vat/src/durable/sweep.test.ts'],
+  },
+  {
+    name: 'sleep',
+    breaks: 'an actor that fell asleep forgets its state',
+    tests: ['packages/vat/src/durable/sleep.test.ts'],
+  },
+  {
+    name: 'sentinel',
+    breaks: 'a store that was put back passes for the latest',
+    tests: ['packages/vat/src/store/history.test.ts'],
+  },
+  {
     name: 'vat-rollback-state',
     breaks: 'a turn that throws keeps its becomes and spawns',
     tests: ['packages/vat/src/turn.test.ts', 'packages/vat/src/model.test.ts'],
@@ -173,7 +193,7 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/crash/follower.test.ts'],
   },
   {
-    name: 'thread-notice',
+    name: 'thread-bell',
     breaks: 'a read of the store is answered with what another one asked',
     tests: ['packages/vat/crash/thread.test.ts'],
   },

@@ -41,6 +41,14 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'node:sqlite', 'process'],
     why: 'the one database of the store',
   },
+  'packages/vat/src/drivers/backup.ts': {
+    powers: ['node:fs'],
+    why: 'writes a store into one file, and a file into a folder',
+  },
+  'packages/vat/src/drivers/sentinel.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'what the store is known to have reached, beside its folder',
+  },
   'packages/vat/src/drivers/thread.ts': {
     powers: ['Worker', 'import.meta', 'node:worker_threads'],
     why: "the store's thread, and the way to it",

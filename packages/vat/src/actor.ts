@@ -67,6 +67,8 @@ export class Actor extends Runnable {
   /** Undefined while asleep, and once its turn was undone. */
   #behaviour: unknown;
   readonly #bcom: unknown;
+  /** Since `rest` asked last. */
+  #called = false;
   /** The epoch in which its state was journalled. */
   #epoch = 0;
   /** Who pays for its portrait: the one who changed it last. */
@@ -159,6 +161,25 @@ export class Actor extends Runnable {
     this.#behaviour = undefined;
     this.#args = [];
     this.#epoch = 0;
+  }
+
+  /**
+   * Between turns: one that nobody has called since the last asking falls asleep. Its behaviour and what that holds go, its encoded
+   * portrait stays.
+   */
+  rest(keeper: Keeper): void {
+    if (this.#behaviour === undefined || this.#gone) return;
+    if (this.#called) {
+      this.#called = false;
+      return;
+    }
+    const kind = this.#kind;
+    this.sleep({
+      kind,
+      version: kind.options.version ?? 0,
+      args: keeper.encode(mutant('sleep') ? [] : this.#args),
+      shape: keeper.keptShape(kind) ?? shapeOf(kind, this.#behaviour),
+    });
   }
 
   /** What it became was never durable: it is again what the store holds of it, or nothing where that is nothing. */
@@ -270,6 +291,7 @@ export class Actor extends Runnable {
     if (this.#gone) return;
     this.#gone = true;
     this.#behaviour = undefined;
+    this.#asleep = undefined;
     this.#payer.refund('actors', 1);
     this.#payer.refund('portraitBytes', this.#bytes);
     if (this.#dues !== undefined) this.#dues.paid = true;
@@ -321,6 +343,7 @@ export class Actor extends Runnable {
     if (this.#behaviour === undefined && this.#asleep !== undefined) this.#wake(turn, this.#asleep);
     const behaviour = this.#behaviour;
     if (behaviour === undefined) throw this.#absent();
+    this.#called = true;
     const outer = turn.actor;
     const outerFrame = turn.frame;
     const frame = Turn.nextFrame();

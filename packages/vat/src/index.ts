@@ -4,6 +4,7 @@ export * from './actors/index.ts';
 export type { Clock } from './clock.ts';
 export { cut } from './cut.ts';
 export { type DriverCall, type DriverOptions, driver, driverOf } from './driver.ts';
+export { restoreStore } from './drivers/backup.ts';
 export { systemClock } from './drivers/clock.ts';
 export { mutant, mutantName } from './drivers/mutant.ts';
 export { systemRandom } from './drivers/random.ts';
@@ -15,13 +16,24 @@ export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/v
 export { define, defineProcedure } from './portrait.ts';
 export { isReference } from './reference.ts';
 export { farOf, promise } from './resolver.ts';
-export { openStore, type Store } from './store/store.ts';
+export { backup, openStore, type Store } from './store/store.ts';
 export { type ByteSink, type ByteSource, iterate } from './streams.ts';
 export { hashSecret, newSecret } from './sturdyrefs.ts';
 export { table } from './table.ts';
 export { type TestClock, testClock } from './test-clock.ts';
 export { trace } from './trace.ts';
-export { attempt, byMessage, inTurn, ledgerLine, under, vatTime, wallTime } from './turn.ts';
+export {
+  attempt,
+  bootId,
+  byMessage,
+  inTurn,
+  ledgerLine,
+  storeEra,
+  suspended,
+  under,
+  vatTime,
+  wallTime,
+} from './turn.ts';
 export type {
   AnyDefinition,
   Bcom,

@@ -9,8 +9,7 @@
  * Measured over 100,000 random histories (time.test.ts): extended 0 % by this rule, 40 % by the wall clock alone, 71 % by a
  * monotonic clock saved at shutdown.
  *
- * Pure: reads the clock it is given and keeps no file. Not wired into the store yet: who does saves `saved()` with every commit
- * and every 5 s, and commits what `look` answers before it refuses.
+ * Pure: reads the clock it is given and keeps no file. `vats.ts` keeps `saved()` with every commit and every 5 s.
  */
 import type { Clock } from './clock.ts';
 import { CapError } from './errors.ts';
@@ -48,7 +47,7 @@ export class VatTime {
   constructor(clock: Clock, saved?: SavedTime) {
     this.#clock = clock;
     const boottime = clock.boottime();
-    this.#start = { v: saved === undefined ? 0 : check(saved).v + passed(saved, clock, boottime), boottime };
+    this.#start = { v: saved === undefined ? boottime : check(saved).v + passed(saved, clock, boottime), boottime };
   }
 
   /** ms, never going back. Compare with nothing but itself. */

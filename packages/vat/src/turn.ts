@@ -16,6 +16,7 @@ import { CapError } from './errors.ts';
 import { encodeArgs, type Said } from './ledger/arguments.ts';
 import type { Target } from './message.ts';
 import type { Account } from './meter.ts';
+import type { VatTime } from './time.ts';
 import { quieten, vowOf } from './vow.ts';
 
 /** Something done in place that can be undone. */
@@ -57,6 +58,9 @@ export interface Home {
   nextId(): number;
   /** What turns go by: `vatTime` and `wallTime`. */
   readonly clock: Clock;
+  readonly time: VatTime;
+  /** What became of the store: `storeEra` and `suspended`. */
+  era(): { readonly now: number; readonly trusted: number };
   /** The causes of a turn that the host program starts: none yet. */
   readonly chain: Chain;
   /** Keeps what this vat holds; undefined where it lives in memory only. */
@@ -243,8 +247,26 @@ export function byMessage(): boolean {
   return turn.frame === turn.messageFrame;
 }
 
-/** ms since boot, suspend included: what deadlines are decided by. */
-export const vatTime = (): number => turnFor('vatTime').home.clock.boottime();
+/**
+ * ms that never go back: what deadlines are decided by. Suspend counts, and so do restarts and boots of a vat with a store; compare it with
+ * nothing but itself.
+ */
+export const vatTime = (): number => turnFor('vatTime').home.time.now();
 
 /** ms since 1970. May shorten a deadline, never lengthen one. */
 export const wallTime = (): number => turnFor('wallTime').home.clock.wall();
+
+/** Changes when the machine boots. What does not outlive a boot remembers the one it was made in. */
+export const bootId = (): string => turnFor('bootId').home.clock.bootId;
+
+/** Which history of its store the turn is in: counts how often the store was found to have been put back to an earlier state. */
+export const storeEra = (): number => turnFor('storeEra').home.era().now;
+
+/**
+ * Whether what was granted in `era` has to wait: the store has been put back since, uses and revocations may be missing from it,
+ * and no person has looked yet (`vats.trust`).
+ */
+export function suspended(era: number): boolean {
+  const { now, trusted } = turnFor('suspended').home.era();
+  return era < now && trusted < now;
+}

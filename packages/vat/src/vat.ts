@@ -9,6 +9,7 @@ import { CapError } from './errors.ts';
 import { Message } from './message.ts';
 import type { Account } from './meter.ts';
 import { type Household, type Intake, type Runnable, Thunk } from './runnable.ts';
+import type { VatTime } from './time.ts';
 import { type Turn, turnFor } from './turn.ts';
 import type { Far, Faraway, Portrait } from './types.ts';
 import { Vow } from './vow.ts';
@@ -34,6 +35,8 @@ export interface Ground {
   readonly intake: Intake;
   readonly chain: Chain;
   readonly clock: Clock;
+  readonly time: VatTime;
+  era(): { readonly now: number; readonly trusted: number };
   readonly keeper: Keeper | undefined;
 }
 
@@ -63,6 +66,8 @@ export class LiveVat implements Vat, Household {
   readonly intake: Intake;
   readonly chain: Chain;
   readonly clock: Clock;
+  readonly time: VatTime;
+  readonly era: Ground['era'];
   readonly keeper: Keeper | undefined;
   #ids: number;
   #halted: CapError | undefined;
@@ -75,6 +80,8 @@ export class LiveVat implements Vat, Household {
     this.intake = ground.intake;
     this.chain = ground.chain;
     this.clock = ground.clock;
+    this.time = ground.time;
+    this.era = ground.era;
     this.keeper = ground.keeper;
     this.#ids = Number(this.keeper?.get(numbersKey(name)) ?? 0);
   }

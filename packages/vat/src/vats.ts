@@ -10,6 +10,7 @@ import type { Clock } from './clock.ts';
 import { type Ground as Delivery, deliver } from './deliver.ts';
 import { driverNamed, nameOfDriver } from './driver.ts';
 import { systemClock } from './drivers/clock.ts';
+import { afterOthers } from './drivers/loop.ts';
 import { mutant } from './drivers/mutant.ts';
 import { systemRandom } from './drivers/random.ts';
 import type { Name } from './durable/codec.ts';
@@ -27,6 +28,7 @@ import { Scheduler } from './scheduler.ts';
 import { engineOf, type Line as LedgerLine, type Store, type StoreEngine } from './store/store.ts';
 import { type Shelf, Sturdyrefs } from './sturdyrefs.ts';
 import { nameOfTable, storedTable, unreadTable } from './table.ts';
+import { type SavedTime, VatTime } from './time.ts';
 import type { Line } from './turn.ts';
 import type { AnyDefinition, Far, Meter, Outcome, TurnRecord } from './types.ts';
 import { LiveVat, type Vat } from './vat.ts';
@@ -39,7 +41,9 @@ export interface VatsOptions {
   readonly random?: (bytes: number) => Uint8Array;
   /** What may be brought to life from a store: labels must be unique. */
   readonly definitions?: readonly AnyDefinition[];
-  /** Is told of each turn, after it. An error of its own is its own. */
+  /** How many actors of a durable store may be awake before those that nobody calls fall asleep. */
+  readonly awake?: number;
+  /** Is told of each turn, once it is durable. An error of its own is its own. */
   readonly observe?: (turn: TurnRecord) => void;
 }
 
@@ -58,9 +62,16 @@ export interface Vats {
   /**
    * Deletes from the store what nobody can reach any more: no root, no sturdyref, no message on its way, no waiting actor and no
    * reference that this process holds leads to it. Answers how many cells it deleted. In slices of a few ms; turns may run meanwhile.
-   * Never runs by itself.
+   * Runs by itself once after the opening.
    */
   sweep(): Promise<number>;
+  /**
+   * The store was found to have been put back to an earlier state (a backup, a copy), and nobody has looked yet: what was granted with a
+   * limit before waits, since uses and revocations may be missing.
+   */
+  readonly restored: boolean;
+  /** A person (`by`, for the ledger) has looked at what is granted: it goes on. */
+  trust(by: string): Promise<void>;
   /**
    * Tells `listener` when a commit failed and turns that were not durable were undone: whoever speaks with peers closes those
    * connections. Answers how to stop.
@@ -107,10 +118,13 @@ class LiveVats implements Vats {
   /** Cells of messages that a full disk did not let go. */
   readonly #left = new Set<string>();
   #lookAgain = 0;
+  #sweptAtOpen = false;
+  readonly #time: VatTime;
+  #stopSaving: (() => void) | undefined;
   #closed: CapError | undefined;
 
   constructor(
-    { store, clock = systemClock(), random = systemRandom, definitions, observe }: VatsOptions,
+    { store, clock = systemClock(), random = systemRandom, definitions, observe, awake = 10_000 }: VatsOptions,
     through: (commit: Commit) => Commit = (commit) => commit,
   ) {
     checkLabels(definitions ?? []);
@@ -143,12 +157,15 @@ class LiveVats implements Vats {
         nameOf,
         fulfilled,
         lost: () => lostReference(),
+        rest: (actor) => (targetOf(actor) as Actor).rest(this.#keeper as Keeper),
         reload: (actor, stored) => (targetOf(actor) as Actor).reload(stored),
         unread: unreadTable,
       });
     }
+    this.#time = new VatTime(clock, mutant('vat-time') ? undefined : engine && savedTime(engine.get(timeKey)));
+    engine?.stampBy(() => [timeKey, JSON.stringify(this.#time.saved())]);
     // After the keeper: a store that is refused gets no line either.
-    ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random });
+    ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random, vatTime: () => this.#time.now() });
     this.#sturdyrefs = new Sturdyrefs(random, this.#shelf());
     this.#ledger = ledger;
     let seq = 0;
@@ -168,8 +185,12 @@ class LiveVats implements Vats {
     };
     this.#scheduler = new Scheduler(
       () => clock.tick(),
-      (message, now) => deliver(ground, message, now),
-      () => this.#edge?.afterTurn(true),
+      (message, now) => {
+        const over = deliver(ground, message, now);
+        this.#keeper?.restSome(awake);
+        return over;
+      },
+      () => this.#rest(),
     );
     try {
       this.#resume();
@@ -178,6 +199,25 @@ class LiveVats implements Vats {
       throw error;
     }
     open.add(this);
+    if (engine !== undefined) this.#saveTime(engine);
+  }
+
+  /** No message is waiting. */
+  #rest(): void {
+    this.#edge?.afterTurn(true);
+    if (this.#sweptAtOpen || this.#keeper === undefined || mutant('sweep-at-open')) return;
+    this.#sweptAtOpen = true;
+    // What an earlier process left behind; the first turns go first.
+    afterOthers(() => void this.sweep().catch(() => {}));
+  }
+
+  /** What passes while nothing is committed must not be lost with the machine's clock. */
+  #saveTime(engine: StoreEngine): void {
+    this.#stopSaving = this.#clock.after(saveMs, () => {
+      if (!engine.failed && !engine.full)
+        engine.commitLater(engine.epoch, { lines: [], cells: new Map([[timeKey, '']]) }, () => {});
+      this.#saveTime(engine);
+    });
   }
 
   /** Sends on what was on its way when the last process ended, and tells who waited that it was in vain. */
@@ -277,6 +317,8 @@ class LiveVats implements Vats {
         intake: { post: (to, message) => this.#post(to, message) },
         chain: this.#chain,
         clock: this.#clock,
+        time: this.#time,
+        era: () => this.#engine?.era ?? neverPutBack,
         // Of a store that is gone nothing can be read.
         keeper: over === undefined ? this.#keeper : undefined,
       });
@@ -333,12 +375,22 @@ class LiveVats implements Vats {
     if (this.#closed !== undefined) throw this.#closed;
     if (keeper === undefined || edge === undefined || cells === undefined) return 0;
     return await sweep({
-      cells,
+      read: cells,
       edge,
       keeper,
       tick: () => this.#clock.tick(),
       ended: () => this.#closed ?? edge.failed,
     });
+  }
+
+  get restored(): boolean {
+    const { now, trusted } = this.#engine?.era ?? neverPutBack;
+    return trusted < now;
+  }
+
+  async trust(by: string): Promise<void> {
+    if (typeof by !== 'string' || by === '') throw new CapError('invalid', 'trust takes the name of who has looked');
+    if (this.restored) this.#ledger?.trust(by);
   }
 
   onLoss(listener: (why: CapError) => void): () => void {
@@ -359,6 +411,7 @@ class LiveVats implements Vats {
   }
 
   async close(): Promise<void> {
+    this.#stopSaving?.();
     this.#closed ??= new CapError('vat-halted', 'these vats are closed: open new ones');
     open.delete(this);
     for (const vat of this.#vats.values()) vat.interrupt(this.#closed);
@@ -409,6 +462,18 @@ class LiveVats implements Vats {
     if (before !== undefined) cells.set(before, undefined);
     message.kept = key;
     edge.turn(cells, []);
+  }
+}
+
+const timeKey = 'v/time';
+const saveMs = 5000;
+const neverPutBack = { now: 0, trusted: 0 };
+
+function savedTime(text: string | undefined): SavedTime | undefined {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as SavedTime);
+  } catch {
+    throw new CapError('invalid', 'the saved time of this store is damaged: restore a backup');
   }
 }
 

@@ -14,7 +14,7 @@
  */
 import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { CapError } from '../errors.ts';
 import { mutant } from './mutant.ts';
 
@@ -24,6 +24,8 @@ export interface Sqlite {
   all(sql: string, ...values: SQLInputValue[]): readonly Readonly<Record<string, unknown>>[];
   /** Everything `body` runs, or nothing, durable on return. An error of the engine comes out as it is, with `body` undone. */
   transaction(body: () => void): void;
+  /** Copies all that is committed, also what is while it runs, into a new database; in steps, between which others have their go. */
+  copyTo(file: string): Promise<void>;
   /** Moves all of the log into the database and cuts it to nothing: what was deleted is then in neither file. */
   emptyLog(): void;
   close(): void;
@@ -34,6 +36,8 @@ export interface Schema {
   /** Older ones than this cannot be opened. */
   readonly oldest: number;
   readonly sql: string;
+  /** From each older version to the one after it. */
+  readonly upgrades: Readonly<Record<number, string>>;
 }
 
 export interface SqliteOptions {
@@ -75,7 +79,7 @@ function makeFile(folder: string): string {
 }
 
 /** Step by step: Node's own `recursive` turns for ever where a folder cannot be made (/proc), and each new name needs an fsync. */
-function makeFolder(folder: string): void {
+export function makeFolder(folder: string): void {
   const above = dirname(folder);
   if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return syncName(above);
   makeFolder(above);
@@ -124,7 +128,10 @@ function configure(database: DatabaseSync, schema: Schema, options: SqliteOption
   database.exec('PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON');
   if (ask('synchronous') !== 2 && !mutant('sync-normal'))
     throw new CapError('unavailable', 'this SQLite cannot commit durably: start Hob with another Node');
-  if (version === 0) database.exec(`BEGIN IMMEDIATE; ${schema.sql}; PRAGMA user_version=${schema.version}; COMMIT`);
+  const steps = version === 0 ? [schema.sql] : [];
+  for (let from = version; from > 0 && from < schema.version; from += 1) steps.push(schema.upgrades[from] as string);
+  if (steps.length > 0)
+    database.exec(`BEGIN IMMEDIATE; ${steps.join(';')}; PRAGMA user_version=${schema.version}; COMMIT`);
   database.enableDefensive(true);
   if (options.maxPages !== undefined) ask(`max_page_count=${Math.trunc(options.maxPages)}`);
 }
@@ -150,6 +157,9 @@ function wrap(database: DatabaseSync): Sqlite {
         throw error;
       }
     },
+    async copyTo(file) {
+      await backup(database, file, { rate: 256 });
+    },
     emptyLog() {
       const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
       if (row?.['busy'] !== 0) throw new Error('the log is in use');
@@ -159,6 +169,18 @@ function wrap(database: DatabaseSync): Sqlite {
       if (database.isOpen) database.close();
     },
   };
+}
+
+/** Changes a database that nobody else has open, in one transaction; it is one plain file before and after. */
+export function amend(file: string, change: (sqlite: Sqlite) => void): void {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec('PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL');
+    const sqlite = wrap(database);
+    sqlite.transaction(() => change(sqlite));
+  } finally {
+    database.close();
+  }
 }
 
 /** No room: nothing of it was written, and the same may be tried again. An error of fsync is never that. */
@@ -171,7 +193,7 @@ function codeOf(error: unknown): number {
   return ((error as { readonly errcode?: number }).errcode ?? 0) & 0xff;
 }
 
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   if (process.platform === 'win32' || mutant('no-dir-fsync')) return; // a folder cannot be opened there, and NTFS journals names itself
   const descriptor = openSync(folder, 'r');
   try {

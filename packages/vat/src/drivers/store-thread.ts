@@ -2,10 +2,11 @@
 import { type Disk, diskOf, type Query } from '../store/disk.ts';
 import { unpacked } from '../store/parcel.ts';
 import { sqliteRows } from '../store/sqlite.ts';
+import type { SqliteOptions } from './sqlite.ts';
 import { serveThread } from './thread.ts';
 
-serveThread((folder: string) => {
-  const disk: Disk = diskOf(() => sqliteRows(folder));
+serveThread(({ folder, options }: { readonly folder: string; readonly options: SqliteOptions }) => {
+  const disk: Disk = diskOf(() => sqliteRows(folder, options));
   return {
     opened: () => disk.opened,
     write: (...items: Parameters<typeof unpacked>[0]) => disk.write(unpacked(items)),
@@ -19,6 +20,8 @@ serveThread((folder: string) => {
       return found;
     },
     reopen: () => disk.reopen(),
-    close: () => void disk.close(),
+    trust: () => disk.trust(),
+    backup: (file: string) => disk.backup(file),
+    close: () => disk.close(),
   };
 });

@@ -1,7 +1,7 @@
 /** What a crash, a slow disk, a full disk or a hostile program could do to a durable vat. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { spawn } from '../actor.ts';
 import { driver } from '../driver.ts';
@@ -72,7 +72,8 @@ const all: readonly AnyDefinition[] = [Log, Holder, Rowed, Waiter];
 
 /** A store that many processes open, one after the other; `dies` ends the vats as a kill would: nothing more reaches the disk. */
 function machine(definitions: readonly AnyDefinition[] = all) {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-attack-'));
+  const folder = join(mkdtempSync(join(tmpdir(), 'hob-attack-')), 'state');
+  mkdirSync(folder);
   let last: { vats: Vats; store: Store } | undefined;
   const down = async (): Promise<void> => {
     await last?.vats.close();
@@ -81,7 +82,7 @@ function machine(definitions: readonly AnyDefinition[] = all) {
   };
   onTestFinished(async () => {
     await down();
-    rmSync(folder, { recursive: true });
+    rmSync(dirname(folder), { recursive: true });
   });
   return {
     folder,
@@ -293,8 +294,9 @@ function frail(folder: string) {
 }
 
 test('a disk that says EIO once is opened again, and nothing that was acknowledged is missing', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-attack-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = join(mkdtempSync(join(tmpdir(), 'hob-attack-')), 'state');
+  mkdirSync(folder);
+  onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
   const { frailty, store } = frail(folder);
   const vats = await openVats({ store, definitions: all });
   const log = await vats.vat('v').root('log', () => Log([]));
@@ -323,8 +325,9 @@ test('a disk that says EIO once is opened again, and nothing that was acknowledg
 });
 
 test('a full disk refuses each turn that writes, before it happens; what ends authority is taken; with room again all goes on', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-attack-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = join(mkdtempSync(join(tmpdir(), 'hob-attack-')), 'state');
+  mkdirSync(folder);
+  onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
   const { frailty, store } = frail(folder);
   const clock = testClock();
   const vats = await openVats({ store, definitions: all, clock });

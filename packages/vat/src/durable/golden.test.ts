@@ -5,9 +5,9 @@
  * new, count `VERSION` up in `golden/make.ts`, run `node packages/vat/golden/make.ts`, check the new folder in and name it in
  * `versions`. The older folders stay as they are, and so does what is looked for in them.
  */
-import { chmodSync, cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { asWritten, Bank, type Box, type Inbox, type Note, today, type Waiter } from '../../golden/kinds.ts';
 import { driver } from '../driver.ts';
@@ -18,11 +18,12 @@ import { table } from '../table.ts';
 import type { Far } from '../types.ts';
 import { openVats, type Vats } from '../vats.ts';
 
-const versions = ['store-v2'] as const;
+const versions = ['store-v2', 'store-v3'] as const;
 const GOLDEN = join(import.meta.dirname, '..', '..', 'golden');
 
 async function opened(version: string, definitions = today) {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-golden-'));
+  const folder = join(mkdtempSync(join(tmpdir(), 'hob-golden-')), 'state');
+  mkdirSync(folder);
   cpSync(join(GOLDEN, version), folder, { recursive: true });
   // A checkout knows no modes.
   chmodSync(folder, 0o700);
@@ -32,7 +33,7 @@ async function opened(version: string, definitions = today) {
   onTestFinished(async () => {
     await vats?.close();
     await store.close();
-    rmSync(folder, { recursive: true });
+    rmSync(dirname(folder), { recursive: true });
   });
   vats = await openVats({ store, definitions });
   return { store, vats };

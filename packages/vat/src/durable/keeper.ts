@@ -6,7 +6,7 @@
  * or with a newer version of one, is refused whole, by name, before anything runs.
  *
  * Keys begin with what they are: a/VAT/ID actors, t/VAT/ID/KEY rows, r/VAT/NAME roots, s/HASH sturdyrefs, m/N messages on their way,
- * w/N actors that wait, c/CAUSE what was cut, k/LABEL kinds, n/VAT the last number given out. Rows carry their vat, so a vat's end is one range.
+ * w/N actors that wait, c/CAUSE what was cut, k/LABEL kinds, n/VAT the last number given out, v/time vat time. Rows carry their vat, so a vat's end is one range.
  */
 import type { Barrier } from '../barrier.ts';
 import { mutant } from '../drivers/mutant.ts';
@@ -38,6 +38,8 @@ export interface Makers {
   nameOf(reference: object, keeper: Keeper): Name | undefined;
   /** What a promise has become, where it has. */
   fulfilled(promise: object): { readonly value: unknown } | undefined;
+  /** Lets an actor sleep, if it may. */
+  rest(actor: object): void;
   /** What was known of an actor never happened: it is what is stored, or is gone. */
   reload(actor: object, stored: StoredActor | undefined): void;
   /** The same for a table. */
@@ -51,6 +53,9 @@ export interface StoredActor {
   readonly args: string;
   readonly shape: Shape;
 }
+
+/** So that a full round takes half as many turns as there are references. */
+const askedPerTurn = 2;
 
 const checksKinds = !mutant('durable-kind-check');
 
@@ -140,6 +145,24 @@ export class Keeper {
     this.#known.set(key, new WeakRef(reference));
     this.#held?.(key);
     this.#gone.register(reference, key);
+  }
+
+  #resting: Iterator<readonly [key: string, reference: WeakRef<object>]> | undefined;
+
+  /** Between turns, where more than `awake` references are known: asks the next few, round and round, whether they may sleep. */
+  restSome(awake: number): void {
+    if (this.#known.size <= awake) return;
+    this.#resting ??= this.#known.entries();
+    for (let i = 0; i < askedPerTurn; i += 1) {
+      const next = this.#resting.next();
+      if (next.done === true) {
+        this.#resting = undefined;
+        return;
+      }
+      const [key, held] = next.value;
+      const reference = key.startsWith('a/') ? held.deref() : undefined;
+      if (reference !== undefined) this.#makers.rest(reference);
+    }
   }
 
   #held: ((key: string) => void) | undefined;

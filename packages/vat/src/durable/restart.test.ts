@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { spawn } from '../actor.ts';
 import { driver } from '../driver.ts';
@@ -80,7 +80,8 @@ function machine(definitions: readonly AnyDefinition[] = all): {
   boot(other?: readonly AnyDefinition[]): Promise<Vats>;
   folder: string;
 } {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-durable-'));
+  const folder = join(mkdtempSync(join(tmpdir(), 'hob-durable-')), 'state');
+  mkdirSync(folder);
   let last: { vats: Vats | undefined; close(): Promise<void> } | undefined;
   const down = async (): Promise<void> => {
     await last?.vats?.close();
@@ -89,7 +90,7 @@ function machine(definitions: readonly AnyDefinition[] = all): {
   };
   onTestFinished(async () => {
     await down();
-    rmSync(folder, { recursive: true });
+    rmSync(dirname(folder), { recursive: true });
   });
   return {
     folder,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { spawn } from '../actor.ts';
 import { E } from '../eventual.ts';
 import { define } from '../portrait.ts';
@@ -192,4 +192,16 @@ test('in slices: the loop goes on, and what is collected meanwhile stays deleted
   expect(breaths).toBeGreaterThan(2);
   expect(actors()).toBeLessThan(2021);
   for (let i = 0; i < 20; i += 1) expect(await E(E(root).get(`t${i}`) as never as Far<Node>).number()).toBe(i);
+});
+
+test('what an earlier process left behind goes by itself, after the first turns of the next one', async () => {
+  const rows = memoryRows();
+  const first = await opened(rows);
+  await rootOf(first.vats);
+  await first.vats.vat('v').turn(() => void make(1));
+  await first.close();
+  const { vats, actors } = await opened(rows);
+  expect(actors()).toBe(2);
+  await E(await rootOf(vats)).number();
+  await vi.waitFor(() => expect(actors()).toBe(1));
 });

@@ -15,19 +15,19 @@ import { namesIn } from './codec.ts';
 import type { Edge } from './edge.ts';
 import { actorKey, type Keeper, ownerOf, rowsKey } from './keeper.ts';
 
-/** ms of one slice. The commit of what it deletes comes on top, for as long as commits run on this thread. */
+/** ms of one slice. */
 const slice = 3;
 const page = 128;
 
-/** Cells as last committed, a few at a time. */
+/** Cells as last committed, a few at a time: not waited for, since the disk may be slow. */
 export interface Pages {
-  get(key: string): string | undefined;
+  getAllLater(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
   /** At most `limit` of those whose key begins with `prefix` and is greater than `after`, in the order of their keys. */
-  page(prefix: string, after: string, limit: number): readonly (readonly [key: string, value: string])[];
+  pageLater(prefix: string, after: string, limit: number): Promise<readonly (readonly [key: string, value: string])[]>;
 }
 
 export interface Sweeping {
-  readonly cells: Pages;
+  readonly read: Pages;
   readonly edge: Edge;
   readonly keeper: Keeper;
   readonly tick: () => number;
@@ -36,7 +36,7 @@ export interface Sweeping {
 }
 
 /** Answers how many cells it deleted. */
-export async function sweep({ cells, edge, keeper, tick, ended }: Sweeping): Promise<number> {
+export async function sweep({ read, edge, keeper, tick, ended }: Sweeping): Promise<number> {
   const marked = new Set<string>();
   const grey: string[] = [];
   const mark = (key: string): void => {
@@ -62,7 +62,7 @@ export async function sweep({ cells, edge, keeper, tick, ended }: Sweeping): Pro
   /** All cells of a prefix, also those that are not on the disk yet. What is written meanwhile is held by somebody. */
   const each = async (prefix: string): Promise<boolean> => {
     for (let after = prefix; ; ) {
-      const some = cells.page(prefix, after, page);
+      const some = await read.pageLater(prefix, after, page);
       for (const [key, text] of some) {
         markAll(text);
         after = key;
@@ -79,20 +79,23 @@ export async function sweep({ cells, edge, keeper, tick, ended }: Sweeping): Pro
     // What is not on the disk yet may be held by nobody any more.
     await edge.settled();
     for (const prefix of ['r/', 's/', 'm/', 'w/']) if (!(await each(prefix))) return 0;
-    for (let key = grey.pop(); key !== undefined; key = grey.pop()) {
-      if (key.startsWith('t/')) {
-        if (!(await each(key))) return 0;
-        continue;
+    while (grey.length > 0) {
+      const some = grey.splice(-page);
+      for (const table of some.filter((key) => key.startsWith('t/'))) if (!(await each(table))) return 0;
+      const actors = some.filter((key) => key.startsWith('a/'));
+      const texts = await read.getAllLater(actors);
+      for (const [i, key] of actors.entries()) {
+        // What a batch that is not on the disk yet says of it counts as well.
+        for (const text of [texts[i], edge.pending(key)?.value])
+          if (text !== undefined) markAll(text.slice(text.indexOf('\n') + 1));
+        if (!(await breathe())) return 0;
       }
-      const text = keeper.get(key);
-      if (text !== undefined) markAll(text.slice(text.indexOf('\n') + 1));
-      if (!(await breathe())) return 0;
     }
 
     let deleted = 0;
     for (const prefix of ['a/', 't/']) {
       for (let after = prefix; ; ) {
-        const some = cells.page(prefix, after, page);
+        const some = await read.pageLater(prefix, after, page);
         const over = new Map<string, undefined>();
         for (const [key] of some) {
           after = key;

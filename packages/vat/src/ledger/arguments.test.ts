@@ -1,8 +1,8 @@
 /** What is kept of arguments, what is not, and that what was deleted is gone. */
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -27,8 +27,9 @@ import { verifyLedger } from './verify.ts';
 const text = (args: readonly unknown[]): string => new TextDecoder().decode(encodeArgs(args).bytes);
 
 function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-args-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = join(mkdtempSync(join(tmpdir(), 'hob-args-')), 'state');
+  mkdirSync(folder);
+  onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
   return folder;
 }
 

@@ -20,7 +20,7 @@ import { Runs } from './runs.ts';
 import { Tree } from './tree.ts';
 
 export interface Entry {
-  readonly kind: Exclude<LineKind, 'genesis' | 'restart' | 'checkpoint' | 'redact'>;
+  readonly kind: Exclude<LineKind, 'genesis' | 'restart' | 'restored' | 'trust' | 'checkpoint' | 'redact'>;
   readonly fields: Fields;
   readonly args?: Said | undefined;
 }
@@ -35,6 +35,8 @@ export interface Ledger {
    * without a line, where there are none. `said` is what the line tells beside: by whom, and why.
    */
   redact(seq: number, said?: Fields): boolean;
+  /** Says who lets the grants of a store that was put back go on, before they do. */
+  trust(by: string): void;
   /** A commit failed and the store was read again: goes on from what it holds, and says so in a line. */
   resume(): void;
   /** Writes the counts of refusals and a last checkpoint, and sets no timer any more. Does not throw: a failed store takes no more. */
@@ -44,6 +46,8 @@ export interface Ledger {
 export interface LedgerPowers {
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
+  /** What a line gives as its vat time. */
+  readonly vatTime?: () => number;
 }
 
 /** Lines from one checkpoint to the next, at most. `verifyLedger` insists on it: else who has no key would just leave them out. */
@@ -70,7 +74,10 @@ const ledgers = new WeakMap<StoreEngine, Ledger>();
 export const ledgerOf = (engine: StoreEngine): Ledger | undefined => ledgers.get(engine);
 
 /** Begins the ledger of an empty store with its genesis line, or marks in that of an older one that it was opened again. */
-export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers): Ledger {
+export function makeLedger(
+  engine: StoreEngine,
+  { clock, random, vatTime = () => clock.boottime() }: LedgerPowers,
+): Ledger {
   const { signer } = engine;
   const runs = new Runs();
   let closed = false;
@@ -94,7 +101,7 @@ export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers)
     const before = place();
     const tree = before.tree.copy();
     let { checked } = before;
-    const [t, vt] = [clock.wall(), clock.boottime()];
+    const [t, vt] = [clock.wall(), vatTime()];
     const add = ({ kind, fields, args, forgets }: AnyEntry): void => {
       const side = args === undefined ? undefined : { salt: random(SALT), bytes: args.bytes };
       const line = makeLine({
@@ -202,6 +209,10 @@ export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers)
       if (!mutant('redaction-log')) engine.scrub();
       return kept;
     },
+    trust(by: string) {
+      commit(chain([{ kind: 'trust', fields: { era: engine.era.now, by } }]).lines);
+      engine.trust();
+    },
     resume() {
       quietly(() => later(chain([restart()]).lines));
       quietly(arm);
@@ -210,8 +221,12 @@ export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers)
   });
 
   const restart = (): AnyEntry => ({ kind: 'restart', fields: { boot: clock.bootId, epoch: engine.epoch } });
+  const { now: era, missing } = engine.era;
   commit(
-    chain([begun ? restart() : { kind: 'genesis', fields: { stream, boot: clock.bootId, key: keyText(key) } }]).lines,
+    chain([
+      begun ? restart() : { kind: 'genesis', fields: { stream, boot: clock.bootId, key: keyText(key) } },
+      ...(missing === undefined ? [] : [{ kind: 'restored', fields: { era, missing } } as const]),
+    ]).lines,
   );
   ledgers.set(engine, ledger);
   const stops = [engine.onCommit(arm), engine.onClosing(close)];
@@ -219,7 +234,7 @@ export function makeLedger(engine: StoreEngine, { clock, random }: LedgerPowers)
   return ledger;
 }
 
-const OURS: ReadonlySet<string> = new Set(['genesis', 'restart', 'checkpoint', 'redact']);
+const OURS: ReadonlySet<string> = new Set(['genesis', 'restart', 'restored', 'trust', 'checkpoint', 'redact']);
 
 function checkOurs(kind: string): void {
   if (OURS.has(kind)) throw new CapError('invalid', 'a line of this kind is written by the ledger itself');

@@ -1,8 +1,8 @@
 /** Checkpoints, and people who rewrite history: without the key, with it, and with an anchor kept elsewhere. */
 import { createPublicKey, verify } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -25,8 +25,9 @@ const call = (n: number): Entry => ({ kind: 'call', fields: { grant: 'g1', metho
 const calls = (count: number): Entry[] => Array.from({ length: count }, (_, i) => call(i));
 
 function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-checkpoint-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = join(mkdtempSync(join(tmpdir(), 'hob-checkpoint-')), 'state');
+  mkdirSync(folder);
+  onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
   return folder;
 }
 

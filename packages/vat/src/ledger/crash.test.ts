@@ -4,9 +4,9 @@
  * This does not show what a power cut does (the kernel keeps what was written); `synchronous=NORMAL` would pass here.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemRandom } from '../drivers/random.ts';
 import { engineOf, openStore } from '../store/store.ts';
@@ -55,8 +55,9 @@ test('every line said to be committed is there after kill -9, and the chain is w
 }, async () => {
   // Two stores side by side, each killed again and again, so that recovery of a recovered store is tested too.
   const lane = async (): Promise<void> => {
-    const folder = mkdtempSync(join(tmpdir(), 'hob-crash-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = join(mkdtempSync(join(tmpdir(), 'hob-crash-')), 'state');
+    mkdirSync(folder);
+    onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
     let before = 0;
     for (let i = 0; i < 15; i += 1) {
       const said = await round(folder);
@@ -77,8 +78,9 @@ test('every line said to be committed is there after kill -9, and the chain is w
 });
 
 test('with the mutant "ledger" the chain is not linked, and verify names line 2', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-crash-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = join(mkdtempSync(join(tmpdir(), 'hob-crash-')), 'state');
+  mkdirSync(folder);
+  onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
   const env = { ...process.env, HOB_MUTANT: 'ledger' };
   const program = `${appender(folder).replace('for (let n = 0; ;', 'for (let n = 0; n < 3;')}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore', env });

@@ -9,6 +9,9 @@ export const KINDS = {
   checkpoint: 'the host vouches for all lines before this one: note (a signed C2SP checkpoint)',
   redact: 'the arguments of an earlier line were deleted: line (its seq), by, why',
   restart: 'the store was opened again: boot, epoch. What was under way before this line is unknown',
+  restored:
+    'the store was found to be older than it had been: era, missing (how many commits, where that is known). Limited grants of before wait for a person',
+  trust: 'a person has looked at a store that was put back, and lets its grants go on: era, by',
   session: 'a session began or ended: session, what',
   grant: 'a granter let a session hold something: grant, session, petname, by, until, uses, methods',
   call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use',

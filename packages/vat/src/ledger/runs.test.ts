@@ -1,8 +1,8 @@
 /** Runs of equal refusals: one row with a count, and what the counts come to. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemRandom } from '../drivers/random.ts';
@@ -162,8 +162,9 @@ test('after kill -9 only the count of the open window is missing: the sum is nev
       if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }`;
   for (let i = 0; i < 6; i += 1) {
-    const path = mkdtempSync(join(tmpdir(), 'hob-runs-'));
-    onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+    const path = join(mkdtempSync(join(tmpdir(), 'hob-runs-')), 'state');
+    mkdirSync(path);
+    onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
     const child = spawn(process.execPath, ['--input-type=module', '-e', program(path)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

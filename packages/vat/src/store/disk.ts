@@ -6,7 +6,7 @@
  * the disk is opened again: what is on it then, nobody knows before it is read.
  */
 import { mutant } from '../drivers/mutant.ts';
-import { Full, type Reads, type Rows } from './rows.ts';
+import { type Era, Full, type Reads, type Rows } from './rows.ts';
 import type { Head, Line } from './store.ts';
 
 export interface Write {
@@ -32,6 +32,7 @@ export interface Outcome {
 export interface Opened {
   readonly epoch: number;
   readonly head: Head;
+  readonly era: Era;
 }
 
 /** By the name of the method, for one that is in another thread. */
@@ -49,16 +50,22 @@ export interface Disk {
   scrub(): void;
   /** Where the disk was full: looks whether it has room again, and tells. */
   refill(then: (room: boolean) => void): void;
+  /** A person has looked: what was granted before the store was put back counts again. */
+  trust(): void;
+  backup(file: string): Promise<void>;
   /** Opens it anew after a failure. */
   reopen(): Opened;
   close(): Promise<void>;
 }
+
+const openedBy = ({ epoch, head, era }: Rows): Opened => ({ epoch, head, era });
 
 /** The disk that is here, in this thread. `open` is called again after a failure. */
 export function diskOf(open: () => Rows): Disk {
   let rows = open();
   let state: 'open' | 'full' | 'failed' = 'open';
   let done = 0;
+  const backups = new Set<Promise<void>>();
 
   const append = ({ epoch, lines, head, cells, ends }: Write): void => {
     try {
@@ -89,7 +96,7 @@ export function diskOf(open: () => Rows): Disk {
 
   return {
     get opened(): Opened {
-      return { epoch: rows.epoch, head: rows.head };
+      return openedBy(rows);
     },
     get signer(): Rows['signer'] {
       return rows.signer;
@@ -112,8 +119,20 @@ export function diskOf(open: () => Rows): Disk {
       rows = open();
       state = 'open';
       done = 0;
-      return { epoch: rows.epoch, head: rows.head };
+      return openedBy(rows);
     },
-    close: async () => rows.close(),
+    trust: () => rows.trust(),
+    backup(file) {
+      const written = rows.backup(file);
+      const over = (): void => void backups.delete(written);
+      backups.add(written);
+      written.then(over, over);
+      return written;
+    },
+    async close() {
+      // A database that is being copied cannot be closed.
+      if (backups.size > 0) await Promise.allSettled(backups);
+      rows.close();
+    },
   };
 }

@@ -4,14 +4,14 @@
 import { soon } from '../drivers/loop.ts';
 import { CapError } from '../errors.ts';
 import { type Disk, diskOf, type Outcome, type Write } from './disk.ts';
-import { noCells, type Rows } from './rows.ts';
+import { type Era, noCells, type Rows } from './rows.ts';
 import type { Line, StoredArgs, StoredLine, StoreEngine, Writes } from './store.ts';
 
 export const makeEngine = (rows: Rows): StoreEngine => engineOn(diskOf(() => rows));
 
 export function engineOn(disk: Disk): StoreEngine {
   let state: 'open' | 'full' | 'failed' | 'gone' | 'closed' = 'open';
-  let { epoch, head: durable } = disk.opened;
+  let { epoch, head: durable, era } = disk.opened;
   /** The last line that the disk was given, done or not. */
   let head = durable;
   /** Commits that the disk was given, and those that it has done. */
@@ -24,6 +24,8 @@ export function engineOn(disk: Disk): StoreEngine {
   const closingListeners = new Set<() => void>();
   const commitListeners = new Set<() => void>();
   const closeListeners = new Set<() => void>();
+
+  let stamp: (() => readonly [key: string, value: string]) | undefined;
 
   const check = (): void => {
     if (state === 'closed') throw closed();
@@ -44,8 +46,9 @@ export function engineOn(disk: Disk): StoreEngine {
       if (line.seq !== head.seq + 1 + index)
         throw new CapError('invalid', 'these lines do not follow the last one: prepare them again');
     });
+    const stamped = stamp === undefined ? cells : new Map(cells).set(...stamp());
     if (last !== undefined) head = Object.freeze({ seq: last.seq, hash: last.hash, mark: last.mark });
-    const write: Write = { follows: given, epoch, lines, head, cells, ends };
+    const write: Write = { follows: given, epoch, lines, head, cells: stamped, ends };
     given += 1;
     flying.push(write);
     return write;
@@ -78,6 +81,21 @@ export function engineOn(disk: Disk): StoreEngine {
     },
     get signer(): Disk['signer'] {
       return disk.signer;
+    },
+    stampBy(how: () => readonly [key: string, value: string]) {
+      stamp = how;
+    },
+    get era(): Era {
+      return era;
+    },
+    trust() {
+      check();
+      disk.trust();
+      era = { now: era.now, trusted: era.now };
+    },
+    async backup(file: string) {
+      check();
+      await disk.backup(file);
     },
     get full(): boolean {
       return state === 'full';
@@ -115,7 +133,7 @@ export function engineOn(disk: Disk): StoreEngine {
       check();
       openings += 1;
       try {
-        ({ epoch, head: durable } = disk.reopen());
+        ({ epoch, head: durable, era } = disk.reopen());
       } catch (error) {
         state = 'gone';
         throw error;

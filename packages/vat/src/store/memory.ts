@@ -1,5 +1,7 @@
 /** Rows in memory: the same rules without a disk. Gone with the process; nothing in it is a promise to keep. */
+
 import { memorySigner } from '../drivers/keys.ts';
+import { CapError } from '../errors.ts';
 import { compareUtf8 } from '../sorted-keys.ts';
 import { Full, type Rows } from './rows.ts';
 import type { Args, Line, StoredLine } from './store.ts';
@@ -21,6 +23,11 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
     epoch: 1,
     head: Object.freeze({ seq: 0, hash: '' }),
     signer: memorySigner(),
+    era: { now: 0, trusted: 0 },
+    trust() {},
+    backup: async () => {
+      throw new CapError('unavailable', 'a store in memory has no backup: open one with a path');
+    },
     append(_epoch, lines: readonly Line[], _head, written) {
       if (kept.length + lines.length > room) throw new Full();
       for (const { seq, bytes, args: said, forgets } of lines) {

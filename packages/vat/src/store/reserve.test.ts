@@ -1,8 +1,8 @@
 /** A full disk: nothing more is let happen, and what happens can still be ended. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { systemRandom } from '../drivers/random.ts';
@@ -19,8 +19,9 @@ const powers = { clock: testClock(), random: systemRandom };
 const unavailable = expect.objectContaining({ name: 'CapError', code: 'unavailable' });
 
 function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-reserve-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = join(mkdtempSync(join(tmpdir(), 'hob-reserve-')), 'state');
+  mkdirSync(folder);
+  onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
   return folder;
 }
 

@@ -18,10 +18,23 @@ export interface Reads {
   args(from: number, to: number): readonly StoredArgs[];
 }
 
+/** How often a store was put back to an earlier state; a person has looked at it since `trusted`. */
+export interface Era {
+  readonly now: number;
+  readonly trusted: number;
+  /** It was found so at this opening: how many commits are missing, where that is known. */
+  readonly missing?: number | 'unknown' | undefined;
+}
+
 export interface Rows extends Reads {
   readonly epoch: number;
   /** As of the opening. */
   readonly head: Head;
+  readonly era: Era;
+  /** What was granted before this era counts again. */
+  trust(): void;
+  /** An online copy, whole or not at all. */
+  backup(file: string): Promise<void>;
   readonly signer: Signer;
   /**
    * All or nothing and durable on return; throws when `epoch` is no longer the last opening, or the disk says no: `Full` where

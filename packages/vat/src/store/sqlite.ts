@@ -4,14 +4,17 @@
  * The head stands beside the lines and is written with them. So a ledger whose end was cut off, or whose last line was
  * changed, does not verify, although no later line vouches for it.
  */
+import { unpackKey, writeBackup } from '../drivers/backup.ts';
 import { folderSigner } from '../drivers/keys.ts';
 import { reserveIn } from '../drivers/reserve.ts';
+import { sentinelOf } from '../drivers/sentinel.ts';
 import { isFull, openSqlite, type SqliteOptions } from '../drivers/sqlite.ts';
-import { Full, type Rows } from './rows.ts';
+import { openHistory } from './history.ts';
+import { type Era, Full, type Rows } from './rows.ts';
 import type { StoredArgs, StoredLine } from './store.ts';
 
 /** Counts up with each change of the tables; a newer store is refused. 1 was never released. */
-const VERSION = 2;
+const VERSION = 3;
 
 const SCHEMA = `
   CREATE TABLE store (
@@ -36,13 +39,28 @@ const SCHEMA = `
     value TEXT    NOT NULL
   ) STRICT, WITHOUT ROWID`;
 
+/** Which store it is and how far it came: what the sentinel beside it is compared with. */
+const HISTORY = `
+  CREATE TABLE history (
+    id      INTEGER PRIMARY KEY CHECK (id = 1),
+    store   TEXT    NOT NULL,                   -- made once, copied with every backup
+    commits INTEGER NOT NULL,                   -- over all openings
+    watched INTEGER NOT NULL,                   -- a sentinel stands beside it
+    era     INTEGER NOT NULL,                   -- how often it was found to have been put back
+    trusted INTEGER NOT NULL                    -- the era that a person has looked at
+  ) STRICT;
+  INSERT INTO history VALUES (1, '', 0, 0, 0, 0)`;
+
 export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
-  const sqlite = openSqlite(folder, { version: VERSION, oldest: VERSION, sql: SCHEMA }, options);
+  const schema = { version: VERSION, oldest: 2, sql: `${SCHEMA};${HISTORY}`, upgrades: { 2: HISTORY } };
+  const sqlite = openSqlite(folder, schema, options);
+  const sentinel = sentinelOf(folder);
   try {
+    unpackKey(sqlite, folder);
     const signer = folderSigner(folder); // the lock is ours: nobody else makes one at the same time
     const reserve = reserveIn(folder);
     sqlite.emptyLog(); // a crash may have left in it what was deleted
-    sqlite.transaction(() => sqlite.run('UPDATE store SET epoch = epoch + 1'));
+    const history = openHistory(sqlite, sentinel);
     reserve.fill();
     const [row] = sqlite.all('SELECT epoch, seq, hash, mark FROM store');
     const get = (key: string): string | undefined =>
@@ -55,6 +73,14 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
         mark: (row?.['mark'] as Uint8Array | null) ?? undefined,
       }),
       signer,
+      get era(): Era {
+        return history.era;
+      },
+      trust() {
+        sqlite.transaction(() => sqlite.run('UPDATE history SET trusted = era'));
+        history.trusted();
+      },
+      backup: (file) => writeBackup(sqlite, folder, file),
       append(epoch, lines, head, cells) {
         try {
           sqlite.transaction(() => {
@@ -78,7 +104,9 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
               sqlite.run('UPDATE store SET seq = ?, hash = ?, mark = ? WHERE epoch = ?', seq, hash, mark, epoch) !== 1
             )
               throw new Error('fenced');
+            history.count();
           });
+          history.counted();
         } catch (error) {
           throw isFull(error) ? new Full() : error;
         }
@@ -117,9 +145,14 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
       scrub: () => sqlite.emptyLog(),
       release: () => reserve.release(),
       refill: () => reserve.renew(),
-      close: () => sqlite.close(),
+      close() {
+        history.note();
+        sentinel.close();
+        sqlite.close();
+      },
     };
   } catch (error) {
+    sentinel.close();
     sqlite.close();
     throw error;
   }

@@ -12,6 +12,7 @@ import type { Signer } from '../drivers/keys.ts';
 import { CapError } from '../errors.ts';
 import { engineOn, makeEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
+import type { Era } from './rows.ts';
 import { threadedDisk } from './threaded.ts';
 
 /** What a program holds: it can hand the store to `openVats` and close it, not write to it. */
@@ -75,6 +76,13 @@ export interface StoreEngine {
   commitLater(epoch: number, writes: Writes, done: (error: unknown) => void): void;
   /** The last line that was given to be committed: the next one follows it. After a failure, the last that was. */
   head(): Head;
+  /** A cell that goes with every commit. */
+  stampBy(stamp: () => readonly [key: string, value: string]): void;
+  /** How often the store was found to have been put back, and whether a person has looked since. */
+  readonly era: Era;
+  trust(): void;
+  /** An online copy in one new file. */
+  backup(file: string): Promise<void>;
   /** Only what ends authority is committed, for want of room. */
   readonly full: boolean;
   /** Looks whether a full disk has room again; calls back if so. */
@@ -115,6 +123,14 @@ const engines = new WeakMap<Store, StoreEngine>();
 
 export async function openStore(where: StoreWhere): Promise<Store> {
   return storeOf('path' in where ? engineOn(await threadedDisk(where.path)) : makeEngine(memoryRows()));
+}
+
+/**
+ * Writes all that is durable now into one new file, while the store goes on; `restoreStore` makes a store of it. The key that signs the
+ * ledger is in it: guard it like the store. Errors: `invalid` (there is such a file), `unavailable` (a store in memory, the disk).
+ */
+export function backup(store: Store, path: string): Promise<void> {
+  return engineOf(store).backup(path);
 }
 
 /** The public face of an engine: it can be closed and nothing else. */

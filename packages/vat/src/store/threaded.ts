@@ -1,11 +1,12 @@
 /** The disk that is in a thread of its own. Commits and long reads go there and come back; a short read is waited for. */
 import { folderSigner } from '../drivers/keys.ts';
+import type { SqliteOptions } from '../drivers/sqlite.ts';
 import { startThread } from '../drivers/thread.ts';
 import type { Disk, Opened, Outcome } from './disk.ts';
 import { packed } from './parcel.ts';
 
-export async function threadedDisk(folder: string): Promise<Disk> {
-  const thread = await startThread('store-thread', folder);
+export async function threadedDisk(folder: string, options: SqliteOptions = {}): Promise<Disk> {
+  const thread = await startThread('store-thread', { folder, options });
   try {
     return {
       opened: thread.ask('opened') as Opened,
@@ -23,6 +24,11 @@ export async function threadedDisk(folder: string): Promise<Disk> {
       scrub: () => void thread.ask('scrub'),
       refill: (then) => thread.later('refill', [], (error, room) => then(error === undefined && room === true)),
       reopen: () => thread.ask('reopen') as Opened,
+      trust: () => void thread.ask('trust'),
+      backup: (file) =>
+        new Promise((resolve, reject) =>
+          thread.later('backup', [file], (error) => (error === undefined ? resolve() : reject(error))),
+        ),
       close: () => thread.close(),
     };
   } catch (error) {

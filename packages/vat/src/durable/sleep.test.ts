@@ -1,0 +1,142 @@
+/** Asleep: the behaviour is gone, the encoded portrait is there, and nobody can tell. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { spawn } from '../actor.ts';
+import { E } from '../eventual.ts';
+import { define } from '../portrait.ts';
+import { openStore } from '../store/store.ts';
+import { table } from '../table.ts';
+import type { Definition, Far, Table } from '../types.ts';
+import { openVatsThrough } from '../vats.ts';
+import type { Commit } from './edge.ts';
+
+/** How often each was brought to life, in this process. */
+let lives: string[] = [];
+
+interface Counter {
+  next(): number;
+  look(): number;
+  far(other: Counter): Promise<number>;
+}
+const Counter: Definition<Counter, [name: string, count: number]> = define('Counter', (bcom, name, count) => {
+  lives.push(name);
+  return {
+    next: () => bcom(Counter(name, count + 1), count + 1),
+    look: () => count,
+    far: (other) => E.when(E(other).next(), (n) => n + count) as Promise<number>,
+  };
+});
+interface Team {
+  add(name: string): Counter;
+  at(name: string): Counter;
+  sum(): number;
+}
+const Team: Definition<Team, [counters: Table<Counter>, first: Counter]> = define('Team', (_bcom, counters, first) => ({
+  add(name) {
+    const made = spawn(Counter(name, 0));
+    counters.set(name, made);
+    return made;
+  },
+  at: (name) => counters.get(name) as Counter,
+  sum: () => [...counters.entries()].reduce((all, [, one]) => all + one.look(), first.look()),
+}));
+
+async function opened(awake: number, through: (commit: Commit) => Commit = (commit) => commit) {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-sleep-'));
+  const store = await openStore({ path: join(folder, 'state') });
+  const vats = await openVatsThrough({ store, definitions: [Counter, Team], awake }, through);
+  onTestFinished(async () => {
+    await vats.close();
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  const team = await vats.vat('v').root('team', () => Team(table(), spawn(Counter('first', 0))));
+  lives = [];
+  return { vats, team };
+}
+
+/** Enough turns of somebody else for a round or two. */
+async function others(team: Far<Team>, turns = 60): Promise<void> {
+  for (let i = 0; i < turns; i += 1) await E(team).at('nobody');
+}
+
+test('an actor that nobody calls falls asleep, wakes as it was, and its reference is the same', async () => {
+  const { team } = await opened(4);
+  const one = await E(team).add('one');
+  await E(one).next();
+  for (let i = 0; i < 10; i += 1) await E(team).add(`more ${i}`);
+  await E(one).look();
+  lives = [];
+  expect(await E(one).look()).toBe(1);
+  expect(lives).toEqual([]);
+  await others(team);
+  expect(await E(one).look()).toBe(1);
+  expect(lives).toEqual(['one']);
+  expect(await E(team).at('one')).toBe(one);
+  await others(team);
+  // Near calls wake too, also into what fails afterwards.
+  expect(await E(team).sum()).toBe(1);
+  await E(one).next();
+  expect(await E(one).look()).toBe(2);
+});
+
+test('where few are known nobody sleeps', async () => {
+  const { team } = await opened(1000);
+  const one = await E(team).add('one');
+  await others(team);
+  lives = [];
+  await E(one).look();
+  expect(lives).toEqual([]);
+});
+
+test('who changed and is not on the disk yet wakes as it became; and if that is lost, as it was', async () => {
+  const held: (() => void)[] = [];
+  let hold = false;
+  let loses = false;
+  const { vats, team } = await opened(2, (commit) => (writes, done) => {
+    if (hold) held.push(() => (loses ? done(new Error('lost')) : commit(writes, done)));
+    else commit(writes, done);
+  });
+  const one = await E(team).add('one');
+  await E(team).add('two');
+  await E(team).add('three');
+  hold = true;
+  const next = E(one).next();
+  // Turns that only look, and run on meanwhile.
+  const looks = Array.from({ length: 60 }, () => E(team).at('two'));
+  await new Promise((resolve) => setImmediate(resolve));
+  lives = [];
+  const look = E(one).look();
+  await new Promise((resolve) => setImmediate(resolve));
+  hold = false;
+  for (const commit of held.splice(0)) commit();
+  expect([await next, await look]).toEqual([1, 1]);
+  await Promise.all(looks);
+  await vats.settled();
+  await others(team);
+  expect(await E(one).look()).toBe(1);
+  // An actor that never was, asleep or not, does not come back either.
+  hold = true;
+  const lost = [E(one).next(), E(team).add('never')];
+  for (let i = 0; i < 60; i += 1) lost.push(E(team).at('two'));
+  while (held.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  hold = false;
+  loses = true;
+  for (const commit of held.splice(0)) commit();
+  loses = false;
+  for (const one of (await Promise.allSettled(lost)).slice(0, 2)) expect(one.status).toBe('rejected');
+  expect(await E(one).look()).toBe(1);
+  expect(await E(team).at('never')).toBe(undefined);
+});
+
+test('what waits for an answer gets it although its actor slept meanwhile', async () => {
+  const { vats, team } = await opened(3);
+  const one = await E(team).add('one');
+  await E(one).next();
+  const slow = await vats.vat('w').spawn(Counter('slow', 0));
+  const answer = E(one).far(slow);
+  await others(team);
+  expect(await answer).toBe(2);
+});

@@ -1,0 +1,165 @@
+/** A store that somebody put back to an earlier state is known for it; a backup is one file and comes back whole. */
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { spawn } from '../actor.ts';
+import { restoreStore } from '../drivers/backup.ts';
+import { E } from '../eventual.ts';
+import { exportLedger } from '../ledger/export.ts';
+import { verifyLedger } from '../ledger/verify.ts';
+import { define } from '../portrait.ts';
+import { storeEra, suspended } from '../turn.ts';
+import type { Definition, Far } from '../types.ts';
+import { openVats, type Vats } from '../vats.ts';
+import { backup, openStore, type Store } from './store.ts';
+
+/** A cap with so many uses, as a grant keeps them. */
+interface Uses {
+  use(): number;
+}
+const Uses: Definition<Uses, [left: number, era: number]> = define('Uses', (bcom, left, era) => ({
+  use() {
+    if (suspended(era)) throw new Error('suspended');
+    if (left === 0) throw new Error('exhausted');
+    return bcom(Uses(left - 1, era), left - 1);
+  },
+}));
+
+function scratch() {
+  const above = mkdtempSync(join(tmpdir(), 'hob-history-'));
+  onTestFinished(() => rmSync(above, { recursive: true, force: true }));
+  return { above, path: join(above, 'state'), copy: join(above, 'copy'), sentinel: join(above, 'state.sentinel') };
+}
+
+/** One life of a process. */
+async function life<R>(path: string, body: (vats: Vats, uses: Far<Uses>, store: Store) => Promise<R>): Promise<R> {
+  const store = await openStore({ path });
+  try {
+    const vats = await openVats({ store, definitions: [Uses] });
+    try {
+      return await body(vats, await vats.vat('v').root('uses', () => Uses(3, storeEra())), store);
+    } finally {
+      await vats.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+const use = (path: string): Promise<number> => life(path, (_vats, uses) => E(uses).use());
+const kinds = async (store: Store): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for await (const line of exportLedger(store)) found.push((JSON.parse(line) as { k: string }).k);
+  return found;
+};
+
+test('a store that is opened again and again is what it was', async () => {
+  const { path } = scratch();
+  expect([await use(path), await use(path)]).toEqual([2, 1]);
+  expect(await life(path, async (vats) => vats.restored)).toBe(false);
+});
+
+test('one that was put back is known: limited grants wait until a person has looked, and the ledger says so', async () => {
+  const { path, copy } = scratch();
+  await use(path);
+  cpSync(path, copy, { recursive: true });
+  expect([await use(path), await use(path)]).toEqual([1, 0]);
+  // Two uses come back to life with the old state.
+  rmSync(path, { recursive: true });
+  cpSync(copy, path, { recursive: true });
+  await life(path, async (vats, uses, store) => {
+    expect(vats.restored).toBe(true);
+    await expect(E(uses).use()).rejects.toThrow('suspended');
+    // What is granted now is not in doubt.
+    expect(await vats.vat('v').turn(() => spawn(Uses(1, storeEra())).use())).toBe(0);
+    expect(await kinds(store)).toContain('restored');
+    expect(await verifyLedger(store)).toMatchObject({ ok: true });
+  });
+  // It goes on waiting, however often the process is started.
+  await expect(use(path)).rejects.toThrow('suspended');
+  await life(path, async (vats, uses, store) => {
+    await expect(vats.trust('')).rejects.toMatchObject({ code: 'invalid' });
+    await vats.trust('Ada');
+    expect(vats.restored).toBe(false);
+    expect(await E(uses).use()).toBe(1);
+    expect((await kinds(store)).filter((kind) => kind === 'restored' || kind === 'trust')).toEqual([
+      'restored',
+      'trust',
+    ]);
+  });
+  expect(await use(path)).toBe(0);
+  // The same copy, put back once more, is known once more.
+  rmSync(path, { recursive: true });
+  cpSync(copy, path, { recursive: true });
+  await expect(use(path)).rejects.toThrow('suspended');
+});
+
+test('a store without its sentinel, or with another one’s or a damaged one, waits too', async () => {
+  for (const harm of [
+    (file: string) => unlinkSync(file),
+    (file: string) => writeFileSync(file, 'x'),
+    (file: string) =>
+      writeFileSync(file, readFileSync(file, 'latin1').replaceAll(/ [0-9a-f]{32} /g, ` ${'0'.repeat(32)} `)),
+  ]) {
+    const { path, sentinel } = scratch();
+    await use(path);
+    harm(sentinel);
+    await expect(use(path)).rejects.toThrow('suspended');
+    await life(path, (vats) => vats.trust('Ada'));
+    expect(await use(path)).toBe(1);
+  }
+});
+
+test('a backup is one file of its owner, taken while the store goes on; restored it verifies and waits', async () => {
+  const { above, path } = scratch();
+  const file = join(above, 'hob.backup');
+  await life(path, async (_vats, uses, store) => {
+    await E(uses).use();
+    const written = backup(store, file);
+    const meanwhile = E(uses).use();
+    await Promise.all([written, meanwhile]);
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+    expect(readdirSync(above).filter((name) => name.startsWith('hob.backup'))).toEqual(['hob.backup']);
+    await expect(backup(store, file)).rejects.toMatchObject({ code: 'invalid' });
+    await expect(backup(store, join(above, 'nowhere', 'x'))).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.not.stringContaining(above),
+    });
+    expect(await E(uses).use()).toBe(0);
+  });
+  const again = join(above, 'again');
+  await restoreStore(file, { path: again });
+  await expect(restoreStore(file, { path: again })).rejects.toMatchObject({ code: 'invalid' });
+  await expect(restoreStore(join(above, 'none'), { path: join(above, 'other') })).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  await life(again, async (vats, uses, store) => {
+    // Signed on with the same key, which is in its file again and no longer in the database.
+    expect(await verifyLedger(store)).toMatchObject({ ok: true });
+    expect(readFileSync(join(again, 'ledger.key'))).toEqual(readFileSync(join(path, 'ledger.key')));
+    expect(vats.restored).toBe(true);
+    await expect(E(uses).use()).rejects.toThrow('suspended');
+    await vats.trust('Ada');
+    expect([0, 1]).toContain(await E(uses).use());
+  });
+  const secret = readFileSync(join(path, 'ledger.key'), 'latin1').split('\n')[1] as string;
+  for (const name of readdirSync(again))
+    if (name.startsWith('store.db')) expect(readFileSync(join(again, name), 'latin1')).not.toContain(secret);
+});
+
+test('a store in memory has no backup', async () => {
+  const store = await openStore({ memory: true });
+  await expect(backup(store, 'x')).rejects.toMatchObject({ code: 'unavailable' });
+  expect(existsSync('x')).toBe(false);
+  await store.close();
+});
