@@ -1,0 +1,14 @@
+/** Notices that nobody here holds an import any more, so that the peer can be told. */
+import type { Import } from './imports.ts';
+
+interface Gone {
+  collected(id: number): void;
+}
+
+const imports = new FinalizationRegistry<{ readonly session: WeakRef<Gone>; readonly id: number }>(({ session, id }) =>
+  session.deref()?.collected(id),
+);
+
+export function noticeCollected(made: Import, session: WeakRef<Gone>): void {
+  imports.register(made, { session, id: made.slot.id });
+}
