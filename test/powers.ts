@@ -61,7 +61,6 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:http', 'ws'],
     why: 'the one door: HTTP and WebSocket on loopback',
   },
-  'packages/host/src/drivers/quiet-marshal.ts': { powers: ['console'], why: 'keeps what a peer sends out of our log' },
   'packages/host/src/drivers/roots.ts': {
     powers: ['node:fs'],
     why: 'compares roots with state and code by device and inode',

@@ -33,11 +33,14 @@ export interface Connection {
   close(reason?: string, code?: number): void;
 }
 
-/** Speaks CapTP over an open duplex; both sides may offer a bootstrap. Messages to the peer's bootstrap are pipelined. */
-export function captp<T extends object>(
-  duplex: Duplex,
-  options: CapTPOptions = {},
-): Connection & { readonly bootstrap: Far<T> } {
+/** A connection, and what the peer offers. */
+export interface Connected<T> extends Connection {
+  /** Messages to it are pipelined. */
+  readonly bootstrap: Far<T>;
+}
+
+/** Speaks CapTP over an open duplex; both sides may offer a bootstrap. */
+export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = {}): Connected<T> {
   const { dialect = 'hob.1', bootstrap, meter = new Account('connection') } = options;
   if (bootstrap !== undefined && !isReference(bootstrap))
     throw new CapError('invalid', 'a bootstrap is a reference: spawn an actor or make a driver');

@@ -124,7 +124,7 @@ export class CapDataDecoder {
     this.#slots = slots;
     this.#taken = [];
     const small = body.charCodeAt(0) === 35;
-    const json = parse(small ? body.slice(1) : body, this.#limits);
+    const json = parse(small ? body.slice(1) : body, this.#limits, 'a body');
     const value = small ? this.#small(json, 0) : this.#old(json, 0);
     if (typeof value === 'object' && value !== null && Object.isFrozen(value) && plain(value))
       decoded(value, this.promises, this.#mutable, body.length);
@@ -242,17 +242,17 @@ export class CapDataDecoder {
     this.#deep(depth);
     if (Array.isArray(json)) return this.#array(json, (item) => this.#small(item, depth + 1));
     const record = json as Readonly<Record<string, unknown>>;
-    if (Object.hasOwn(record, '#tag')) return this.#bytes(record['#tag'], unescape(record['payload']));
-    if (Object.hasOwn(record, '#error')) return errorOf(unescape(record['#error']));
+    if (Object.hasOwn(record, '#tag')) return this.#bytes(record['#tag'], unescaped(record['payload']));
+    if (Object.hasOwn(record, '#error')) return errorOf(unescaped(record['#error']));
     return this.#entries(record, (key, item) => {
-      const name = unescape(key);
+      const name = unescaped(key);
       if (name === undefined) throw new Violation('a malformed record');
       return [name, this.#small(item, depth + 1)];
     });
   }
 
   #text(text: string): unknown {
-    const plainText = unescape(text);
+    const plainText = unescaped(text);
     if (plainText !== undefined) return plainText;
     switch (text[0]) {
       case '#': {
@@ -286,7 +286,7 @@ const constants: ReadonlyMap<string, { readonly value: unknown }> = new Map([
 ]);
 
 /** The string that a smallcaps string stands for; undefined where it stands for something else. */
-function unescape(text: unknown): string | undefined {
+function unescaped(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
   const first = text.charCodeAt(0);
   if (!(first >= 33 && first <= 45)) return text;

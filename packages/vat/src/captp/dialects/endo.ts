@@ -41,7 +41,13 @@ class EndoTongue implements Tongue, Naming {
   readonly #decoder: CapDataDecoder;
   #asked = false;
   /** What the peer calls its bootstrap, once it has said so. */
-  #bootstrap: number | undefined;
+  #bootstrap: string | undefined;
+  /**
+   * Calls of the peer's bootstrap, and all that was said after them, until it is known: an Endo peer takes note of the question
+   * for it in a later job, and does not know it when the next frame names it.
+   */
+  readonly #held: Message[] = [];
+  readonly #bootstrapQuestions = new Set<number>();
 
   constructor(slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void) {
     this.#slots = slots;
@@ -63,7 +69,7 @@ class EndoTongue implements Tongue, Naming {
         return `q-${id + 1}`;
       case 'yours':
         if (id !== 0) return id % 2 === 0 ? `o-${id / 2 - 1}` : `p-${(id - 3) / 2}`;
-        if (this.#bootstrap !== undefined) return `o-${this.#bootstrap}`;
+        if (this.#bootstrap !== undefined) return this.#bootstrap;
         throw new CapError(
           'unavailable',
           'the peer has not said yet what its bootstrap is: wait for an answer of it first',
@@ -77,7 +83,7 @@ class EndoTongue implements Tongue, Naming {
     if (sign === '+')
       return letter === 'p'
         ? this.#slots.take({ kind: 'promise', id: promiseId(digits) })
-        : this.#slots.take({ kind: 'object', id: digits === this.#bootstrap ? 0 : objectId(digits) });
+        : this.#slots.take({ kind: 'object', id: this.#bootstrap === `o-${name.slice(2)}` ? 0 : objectId(digits) });
     if (digits === 0) throw new Violation('a value names what was never offered');
     const value = this.#slots.take({ kind: 'yours', id: digits - 1 });
     if (value instanceof Promise !== (letter === 'p')) throw new Violation('a slot is not what its name says');
@@ -95,10 +101,10 @@ class EndoTongue implements Tongue, Naming {
 
   deliver(to: Slot, method: string, args: readonly unknown[], question: number): void {
     this.#ask();
-    const target =
-      to.kind === 'yours' && to.id === 0 && this.#bootstrap === undefined ? bootstrapQuestion : this.write(to);
     const body = this.#capData([method === '' ? null : method, args]);
-    this.#say({ type: 'CTP_CALL', epoch: 0, questionID: `q-${question + 1}`, target, method: body });
+    const wait = to.kind === 'yours' && to.id === 0 && this.#bootstrap === undefined;
+    const target = wait ? bootstrapQuestion : this.write(to);
+    this.#say({ type: 'CTP_CALL', epoch: 0, questionID: `q-${question + 1}`, target, method: body }, wait);
   }
 
   #ask(): void {
@@ -108,7 +114,10 @@ class EndoTongue implements Tongue, Naming {
   }
 
   answer(question: number, value: unknown): void {
-    this.#say({ type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, result: this.#capData(value) });
+    const message = { type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, result: this.#capData(value) };
+    // Both sides may be waiting for it.
+    if (this.#bootstrapQuestions.delete(question)) this.#send(JSON.stringify(message));
+    else this.#say(message);
   }
 
   refuse(question: number, error: unknown): void {
@@ -141,12 +150,13 @@ class EndoTongue implements Tongue, Naming {
     return toCapData(value, this.#slots, this);
   }
 
-  #say(message: Message): void {
+  #say(message: Message, wait = false): void {
     const text = JSON.stringify(message);
     if (tooLong(text, this.#limits)) throw tooLarge();
     if (text.length > this.#limits.tokens) this.#checkTokens(message, text);
     this.said = text.length;
-    this.#send(text);
+    if (wait || this.#held.length > 0) this.#held.push(message);
+    else this.#send(text);
   }
 
   #checkTokens(message: Message, text: string): void {
@@ -185,6 +195,7 @@ class EndoTongue implements Tongue, Naming {
       case 'CTP_BOOTSTRAP': {
         const { questionID } = message;
         if (!isNamed(questionID, 'q')) return false;
+        this.#bootstrapQuestions.add(Number(questionID.slice(2)));
         listener.bootstrap(Number(questionID.slice(2)));
         return true;
       }
@@ -224,7 +235,11 @@ class EndoTongue implements Tongue, Naming {
   #bootstrapIs(result: unknown): boolean {
     if (!this.#asked || this.#bootstrap !== undefined) throw new Violation('answers a question that was not asked');
     const slot = isCapData(result) ? result.slots[0] : undefined;
-    if (slot?.startsWith('o+')) this.#bootstrap = Number(slot.slice(2));
+    this.#bootstrap = slot?.startsWith('o+') ? `o-${slot.slice(2)}` : bootstrapQuestion;
+    for (const message of this.#held.splice(0)) {
+      const { target } = message;
+      this.#send(JSON.stringify(target === bootstrapQuestion ? { ...message, target: this.#bootstrap } : message));
+    }
     return true;
   }
 
@@ -233,10 +248,11 @@ class EndoTongue implements Tongue, Naming {
     if (said instanceof Undecodable) return { name: 'call', heard: said.error };
     if (!Array.isArray(said) || said.length < 1 || said.length > 2) throw new Violation('malformed CTP_CALL');
     const [name, args] = said as readonly unknown[];
+    if (typeof name === 'number' || typeof name === 'boolean' || Array.isArray(name))
+      throw new Violation('malformed CTP_CALL');
     if (said.length === 1) return { name: 'call', heard: noProperties };
     if (!Array.isArray(args)) throw new Violation('malformed CTP_CALL');
-    if (typeof name === 'symbol') return { name: 'call', heard: noSymbols };
-    if (typeof name !== 'string' && name !== null) throw new Violation('malformed CTP_CALL');
+    if (typeof name !== 'string' && name !== null) return { name: 'call', heard: noSymbols };
     return { name: name ?? '', heard: { args: args as readonly unknown[], promises: this.#decoder.promises } };
   }
 

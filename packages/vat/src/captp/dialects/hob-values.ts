@@ -117,8 +117,9 @@ export class Incoming {
       throw new Violation('a value names bytes that did not come');
     this.#taken += length;
     if (this.#taken > this.length) throw new Violation('bytes are used twice');
-    const only = this.#parts.length > 1 ? this.#whole() : this.#parts[0];
-    return (only ?? new Uint8Array()).slice(from, from + length);
+    const only = (this.#parts.length > 1 ? this.#whole() : this.#parts[0]) ?? new Uint8Array();
+    // Only memory that holds nothing else may be handed on as it is.
+    return length === only.buffer.byteLength ? only : only.slice(from, from + length);
   }
 
   #whole(): Uint8Array {

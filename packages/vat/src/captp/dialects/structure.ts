@@ -56,12 +56,12 @@ export function tooLong(text: string, { frameBytes }: Limits): boolean {
   return text.length * 3 > frameBytes && Buffer.byteLength(text) > frameBytes;
 }
 
-export function parse(text: string, limits: Limits): unknown {
-  checkStructure(text, limits);
+export function parse(text: string, limits: Limits, what = 'a frame'): unknown {
+  checkStructure(text, limits, what);
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new Violation('not JSON');
+    throw new Violation(`${what} is not JSON`);
   }
 }
 

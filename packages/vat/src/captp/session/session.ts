@@ -57,6 +57,10 @@ const shortensAtOnce = mutant('captp-embargo');
 const keepsCounts = mutant('captp-drop');
 const unbounded = mutant('captp-memory');
 
+const unread = 'the peer does not read what it asked for';
+/** Broken answers that are remembered for a peer that never says that it is done with them. */
+const mostBroken = 1000;
+
 const disconnected = (): CapError =>
   new CapError(
     'disconnected',
@@ -78,6 +82,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   #closed: CapError | undefined;
   #lastQuestion = 0;
   #lastHeard = 0;
+  readonly #broken: number[] = [];
   #unanswered = 0;
   #bytes = 0;
   #flushing = false;
@@ -121,6 +126,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   hear(frame: Frame): void {
     if (this.#closed !== undefined) return;
+    if (this.#floods) return this.close(4400, unread);
     try {
       this.#tongue.hear(frame);
     } catch (error) {
@@ -133,6 +139,8 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   deliver(to: Slot, method: string, heard: Heard | CapError, question: number, bytes: number): void {
     if (this.#closed !== undefined) return;
+    if (to.kind === 'answer' && question !== 0 && to.id >= question)
+      throw new Violation('a call names what was never asked');
     const answer = this.#ask(question, bytes);
     const after = this.#heardAfter();
     const asked = to.kind === 'answer' ? this.#answers.get(to.id) : undefined;
@@ -374,7 +382,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     }
     const { said } = this.#tongue;
     this.#said();
-    this.#keep(answer, why === undefined && targetOf(value) !== undefined, said);
+    this.#keep(answer, why !== undefined || targetOf(value) !== undefined, said);
     return why;
   }
 
@@ -403,10 +411,18 @@ export class Session implements Slots, Listener, Exit, Answering {
   #keep(answer: Answer, callable: boolean, said: number): void {
     this.#bytes += weights.answer + said - answer.weight;
     answer.weight = weights.answer + said;
-    if (!callable && !this.#dialect.saysDone) {
-      this.#answers.delete(answer.question);
-      this.#bytes -= answer.weight;
-    }
+    if (this.#dialect.saysDone) return;
+    if (!callable) return this.#forget(answer.question);
+    if (answer.target !== undefined) return;
+    this.#broken.push(answer.question);
+    if (this.#broken.length > mostBroken) this.#forget(this.#broken.shift() as number);
+  }
+
+  #forget(question: number): void {
+    const answer = this.#answers.get(question);
+    if (answer === undefined) return;
+    this.#answers.delete(question);
+    this.#bytes -= answer.weight;
   }
 
   /** What was mentioned is known to the peer, or will be. */
@@ -470,9 +486,13 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#flushing = false;
     if (this.#closed !== undefined) return;
     this.#tongue.flush();
-    if (this.#link.buffered > this.#limits.bufferedBytes + this.#limits.frameBytes)
-      this.close(4400, 'the peer does not read what it asked for');
+    if (this.#floods) this.close(4400, unread);
   };
+
+  /** What the peer asked for, and does not take. */
+  get #floods(): boolean {
+    return this.#link.buffered > this.#limits.bufferedBytes + this.#limits.frameBytes;
+  }
 
   close(code: number, reason: string): void {
     if (this.#closed !== undefined) return;
