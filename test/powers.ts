@@ -45,8 +45,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',
   },
+  'packages/vat/src/drivers/memory-pair.ts': {
+    powers: ['setTimeout'],
+    why: 'a wire in memory whose frames take time',
+  },
   'packages/vat/src/drivers/websocket.ts': {
-    powers: ['WebSocket', 'setTimeout', 'ws'],
+    powers: ['WebSocket', 'setInterval', 'setTimeout', 'ws'],
     why: 'carries CapTP frames over a WebSocket',
   },
   'packages/host/src/drivers/ask.ts': {

@@ -125,7 +125,7 @@ test('a peer that collects what it was given can be given it again', async () =>
 });
 
 test.each<[string, (peer: RawPeer) => void, RegExp]>([
-  ['no JSON', (peer) => peer.raw('junk'), /^4400 a frame is not JSON/],
+  ['no JSON', (peer) => peer.raw('junk'), /^4400 not JSON/],
   ['null', (peer) => peer.raw('null'), /^4400 not a message/],
   ['an unknown type', (peer) => peer.send({ type: 'CTP_ROOT' }), /^4400 unknown/],
   ['binary', (peer) => peer.raw(new Uint8Array(3)), /^4400 binary/],

@@ -95,7 +95,7 @@ test.each<[string, unknown, string]>([
 
 test('what is no JSON is refused, and what is no text', () => {
   for (const text of ['', 'junk', '{', '{"type":"CTP_CALL"', '\u0000', "{'type':1}"])
-    expect(checkText(text)).toBe('4400 a frame is not JSON');
+    expect(checkText(text)).toBe('4400 not JSON');
   expect(checkText(new Uint8Array([123, 125]))).toBe('4400 binary frame: this dialect is text');
 });
 

@@ -90,9 +90,8 @@ class HobTongue implements Tongue {
     if (this.#done.length > 1000) this.#forget();
   }
 
-  abort(reason: string): void {
-    this.#add(JSON.stringify(['abort', reason]));
-  }
+  /** The close of the transport says it, with its code. */
+  abort(): void {}
 
   #say(operation: readonly unknown[], bytes: Outgoing): void {
     const text = JSON.stringify(operation);
@@ -209,9 +208,6 @@ class HobTongue implements Tongue {
         if (length < 3 || length % 2 === 0 || !operation.slice(1).every(isId)) break;
         for (let i = 1; i < length; i += 2) listener.drop(operation[i] as number, operation[i + 1] as number);
         return;
-      case 'abort':
-        if (length !== 2 || typeof id !== 'string') break;
-        return listener.abort(id);
       default:
         throw new Violation('an unknown operation');
     }

@@ -3,8 +3,11 @@
  *
  * Promise: what passes has at most so many structural tokens and is nested at most so deep, and looking costs less than parsing.
  */
+import { mutant } from '../../drivers/mutant.ts';
 import type { Limits } from '../session/limits.ts';
 import { Violation } from '../session/operations.ts';
+
+const looksAway = mutant('frame');
 
 /** Throws where text may not be parsed. What a person reads has commas too: not counted in strings. */
 export function checkStructure(text: string, { tokens, depth }: Limits, what = 'a frame'): void {
@@ -12,7 +15,7 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
   const deepest = depth * 2 + 8;
   const bound = Math.min(text.length, tokens);
   // No text has more tokens than letters, nor more levels: most frames are that small.
-  if (bound === text.length && text.length <= deepest) return;
+  if ((bound === text.length && text.length <= deepest) || looksAway) return;
   let seen = 0;
   let level = 0;
   for (let i = 0; i < text.length; i += 1) {
@@ -61,7 +64,7 @@ export function parse(text: string, limits: Limits, what = 'a frame'): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new Violation(`${what} is not JSON`);
+    throw new Violation(what === 'a frame' ? 'not JSON' : `${what} is not JSON`);
   }
 }
 

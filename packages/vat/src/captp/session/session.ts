@@ -496,10 +496,8 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   close(code: number, reason: string): void {
     if (this.#closed !== undefined) return;
-    if (code !== 1000) {
-      this.#tongue.abort(reason);
-      this.#tongue.flush();
-    } else this.#tongue.flush();
+    this.#tongue.abort(reason);
+    this.#tongue.flush();
     this.#end();
     this.#link.close(code, reason);
   }
