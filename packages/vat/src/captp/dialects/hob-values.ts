@@ -141,7 +141,10 @@ export class Incoming {
   /** The frame that they came for was heard. */
   done(): void {
     if (this.#taken !== this.length) throw new Violation('bytes came that no value names');
-    if (this.length === 0) return;
+    if (this.length > 0) this.clear();
+  }
+
+  clear(): void {
     this.#parts = [];
     this.#taken = 0;
     this.length = 0;

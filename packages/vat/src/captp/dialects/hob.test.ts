@@ -4,10 +4,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CapError } from '../../errors.ts';
 import { driver } from '../../index.ts';
-import { pass } from '../../values.ts';
 import { Account } from '../../meter.ts';
+import { pass } from '../../values.ts';
 import { defaultLimits, operationsPerFrame } from '../session/limits.ts';
-import { type Frame, type Heard, type Listener, type Slot, type Slots, Undecodable, Violation } from '../session/operations.ts';
+import {
+  type Frame,
+  type Heard,
+  type Listener,
+  type Slot,
+  type Slots,
+  Undecodable,
+  Violation,
+} from '../session/operations.ts';
 import { hob1 } from './hob.ts';
 
 /** Keeps what was heard. */
@@ -204,7 +212,9 @@ test('bytes: none that no value names, none twice, none that did not come', () =
   expect(heard([part, part], frame({ '@': 'bytes', at: 4, n: 2 }, { '@': 'bytes', at: 0, n: 4 }))).toBe('ok');
   expect(heard([part], frame({}))).toBe('bytes came that no value names');
   expect(heard([part], frame({ '@': 'bytes', at: 0, n: 2 }))).toBe('bytes came that no value names');
-  expect(heard([part], frame({ '@': 'bytes', at: 0, n: 3 }, { '@': 'bytes', at: 0, n: 3 }))).toBe('bytes are used twice');
+  expect(heard([part], frame({ '@': 'bytes', at: 0, n: 3 }, { '@': 'bytes', at: 0, n: 3 }))).toBe(
+    'bytes are used twice',
+  );
   expect(heard([part], frame({ '@': 'bytes', at: 2, n: 2 }))).toBe('a value names bytes that did not come');
 });
 
@@ -234,22 +244,38 @@ test('limits: size in bytes, tokens before parsing, operations, depth, digits', 
   expect(check(text('['.repeat(100_000)))).toMatch(/^4400 a frame may be nested/);
   expect(check(text(`${'['.repeat(127)}${']'.repeat(127)}`))).toBe('ok');
   expect(check(text(`${'['.repeat(140)}${']'.repeat(140)}`))).toMatch(/^invalid: data is deeper/);
-  expect(check(`[${'["done",1],'.repeat(operationsPerFrame)}["done",1]]`)).toMatch(/^4400 a frame may have 4096 operations/);
+  expect(check(`[${'["done",1],'.repeat(operationsPerFrame)}["done",1]]`)).toMatch(
+    /^4400 a frame may have 4096 operations/,
+  );
   expect(check(text(`{"@":"bigint","v":"${'7'.repeat(16_384)}"}`))).toBe('ok');
-  expect(check(text(`{"@":"bigint","v":"${'7'.repeat(900_000)}"}`))).toMatch(/^invalid: a bigint may have 16384 digits/);
+  expect(check(text(`{"@":"bigint","v":"${'7'.repeat(900_000)}"}`))).toMatch(
+    /^invalid: a bigint may have 16384 digits/,
+  );
 });
 
 const plainData = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom<unknown>(null, undefined, true, false, -0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Symbol.for('x')),
+    fc.constantFrom<unknown>(
+      null,
+      undefined,
+      true,
+      false,
+      -0,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+      Symbol.for('x'),
+    ),
     fc.double(),
     fc.bigInt(),
     fc.string({ unit: 'binary' }),
     fc.uint8Array(),
     fc.array(tie('value'), { maxLength: 5 }),
     fc.dictionary(
-      fc.oneof(fc.string(), fc.constantFrom('@', '@@', '@a', 'constructor', 'toString', '7', 'then')).filter((key) => key !== '__proto__'),
+      fc
+        .oneof(fc.string(), fc.constantFrom('@', '@@', '@a', 'constructor', 'toString', '7', 'then'))
+        .filter((key) => key !== '__proto__'),
       tie('value'),
       { maxKeys: 5, noNullPrototype: true },
     ),
@@ -267,8 +293,14 @@ test('what goes in comes out: any data', () => {
 
 test('what comes out is frozen, all the way down', () => {
   const frozen = (value: unknown): boolean =>
-    typeof value !== 'object' || value === null || value instanceof Uint8Array || (Object.isFrozen(value) && Object.values(value).every(frozen));
-  fc.assert(fc.property(plainData, (value) => frozen(across(value))), { numRuns: 100 });
+    typeof value !== 'object' ||
+    value === null ||
+    value instanceof Uint8Array ||
+    (Object.isFrozen(value) && Object.values(value).every(frozen));
+  fc.assert(
+    fc.property(plainData, (value) => frozen(across(value))),
+    { numRuns: 100 },
+  );
 });
 
 test('what crosses is what `@endo/pass-style` calls passable, and bytes', () => {
@@ -296,7 +328,33 @@ test('what crosses is what `@endo/pass-style` calls passable, and bytes', () => 
     }
   };
   class Thing {}
-  for (const value of [null, undefined, 1, -0, 'x', 2n, true, Symbol.for('a'), Symbol('a'), [], {}, [1, { a: [2] }], new Map(), new Date(0), new Thing(), () => 1, /x/, { get a() { return 1; } }, { [Symbol.for('k')]: 1 }, [1, , 2], Object.assign([1], { a: 1 })]) // biome-ignore lint/suspicious/noSparseArray: the point
+  for (const value of [
+    null,
+    undefined,
+    1,
+    -0,
+    'x',
+    2n,
+    true,
+    Symbol.for('a'),
+    Symbol('a'),
+    [],
+    {},
+    [1, { a: [2] }],
+    new Map(),
+    new Date(0),
+    new Thing(),
+    () => 1,
+    /x/,
+    {
+      get a() {
+        return 1;
+      },
+    },
+    { [Symbol.for('k')]: 1 },
+    Object.assign([1], { length: 3 }),
+    Object.assign([1], { a: 1 }),
+  ])
     expect(crosses(value), String(value)).toBe(passable(value));
   // Endo has a style of its own for what is tagged; here it is data of the dialect `captp` only.
   expect(passable(makeTagged('bytes', 'AAAA'))).toBe(true);
@@ -305,7 +363,11 @@ test('what crosses is what `@endo/pass-style` calls passable, and bytes', () => 
 
 test('references keep their place, also among data that JSON lacks', () => {
   const cap = driver<{ m(): void }>({ m: () => {} });
-  const there = across({ cap, list: [undefined, cap, 1n], '@': cap }) as { cap: unknown; list: unknown[]; '@': unknown };
+  const there = across({ cap, list: [undefined, cap, 1n], '@': cap }) as {
+    cap: unknown;
+    list: unknown[];
+    '@': unknown;
+  };
   expect(there.cap).toBe(cap);
   expect(there.list).toEqual([undefined, cap, 1n]);
   expect(there['@']).toBe(cap);

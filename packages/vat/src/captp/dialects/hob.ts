@@ -91,7 +91,9 @@ class HobTongue implements Tongue {
   }
 
   /** The close of the transport says it, with its code. */
-  abort(): void {}
+  abort(): void {
+    this.#bytes.clear();
+  }
 
   #say(operation: readonly unknown[], bytes: Outgoing): void {
     const text = JSON.stringify(operation);

@@ -99,7 +99,7 @@ export class Answer implements Awaited {
   /** Says it to the peer. */
   #tell(value: unknown): void {
     const why = this.#session.answered(this, value);
-    if (why === undefined || this.#state === 'vow' || staysCallable) return;
+    if (why === undefined || staysCallable) return;
     this.#state = 'broken';
     this.#value = why;
   }

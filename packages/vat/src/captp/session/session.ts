@@ -187,7 +187,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     const answer = new Answer(this, question, weights.answer + bytes);
     if (question !== 0) this.#answers.set(question, answer);
     this.#unanswered += 1;
-    this.#bytes += answer.weight;
+    this.#keeps(answer.weight);
     return answer;
   }
 
@@ -285,7 +285,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     promise.over = true;
     const { id } = promise.slot;
     this.#promised.delete(id);
-    this.#bytes -= weights.promise;
+    this.#keeps(-weights.promise);
     if (this.#closed === undefined) {
       this.#tongue.drop(id, promise.mentions);
       this.#forgetSoon();
@@ -325,7 +325,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   }
 
   #gone(known: Export): void {
-    this.#bytes -= isPromise(known) ? weights.promise : weights.export;
+    this.#keeps(-(isPromise(known) ? weights.promise : weights.export));
   }
 
   done(question: number): void {
@@ -333,7 +333,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (answer === undefined) return;
     this.#answers.delete(question);
     // One that still runs is paid for until it ends.
-    if (answer.told) this.#bytes -= answer.weight;
+    if (answer.told) this.#keeps(-answer.weight);
     else {
       answer.told = true;
     }
@@ -403,13 +403,13 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#unanswered -= 1;
     const wanted = answer.question !== 0 && !answer.told && this.#closed === undefined;
     answer.told = true;
-    if (!wanted) this.#bytes -= answer.weight;
+    if (!wanted) this.#keeps(-answer.weight);
     return wanted;
   }
 
   /** What an answer that is there weighs from now on; in dialects that never say that they are done, data is forgotten. */
   #keep(answer: Answer, callable: boolean, said: number): void {
-    this.#bytes += weights.answer + said - answer.weight;
+    this.#keeps(weights.answer + said - answer.weight);
     answer.weight = weights.answer + said;
     if (this.#dialect.saysDone) return;
     if (!callable) return this.#forget(answer.question);
@@ -422,7 +422,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     const answer = this.#answers.get(question);
     if (answer === undefined) return;
     this.#answers.delete(question);
-    this.#bytes -= answer.weight;
+    this.#keeps(-answer.weight);
   }
 
   /** What was mentioned is known to the peer, or will be. */
@@ -435,6 +435,11 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (this.#flushing) return;
     this.#flushing = true;
     soon(this.#flush);
+  }
+
+  /** When it is closed nothing is kept for the peer; what still runs is its meter's. */
+  #keeps(bytes: number): void {
+    if (this.#closed === undefined) this.#bytes += bytes;
   }
 
   /** It was mentioned in what will not be said. */
@@ -552,7 +557,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #mention(kind: 'object' | 'promise', value: object, target: Target): Slot {
     const [known, made] = this.#exports.mention(value, target);
-    if (made) this.#bytes += kind === 'promise' ? weights.promise : weights.export;
+    if (made) this.#keeps(kind === 'promise' ? weights.promise : weights.export);
     this.#mentioned.push(known);
     return { kind, id: known.id };
   }
@@ -611,7 +616,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   #room(weight: number): void {
     if (this.#imports.size + this.#promised.size >= this.#limits.exports)
       throw new CapError('limit', 'too many references came by this connection: give some back before you send more');
-    this.#bytes += weight;
+    this.#keeps(weight);
   }
 
   /** Nobody here holds it any more. */
@@ -631,7 +636,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #giveBack(id: number, entry: Imported): void {
     this.#imports.delete(id);
-    this.#bytes -= weights.import;
+    this.#keeps(-weights.import);
     this.#tongue.drop(id, entry.mentions);
     this.#forgetSoon();
   }
