@@ -509,7 +509,9 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   /** The transport is gone. */
   end(): void {
-    if (this.#closed === undefined) this.#end();
+    if (this.#closed !== undefined) return;
+    this.#tongue.abort('the transport is gone');
+    this.#end();
   }
 
   #end(): void {
