@@ -9,7 +9,7 @@ import { CapError } from '../../errors.ts';
 import { decoded } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
-import { errorFrom, errorText } from './errors.ts';
+import { errorFrom, errorText, mostErrors } from './errors.ts';
 import { isId, parse } from './structure.ts';
 
 export interface CapData {
@@ -109,6 +109,7 @@ export class CapDataDecoder {
   promises = false;
   readonly #limits: Limits;
   readonly #naming: Naming;
+  #errors = 0;
   #slots: readonly string[] = [];
   #taken: unknown[] = [];
   #mutable = false;
@@ -121,13 +122,18 @@ export class CapDataDecoder {
   decode({ body, slots }: CapData): unknown {
     this.promises = false;
     this.#mutable = false;
+    this.#errors = 0;
     this.#slots = slots;
     this.#taken = [];
     const small = body.charCodeAt(0) === 35;
     const json = parse(small ? body.slice(1) : body, this.#limits, 'a body');
     const value = small ? this.#small(json, 0) : this.#old(json, 0);
-    if (typeof value === 'object' && value !== null && Object.isFrozen(value) && plain(value))
+    if (isData(value)) {
       decoded(value, this.promises, this.#mutable, body.length);
+      // Of a call: its arguments go each their own way.
+      if (Array.isArray(value) && Array.isArray(value[1]) && !this.promises && !this.#mutable)
+        for (const arg of value[1] as unknown[]) if (isData(arg)) decoded(arg, false, false, body.length);
+    }
     return value;
   }
 
@@ -144,6 +150,13 @@ export class CapDataDecoder {
       return refuse('the one tagged value that is understood is "bytes" with base64 text');
     this.#mutable = true;
     return new Uint8Array(Buffer.from(payload, 'base64'));
+  }
+
+  #error(message: unknown): CapError {
+    if (typeof message !== 'string') throw new Violation('a malformed error');
+    this.#errors += 1;
+    if (this.#errors > mostErrors) refuse(`a value may hold ${mostErrors} errors`);
+    return Object.freeze(errorFrom(message));
   }
 
   #digits(text: unknown): bigint {
@@ -221,7 +234,7 @@ export class CapDataDecoder {
       case 'tagged':
         return this.#bytes(json['tag'], json['payload']);
       case 'error':
-        return errorOf(json['message']);
+        return this.#error(json['message']);
       case 'hilbert': {
         const { rest = {}, original } = json;
         if (typeof rest !== 'object' || rest === null || Array.isArray(rest) || Object.hasOwn(rest, kind))
@@ -243,7 +256,7 @@ export class CapDataDecoder {
     if (Array.isArray(json)) return this.#array(json, (item) => this.#small(item, depth + 1));
     const record = json as Readonly<Record<string, unknown>>;
     if (Object.hasOwn(record, '#tag')) return this.#bytes(record['#tag'], unescaped(record['payload']));
-    if (Object.hasOwn(record, '#error')) return errorOf(unescaped(record['#error']));
+    if (Object.hasOwn(record, '#error')) return this.#error(unescaped(record['#error']));
     return this.#entries(record, (key, item) => {
       const name = unescaped(key);
       if (name === undefined) throw new Violation('a malformed record');
@@ -293,12 +306,9 @@ function unescaped(text: unknown): string | undefined {
   return first === 33 ? text.slice(1) : undefined;
 }
 
-function errorOf(message: unknown): CapError {
-  if (typeof message !== 'string') throw new Violation('a malformed error');
-  return Object.freeze(errorFrom(message));
-}
-
-const plain = (value: object): boolean => {
+/** Of what this module makes only data has these prototypes. */
+function isData(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
   const proto: unknown = Object.getPrototypeOf(value);
   return proto === Object.prototype || proto === Array.prototype;
-};
+}

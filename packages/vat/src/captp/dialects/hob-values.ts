@@ -10,7 +10,7 @@ import { CapError } from '../../errors.ts';
 import { decoded } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slot, type Slots, Violation } from '../session/operations.ts';
-import { inward, outward } from './errors.ts';
+import { inward, mostErrors, outward } from './errors.ts';
 import { isId } from './structure.ts';
 
 const at = 64;
@@ -155,6 +155,7 @@ export class Incoming {
 export class Decoder {
   promises = false;
   mutable = false;
+  #errors = 0;
   readonly #slots: Slots;
   readonly #limits: Limits;
   readonly #bytes: Incoming;
@@ -165,6 +166,11 @@ export class Decoder {
     this.#bytes = bytes;
   }
 
+  /** A frame begins. */
+  begin(): void {
+    this.#errors = 0;
+  }
+
   /** One whole value, which nobody else has a part of. */
   value(json: unknown, weight: number): unknown {
     this.promises = false;
@@ -173,6 +179,19 @@ export class Decoder {
     if (typeof value === 'object' && value !== null && value === json)
       decoded(value, this.promises, this.mutable, weight);
     return value;
+  }
+
+  /** The arguments of a call: each a whole value, for each goes its own way. */
+  args(json: unknown[], weight: number): readonly unknown[] {
+    let promises = false;
+    for (let i = 0; i < json.length; i += 1) {
+      const item = json[i];
+      if (typeof item !== 'object' || item === null) continue;
+      json[i] = this.value(item, weight);
+      promises ||= this.promises;
+    }
+    this.promises = promises;
+    return Object.freeze(json);
   }
 
   #decode(json: unknown, depth: number): unknown {
@@ -195,28 +214,29 @@ export class Decoder {
 
   #record(json: Record<string, unknown>, depth: number): unknown {
     const { promises } = this;
-    let record = json;
-    let special = false;
+    this.promises = false;
+    let escaped = false;
+    // Once: listing the keys of a record of many is most of what it costs.
     for (const key in json) {
       if (key.charCodeAt(0) === at) {
-        if (key.length === 1) return this.#special(json);
-        special = true;
+        if (key.length === 1) {
+          this.promises = promises;
+          return this.#special(json);
+        }
+        escaped = true;
       }
-    }
-    if (special) record = unescaped(json);
-    this.promises = false;
-    for (const key in record) {
-      const item = record[key];
+      const item = json[key];
       if (typeof item !== 'object' || item === null) continue;
       const value = this.#decode(item, depth + 1);
       if (value === item) continue;
       if (key === 'then' && typeof value === 'function')
         refuse('a record with a callable "then" would pass for a promise');
-      if (key in Object.prototype) Object.defineProperty(record, key, { value, enumerable: true });
-      else record[key] = value;
+      if (key in Object.prototype)
+        Object.defineProperty(json, key, { value, enumerable: true, writable: true, configurable: true });
+      else json[key] = value;
     }
-    if (Object.hasOwn(record, '__proto__')) refuse('a record cannot have a key "__proto__"');
-    return this.#made(record, promises);
+    if (Object.hasOwn(json, '__proto__')) refuse('a record cannot have a key "__proto__"');
+    return this.#made(escaped ? unescaped(json) : json, promises);
   }
 
   #made(made: object, before: boolean): object {
@@ -267,6 +287,8 @@ export class Decoder {
       case 'error': {
         const { code, message } = exactly(json, 3);
         if (typeof code !== 'string' || typeof message !== 'string') throw malformed(kind);
+        this.#errors += 1;
+        if (this.#errors > mostErrors) return refuse(`a frame may hold ${mostErrors} errors`);
         return Object.freeze(inward(code, message));
       }
       default:

@@ -167,6 +167,7 @@ class HobTongue implements Tongue {
     if (!Array.isArray(operations) || operations.length === 0) throw new Violation('a frame is a list of operations');
     if (operations.length > operationsPerFrame)
       throw new Violation(`a frame may have ${operationsPerFrame} operations: send several`);
+    this.#decoder.begin();
     const share = Math.ceil((frame.length + this.#bytes.length) / operations.length);
     for (let i = 0; i < operations.length; i += 1) this.#operation(operations[i], share);
     this.#bytes.done();
@@ -216,21 +217,27 @@ class HobTongue implements Tongue {
     throw new Violation(`malformed "${name}"`);
   }
 
-  #heard(args: readonly unknown[], share: number): Heard | CapError {
-    const value = this.#value(args, share);
-    return value instanceof Undecodable
-      ? value.error
-      : { args: value as readonly unknown[], promises: this.#decoder.promises };
+  #heard(args: unknown[], share: number): Heard | CapError {
+    try {
+      return { args: this.#decoder.args(args, share), promises: this.#decoder.promises };
+    } catch (error) {
+      return this.#refused(error);
+    }
   }
 
   #value(json: unknown, share: number): unknown {
     try {
       return this.#decoder.value(json, share);
     } catch (error) {
-      if (!(error instanceof CapError)) throw error;
-      this.#bytes.excuse();
-      return new Undecodable(error);
+      return new Undecodable(this.#refused(error));
     }
+  }
+
+  /** Only of this value; anything else that is thrown is of the connection. */
+  #refused(error: unknown): CapError {
+    if (!(error instanceof CapError)) throw error;
+    this.#bytes.excuse();
+    return error;
   }
 }
 
