@@ -3,6 +3,7 @@ import { CapError } from '../errors.ts';
 import { Account } from '../meter.ts';
 import { isReference, targetOf } from '../reference.ts';
 import type { Far, Meter } from '../types.ts';
+import { LiveVat, type Vat } from '../vat.ts';
 import { endo } from './dialects/endo.ts';
 import { hob1 } from './dialects/hob.ts';
 import { closeCodes, type Duplex } from './duplex.ts';
@@ -22,8 +23,9 @@ export interface CapTPOptions {
   readonly limits?: CapTPLimits;
   /** Offered to the peer: a reference. */
   readonly bootstrap?: object;
-  /** Pays for what the peer sends. */
+  /** Pays for what the peer sends; where none is given, that of `vat`, and without that one of this connection's own. */
   readonly meter?: Meter;
+  readonly vat?: Vat;
 }
 
 export interface Connection {
@@ -41,7 +43,8 @@ export interface Connected<T> extends Connection {
 
 /** Speaks CapTP over an open duplex; both sides may offer a bootstrap. */
 export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = {}): Connected<T> {
-  const { dialect = 'hob.1', bootstrap, meter = new Account('connection') } = options;
+  const { dialect = 'hob.1', bootstrap, vat } = options;
+  const meter = options.meter ?? (vat instanceof LiveVat ? vat.account : new Account('connection'));
   if (bootstrap !== undefined && !isReference(bootstrap))
     throw new CapError('invalid', 'a bootstrap is a reference: spawn an actor or make a driver');
   if (!Object.hasOwn(dialects, dialect))

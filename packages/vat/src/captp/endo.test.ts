@@ -111,6 +111,26 @@ test('our own program calls a peer’s objects, and pipelines', async () => {
   expect(await E(door).knock('there')).toBe('who is there?');
 });
 
+test('order holds through an Endo peer: what is sent to its answer, which is an object of ours, is not overtaken', async () => {
+  const { Far } = await import('@endo/pass-style');
+  const { theirs, connection } = serve();
+  endoPeer(theirs, Far('peer', { echo: (value: unknown) => value }));
+  interface Heard {
+    hear(value: unknown): unknown;
+  }
+  const heard: unknown[] = [];
+  const cap = driver<Heard>({ hear: ([value]) => heard.push(value) });
+  const peer = connection.bootstrap as Far<{ echo(value: unknown): Heard }>;
+  for (let round = 0; round < 3; round += 1) {
+    const p = E(peer).echo(cap) as unknown as Promise<Far<Heard>>;
+    const answers = [E(p).hear(`${round} 1`), E(p).hear(`${round} 2`)];
+    const settled = await p;
+    answers.push(E(p).hear(`${round} 3`), E(settled).hear(`${round} 4`));
+    await Promise.all(answers);
+  }
+  expect(heard).toEqual([0, 1, 2].flatMap((round) => [1, 2, 3, 4].map((n) => `${round} ${n}`)));
+});
+
 test('a peer that collects what it was given can be given it again', async () => {
   const { theirs } = serve();
   const peer = new RawPeer(theirs);
