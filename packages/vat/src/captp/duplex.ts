@@ -15,6 +15,8 @@ export const closeCodes = {
   /** The socket ended without a word. */
   lost: 1006,
   tooLarge: 1009,
+  /** Something went wrong at this end that should not have: a fault to report. */
+  fault: 1011,
   protocol: 4400,
   fenced: 4401,
   sessionEnded: 4403,

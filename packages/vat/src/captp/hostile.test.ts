@@ -344,3 +344,42 @@ test('a peer’s error is text with a code, whatever it says', async () => {
   expect(answer.length).toBeLessThan(5000);
   void CapError;
 });
+
+test('a question is answered once, also while what it became has to wait', async () => {
+  const { peer, ours } = raw();
+  const { cap, heard } = ((): { cap: Far<object>; heard: unknown[] } => {
+    const all: unknown[] = [];
+    return { cap: driver<{ hear(value: unknown): void }>({ hear: ([value]) => void all.push(value) }), heard: all };
+  })();
+  const far = ours.bootstrap as Far<{ echo(value: unknown): { hear(value: unknown): void } }>;
+  const p = E(far).echo(cap);
+  const answer = E(p).hear(1);
+  const [, , , , first] = (await peer.until(
+    ([name, , method]) => name === 'deliver' && method === 'echo',
+  )) as unknown[];
+  // It says that it is ours, so we ask whether what went before has arrived; then it says something else.
+  peer.say(['return', first, { '@': 'yours', n: 1 }]);
+  await peer.until(([, , method]) => method === '__flush__');
+  peer.say(['return', first, 'another']);
+  expect(await peer.end()).toMatch(/^4400 .*not asked/);
+  await expect(answer).rejects.toMatchObject({ code: 'disconnected' });
+  await expect(p).rejects.toMatchObject({ code: 'disconnected' });
+  expect(heard).toEqual([]);
+});
+
+test('what is sent late, or to what was released, charges its sender once', async () => {
+  const { peer, ours } = raw();
+  const meter = vats.meter('sender');
+  const vat = vats.vat('sender', { meter });
+  peer.say(['deliver', 0, 'echo', [{ '@': 'object', n: 1 }], 1]);
+  await peer.answer(1);
+  ours.close();
+  await ours.closed;
+  const far = ours.bootstrap as Far<{ m(): void }>;
+  await vat.turn(() => {
+    for (let i = 0; i < 5; i += 1) E.sendOnly(far).m();
+  });
+  await expect(vat.turn(() => E(far).m())).rejects.toMatchObject({ code: 'disconnected' });
+  expect(meter.used()['messages']).toBe(0);
+  expect(meter.used()['promises']).toBe(0);
+});

@@ -18,6 +18,8 @@ const elsewhere = new Account('peer');
 
 /** The end of a connection that messages leave by. */
 export interface Exit {
+  /** Pays for what the peer sends. */
+  readonly account: Account;
   call(through: Remote, message: Message): void;
   /** Why nothing leaves any more. */
   readonly closed: CapError | undefined;
@@ -93,6 +95,8 @@ export class ImportedPromise extends Remote {
   readonly slot: Slot;
   readonly vow: Vow;
   mentions = 0;
+  /** The peer has said what it became, which may have to wait. */
+  decided = false;
   over = false;
 
   constructor(exit: Exit, id: number, vow: Vow) {
@@ -118,6 +122,7 @@ export interface Asked extends Answer {
 export class Question extends Remote {
   readonly slot: Slot;
   readonly answer: Asked;
+  decided = false;
   over = false;
 
   constructor(exit: Exit, id: number, answer: Asked) {

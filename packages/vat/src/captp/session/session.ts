@@ -15,11 +15,12 @@ import { type Answer as Awaited, Message, type Target } from '../../message.ts';
 import type { Account } from '../../meter.ts';
 import { isMethodName, targetOf } from '../../reference.ts';
 import { Vow, vowOf } from '../../vow.ts';
+import { closeCodes } from '../duplex.ts';
 import { Answer, type Answering, forgotten } from './answers.ts';
-import { noticeCollected } from './collected.ts';
 import { type Export, Exports, isPromise } from './exports.ts';
 import { flush, flushMessage, flushMethod } from './flush.ts';
-import { type Exit, Import, ImportedPromise, Question, Remote } from './imports.ts';
+import { ImportTable } from './import-table.ts';
+import { type Exit, Import, type ImportedPromise, Question, Remote } from './imports.ts';
 import { type Limits, weights } from './limits.ts';
 import {
   type Dialect,
@@ -75,8 +76,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   readonly #tongue: Tongue;
   readonly #self = new WeakRef(this);
   readonly #exports: Exports;
-  readonly #imports = new Map<number, Imported>();
-  readonly #promised = new Map<number, ImportedPromise>();
+  readonly #imports: ImportTable;
   readonly #questions = new Map<number, Question>();
   readonly #answers = new Map<number, Answer>();
   #closed: CapError | undefined;
@@ -98,6 +98,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#limits = limits;
     this.#link = link;
     this.#exports = new Exports(limits.exports);
+    this.#imports = new ImportTable(this, limits.exports, (bytes) => this.#keeps(bytes));
     if (bootstrap !== undefined) this.#exports.bootstrap(bootstrap, targetOf(bootstrap) as Target);
     this.#tongue = dialect.open(this, this, limits, (frame) => link.send(frame));
   }
@@ -112,7 +113,7 @@ export class Session implements Slots, Listener, Exit, Answering {
       answers: this.#answers.size,
       imports: this.#imports.size,
       exports: this.#exports.size,
-      promises: this.#promised.size + this.#exports.pending,
+      promises: this.#imports.pending + this.#exports.pending,
       bytes: this.#bytes + this.#tongue.kept + this.#link.buffered,
     });
   }
@@ -131,7 +132,8 @@ export class Session implements Slots, Listener, Exit, Answering {
       this.#tongue.hear(frame);
     } catch (error) {
       if (error instanceof Violation) return this.close(error.code, error.message);
-      throw error;
+      // A fault of ours that this peer can bring about at will: it must not cost the others their host.
+      this.close(closeCodes.fault, 'a fault of this end');
     }
     if (this.#bytes + this.#tongue.kept > this.#limits.memoryBytes && !unbounded)
       this.close(4400, 'this connection keeps more than it may: connect again');
@@ -246,7 +248,8 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #settled(id: number): Question {
     const question = this.#questions.get(id);
-    if (question === undefined || question.over) throw new Violation('answers a question that was not asked');
+    if (question === undefined || question.decided) throw new Violation('answers a question that was not asked');
+    question.decided = true;
     return question;
   }
 
@@ -260,9 +263,10 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   resolve(id: number, value: unknown): void {
     const after = this.#heardAfter();
-    const promise = this.#promised.get(id);
+    const promise = this.#imports.promised(id);
     // It may be gone already: messages cross. What came with it is ours all the same.
-    if (promise === undefined || promise.over) return;
+    if (promise === undefined || promise.decided) return;
+    promise.decided = true;
     if (value instanceof Undecodable) return this.#resolved(promise, () => promise.vow.break(value.error));
     if (promise.sent > 0 && this.#ours(value) && !shortensAtOnce) {
       promise.vow.hold();
@@ -276,16 +280,16 @@ export class Session implements Slots, Listener, Exit, Answering {
   }
 
   break(id: number, error: CapError): void {
-    const promise = this.#promised.get(id);
-    if (promise === undefined || promise.over) return;
+    const promise = this.#imports.promised(id);
+    if (promise === undefined || promise.decided) return;
+    promise.decided = true;
     this.#resolved(promise, () => promise.vow.break(error));
   }
 
   #resolved(promise: ImportedPromise, settle: () => void): void {
     promise.over = true;
     const { id } = promise.slot;
-    this.#promised.delete(id);
-    this.#keeps(-weights.promise);
+    this.#imports.settled(id);
     if (this.#closed === undefined) {
       this.#tongue.drop(id, promise.mentions);
       this.#forgetSoon();
@@ -334,9 +338,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#answers.delete(question);
     // One that still runs is paid for until it ends.
     if (answer.told) this.#keeps(-answer.weight);
-    else {
-      answer.told = true;
-    }
+    else answer.told = true;
   }
 
   abort(reason: string): void {
@@ -346,10 +348,10 @@ export class Session implements Slots, Listener, Exit, Answering {
   // ---- what leaves --------------------------------------------------------------------------------------------------------
 
   call(through: Remote, message: Message): void {
+    if (this.#closed !== undefined) return message.fail(this.#closed);
+    if (through.instead(message)) return;
     message.taken();
     const answer = message.answer ?? (this.#dialect.alwaysAsks ? ignored : undefined);
-    if (this.#closed !== undefined) return void answer?.break(this.#closed);
-    if (through.instead(message)) return;
     if (this.#link.buffered > this.#limits.bufferedBytes)
       return void answer?.break(
         new CapError('limit', 'the peer does not read as fast as this is sent: wait for answers before you send more'),
@@ -518,10 +520,8 @@ export class Session implements Slots, Listener, Exit, Answering {
     const why = disconnected();
     this.#closed = why;
     const questions = [...this.#questions.values()];
-    const promised = [...this.#promised.values()];
     this.#questions.clear();
-    this.#promised.clear();
-    this.#imports.clear();
+    const promised = this.#imports.clear();
     this.#answers.clear();
     this.#exports.clear();
     this.#bytes = 0;
@@ -567,9 +567,9 @@ export class Session implements Slots, Listener, Exit, Answering {
   take(slot: Slot): unknown {
     switch (slot.kind) {
       case 'object':
-        return this.#object(slot.id);
+        return this.#imports.object(slot.id);
       case 'promise':
-        return this.#promise(slot.id);
+        return this.#imports.promise(slot.id);
       case 'yours': {
         const known = this.#exports.get(slot.id);
         if (known === undefined) throw new Violation('a value names what was never offered, or was given back');
@@ -585,70 +585,24 @@ export class Session implements Slots, Listener, Exit, Answering {
     }
   }
 
-  #object(id: number): object {
-    let entry = this.#imports.get(id);
-    let found = entry?.import.deref();
-    if (entry === undefined || found === undefined) {
-      if (this.#promised.has(id)) throw new Violation('one number is an object and a promise');
-      if (entry === undefined) this.#room(weights.import);
-      found = new Import(this, id);
-      entry = { import: new WeakRef(found), mentions: entry?.mentions ?? 0 };
-      this.#imports.set(id, entry);
-      noticeCollected(found, this.#self);
-    }
-    entry.mentions += 1;
-    return found.reference;
-  }
-
-  #promise(id: number): Promise<unknown> {
-    let found = this.#promised.get(id);
-    if (found === undefined) {
-      if (this.#imports.has(id)) throw new Violation('one number is an object and a promise');
-      const vow = new Vow(this.account);
-      this.#room(weights.promise);
-      vow.watchedInside();
-      found = new ImportedPromise(this, id, vow);
-      vow.along(found);
-      this.#promised.set(id, found);
-    }
-    found.mentions += 1;
-    return found.vow.promise();
-  }
-
-  #room(weight: number): void {
-    if (this.#imports.size + this.#promised.size >= this.#limits.exports)
-      throw new CapError('limit', 'too many references came by this connection: give some back before you send more');
-    this.#keeps(weight);
-  }
-
   /** Nobody here holds it any more. */
   collected(id: number): void {
-    const entry = this.#imports.get(id);
-    if (!this.#dialect.collects) return;
-    if (this.#closed === undefined && entry !== undefined && entry.import.deref() === undefined)
-      this.#giveBack(id, entry);
+    if (!this.#dialect.collects || this.#closed !== undefined) return;
+    const mentions = this.#imports.collected(id);
+    if (mentions > 0) this.#giveBack(id, mentions);
   }
 
   release(given: Import): void {
-    given.released = true;
-    const { id } = given.slot;
-    const entry = this.#imports.get(id);
-    if (this.#closed === undefined && entry?.import.deref() === given) this.#giveBack(id, entry);
+    const mentions = this.#imports.release(given);
+    if (mentions > 0 && this.#closed === undefined) this.#giveBack(given.slot.id, mentions);
   }
 
-  #giveBack(id: number, entry: Imported): void {
-    this.#imports.delete(id);
+  #giveBack(id: number, mentions: number): void {
     this.#keeps(-weights.import);
-    this.#tongue.drop(id, entry.mentions);
+    this.#tongue.drop(id, mentions);
     this.#forgetSoon();
   }
 }
 
 /** Of a call whose answer nobody wants. */
 const ignored: Awaited = Object.freeze({ fulfil: () => {}, break: () => {} });
-
-interface Imported {
-  readonly import: WeakRef<Import>;
-  /** How often the peer has mentioned it: also while nobody held it. */
-  mentions: number;
-}
