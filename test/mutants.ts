@@ -173,9 +173,34 @@ export const MUTANTS: readonly Mutant[] = [
   { name: 'origin', breaks: 'a web page can enter', tests: ['packages/host/src/entry.test.ts'] },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {
-    name: 'captp-data',
-    breaks: 'a peer’s call on an answer that is data runs what that inherits',
-    tests: ['packages/vat/src/captp/endo-values.test.ts'],
+    name: 'captp-encoded',
+    breaks: 'an answer that could not be carried takes calls all the same',
+    tests: ['packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
+    name: 'captp-embargo',
+    breaks: 'what is sent to an object overtakes what was sent to the promise of it',
+    tests: ['packages/vat/src/captp/captp.test.ts'],
+  },
+  {
+    name: 'captp-drop',
+    breaks: 'what a peer has given back is kept until the connection closes',
+    tests: ['packages/vat/src/captp/captp.test.ts'],
+  },
+  {
+    name: 'captp-memory',
+    breaks: 'a peer can make a connection keep as much as it likes',
+    tests: ['packages/vat/src/captp/hostile.test.ts', 'packages/vat/src/captp/endo.test.ts'],
+  },
+  {
+    name: 'captp-send-before-commit',
+    breaks: 'what a turn sends to a peer leaves before the turn is on the disk',
+    tests: ['packages/vat/src/captp/commit.test.ts'],
+  },
+  {
+    name: 'captp-ping',
+    breaks: 'a peer that is gone without a word is waited for',
+    tests: ['packages/vat/src/drivers/websocket.test.ts'],
   },
   {
     name: 'durable-undo',
@@ -229,8 +254,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'frame',
-    breaks: 'frames are decoded whatever their fields are',
-    tests: ['packages/vat/src/captp/frame.test.ts'],
+    breaks: 'frames are parsed whatever they cost',
+    tests: ['packages/vat/src/captp/dialects/endo.test.ts', 'packages/vat/src/captp/dialects/hob.test.ts'],
   },
   {
     name: 'durable-sweep',

@@ -9,6 +9,9 @@
 import {
   CapError,
   type Clock,
+  type Connection,
+  captp,
+  closeCodes,
   driverOf,
   E,
   exportLedger,
@@ -30,7 +33,6 @@ import {
   type Vats,
   verifyLedger,
 } from '@hob/vat';
-import { closeCodes, type EndoConnection, endoConnection } from '@hob/vat/captp';
 import { type Alarm, Alarms } from './alarm.ts';
 import { type Listener, listen } from './drivers/listener.ts';
 import { openStateDir } from './drivers/state-dir.ts';
@@ -88,7 +90,7 @@ interface Bearer {
   readonly meter: Meter;
   /** A newer socket of the same bearer closes the older one. */
   readonly single: boolean;
-  connection?: EndoConnection<object>;
+  connection?: Connection;
 }
 
 export async function openHost(options: HostOptions): Promise<Host> {
@@ -117,7 +119,7 @@ class LiveHost implements Host {
   /** By the hash of the secret. */
   readonly #bearers = new Map<string, Bearer>();
   readonly #granters = new Set<string>();
-  readonly #connections = new Set<EndoConnection<object>>();
+  readonly #connections = new Set<Connection>();
   readonly #listeners = new Set<Listener>();
   readonly #count: Promise<Far<() => number>>;
   readonly #reader: Far<LedgerReader>;
@@ -212,10 +214,10 @@ class LiveHost implements Host {
     const listener = await listen<Bearer>(
       port,
       (secret) => this.#bearers.get(hashSecret(secret)),
-      (bearer, duplex) => {
+      (bearer, duplex, dialect) => {
         if (bearer.single)
           bearer.connection?.close('a newer connection of this session took its place', closeCodes.fenced);
-        const connection = endoConnection<object>(duplex, { bootstrap: bearer.face, meter: bearer.meter });
+        const connection = captp(duplex, { dialect, bootstrap: bearer.face, meter: bearer.meter });
         bearer.connection = connection;
         this.#connections.add(connection);
         connection.closed.then(() => {

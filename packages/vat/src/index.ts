@@ -1,13 +1,29 @@
 /** The public face of `@hob/vat`: actors, turns, references, meters, drivers, the store and its ledger. */
 export { spawn } from './actor.ts';
 export * from './actors/index.ts';
+export {
+  type CapTPOptions,
+  type Connected,
+  type Connection,
+  captp,
+  type DialectName as Dialect,
+  dialects,
+  release,
+} from './captp/captp.ts';
+export { connect } from './captp/connect.ts';
+export { closeCodes, type Duplex } from './captp/duplex.ts';
+export { type CapTPLimits, defaultLimits } from './captp/session/limits.ts';
+export type { CapTPStats } from './captp/session/session.ts';
 export type { Clock } from './clock.ts';
 export { cut } from './cut.ts';
 export { type DriverCall, type DriverOptions, driver, driverOf } from './driver.ts';
 export { restoreStore } from './drivers/backup.ts';
+export { fromChild } from './drivers/child.ts';
 export { systemClock } from './drivers/clock.ts';
+export { memoryPair } from './drivers/memory-pair.ts';
 export { mutant, mutantName } from './drivers/mutant.ts';
 export { systemRandom } from './drivers/random.ts';
+export { fromWebSocket, largestFrame } from './drivers/websocket.ts';
 export { CapError, type LifecycleCode, type VatCode } from './errors.ts';
 export { E } from './eventual.ts';
 export { exportLedger } from './ledger/export.ts';

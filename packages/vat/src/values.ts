@@ -366,6 +366,16 @@ export function passArgs(args: unknown[], account: Account): Passed {
   return { args, promises: into.promises };
 }
 
+/**
+ * Data that a decoder has just made out of text: every object in it new, plain and frozen. Known to be clean, as if it had been
+ * copied here, unless it holds bytes, which cannot be frozen.
+ */
+export function decoded(made: object, promises: boolean, mutable: boolean, bytes: number): void {
+  if (!mutable) clean.add(made);
+  if (promises) withPromises.add(made);
+  if (bytes > 64) sizes.set(made, bytes);
+}
+
 /** The arguments of a portrait: no promises, and their size is what the meter is charged. */
 export function keepArgs(args: unknown[]): {
   readonly args: readonly unknown[];
