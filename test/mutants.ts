@@ -148,8 +148,8 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'on a full disk nothing can be revoked for good',
     tests: ['packages/vat/src/store/reserve.test.ts'],
   },
-  { name: 'revoker', breaks: 'a revoked grant goes on', tests: ['packages/revocable/src/gate.test.ts'] },
-  { name: 'limit', breaks: 'a grant of N uses is one of any number', tests: ['packages/revocable/src/gate.test.ts'] },
+  { name: 'revoker', breaks: 'a revoked grant goes on', tests: ['packages/revocable/src/grant.test.ts'] },
+  { name: 'limit', breaks: 'a grant of N uses is one of any number', tests: ['packages/revocable/src/grant.test.ts'] },
   { name: 'origin', breaks: 'a web page can enter', tests: ['packages/host/src/entry.test.ts'] },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {
@@ -196,5 +196,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'durable-sweep',
     breaks: 'the sweep deletes what somebody holds',
     tests: ['packages/vat/src/durable/sweep.test.ts'],
+  },
+  {
+    name: 'wake-restart',
+    breaks: 'what an actor wanted to be woken for is forgotten at a restart',
+    tests: ['packages/vat/src/wake.test.ts'],
+  },
+  {
+    name: 'wake-undo',
+    breaks: 'a wake that an undone turn set comes all the same',
+    tests: ['packages/vat/src/wake.test.ts'],
   },
 ];

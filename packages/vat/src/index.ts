@@ -7,13 +7,18 @@ export { type DriverCall, type DriverOptions, driver, driverOf } from './driver.
 export { systemClock } from './drivers/clock.ts';
 export { mutant, mutantName } from './drivers/mutant.ts';
 export { systemRandom } from './drivers/random.ts';
+export { ephemeral } from './ephemeral.ts';
 export { CapError, type LifecycleCode, type VatCode } from './errors.ts';
 export { E } from './eventual.ts';
+export { breakAnswer, frozenCopy, tellAnyway } from './forwarding.ts';
+export { argumentsOf, lastingName } from './identity.ts';
 export { exportLedger } from './ledger/export.ts';
 export { ledgerArguments, redactLedger } from './ledger/redact.ts';
 export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/verify.ts';
+export { type Passing, passOn } from './passing.ts';
 export { define, defineProcedure } from './portrait.ts';
 export { isReference } from './reference.ts';
+
 export { farOf, promise } from './resolver.ts';
 export { openStore, type Store } from './store/store.ts';
 export { type ByteSink, type ByteSource, iterate } from './streams.ts';
@@ -21,7 +26,7 @@ export { hashSecret, newSecret } from './sturdyrefs.ts';
 export { table } from './table.ts';
 export { type TestClock, testClock } from './test-clock.ts';
 export { trace } from './trace.ts';
-export { attempt, byMessage, inTurn, ledgerLine, under, vatTime, wallTime } from './turn.ts';
+export { attempt, bootId, byMessage, freshName, inTurn, ledgerLine, under, vatTime, wallTime } from './turn.ts';
 export type {
   AnyDefinition,
   Bcom,
@@ -41,4 +46,6 @@ export type {
   TurnRecord,
 } from './types.ts';
 export type { Vat } from './vat.ts';
-export { onlyVats, openVats, type Vats, type VatsOptions } from './vats.ts';
+export { onlyVats, openVats, type Vats, type VatsOptions, vatOf, vatsOf } from './vats.ts';
+export { cancelWake, wakeAt } from './wake.ts';
+export { type Watch, watch } from './watch.ts';

@@ -14,8 +14,9 @@ import { mutant } from './drivers/mutant.ts';
 import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { encodeArgs, type Said } from './ledger/arguments.ts';
-import type { Target } from './message.ts';
+import type { Message, Target } from './message.ts';
 import type { Account } from './meter.ts';
+import type { Vats } from './vats.ts';
 import { quieten, vowOf } from './vow.ts';
 
 /** Something done in place that can be undone. */
@@ -61,6 +62,18 @@ export interface Home {
   readonly chain: Chain;
   /** Keeps what this vat holds; undefined where it lives in memory only. */
   readonly keeper: Keeper | undefined;
+  /** Who is to be woken when. */
+  readonly wakes: Wakes;
+  /** Chance, taken once a process: with a number of the vat it names things over the life of a store. */
+  readonly era: string;
+  /** All vats of the same store. */
+  readonly vats: Vats;
+}
+
+/** What is to be sent at a vat time. */
+export interface Wakes {
+  set(at: number, key: string, message: Message): void;
+  cancel(key: string): void;
 }
 
 export interface Mark {
@@ -248,3 +261,12 @@ export const vatTime = (): number => turnFor('vatTime').home.clock.boottime();
 
 /** ms since 1970. May shorten a deadline, never lengthen one. */
 export const wallTime = (): number => turnFor('wallTime').home.clock.wall();
+
+/** Changes with each boot of the machine: what is to die with its boot remembers it. */
+export const bootId = (): string => turnFor('bootId').home.clock.bootId;
+
+/** A name for people and the ledger, unique over the life of a store. It opens nothing. */
+export function freshName(prefix: string): string {
+  const { home } = turnFor('freshName');
+  return `${prefix}${home.nextId()}-${home.era}`;
+}

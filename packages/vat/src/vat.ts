@@ -9,8 +9,9 @@ import { CapError } from './errors.ts';
 import { Message } from './message.ts';
 import type { Account } from './meter.ts';
 import { type Household, type Intake, type Runnable, Thunk } from './runnable.ts';
-import { type Turn, turnFor } from './turn.ts';
+import { type Turn, turnFor, type Wakes } from './turn.ts';
 import type { Far, Faraway, Portrait } from './types.ts';
+import type { Vats } from './vats.ts';
 import { Vow } from './vow.ts';
 
 export interface Vat {
@@ -35,6 +36,9 @@ export interface Ground {
   readonly chain: Chain;
   readonly clock: Clock;
   readonly keeper: Keeper | undefined;
+  readonly wakes: Wakes;
+  readonly era: string;
+  readonly vats: Vats;
 }
 
 /** A turn whose effects are thrown away. */
@@ -64,6 +68,9 @@ export class LiveVat implements Vat, Household {
   readonly chain: Chain;
   readonly clock: Clock;
   readonly keeper: Keeper | undefined;
+  readonly wakes: Wakes;
+  readonly era: string;
+  readonly vats: Vats;
   #ids: number;
   #halted: CapError | undefined;
   #interrupted = false;
@@ -76,6 +83,9 @@ export class LiveVat implements Vat, Household {
     this.chain = ground.chain;
     this.clock = ground.clock;
     this.keeper = ground.keeper;
+    this.wakes = ground.wakes;
+    this.era = ground.era;
+    this.vats = ground.vats;
     this.#ids = Number(this.keeper?.get(numbersKey(name)) ?? 0);
   }
 

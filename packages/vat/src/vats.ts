@@ -22,15 +22,16 @@ import { Message } from './message.ts';
 import { Account } from './meter.ts';
 import { type Kind, kindOf } from './portrait.ts';
 import { isReference, procedureReference, targetOf } from './reference.ts';
-import type { Runnable } from './runnable.ts';
+import { Runnable } from './runnable.ts';
 import { Scheduler } from './scheduler.ts';
 import { engineOf, type Store, type StoreEngine } from './store/store.ts';
-import { type Shelf, Sturdyrefs } from './sturdyrefs.ts';
+import { base32, type Shelf, Sturdyrefs } from './sturdyrefs.ts';
 import { nameOfTable, storedTable } from './table.ts';
 import type { Line } from './turn.ts';
 import type { AnyDefinition, Far, Meter, Outcome, TurnRecord } from './types.ts';
 import { LiveVat, type Vat } from './vat.ts';
 import { Vow, vowOf } from './vow.ts';
+import { LiveWakes } from './wake.ts';
 
 export interface VatsOptions {
   /** Where ledger lines go. Without one they are dropped. */
@@ -76,6 +77,18 @@ export function onlyVats(): Vats {
   return first;
 }
 
+/** The vats that `reference` lives in, where it is an actor; else those that are open, where that is one set. */
+export const vatsOf = (reference: unknown): Vats => homeOf(reference)?.vats ?? onlyVats();
+
+/** The vat that an actor lives in; undefined for all else. */
+export const vatOf = (reference: unknown): Vat | undefined => homeOf(reference);
+
+function homeOf(reference: unknown): LiveVat | undefined {
+  const target = targetOf(reference);
+  const at = target instanceof Vow && target.settled === 'fulfilled' ? targetOf(target.value) : target;
+  return at instanceof Runnable && at.home instanceof LiveVat ? at.home : undefined;
+}
+
 export async function openVats(options: VatsOptions = {}): Promise<Vats> {
   return new LiveVats(options);
 }
@@ -93,6 +106,8 @@ class LiveVats implements Vats {
   readonly #causes = new Causes();
   readonly #chain = new Chain([], this.#causes);
   readonly #sturdyrefs: Sturdyrefs;
+  readonly #wakes: LiveWakes;
+  readonly #era: string;
   readonly #keeper: Keeper | undefined;
   readonly #edge: Edge | undefined;
   readonly #ledger: Ledger | undefined;
@@ -136,6 +151,14 @@ class LiveVats implements Vats {
     // After the keeper: a store that is refused gets no line either.
     ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random });
     this.#sturdyrefs = new Sturdyrefs(random, this.#shelf());
+    this.#era = base32(random(5));
+    this.#wakes = new LiveWakes({
+      clock,
+      now: () => clock.boottime(),
+      keeper: this.#keeper,
+      edge: this.#edge,
+      chain: (causes) => new Chain(causes, this.#causes),
+    });
     this.#ledger = ledger;
     let seq = 0;
     const ground: Delivery = {
@@ -186,10 +209,12 @@ class LiveVats implements Vats {
       target.post(message);
     }
     edge.turn(over, []);
+    this.#wakes.restore();
   }
 
   /** A commit failed: what is in memory may never have happened. */
   #lose(why: CapError): void {
+    this.#wakes.close();
     for (const vat of this.#vats.values()) vat.interrupt(why);
   }
 
@@ -218,6 +243,9 @@ class LiveVats implements Vats {
         chain: this.#chain,
         clock: this.#clock,
         keeper: this.#keeper,
+        wakes: this.#wakes,
+        era: this.#era,
+        vats: this,
       });
       const over = this.#closed ?? this.#edge?.failed;
       if (over !== undefined) vat.interrupt(over);
@@ -299,6 +327,7 @@ class LiveVats implements Vats {
   async close(): Promise<void> {
     this.#closed ??= new CapError('vat-halted', 'these vats are closed: open new ones');
     open.delete(this);
+    this.#wakes.close();
     for (const vat of this.#vats.values()) vat.interrupt(this.#closed);
     await this.#sweep?.catch(() => {});
     await this.#edge?.settled().catch(() => {});

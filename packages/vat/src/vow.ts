@@ -66,6 +66,8 @@ export class Vow extends Target implements Answer {
   /** Somebody else sees its breaking: an actor, a pipelined message. */
   #watched = false;
   #charge: Charge | undefined;
+  /** Takes messages while it is pending, in place of waiting. */
+  #route: Target | undefined;
   /** The turn that settled or linked it, until that is durable: nobody outside may know before. */
   #after: Barrier | undefined;
 
@@ -130,7 +132,8 @@ export class Vow extends Target implements Answer {
     }
     this.#seen();
     // Also while those that waited are on their way: it must not overtake them.
-    if (this.#state === 'pending' || this.#waiting !== undefined) {
+    if (this.#state === 'pending' && this.#route !== undefined) this.#route.post(message);
+    else if (this.#state === 'pending' || this.#waiting !== undefined) {
       message.to = this;
       this.#waiting ??= [];
       this.#waiting.push(message);
@@ -139,6 +142,14 @@ export class Vow extends Target implements Answer {
       if (this.#state === 'broken') message.fail(this.#value);
       else forward(message, this.#value);
     }
+  }
+
+  /**
+   * Messages to it need not wait: while it is pending `target` takes them, in order. For one that nobody else knows yet. What comes after
+   * it is settled goes to what it became, and so behind them.
+   */
+  route(target: Target): void {
+    this.#route = target;
   }
 
   near(method: string, args: readonly unknown[]): unknown {
@@ -227,6 +238,7 @@ export class Vow extends Target implements Answer {
     this.#state = state;
     this.#value = value;
     this.#after = later(this.#after, barrier());
+    this.#route = undefined;
     this.#refund();
     if (this.#waiting !== undefined || this.#watchers !== undefined) telling(this);
     else if (this.#settleNative !== undefined) this.#tellNative(state, value);
@@ -260,12 +272,14 @@ export class Vow extends Target implements Answer {
     this.#value = end;
     this.#waiting = undefined;
     this.#watchers = undefined;
+    this.#route = undefined;
     this.#refund();
     // Whoever sends through us from now on comes after what waits here, so appending keeps the order of every sender.
     if (waiting !== undefined && losesPlace) {
       const late = (): void => each(waiting, (message) => end.post(message));
       end.watch(late, late);
-    } else if (waiting !== undefined) end.#waiting = joined(end.#waiting, waiting);
+    } else if (waiting !== undefined && end.#route !== undefined) each(waiting, (message) => end.post(message));
+    else if (waiting !== undefined) end.#waiting = joined(end.#waiting, waiting);
     if (this.#settleNative !== undefined) this.#followNatively(end);
     if (watchers !== undefined) end.#watchers = joined(end.#watchers, watchers);
   }
