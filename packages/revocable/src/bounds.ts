@@ -5,7 +5,7 @@
  * (a promise, an object with behaviour of its own) is no data and is refused. A method that is bounded takes no arguments beyond those
  * that its bounds speak of: one more could change what the others mean. A refusal names the argument and what is allowed.
  */
-import { CapError, isReference, mutant } from '@hob/vat';
+import { CapError, frozenData, isReference, mutant } from '@hob/vat';
 
 /** What an argument may be: exactly this data, one of these, or a number between. By data, never by pattern. */
 export type Bound =
@@ -22,50 +22,45 @@ const refuse = (what: string): never => {
 const isRecord = (x: unknown): x is Readonly<Record<string, unknown>> =>
   typeof x === 'object' && x !== null && !Array.isArray(x) && !isReference(x);
 
-/** A copy, each part read once. What is compared with is copied and frozen when it becomes part of a portrait. Errors: `invalid`. */
+/** A frozen copy: nobody changes later what was checked, nor what arguments are compared with. Errors: `invalid`. */
 export function readBounds(given: Bounds): Bounds {
+  const where: unknown = frozenData(given);
   const shape = 'where is a record such as {pay: {0: {is: "alice"}, 1: {max: 50}}}';
-  if (!isRecord(given) || Object.keys(given).length === 0) return refuse(shape);
-  const methods = Object.entries(given).map(([method, positions]) => {
-    if (method === '' || method === '__proto__' || !isRecord(positions) || Object.keys(positions).length === 0)
-      return refuse(shape);
-    const bounds = Object.entries(positions).map(([position, bound]) => {
+  if (!isRecord(where) || Object.keys(where).length === 0) return refuse(shape);
+  for (const [method, positions] of Object.entries(where)) {
+    if (method === '' || !isRecord(positions) || Object.keys(positions).length === 0) return refuse(shape);
+    for (const [position, bound] of Object.entries(positions)) {
       if (!/^(?:0|[1-9]\d?)$/.test(position))
         refuse(`"${position.slice(0, 64)}" is no position of an argument: they count from 0 to 99`);
-      return [position, readBound(bound)] as const;
-    });
-    return [method, Object.freeze(Object.fromEntries(bounds))] as const;
-  });
-  return Object.freeze(Object.fromEntries(methods)) as Bounds;
+      checkBound(bound);
+    }
+  }
+  return where as Bounds;
 }
 
-function readBound(given: unknown): Bound {
+function checkBound(bound: unknown): void {
   const shape = 'a bound is {is: …}, {oneOf: […]} or {min: …, max: …}';
-  if (!isRecord(given)) return refuse(shape);
-  const { is, oneOf, min, max } = given;
-  switch (Object.keys(given).sort().join()) {
+  if (!isRecord(bound)) return refuse(shape);
+  switch (Object.keys(bound).sort().join()) {
     case 'is':
-      return Object.freeze({ is });
-    case 'oneOf': {
-      const choices: unknown = Array.isArray(oneOf) ? [...oneOf] : [];
-      if ((choices as unknown[]).length === 0) refuse('oneOf is a list of at least one choice');
-      return Object.freeze({ oneOf: Object.freeze(choices) as readonly unknown[] });
-    }
+      return;
+    case 'oneOf':
+      if (!Array.isArray(bound['oneOf']) || bound['oneOf'].length === 0)
+        refuse('oneOf is a list of at least one choice');
+      return;
     case 'min':
     case 'max':
     case 'max,min': {
+      const { min, max } = bound;
       for (const end of [min, max])
         if (end !== undefined && !(typeof end === 'number' && Number.isFinite(end)))
           refuse('min and max are finite numbers');
       if (min === undefined && max === undefined) refuse(shape);
       if ((min as number) > (max as number)) refuse('min is at most max');
-      return Object.freeze({
-        ...(min === undefined ? {} : { min: min as number }),
-        ...(max === undefined ? {} : { max: max as number }),
-      });
+      return;
     }
     default:
-      return refuse(shape);
+      refuse(shape);
   }
 }
 

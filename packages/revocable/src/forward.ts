@@ -40,10 +40,8 @@ export type Outcome = { readonly ok: boolean; readonly value?: unknown; readonly
 /** What a forwarder decides. `state` is its portrait: data and references. All of it is synchronous. */
 export interface Policy<S extends readonly unknown[]> {
   /** Before a call: refuses by throwing, or answers the next state. `now` is vat time. What it throws changes nothing. */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a policy that has nothing to change answers nothing
   readonly before?: (state: S, method: string, args: readonly unknown[], now: number) => S | void;
   /** After it, in a later turn. */
-  // biome-ignore lint/suspicious/noConfusingVoidType: the same
   readonly after?: (state: S, method: string, outcome: Outcome) => S | void;
   /** What comes out in place of `value`. Without it every reference in it gets a face of this forwarder. */
   readonly wrap?: (state: S, value: unknown) => unknown;

@@ -3,6 +3,7 @@
 import { type Definition, define, E, exportLedger, type Far, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vats } from '@hob/vat'; // biome-ignore format: one line
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { code, say } from '../test/world.ts';
 import { type Gate, grantOf, type Terms } from './index.ts';
 
 let clock: TestClock;
@@ -36,15 +37,7 @@ const gateOf = async (terms: Terms): Promise<Gated> => {
   })) as unknown as [Far<Gate>, Far<Box>];
   return { gate, cap };
 };
-const admit = ({ cap }: Gated, method = 'read'): Promise<string> =>
-  (method === ''
-    ? (E(cap) as unknown as () => Promise<unknown>)()
-    : (E(cap) as unknown as Record<string, () => Promise<unknown>>)[method as string]!()
-  ) // biome-ignore lint/style/noNonNullAssertion: E has every name
-    .then(
-      () => 'ok',
-      (error: { code: string }) => error.code,
-    );
+const admit = ({ cap }: Gated, method = 'read'): Promise<string> => code(say(cap, method));
 async function lines(): Promise<readonly Record<string, unknown>[]> {
   const all: Record<string, unknown>[] = [];
   for await (const line of exportLedger(store)) all.push(JSON.parse(line));

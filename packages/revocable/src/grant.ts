@@ -100,7 +100,7 @@ const policy: FullPolicy<State> = {
   pass: ([, limits, mode]) => {
     if (passesLate) return;
     if (mode === 'revoked') throw revoked();
-    if (isOver(limits, limits.grace)) throw expired();
+    if (isOver(limits, withoutGrace ? 0 : limits.grace)) throw expired();
   },
   line: ([grant, limits, , left]) => ({
     grant,

@@ -4,7 +4,7 @@ import { CapError } from './errors.ts';
 import { Message } from './message.ts';
 import { targetOf } from './reference.ts';
 import { type Effect, turnFor } from './turn.ts';
-import { pass, passArgs, thrown } from './values.ts';
+import { keepArgs, pass, passArgs, thrown } from './values.ts';
 
 /**
  * The running turn commits, and all the same its answer breaks with `error`, as by `bcom.broken`. For a procedure that passes
@@ -52,3 +52,6 @@ export function tellAnyway(to: object, method: string, ...data: unknown[]): void
 export function frozenCopy<V>(value: V): V {
   return pass(value, turnFor('frozenCopy').account) as V;
 }
+
+/** The same of what a portrait may hold, so without promises; in a turn or outside. Errors: `invalid`. */
+export const frozenData = <V>(value: V): V => keepArgs([value]).args[0] as V;

@@ -10,7 +10,7 @@ export { systemRandom } from './drivers/random.ts';
 export { ephemeral } from './ephemeral.ts';
 export { CapError, type LifecycleCode, type VatCode } from './errors.ts';
 export { E } from './eventual.ts';
-export { breakAnswer, frozenCopy, tellAnyway } from './forwarding.ts';
+export { breakAnswer, frozenCopy, frozenData, tellAnyway } from './forwarding.ts';
 export { argumentsOf, lastingName } from './identity.ts';
 export { exportLedger } from './ledger/export.ts';
 export { ledgerArguments, redactLedger } from './ledger/redact.ts';

@@ -157,6 +157,7 @@ test('a wake is paid for as a queued message, until it comes or is cancelled', a
   expect(set).toBeGreaterThan(10);
   expect(set).toBeLessThanOrEqual(20);
   clock.advance(1000);
+  await new Promise((resolve) => setImmediate(resolve));
   expect(await E(sleeper).heard()).toHaveLength(set);
   const id = await E(sleeper).sleep(1000, 'y');
   await E(sleeper).cancel(id);
