@@ -7,7 +7,7 @@
  * Which object has which face is known by identity: weakly in this process, and for a membrane in a durable vat by a row of its table, under
  * the object's name in the store. Holders can ask for neither.
  */
-import { argumentsOf, breakAnswer, byMessage, ephemeral, isReference, lastingName, mutant, passOn, spawn, type Table } from '@hob/vat'; // biome-ignore format: one line
+import { argumentsOf, became, breakAnswer, byMessage, ephemeral, isReference, lastingName, mutant, passOn, spawn, type Table } from '@hob/vat'; // biome-ignore format: one line
 import { Face, type Rules } from './face.ts';
 
 export interface Crossing {
@@ -41,7 +41,8 @@ const bareCallbacks = mutant('membrane-back');
 export function standsFor(reference: unknown): Stands | undefined {
   const said = argumentsOf(reference, Face);
   if (said !== undefined) return { rules: said[0] as Rules, inner: said[1] as object, back: said[2] as boolean };
-  return typeof reference === 'object' && reference !== null ? fleeting.get(reference) : undefined;
+  const at = became(reference);
+  return typeof at === 'object' && at !== null ? fleeting.get(at) : undefined;
 }
 
 /** `value` as the other side gets it. It is frozen data, as a message carries it. */
@@ -63,8 +64,10 @@ export function cross(value: unknown, by: Crossing): unknown {
   return changed ? Object.fromEntries(entries) : value;
 }
 
-function faceFor(reference: object, by: Crossing): object {
+function faceFor(given: object, by: Crossing): object {
   const { rules, inward, members } = by;
+  // Not by the name of a promise, where it is known what that has become: there would be two faces of one object.
+  const reference = became(given);
   const known = standsFor(reference);
   if (known !== undefined && known.rules === rules && !staysWrapped)
     return known.back === inward ? reference : known.inner;

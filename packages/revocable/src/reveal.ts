@@ -5,7 +5,7 @@
  * `denied`, audited ones unless they say that they may be mounted. What was seen ends with the grants that it was seen through, and whoever
  * revokes one waits until it has.
  */
-import { CapError, type Far, inTurn, type Vat, vatOf, type Watch, watch } from '@hob/vat';
+import { becomes, CapError, type Far, inTurn, type Vat, vatOf, type Watch, watch } from '@hob/vat';
 import { standsFor } from './cross.ts';
 
 export interface Revealed<T> {
@@ -29,6 +29,7 @@ export async function reveal<T extends object>(cap: Far<T>): Promise<Revealed<T>
   };
   let inner: object = cap as object;
   try {
+    inner = await becomes(inner);
     for (let at = standsFor(inner); at !== undefined; at = standsFor(inner)) {
       const { rules, back, inner: behind } = at;
       // A callback's face is for what is behind, not for the host.
@@ -39,7 +40,7 @@ export async function reveal<T extends object>(cap: Far<T>): Promise<Revealed<T>
         grants.push(cause);
         watches.push(watch([cause]));
       });
-      inner = behind;
+      inner = await becomes(behind);
     }
   } catch (error) {
     done();

@@ -1,8 +1,8 @@
 /**
  * Who is who: what a forwarder has to know of references, and their holders must not.
  *
- * A reference tells its holder nothing. These two tell more to who has more: the vat's own programs, and who holds the very
- * definition that an actor was made of. Neither can be asked by a message.
+ * A reference tells its holder nothing. These tell more to who has more: the vat's own programs, and who holds the very
+ * definition that an actor was made of. None of them can be asked by a message.
  */
 import { Actor } from './actor.ts';
 import { CapError } from './errors.ts';
@@ -33,7 +33,20 @@ export function lastingName(reference: object): string | undefined {
  */
 export function argumentsOf(reference: unknown, definition: AnyDefinition): readonly unknown[] | undefined {
   const kind = kindOf(definition);
-  const target = targetOf(reference);
-  const at = target instanceof Vow && target.settled === 'fulfilled' ? targetOf(target.value) : target;
+  const at = targetOf(became(reference));
   return kind !== undefined && at instanceof Actor ? at.argumentsOf(kind) : undefined;
+}
+
+/** Of a reference that `farOf` made of a promise: what that has become, where it has; everything else is itself. */
+export function became<X>(reference: X): X {
+  const target = targetOf(reference);
+  if (!(target instanceof Vow) || target.settled !== 'fulfilled') return reference;
+  return (targetOf(target.value) === undefined ? reference : target.value) as X;
+}
+
+/** The same, once it has become something. For a host program. */
+export async function becomes<X>(reference: X): Promise<X> {
+  const target = targetOf(reference);
+  if (target instanceof Vow) await new Promise((resolve, reject) => target.watchOutside(resolve, reject));
+  return became(reference);
 }

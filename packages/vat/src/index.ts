@@ -11,7 +11,7 @@ export { ephemeral } from './ephemeral.ts';
 export { CapError, type LifecycleCode, type VatCode } from './errors.ts';
 export { E } from './eventual.ts';
 export { breakAnswer, frozenCopy, frozenData, tellAnyway } from './forwarding.ts';
-export { argumentsOf, lastingName } from './identity.ts';
+export { argumentsOf, became, becomes, lastingName } from './identity.ts';
 export { exportLedger } from './ledger/export.ts';
 export { ledgerArguments, redactLedger } from './ledger/redact.ts';
 export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/verify.ts';
