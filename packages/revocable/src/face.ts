@@ -16,6 +16,8 @@ export interface Rules {
   /** A promise that was passed on became `value`. */
   pass(back: boolean, value: unknown): unknown;
   note(): void;
+  /** Whether its faces may be called near. */
+  near(): boolean;
   reveal(): string | undefined;
 }
 

@@ -21,6 +21,7 @@ import {
   farOf,
   frozenCopy,
   inTurn,
+  isNear,
   ledgerLine,
   mutant,
   type Portrait,
@@ -32,7 +33,7 @@ import {
   vatsOf,
   vatTime,
 } from '@hob/vat';
-import { type Crossing, cross } from './cross.ts';
+import { type Crossing, cross, standsFor } from './cross.ts';
 import { Face, type Rules } from './face.ts';
 
 export type Outcome = { readonly ok: boolean; readonly value?: unknown; readonly error?: Error };
@@ -143,8 +144,9 @@ export function rulesOf<S extends readonly unknown[]>(
       const cause = policy.cause?.(at);
       const sendOn = (): unknown => {
         // Near only where nothing was charged: an object behind that throws takes the whole turn with it.
-        if (near && policy.after === undefined) return callOrSend(inner, method, given);
-        return sendTo(inner, method, given);
+        return near && policy.after === undefined && answersNear(inner)
+          ? callOrSend(inner, method, given)
+          : sendTo(inner, method, given);
       };
       const go = (): unknown => {
         const held = back ? undefined : policy.hold?.(at, method, given);
@@ -201,11 +203,19 @@ export function rulesOf<S extends readonly unknown[]>(
       const noted = policy.note?.(state, vatTime());
       return noted === undefined ? undefined : then(policy.noted?.(noted, self()) ?? noted, undefined);
     },
+    near: () => near,
     reveal() {
       if (policy.reveal === undefined) throw opaque();
       return policy.reveal(state);
     },
   };
+}
+
+/** Whether it can be called now: near, and no forwarder that is reached by message only. */
+function answersNear(inner: object): boolean {
+  if (!isNear(inner)) return false;
+  const behind = standsFor(inner);
+  return behind === undefined || behind.rules.near();
 }
 
 /** For `wrap`: what comes out stays as it is. */
