@@ -15,7 +15,6 @@ import type { Edge } from './durable/edge.ts';
 import { type Keeper, numbersKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { Message } from './message.ts';
-import type { Account } from './meter.ts';
 import { targetOf } from './reference.ts';
 import type { Household } from './runnable.ts';
 import { type Effect, type Turn, turnFor, type Wakes } from './turn.ts';
