@@ -20,6 +20,7 @@ export function tellMount(grant: string, mount: boolean): void {
 
 const policy: FullPolicy<readonly [name: string, mount: boolean]> = {
   near: true,
+  timeless: true,
   line: ([grant]) => ({ grant }),
   after: ([grant], method, outcome) => tellOutcome(grant, method, outcome),
   reveal: ([grant, mount]) => {

@@ -7,8 +7,8 @@
  * Which object has which face is known by identity: weakly in this process, and for a membrane in a durable vat by a row of its table, under
  * the object's name in the store. Holders can ask for neither.
  */
-import { argumentsOf, became, breakAnswer, byMessage, ephemeral, isReference, lastingName, mutant, passOn, spawn, type Table } from '@hob/vat'; // biome-ignore format: one line
-import { Face, type Rules } from './face.ts';
+import { argumentsOf, became, breakAnswer, byMessage, ephemeral, isNear, isReference, lastingName, mutant, passOn, spawn, type Table } from '@hob/vat'; // biome-ignore format: one line
+import { Face, type Rules, type Stands } from './face.ts';
 
 export interface Crossing {
   readonly rules: Rules;
@@ -20,15 +20,12 @@ export interface Crossing {
   readonly pipelined: boolean;
 }
 
-/** What stands behind a face, and for whom. */
-interface Stands {
+interface Known extends Stands {
   readonly rules: Rules;
-  readonly inner: object;
-  readonly back: boolean;
 }
 
 // Faces of what ends with the process: no portrait says what they stand for.
-const fleeting = new WeakMap<object, Stands>();
+const fleeting = new WeakMap<object, Known>();
 /** The faces that were made under some rules, in each direction. */
 const made = new WeakMap<object, readonly [out: WeakMap<object, WeakRef<object>>, back: WeakMap<object, WeakRef<object>>]>(); // biome-ignore format: one line
 
@@ -38,9 +35,12 @@ const barePromises = mutant('membrane-promise');
 const bareCallbacks = mutant('membrane-back');
 
 /** What a face stands for; undefined for everything else. */
-export function standsFor(reference: unknown): Stands | undefined {
+export function standsFor(reference: unknown): Known | undefined {
   const said = argumentsOf(reference, Face);
-  if (said !== undefined) return { rules: said[0] as Rules, inner: said[1] as object, back: said[2] as boolean };
+  if (said !== undefined) {
+    const [rules, inner, back, direct] = said as readonly [Rules, object, boolean, boolean];
+    return { rules, inner, back, direct };
+  }
   const at = became(reference);
   return typeof at === 'object' && at !== null ? fleeting.get(at) : undefined;
 }
@@ -68,30 +68,54 @@ function faceFor(given: object, by: Crossing): object {
   const { rules, inward, members } = by;
   // Not by the name of a promise, where it is known what that has become: there would be two faces of one object.
   const reference = became(given);
+  const held = manyFaces ? undefined : facesUnder(rules, inward).get(reference)?.deref();
+  // One that was made in a turn that was undone stands for nothing.
+  if (held !== undefined && (fleeting.has(held) || standsFor(held) !== undefined)) return held;
   const known = standsFor(reference);
   if (known !== undefined && known.rules === rules && !staysWrapped)
     return known.back === inward ? reference : known.inner;
   if (inward && (members === undefined || bareCallbacks)) return reference;
 
+  const name = lastingName(reference);
+  const kept = name === undefined || manyFaces ? undefined : members?.get(row(name, inward));
+  const face = kept ?? (name === undefined ? fleetingFace(reference, by) : spawn(faceOf(rules, reference, inward)));
+  if (name !== undefined && kept === undefined) members?.set(row(name, inward), face);
+  facesUnder(rules, inward).set(reference, new WeakRef(face));
+  return face;
+}
+
+function facesUnder(rules: Rules, back: boolean): WeakMap<object, WeakRef<object>> {
   let faces = made.get(rules);
   if (faces === undefined) made.set(rules, (faces = [new WeakMap(), new WeakMap()]));
-  const some = faces[inward ? 1 : 0];
-  const held = manyFaces ? undefined : some.get(reference)?.deref();
-  // One that was made in a turn that was undone stands for nothing.
-  if (held !== undefined && standsFor(held) !== undefined) return held;
-  const name = lastingName(reference);
-  const row = `${inward ? 'in' : 'out'} ${name}`;
-  const kept = name === undefined || manyFaces ? undefined : members?.get(row);
-  const face = kept ?? (name === undefined ? fleetingFace(reference, by) : spawn(Face(rules, reference, inward)));
-  if (name !== undefined && kept === undefined) members?.set(row, face);
-  some.set(reference, new WeakRef(face));
+  return faces[back ? 1 : 0];
+}
+
+const row = (name: string, back: boolean): string => `${back ? 'in' : 'out'} ${name}`;
+
+/** The first face of a forwarder, the one that is handed out: `inner` has no other, should it come out itself. */
+export function firstFace(rules: Rules, inner: object, members?: Table<object>): object {
+  const face = spawn(faceOf(rules, inner, false));
+  const reference = became(inner);
+  facesUnder(rules, false).set(reference, new WeakRef(face));
+  const name = members === undefined ? undefined : lastingName(reference);
+  if (name !== undefined) members?.set(row(name, false), face);
   return face;
 }
 
 function fleetingFace(inner: object, { rules, inward: back }: Crossing): object {
-  const face = ephemeral('forwarder', (method, args) => rules.call(inner, back, method, args, byMessage()));
-  fleeting.set(face, { rules, inner, back });
+  const via = { inner, back, direct: answersNear(inner) };
+  const face = ephemeral('forwarder', (method, args) => rules.call(via, method, args, byMessage()));
+  fleeting.set(face, { rules, ...via });
   return face;
+}
+
+const faceOf = (rules: Rules, inner: object, back: boolean): ReturnType<typeof Face> =>
+  Face(rules, inner, back, answersNear(inner));
+
+/** Not so a forwarder of this vat that is reached by message only: its terms say that, and never change. */
+function answersNear(inner: object): boolean {
+  const behind = standsFor(inner);
+  return behind === undefined || !isNear(behind.rules) || behind.rules.near();
 }
 
 function promiseFor(promise: Promise<unknown>, { rules, inward, members, pipelined }: Crossing): Promise<unknown> {
@@ -99,6 +123,8 @@ function promiseFor(promise: Promise<unknown>, { rules, inward, members, pipelin
   return passOn(promise, {
     ok: (value) => rules.pass(inward, value),
     broken: (error) => breakAnswer(error),
-    next: pipelined ? (method, args) => rules.call(promise, inward, method, args, true) : undefined,
+    next: pipelined
+      ? (method, args) => rules.call({ inner: promise, back: inward, direct: false }, method, args, true)
+      : undefined,
   });
 }

@@ -166,6 +166,9 @@ test('faces last: one object has the same face after a restart, and one that com
   const again = await cap(home, 'm');
   const kept = await cap(home, 'self');
   expect((await E(again).deep()).self).toBe(kept);
+  expect(kept).toBe(again);
+  const sub = await E(again).open('x');
+  await say(home.drawer, 'keep', 'sub', sub);
   expect(await say(again, 'isSelf', kept)).toBe(true);
   expect(kept).not.toBe(home.box);
   await E(home.drawer).revoke('m');

@@ -6,10 +6,19 @@
  */
 import { byMessage, type Definition, defineProcedure } from '@hob/vat';
 
+/** What a face stands for. */
+export interface Stands {
+  readonly inner: object;
+  /** Of a callback: from what is behind to who holds the forwarder. */
+  readonly back: boolean;
+  /** It may be called near, where it is near: not a forwarder that is reached by message only. */
+  readonly direct: boolean;
+}
+
 /** The state of a forwarder and what it decides. Held by its faces and its granter. */
 export interface Rules {
-  /** A call on a face. `back` is a callback's: from what is behind to who holds the forwarder. */
-  call(inner: object, back: boolean, method: string, args: readonly unknown[], byMessage: boolean): unknown;
+  /** A call on a face. */
+  call(via: Stands, method: string, args: readonly unknown[], byMessage: boolean): unknown;
   /** It was answered: what the caller gets. */
   land(back: boolean, method: string, value: unknown): unknown;
   fell(back: boolean, method: string, error: Error): void;
@@ -22,7 +31,10 @@ export interface Rules {
 }
 
 /** What a holder has. No state: all of it is with the rules. */
-export const Face: Definition<object, [rules: Rules, inner: object, back: boolean]> = defineProcedure(
+export const Face: Definition<object, [rules: Rules, inner: object, back: boolean, direct: boolean]> = defineProcedure(
   'revocable.forwarder',
-  (_bcom, rules, inner, back) => (method, args) => rules.call(inner, back, method, args, byMessage()),
+  (_bcom, rules, inner, back, direct) => {
+    const via = { inner, back, direct };
+    return (method, args) => rules.call(via, method, args, byMessage());
+  },
 );

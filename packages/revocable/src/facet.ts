@@ -22,6 +22,7 @@ function list(methods: readonly string[]): string {
 
 const policy: FullPolicy<readonly [methods: readonly string[]]> = {
   near: true,
+  timeless: true,
   before: ([methods], method) => checkMethod(methods, method),
   wrap: asItIs,
 };

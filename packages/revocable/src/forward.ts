@@ -11,6 +11,7 @@
 import {
   type AnyDefinition,
   type Bcom,
+  becomes,
   breakAnswer,
   CapError,
   callOrSend,
@@ -22,10 +23,12 @@ import {
   frozenCopy,
   inTurn,
   isNear,
+  isReference,
   ledgerLine,
   mutant,
   type Portrait,
   passOn,
+  promise,
   spawn,
   type Table,
   tellAnyway,
@@ -33,8 +36,8 @@ import {
   vatsOf,
   vatTime,
 } from '@hob/vat';
-import { type Crossing, cross, standsFor } from './cross.ts';
-import { Face, type Rules } from './face.ts';
+import { type Crossing, cross, firstFace } from './cross.ts';
+import type { Rules } from './face.ts';
 
 export type Outcome = { readonly ok: boolean; readonly value?: unknown; readonly error?: Error };
 
@@ -57,7 +60,9 @@ export interface Policy<S extends readonly unknown[]> {
 export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>, 'near'> {
   readonly near?: boolean | ((state: S) => boolean);
   /** What time alone has changed, which is kept whatever becomes of the call. */
-  readonly note?: (state: S, now: number) => S | undefined;
+  readonly note?: (state: S) => S | undefined;
+  /** `before` does not ask for the time: reading the clock costs more than the rest of a near call. */
+  readonly timeless?: true;
   /** What goes with it, once: a ledger line. */
   readonly noted?: (state: S, self: object) => S;
   /** Before a call the other way, of a callback: throws where nothing may pass any more. */
@@ -67,7 +72,7 @@ export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>
   /** What the call waits for, which may break it. */
   readonly hold?: (state: S, method: string, args: readonly unknown[]) => Promise<unknown>;
   /** What the ledger says of a call; undefined where it says nothing. */
-  readonly line?: (state: S) => Readonly<Record<string, unknown>>;
+  readonly line?: (state: S) => { readonly grant: string; readonly use?: number };
   /** What driver calls under it are cut by. */
   readonly cause?: (state: S) => string;
   /** Where a membrane remembers what it wrapped; undefined for a forwarder that wraps only what comes out. */
@@ -101,25 +106,18 @@ export function rulesOf<S extends readonly unknown[]>(
   });
   const comeOut = (at: S, value: unknown, back: boolean): unknown => {
     if (!back && policy.wrap !== undefined) return policy.wrap(at, value);
-    return bareAnswers ? value : cross(value, crossing(back));
+    return bareAnswers || !holdsMore(value) ? value : cross(value, crossing(back));
   };
-  const told = (at: S, kind: string, back: boolean, method: string, code?: string): void => {
-    const line = policy.line?.(at);
-    if (line === undefined) return;
-    const { use: _, ...fields } = line;
-    ledgerLine(kind, {
-      ...fields,
-      method: shown(method),
-      ...(back ? { back } : {}),
-      ...(code === undefined ? {} : { code }),
-    });
+  const told = (at: S, kind: string, back: boolean, method: string, code: string): void => {
+    const grant = policy.line?.(at)?.grant;
+    if (grant !== undefined) ledgerLine(kind, { grant, method: shown(method), back: back || undefined, code });
   };
 
   return {
-    call(inner, back, method, args, asked) {
+    call({ inner, back, direct }, method, args, asked) {
       if (!asked && !near) throw new CapError('not-callable', 'this cap is reached by message only: use E(cap)');
-      const now = vatTime();
-      const noted = policy.note?.(state, now);
+      const now = policy.timeless === true ? 0 : vatTime();
+      const noted = policy.note?.(state);
       const at = noted ?? state;
       let next: S | undefined;
       try {
@@ -139,12 +137,16 @@ export function rulesOf<S extends readonly unknown[]>(
       if (next !== undefined && !asked && !nearCharge)
         throw new CapError('not-callable', 'this cap is reached by message only: use E(cap)');
       const line = policy.line?.(at);
-      if (line !== undefined) ledgerLine('call', { ...line, method: shown(method), ...(back ? { back } : {}) }, args);
-      const given = args.length === 0 ? args : (cross(asked ? args : frozenCopy(args), crossing(!back)) as typeof args);
+      // A literal rather than spreads, which cost as much as the rest of the call.
+      if (line !== undefined)
+        ledgerLine('call', { grant: line.grant, method: shown(method), use: line.use, back: back || undefined }, args);
+      const given = args.some(holdsMore)
+        ? (cross(asked ? args : frozenCopy(args), crossing(!back)) as typeof args)
+        : args;
       const cause = policy.cause?.(at);
       const sendOn = (): unknown => {
         // Near only where nothing was charged: an object behind that throws takes the whole turn with it.
-        return near && policy.after === undefined && answersNear(inner)
+        return near && policy.after === undefined && direct && isNear(inner)
           ? callOrSend(inner, method, given)
           : sendTo(inner, method, given);
       };
@@ -159,14 +161,16 @@ export function rulesOf<S extends readonly unknown[]>(
         told(at, 'result', back, method, codeOf(error));
         throw error;
       }
-      if (!(answer instanceof Promise)) return then(next, comeOut(at, frozenCopy(answer), back));
-      const promise = answer as Promise<unknown>;
+      if (!holdsMore(answer)) return then(next, comeOut(at, answer, back));
+      if (!(answer instanceof Promise))
+        return then(next, comeOut(at, isReference(answer) ? answer : frozenCopy(answer), back));
+      const waited = answer as Promise<unknown>;
       // Nothing to see to: the answer is the object's own.
       if (policy.after === undefined && policy.line === undefined && cause === undefined && policy.wrap === asItIs)
-        return then(next, promise);
+        return then(next, waited);
       return then(
         next,
-        passOn(promise, {
+        passOn(waited, {
           ok: (value) => self().land(back, method, value),
           broken: (error) => {
             self().fell(back, method, error);
@@ -174,7 +178,7 @@ export function rulesOf<S extends readonly unknown[]>(
           },
           next:
             near && policy.wrap === undefined
-              ? (name, more) => self().call(promise, back, name, more, true)
+              ? (name, more) => self().call({ inner: waited, back, direct: false }, name, more, true)
               : undefined,
           cause,
         }),
@@ -200,7 +204,7 @@ export function rulesOf<S extends readonly unknown[]>(
       return cross(value, crossing(back));
     },
     note() {
-      const noted = policy.note?.(state, vatTime());
+      const noted = policy.note?.(state);
       return noted === undefined ? undefined : then(policy.noted?.(noted, self()) ?? noted, undefined);
     },
     near: () => near,
@@ -211,12 +215,9 @@ export function rulesOf<S extends readonly unknown[]>(
   };
 }
 
-/** Whether it can be called now: near, and no forwarder that is reached by message only. */
-function answersNear(inner: object): boolean {
-  if (!isNear(inner)) return false;
-  const behind = standsFor(inner);
-  return behind === undefined || behind.rules.near();
-}
+/** Whether there can be references or promises in it. */
+const holdsMore = (value: unknown): boolean =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function';
 
 /** For `wrap`: what comes out stays as it is. */
 export const asItIs = (_state: readonly unknown[], value: unknown): unknown => value;
@@ -254,12 +255,30 @@ export function forwardFully<S extends readonly unknown[]>(label: string, policy
   const Made: Definition<Rules, S> = define(label, ((bcom: Bcom<never>, ...state: readonly unknown[]) =>
     rulesOf(bcom, (next) => Made(...next), state as unknown as S, policy)) as never);
   const make = <T extends object>(inner: T | Far<T>, ...state: S): Far<T> =>
-    inItsVat(inner, () => spawn(Face(spawn(Made(...state)), inner, false)) as unknown as Far<T>);
+    inItsVat(inner, () => firstFace(spawn(Made(...state)), inner as object) as unknown as Far<T>);
   return Object.freeze(Object.assign(make, { definition: Made as unknown as AnyDefinition }));
 }
 
 /** Makes something here and now, or, outside a turn, in the vats of `inner`. */
-export function inItsVat<T>(inner: unknown, body: () => Far<T>): Far<T> {
-  if (inTurn()) return body();
-  return farOf(vatsOf(inner).vat('grants').turn(body) as unknown as Promise<Far<T>>);
+export function inItsVat<T>(inner: object, body: () => Far<T>): Far<T> {
+  return inTurn() ? body() : (outside(inner, 1, () => [body()])[0] as Far<T>);
+}
+
+/**
+ * Outside a turn: makes so many things in a turn of the vat "grants", and hands out what they will be. Where `inner` itself is still to be
+ * made, that is waited for: two forwarders over one object must know that it is one.
+ */
+export function outside(inner: object, count: number, make: () => readonly unknown[]): readonly Far<unknown>[] {
+  const at = becomes(inner);
+  const run = (it: object): Promise<readonly Far<unknown>[]> =>
+    vatsOf(it)
+      .vat('grants')
+      .turn(() => make()) as unknown as Promise<readonly Far<unknown>[]>;
+  const made = at instanceof Promise ? at.then(run) : run(at);
+  const promises = Array.from({ length: count }, () => promise<Far<unknown>>());
+  made.then(
+    (all) => promises.forEach(({ resolver }, n) => void resolver.resolve(all[n] as Far<unknown>)),
+    (error: Error) => promises.forEach(({ resolver }) => void resolver.break(error)),
+  );
+  return promises.map((each) => farOf(each.promise));
 }

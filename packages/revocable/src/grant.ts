@@ -73,6 +73,7 @@ const live = ([, , mode]: State): void => {
 };
 
 const policy: FullPolicy<State> = {
+  timeless: true,
   near: ([, limits]) => limits.uses === undefined && limits.where === undefined,
   note: (state) => {
     const [grant, limits, mode, left, wake, members] = state;
@@ -102,10 +103,8 @@ const policy: FullPolicy<State> = {
     if (mode === 'revoked') throw revoked();
     if (isOver(limits, withoutGrace ? 0 : limits.grace)) throw expired();
   },
-  line: ([grant, limits, , left]) => ({
-    grant,
-    ...(limits.uses === undefined || left === undefined ? {} : { use: limits.uses - left + 1 }),
-  }),
+  line: ([grant, { uses }, , left]) =>
+    uses === undefined || left === undefined ? { grant } : { grant, use: uses - left + 1 },
   cause: ([grant]) => grant,
   members: ([, , , , , members]) => members,
   reveal: (state) => {

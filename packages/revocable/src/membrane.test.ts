@@ -1,5 +1,5 @@
 /** A border, attacked from both sides. */
-import { CapError, type Definition, define, driver, E, type Far, isReference, promise, spawn } from '@hob/vat';
+import { becomes, CapError, type Definition, define, driver, E, type Far, isReference, promise, spawn } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { Box, code, jobs, lines, say, slowDriver, type World, world } from '../test/world.ts';
 import { type Forwarded, membrane } from './index.ts';
@@ -34,6 +34,8 @@ both('%s: an object has one face, however often and by whichever way it comes ou
   const first = await E(cap).deep();
   const second = await E(cap).deep();
   expect(first.self).toBe(second.self);
+  // It is the cap itself: that is the box's face already.
+  expect(first.self).toBe(await becomes(cap));
   expect(first.self).not.toBe(first.list[0]?.inner);
   // Also by a promise, and within data.
   const given = (await E(cap).give({ a: [first.self] })) as { a: readonly unknown[] };

@@ -4,20 +4,9 @@
  * Promise: the holder of the forwarder has no way to the revoker, nor to what is behind, and the other way round. For what a grant promises, see
  * `grant.ts`.
  */
-import {
-  type Definition,
-  define,
-  type Far,
-  farOf,
-  freshName,
-  inTurn,
-  ledgerLine,
-  promise,
-  spawn,
-  type Table,
-  vatsOf,
-} from '@hob/vat';
-import { Face } from './face.ts';
+import { type Definition, define, type Far, freshName, inTurn, ledgerLine, spawn, type Table } from '@hob/vat';
+import { firstFace } from './cross.ts';
+import { outside } from './forward.ts';
 import { Gate } from './grant.ts';
 import { clocks, limitsOf, readTerms, type Terms } from './terms.ts';
 
@@ -72,7 +61,7 @@ export function grantOf<T extends object>(
     ...(limits.methods === undefined ? {} : { methods: limits.methods }),
   });
   return {
-    cap: spawn(Face(gate, inner, false)) as T,
+    cap: firstFace(gate, inner as object, members) as T,
     revoker: spawn(RevokerActor(gate)),
     gate,
     until: limits.wallDeadline,
@@ -98,23 +87,9 @@ export function forwarded<T extends object>(
     const { cap, revoker } = make(terms);
     return { cap, revoker } as unknown as Forwarded<T>;
   }
-  const vat = vatsOf(inner).vat('grants');
-  const cap = promise<Far<T>>();
-  const revoker = promise<Far<Revoker>>();
-  vat
-    .turn(() => {
-      const made = make(terms);
-      return [made.cap, made.revoker];
-    })
-    .then(
-      (made) => {
-        cap.resolver.resolve(made[0] as unknown as Far<T>);
-        revoker.resolver.resolve(made[1] as unknown as Far<Revoker>);
-      },
-      (error: Error) => {
-        cap.resolver.break(error);
-        revoker.resolver.break(error);
-      },
-    );
-  return { cap: farOf(cap.promise), revoker: farOf(revoker.promise) };
+  const [cap, revoker] = outside(inner as object, 2, () => {
+    const made = make(terms);
+    return [made.cap, made.revoker];
+  });
+  return { cap: cap as Far<T>, revoker: revoker as Far<Revoker> };
 }

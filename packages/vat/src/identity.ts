@@ -44,9 +44,9 @@ export function became<X>(reference: X): X {
   return (targetOf(target.value) === undefined ? reference : target.value) as X;
 }
 
-/** The same, once it has become something. For a host program. */
-export async function becomes<X>(reference: X): Promise<X> {
+/** The same; a promise of it where it has not become anything yet. For a host program. */
+export function becomes<X>(reference: X): X | Promise<X> {
   const target = targetOf(reference);
-  if (target instanceof Vow) await new Promise((resolve, reject) => target.watchOutside(resolve, reject));
-  return became(reference);
+  if (!(target instanceof Vow) || target.settled === 'fulfilled') return became(reference);
+  return new Promise<X>((resolve, reject) => target.watchOutside(() => resolve(became(reference)), reject));
 }

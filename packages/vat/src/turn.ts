@@ -207,6 +207,9 @@ export function attempt<R>(body: () => R): R {
 /** What lets somebody do something. Over budget it is refused; all else is what was done or ended, and is told in any case. */
 const begins: ReadonlySet<string> = new Set(['call', 'grant', 'session']);
 
+// Most calls of tools that only look have none, and encoding costs more than the rest of a line.
+const nothingSaid: Said = encodeArgs([]);
+
 /**
  * Writes a line to the ledger of this store. Kept, with the turn's code, even if the turn fails; durable before anything
  * that the turn sends leaves. `kind` is one of the ledger's, `fields` plain data without secrets. `args`, the arguments of a call,
@@ -215,7 +218,7 @@ const begins: ReadonlySet<string> = new Set(['call', 'grant', 'session']);
  */
 export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]): void {
   const turn = turnFor('ledgerLine');
-  const said = args === undefined ? undefined : encodeArgs(args);
+  const said = args === undefined ? undefined : args.length === 0 ? nothingSaid : encodeArgs(args);
   const weight = 1 + ((said?.bytes.length ?? 0) >>> 10);
   const { account } = turn;
   const within = account.writeLine(weight, turn.home.clock.tick()) || mutant('line-budget');
