@@ -9,10 +9,13 @@ import { type Forward, type FullPolicy, forwardFully } from './forward.ts';
 
 const withoutLimit = mutant('limit');
 
-export const exhausted = (): CapError => new CapError('exhausted', 'this grant has been used up: ask for a new one');
+// One for all: to make an error is to write down a stack, which costs more than revoking a grant.
+export const exhausted: CapError = Object.freeze(
+  new CapError('exhausted', 'this grant has been used up: ask for a new one'),
+);
 
 export const spend = (left: number): number => {
-  if (left <= 0 && !withoutLimit) throw exhausted();
+  if (left <= 0 && !withoutLimit) throw exhausted;
   return left - 1;
 };
 

@@ -56,9 +56,10 @@ type State = readonly [
   members: Table<object> | undefined,
 ];
 
-const revoked = (): CapError => new CapError('revoked', 'this grant was revoked: ask for a new one');
+// One for all: to make an error is to write down a stack, which costs more than revoking a grant.
+const revoked: CapError = Object.freeze(new CapError('revoked', 'this grant was revoked: ask for a new one'));
 const ended = (mode: Mode): CapError | undefined =>
-  mode === 'live' ? undefined : mode === 'revoked' ? revoked() : expired();
+  mode === 'live' ? undefined : mode === 'revoked' ? revoked : expired;
 
 const withoutRevoker = mutant('revoker');
 const withoutLatch = mutant('latch');
@@ -100,8 +101,8 @@ const policy: FullPolicy<State> = {
   live,
   pass: ([, limits, mode]) => {
     if (passesLate) return;
-    if (mode === 'revoked') throw revoked();
-    if (isOver(limits, withoutGrace ? 0 : limits.grace)) throw expired();
+    if (mode === 'revoked') throw revoked;
+    if (isOver(limits, withoutGrace ? 0 : limits.grace)) throw expired;
   },
   line: ([grant, { uses }, , left]) =>
     uses === undefined || left === undefined ? { grant } : { grant, use: uses - left + 1 },
@@ -144,7 +145,7 @@ export const Gate: Definition<Gate, [...State]> = define(
       ...rules,
       begin: () => bcom(Gate(grant, limits, mode, left, wakeAt(limits.deadline, bcom.self, 'expire'), members)),
       revoke(why) {
-        const stopped = (): Promise<void> => cut(grant, revoked());
+        const stopped = (): Promise<void> => cut(grant, revoked);
         // A second revocation changes nothing, and a granter whose first was cut off by a crash may repeat it.
         if (mode === 'revoked') return stopped();
         ledgerLine('revoke', { grant, why });
@@ -161,7 +162,7 @@ export const Gate: Definition<Gate, [...State]> = define(
       },
       finish() {
         if (mode !== 'expired') return undefined;
-        cut(grant, expired());
+        cut(grant, expired);
         return bcom(Gate(grant, limits, mode, left, undefined, members));
       },
       look() {
