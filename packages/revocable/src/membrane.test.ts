@@ -1,6 +1,7 @@
 /** A border, attacked from both sides. */
 import { becomes, CapError, type Definition, define, driver, E, type Far, isReference, promise, spawn } from '@hob/vat';
 import { expect, test } from 'vitest';
+import { serve, wire } from '../test/pair.ts';
 import { Box, code, jobs, lines, say, slowDriver, type World, world } from '../test/world.ts';
 import { type Forwarded, membrane } from './index.ts';
 
@@ -254,4 +255,37 @@ test('two membranes over one object are two borders', async () => {
   await E(a.revoker).revoke();
   expect(await code(E(b.cap).read())).toBe('ok');
   expect(await code(say(self, 'read'))).toBe('revoked');
+});
+
+/** A chain of calls, each on the answer of the one before, sent by hand at once: the frames that went each way until the last was answered. */
+async function chain(
+  cap: Far<object>,
+): Promise<{ readonly out: number; readonly back: number; readonly answer: unknown }> {
+  const over = wire();
+  serve(cap, over);
+  const [, peer] = over.ends;
+  const answered = new Promise<unknown>((resolve) =>
+    peer.onFrame((frame) => {
+      const said = JSON.parse(frame as string) as { answerID?: string; result?: { body: string } };
+      if (said.answerID === 'q-4') resolve(said.result?.body);
+    }),
+  );
+  const say4 = (what: object): void => peer.send(JSON.stringify({ epoch: 0, ...what }));
+  const call = (questionID: string, target: string, method: string, ...args: unknown[]): void =>
+    say4({ type: 'CTP_CALL', questionID, target, method: { body: JSON.stringify([method, args]), slots: [] } });
+  say4({ type: 'CTP_BOOTSTRAP', questionID: 'q-1' });
+  call('q-2', 'q-1', 'open', 'a');
+  call('q-3', 'q-2', 'open', 'b');
+  call('q-4', 'q-3', 'read');
+  const answer = await answered;
+  const frames = over.sent.filter(({ frame }) => !String(frame).includes('"question')); // the host’s own bootstrap call is not ours
+  return { out: 4, back: frames.filter(({ from }) => from === 0).length, answer };
+}
+
+test('pipelining through a membrane adds no round trip: the same frames, and nothing more has to be sent', async () => {
+  const { box } = await world();
+  const bare = await chain(box);
+  const bordered = await chain(membrane(box, {}).cap);
+  expect(bare.answer).toBe('"box/a/b"');
+  expect(bordered).toEqual(bare);
 });

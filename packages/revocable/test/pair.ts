@@ -36,6 +36,15 @@ export function wire(): Wire {
   return { ends: [end(0), end(1)], sent };
 }
 
+/** Offers `bootstrap` at the first end, for a peer by hand; ends with the test. */
+export function serve(bootstrap: Far<object>, over: Wire): void {
+  const host = captp(over.ends[0], { bootstrap, dialect: 'captp' });
+  onTestFinished(async () => {
+    host.close();
+    await host.closed;
+  });
+}
+
 /** The bootstrap as a peer has it; ends with the test. */
 export function enter<T extends object>(bootstrap: Far<T>, over: Wire = wire()): Far<T> {
   const host = captp(over.ends[0], { bootstrap: bootstrap as Far<object> });
