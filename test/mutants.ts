@@ -29,6 +29,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/durable/sleep.test.ts'],
   },
   {
+    name: 'suspended',
+    breaks: 'limited grants of a store that was put back go on by themselves',
+    tests: ['packages/revocable/src/durable.test.ts'],
+  },
+  {
     name: 'sentinel',
     breaks: 'a store that was put back passes for the latest',
     tests: ['packages/vat/src/store/history.test.ts'],

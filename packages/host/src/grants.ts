@@ -15,7 +15,7 @@ export interface Grant {
   readonly session: string;
   readonly petname: string;
   readonly granter: string;
-  readonly state: 'live' | 'revoked' | 'expired' | 'exhausted';
+  readonly state: 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspended';
   readonly usesLeft?: number;
   readonly until: number;
 }

@@ -4,8 +4,9 @@
  * Promise: of any number of callers exactly so many pass, whatever the calls answer; a use is charged in the turn that sends the call
  * and never given back.
  */
-import { CapError, mutant } from '@hob/vat';
-import { type Forward, type FullPolicy, forwardFully } from './forward.ts';
+import { type AnyDefinition, CapError, type Far, mutant, storeEra } from '@hob/vat';
+import { checkEra } from './era.ts';
+import { type Forward, type FullPolicy, forwardFully, inItsVat } from './forward.ts';
 
 const withoutLimit = mutant('limit');
 
@@ -19,7 +20,16 @@ export const spend = (left: number): number => {
   return left - 1;
 };
 
-const policy: FullPolicy<readonly [left: number]> = { before: ([left]) => [spend(left)] };
+type State = readonly [left: number, era: number];
+const policy: FullPolicy<State> = {
+  before([left, era]) {
+    checkEra(era);
+    return [spend(left), era];
+  },
+};
+const made: Forward<State> = forwardFully('revocable.counted', policy);
 
 /** `counted(inner, 3)`: what comes out spends of the same. Reached by `E` only. */
-export const counted: Forward<readonly [uses: number]> = forwardFully('revocable.counted', policy);
+export const counted = <T extends object>(inner: T | Far<T>, uses: number): Far<T> =>
+  inItsVat(inner, () => made(inner, uses, storeEra()));
+export const countedDefinition: AnyDefinition = made.definition;

@@ -2,7 +2,7 @@
 import type { AnyDefinition } from '@hob/vat';
 import { auditedDefinition } from './audited.ts';
 import { boundDefinition } from './bound.ts';
-import { counted } from './counted.ts';
+import { countedDefinition } from './counted.ts';
 import { Face } from './face.ts';
 import { facetDefinition } from './facet.ts';
 import { gatedDefinition } from './gated.ts';
@@ -16,7 +16,7 @@ export const definitions: readonly AnyDefinition[] = Object.freeze([
   RevokerActor,
   auditedDefinition,
   boundDefinition,
-  counted.definition,
+  countedDefinition,
   facetDefinition,
   gatedDefinition,
   timedDefinition,

@@ -1,5 +1,5 @@
 /** Grants that outlive their process: uses, ends, alarms, faces. Each boot is a process of its own, as far as a store can tell. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Definition, define, driver, E, exportLedger, type Far, openStore, openVats, type Store, type Table, type TestClock, table, testClock, type Vats, verifyLedger } from '@hob/vat'; // biome-ignore format: one line
@@ -14,6 +14,7 @@ interface Drawer {
   cap(name: string): object;
   revoke(name: string): Promise<void>;
   state(name: string): { readonly state: string; readonly usesLeft: number | undefined };
+  confirm(name: string): void;
   keep(name: string, what: object): void;
 }
 interface Kept {
@@ -35,6 +36,7 @@ const Drawer: Definition<Drawer, [kept: Table<Kept>]> = define('Drawer', (_bcom,
   cap: (name) => kept.get(name)?.cap as object,
   revoke: (name) => kept.get(name)?.revoker?.revoke('by the granter') as Promise<void>,
   state: (name) => kept.get(name)?.gate?.look() as never,
+  confirm: (name) => kept.get(name)?.gate?.confirm('Ada'),
   keep: (name, cap) => kept.set(name, { cap }),
 }));
 
@@ -44,15 +46,32 @@ interface Booted {
   readonly drawer: Far<Drawer>;
   readonly box: Far<Box>;
 }
-function machine(clock: TestClock): { boot(): Promise<Booted>; stop(): Promise<void> } {
-  const path = mkdtempSync(join(tmpdir(), 'hob-grants-'));
+interface Machine {
+  boot(): Promise<Booted>;
+  stop(): Promise<void>;
+  /** The folder of the store, copied aside and put back, as somebody with the disk would. */
+  copy(to: string): Promise<void>;
+  putBack(from: string): Promise<void>;
+}
+function machine(clock: TestClock): Machine {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-grants-'));
+  const path = join(folder, 'state');
   let close = async (): Promise<void> => {};
   onTestFinished(async () => {
     await close();
-    rmSync(path, { recursive: true });
+    rmSync(folder, { recursive: true });
   });
   return {
     stop: () => close(),
+    async copy(to) {
+      await close();
+      cpSync(path, join(folder, to), { recursive: true });
+    },
+    async putBack(from) {
+      await close();
+      rmSync(path, { recursive: true });
+      cpSync(join(folder, from), path, { recursive: true });
+    },
     async boot() {
       await close();
       const store = await openStore({ path });
@@ -120,6 +139,45 @@ test('a grant ends on time though the process was away, and says so once', async
   await jobs();
   home = await house.boot();
   expect((await kinds(home.store)).filter((kind) => kind === 'expire')).toHaveLength(2);
+});
+
+test('put back to an earlier state, a store does not give uses or revoked grants back: each waits for its granter', async () => {
+  const clock = testClock();
+  const house = machine(clock);
+  let home = await house.boot();
+  await grant(home, 'spent', { uses: 2 });
+  await grant(home, 'taken back', { for: 3_600_000 });
+  await grant(home, 'short', { for: 1000 });
+  await grant(home, 'other', { uses: 1 });
+  await house.copy('monday');
+  home = await house.boot();
+  for (const _ of [1, 2]) expect(await code(E(await cap(home, 'spent')).read())).toBe('ok');
+  await E(home.drawer).revoke('taken back');
+  await house.putBack('monday');
+  home = await house.boot();
+  for (const name of ['spent', 'taken back', 'short', 'other'])
+    expect([name, await code(E(await cap(home, name)).read())]).toEqual([name, 'unavailable']);
+  expect(await E(home.drawer).state('spent')).toMatchObject({ state: 'suspended', usesLeft: 2 });
+  // What is granted now is not in doubt; what waits can be revoked, confirmed, or runs out.
+  await grant(home, 'new', { uses: 1 });
+  expect(await code(E(await cap(home, 'new')).read())).toBe('ok');
+  await E(home.drawer).revoke('taken back');
+  await E(home.drawer).confirm('other');
+  clock.advance(2000);
+  await jobs();
+  home = await house.boot();
+  const states = async (): Promise<readonly string[]> =>
+    Promise.all(
+      ['spent', 'taken back', 'short', 'other'].map(async (name) => {
+        const { state } = (await E(home.drawer).state(name)) as { state: string };
+        return `${state} ${await code(E(await cap(home, name)).read())}`;
+      }),
+    );
+  expect(await states()).toEqual(['suspended unavailable', 'revoked revoked', 'expired expired', 'live ok']);
+  expect((await kinds(home.store)).filter((kind) => ['restored', 'confirm'].includes(kind))).toEqual(['restored', 'confirm']); // biome-ignore format: one line
+  // Or all at once.
+  await home.vats.trust('Ada');
+  expect((await states())[0]).toBe('live ok');
 });
 
 test('only until outlives a boot of the machine', async () => {

@@ -15,6 +15,7 @@ import {
   define,
   ledgerLine,
   mutant,
+  storeEra,
   type Table,
   vatTime,
   wakeAt,
@@ -22,13 +23,14 @@ import {
 import { tellMount, tellOutcome } from './audited.ts';
 import { checkBounds } from './bounds.ts';
 import { spend } from './counted.ts';
+import { checkEra, waitsIn } from './era.ts';
 import type { Rules } from './face.ts';
 import { checkMethod } from './facet.ts';
 import { type FullPolicy, opaque, rulesOf } from './forward.ts';
 import type { Limits } from './terms.ts';
 import { expired, isOver } from './timed.ts';
 
-export type GateState = 'live' | 'revoked' | 'expired' | 'exhausted';
+export type GateState = 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspended';
 
 export interface Gate extends Rules {
   /** Sets its alarm: once, when it is made. */
@@ -39,6 +41,8 @@ export interface Gate extends Rules {
   expire(): void;
   /** The grace is over too: ends what is under way. */
   finish(): void;
+  /** The store was put back, and its granter (`by`, for the ledger) says that it goes on. */
+  confirm(by: string): void;
   look(): { readonly state: GateState; readonly usesLeft: number | undefined };
 }
 
@@ -68,9 +72,10 @@ const passesLate = mutant('late-result');
 const seesThrough = mutant('reveal');
 const refunds = mutant('refund');
 
-const live = ([, , mode]: State): void => {
+const live = ([, { era }, mode]: State): void => {
   const why = ended(mode);
   if (why !== undefined) throw why;
+  checkEra(era);
 };
 
 const policy: FullPolicy<State> = {
@@ -128,6 +133,7 @@ const isState = ([grant, limits, mode, left]: readonly unknown[]): boolean =>
   typeof limits === 'object' &&
   Number.isFinite((limits as Limits | null)?.deadline) &&
   Number.isFinite((limits as Limits | null)?.wallDeadline) &&
+  Number.isSafeInteger((limits as Limits | null)?.era) &&
   ['live', 'revoked', 'expired'].includes(mode as string) &&
   (left === undefined || Number.isSafeInteger(left));
 
@@ -165,9 +171,20 @@ export const Gate: Definition<Gate, [...State]> = define(
         cut(grant, expired);
         return bcom(Gate(grant, limits, mode, left, undefined, members));
       },
+      confirm(by) {
+        if (mode !== 'live' || !waitsIn(limits.era)) return undefined;
+        ledgerLine('confirm', { grant, by });
+        return bcom(Gate(grant, { ...limits, era: storeEra() }, mode, left, wake, members));
+      },
       look() {
         if (mode !== 'live') return { state: mode, usesLeft: left };
-        const now = isOver(limits, 0) ? 'expired' : left === 0 ? 'exhausted' : 'live';
+        const now = isOver(limits, 0)
+          ? 'expired'
+          : left === 0
+            ? 'exhausted'
+            : waitsIn(limits.era)
+              ? 'suspended'
+              : 'live';
         return { state: now, usesLeft: left };
       },
     };

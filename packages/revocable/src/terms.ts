@@ -4,7 +4,7 @@
  * Promise: every grant has a deadline. What is not understood is refused, never ignored: a misspelt limit would be no limit. Terms are
  * read once: what was checked is what holds.
  */
-import { bootId, CapError, vatTime, wallTime } from '@hob/vat';
+import { bootId, CapError, storeEra, vatTime, wallTime } from '@hob/vat';
 import { type Bounds, readBounds } from './bounds.ts';
 
 /**
@@ -31,6 +31,8 @@ export interface Limits {
   readonly wallDeadline: number;
   /** The boot that it dies with. */
   readonly boot: string | undefined;
+  /** The history of its store that it was made in: where that is put back, the grant waits for its granter. */
+  readonly era: number;
   /** How much later than the deadline a result of a call that was made in time may still arrive. */
   readonly grace: number;
   readonly methods: readonly string[] | undefined;
@@ -99,10 +101,11 @@ export interface Now {
   readonly vat: number;
   readonly wall: number;
   readonly boot: string;
+  readonly era: number;
 }
 
 /** The clocks of the running turn. */
-export const clocks = (): Now => ({ vat: vatTime(), wall: wallTime(), boot: bootId() });
+export const clocks = (): Now => ({ vat: vatTime(), wall: wallTime(), boot: bootId(), era: storeEra() });
 
 /** What `terms` mean now. `otherwise` is how long a grant lasts that says nothing of time. */
 export function limitsOf(given: Terms, now: Now, otherwise: number = defaultTerm): Limits {
@@ -114,6 +117,7 @@ export function limitsOf(given: Terms, now: Now, otherwise: number = defaultTerm
     deadline: now.vat + term,
     wallDeadline: now.wall + term,
     boot: until === undefined ? now.boot : undefined,
+    era: now.era,
     grace: Math.min(term / 10, longestGrace),
     methods: terms.methods ?? (where === undefined ? undefined : Object.freeze(Object.keys(where))),
     where,

@@ -5,11 +5,12 @@
  * whoever sets a clock back. A time that was given in ms dies with its boot; one that was given as a date does not.
  */
 import { type AnyDefinition, bootId, CapError, type Far, mutant, vatTime, wallTime } from '@hob/vat';
+import { checkEra } from './era.ts';
 import { type Forward, type FullPolicy, forwardFully, inItsVat } from './forward.ts';
 import { clocks, type Limits, limitsOf, readTerms, type Terms } from './terms.ts';
 
 /** Only what of the limits is time. */
-export type Times = Pick<Limits, 'deadline' | 'wallDeadline' | 'boot' | 'grace'>;
+export type Times = Pick<Limits, 'deadline' | 'wallDeadline' | 'boot' | 'era' | 'grace'>;
 
 const trustsWall = mutant('wall-only');
 const outlivesBoot = mutant('boot');
@@ -31,17 +32,20 @@ const policy: FullPolicy<readonly [times: Times, over: boolean]> = {
   near: true,
   timeless: true,
   note: ([times, over]) => (!over && isOver(times, 0) ? [times, true] : undefined),
-  before: ([, over]) => {
+  before: ([times, over]) => {
     if (over) throw expired;
+    checkEra(times.era);
   },
-  live: ([, over]) => {
+  live: ([times, over]) => {
     if (over) throw expired;
+    checkEra(times.era);
   },
   pass: ([times]) => {
     if (isOver(times, times.grace)) throw expired;
   },
   reveal: ([times, over]) => {
     if (over || isOver(times, 0)) throw expired;
+    checkEra(times.era);
     return undefined;
   },
 };
@@ -54,8 +58,8 @@ export function timed<T extends object>(inner: T | Far<T>, terms: Pick<Terms, 'f
   if (ms === undefined && until === undefined)
     throw new CapError('invalid', 'give for, in ms, or until, in ms since 1970');
   return inItsVat(inner, () => {
-    const { deadline, wallDeadline, boot, grace } = limitsOf(ms === undefined ? { until: until as number } : { for: ms }, clocks()); // biome-ignore format: one line
-    return made(inner, { deadline, wallDeadline, boot, grace }, false);
+    const { deadline, wallDeadline, boot, era, grace } = limitsOf(ms === undefined ? { until: until as number } : { for: ms }, clocks()); // biome-ignore format: one line
+    return made(inner, { deadline, wallDeadline, boot, era, grace }, false);
   });
 }
 export const timedDefinition: AnyDefinition = made.definition;
