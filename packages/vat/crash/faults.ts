@@ -6,9 +6,9 @@
  * hard way each life has a process that is killed with its store open, and then the power fails too.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { compiled, warmUp } from './compiled.ts';
 import { makeControl } from './control.ts';
 import type { Life, Plan } from './faulty.ts';
@@ -186,13 +186,13 @@ async function run(
   makeControl(control);
   const lives = cases.map(({ found, ...fault }, index): Life => {
     const folder = storeAt(place, index);
-    mkdirSync(join(disk.folder, `${index}`));
+    mkdirSync(dirname(folder), { recursive: true });
+    if (found === 'nothing') rmdirSync(dirname(folder));
     if (found === 'a store that was killed') cpSync(template.folder, folder, { recursive: true });
     return { ...fault, folder, life: found === 'a store that was killed' ? 2 : 1 };
   });
   if (hard) seal(disk);
-  for (const [index, { found }] of cases.entries())
-    if (found === 'a new folder') mkdirSync(storeAt(place, index), { recursive: true });
+  for (const [index, { found }] of cases.entries()) if (found === 'a new folder') mkdirSync(storeAt(place, index));
   const plan: Plan = { control, lives, closes: !hard };
   const preload = [buildShim('faults'), ...(hard ? [buildShim('powercut')] : [])].join(' ');
   const child = spawn(process.execPath, [join(import.meta.dirname, 'faulty.ts'), JSON.stringify(plan)], {
