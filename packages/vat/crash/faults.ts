@@ -8,7 +8,7 @@
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { compiled, warmUp } from './compiled.ts';
 import { makeControl } from './control.ts';
 import type { Life, Plan } from './faulty.ts';
@@ -188,7 +188,7 @@ async function run(
     const folder = storeAt(place, index);
     mkdirSync(dirname(folder), { recursive: true });
     if (found === 'nothing') rmdirSync(dirname(folder));
-    if (found === 'a store that was killed') cpSync(template.folder, folder, { recursive: true });
+    if (found === 'a store that was killed') cpSync(dirname(template.folder), dirname(folder), { recursive: true });
     return { ...fault, folder, life: found === 'a store that was killed' ? 2 : 1 };
   });
   if (hard) seal(disk);
@@ -242,8 +242,9 @@ async function judgeHard(place: string, told: readonly Told[]): Promise<string[]
   const look = async (how: string): Promise<string[]> => {
     const copy = join(place, 'copy');
     try {
-      cpSync(storeAt(place, 0), copy, { recursive: true });
-      return (await judge(copy, told)).map((fault) => `${how}: ${fault}`);
+      const folder = storeAt(place, 0);
+      cpSync(dirname(folder), copy, { recursive: true }); // with its sentinel
+      return (await judge(join(copy, basename(folder)), told)).map((fault) => `${how}: ${fault}`);
     } catch (error) {
       return [`${how}: the store does not open: ${(error as Error).message}`];
     } finally {
