@@ -3,5 +3,6 @@ import type { Suite } from './measure.ts';
 
 export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>> = {
   durable: () => import('./durable.ts'),
+  revocable: () => import('./revocable.ts'),
   vat: () => import('./vat.ts'),
 };

@@ -57,8 +57,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',
   },
+  'packages/vat/src/drivers/memory-pair.ts': {
+    powers: ['setTimeout'],
+    why: 'a wire in memory whose frames take time',
+  },
   'packages/vat/src/drivers/websocket.ts': {
-    powers: ['WebSocket', 'setTimeout', 'ws'],
+    powers: ['WebSocket', 'setInterval', 'setTimeout', 'ws'],
     why: 'carries CapTP frames over a WebSocket',
   },
   'packages/host/src/drivers/ask.ts': {
@@ -73,7 +77,6 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:http', 'ws'],
     why: 'the one door: HTTP and WebSocket on loopback',
   },
-  'packages/host/src/drivers/quiet-marshal.ts': { powers: ['console'], why: 'keeps what a peer sends out of our log' },
   'packages/host/src/drivers/roots.ts': {
     powers: ['node:fs'],
     why: 'compares roots with state and code by device and inode',

@@ -6,8 +6,7 @@ import './lockdown.ts';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { CapError, E, type Far, verifyLedger } from '@hob/vat';
-import { connect, type EndoConnection } from '@hob/vat/captp';
+import { CapError, type Connected, connect, E, type Far, verifyLedger } from '@hob/vat';
 import { askSecret } from './drivers/ask.ts';
 import { writeLines } from './drivers/export-file.ts';
 import { readNote } from './drivers/state-dir.ts';
@@ -64,7 +63,7 @@ async function withGranter(act: (granter: Far<Granter>) => Promise<number>): Pro
     );
   const secret = await askSecret('Granter’s secret (from the line "hob granter" of npm start): ');
   if (secret === '') throw new CapError('denied', 'no secret was given: type it, or pipe it in as the first line');
-  const connection: EndoConnection<Granter> = await connect<Granter>(note.url, { secret });
+  const connection: Connected<Granter> = await connect<Granter>(note.url, { secret });
   try {
     return await act(connection.bootstrap);
   } finally {

@@ -15,6 +15,8 @@ const knock = (fields: Partial<Knock>): string => {
 const bearer = `Bearer ${known}`;
 
 test.each<[string, Partial<Knock>, string]>([
+  ['our own dialect', { authorization: bearer, protocols: ['hob.1'] }, 'somebody hob.1'],
+  ['the first that is known', { authorization: bearer, protocols: ['x', 'hob.1', 'captp'] }, 'somebody hob.1'],
   ['the secret in its header', { authorization: bearer }, 'somebody captp'],
   ['and the dialect', { authorization: bearer, protocols: ['captp'] }, 'somebody captp'],
   ['as a browser does it', { protocols: ['captp', `hob.secret.${known}`] }, 'somebody captp'],

@@ -5,7 +5,7 @@
  * was told the port (`Origin`) or re-bound its name to this machine (`Host`). The secret is in a header or in an offered
  * subprotocol that is never echoed, never in a URL.
  */
-import { mutant } from '@hob/vat';
+import { type Dialect, dialects, mutant } from '@hob/vat';
 
 export interface Knock {
   readonly host: string | undefined;
@@ -16,7 +16,7 @@ export interface Knock {
 }
 
 export type Verdict<Who> =
-  | { readonly ok: true; readonly who: Who; readonly dialect: 'captp' }
+  | { readonly ok: true; readonly who: Who; readonly dialect: Dialect }
   | { readonly ok: false; readonly status: 400 | 401 | 403; readonly reason: string };
 
 const no = (status: 400 | 401 | 403, reason: string): { ok: false; status: 400 | 401 | 403; reason: string } => ({
@@ -45,11 +45,16 @@ export function admit<Who>(
   const secret = secretOf(knock);
   const who = secret === undefined ? undefined : find(secret);
   if (who === undefined) return no(401, 'this secret opens nothing');
-  const dialects = knock.protocols.filter((protocol) => !protocol.startsWith(offeredSecret));
+  const offered = knock.protocols.filter((protocol) => !protocol.startsWith(offeredSecret));
   // Offering none is how the plainest Endo peer comes.
-  if (dialects.length > 0 && !dialects.includes('captp')) return no(400, 'this host speaks the dialect captp');
-  return { ok: true, who, dialect: 'captp' };
+  const dialect = offered.length === 0 ? 'captp' : chosenDialect(offered);
+  if (dialect === undefined) return no(400, `this host speaks the dialects ${Object.keys(dialects).join(' and ')}`);
+  return { ok: true, who, dialect };
 }
+
+/** The first of those offered that is spoken here: never what carries the secret. */
+export const chosenDialect = (offered: readonly string[]): Dialect | undefined =>
+  offered.find((protocol): protocol is Dialect => Object.hasOwn(dialects, protocol));
 
 function secretOf({ authorization, protocols }: Knock): string | undefined {
   if (authorization !== undefined) return /^Bearer ([\w-]+)$/.exec(authorization)?.[1];

@@ -2,8 +2,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
-import { CapError, E, testClock } from '@hob/vat';
-import type { EndoConnection } from '@hob/vat/captp';
+import { CapError, type Connected, E, testClock } from '@hob/vat';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { code, type House, held, house, lines } from '../test/house.ts';
 import { openHost, type SessionFace } from './index.ts';
@@ -41,7 +40,7 @@ test('a session starts with nothing, and sees what was granted, and nothing else
   expect(await E(bootstrap).caps()).toEqual([]);
   await grant('bell-a');
   expect(await E(bootstrap).caps()).toEqual(['bell-a']);
-  const connection = { bootstrap } as EndoConnection<SessionFace>;
+  const connection = { bootstrap } as Connected<SessionFace>;
   expect(await E(held<Bell>(connection, 'bell-a')).ring('x')).toBe('ding x');
   const absent = ['bell', 'directory', '', '__proto__', 'constructor', 'toString', 'then', 'x'.repeat(100_000), '../bell-a', 'BELL-A']; // biome-ignore format: one line
   const said = await Promise.all(

@@ -9,6 +9,9 @@
 import {
   CapError,
   type Clock,
+  type Connection,
+  captp,
+  closeCodes,
   driverOf,
   E,
   exportLedger,
@@ -30,8 +33,6 @@ import {
   type Vats,
   verifyLedger,
 } from '@hob/vat';
-import { closeCodes, type EndoConnection, endoConnection } from '@hob/vat/captp';
-import { type Alarm, Alarms } from './alarm.ts';
 import { type Listener, listen } from './drivers/listener.ts';
 import { openStateDir } from './drivers/state-dir.ts';
 import { type Book, Counter, type Granter, GranterActor } from './grants.ts';
@@ -88,7 +89,7 @@ interface Bearer {
   readonly meter: Meter;
   /** A newer socket of the same bearer closes the older one. */
   readonly single: boolean;
-  connection?: EndoConnection<object>;
+  connection?: Connection;
 }
 
 export async function openHost(options: HostOptions): Promise<Host> {
@@ -100,7 +101,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     vats = await openVats({ store, clock, random });
     const vat = vats.vat('host');
     const book = await vat.turn((): Book => ({ rooms: table(), grants: table(), offers: table() }));
-    return new LiveHost(store, vats, vat, book as unknown as Book, clock, random);
+    return new LiveHost(store, vats, vat, book as unknown as Book, random);
   } catch (error) {
     await vats?.close();
     await store.close();
@@ -117,16 +118,14 @@ class LiveHost implements Host {
   /** By the hash of the secret. */
   readonly #bearers = new Map<string, Bearer>();
   readonly #granters = new Set<string>();
-  readonly #connections = new Set<EndoConnection<object>>();
+  readonly #connections = new Set<Connection>();
   readonly #listeners = new Set<Listener>();
   readonly #count: Promise<Far<() => number>>;
   readonly #reader: Far<LedgerReader>;
-  readonly #alarm: Far<Alarm>;
-  readonly #alarms: Alarms;
   /** Tells the ids of this run from those of earlier ones in the same ledger. */
   readonly #era: string;
 
-  constructor(store: Store, vats: Vats, vat: Vat, book: Book, clock: Clock, random: (bytes: number) => Uint8Array) {
+  constructor(store: Store, vats: Vats, vat: Vat, book: Book, random: (bytes: number) => Uint8Array) {
     this.#store = store;
     this.vats = vats;
     this.#vat = vat;
@@ -135,8 +134,6 @@ class LiveHost implements Host {
     this.#era = newSecret(random).slice(5, 9);
     this.#count = vat.spawn(Counter(0));
     this.#reader = ledgerReader(store);
-    this.#alarms = new Alarms(clock);
-    this.#alarm = this.#alarms.cap;
   }
 
   async openSession({
@@ -185,7 +182,6 @@ class LiveHost implements Host {
         this.#book,
         count as unknown as () => number,
         this.#reader as unknown as LedgerReader,
-        this.#alarm as unknown as Alarm,
         this.#era,
       ),
     );
@@ -212,10 +208,10 @@ class LiveHost implements Host {
     const listener = await listen<Bearer>(
       port,
       (secret) => this.#bearers.get(hashSecret(secret)),
-      (bearer, duplex) => {
+      (bearer, duplex, dialect) => {
         if (bearer.single)
           bearer.connection?.close('a newer connection of this session took its place', closeCodes.fenced);
-        const connection = endoConnection<object>(duplex, { bootstrap: bearer.face, meter: bearer.meter });
+        const connection = captp(duplex, { dialect, bootstrap: bearer.face, meter: bearer.meter });
         bearer.connection = connection;
         this.#connections.add(connection);
         connection.closed.then(() => {
@@ -251,7 +247,6 @@ class LiveHost implements Host {
     for (const connection of this.#connections) connection.close('the host is closing', closeCodes.goingAway);
     await Promise.all([...this.#listeners].map((listener) => listener.close()));
     this.#listeners.clear();
-    this.#alarms.close();
     await this.vats.close();
     await this.#store.close();
   }

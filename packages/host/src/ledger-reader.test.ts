@@ -1,7 +1,6 @@
 /** The ledger over the wire. */
 
-import { E, type Far } from '@hob/vat';
-import { connect } from '@hob/vat/captp';
+import { connect, E, type Far } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { code, held, house, lines } from '../test/house.ts';
 import type { Granter } from './index.ts';

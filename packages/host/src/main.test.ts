@@ -1,8 +1,7 @@
 /** The daemon, as a process. */
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { E, verifyLedger } from '@hob/vat';
-import { connect } from '@hob/vat/captp';
+import { connect, E, verifyLedger } from '@hob/vat';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { code, scratch } from '../test/house.ts';
 import { Program, readiness } from './demo/processes.ts';

@@ -9,7 +9,6 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
 import { CapError, E, mutantName } from '@hob/vat';
-import { quietMarshal } from './drivers/quiet-marshal.ts';
 import { checkRoot } from './drivers/roots.ts';
 import { leaveNote, openStateDir, removeNote } from './drivers/state-dir.ts';
 import { openHost } from './host.ts';
@@ -86,7 +85,6 @@ async function serve({ root, state, port, uses, mutant }: ReturnType<typeof opti
       'invalid',
       'HOB_MUTANT is set: a host with a mechanism left out starts only for tests and --demo',
     );
-  quietMarshal();
   // Before the folder is made, so that a root that is refused is left as it was.
   checkRoot(root, [state, ...ownCode, dirname(process.execPath)]);
   openStateDir(state);

@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect as dialTcp, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, E, type Far } from '@hob/vat';
-import { connect, type EndoConnection } from '@hob/vat/captp';
+import { type Clock, type Connected, connect, E, type Far } from '@hob/vat';
 import { type Granter, type Host, openHost, type Session, type SessionFace } from '../src/index.ts';
 
 export interface House {
@@ -15,7 +14,7 @@ export interface House {
   readonly session: Session;
   readonly url: string;
   /** Ends when the house does. */
-  enter(secret: string): Promise<EndoConnection<SessionFace>>;
+  enter(secret: string): Promise<Connected<SessionFace>>;
   close(): Promise<void>;
 }
 
@@ -29,7 +28,7 @@ export async function house(options: { readonly clock?: Clock } = {}): Promise<H
   const { granter, secret: granterSecret } = await host.addGranter('owner');
   const session = await host.openSession({ name: 'work', granters: ['owner'] });
   const { url } = await host.serve();
-  const entered: EndoConnection<SessionFace>[] = [];
+  const entered: Connected<SessionFace>[] = [];
   return {
     folder,
     host,
@@ -54,7 +53,7 @@ export async function house(options: { readonly clock?: Clock } = {}): Promise<H
 }
 
 /** The cap of that name in the session that `connection` entered. */
-export const held = <T>(connection: EndoConnection<SessionFace>, petname: string): Far<T> =>
+export const held = <T>(connection: Connected<SessionFace>, petname: string): Far<T> =>
   E(connection.bootstrap).cap(petname) as unknown as Far<T>;
 
 export const code = (promise: Promise<unknown>): Promise<string> =>

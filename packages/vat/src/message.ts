@@ -13,6 +13,8 @@ import type { Account } from './meter.ts';
 export interface Answer {
   fulfil(value: unknown): void;
   break(error: unknown): void;
+  /** While it is not there, messages to it may go on along `path`. */
+  along?(path: Target): void;
 }
 
 /** Anything that a message can be addressed to: an actor, a promise, a driver, a foreign object. */

@@ -23,16 +23,17 @@ import { Message } from './message.ts';
 import { Account } from './meter.ts';
 import { type Kind, kindOf } from './portrait.ts';
 import { isReference, procedureReference, targetOf } from './reference.ts';
-import type { Runnable } from './runnable.ts';
+import { Runnable } from './runnable.ts';
 import { Scheduler } from './scheduler.ts';
 import { engineOf, type Line as LedgerLine, type Store, type StoreEngine } from './store/store.ts';
-import { type Shelf, Sturdyrefs } from './sturdyrefs.ts';
+import { base32, type Shelf, Sturdyrefs } from './sturdyrefs.ts';
 import { nameOfTable, storedTable, unreadTable } from './table.ts';
 import { type SavedTime, VatTime } from './time.ts';
 import type { Line } from './turn.ts';
 import type { AnyDefinition, Far, Meter, Outcome, TurnRecord } from './types.ts';
 import { LiveVat, type Vat } from './vat.ts';
 import { Vow, vowOf } from './vow.ts';
+import { LiveWakes } from './wake.ts';
 
 export interface VatsOptions {
   /** Where ledger lines go. Without one they are dropped. */
@@ -92,6 +93,18 @@ export function onlyVats(): Vats {
   return first;
 }
 
+/** The vats that `reference` lives in, where it is an actor; else those that are open, where that is one set. */
+export const vatsOf = (reference: unknown): Vats => homeOf(reference)?.vats ?? onlyVats();
+
+/** The vat that an actor lives in; undefined for all else. */
+export const vatOf = (reference: unknown): Vat | undefined => homeOf(reference);
+
+function homeOf(reference: unknown): LiveVat | undefined {
+  const target = targetOf(reference);
+  const at = target instanceof Vow && target.settled === 'fulfilled' ? targetOf(target.value) : target;
+  return at instanceof Runnable && at.home instanceof LiveVat ? at.home : undefined;
+}
+
 export async function openVats(options: VatsOptions = {}): Promise<Vats> {
   return new LiveVats(options);
 }
@@ -109,6 +122,8 @@ class LiveVats implements Vats {
   readonly #causes = new Causes();
   readonly #chain = new Chain([], this.#causes);
   readonly #sturdyrefs: Sturdyrefs;
+  readonly #wakes: LiveWakes;
+  readonly #incarnation: string;
   readonly #keeper: Keeper | undefined;
   readonly #edge: Edge | undefined;
   readonly #ledger: Ledger | undefined;
@@ -167,6 +182,14 @@ class LiveVats implements Vats {
     // After the keeper: a store that is refused gets no line either.
     ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random, vatTime: () => this.#time.now() });
     this.#sturdyrefs = new Sturdyrefs(random, this.#shelf());
+    this.#incarnation = base32(random(5));
+    this.#wakes = new LiveWakes({
+      clock,
+      now: () => this.#time.now(),
+      keeper: this.#keeper,
+      edge: this.#edge,
+      chain: (causes) => new Chain(causes, this.#causes),
+    });
     this.#ledger = ledger;
     let seq = 0;
     const ground: Delivery = {
@@ -213,11 +236,15 @@ class LiveVats implements Vats {
 
   /** What passes while nothing is committed must not be lost with the machine's clock. */
   #saveTime(engine: StoreEngine): void {
-    this.#stopSaving = this.#clock.after(saveMs, () => {
-      if (!engine.failed && !engine.full)
-        engine.commitLater(engine.epoch, { lines: [], cells: new Map([[timeKey, '']]) }, () => {});
-      this.#saveTime(engine);
-    });
+    this.#stopSaving = this.#clock.after(saveMs, () =>
+      // Once, however much time a test lets pass at once.
+      afterOthers(() => {
+        if (this.#closed !== undefined) return;
+        if (!engine.failed && !engine.full)
+          engine.commitLater(engine.epoch, { lines: [], cells: new Map([[timeKey, '']]) }, () => {});
+        this.#saveTime(engine);
+      }),
+    );
   }
 
   /** Sends on what was on its way when the last process ended, and tells who waited that it was in vain. */
@@ -230,6 +257,7 @@ class LiveVats implements Vats {
     const over = this.#sendOn(keeper.onTheWay(), (causes) => causes.some((cause) => ended.has(String(cause))));
     for (const [key] of cuts) over.set(key, undefined);
     edge.turn(over, []);
+    this.#wakes.restore();
   }
 
   /** Posts what was kept of messages; answers the cells of those that nobody is to get. */
@@ -261,6 +289,7 @@ class LiveVats implements Vats {
     try {
       if (engine?.failed === true && reopens) engine.reopen();
       if (!mutant('durable-undo')) keeper?.reload(keys);
+      this.#wakes.reload(keys);
       this.#sendOn(keeper?.stillOnTheWay(keys) ?? [], () => false);
     } catch {
       // The disk cannot be read either.
@@ -287,6 +316,7 @@ class LiveVats implements Vats {
     this.#engine?.makeRoom(() => {
       const left = [...this.#left];
       this.#left.clear();
+      this.#wakes.reload(left);
       this.#sendOn(this.#keeper?.stillOnTheWay(left) ?? [], () => false);
     });
   }
@@ -321,6 +351,9 @@ class LiveVats implements Vats {
         era: () => this.#engine?.era ?? neverPutBack,
         // Of a store that is gone nothing can be read.
         keeper: over === undefined ? this.#keeper : undefined,
+        wakes: this.#wakes,
+        incarnation: this.#incarnation,
+        vats: this,
       });
       if (over !== undefined) vat.interrupt(over);
       this.#vats.set(name, vat);
@@ -414,6 +447,7 @@ class LiveVats implements Vats {
     this.#stopSaving?.();
     this.#closed ??= new CapError('vat-halted', 'these vats are closed: open new ones');
     open.delete(this);
+    this.#wakes.close();
     for (const vat of this.#vats.values()) vat.interrupt(this.#closed);
     await this.#sweep?.catch(() => {});
     await this.#edge?.settled().catch(() => {});

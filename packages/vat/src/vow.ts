@@ -60,6 +60,8 @@ export class Vow extends Target implements Answer {
   #value: unknown;
   #waiting: Many<Message> | undefined;
   #watchers: Many<Watcher> | undefined;
+  /** Where messages go while it is pending: to the peer that will decide it. */
+  #path: Target | undefined;
   // The host's native promise: made only when somebody asks for it.
   #native: Promise<unknown> | undefined;
   #settleNative: PromiseWithResolvers<unknown> | undefined;
@@ -130,7 +132,8 @@ export class Vow extends Target implements Answer {
     }
     this.#seen();
     // Also while those that waited are on their way: it must not overtake them.
-    if (this.#state === 'pending' || this.#waiting !== undefined) {
+    if (this.#path !== undefined) this.#path.post(message);
+    else if (this.#state === 'pending' || this.#waiting !== undefined) {
       message.to = this;
       this.#waiting ??= [];
       this.#waiting.push(message);
@@ -139,6 +142,25 @@ export class Vow extends Target implements Answer {
       if (this.#state === 'broken') message.fail(this.#value);
       else forward(message, this.#value);
     }
+  }
+
+  /** From now on messages go along `path`, those that wait first. Whoever settles it sees to it that none overtakes them. */
+  along(path: Target): void {
+    if (this.#state !== 'pending') return;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#path = path;
+    if (waiting !== undefined) each(waiting, (message) => path.post(message));
+  }
+
+  /** Where messages to it go now, if it is not settled and they need not wait. */
+  get path(): Target | undefined {
+    return Vow.end(this).#path;
+  }
+
+  /** Messages wait again until it is settled. */
+  hold(): void {
+    this.#path = undefined;
   }
 
   near(method: string, args: readonly unknown[]): unknown {
@@ -226,6 +248,7 @@ export class Vow extends Target implements Answer {
   #settle(state: 'fulfilled' | 'broken', value: unknown): void {
     this.#state = state;
     this.#value = value;
+    this.#path = undefined;
     this.#after = later(this.#after, barrier());
     this.#refund();
     if (this.#waiting !== undefined || this.#watchers !== undefined) telling(this);
@@ -258,6 +281,7 @@ export class Vow extends Target implements Answer {
     const watchers = this.#watchers;
     this.#state = 'linked';
     this.#value = end;
+    this.#path = undefined;
     this.#waiting = undefined;
     this.#watchers = undefined;
     this.#refund();
@@ -265,6 +289,12 @@ export class Vow extends Target implements Answer {
     if (waiting !== undefined && losesPlace) {
       const late = (): void => each(waiting, (message) => end.post(message));
       end.watch(late, late);
+    } else if (waiting !== undefined && end.#path !== undefined) {
+      const after = this.#after;
+      each(waiting, (message) => {
+        message.behind(after);
+        end.post(message);
+      });
     } else if (waiting !== undefined) end.#waiting = joined(end.#waiting, waiting);
     if (this.#settleNative !== undefined) this.#followNatively(end);
     if (watchers !== undefined) end.#watchers = joined(end.#watchers, watchers);

@@ -1,7 +1,8 @@
 /** Two ends of a wire in memory, a peer that is the published `@endo/captp`, and one that says whatever a test wants. */
+/// <reference path="./endo-captp.d.ts" />
 import { makeCapTP } from '@endo/captp';
 import { HandledPromise } from '@endo/eventual-send';
-import type { Duplex } from '../src/captp/index.ts';
+import type { Duplex } from '../src/captp/duplex.ts';
 
 type Frame = string | Uint8Array;
 interface Why {

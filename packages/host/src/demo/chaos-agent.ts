@@ -1,6 +1,5 @@
 /** The agent of the chaos run: writes files that tell whether they are whole, as fast as it is let, until its host is gone. */
-import { E, type Far } from '@hob/vat';
-import { connect } from '@hob/vat/captp';
+import { connect, E, type Far } from '@hob/vat';
 import type { AgentPowers } from '../agent.ts';
 import type { SessionFace } from '../sessions.ts';
 

@@ -1,6 +1,6 @@
 /** The door, over real sockets: what a stranger, a web page and a bearer get. */
 
-import { connect } from '@hob/vat/captp';
+import { connect } from '@hob/vat';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type House, house, shout } from '../../test/house.ts';

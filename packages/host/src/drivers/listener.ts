@@ -7,10 +7,9 @@
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex as Stream } from 'node:stream';
-import { CapError } from '@hob/vat';
-import { type Duplex, fromWebSocket, largestFrame } from '@hob/vat/captp';
+import { CapError, type Dialect, type Duplex, fromWebSocket, largestFrame } from '@hob/vat';
 import { WebSocketServer } from 'ws';
-import { admit } from '../entry.ts';
+import { admit, chosenDialect } from '../entry.ts';
 
 export interface Listener {
   readonly port: number;
@@ -26,14 +25,14 @@ const lookMs = 1000;
 export function listen<Who>(
   port: number,
   find: (secret: string) => Who | undefined,
-  welcome: (who: Who, duplex: Duplex) => void,
+  welcome: (who: Who, duplex: Duplex, dialect: Dialect) => void,
 ): Promise<Listener> {
   // `ws` echoes the chosen subprotocol: never one that carries a secret.
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: largestFrame,
     perMessageDeflate: false,
-    handleProtocols: (offered) => (offered.has('captp') ? 'captp' : false),
+    handleProtocols: (offered) => chosenDialect([...offered]) ?? false,
   });
   const server = createServer(
     { connectionsCheckingInterval: lookMs, headersTimeout: headersMs },
@@ -62,7 +61,9 @@ export function listen<Who>(
     );
     if (!verdict.ok) return refuse(stream, verdict.status, verdict.reason);
     (stream as Socket).setNoDelay?.(true);
-    sockets.handleUpgrade(request, stream, head, (socket) => welcome(verdict.who, fromWebSocket(socket)));
+    sockets.handleUpgrade(request, stream, head, (socket) =>
+      welcome(verdict.who, fromWebSocket(socket), verdict.dialect),
+    );
   });
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>

@@ -3,8 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { driver, E } from '../index.ts';
-import { connect, type EndoConnection, endoConnection, fromWebSocket } from './index.ts';
+import { type Connection, captp, connect, driver, E, fromWebSocket } from '../index.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -27,7 +26,7 @@ interface Greeter {
 
 async function host(greeting: string): Promise<string> {
   const server = createServer();
-  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'captp' });
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'hob.1' });
   server.on('upgrade', (request, stream, head) => {
     if (request.headers.authorization !== 'Bearer the-right-one')
       return void stream.end(
@@ -36,10 +35,10 @@ async function host(greeting: string): Promise<string> {
       );
     sockets.handleUpgrade(request, stream, head, (socket) => {
       const bootstrap = driver<Greeter>({ greet: ([name]) => `${greeting} ${name}` });
-      open.push(endoConnection(fromWebSocket(socket), { bootstrap }));
+      open.push(captp(fromWebSocket(socket), { bootstrap }));
     });
   });
-  const open: EndoConnection<object>[] = [];
+  const open: Connection[] = [];
   closing(server);
   closers.push(async () => {
     for (const connection of open) {

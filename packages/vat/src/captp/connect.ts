@@ -1,6 +1,6 @@
 /** Dials a session: how a program reaches a host. */
 import { dial } from '../drivers/websocket.ts';
-import { type EndoConnection, type EndoOptions, endoConnection } from './endo.ts';
+import { type CapTPOptions, type Connected, captp } from './captp.ts';
 
 /**
  * Connects to a host and speaks CapTP with it. `url` is `ws://` or `wss://`; `secret` is that of a session or of a granter and
@@ -8,8 +8,8 @@ import { type EndoConnection, type EndoOptions, endoConnection } from './endo.ts
  */
 export async function connect<T extends object>(
   url: string,
-  options: EndoOptions & { readonly secret: string },
-): Promise<EndoConnection<T>> {
+  options: CapTPOptions & { readonly secret: string },
+): Promise<Connected<T>> {
   const { secret, ...rest } = options;
-  return endoConnection<T>(await dial(url, secret, 'captp'), rest);
+  return captp<T>(await dial(url, secret, rest.dialect ?? 'hob.1'), rest);
 }

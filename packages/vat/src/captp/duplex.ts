@@ -12,8 +12,48 @@ export interface Duplex {
 export const closeCodes = {
   normal: 1000,
   goingAway: 1001,
+  /** The socket ended without a word. */
+  lost: 1006,
   tooLarge: 1009,
+  /** Something went wrong at this end that should not have: a fault to report. */
+  fault: 1011,
   protocol: 4400,
   fenced: 4401,
   sessionEnded: 4403,
+  halfOpen: 4408,
 } as const;
+
+/** Frames and the end of a transport, kept until somebody listens: they may come before. */
+export class Inbox {
+  #early: (string | Uint8Array)[] | undefined = [];
+  #onFrame: (frame: string | Uint8Array) => void = (frame) => void this.#early?.push(frame);
+  #onClose: (why: { readonly code: number; readonly reason: string }) => void = () => {};
+  #ended: { readonly code: number; readonly reason: string } | undefined;
+
+  frame(frame: string | Uint8Array): void {
+    if (this.#ended === undefined) this.#onFrame(frame);
+  }
+
+  /** Once: what comes later is the echo of the first. */
+  end(code: number, reason: string): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = Object.freeze({ code, reason });
+    this.#onClose(this.#ended);
+  }
+
+  get ended(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  onFrame(then: (frame: string | Uint8Array) => void): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    this.#onFrame = then;
+    for (const frame of early) then(frame);
+  }
+
+  onClose(then: (why: { readonly code: number; readonly reason: string }) => void): void {
+    this.#onClose = then;
+    if (this.#ended !== undefined) then(this.#ended);
+  }
+}

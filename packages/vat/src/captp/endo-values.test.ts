@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ask, askFor, endoPeer, RawPeer, refusal, wire } from '../../test/wire.ts';
 import { CapError, type Definition, define, driver, E, type Far, openVats, type Vats } from '../index.ts';
-import { type EndoConnection, endoConnection } from './index.ts';
+import { type Connection, captp } from './captp.ts';
 
 interface Desk {
   echo(value: unknown): unknown;
@@ -29,7 +29,7 @@ const Desk: Definition<Desk, [kept: unknown]> = define('Desk', (bcom, kept) => (
 
 let vats: Vats;
 let desk: Far<Desk>;
-const open: EndoConnection<object>[] = [];
+const open: Connection[] = [];
 
 beforeEach(async () => {
   vats = await openVats();
@@ -45,7 +45,7 @@ afterEach(async () => {
 
 function serve(bootstrap: object = desk): ReturnType<typeof wire>[1] {
   const [ours, theirs] = wire();
-  open.push(endoConnection(ours, { bootstrap }));
+  open.push(captp(ours, { dialect: 'captp', bootstrap }));
   return theirs;
 }
 async function raw(bootstrap?: object): Promise<RawPeer> {
@@ -116,7 +116,7 @@ test('a method is a string and nothing else', async () => {
   ];
   for (const [index, method] of kinds.entries()) {
     peer.call(`q-${index + 10}`, 'o-1', method, []);
-    expect(await peer.answer(`q-${index + 10}`), JSON.stringify(method)).toMatch(/^(no-such-method|error): /);
+    expect(await peer.answer(`q-${index + 10}`), JSON.stringify(method)).toMatch(/^(no-such-method|invalid): /);
   }
 });
 
@@ -132,11 +132,11 @@ test('an answer that is data takes no calls: nothing that data inherits is run h
   peer.call('q-8', 'o-1', 'echo', ['x']);
   // Half a gigabyte of text, kept as an answer.
   peer.call('q-9', 'q-8', 'repeat', [1 << 29]);
-  for (const id of [3, 4, 5, 6, 7, 9]) expect(await peer.answer(`q-${id}`)).toMatch(/^not-callable: /);
+  for (const id of [3, 4, 5, 6, 7, 9]) expect(await peer.answer(`q-${id}`)).toMatch(/^(not-callable|invalid): /);
   // Nor later, when the answer has long been given.
   peer.call('q-20', 'q-2', 'join', ['+']);
   peer.call('q-21', 'q-8', 'length');
-  for (const id of [20, 21]) expect(await peer.answer(`q-${id}`)).toMatch(/^not-callable: /);
+  for (const id of [20, 21]) expect(await peer.answer(`q-${id}`)).toMatch(/^(not-callable|invalid): /);
 });
 
 test('a promise that becomes data takes no calls either', async () => {
@@ -148,11 +148,11 @@ test('a promise that becomes data takes no calls either', async () => {
   peer.call('q-3', promise, 'join', ['+']);
   peer.call('q-4', 'q-3', 'repeat', [1 << 29]);
   slow.resolve(['a', 'b']);
-  expect(await peer.answer('q-3')).toMatch(/^not-callable: /);
-  expect(await peer.answer('q-4')).toMatch(/^not-callable: /);
+  expect(await peer.answer('q-3')).toMatch(/^(not-callable|invalid): /);
+  expect(await peer.answer('q-4')).toMatch(/^(not-callable|invalid): /);
   expect(peer.said.find((said) => said.promiseID === promise)?.res?.body).toBe('["a","b"]');
   peer.call('q-5', promise, 'constructor');
-  expect(await peer.answer('q-5')).toMatch(/^not-callable: /);
+  expect(await peer.answer('q-5')).toMatch(/^(not-callable|invalid): /);
 });
 
 test('calls on an answer that breaks break with the same reason', async () => {
@@ -217,7 +217,9 @@ test('an error says its code and its text, and no stack; one that is not ours sa
 test('an error as data crosses without its stack too', async () => {
   const peer = await raw();
   peer.call('q-2', 'o-1', 'echo', [{ '@qclass': 'error', name: 'Error', message: 'expired: it was ours' }]);
-  expect(await peer.answer('q-2')).toBe('{"error":"expired: it was ours"}');
+  expect(await peer.answer('q-2')).toBe(
+    '{"@qclass":"error","errorId":"error:hob","message":"expired: it was ours","name":"Error"}',
+  );
   const failing = await raw(driver<{ why(): unknown }>({ why: () => ({ inner: new Error('at /etc/hob/keys') }) }));
   failing.call('q-2', 'q-1', 'why', []);
   expect(await failing.answer('q-2')).not.toContain('/etc');
@@ -300,7 +302,7 @@ test('keys that mean something to the language are data or refused', async () =>
   expect(({} as { polluted?: number }).polluted).toBeUndefined();
   const other = await raw();
   other.call('q-2', 'q-1', 'echo', [{ then: 1, constructor: 2 }]);
-  expect(await other.answer('q-2')).toBe('{"constructor":2,"then":1}');
+  expect(await other.answer('q-2')).toBe('{"then":1,"constructor":2}');
 });
 
 test('a property access through an honest peer is refused like any', async () => {

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { dial, fromWebSocket, largestFrame } from './websocket.ts';
 
 let server: Server;
@@ -111,6 +111,39 @@ test('bytes that are no frame end the connection and nothing else', async () => 
   await closed(again);
 });
 
-test('only a socket of the ws package is taken', () => {
+test('only a WebSocket is taken', () => {
   expect(() => fromWebSocket({ send: () => {}, on: () => {} })).toThrowError(/no WebSocket/);
+});
+
+test('a peer that is there but does not answer is noticed, with 4408; one that answers is not', async () => {
+  const socket = accepted();
+  const client = new WebSocket(url, ['captp']);
+  const honest = fromWebSocket(await socket, { pingMs: 10 });
+  const asked = new Promise<void>((resolve) =>
+    client.on('ping', () => void (asks += 1) === undefined && asks > 5 && resolve()),
+  );
+  let asks = 0;
+  await asked;
+  const over = closed(honest);
+  // Half open: what arrives is taken by nobody.
+  client.pause();
+  expect(await over).toEqual({ code: 4408, reason: 'the peer does not answer: it, or the way to it, is gone' });
+  client.terminate();
+});
+
+test('a browser’s WebSocket carries the same frames, and close codes', async () => {
+  const socket = accepted();
+  const browser = fromWebSocket(new globalThis.WebSocket(url, ['captp']) as object);
+  const host = fromWebSocket(await socket);
+  const both = Promise.all([frame(browser), frame(host)]);
+  host.send('to the page');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  browser.send(new Uint8Array([1, 2]));
+  expect(await both).toEqual(['to the page', new Uint8Array([1, 2])]);
+  const ends = Promise.all([closed(browser), closed(host)]);
+  host.close(4401, 'a newer one');
+  expect(await ends).toEqual([
+    { code: 4401, reason: 'a newer one' },
+    { code: 4401, reason: 'a newer one' },
+  ]);
 });

@@ -1,7 +1,8 @@
 /** WebSockets as duplexes: the network's edge. */
 import { WebSocket } from 'ws';
-import type { Duplex } from '../captp/duplex.ts';
+import { closeCodes, type Duplex, Inbox } from '../captp/duplex.ts';
 import { CapError } from '../errors.ts';
+import { mutant } from './mutant.ts';
 
 /** Larger frames are refused by the socket itself, before they are in memory (close code 1009). */
 export const largestFrame: number = 1 << 20;
@@ -15,47 +16,120 @@ const handshakeMs = 10_000;
 /** At most 123 bytes of UTF-8 fit into a close frame; more would throw. */
 const closeText = (reason: string): string => reason.replace(/[^\x20-\x7e]/g, '?').slice(0, 120);
 
-/** A `ws` WebSocket, of a server or a client. */
-export function fromWebSocket(socket: object): Duplex {
-  if (!(socket instanceof WebSocket)) throw new CapError('invalid', 'this is no WebSocket of the ws package');
-  // The first frame can come with the answer to the upgrade, before whoever dialled has heard that it is open.
-  const early: (string | Uint8Array)[] = [];
-  let onFrame = (frame: string | Uint8Array): void => void early.push(frame);
-  let onClose: (why: { code: number; reason: string }) => void = () => {};
-  let ended: { code: number; reason: string } | undefined;
-  let said: { code: number; reason: string } | undefined;
-  let cut: ReturnType<typeof setTimeout> | undefined;
-  socket.on('message', (data: Buffer, binary: boolean) =>
-    onFrame(binary ? new Uint8Array(data) : data.toString('utf8')),
+/** How often a peer is asked whether it is there, and after how many questions without any sign of it it counts as gone. */
+const pingMs = 10_000;
+const unanswered = 2;
+
+/** A `ws` WebSocket, of a server or a client (it sets TCP_NODELAY itself), or one of a browser's kind. */
+export function fromWebSocket(socket: object, options: { readonly pingMs?: number } = {}): Duplex {
+  if (socket instanceof WebSocket) return new NodeSocket(socket, options.pingMs ?? pingMs);
+  if (typeof (socket as { addEventListener?: unknown }).addEventListener === 'function')
+    return fromBrowserSocket(socket as BrowserSocket);
+  throw new CapError('invalid', 'this is no WebSocket: give one of the ws package, or of a browser');
+}
+
+class NodeSocket implements Duplex {
+  readonly #socket: WebSocket;
+  readonly #inbox = new Inbox();
+  #pings: ReturnType<typeof setInterval> | undefined;
+  #said: { readonly code: number; readonly reason: string } | undefined;
+  #cut: ReturnType<typeof setTimeout> | undefined;
+  #silent = 0;
+
+  constructor(socket: WebSocket, everyMs: number) {
+    this.#socket = socket;
+    // The first frame can come with the answer to the upgrade, before whoever dialled has heard that it is open.
+    socket.on('message', (data: Buffer, binary: boolean) => {
+      this.#silent = 0;
+      this.#inbox.frame(binary ? new Uint8Array(data.buffer, data.byteOffset, data.length) : data.toString('utf8'));
+    });
+    socket.on('pong', () => {
+      this.#silent = 0;
+    });
+    // A frame over the limit or bytes that are no frame: ws closes with the right code by itself.
+    socket.on('error', () => {});
+    socket.on('close', (code: number, reason: Buffer) => {
+      clearTimeout(this.#cut);
+      clearInterval(this.#pings);
+      this.#inbox.end(this.#said?.code ?? code, this.#said?.reason ?? reason.toString('utf8'));
+    });
+    const watch = (): void => {
+      this.#pings = setInterval(() => this.#ping(), everyMs);
+      this.#pings.unref();
+    };
+    if (socket.readyState === WebSocket.CONNECTING) socket.once('open', watch);
+    else watch();
+  }
+
+  /** A peer whose machine is gone says nothing at all, for hours: no read ever fails. */
+  #ping(): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    if (this.#silent >= unanswered && !mutant('captp-ping')) {
+      this.#said ??= { code: closeCodes.halfOpen, reason: 'the peer does not answer: it, or the way to it, is gone' };
+      return this.#socket.terminate();
+    }
+    this.#silent += 1;
+    this.#socket.ping();
+  }
+
+  send(frame: string | Uint8Array): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame);
+  }
+
+  get buffered(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  onFrame(then: (frame: string | Uint8Array) => void): void {
+    this.#inbox.onFrame(then);
+  }
+
+  onClose(then: (why: { code: number; reason: string }) => void): void {
+    this.#inbox.onClose(then);
+  }
+
+  close(code: number, reason: string): void {
+    this.#said ??= { code, reason };
+    if (this.#socket.readyState === WebSocket.CLOSED) return;
+    this.#socket.close(code, closeText(reason));
+    // One that never answers must not hold a descriptor for ever.
+    this.#cut ??= setTimeout(() => this.#socket.terminate(), closeGraceMs);
+  }
+}
+
+interface BrowserSocket {
+  binaryType: string;
+  readonly readyState: number;
+  readonly bufferedAmount: number;
+  send(frame: string | Uint8Array): void;
+  close(code: number, reason: string): void;
+  addEventListener(kind: string, then: (event: { data?: unknown; code?: number; reason?: string }) => void): void;
+}
+
+/** It answers pings by itself and cannot send any: the other side notices who is gone. */
+function fromBrowserSocket(socket: BrowserSocket): Duplex {
+  const inbox = new Inbox();
+  socket.binaryType = 'arraybuffer';
+  socket.addEventListener('message', ({ data }) =>
+    inbox.frame(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer)),
   );
-  // A frame over the limit or bytes that are no frame: ws closes with the right code by itself.
-  socket.on('error', () => {});
-  socket.on('close', (code: number, reason: Buffer) => {
-    clearTimeout(cut);
-    ended = said ?? { code, reason: reason.toString('utf8') };
-    onClose(ended);
-  });
+  let said: { readonly code: number; readonly reason: string } | undefined;
+  socket.addEventListener('close', ({ code = closeCodes.lost, reason = '' }) =>
+    inbox.end(said?.code ?? code, said?.reason ?? reason),
+  );
   return Object.freeze({
     send: (frame: string | Uint8Array): void => {
-      if (socket.readyState === WebSocket.OPEN) socket.send(frame, () => {});
+      if (socket.readyState === 1) socket.send(frame);
     },
     get buffered(): number {
       return socket.bufferedAmount;
     },
-    onFrame(then: (frame: string | Uint8Array) => void): void {
-      onFrame = then;
-      for (const frame of early.splice(0)) then(frame);
-    },
-    onClose(then: (why: { code: number; reason: string }) => void): void {
-      onClose = then;
-      if (ended !== undefined) then(ended);
-    },
-    close(code: number, reason: string): void {
+    onFrame: (then: (frame: string | Uint8Array) => void) => inbox.onFrame(then),
+    onClose: (then: (why: { code: number; reason: string }) => void) => inbox.onClose(then),
+    close: (code: number, reason: string): void => {
       said ??= { code, reason };
-      if (socket.readyState === WebSocket.CLOSED) return;
-      socket.close(code, closeText(reason));
-      // One that never answers must not hold a descriptor for ever.
-      cut ??= setTimeout(() => socket.terminate(), closeGraceMs);
+      // A browser takes no other code of the protocol's own.
+      socket.close(code === 1000 || code >= 3000 ? code : closeCodes.protocol, closeText(reason));
     },
   });
 }

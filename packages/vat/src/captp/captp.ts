@@ -1,0 +1,78 @@
+/** `captp`: a session over an open duplex, and what a program sees of it. */
+import { CapError } from '../errors.ts';
+import { Account } from '../meter.ts';
+import { isReference, targetOf } from '../reference.ts';
+import type { Far, Meter } from '../types.ts';
+import { LiveVat, type Vat } from '../vat.ts';
+import { endo } from './dialects/endo.ts';
+import { hob1 } from './dialects/hob.ts';
+import { closeCodes, type Duplex } from './duplex.ts';
+import { Import } from './session/imports.ts';
+import { type CapTPLimits, defaultLimits } from './session/limits.ts';
+import type { Dialect } from './session/operations.ts';
+import { type CapTPStats, Session } from './session/session.ts';
+
+/** Ways of writing the same operations; chosen by WebSocket subprotocol. */
+export type DialectName = 'hob.1' | 'captp';
+
+export const dialects: Readonly<Record<DialectName, Dialect>> = Object.freeze({ 'hob.1': hob1, captp: endo });
+
+export interface CapTPOptions {
+  /** `hob.1` where nothing is said. */
+  readonly dialect?: DialectName;
+  readonly limits?: CapTPLimits;
+  /** Offered to the peer: a reference. */
+  readonly bootstrap?: object;
+  /** Pays for what the peer sends; where none is given, that of `vat`, and without that one of this connection's own. */
+  readonly meter?: Meter;
+  readonly vat?: Vat;
+}
+
+export interface Connection {
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+  stats(): CapTPStats;
+  /** Breaks what waits with `disconnected`, on both sides. `code` is one of `closeCodes`. */
+  close(reason?: string, code?: number): void;
+}
+
+/** A connection, and what the peer offers. */
+export interface Connected<T> extends Connection {
+  /** Messages to it are pipelined. */
+  readonly bootstrap: Far<T>;
+}
+
+/** Speaks CapTP over an open duplex; both sides may offer a bootstrap. */
+export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = {}): Connected<T> {
+  const { dialect = 'hob.1', bootstrap, vat } = options;
+  const meter = options.meter ?? (vat instanceof LiveVat ? vat.account : new Account('connection'));
+  if (bootstrap !== undefined && !isReference(bootstrap))
+    throw new CapError('invalid', 'a bootstrap is a reference: spawn an actor or make a driver');
+  if (!Object.hasOwn(dialects, dialect))
+    throw new CapError('invalid', `no dialect is called "${String(dialect).slice(0, 20)}": choose hob.1 or captp`);
+  if (!(meter instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
+  const limits = Object.freeze({ ...defaultLimits, ...options.limits });
+  const session = new Session(dialects[dialect], duplex, meter, limits, bootstrap);
+  const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
+    duplex.onClose((why) => {
+      session.end();
+      resolve(why);
+    }),
+  );
+  const theirs = session.bootstrapOfPeer();
+  duplex.onFrame((frame) => session.hear(frame));
+  return Object.freeze({
+    bootstrap: theirs as Far<T>,
+    closed,
+    stats: () => session.stats,
+    close: (reason = 'done', code: number = closeCodes.normal): void => session.close(code, reason),
+  });
+}
+
+/**
+ * Says now that a reference of a peer is no longer needed, rather than waiting for the garbage collector: whoever here still
+ * holds it gets `no-such-object`. Does nothing to other references.
+ */
+export function release(reference: Far<unknown>): void {
+  const target = targetOf(reference);
+  if (target instanceof Import) (target.exit as Session).release(target);
+}

@@ -1,0 +1,314 @@
+/**
+ * Values as `@endo/marshal` writes them: what `@endo/captp` 4.x sends is its older encoding (`@qclass` records); both that and
+ * smallcaps (a body that begins with `#`) are understood.
+ *
+ * Promise: what is decoded is plain, frozen and new. Bytes are `makeTagged('bytes', base64)`, since marshal refuses bytes; an
+ * error's code is the beginning of its message.
+ */
+import { CapError } from '../../errors.ts';
+import { decoded } from '../../values.ts';
+import type { Limits } from '../session/limits.ts';
+import { type Slots, Violation } from '../session/operations.ts';
+import { errorFrom, errorText, mostErrors } from './errors.ts';
+import { isId, parse } from './structure.ts';
+
+export interface CapData {
+  readonly body: string;
+  readonly slots: readonly string[];
+}
+
+/** How slots are written, which is the other half of this wire. */
+export interface Naming {
+  write(slot: NonNullable<ReturnType<Slots['give']>>): string;
+  /** The value that a slot of the peer's stands for. */
+  read(slot: string): unknown;
+}
+
+const kind = '@qclass';
+
+const refuse = (what: string): never => {
+  throw new CapError('invalid', what);
+};
+
+export function toCapData(value: unknown, slots: Slots, naming: Naming): CapData {
+  const given: string[] = [];
+  const indices = new Map<string, number>();
+  const encode = (item: unknown): unknown => {
+    switch (typeof item) {
+      case 'string':
+      case 'boolean':
+        return item;
+      case 'number':
+        return Number.isFinite(item) ? item : { [kind]: String(item) };
+      case 'undefined':
+        return { [kind]: 'undefined' };
+      case 'bigint':
+        return { [kind]: 'bigint', digits: String(item) };
+      case 'symbol':
+        return { [kind]: 'symbol', name: nameOf(item) };
+      default:
+        return item === null ? null : encodeObject(item as object);
+    }
+  };
+  const encodeObject = (item: object): unknown => {
+    if (Array.isArray(item)) return item.map(encode);
+    const proto: unknown = Object.getPrototypeOf(item);
+    if (proto === Object.prototype || proto === null) return encodeRecord(item as Readonly<Record<string, unknown>>);
+    const slot = slots.give(item);
+    if (slot !== undefined) {
+      const name = naming.write(slot);
+      let index = indices.get(name);
+      if (index === undefined) {
+        index = given.push(name) - 1;
+        indices.set(name, index);
+      }
+      return slot.kind === 'object' ? { [kind]: 'slot', iface: 'Alleged: Cap', index } : { [kind]: 'slot', index };
+    }
+    if (item instanceof Uint8Array)
+      return {
+        [kind]: 'tagged',
+        tag: 'bytes',
+        payload: Buffer.from(item.buffer, item.byteOffset, item.length).toString('base64'),
+      };
+    if (item instanceof Error) return errorData(errorText(item));
+    return refuse('only data, bytes, errors, references and promises can be sent');
+  };
+  const encodeRecord = (record: Readonly<Record<string, unknown>>): object => {
+    const made: Record<string, unknown> = {};
+    for (const [key, item] of Object.entries(record)) if (key !== kind) made[key] = encode(item);
+    if (!Object.hasOwn(record, kind)) return made;
+    const original = encode(record[kind]);
+    return Object.keys(made).length === 0
+      ? { [kind]: 'hilbert', original }
+      : { [kind]: 'hilbert', original, rest: made };
+  };
+  return { body: JSON.stringify(encode(value)), slots: given };
+}
+
+/** An error, as a body tells of one. */
+export const errorData = (message: string): object => ({
+  [kind]: 'error',
+  errorId: 'error:hob',
+  message,
+  name: 'Error',
+});
+
+function nameOf(symbol: symbol): string {
+  const name = Symbol.keyFor(symbol) ?? refuse('only registered symbols (Symbol.for) can be passed');
+  return name.startsWith('@@') ? `@@${name}` : name;
+}
+
+function symbolNamed(name: unknown): symbol {
+  if (typeof name !== 'string' || name.length > 256) throw new Violation('a malformed symbol');
+  if (!name.startsWith('@@')) return Symbol.for(name);
+  return name.startsWith('@@@@') ? Symbol.for(name.slice(2)) : refuse('only registered symbols can be passed');
+}
+
+/** Decodes one body. Answers the value, and whether there is a promise in it. */
+export class CapDataDecoder {
+  promises = false;
+  readonly #limits: Limits;
+  readonly #naming: Naming;
+  #errors = 0;
+  #slots: readonly string[] = [];
+  #taken: unknown[] = [];
+  #mutable = false;
+
+  constructor(limits: Limits, naming: Naming) {
+    this.#limits = limits;
+    this.#naming = naming;
+  }
+
+  decode({ body, slots }: CapData): unknown {
+    this.promises = false;
+    this.#mutable = false;
+    this.#errors = 0;
+    this.#slots = slots;
+    this.#taken = [];
+    const small = body.charCodeAt(0) === 35;
+    const json = parse(small ? body.slice(1) : body, this.#limits, 'a body');
+    const value = small ? this.#small(json, 0) : this.#old(json, 0);
+    if (isData(value)) {
+      decoded(value, this.promises, this.#mutable, body.length);
+      // Of a call: its arguments go each their own way.
+      if (Array.isArray(value) && Array.isArray(value[1]) && !this.promises && !this.#mutable)
+        for (const arg of value[1] as unknown[]) if (isData(arg)) decoded(arg, false, false, body.length);
+    }
+    return value;
+  }
+
+  #slot(index: unknown): unknown {
+    if (!isId(index) || index >= this.#slots.length) throw new Violation('a value names a slot that is not there');
+    if (!(index in this.#taken)) this.#taken[index] = this.#naming.read(this.#slots[index] as string);
+    const value = this.#taken[index];
+    if (value instanceof Promise) this.promises = true;
+    return value;
+  }
+
+  #bytes(tag: unknown, payload: unknown): Uint8Array {
+    if (tag !== 'bytes' || typeof payload !== 'string' || !/^[\w+/]*={0,2}$/.test(payload))
+      return refuse('the one tagged value that is understood is "bytes" with base64 text');
+    this.#mutable = true;
+    return new Uint8Array(Buffer.from(payload, 'base64'));
+  }
+
+  #error(message: unknown): CapError {
+    if (typeof message !== 'string') throw new Violation('a malformed error');
+    this.#errors += 1;
+    if (this.#errors > mostErrors) refuse(`a value may hold ${mostErrors} errors`);
+    return Object.freeze(errorFrom(message));
+  }
+
+  #digits(text: unknown): bigint {
+    if (typeof text !== 'string' || !/^[+-]?\d+$/.test(text)) throw new Violation('a malformed bigint');
+    if (text.length > this.#limits.bigintDigits) refuse(`a bigint may have ${this.#limits.bigintDigits} digits`);
+    return BigInt(text.charCodeAt(0) === 43 ? text.slice(1) : text);
+  }
+
+  #deep(depth: number): void {
+    if (depth >= this.#limits.depth) refuse(`data is deeper than ${this.#limits.depth}`);
+  }
+
+  #array(json: readonly unknown[], item: (json: unknown) => unknown): readonly unknown[] {
+    const before = this.promises;
+    this.promises = false;
+    return this.#made(json.map(item), before);
+  }
+
+  #entries(
+    json: Readonly<Record<string, unknown>>,
+    entry: (key: string, json: unknown) => readonly [string, unknown],
+    first?: readonly [string, unknown],
+  ): object {
+    const before = this.promises;
+    this.promises = false;
+    const made: Record<string, unknown> = {};
+    const put = ([key, value]: readonly [string, unknown]): void => {
+      if (key === '__proto__') refuse('a record cannot have a key "__proto__"');
+      if (key === 'then' && typeof value === 'function')
+        refuse('a record with a callable "then" would pass for a promise');
+      if (key in Object.prototype) Object.defineProperty(made, key, { value, enumerable: true });
+      else made[key] = value;
+    };
+    if (first !== undefined) put(first);
+    for (const key of Object.keys(json)) put(entry(key, json[key]));
+    return this.#made(made, before);
+  }
+
+  #made<T extends object>(made: T, before: boolean): T {
+    Object.freeze(made);
+    if (this.promises) decoded(made, true, true, 0);
+    this.promises ||= before;
+    return made;
+  }
+
+  // ---- @qclass ------------------------------------------------------------------------------------------------------------
+
+  #old(json: unknown, depth: number): unknown {
+    if (typeof json !== 'object' || json === null) return json;
+    this.#deep(depth);
+    if (Array.isArray(json)) return this.#array(json, (item) => this.#old(item, depth + 1));
+    const record = json as Readonly<Record<string, unknown>>;
+    if (Object.hasOwn(record, kind)) return this.#special(record, depth);
+    return this.#entries(record, (key, item) => [key, this.#old(item, depth + 1)]);
+  }
+
+  #special(json: Readonly<Record<string, unknown>>, depth: number): unknown {
+    switch (json[kind]) {
+      case 'undefined':
+        return undefined;
+      case 'NaN':
+        return Number.NaN;
+      case 'Infinity':
+        return Number.POSITIVE_INFINITY;
+      case '-Infinity':
+        return Number.NEGATIVE_INFINITY;
+      case 'bigint':
+        return this.#digits(json['digits']);
+      case 'symbol':
+        return symbolNamed(json['name']);
+      case '@@asyncIterator':
+        return refuse('only registered symbols can be passed');
+      case 'slot':
+        return this.#slot(json['index']);
+      case 'tagged':
+        return this.#bytes(json['tag'], json['payload']);
+      case 'error':
+        return this.#error(json['message']);
+      case 'hilbert': {
+        const { rest = {}, original } = json;
+        if (typeof rest !== 'object' || rest === null || Array.isArray(rest) || Object.hasOwn(rest, kind))
+          throw new Violation('a malformed record');
+        const first = [kind, this.#old(original, depth + 1)] as const;
+        return this.#entries(rest as Record<string, unknown>, (key, item) => [key, this.#old(item, depth + 1)], first);
+      }
+      default:
+        throw new Violation('a value of an unknown kind');
+    }
+  }
+
+  // ---- smallcaps ----------------------------------------------------------------------------------------------------------
+
+  #small(json: unknown, depth: number): unknown {
+    if (typeof json === 'string') return this.#text(json);
+    if (typeof json !== 'object' || json === null) return json;
+    this.#deep(depth);
+    if (Array.isArray(json)) return this.#array(json, (item) => this.#small(item, depth + 1));
+    const record = json as Readonly<Record<string, unknown>>;
+    if (Object.hasOwn(record, '#tag')) return this.#bytes(record['#tag'], unescaped(record['payload']));
+    if (Object.hasOwn(record, '#error')) return this.#error(unescaped(record['#error']));
+    return this.#entries(record, (key, item) => {
+      const name = unescaped(key);
+      if (name === undefined) throw new Violation('a malformed record');
+      return [name, this.#small(item, depth + 1)];
+    });
+  }
+
+  #text(text: string): unknown {
+    const plainText = unescaped(text);
+    if (plainText !== undefined) return plainText;
+    switch (text[0]) {
+      case '#': {
+        const found = constants.get(text);
+        if (found === undefined) throw new Violation('a value of an unknown kind');
+        return found.value;
+      }
+      case '+':
+      case '-':
+        return this.#digits(text);
+      case '%':
+        return symbolNamed(text.slice(1));
+      case '$':
+      case '&': {
+        const index = /^(\d{1,6})(?:\.|$)/.exec(text.slice(1))?.[1];
+        const value = this.#slot(index === undefined ? undefined : Number(index));
+        if (value instanceof Promise !== (text[0] === '&')) throw new Violation('a slot is not what its value says');
+        return value;
+      }
+      default:
+        throw new Violation('a value of an unknown kind');
+    }
+  }
+}
+
+const constants: ReadonlyMap<string, { readonly value: unknown }> = new Map([
+  ['#undefined', { value: undefined }],
+  ['#NaN', { value: Number.NaN }],
+  ['#Infinity', { value: Number.POSITIVE_INFINITY }],
+  ['#-Infinity', { value: Number.NEGATIVE_INFINITY }],
+]);
+
+/** The string that a smallcaps string stands for; undefined where it stands for something else. */
+function unescaped(text: unknown): string | undefined {
+  if (typeof text !== 'string') return undefined;
+  const first = text.charCodeAt(0);
+  if (!(first >= 33 && first <= 45)) return text;
+  return first === 33 ? text.slice(1) : undefined;
+}
+
+/** Of what this module makes only data has these prototypes. */
+function isData(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const proto: unknown = Object.getPrototypeOf(value);
+  return proto === Object.prototype || proto === Array.prototype;
+}

@@ -1,0 +1,310 @@
+/**
+ * The dialect `captp`: the JSON wire of `@endo/captp` 4.x, so that any Endo peer connects.
+ *
+ * Promise: what such a peer honestly does is served, its quirks included: it counts mentions too high, so what it was given
+ * stays until the connection closes; it forgets for good what it is told to forget, so it is told late; it never says when it
+ * is done with an answer. Traps, which block their caller, are refused. Every other departure closes with a reason.
+ */
+import { CapError } from '../../errors.ts';
+import type { Limits } from '../session/limits.ts';
+import {
+  type Dialect,
+  type Frame,
+  type Heard,
+  type Listener,
+  type Slot,
+  type Slots,
+  type Tongue,
+  Undecodable,
+  Violation,
+} from '../session/operations.ts';
+import { type CapData, CapDataDecoder, errorData, type Naming, toCapData } from './capdata.ts';
+import { errorText, inward } from './errors.ts';
+import { checkStructure, isId, parse, tooLong } from './structure.ts';
+
+/** Objects and promises are numbered apart here, and from 0; in the core they share numbers, and 0 is the bootstrap. */
+const objectId = (n: number): number => 2 * n + 2;
+const promiseId = (n: number): number => 2 * n + 3;
+
+/** The question for the bootstrap is the first one. */
+const bootstrapQuestion = 'q-1';
+
+type Message = Readonly<Record<string, unknown>>;
+
+class EndoTongue implements Tongue, Naming {
+  readonly kept = 0;
+  said = 0;
+  readonly #slots: Slots;
+  readonly #listener: Listener;
+  readonly #limits: Limits;
+  readonly #send: (frame: Frame) => void;
+  readonly #decoder: CapDataDecoder;
+  #asked = false;
+  /** What the peer calls its bootstrap, once it has said so. */
+  #bootstrap: string | undefined;
+  /**
+   * Calls of the peer's bootstrap, and all that was said after them, until it is known: an Endo peer takes note of the question
+   * for it in a later job, and does not know it when the next frame names it.
+   */
+  readonly #held: Message[] = [];
+  readonly #bootstrapQuestions = new Set<number>();
+
+  constructor(slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void) {
+    this.#slots = slots;
+    this.#listener = listener;
+    this.#limits = limits;
+    this.#send = send;
+    this.#decoder = new CapDataDecoder(limits, this);
+  }
+
+  // ---- slots --------------------------------------------------------------------------------------------------------------
+
+  write({ kind, id }: Slot): string {
+    switch (kind) {
+      case 'object':
+        return `o+${id + 1}`;
+      case 'promise':
+        return `p+${id + 1}`;
+      case 'answer':
+        return `q-${id + 1}`;
+      case 'yours':
+        if (id !== 0) return id % 2 === 0 ? `o-${id / 2 - 1}` : `p-${(id - 3) / 2}`;
+        if (this.#bootstrap !== undefined) return this.#bootstrap;
+        throw new CapError(
+          'unavailable',
+          'the peer has not said yet what its bootstrap is: wait for an answer of it first',
+        );
+    }
+  }
+
+  read(name: string): unknown {
+    const [letter, sign, digits] = [name[0], name[1], Number(name.slice(2))];
+    if (letter === 'q') return this.#slots.take({ kind: 'answer', id: digits });
+    if (sign === '+')
+      return letter === 'p'
+        ? this.#slots.take({ kind: 'promise', id: promiseId(digits) })
+        : this.#slots.take({ kind: 'object', id: this.#bootstrap === `o-${name.slice(2)}` ? 0 : objectId(digits) });
+    if (digits === 0) throw new Violation('a value names what was never offered');
+    const value = this.#slots.take({ kind: 'yours', id: digits - 1 });
+    if (value instanceof Promise !== (letter === 'p')) throw new Violation('a slot is not what its name says');
+    return value;
+  }
+
+  #target(name: string): Slot {
+    const digits = Number(name.slice(2));
+    if (name[0] === 'q') return { kind: 'answer', id: digits };
+    if (digits === 0) throw new Violation('a call names what was never offered');
+    return { kind: 'yours', id: digits - 1 };
+  }
+
+  // ---- what is said -------------------------------------------------------------------------------------------------------
+
+  deliver(to: Slot, method: string, args: readonly unknown[], question: number): void {
+    this.#ask();
+    const body = this.#capData([method === '' ? null : method, args]);
+    const wait = to.kind === 'yours' && to.id === 0 && this.#bootstrap === undefined;
+    const target = wait ? bootstrapQuestion : this.write(to);
+    this.#say({ type: 'CTP_CALL', epoch: 0, questionID: `q-${question + 1}`, target, method: body }, wait);
+  }
+
+  #ask(): void {
+    if (this.#asked) return;
+    this.#asked = true;
+    this.#say({ type: 'CTP_BOOTSTRAP', epoch: 0, questionID: bootstrapQuestion });
+  }
+
+  answer(question: number, value: unknown): void {
+    const message = { type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, result: this.#capData(value) };
+    // Both sides may be waiting for it.
+    if (this.#bootstrapQuestions.delete(question)) this.#send(JSON.stringify(message));
+    else this.#say(message);
+  }
+
+  refuse(question: number, error: unknown): void {
+    this.#say({ type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, exception: exception(error) });
+  }
+
+  resolve(promise: number, value: unknown): void {
+    this.#say({ type: 'CTP_RESOLVE', promiseID: `p-${promise + 1}`, res: this.#capData(value) });
+  }
+
+  break(promise: number, error: unknown): void {
+    this.#say({ type: 'CTP_RESOLVE', promiseID: `p-${promise + 1}`, rej: exception(error) });
+  }
+
+  drop(id: number, mentions: number): void {
+    if (id % 2 === 0 && id !== 0)
+      this.#say({ type: 'CTP_DROP', slotID: this.write({ kind: 'yours', id }), decRefs: mentions, epoch: 0 });
+  }
+
+  done(question: number, reference: boolean): void {
+    if (reference) this.#say({ type: 'CTP_DROP', slotID: `q-${question + 1}`, decRefs: 1, epoch: 0 });
+  }
+
+  // The peer learns it from the transport; a reason here would be taken for ours.
+  abort(): void {}
+
+  flush(): void {}
+
+  #capData(value: unknown): CapData {
+    return toCapData(value, this.#slots, this);
+  }
+
+  #say(message: Message, wait = false): void {
+    const text = JSON.stringify(message);
+    if (tooLong(text, this.#limits)) throw tooLarge();
+    if (text.length > this.#limits.tokens) this.#checkTokens(message, text);
+    this.said = text.length;
+    if (wait || this.#held.length > 0) this.#held.push(message);
+    else this.#send(text);
+  }
+
+  #checkTokens(message: Message, text: string): void {
+    try {
+      checkStructure(text, this.#limits);
+      for (const part of Object.values(message)) if (isCapData(part)) checkStructure(part.body, this.#limits);
+    } catch {
+      throw tooLarge();
+    }
+  }
+
+  // ---- what is heard ------------------------------------------------------------------------------------------------------
+
+  hear(frame: Frame): void {
+    if (typeof frame !== 'string') throw new Violation('binary frame: this dialect is text');
+    if (tooLong(frame, this.#limits))
+      throw new Violation(`a frame may have ${this.#limits.frameBytes} bytes: send less at a time`, 1009);
+    const message = parse(frame, this.#limits);
+    if (typeof message !== 'object' || message === null || Array.isArray(message)) throw new Violation('not a message');
+    const { type } = message as Message;
+    const ok = this.#message(type, message as Message, frame.length);
+    if (!ok) throw new Violation(`malformed ${String(type).slice(0, 20)}`);
+  }
+
+  #message(type: unknown, message: Message, bytes: number): boolean {
+    const listener = this.#listener;
+    switch (type) {
+      case 'CTP_CALL': {
+        const { questionID, target, method, trap } = message;
+        if (!isNamed(questionID, 'q') || !isNamed(target, 'opq') || !isCapData(method)) return false;
+        if (trap !== undefined && trap !== false) return false;
+        const { name, heard } = this.#invocation(method);
+        listener.deliver(this.#target(target), name, heard, Number(questionID.slice(2)), bytes);
+        return true;
+      }
+      case 'CTP_BOOTSTRAP': {
+        const { questionID } = message;
+        if (!isNamed(questionID, 'q')) return false;
+        this.#bootstrapQuestions.add(Number(questionID.slice(2)));
+        listener.bootstrap(Number(questionID.slice(2)));
+        return true;
+      }
+      case 'CTP_RETURN': {
+        const { answerID, result, exception } = message;
+        if (!isNamed(answerID, 'q') || !eitherOf(message, 'result', 'exception')) return false;
+        if (answerID === bootstrapQuestion) return this.#bootstrapIs(result);
+        const id = Number(answerID.slice(2)) - 1;
+        if ('result' in message) listener.answer(id, this.#value(result as CapData));
+        else listener.refuse(id, this.#reason(exception as CapData));
+        return true;
+      }
+      case 'CTP_RESOLVE': {
+        const { promiseID, res, rej } = message;
+        if (!isNamed(promiseID, 'p') || !eitherOf(message, 'res', 'rej')) return false;
+        const id = promiseId(Number(promiseID.slice(2)));
+        if ('res' in message) listener.resolve(id, this.#value(res as CapData));
+        else listener.break(id, this.#reason(rej as CapData));
+        return true;
+      }
+      case 'CTP_DROP': {
+        const { slotID, decRefs = 0 } = message;
+        if (!isNamed(slotID, 'opq') || !isId(decRefs)) return false;
+        // Of objects its counts cannot be believed, and what it is given again would be dead: they stay.
+        if (slotID[0] === 'q') listener.done(Number(slotID.slice(2)));
+        return true;
+      }
+      case 'CTP_DISCONNECT':
+        listener.abort('it said so');
+        return true;
+      default:
+        throw new Violation('unknown message type');
+    }
+  }
+
+  /** What the first question was answered with: only a name for what has number 0 anyway. */
+  #bootstrapIs(result: unknown): boolean {
+    if (!this.#asked || this.#bootstrap !== undefined) throw new Violation('answers a question that was not asked');
+    const slot = isCapData(result) ? result.slots[0] : undefined;
+    this.#bootstrap = slot?.startsWith('o+') ? `o-${slot.slice(2)}` : bootstrapQuestion;
+    for (const message of this.#held.splice(0)) {
+      const { target } = message;
+      this.#send(JSON.stringify(target === bootstrapQuestion ? { ...message, target: this.#bootstrap } : message));
+    }
+    return true;
+  }
+
+  #invocation(method: CapData): { readonly name: string; readonly heard: Heard | CapError } {
+    const said = this.#value(method);
+    if (said instanceof Undecodable) return { name: 'call', heard: said.error };
+    if (!Array.isArray(said) || said.length < 1 || said.length > 2) throw new Violation('malformed CTP_CALL');
+    const [name, args] = said as readonly unknown[];
+    if (typeof name === 'number' || typeof name === 'boolean' || Array.isArray(name))
+      throw new Violation('malformed CTP_CALL');
+    if (said.length === 1) return { name: 'call', heard: noProperties };
+    if (!Array.isArray(args)) throw new Violation('malformed CTP_CALL');
+    if (typeof name !== 'string' && name !== null) return { name: 'call', heard: noSymbols };
+    return { name: name ?? '', heard: { args: args as readonly unknown[], promises: this.#decoder.promises } };
+  }
+
+  #value(data: CapData): unknown {
+    try {
+      return this.#decoder.decode(data);
+    } catch (error) {
+      if (error instanceof CapError) return new Undecodable(error);
+      throw error;
+    }
+  }
+
+  #reason(data: CapData): CapError {
+    const reason = this.#value(data);
+    if (reason instanceof Undecodable) return reason.error;
+    return reason instanceof CapError ? reason : inward('error', reason);
+  }
+}
+
+const noProperties = new CapError('invalid', 'a reference has no properties, only methods');
+const noSymbols = new CapError('no-such-method', 'a method is called by a name that is a string');
+
+const exception = (error: unknown): CapData => ({ body: JSON.stringify(errorData(errorText(error))), slots: [] });
+
+const tooLarge = (): CapError => new CapError('limit', 'this is larger than a frame may be: send it in parts');
+
+const slotName = /^[opq][+-]\d{1,15}$/;
+
+/** What the sender may name here: its questions, and what it was given. Its own `+` would come back to it. */
+const isNamed = (value: unknown, letters: string): value is string =>
+  typeof value === 'string' && value[1] === '-' && letters.includes(value[0] ?? ' ') && slotName.test(value);
+
+/** As a value: of a question only what the receiver answers. */
+const isSlot = (value: unknown): boolean =>
+  typeof value === 'string' && slotName.test(value) && !value.startsWith('q+');
+
+const isCapData = (value: unknown): value is CapData =>
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as { body?: unknown }).body === 'string' &&
+  Array.isArray((value as { slots?: unknown }).slots) &&
+  (value as { slots: unknown[] }).slots.every(isSlot);
+
+const eitherOf = (message: Message, a: string, b: string): boolean =>
+  a in message !== b in message && isCapData(message[a] ?? message[b]);
+
+export const endo: Dialect = Object.freeze({
+  name: 'captp',
+  pipelinesArguments: false,
+  saysDone: false,
+  collects: false,
+  alwaysAsks: true,
+  open: (slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void): Tongue =>
+    new EndoTongue(slots, listener, limits, send),
+});

@@ -1,0 +1,33 @@
+/** What an error says on the wire: its code and its text where it is one of ours, and otherwise that there was one. */
+import { CapError } from '../../errors.ts';
+
+const longest = 4000;
+/** In one frame: making one costs 8 us, for it takes note of where it is made. */
+export const mostErrors = 1000;
+const codes = /^[A-Za-z][\w-]{0,63}$/;
+
+export const nameless = 'the call failed at its target, which gives no reason';
+
+/** An error that is not ours may name paths and people. */
+export function outward(error: unknown): { readonly code: string; readonly message: string } {
+  return error instanceof CapError && codes.test(error.code)
+    ? { code: error.code, message: error.message.slice(0, longest) }
+    : { code: 'error', message: nameless };
+}
+
+export const inward = (code: unknown, message: unknown): CapError =>
+  new CapError(
+    typeof code === 'string' && codes.test(code) ? code : 'error',
+    typeof message === 'string' && message !== '' ? message.slice(0, longest) : nameless,
+  );
+
+/** For dialects whose errors have no code of their own: `CODE: text`. */
+export function errorText(error: unknown): string {
+  const { code, message } = outward(error);
+  return `${code}: ${message}`;
+}
+
+export function errorFrom(text: string): CapError {
+  const match = /^([A-Za-z][\w-]{0,63}): ([\s\S]*)$/.exec(text.slice(0, longest));
+  return match === null ? inward('error', text) : inward(match[1], match[2]);
+}

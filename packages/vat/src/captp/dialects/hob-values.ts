@@ -1,0 +1,326 @@
+/**
+ * Values of the dialect `hob.1`.
+ *
+ * JSON is itself; what JSON lacks is a record whose one key that begins with `@` says what it is: `{"@":"bigint","v":"12"}`. A
+ * record of the program whose key begins so has one more `@` in front of it. Bytes are not in the text: they go before it.
+ *
+ * Promise: what is decoded is plain, frozen and new; decoding costs in proportion to the text; nothing in it can act.
+ */
+import { CapError } from '../../errors.ts';
+import { decoded } from '../../values.ts';
+import type { Limits } from '../session/limits.ts';
+import { type Slot, type Slots, Violation } from '../session/operations.ts';
+import { inward, mostErrors, outward } from './errors.ts';
+import { isId } from './structure.ts';
+
+const at = 64;
+
+const refuse = (what: string): never => {
+  throw new CapError('invalid', what);
+};
+
+/** Bytes that the values of one operation need, in order. */
+export class Outgoing {
+  readonly parts: Uint8Array[] = [];
+  length = 0;
+
+  take(bytes: Uint8Array): number {
+    const from = this.length;
+    this.parts.push(bytes);
+    this.length += bytes.length;
+    return from;
+  }
+}
+
+/** `value` as JSON.stringify takes it: itself, if there is nothing in it that JSON lacks. */
+export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (Number.isFinite(value) && !Object.is(value, -0)) return value;
+      return { '@': 'number', v: Object.is(value, -0) ? '-0' : String(value) };
+    case 'undefined':
+      return { '@': 'undefined' };
+    case 'bigint':
+      return { '@': 'bigint', v: String(value) };
+    case 'symbol':
+      return { '@': 'symbol', v: Symbol.keyFor(value) ?? refuse('only registered symbols (Symbol.for) can be passed') };
+    default:
+      if (value === null) return null;
+      return encodeObject(value as object, slots, bytes);
+  }
+}
+
+function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined;
+    for (let i = 0; i < value.length; i += 1) {
+      const item: unknown = value[i];
+      const made = encode(item, slots, bytes);
+      if (made === item) continue;
+      copy ??= value.slice();
+      copy[i] = made;
+    }
+    return copy ?? value;
+  }
+  const proto: unknown = Object.getPrototypeOf(value);
+  if (proto === Object.prototype || proto === null)
+    return encodeRecord(value as Readonly<Record<string, unknown>>, slots, bytes);
+  const slot = slots.give(value);
+  if (slot !== undefined) return slotJson(slot);
+  if (value instanceof Uint8Array) return { '@': 'bytes', at: bytes.take(value), n: value.length };
+  if (value instanceof Error) return { '@': 'error', ...outward(value) };
+  return refuse('only data, bytes, errors, references and promises can be sent');
+}
+
+function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, bytes: Outgoing): unknown {
+  let copy: Record<string, unknown> | undefined;
+  let keys = 0;
+  for (const key in record) {
+    const item = record[key];
+    const made = encode(item, slots, bytes);
+    keys += 1;
+    if (copy === undefined) {
+      if (made === item && key.charCodeAt(0) !== at) continue;
+      copy = {};
+      let before = 1;
+      for (const earlier in record) {
+        if (before === keys) break;
+        before += 1;
+        copy[earlier] = record[earlier];
+      }
+    }
+    copy[key.charCodeAt(0) === at ? `@${key}` : key] = made;
+  }
+  return copy ?? record;
+}
+
+function slotJson({ kind, id }: Slot): object {
+  return { '@': kind, n: id };
+}
+
+/** Bytes that came before a frame; each value takes its own part of them. */
+export class Incoming {
+  #parts: Uint8Array[] = [];
+  #taken = 0;
+  length = 0;
+
+  add(part: Uint8Array): void {
+    this.#parts.push(part);
+    this.length += part.length;
+  }
+
+  take(from: unknown, length: unknown): Uint8Array {
+    if (!isId(from) || !isId(length) || from + length > this.length)
+      throw new Violation('a value names bytes that did not come');
+    this.#taken += length;
+    if (this.#taken > this.length) throw new Violation('bytes are used twice');
+    const only = (this.#parts.length > 1 ? this.#whole() : this.#parts[0]) ?? new Uint8Array();
+    // Only memory that holds nothing else may be handed on as it is.
+    return length === only.buffer.byteLength ? only : only.slice(from, from + length);
+  }
+
+  #whole(): Uint8Array {
+    const whole = new Uint8Array(this.length);
+    let to = 0;
+    for (const part of this.#parts) {
+      whole.set(part, to);
+      to += part.length;
+    }
+    this.#parts = [whole];
+    return whole;
+  }
+
+  /** A value that was refused did not get to its bytes. */
+  excuse(): void {
+    this.#taken = this.length;
+  }
+
+  /** The frame that they came for was heard. */
+  done(): void {
+    if (this.#taken !== this.length) throw new Violation('bytes came that no value names');
+    if (this.length > 0) this.clear();
+  }
+
+  clear(): void {
+    this.#parts = [];
+    this.#taken = 0;
+    this.length = 0;
+  }
+}
+
+/** Takes values apart. What it says of the last one: whether there is a promise in it, and bytes. */
+export class Decoder {
+  promises = false;
+  mutable = false;
+  #errors = 0;
+  readonly #slots: Slots;
+  readonly #limits: Limits;
+  readonly #bytes: Incoming;
+
+  constructor(slots: Slots, limits: Limits, bytes: Incoming) {
+    this.#slots = slots;
+    this.#limits = limits;
+    this.#bytes = bytes;
+  }
+
+  /** A frame begins. */
+  begin(): void {
+    this.#errors = 0;
+  }
+
+  /** One whole value, which nobody else has a part of. */
+  value(json: unknown, weight: number): unknown {
+    this.promises = false;
+    this.mutable = false;
+    const value = this.#decode(json, 0);
+    if (typeof value === 'object' && value !== null && value === json)
+      decoded(value, this.promises, this.mutable, weight);
+    return value;
+  }
+
+  /** The arguments of a call: each a whole value, for each goes its own way. */
+  args(json: unknown[], weight: number): readonly unknown[] {
+    let promises = false;
+    for (let i = 0; i < json.length; i += 1) {
+      const item = json[i];
+      if (typeof item !== 'object' || item === null) continue;
+      json[i] = this.value(item, weight);
+      promises ||= this.promises;
+    }
+    this.promises = promises;
+    return Object.freeze(json);
+  }
+
+  #decode(json: unknown, depth: number): unknown {
+    if (typeof json !== 'object' || json === null) return json;
+    if (depth >= this.#limits.depth) return refuse(`data is deeper than ${this.#limits.depth}`);
+    return Array.isArray(json) ? this.#array(json, depth) : this.#record(json as Record<string, unknown>, depth);
+  }
+
+  #array(json: unknown[], depth: number): unknown {
+    const { promises } = this;
+    this.promises = false;
+    for (let i = 0; i < json.length; i += 1) {
+      const item = json[i];
+      if (typeof item !== 'object' || item === null) continue;
+      const value = this.#decode(item, depth + 1);
+      if (value !== item) json[i] = value;
+    }
+    return this.#made(json, promises);
+  }
+
+  #record(json: Record<string, unknown>, depth: number): unknown {
+    const { promises } = this;
+    this.promises = false;
+    let escaped = false;
+    // Once: listing the keys of a record of many is most of what it costs.
+    for (const key in json) {
+      if (key.charCodeAt(0) === at) {
+        if (key.length === 1) {
+          this.promises = promises;
+          return this.#special(json);
+        }
+        escaped = true;
+      }
+      const item = json[key];
+      if (typeof item !== 'object' || item === null) continue;
+      const value = this.#decode(item, depth + 1);
+      if (value === item) continue;
+      if (key === 'then' && typeof value === 'function')
+        refuse('a record with a callable "then" would pass for a promise');
+      if (key in Object.prototype)
+        Object.defineProperty(json, key, { value, enumerable: true, writable: true, configurable: true });
+      else json[key] = value;
+    }
+    if (Object.hasOwn(json, '__proto__')) refuse('a record cannot have a key "__proto__"');
+    return this.#made(escaped ? unescaped(json) : json, promises);
+  }
+
+  #made(made: object, before: boolean): object {
+    Object.freeze(made);
+    if (this.promises) decoded(made, true, true, 0);
+    this.promises ||= before;
+    return made;
+  }
+
+  #special(json: Readonly<Record<string, unknown>>): unknown {
+    const kind = json['@'];
+    switch (kind) {
+      case 'object':
+      case 'promise':
+      case 'yours':
+      case 'answer': {
+        const { n } = exactly(json, 2);
+        if (!isId(n)) throw malformed(kind);
+        const value = this.#slots.take({ kind, id: n });
+        if (value instanceof Promise) this.promises = true;
+        return value;
+      }
+      case 'bytes': {
+        const { at: from, n } = exactly(json, 3);
+        this.mutable = true;
+        return this.#bytes.take(from, n);
+      }
+      case 'undefined':
+        exactly(json, 1);
+        return undefined;
+      case 'number': {
+        const value = odd.get(exactly(json, 2)['v']);
+        if (value === undefined) throw malformed(kind);
+        return value;
+      }
+      case 'bigint': {
+        const { v } = exactly(json, 2);
+        if (typeof v !== 'string' || !/^-?\d+$/.test(v)) throw malformed(kind);
+        if (v.length > this.#limits.bigintDigits)
+          return refuse(`a bigint may have ${this.#limits.bigintDigits} digits`);
+        return BigInt(v);
+      }
+      case 'symbol': {
+        const { v } = exactly(json, 2);
+        if (typeof v !== 'string' || v.length > 256) throw malformed(kind);
+        return Symbol.for(v);
+      }
+      case 'error': {
+        const { code, message } = exactly(json, 3);
+        if (typeof code !== 'string' || typeof message !== 'string') throw malformed(kind);
+        this.#errors += 1;
+        if (this.#errors > mostErrors) return refuse(`a frame may hold ${mostErrors} errors`);
+        return Object.freeze(inward(code, message));
+      }
+      default:
+        throw new Violation('a value of an unknown kind');
+    }
+  }
+}
+
+const odd: ReadonlyMap<unknown, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+  ['-0', -0],
+]);
+
+const malformed = (kind: string): Violation => new Violation(`a malformed value of the kind "${kind}"`);
+
+function exactly(json: Readonly<Record<string, unknown>>, keys: number): Readonly<Record<string, unknown>> {
+  let seen = 0;
+  for (const _ in json) seen += 1;
+  if (seen !== keys) throw malformed(String(json['@']));
+  return json;
+}
+
+/** Keys that begin with `@` got one more: off with it. */
+function unescaped(json: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(json)) {
+    if (key.charCodeAt(0) !== at)
+      Object.defineProperty(record, key, { value: item, enumerable: true, writable: true, configurable: true });
+    else if (key.charCodeAt(1) === at) record[key.slice(1)] = item;
+    else throw new Violation('a key that begins with one @');
+  }
+  return record;
+}

@@ -1,0 +1,256 @@
+/**
+ * The dialect `hob.1`: operations as JSON arrays, all that one turn says in one text frame, bytes as binary frames before it.
+ *
+ * `docs/wire.md` specifies it for those who write a peer; where this file and that page disagree, one of them is wrong.
+ */
+import { CapError } from '../../errors.ts';
+import { type Limits, operationsPerFrame } from '../session/limits.ts';
+import {
+  type Dialect,
+  type Frame,
+  type Heard,
+  type Listener,
+  type Slot,
+  type Slots,
+  type Tongue,
+  Undecodable,
+  Violation,
+} from '../session/operations.ts';
+import { inward, outward } from './errors.ts';
+import { Decoder, encode, Incoming, Outgoing } from './hob-values.ts';
+import { checkStructure, isId, isQuestion, parse, tooLong } from './structure.ts';
+
+/** A frame with this much in it leaves without waiting for the end of the turn. */
+const full = 64 << 10;
+/** Bytes of one binary frame: several are sent for more. */
+const binaryFrame = 1 << 20;
+const nothing: readonly unknown[] = Object.freeze([]);
+
+class HobTongue implements Tongue {
+  readonly #slots: Slots;
+  readonly #listener: Listener;
+  readonly #limits: Limits;
+  readonly #send: (frame: Frame) => void;
+  readonly #decoder: Decoder;
+  readonly #bytes = new Incoming();
+  #operations: string[] = [];
+  #length = 0;
+  #done: number[] = [];
+  #drops: number[] = [];
+  said = 0;
+
+  constructor(slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void) {
+    this.#slots = slots;
+    this.#listener = listener;
+    this.#limits = limits;
+    this.#send = send;
+    this.#decoder = new Decoder(slots, limits, this.#bytes);
+  }
+
+  get kept(): number {
+    return this.#bytes.length;
+  }
+
+  // ---- what is said -------------------------------------------------------------------------------------------------------
+
+  deliver(to: Slot, method: string, args: readonly unknown[], question: number): void {
+    const target = to.kind === 'answer' ? [to.id] : to.id;
+    const bytes = new Outgoing();
+    const said = args.length === 0 ? nothing : encode(args, this.#slots, bytes);
+    this.#say(question === 0 ? ['deliver', target, method, said] : ['deliver', target, method, said, question], bytes);
+  }
+
+  answer(question: number, value: unknown): void {
+    const bytes = new Outgoing();
+    this.#say(['return', question, encode(value, this.#slots, bytes)], bytes);
+  }
+
+  refuse(question: number, error: unknown): void {
+    const { code, message } = outward(error);
+    this.#add(JSON.stringify(['fail', question, code, message]));
+  }
+
+  resolve(promise: number, value: unknown): void {
+    const bytes = new Outgoing();
+    this.#say(['resolve', promise, encode(value, this.#slots, bytes)], bytes);
+  }
+
+  break(promise: number, error: unknown): void {
+    const { code, message } = outward(error);
+    this.#add(JSON.stringify(['break', promise, code, message]));
+  }
+
+  drop(id: number, mentions: number): void {
+    this.#drops.push(id, mentions);
+    if (this.#drops.length > 1000) this.#forget();
+  }
+
+  done(question: number): void {
+    this.#done.push(question);
+    if (this.#done.length > 1000) this.#forget();
+  }
+
+  /** The close of the transport says it, with its code. */
+  abort(): void {
+    this.#bytes.clear();
+  }
+
+  #say(operation: readonly unknown[], bytes: Outgoing): void {
+    const text = JSON.stringify(operation);
+    if (tooLong(text, this.#limits) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
+    if (text.length > this.#limits.tokens) this.#checkTokens(text);
+    if (bytes.length === 0) return this.#add(text);
+    // Where bytes lie is said by where they begin in what came before the frame: so it is a frame of its own.
+    this.flush();
+    for (const part of bytes.parts)
+      for (let from = 0; from < part.length; from += binaryFrame)
+        this.#send(part.length <= binaryFrame ? part : part.subarray(from, from + binaryFrame));
+    this.said = text.length + bytes.length;
+    this.#send(`[${text}]`);
+  }
+
+  #checkTokens(text: string): void {
+    try {
+      checkStructure(text, this.#limits);
+    } catch {
+      throw tooLarge();
+    }
+  }
+
+  #add(text: string): void {
+    this.#forget();
+    if (this.#length > 0 && this.#length + text.length > full) this.#leave();
+    this.#operations.push(text);
+    this.#length += text.length + 1;
+    this.said = text.length;
+    if (this.#operations.length >= operationsPerFrame) this.#leave();
+  }
+
+  /** What is forgotten goes before what is said next: it was forgotten before. */
+  #forget(): void {
+    if (this.#done.length > 0) {
+      const done = this.#done;
+      this.#done = [];
+      this.#push(`["done",${done.join(',')}]`);
+    }
+    if (this.#drops.length > 0) {
+      const drops = this.#drops;
+      this.#drops = [];
+      this.#push(`["drop",${drops.join(',')}]`);
+    }
+  }
+
+  #push(text: string): void {
+    this.#operations.push(text);
+    this.#length += text.length + 1;
+  }
+
+  flush(): void {
+    this.#forget();
+    if (this.#length > 0) this.#leave();
+  }
+
+  #leave(): void {
+    const operations = this.#operations;
+    this.#operations = [];
+    this.#length = 0;
+    this.#send(operations.length === 1 ? `[${operations[0]}]` : `[${operations.join(',')}]`);
+  }
+
+  // ---- what is heard ------------------------------------------------------------------------------------------------------
+
+  hear(frame: Frame): void {
+    if (typeof frame !== 'string') return this.#bytes.add(frame);
+    if (tooLong(frame, this.#limits))
+      throw new Violation(`a text frame may have ${this.#limits.frameBytes} bytes: send streams`, 1009);
+    const operations = parse(frame, this.#limits);
+    if (!Array.isArray(operations) || operations.length === 0) throw new Violation('a frame is a list of operations');
+    if (operations.length > operationsPerFrame)
+      throw new Violation(`a frame may have ${operationsPerFrame} operations: send several`);
+    this.#decoder.begin();
+    const share = Math.ceil((frame.length + this.#bytes.length) / operations.length);
+    for (let i = 0; i < operations.length; i += 1) this.#operation(operations[i], share);
+    this.#bytes.done();
+  }
+
+  #operation(operation: unknown, share: number): void {
+    if (!Array.isArray(operation)) throw new Violation('an operation is a list');
+    const [name, id, value, more, question] = operation as unknown[];
+    const { length } = operation;
+    const listener = this.#listener;
+    switch (name) {
+      case 'deliver':
+        if (typeof value !== 'string' || !Array.isArray(more)) break;
+        if (length !== 4 && !(length === 5 && isQuestion(question))) break;
+        if (Array.isArray(id) ? id.length !== 1 || !isQuestion(id[0]) : !isId(id)) break;
+        listener.deliver(
+          Array.isArray(id) ? { kind: 'answer', id: id[0] as number } : { kind: 'yours', id: id as number },
+          value,
+          this.#heard(more, share),
+          length === 5 ? (question as number) : 0,
+          share,
+        );
+        return;
+      case 'return':
+        if (length !== 3 || !isQuestion(id)) break;
+        return listener.answer(id, this.#value(value, share));
+      case 'resolve':
+        if (length !== 3 || !isId(id)) break;
+        return listener.resolve(id, this.#value(value, share));
+      case 'fail':
+      case 'break':
+        if (length !== 4 || !isId(id) || typeof value !== 'string' || typeof more !== 'string') break;
+        if (name === 'fail') listener.refuse(id, inward(value, more));
+        else listener.break(id, inward(value, more));
+        return;
+      case 'done':
+        if (length < 2 || !operation.slice(1).every(isQuestion)) break;
+        for (let i = 1; i < length; i += 1) listener.done(operation[i] as number);
+        return;
+      case 'drop':
+        if (length < 3 || length % 2 === 0 || !operation.slice(1).every(isId)) break;
+        for (let i = 1; i < length; i += 2) listener.drop(operation[i] as number, operation[i + 1] as number);
+        return;
+      default:
+        throw new Violation('an unknown operation');
+    }
+    throw new Violation(`malformed "${name}"`);
+  }
+
+  #heard(args: unknown[], share: number): Heard | CapError {
+    try {
+      return { args: this.#decoder.args(args, share), promises: this.#decoder.promises };
+    } catch (error) {
+      return this.#refused(error);
+    }
+  }
+
+  #value(json: unknown, share: number): unknown {
+    try {
+      return this.#decoder.value(json, share);
+    } catch (error) {
+      return new Undecodable(this.#refused(error));
+    }
+  }
+
+  /** Only of this value; anything else that is thrown is of the connection. */
+  #refused(error: unknown): CapError {
+    if (!(error instanceof CapError)) throw error;
+    this.#bytes.excuse();
+    return error;
+  }
+}
+
+const tooLarge = (): CapError =>
+  new CapError('limit', 'this is larger than a frame may be: send it in parts, or bytes through a stream');
+
+/** Our own: TypeScript, Python, guests, the console. */
+export const hob1: Dialect = Object.freeze({
+  name: 'hob.1',
+  pipelinesArguments: true,
+  saysDone: true,
+  collects: true,
+  alwaysAsks: false,
+  open: (slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void): Tongue =>
+    new HobTongue(slots, listener, limits, send),
+});

@@ -1,0 +1,179 @@
+/**
+ * A question of the peer's, and what it is answered with.
+ *
+ * Promise: it is answered once, when every turn that decided the answer is durable. Calls on it go where the answer goes, in the
+ * order in which they came, also before it is there; on data they break. What cannot be carried breaks the answer, and so
+ * nobody reaches it by way of the answer either.
+ */
+import { type Barrier, barrier, later, when } from '../../barrier.ts';
+import { mutant } from '../../drivers/mutant.ts';
+import { CapError } from '../../errors.ts';
+import { type Answer as Awaited, type Message, type Target, toData } from '../../message.ts';
+import type { Account } from '../../meter.ts';
+import { targetOf } from '../../reference.ts';
+import { Vow, vowOf } from '../../vow.ts';
+
+const staysCallable = mutant('captp-encoded');
+
+/** Who is told when an answer is there. */
+export interface Answering {
+  readonly account: Account;
+  /** Says it to the peer; answers why it could not be carried. */
+  answered(answer: Answer, value: unknown): CapError | undefined;
+  refused(answer: Answer, error: unknown): void;
+  /** What it waited for is lost with its store. */
+  lost(why: Error): void;
+}
+
+export class Answer implements Awaited {
+  readonly question: number;
+  /** What it takes of the connection's memory. */
+  weight: number;
+  /** The peer was told, or does not want to be. */
+  told = false;
+  readonly #session: Answering;
+  #state: 'pending' | 'fulfilled' | 'broken' | 'vow' = 'pending';
+  #value: unknown;
+  #after: Barrier | undefined;
+  /** Where calls on it can go before it is there. */
+  #path: Target | undefined;
+
+  constructor(session: Answering, question: number, weight: number) {
+    this.#session = session;
+    this.question = question;
+    this.weight = weight;
+  }
+
+  fulfil(value: unknown): void {
+    if (this.#state === 'vow') {
+      (this.#value as Vow).fulfil(value);
+      return;
+    }
+    if (this.#state !== 'pending') return;
+    const vow = typeof value === 'object' && value !== null ? vowOf(value) : undefined;
+    if (vow !== undefined) {
+      this.#state = 'vow';
+      this.#value = vow;
+      this.#tellOf(vow);
+      return;
+    }
+    this.#state = 'fulfilled';
+    this.#value = value;
+    this.#after = barrier();
+    if (this.#after === undefined) this.#tell(value);
+    else
+      this.#after.then(
+        () => this.#tell(value),
+        (why) => this.#session.lost(why),
+      );
+  }
+
+  break(error: unknown): void {
+    if (this.#state === 'vow') {
+      (this.#value as Vow).break(error);
+      return;
+    }
+    if (this.#state !== 'pending') return;
+    this.#state = 'broken';
+    this.#value = error;
+    this.#after = barrier();
+    when(
+      this.#after,
+      () => this.#session.refused(this, error),
+      (why) => this.#session.lost(why),
+    );
+  }
+
+  /** Calls on it may go on to where it was asked for. */
+  along(path: Target): void {
+    if (this.#state === 'vow') (this.#value as Vow).along(path);
+    else if (this.#state === 'pending') this.#path = path;
+  }
+
+  /** They may not any more: what comes waits until it is settled. */
+  hold(): void {
+    this.#path = undefined;
+    if (this.#state === 'vow') (this.#value as Vow).hold();
+  }
+
+  /** Says it to the peer. */
+  #tell(value: unknown): void {
+    const why = this.#session.answered(this, value);
+    if (why === undefined || staysCallable) return;
+    this.#state = 'broken';
+    this.#value = why;
+  }
+
+  #tellOf(vow: Vow): void {
+    vow.watchOutside(
+      (value) => this.#tell(value),
+      (error) => this.#session.refused(this, error),
+    );
+  }
+
+  /** From now on it is a promise, since somebody uses it before it is there. */
+  #asVow(): Vow {
+    if (this.#state === 'vow') return this.#value as Vow;
+    const { account } = this.#session;
+    const vow = new Vow(account);
+    vow.watchedInside();
+    if (this.#state === 'broken') {
+      vow.break(this.#value);
+      return vow;
+    }
+    this.#state = 'vow';
+    this.#value = vow;
+    if (this.#path !== undefined) vow.along(this.#path);
+    this.#tellOf(vow);
+    return vow;
+  }
+
+  /** A call on it. */
+  post(message: Message): void {
+    switch (this.#state) {
+      case 'pending':
+        return this.#post(message);
+      case 'vow':
+        return (this.#value as Vow).post(message);
+      case 'broken':
+        message.behind(this.#after);
+        return message.fail(this.#value);
+      case 'fulfilled': {
+        const target = targetOf(this.#value);
+        message.behind(this.#after);
+        if (target === undefined) return message.fail(toData(message.method));
+        message.to = target;
+        return target.post(message);
+      }
+    }
+  }
+
+  #post(message: Message): void {
+    let vow: Vow;
+    try {
+      vow = this.#asVow();
+    } catch (error) {
+      return message.fail(error);
+    }
+    vow.post(message);
+  }
+
+  /** Where a call on it would go; undefined where it is data or broken. */
+  get target(): Target | undefined {
+    if (this.#state === 'vow') return this.#value as Vow;
+    if (this.#state === 'fulfilled') return targetOf(this.#value);
+    return this.#state === 'pending' ? this.#asVow() : undefined;
+  }
+
+  /** As an argument of another call; `after` is what that has to wait for before it leaves the store. */
+  asValue(after: Barrier | undefined): { readonly value: unknown; readonly after: Barrier | undefined } {
+    return this.#state === 'fulfilled'
+      ? { value: this.#value, after: later(after, this.#after) }
+      : { value: this.#asVow().promise(), after };
+  }
+}
+
+export const forgotten: CapError = new CapError(
+  'not-callable',
+  'this answer is data, or you said that you were done with it: only a reference can be sent a message',
+);
