@@ -24,7 +24,7 @@ onFault(
     expect(rows['EIO from then on']?.halted).toBeGreaterThan(0);
     expect(rows['ENOSPC from then on']?.unavailable).toBeGreaterThan(0);
   },
-  120_000,
+  300_000,
 );
 
 onFault(
@@ -34,5 +34,5 @@ onFault(
     expect(faults).toEqual([]);
     expect(Object.keys(rows).length).toBe(4);
   },
-  120_000,
+  300_000,
 );

@@ -52,7 +52,7 @@ export interface Injected {
 const LANES = 2;
 const BATCH = 24;
 const ERRORS = ['EIO', 'ENOSPC'] as const;
-const SILENCE_MS = 120_000;
+const SILENCE_MS = 240_000;
 
 /**
  * What the process finds: nothing; a folder that was made, and no disk knows it yet; or a store as a killed process left it, all of it

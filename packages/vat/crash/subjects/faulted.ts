@@ -29,7 +29,7 @@ import { type Bank, definitions, fails, type Outside, openBank, SUM } from './ba
 export type Told = readonly [word: string, which: number, text: string];
 type Tell = (word: string, which: number, text?: string) => void;
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 /** What may become of a turn on a bad disk. */
 const codes: ReadonlySet<string> = new Set(['unknown-outcome', 'unavailable', 'vat-halted']);
 
