@@ -29,7 +29,7 @@ import { type Bank, definitions, fails, type Outside, openBank, SUM } from './ba
 export type Told = readonly [word: string, which: number, text: string];
 type Tell = (word: string, which: number, text?: string) => void;
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 /** What may become of a turn on a bad disk. */
 const codes: ReadonlySet<string> = new Set(['unknown-outcome', 'unavailable', 'vat-halted']);
 
@@ -77,6 +77,7 @@ async function open(folder: string, disk: FaultyDisk, clock: TestClock, tell: Te
 export async function live({ folder, life, on }: Life, disk: FaultyDisk, closes: boolean, tell: Tell): Promise<void> {
   const clock = testClock();
   const { store, vats } = await open(folder, disk, clock, tell);
+  if (vats.restored) tell('restored', life);
   const outside = driver<Outside>({ act: ([transfer]) => tell('effect', transfer) }, { name: 'outside' });
   const bank = await begin(vats, outside, clock, disk, on, tell);
   if (bank === undefined) tell('halted', 0);
@@ -248,6 +249,8 @@ export async function judge(folder: string, told: readonly Told[]): Promise<read
     for (const [which, code] of lines)
       if (code === 'ok' && !done.has(which)) faults.push(`line ${which} tells of a transfer that is not there`);
     for (const which of said('revoked')) if (!revoked.has(which)) faults.push(`revocation ${which} is lost`);
+
+    if (vats.restored) faults.push('it is taken for one that was put back');
 
     // Sturdyrefs.
     for (const sturdyref of texts('sturdyref'))
