@@ -10,7 +10,7 @@ import { decoded } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
 import { errorFrom, errorText, mostErrors } from './errors.ts';
-import { isId, parse } from './structure.ts';
+import { checkStructure, isId, parse } from './structure.ts';
 
 export interface CapData {
   readonly body: string;
@@ -107,6 +107,8 @@ function symbolNamed(name: unknown): symbol {
 /** Decodes one body. Answers the value, and whether there is a promise in it. */
 export class CapDataDecoder {
   promises = false;
+  /** Bytes of memory, about, that the last value takes. */
+  weight = 0;
   readonly #limits: Limits;
   readonly #naming: Naming;
   #errors = 0;
@@ -126,13 +128,15 @@ export class CapDataDecoder {
     this.#slots = slots;
     this.#taken = [];
     const small = body.charCodeAt(0) === 35;
-    const json = parse(small ? body.slice(1) : body, this.#limits, 'a body');
+    const text = small ? body.slice(1) : body;
+    this.weight = checkStructure(text, this.#limits, 'a body');
+    const json = parse(text, 'a body');
     const value = small ? this.#small(json, 0) : this.#old(json, 0);
     if (isData(value)) {
-      decoded(value, this.promises, this.#mutable, body.length);
+      decoded(value, this.promises, this.#mutable, this.weight);
       // Of a call: its arguments go each their own way.
       if (Array.isArray(value) && Array.isArray(value[1]) && !this.promises && !this.#mutable)
-        for (const arg of value[1] as unknown[]) if (isData(arg)) decoded(arg, false, false, body.length);
+        for (const arg of value[1] as unknown[]) if (isData(arg)) decoded(arg, false, false, this.weight);
     }
     return value;
   }

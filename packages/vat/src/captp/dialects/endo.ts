@@ -174,14 +174,15 @@ class EndoTongue implements Tongue, Naming {
     if (typeof frame !== 'string') throw new Violation('binary frame: this dialect is text');
     if (tooLong(frame, this.#limits))
       throw new Violation(`a frame may have ${this.#limits.frameBytes} bytes: send less at a time`, 1009);
-    const message = parse(frame, this.#limits);
+    const weight = checkStructure(frame, this.#limits);
+    const message = parse(frame);
     if (typeof message !== 'object' || message === null || Array.isArray(message)) throw new Violation('not a message');
     const { type } = message as Message;
-    const ok = this.#message(type, message as Message, frame.length);
+    const ok = this.#message(type, message as Message, weight);
     if (!ok) throw new Violation(`malformed ${String(type).slice(0, 20)}`);
   }
 
-  #message(type: unknown, message: Message, bytes: number): boolean {
+  #message(type: unknown, message: Message, weight: number): boolean {
     const listener = this.#listener;
     switch (type) {
       case 'CTP_CALL': {
@@ -189,7 +190,7 @@ class EndoTongue implements Tongue, Naming {
         if (!isNamed(questionID, 'q') || !isNamed(target, 'opq') || !isCapData(method)) return false;
         if (trap !== undefined && trap !== false) return false;
         const { name, heard } = this.#invocation(method);
-        listener.deliver(this.#target(target), name, heard, Number(questionID.slice(2)), bytes);
+        listener.deliver(this.#target(target), name, heard, Number(questionID.slice(2)), weight + this.#decoder.weight);
         return true;
       }
       case 'CTP_BOOTSTRAP': {

@@ -104,7 +104,8 @@ function slotJson({ kind, id }: Slot): object {
 /** Bytes that came before a frame; each value takes its own part of them. */
 export class Incoming {
   #parts: Uint8Array[] = [];
-  #taken = 0;
+  /** So many of them have got their value. */
+  taken = 0;
   length = 0;
 
   add(part: Uint8Array): void {
@@ -115,8 +116,8 @@ export class Incoming {
   take(from: unknown, length: unknown): Uint8Array {
     if (!isId(from) || !isId(length) || from + length > this.length)
       throw new Violation('a value names bytes that did not come');
-    this.#taken += length;
-    if (this.#taken > this.length) throw new Violation('bytes are used twice');
+    this.taken += length;
+    if (this.taken > this.length) throw new Violation('bytes are used twice');
     const only = (this.#parts.length > 1 ? this.#whole() : this.#parts[0]) ?? new Uint8Array();
     // Only memory that holds nothing else may be handed on as it is.
     return length === only.buffer.byteLength ? only : only.slice(from, from + length);
@@ -135,18 +136,18 @@ export class Incoming {
 
   /** A value that was refused did not get to its bytes. */
   excuse(): void {
-    this.#taken = this.length;
+    this.taken = this.length;
   }
 
   /** The frame that they came for was heard. */
   done(): void {
-    if (this.#taken !== this.length) throw new Violation('bytes came that no value names');
+    if (this.taken !== this.length) throw new Violation('bytes came that no value names');
     if (this.length > 0) this.clear();
   }
 
   clear(): void {
     this.#parts = [];
-    this.#taken = 0;
+    this.taken = 0;
     this.length = 0;
   }
 }
