@@ -6,12 +6,14 @@
  *
  * Promise: what is decoded is plain, frozen and new; decoding costs in proportion to the text; nothing in it can act.
  */
+import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { decoded } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slot, type Slots, Violation } from '../session/operations.ts';
 import { inward, mostErrors, outward } from './errors.ts';
 import { isId } from './structure.ts';
+import { Symbols } from './symbols.ts';
 
 const at = 64;
 
@@ -101,16 +103,32 @@ function slotJson({ kind, id }: Slot): object {
   return { '@': kind, n: id };
 }
 
+const keepsEmpty = mutant('captp-empty');
+const partBytes = 200;
+
 /** Bytes that came before a frame; each value takes its own part of them. */
 export class Incoming {
   #parts: Uint8Array[] = [];
   /** So many of them have got their value. */
   taken = 0;
   length = 0;
+  readonly #most: number;
+
+  constructor({ memoryBytes, frameBytes }: Limits) {
+    this.#most = Math.max(memoryBytes / 4, frameBytes);
+  }
 
   add(part: Uint8Array): void {
+    if (part.length === 0 && !keepsEmpty) return;
     this.#parts.push(part);
     this.length += part.length;
+    if (this.length > this.#most)
+      throw new Violation(`the bytes of one frame may be ${this.#most}: send a stream`, 1009);
+  }
+
+  /** Memory that it takes: one byte may come as a part of its own. */
+  get kept(): number {
+    return this.length + this.#parts.length * partBytes;
   }
 
   take(from: unknown, length: unknown): Uint8Array {
@@ -157,6 +175,7 @@ export class Decoder {
   promises = false;
   mutable = false;
   #errors = 0;
+  readonly #symbols = new Symbols();
   readonly #slots: Slots;
   readonly #limits: Limits;
   readonly #bytes: Incoming;
@@ -283,7 +302,7 @@ export class Decoder {
       case 'symbol': {
         const { v } = exactly(json, 2);
         if (typeof v !== 'string' || v.length > 256) throw malformed(kind);
-        return Symbol.for(v);
+        return this.#symbols.named(v);
       }
       case 'error': {
         const { code, message } = exactly(json, 3);

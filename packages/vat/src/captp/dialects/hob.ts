@@ -32,7 +32,7 @@ class HobTongue implements Tongue {
   readonly #limits: Limits;
   readonly #send: (frame: Frame) => void;
   readonly #decoder: Decoder;
-  readonly #bytes = new Incoming();
+  readonly #bytes: Incoming;
   #operations: string[] = [];
   #length = 0;
   #done: number[] = [];
@@ -44,11 +44,12 @@ class HobTongue implements Tongue {
     this.#listener = listener;
     this.#limits = limits;
     this.#send = send;
+    this.#bytes = new Incoming(limits);
     this.#decoder = new Decoder(slots, limits, this.#bytes);
   }
 
   get kept(): number {
-    return this.#bytes.length;
+    return this.#bytes.kept;
   }
 
   // ---- what is said -------------------------------------------------------------------------------------------------------
