@@ -4,9 +4,12 @@
  * Promise: what one session exports another cannot name: the numbers are this connection's. What the peer has forgotten as
  * often as it was told of it is gone. A promise is told of once, when every turn that settled it is durable.
  */
+import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import type { Target } from '../../message.ts';
 import { Vow } from '../../vow.ts';
+
+const forgetsWaiting = mutant('captp-redrop');
 
 export interface Export {
   readonly id: number;
@@ -14,8 +17,10 @@ export interface Export {
   readonly value: object;
   readonly target: Target;
   mentions: number;
-  /** Whether the peer was, or is being, told what became of this promise. */
+  /** Somebody waits for what becomes of this promise, to tell the peer. */
   watched: boolean;
+  /** The peer was told. */
+  told: boolean;
 }
 
 export class Exports {
@@ -45,7 +50,7 @@ export class Exports {
 
   /** The bootstrap is number 0, and stays. */
   bootstrap(value: object, target: Target): void {
-    const made: Export = { id: 0, value, target, mentions: Number.POSITIVE_INFINITY, watched: true };
+    const made: Export = { id: 0, value, target, mentions: Number.POSITIVE_INFINITY, watched: true, told: true };
     this.#byId.set(0, made);
     this.#byValue.set(value, made);
   }
@@ -63,7 +68,7 @@ export class Exports {
         'this connection has given out all that it may: release references, or connect again',
       );
     this.#last += 1;
-    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false };
+    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false, told: false };
     this.#byId.set(made.id, made);
     this.#byValue.set(value, made);
     return [made, true];
@@ -75,6 +80,11 @@ export class Exports {
     if (known === undefined) return false;
     known.mentions -= mentions;
     if (known.mentions > 0) return false;
+    // Who waits for this promise goes on waiting: dropped and mentioned again it would be waited for once more each time.
+    if (known.watched && !known.told && isPromise(known) && !forgetsWaiting) {
+      known.mentions = 0;
+      return false;
+    }
     this.#byId.delete(id);
     if (this.#byValue.get(known.value) === known) this.#byValue.delete(known.value);
     return true;
@@ -82,6 +92,7 @@ export class Exports {
 
   /** The peer knows what became of it: whoever mentions it again gives it a new number, which is told of anew. */
   told(known: Export): void {
+    known.told = true;
     if (this.#byValue.get(known.value) === known) this.#byValue.delete(known.value);
   }
 

@@ -58,6 +58,8 @@ const shortensAtOnce = mutant('captp-embargo');
 const keepsCounts = mutant('captp-drop');
 const unbounded = mutant('captp-memory');
 
+/** Letters of the name of a method. */
+const longestMethod = 1024;
 const unread = 'the peer does not read what it asked for';
 /** Broken answers that are remembered for a peer that never says that it is done with them. */
 const mostBroken = 1000;
@@ -135,6 +137,11 @@ export class Session implements Slots, Listener, Exit, Answering {
       // A fault of ours that this peer can bring about at will: it must not cost the others their host.
       this.close(closeCodes.fault, 'a fault of this end');
     }
+    this.#inBudget();
+  }
+
+  /** What is kept grows with what the peer says, and with what it is answered. */
+  #inBudget(): void {
     if (this.#bytes + this.#tongue.kept > this.#limits.memoryBytes && !unbounded)
       this.close(4400, 'this connection keeps more than it may: connect again');
   }
@@ -151,13 +158,16 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (this.#unanswered > this.#limits.questions)
       return answer.break(new CapError('limit', 'too many calls are unanswered on this connection: wait for answers'));
     if (heard instanceof CapError) return answer.break(heard);
+    // Before it is quoted anywhere: a part of a long one would keep all of it.
+    if (method.length > longestMethod)
+      return answer.break(new CapError('no-such-method', 'no method has a name so long'));
     if (!isMethodName(method))
       return answer.break(new CapError('no-such-method', `no object has a method "${method.slice(0, 64)}"`));
-    if (method === flushMethod) {
-      const behind = target ?? asked?.target;
-      return behind === undefined ? answer.fulfil(undefined) : flush(behind, answer, this.account);
-    }
     try {
+      if (method === flushMethod) {
+        const behind = target ?? asked?.target;
+        return behind === undefined ? answer.fulfil(undefined) : flush(behind, answer, this.account);
+      }
       this.account.charge('messages', 1);
     } catch (error) {
       return answer.break(error);
@@ -255,7 +265,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #finish(question: Question, reference: boolean): void {
     question.over = true;
-    this.#questions.delete(question.slot.id);
+    if (this.#questions.delete(question.slot.id)) this.#keeps(-weights.question);
     if (this.#closed !== undefined) return;
     this.#tongue.done(question.slot.id, reference);
     this.#forgetSoon();
@@ -368,6 +378,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#lastQuestion = id;
     const question = new Question(this, id, answer);
     this.#questions.set(id, question);
+    this.#keeps(weights.question);
     answer.along?.(question);
   }
 
@@ -461,8 +472,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   }
 
   tell(known: Export, value: unknown): void {
-    if (this.#exports.get(known.id) !== known) return;
-    this.#exports.told(known);
+    if (!this.#tells(known)) return;
     try {
       this.#tongue.resolve(known.id, value);
     } catch (error) {
@@ -472,9 +482,18 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#said();
   }
 
-  tellBroken(known: Export, error: unknown): void {
-    if (this.#exports.get(known.id) !== known) return;
+  /** Whether the peer is to be told what became of a promise. */
+  #tells(known: Export): boolean {
+    if (this.#exports.get(known.id) !== known) return false;
     this.#exports.told(known);
+    if (known.mentions > 0) return true;
+    this.#exports.drop(known.id, 0);
+    this.#gone(known);
+    return false;
+  }
+
+  tellBroken(known: Export, error: unknown): void {
+    if (!this.#tells(known)) return;
     this.#tongue.break(known.id, error);
     this.#said();
   }
@@ -494,6 +513,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (this.#closed !== undefined) return;
     this.#tongue.flush();
     if (this.#floods) this.close(4400, unread);
+    else this.#inBudget();
   };
 
   /** What the peer asked for, and does not take. */
