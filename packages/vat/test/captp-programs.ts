@@ -8,7 +8,18 @@
 import fc from 'fast-check';
 import { type Connected, captp, type DialectName, release } from '../src/captp/captp.ts';
 import type { CapTPStats } from '../src/captp/session/session.ts';
-import { CapError, type Definition, define, driver, E, type Far, openVats, promise, type Vats } from '../src/index.ts';
+import {
+  CapError,
+  type Definition,
+  define,
+  driver,
+  E,
+  type Far,
+  openVats,
+  promise,
+  type Vat,
+  type Vats,
+} from '../src/index.ts';
 import { StepWire } from './step-wire.ts';
 
 // ---- programs -----------------------------------------------------------------------------------------------------------
@@ -19,8 +30,10 @@ export type Step =
   | {
       readonly do: 'send';
       readonly by: number;
-      readonly to: number;
-      readonly args: readonly number[];
+      /** `last`: what it sent to last, or the answer to that. */
+      readonly to: number | 'last';
+      readonly follow: boolean;
+      readonly args: readonly (number | 'own')[];
       readonly reply: Reply;
       readonly then: Reply;
       readonly only: boolean;
@@ -35,6 +48,8 @@ export type Step =
   | { readonly do: 'cut'; readonly wire: number; readonly end: 0 | 1 };
 export interface Program {
   readonly parties: 2 | 3;
+  /** Whether all that a party does is paid by one: messages that several pay for are delivered in no order among them. */
+  readonly oneMeter: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -71,12 +86,16 @@ const step = (withCuts: boolean, withReleases: boolean): fc.Arbitrary<Step> =>
       arbitrary: fc.record({
         do: fc.constant('send' as const),
         by: who,
-        to: which,
-        args: fc.array(which, { maxLength: 2 }),
+        to: fc.oneof(which, fc.constant('last' as const)),
+        args: fc.array(
+          fc.oneof({ weight: 3, arbitrary: which }, { weight: 1, arbitrary: fc.constant('own' as const) }),
+          { maxLength: 2 },
+        ),
         reply,
         then: reply,
         only: fc.boolean(),
         deep: fc.boolean(),
+        follow: fc.boolean(),
       }),
     },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('mint' as const), by: who }) },
@@ -102,6 +121,7 @@ export const programs = (
 ): fc.Arbitrary<Program> =>
   fc.record({
     parties: fc.constantFrom(2 as const, 3 as const, 3 as const),
+    oneMeter: fc.boolean(),
     steps: fc.array(step(cuts, releases), { maxLength: length, size: 'max' }),
   });
 
@@ -140,6 +160,16 @@ function ending(node: Node, seen: Set<Node> = new Set()): Ending {
   return target.kind === 'object' ? { kind: 'undelivered' } : target;
 }
 
+/** Whether what `node` becomes may hang on `other`. */
+function mayNeed(node: Node, other: Node, seen: Set<Node> = new Set()): boolean {
+  if (node === other) return true;
+  if (node.kind !== 'promise' || seen.has(node)) return false;
+  seen.add(node);
+  if (node.to !== undefined) return mayNeed(node.to, other, seen);
+  const { of } = node;
+  return of !== undefined && [of.target, ...of.args].some((each) => mayNeed(each, other, seen));
+}
+
 interface Sending {
   readonly id: number;
   /** Messages of one sender are compared: of one party, and on whose account. */
@@ -169,9 +199,14 @@ interface Hears {
   hear(id: number, args: unknown): unknown;
 }
 
+type Minted = ReturnType<typeof promise<unknown>>;
+
 interface Party {
   readonly name: string;
   readonly vats: Vats;
+  readonly vat: Vat;
+  /** Promises made in a turn, so that the party pays for what is sent to them, and not the house. */
+  readonly spare: Minted[];
   readonly locals: ObjectNode[];
   readonly holdings: Holding[];
   readonly minted: {
@@ -211,11 +246,20 @@ export class World {
   readonly #delivered: { readonly sending: Sending; readonly at: ObjectNode }[] = [];
   readonly #seen: Seen[] = [];
   readonly #watched = new WeakSet<object>();
+  /** Whom each party sent to last. */
+  readonly #last = new Map<number, Holding>();
   #anyReleased = false;
+  /** Promises that wait for themselves, through several vats. */
+  readonly #rings = false;
   #first: readonly CapTPStats[] = [];
+  readonly #oneMeter: boolean;
 
-  static async open(parties: 2 | 3, dialect: DialectName): Promise<World> {
-    const made = new World();
+  constructor(oneMeter: boolean) {
+    this.#oneMeter = oneMeter;
+  }
+
+  static async open({ parties, oneMeter }: Program, dialect: DialectName): Promise<World> {
+    const made = new World(oneMeter);
     world = made;
     for (const name of ['hub', 'a', 'b'].slice(0, parties)) await made.#party(name);
     const [hub, ...others] = made.parties as [Party, ...Party[]];
@@ -224,8 +268,8 @@ export class World {
       const [hubEnd, otherEnd] = wire.ends;
       const bootstraps = [hub, other].map((party) => (party.locals[0] as ObjectNode).ref as object);
       const ends = [
-        captp<Hears>(hubEnd, { dialect, bootstrap: bootstraps[0] as object }),
-        captp<Hears>(otherEnd, { dialect, bootstrap: bootstraps[1] as object }),
+        captp<Hears>(hubEnd, { dialect, bootstrap: bootstraps[0] as object, ...made.#payer(hub) }),
+        captp<Hears>(otherEnd, { dialect, bootstrap: bootstraps[1] as object, ...made.#payer(other) }),
       ] as const;
       const closed: string[] = [];
       for (const connection of ends) connection.closed.then(({ code, reason }) => closed.push(`${code} ${reason}`));
@@ -240,11 +284,19 @@ export class World {
     return made;
   }
 
+  #payer({ vat }: Party): { vat?: Vat } {
+    return this.#oneMeter ? { vat } : {};
+  }
+
   async #party(name: string): Promise<void> {
     const vats = await openVats();
-    const party: Party = { name, vats, locals: [], holdings: [], minted: [], references: new Map() };
-    this.parties.push(party);
     const vat = vats.vat(name);
+    const spare: Minted[] = [];
+    await vat.turn(() => {
+      for (let i = 0; i < 40; i += 1) spare.push(promise<unknown>() as unknown as Minted);
+    });
+    const party: Party = { name, vats, vat, spare, locals: [], holdings: [], minted: [], references: new Map() };
+    this.parties.push(party);
     for (let i = 0; i < 3; i += 1) {
       const object = `${name}${i}`;
       // Two actors, and one that is outside the vat.
@@ -313,7 +365,7 @@ export class World {
         if (firstNode === undefined || typeof first !== 'object' || first === null || !isHandle(first)) break;
         const told = this.#send(
           at.party,
-          `${at.party.name} in ${at.name} for ${sending.sender}`,
+          this.#oneMeter ? at.party.name : `${at.party.name} in ${at.name} for ${sending.sender}`,
           { real: first, node: firstNode },
           [],
           sending.then,
@@ -331,7 +383,7 @@ export class World {
   // ---- a party acts -------------------------------------------------------------------------------------------------------
 
   #mint(party: Party): { value: unknown; node: PromiseNode } {
-    const made = promise<unknown>();
+    const made = party.spare.pop() ?? promise<unknown>();
     const node: PromiseNode = { kind: 'promise', to: undefined, of: undefined };
     party.minted.push({
       node,
@@ -401,10 +453,15 @@ export class World {
       (party as Party).holdings.at(-1 - (index % (party as Party).holdings.length)) as Holding;
     switch (step.do) {
       case 'send': {
-        const to = held(step.to);
-        if (!isHandle(to.real)) break;
         const { args, reply, then, only, deep } = step;
-        this.#send(party as Party, (party as Party).name, to, args.map(held), reply, then, only, deep);
+        const by = step.by % this.parties.length;
+        const to = step.to === 'last' ? this.#last.get(by) : held(step.to);
+        if (to === undefined || !isHandle(to.real)) break;
+        this.#last.set(by, to);
+        const own = (party as Party).locals[1] as ObjectNode;
+        const given = args.map((arg) => (arg === 'own' ? { real: own.ref, node: own } : held(arg)));
+        const answer = this.#send(party as Party, (party as Party).name, to, given, reply, then, only, deep);
+        if (step.follow && answer !== undefined) this.#last.set(by, answer);
         break;
       }
       case 'mint':
@@ -413,7 +470,8 @@ export class World {
       case 'resolve': {
         const { minted } = party as Party;
         const chosen = minted.at(-1 - (step.which % Math.max(1, minted.length)));
-        if (chosen === undefined) break;
+        const closes = typeof step.to === 'number' && chosen !== undefined && mayNeed(held(step.to).node, chosen.node);
+        if (chosen === undefined || (closes && !this.#rings)) break;
         minted.splice(minted.indexOf(chosen), 1);
         this.#resolve(chosen, step.to === 'data' || step.to === 'error' ? step.to : held(step.to));
         break;
@@ -558,7 +616,7 @@ export class World {
         // `earlier` was delivered after `later`: was it sent before, on the same way?
         if (at !== to || earlier.sender !== later.sender || earlier.id > later.id) continue;
         const same = earlier.handle === later.handle;
-        const both = known(later.handle, later.id);
+        const both = this.#oneMeter ? known(later.handle, later.id) : undefined;
         const through = both !== undefined && both === known(earlier.handle, later.id);
         must(
           !same && !through,
@@ -641,11 +699,11 @@ const describeNode = (node: Ending): string =>
         : node.kind;
 
 /** Runs a program to its end; throws what did not hold. */
-export async function play({ parties, steps }: Program, dialect: DialectName, collected = false): Promise<void> {
-  const made = await World.open(parties, dialect);
+export async function play(program: Program, dialect: DialectName, collected = false): Promise<void> {
+  const made = await World.open(program, dialect);
   let ended = false;
   try {
-    for (const each of steps) await made.run(each);
+    for (const each of program.steps) await made.run(each);
     await made.finish();
     made.checkSettled(dialect);
     if (collected) await collect(made);

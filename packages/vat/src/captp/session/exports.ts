@@ -2,7 +2,7 @@
  * What the peer was given: each reference and each promise under an integer of its own, and how often it was mentioned.
  *
  * Promise: what one session exports another cannot name: the numbers are this connection's. What the peer has forgotten as
- * often as it was told of it is gone. A promise is told of once, when every turn that settled it is durable.
+ * often as it was told of it is gone. What became of a promise is told when every turn that settled it is durable.
  */
 import { CapError } from '../../errors.ts';
 import type { Target } from '../../message.ts';
@@ -16,6 +16,8 @@ export interface Export {
   mentions: number;
   /** Whether the peer was, or is being, told what became of this promise. */
   watched: boolean;
+  /** It was. */
+  told: boolean;
 }
 
 export class Exports {
@@ -35,7 +37,7 @@ export class Exports {
   /** Promises that the peer was not told of yet. */
   get pending(): number {
     let pending = 0;
-    for (const known of this.#byValue.values()) if (isPromise(known)) pending += 1;
+    for (const known of this.#byValue.values()) if (isPromise(known) && !known.told) pending += 1;
     return pending;
   }
 
@@ -45,7 +47,7 @@ export class Exports {
 
   /** The bootstrap is number 0, and stays. */
   bootstrap(value: object, target: Target): void {
-    const made: Export = { id: 0, value, target, mentions: Number.POSITIVE_INFINITY, watched: true };
+    const made: Export = { id: 0, value, target, mentions: Number.POSITIVE_INFINITY, watched: true, told: false };
     this.#byId.set(0, made);
     this.#byValue.set(value, made);
   }
@@ -63,7 +65,7 @@ export class Exports {
         'this connection has given out all that it may: release references, or connect again',
       );
     this.#last += 1;
-    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false };
+    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false, told: false };
     this.#byId.set(made.id, made);
     this.#byValue.set(value, made);
     return [made, true];
@@ -78,11 +80,6 @@ export class Exports {
     this.#byId.delete(id);
     if (this.#byValue.get(known.value) === known) this.#byValue.delete(known.value);
     return true;
-  }
-
-  /** The peer knows what became of it: whoever mentions it again gives it a new number, which is told of anew. */
-  told(known: Export): void {
-    if (this.#byValue.get(known.value) === known) this.#byValue.delete(known.value);
   }
 
   clear(): void {

@@ -87,6 +87,10 @@ export class Session implements Slots, Listener, Exit, Answering {
   #bytes = 0;
   #flushing = false;
   #forgetting = false;
+  /** Promises of the peer's that are settled, and go back to it when there is time. */
+  #over: ImportedPromise[] = [];
+  /** How much is being heard. */
+  #hearing = 0;
   /** Mentioned by the operation that is being said. */
   #mentioned: Export[] = [];
   /** What values of the operation that is being heard have to wait for. */
@@ -128,6 +132,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   hear(frame: Frame): void {
     if (this.#closed !== undefined) return;
     if (this.#floods) return this.close(4400, unread);
+    this.#hearing = frame.length;
     try {
       this.#tongue.hear(frame);
     } catch (error) {
@@ -288,10 +293,11 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #resolved(promise: ImportedPromise, settle: () => void): void {
     promise.over = true;
-    const { id } = promise.slot;
-    this.#imports.settled(id);
-    if (this.#closed === undefined) {
-      this.#tongue.drop(id, promise.mentions);
+    this.#imports.settled(promise);
+    if (!this.#dialect.collects) this.#keeps(this.#hearing);
+    else if (this.#closed === undefined) {
+      // Not at once: what it became may mention it.
+      this.#over.push(promise);
       this.#forgetSoon();
     }
     settle();
@@ -324,8 +330,10 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   drop(id: number, mentions: number): void {
     const known = this.#exports.get(id);
-    if (known === undefined || id === 0 || keepsCounts || !this.#exports.drop(id, mentions)) return;
-    this.#gone(known);
+    if (known === undefined || id === 0 || mentions === 0 || keepsCounts) return;
+    if (this.#exports.drop(id, mentions)) return this.#gone(known);
+    // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
+    if (known.told && isPromise(known)) this.#watch(known);
   }
 
   #gone(known: Export): void {
@@ -462,7 +470,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   tell(known: Export, value: unknown): void {
     if (this.#exports.get(known.id) !== known) return;
-    this.#exports.told(known);
+    known.told = true;
     try {
       this.#tongue.resolve(known.id, value);
     } catch (error) {
@@ -474,7 +482,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   tellBroken(known: Export, error: unknown): void {
     if (this.#exports.get(known.id) !== known) return;
-    this.#exports.told(known);
+    known.told = true;
     this.#tongue.break(known.id, error);
     this.#said();
   }
@@ -485,6 +493,10 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#forgetting = true;
     onceOthersRan(() => {
       this.#forgetting = false;
+      const over = this.#over;
+      this.#over = [];
+      if (this.#closed !== undefined) return;
+      for (const promise of over) this.#tongue.drop(promise.slot.id, this.#imports.giveBack(promise));
       if (!this.#flushing) this.#flush();
     });
   }
