@@ -2,14 +2,11 @@
  * What the peer was given: each reference and each promise under an integer of its own, and how often it was mentioned.
  *
  * Promise: what one session exports another cannot name: the numbers are this connection's. What the peer has forgotten as
- * often as it was told of it is gone. A promise is told of once, when every turn that settled it is durable.
+ * often as it was told of it is gone. What became of a promise is told when every turn that settled it is durable.
  */
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import type { Target } from '../../message.ts';
 import { Vow } from '../../vow.ts';
-
-const forgetsWaiting = mutant('captp-redrop');
 
 export interface Export {
   readonly id: number;
@@ -17,9 +14,9 @@ export interface Export {
   readonly value: object;
   readonly target: Target;
   mentions: number;
-  /** Somebody waits for what becomes of this promise, to tell the peer. */
+  /** The peer is going to be told what became of this promise. */
   watched: boolean;
-  /** The peer was told. */
+  /** The peer was told what became of it. */
   told: boolean;
 }
 
@@ -40,8 +37,12 @@ export class Exports {
   /** Promises that the peer was not told of yet. */
   get pending(): number {
     let pending = 0;
-    for (const known of this.#byValue.values()) if (isPromise(known)) pending += 1;
+    for (const known of this.#byValue.values()) if (isPromise(known) && !known.told) pending += 1;
     return pending;
+  }
+
+  of(value: object): Export | undefined {
+    return this.#byValue.get(value);
   }
 
   get(id: number): Export | undefined {
@@ -80,20 +81,9 @@ export class Exports {
     if (known === undefined) return false;
     known.mentions -= mentions;
     if (known.mentions > 0) return false;
-    // Who waits for this promise goes on waiting: dropped and mentioned again it would be waited for once more each time.
-    if (known.watched && !known.told && isPromise(known) && !forgetsWaiting) {
-      known.mentions = 0;
-      return false;
-    }
     this.#byId.delete(id);
     if (this.#byValue.get(known.value) === known) this.#byValue.delete(known.value);
     return true;
-  }
-
-  /** The peer knows what became of it: whoever mentions it again gives it a new number, which is told of anew. */
-  told(known: Export): void {
-    known.told = true;
-    if (this.#byValue.get(known.value) === known) this.#byValue.delete(known.value);
   }
 
   clear(): void {

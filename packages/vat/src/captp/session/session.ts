@@ -61,6 +61,8 @@ const unbounded = mutant('captp-memory');
 /** Letters of the name of a method. */
 const longestMethod = 1024;
 const unread = 'the peer does not read what it asked for';
+const watchesAgain = mutant('captp-redrop');
+
 /** Broken answers that are remembered for a peer that never says that it is done with them. */
 const mostBroken = 1000;
 
@@ -89,6 +91,12 @@ export class Session implements Slots, Listener, Exit, Answering {
   #bytes = 0;
   #flushing = false;
   #forgetting = false;
+  /** Promises that it waits for, to tell the peer. */
+  readonly #watching = new WeakSet<Vow>();
+  /** Promises of the peer's that are settled, and go back to it when there is time. */
+  #over: ImportedPromise[] = [];
+  /** How much is being heard. */
+  #hearing = 0;
   /** Mentioned by the operation that is being said. */
   #mentioned: Export[] = [];
   /** What values of the operation that is being heard have to wait for. */
@@ -130,6 +138,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   hear(frame: Frame): void {
     if (this.#closed !== undefined) return;
     if (this.#floods) return this.close(4400, unread);
+    this.#hearing = frame.length;
     try {
       this.#tongue.hear(frame);
     } catch (error) {
@@ -298,10 +307,11 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #resolved(promise: ImportedPromise, settle: () => void): void {
     promise.over = true;
-    const { id } = promise.slot;
-    this.#imports.settled(id);
-    if (this.#closed === undefined) {
-      this.#tongue.drop(id, promise.mentions);
+    this.#imports.settled(promise);
+    if (!this.#dialect.collects) this.#keeps(this.#hearing);
+    else if (this.#closed === undefined) {
+      // Not at once: what it became may mention it.
+      this.#over.push(promise);
       this.#forgetSoon();
     }
     settle();
@@ -334,8 +344,10 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   drop(id: number, mentions: number): void {
     const known = this.#exports.get(id);
-    if (known === undefined || id === 0 || keepsCounts || !this.#exports.drop(id, mentions)) return;
-    this.#gone(known);
+    if (known === undefined || id === 0 || mentions === 0 || keepsCounts) return;
+    if (this.#exports.drop(id, mentions)) return this.#gone(known);
+    // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
+    if (known.told && isPromise(known)) this.#watch(known);
   }
 
   #gone(known: Export): void {
@@ -461,18 +473,31 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#mentioned = [];
   }
 
+  /** Once for each promise: dropped and mentioned again, it would be waited for once more each time. */
   #watch(known: Export & { readonly value: Vow }): void {
     known.watched = true;
+    const vow = known.value;
+    if (this.#watching.has(vow) && !watchesAgain) return;
+    this.#watching.add(vow);
     // A promise that never settles must not keep a session that is over.
     const self = this.#self;
-    known.value.watchOutside(
-      (value) => self.deref()?.tell(known, value),
-      (error) => self.deref()?.tellBroken(known, error),
+    vow.watchOutside(
+      (value) => self.deref()?.tell(vow, value),
+      (error) => self.deref()?.tellBroken(vow, error),
     );
   }
 
-  tell(known: Export, value: unknown): void {
-    if (!this.#tells(known)) return;
+  /** The promise as the peer knows it now, if it does: it is being told. */
+  #told(vow: Vow): Export | undefined {
+    this.#watching.delete(vow);
+    const known = this.#exports.of(vow);
+    if (known !== undefined) known.told = true;
+    return known;
+  }
+
+  tell(vow: Vow, value: unknown): void {
+    const known = this.#told(vow);
+    if (known === undefined) return;
     try {
       this.#tongue.resolve(known.id, value);
     } catch (error) {
@@ -482,18 +507,9 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#said();
   }
 
-  /** Whether the peer is to be told what became of a promise. */
-  #tells(known: Export): boolean {
-    if (this.#exports.get(known.id) !== known) return false;
-    this.#exports.told(known);
-    if (known.mentions > 0) return true;
-    this.#exports.drop(known.id, 0);
-    this.#gone(known);
-    return false;
-  }
-
-  tellBroken(known: Export, error: unknown): void {
-    if (!this.#tells(known)) return;
+  tellBroken(vow: Vow, error: unknown): void {
+    const known = this.#told(vow);
+    if (known === undefined) return;
     this.#tongue.break(known.id, error);
     this.#said();
   }
@@ -504,6 +520,10 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#forgetting = true;
     onceOthersRan(() => {
       this.#forgetting = false;
+      const over = this.#over;
+      this.#over = [];
+      if (this.#closed !== undefined) return;
+      for (const promise of over) this.#tongue.drop(promise.slot.id, this.#imports.giveBack(promise));
       if (!this.#flushing) this.#flush();
     });
   }
