@@ -208,6 +208,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/drivers/websocket.test.ts'],
   },
   {
+    name: 'pragma-to-its-end',
+    breaks: 'a switch to the write-ahead log that failed goes unseen: the last commit is lost with the power',
+    tests: ['packages/vat/crash/faults.test.ts'],
+  },
+  {
     name: 'durable-undo',
     breaks: 'what a failed commit did not write stays in memory',
     tests: ['packages/vat/crash/faults.test.ts'],

@@ -19,8 +19,9 @@ import { judge, type Told } from './subjects/faulted.ts';
 export interface Injection {
   /** Killed with the store open, and then a power cut. */
   readonly hard: boolean;
-  /** Takes every n-th call only. */
+  /** Takes every n-th call only, from this one on. */
   readonly every?: number;
+  readonly from?: number;
   readonly keep?: boolean;
   readonly progress?: (done: number, all: number) => void;
 }
@@ -86,7 +87,7 @@ export async function inject(plan: Injection): Promise<Injected> {
       const all = whichOf(told, 'calls');
       const mended = whichOf(told, 'mended');
       calls[found] = all;
-      for (let at = 1; at <= all; at += plan.every ?? 1)
+      for (let at = plan.from ?? 1; at <= all; at += plan.every ?? 1)
         for (const error of ERRORS)
           for (const on of [false, true]) if (!on || at <= mended) cases.push({ at, error, on, found });
       rmSync(join(scratch, 'lives'), { recursive: true });

@@ -5,6 +5,8 @@
  * Checked: what was told, against what a new process finds; that everybody who waited was told, and what; that turns later
  * succeed, or the vats are halted; and that memory was then what is on the disk.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   CapError,
   driver,
@@ -190,6 +192,9 @@ export async function judge(folder: string, told: readonly Told[]): Promise<read
   const faults: string[] = [];
   const said = (word: string): readonly number[] => told.filter(([one]) => one === word).map(([, which]) => which);
   const texts = (word: string): readonly string[] => told.filter(([one]) => one === word).map(([, , text]) => text);
+  // Bytes 18 and 19 of the file: 2 with a write-ahead log. Without one `synchronous=FULL` is not enough.
+  const header = readFileSync(join(folder, 'store.db')).subarray(18, 20);
+  if (told.length > 0 && !header.equals(Buffer.from([2, 2]))) faults.push('the store has no write-ahead log');
   const store = openHere(folder);
   const again: number[] = [];
   const outside = driver<Outside>({ act: ([transfer]) => void again.push(transfer) }, { name: 'outside' });
