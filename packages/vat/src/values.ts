@@ -19,6 +19,7 @@ export const maxDepth = 128;
 
 const unfrozen = mutant('vat-frozen-data');
 const asThrown = mutant('vat-thrown');
+const expands = mutant('vat-shared-data');
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
@@ -147,7 +148,7 @@ function remember(original: object, into: Walk, copying: () => object): object {
   }
   const { bytes, promises, mutable } = into;
   into.objects += 1;
-  if (into.objects === few) into.copies = new Map();
+  if (into.objects === few) into.copies ??= new Map();
   into.promises = false;
   into.mutable = false;
   const copy = copying();
@@ -173,9 +174,13 @@ function notePromises(copy: object, into: Walk): void {
   else notePromise(into);
 }
 
-function holdsPromise(value: unknown): boolean {
+function holdsPromise(value: unknown, seen: Set<object> = new Set()): boolean {
   if (typeof value !== 'object' || value === null || ByReference.is(value)) return false;
-  return types.isPromise(value) || (withPromises.has(value) && Object.values(value).some(holdsPromise));
+  if (types.isPromise(value)) return true;
+  if (!withPromises.has(value) || seen.has(value)) return false;
+  // Once: data that is shared all the way down has as many ways through it as 2 to its depth.
+  if (!expands) seen.add(value);
+  return Object.values(value).some((item) => holdsPromise(item, seen));
 }
 
 function notePromise(into: Walk): void {
@@ -224,11 +229,19 @@ function plain(own: PropertyDescriptor, key: string): unknown {
 }
 
 function walkBytes(bytes: Uint8Array, into: Walk): Uint8Array {
+  const known = into.copies?.get(bytes) as Uint8Array | undefined;
+  if (known !== undefined) {
+    into.bytes += 16 + known.length;
+    into.mutable = true;
+    return known;
+  }
   // From its internal slots: an iterator or a length of its own is not asked.
   if (bytesAreGone(bytes)) return refuse('these bytes were transferred elsewhere');
   const copy = new Uint8Array(bytes);
   into.mutable = true;
   into.bytes += 16 + copy.length;
+  into.copies ??= new Map();
+  into.copies.set(bytes, copy);
   return copy;
 }
 
@@ -419,16 +432,32 @@ leaveBy((value) => {
   return withPromises.has(value) || isForeign(value) ? giveLocally(value) : value;
 });
 
+/** Whether its holders may have it in common: it cannot be changed. */
+export const shareable = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  Clean.is(value) ||
+  ByReference.is(value) ||
+  types.isPromise(value) ||
+  types.isNativeError(value);
+
 /** Puts in place of promises what they have become: in the receiving turn a resolved promise is its value. */
-export function resolved(value: unknown, pending: (vow: Vow) => unknown): unknown {
+export function resolved(
+  value: unknown,
+  pending: (vow: Vow) => unknown,
+  copies: Map<object, object> = new Map(),
+): unknown {
   if (typeof value !== 'object' || value === null || ByReference.is(value)) return value;
   const vow = vowOf(value);
   if (vow !== undefined) return vow.settled === 'fulfilled' ? fulfilment(vow) : pending(vow);
   if (!withPromises.has(value)) return value;
+  const known = expands ? undefined : copies.get(value);
+  if (known !== undefined) return known;
   const copy: object = Array.isArray(value)
-    ? value.map((item) => resolved(item, pending))
-    : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending)]));
-  new Clean(copy, 16);
+    ? value.map((item) => resolved(item, pending, copies))
+    : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
+  new Clean(copy, Clean.bytes(value) ?? sizes.get(value) ?? 16);
   withPromises.add(copy);
+  copies.set(value, copy);
   return Object.freeze(copy);
 }

@@ -8,10 +8,11 @@
  */
 import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
-import { decoded } from '../../values.ts';
+import { decoded, shareable } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slot, type Slots, Violation } from '../session/operations.ts';
 import { inward, mostErrors, outward } from './errors.ts';
+import { Room, special } from './room.ts';
 import { isId } from './structure.ts';
 import { Symbols } from './symbols.ts';
 
@@ -25,6 +26,11 @@ const refuse = (what: string): never => {
 export class Outgoing {
   readonly parts: Uint8Array[] = [];
   length = 0;
+  readonly room: Room;
+
+  constructor({ frameBytes }: Limits) {
+    this.room = new Room(frameBytes);
+  }
 
   take(bytes: Uint8Array): number {
     const from = this.length;
@@ -36,8 +42,11 @@ export class Outgoing {
 
 /** `value` as JSON.stringify takes it: itself, if there is nothing in it that JSON lacks. */
 export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
+  bytes.room.take(1);
   switch (typeof value) {
     case 'string':
+      bytes.room.take(value.length);
+      return value;
     case 'boolean':
       return value;
     case 'number':
@@ -45,8 +54,11 @@ export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
       return { '@': 'number', v: Object.is(value, -0) ? '-0' : String(value) };
     case 'undefined':
       return { '@': 'undefined' };
-    case 'bigint':
-      return { '@': 'bigint', v: String(value) };
+    case 'bigint': {
+      const v = String(value);
+      bytes.room.take(v.length);
+      return { '@': 'bigint', v };
+    }
     case 'symbol':
       return { '@': 'symbol', v: Symbol.keyFor(value) ?? refuse('only registered symbols (Symbol.for) can be passed') };
     default:
@@ -70,10 +82,15 @@ function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   const proto: unknown = Object.getPrototypeOf(value);
   if (proto === Object.prototype || proto === null)
     return encodeRecord(value as Readonly<Record<string, unknown>>, slots, bytes);
+  bytes.room.take(special);
   const slot = slots.give(value);
   if (slot !== undefined) return slotJson(slot);
   if (value instanceof Uint8Array) return { '@': 'bytes', at: bytes.take(value), n: value.length };
-  if (value instanceof Error) return { '@': 'error', ...outward(value) };
+  if (value instanceof Error) {
+    const said = outward(value);
+    bytes.room.take(said.message.length);
+    return { '@': 'error', ...said };
+  }
   return refuse('only data, bytes, errors, references and promises can be sent');
 }
 
@@ -82,6 +99,7 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
   let keys = 0;
   for (const key in record) {
     const item = record[key];
+    bytes.room.take(key.length);
     const made = encode(item, slots, bytes);
     keys += 1;
     if (copy === undefined) {
@@ -277,6 +295,7 @@ export class Decoder {
         if (!isId(n)) throw malformed(kind);
         const value = this.#slots.take({ kind, id: n });
         if (value instanceof Promise) this.promises = true;
+        else if (kind === 'answer' && !shareable(value)) this.mutable = true;
         return value;
       }
       case 'bytes': {
