@@ -11,7 +11,7 @@ import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { Foreign, giveLocally, type Seam } from './foreign.ts';
 import type { Account } from './meter.ts';
-import { ByReference, isOurTag, isReference, procedureReference, targetOf } from './reference.ts';
+import { ByReference, Given, isOurTag, isReference, procedureReference, targetOf } from './reference.ts';
 import { leaveBy, Vow, vowOf } from './vow.ts';
 
 /** Deep enough for any document, shallow enough that no walk of ours or of a codec runs out of stack. */
@@ -24,8 +24,28 @@ const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-// Everything in here was built and frozen by the walk below.
-const clean = new WeakSet<object>();
+/**
+ * The mark of a copy that was built here, put on before it is frozen: a private field, as on a promise of ours (`vow.ts`). In
+ * a WeakSet 20,000 small records cost three times as much as making them, most of it in the garbage collector.
+ */
+class Copied extends Given {
+  /** Whether it can be passed as it is: there are no bytes in it, which cannot be frozen. */
+  readonly #clean: boolean;
+  /** About what it takes. */
+  readonly #bytes: number;
+  constructor(copy: object, clean: boolean, bytes: number) {
+    super(copy);
+    this.#clean = clean;
+    this.#bytes = bytes > 64 ? bytes : 16;
+  }
+  static isClean(x: object): boolean {
+    return #clean in x && x.#clean;
+  }
+  /** Counted once where it was made: the same frozen data handed on costs its holder a pointer. */
+  static size(x: object): number {
+    return #bytes in x ? x.#bytes : 16;
+  }
+}
 const passStyle = Symbol.for('passStyle');
 
 interface Walk {
@@ -35,13 +55,15 @@ interface Walk {
   /** Bytes met: they cannot be frozen, so what holds them is copied each time. */
   mutable: boolean;
   bytes: number;
-  /** Objects met, and their copies once there were many: shared data stays shared, and cannot cost 2^depth steps. */
+  /** Objects met, and the copies of large ones once there were many: shared data cannot cost 2^depth steps. */
   objects: number;
   copies: Map<object, object> | undefined;
 }
 
 /** Before this many objects, remembering each costs more than meeting it twice. */
 const few = 64;
+/** So does remembering one that holds no others and takes no more than this. */
+const small = 128;
 
 const begin = (account: Account | undefined): Walk => ({
   account,
@@ -90,9 +112,8 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
     if (isForeign(value)) into.promises = true;
     return value;
   }
-  if (clean.has(value)) {
-    // Counted once where it was made: the same frozen data handed on costs its holder a pointer.
-    into.bytes += sizes.get(value) ?? 16;
+  if (Copied.isClean(value)) {
+    into.bytes += Copied.size(value);
     if (withPromises.has(value)) notePromises(value, into);
     return value;
   }
@@ -111,9 +132,9 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
   const proto: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
     if (proto !== Array.prototype) refuse('an array of a class of its own cannot be passed: use a plain array');
-    return remember(value, into, () => walkArray(value, into, depth));
+    return copied(value, into, depth);
   }
-  if (proto === Object.prototype || proto === null) return remember(value, into, () => walkRecord(value, into, depth));
+  if (proto === Object.prototype || proto === null) return copied(value, into, depth);
   return (
     remotable(value, into) ??
     refuse(
@@ -122,32 +143,32 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
   );
 }
 
-/** Makes a frozen copy and remembers that it is one. */
-function remember(original: object, into: Walk, copying: () => object): object {
+/** Makes a frozen copy that is known as one. */
+function copied(original: object, into: Walk, depth: number): object {
   const known = into.copies?.get(original);
   if (known !== undefined) {
-    into.bytes += sizes.get(known) ?? 16;
+    into.bytes += Copied.size(known);
     if (withPromises.has(known)) into.promises = true;
-    if (!clean.has(known)) into.mutable = true;
+    if (!Copied.isClean(known)) into.mutable = true;
     return known;
   }
   const { bytes, promises, mutable } = into;
   into.objects += 1;
   if (into.objects === few) into.copies = new Map();
+  const { objects } = into;
   into.promises = false;
   into.mutable = false;
-  const copy = copying();
-  if (!into.mutable) clean.add(copy);
+  const copy = Array.isArray(original) ? walkArray(original, into, depth) : walkRecord(original, into, depth);
+  const size = into.bytes - bytes;
+  new Copied(copy, !into.mutable, size);
+  if (!unfrozen) Object.freeze(copy);
   if (into.promises) withPromises.add(copy);
-  if (into.bytes - bytes > 64) sizes.set(copy, into.bytes - bytes);
   into.promises ||= promises;
   into.mutable ||= mutable;
-  into.copies?.set(original, copy);
+  if (into.objects > objects || size > small) into.copies?.set(original, copy);
   return copy;
 }
 
-// Only for data large enough to matter, so that small records cost no entry.
-const sizes = new WeakMap<object, number>();
 const withPromises = new WeakSet<object>();
 
 /** Of a copy made before: what is in it counts again for this one. */
@@ -175,11 +196,11 @@ function walkArray(array: readonly unknown[], into: Walk, depth: number): readon
   for (let i = 0; i < length; i += 1) {
     const own = Object.getOwnPropertyDescriptor(array, i);
     if (own === undefined) return refuse('an array with holes cannot be passed: fill them');
-    copy.push(walk(plain(own, String(i)), into, depth + 1));
+    copy.push(walk(plain(own, i), into, depth + 1));
   }
   if (Reflect.ownKeys(array).length !== length + 1)
     return refuse('an array with named properties cannot be passed: use a record');
-  return unfrozen ? copy : Object.freeze(copy);
+  return copy;
 }
 
 function walkRecord(record: object, into: Walk, depth: number): object {
@@ -198,11 +219,11 @@ function walkRecord(record: object, into: Walk, depth: number): object {
     if (key in copy) Object.defineProperty(copy, key, { value: item, enumerable: true });
     else copy[key] = item;
   }
-  return unfrozen ? copy : Object.freeze(copy);
+  return copy;
 }
 
-function plain(own: PropertyDescriptor, key: string): unknown {
-  if (!('value' in own)) refuse(`the property "${key.slice(0, 64)}" is a getter: pass its value`);
+function plain(own: PropertyDescriptor, key: string | number): unknown {
+  if (!('value' in own)) refuse(`the property "${String(key).slice(0, 64)}" is a getter: pass its value`);
   return own.value;
 }
 
@@ -371,9 +392,8 @@ export function passArgs(args: unknown[], account: Account): Passed {
  * copied here, unless it holds bytes, which cannot be frozen.
  */
 export function decoded(made: object, promises: boolean, mutable: boolean, bytes: number): void {
-  if (!mutable) clean.add(made);
+  if (!mutable || bytes > 0) new Copied(made, !mutable, bytes);
   if (promises) withPromises.add(made);
-  if (bytes > 64) sizes.set(made, bytes);
 }
 
 /** The arguments of a portrait: no promises, and their size is what the meter is charged. */
@@ -411,7 +431,7 @@ export function resolved(value: unknown, pending: (vow: Vow) => unknown): unknow
   const copy: object = Array.isArray(value)
     ? value.map((item) => resolved(item, pending))
     : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending)]));
-  clean.add(copy);
+  new Copied(copy, Copied.isClean(value), 0);
   withPromises.add(copy);
   return Object.freeze(copy);
 }

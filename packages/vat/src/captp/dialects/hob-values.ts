@@ -14,15 +14,19 @@ import { inward, mostErrors, outward } from './errors.ts';
 import { isId } from './structure.ts';
 
 const at = 64;
+/** Structural characters of a value that JSON lacks, at most: those of an error. */
+const special = 6;
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-/** Bytes that the values of one operation need, in order. */
+/** What the values of one operation need beside their text: bytes, in order. */
 export class Outgoing {
   readonly parts: Uint8Array[] = [];
   length = 0;
+  /** At most so many structural characters come of lists and records. */
+  tokens = 0;
 
   take(bytes: Uint8Array): number {
     const from = this.length;
@@ -56,10 +60,12 @@ export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
 function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   if (Array.isArray(value)) {
     let copy: unknown[] | undefined;
+    bytes.tokens += value.length + 1;
     for (let i = 0; i < value.length; i += 1) {
       const item: unknown = value[i];
       const made = encode(item, slots, bytes);
       if (made === item) continue;
+      bytes.tokens += special;
       copy ??= value.slice();
       copy[i] = made;
     }
@@ -82,6 +88,7 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
     const item = record[key];
     const made = encode(item, slots, bytes);
     keys += 1;
+    if (made !== item) bytes.tokens += special;
     if (copy === undefined) {
       if (made === item && key.charCodeAt(0) !== at) continue;
       copy = {};
@@ -94,6 +101,7 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
     }
     copy[key.charCodeAt(0) === at ? `@${key}` : key] = made;
   }
+  bytes.tokens += 2 * keys + 1;
   return copy ?? record;
 }
 

@@ -24,6 +24,8 @@ import { checkStructure, isId, isQuestion, parse, tooLong } from './structure.ts
 const full = 64 << 10;
 /** Bytes of one binary frame: several are sent for more. */
 const binaryFrame = 1 << 20;
+/** Structural characters of an operation beside its values. */
+const mostOfOperation = 16;
 const nothing: readonly unknown[] = Object.freeze([]);
 
 class HobTongue implements Tongue {
@@ -98,7 +100,9 @@ class HobTongue implements Tongue {
   #say(operation: readonly unknown[], bytes: Outgoing): void {
     const text = JSON.stringify(operation);
     if (tooLong(text, this.#limits) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
-    if (text.length > this.#limits.tokens) this.#checkTokens(text);
+    // Looked at only where what was encoded may have too many.
+    if (text.length > this.#limits.tokens && bytes.tokens + mostOfOperation > this.#limits.tokens)
+      this.#checkTokens(text);
     if (bytes.length === 0) return this.#add(text);
     // Where bytes lie is said by where they begin in what came before the frame: so it is a frame of its own.
     this.flush();
