@@ -45,8 +45,8 @@ export interface Wire {
 export const wireNames = ['hob.1', 'captp', 'capnweb', 'endo', 'bare'] as const;
 export type WireName = (typeof wireNames)[number];
 
-/** As `FsCap` gives files where the reader does not say otherwise. */
-export const chunkBytes: number = 256 << 10;
+/** As much as `FsCap` gives of a file at a time. */
+export const chunkBytes: number = 1 << 20;
 
 const short = 'hello';
 const unmeasured = (): never => {
@@ -74,7 +74,7 @@ const Service: Definition<Service, [source: (total: number) => Far<ByteSource>]>
     ping: (text) => text,
     counter: () => spawn(Counter(0)),
     echo: (value) => value,
-    stream: (total) => (E(source as unknown as Far<{ open(total: number): ByteSource }>).open(total) as never),
+    stream: (total) => E(source as unknown as Far<{ open(total: number): ByteSource }>).open(total) as never,
   }),
 );
 
@@ -107,8 +107,8 @@ const ours = (dialect: Dialect): Wire => ({
       echo: (value) => E(bootstrap).echo(value),
       async bytes(total) {
         let got = 0;
-        for await (const chunk of iterate((await E(bootstrap).stream(total)) as unknown as Far<ByteSource>))
-          got += chunk.length;
+        const source = (await E(bootstrap).stream(total)) as unknown as Far<ByteSource>;
+        for await (const chunk of iterate(source, { max: chunkBytes, ahead: 4 })) got += chunk.length;
         return got;
       },
       close: () => peer.close(),
