@@ -2,6 +2,8 @@
 import type { Suite } from './measure.ts';
 
 export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>> = {
+  'as-shipped': () => import('./as-shipped.ts'),
+  captp: () => import('./captp.ts'),
   durable: () => import('./durable.ts'),
   revocable: () => import('./revocable.ts'),
   vat: () => import('./vat.ts'),

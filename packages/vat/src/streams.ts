@@ -17,16 +17,37 @@ export interface ByteSink {
   abort(): Promise<void>;
 }
 
+export interface IterateOptions {
+  /** Bytes of a part, at most; where nothing is said the source decides. */
+  readonly max?: number;
+  /** Parts that are asked for at a time: 1 where nothing is said, for not every source takes more. */
+  readonly ahead?: number;
+}
+
 /** A source as an async iterable; leaving the loop early tells the source. */
-export async function* iterate(source: ByteSource | Far<ByteSource>): AsyncGenerator<Uint8Array, void, void> {
+export async function* iterate(
+  source: ByteSource | Far<ByteSource>,
+  { max, ahead = 1 }: IterateOptions = {},
+): AsyncGenerator<Uint8Array, void, void> {
+  const asked: Promise<Uint8Array | undefined>[] = [];
+  const ask = (): void => {
+    const part = (
+      max === undefined ? E(source as Far<ByteSource>).next() : E(source as Far<ByteSource>).next(max)
+    ) as Promise<Uint8Array | undefined>;
+    // Whether this one broke is of interest once those before it have come.
+    if (ahead > 1) part.catch(() => {});
+    asked.push(part);
+  };
   let ended = false;
   try {
     for (;;) {
-      const chunk = (await E(source as Far<ByteSource>).next()) as Uint8Array | undefined;
+      while (asked.length < ahead) ask();
+      const chunk = await asked.shift();
       if (chunk === undefined) {
         ended = true;
         return;
       }
+      if (ahead > 1) ask();
       yield chunk;
     }
   } finally {

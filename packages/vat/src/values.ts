@@ -25,20 +25,26 @@ const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-// On what was built and frozen by the walk below, and nothing else. A WeakSet of all of it makes each addition cost more the more
-// data a process holds (bench revocable: 5 us an object beside 100,000 grants, three quarters of the time of listing them).
-class Clean extends Given {
-  /** What it takes up, about: for who holds it once more. */
+/**
+ * The mark of a copy that was built here, put on before it is frozen: a private field, as on a promise of ours (`vow.ts`). In
+ * a WeakSet 20,000 small records cost three times as much as making them, most of it in the garbage collector.
+ */
+class Copied extends Given {
+  /** Whether it can be passed as it is: there are no bytes in it, which cannot be frozen. */
+  readonly #clean: boolean;
+  /** About what it takes. */
   readonly #bytes: number;
-  constructor(copy: object, bytes: number) {
+  constructor(copy: object, clean: boolean, bytes: number) {
     super(copy);
-    this.#bytes = bytes;
+    this.#clean = clean;
+    this.#bytes = bytes > 64 ? bytes : 16;
   }
-  static is(x: object): boolean {
-    return #bytes in x;
+  static isClean(x: object): boolean {
+    return #clean in x && x.#clean;
   }
-  static bytes(x: object): number | undefined {
-    return #bytes in x ? x.#bytes : undefined;
+  /** Counted once where it was made: the same frozen data handed on costs its holder a pointer. */
+  static size(x: object): number {
+    return #bytes in x ? x.#bytes : 16;
   }
 }
 const passStyle = Symbol.for('passStyle');
@@ -50,13 +56,15 @@ interface Walk {
   /** Bytes met: they cannot be frozen, so what holds them is copied each time. */
   mutable: boolean;
   bytes: number;
-  /** Objects met, and their copies once there were many: shared data stays shared, and cannot cost 2^depth steps. */
+  /** Objects met, and the copies of large ones once there were many: shared data cannot cost 2^depth steps. */
   objects: number;
   copies: Map<object, object> | undefined;
 }
 
 /** Before this many objects, remembering each costs more than meeting it twice. */
 const few = 64;
+/** So does remembering one that holds no others and takes no more than this. */
+const small = 128;
 
 const begin = (account: Account | undefined): Walk => ({
   account,
@@ -105,9 +113,8 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
     if (isForeign(value)) into.promises = true;
     return value;
   }
-  if (Clean.is(value)) {
-    // Counted once where it was made: the same frozen data handed on costs its holder a pointer.
-    into.bytes += Clean.bytes(value) ?? 16;
+  if (Copied.isClean(value)) {
+    into.bytes += Copied.size(value);
     if (withPromises.has(value)) notePromises(value, into);
     return value;
   }
@@ -126,9 +133,9 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
   const proto: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
     if (proto !== Array.prototype) refuse('an array of a class of its own cannot be passed: use a plain array');
-    return remember(value, into, () => walkArray(value, into, depth));
+    return copied(value, into, depth);
   }
-  if (proto === Object.prototype || proto === null) return remember(value, into, () => walkRecord(value, into, depth));
+  if (proto === Object.prototype || proto === null) return copied(value, into, depth);
   return (
     remotable(value, into) ??
     refuse(
@@ -137,35 +144,32 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
   );
 }
 
-/** Makes a frozen copy and remembers that it is one. */
-function remember(original: object, into: Walk, copying: () => object): object {
+/** Makes a frozen copy that is known as one. */
+function copied(original: object, into: Walk, depth: number): object {
   const known = into.copies?.get(original);
   if (known !== undefined) {
-    into.bytes += Clean.bytes(known) ?? sizes.get(known) ?? 16;
+    into.bytes += Copied.size(known);
     if (withPromises.has(known)) into.promises = true;
-    if (!Clean.is(known)) into.mutable = true;
+    if (!Copied.isClean(known)) into.mutable = true;
     return known;
   }
   const { bytes, promises, mutable } = into;
   into.objects += 1;
   if (into.objects === few) into.copies ??= new Map();
+  const { objects } = into;
   into.promises = false;
   into.mutable = false;
-  const copy = copying();
-  const taken = into.bytes - bytes;
-  // Small ones count as a pointer, which is what handing them on costs.
-  if (!into.mutable) new Clean(copy, taken > 64 ? taken : 16);
-  else if (taken > 64) sizes.set(copy, taken);
+  const copy = Array.isArray(original) ? walkArray(original, into, depth) : walkRecord(original, into, depth);
+  const size = into.bytes - bytes;
+  new Copied(copy, !into.mutable, size);
   if (!unfrozen) Object.freeze(copy);
   if (into.promises) withPromises.add(copy);
   into.promises ||= promises;
   into.mutable ||= mutable;
-  into.copies?.set(original, copy);
+  if (into.objects > objects || size > small) into.copies?.set(original, copy);
   return copy;
 }
 
-// Of what holds bytes, where it is large enough to matter.
-const sizes = new WeakMap<object, number>();
 const withPromises = new WeakSet<object>();
 
 /** Of a copy made before: what is in it counts again for this one. */
@@ -197,7 +201,7 @@ function walkArray(array: readonly unknown[], into: Walk, depth: number): readon
   for (let i = 0; i < length; i += 1) {
     const own = Object.getOwnPropertyDescriptor(array, i);
     if (own === undefined) return refuse('an array with holes cannot be passed: fill them');
-    copy.push(walk(plain(own, String(i)), into, depth + 1));
+    copy.push(walk(plain(own, i), into, depth + 1));
   }
   if (Reflect.ownKeys(array).length !== length + 1)
     return refuse('an array with named properties cannot be passed: use a record');
@@ -223,8 +227,8 @@ function walkRecord(record: object, into: Walk, depth: number): object {
   return copy;
 }
 
-function plain(own: PropertyDescriptor, key: string): unknown {
-  if (!('value' in own)) refuse(`the property "${key.slice(0, 64)}" is a getter: pass its value`);
+function plain(own: PropertyDescriptor, key: string | number): unknown {
+  if (!('value' in own)) refuse(`the property "${String(key).slice(0, 64)}" is a getter: pass its value`);
   return own.value;
 }
 
@@ -401,8 +405,7 @@ export function passArgs(args: unknown[], account: Account): Passed {
  * copied here, unless it holds bytes, which cannot be frozen.
  */
 export function decoded(made: object, promises: boolean, mutable: boolean, bytes: number): void {
-  if (!mutable) new Clean(made, bytes > 64 ? bytes : 16);
-  else if (bytes > 64) sizes.set(made, bytes);
+  if (!mutable || bytes > 0) new Copied(made, !mutable, bytes);
   if (promises) withPromises.add(made);
 }
 
@@ -436,7 +439,7 @@ leaveBy((value) => {
 export const shareable = (value: unknown): boolean =>
   typeof value !== 'object' ||
   value === null ||
-  Clean.is(value) ||
+  Copied.isClean(value) ||
   ByReference.is(value) ||
   types.isPromise(value) ||
   types.isNativeError(value);
@@ -456,7 +459,7 @@ export function resolved(
   const copy: object = Array.isArray(value)
     ? value.map((item) => resolved(item, pending, copies))
     : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
-  new Clean(copy, Clean.bytes(value) ?? sizes.get(value) ?? 16);
+  new Copied(copy, Copied.isClean(value), Copied.size(value));
   withPromises.add(copy);
   copies.set(value, copy);
   return Object.freeze(copy);

@@ -17,16 +17,20 @@ import { isId } from './structure.ts';
 import { Symbols } from './symbols.ts';
 
 const at = 64;
+/** Structural characters of a value that JSON lacks, at most: those of an error. */
+const specialTokens = 6;
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-/** Bytes that the values of one operation need, in order. */
+/** What the values of one operation need beside their text: bytes, in order. */
 export class Outgoing {
   readonly parts: Uint8Array[] = [];
   length = 0;
   readonly room: Room;
+  /** At most so many structural characters come of lists and records. */
+  tokens = 0;
 
   constructor({ frameBytes }: Limits) {
     this.room = new Room(frameBytes);
@@ -70,10 +74,12 @@ export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
 function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   if (Array.isArray(value)) {
     let copy: unknown[] | undefined;
+    bytes.tokens += value.length + 1;
     for (let i = 0; i < value.length; i += 1) {
       const item: unknown = value[i];
       const made = encode(item, slots, bytes);
       if (made === item) continue;
+      bytes.tokens += specialTokens;
       copy ??= value.slice();
       copy[i] = made;
     }
@@ -102,6 +108,7 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
     bytes.room.take(key.length);
     const made = encode(item, slots, bytes);
     keys += 1;
+    if (made !== item) bytes.tokens += specialTokens;
     if (copy === undefined) {
       if (made === item && key.charCodeAt(0) !== at) continue;
       copy = {};
@@ -114,6 +121,7 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
     }
     copy[key.charCodeAt(0) === at ? `@${key}` : key] = made;
   }
+  bytes.tokens += 2 * keys + 1;
   return copy ?? record;
 }
 

@@ -25,6 +25,8 @@ import { checkStructure, isId, isQuestion, parse, tooLong, weightOf } from './st
 const full = 64 << 10;
 /** Bytes of one binary frame: several are sent for more. */
 const binaryFrame = 1 << 20;
+/** Structural characters of an operation beside its values. */
+const mostOfOperation = 16;
 const nothing: readonly unknown[] = Object.freeze([]);
 
 class HobTongue implements Tongue {
@@ -102,7 +104,9 @@ class HobTongue implements Tongue {
   #say(operation: readonly unknown[], bytes: Outgoing): string {
     const text = JSON.stringify(operation);
     if (tooLong(text, this.#limits) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
-    if (text.length > this.#limits.tokens) this.#checkTokens(text);
+    // Looked at only where what was encoded may have too many.
+    if (text.length > this.#limits.tokens && bytes.tokens + mostOfOperation > this.#limits.tokens)
+      this.#checkTokens(text);
     if (bytes.length === 0) {
       this.#add(text);
       return text;

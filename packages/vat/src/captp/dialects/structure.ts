@@ -63,12 +63,23 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
   return bytes;
 }
 
+/** Most strings are so short that asking for their end costs more than looking. */
+const glance = 24;
+
 function endOfString(text: string, from: number): number {
-  for (let i = from; ; i += 1) {
+  const until = Math.min(from + glance, text.length);
+  let i = from;
+  for (; i < until; i += 1) {
+    const letter = text.charCodeAt(i);
+    if (letter === 34) return i;
+    if (letter === 92) i += 1;
+  }
+  // `i` is not in the middle of an escape, so the slashes that count begin there.
+  for (let start = i; ; i += 1) {
     const quote = text.indexOf('"', i);
     if (quote < 0) return text.length;
     let slashes = 0;
-    for (let at = quote - 1; at >= from && text.charCodeAt(at) === 92; at -= 1) slashes += 1;
+    for (let at = quote - 1; at >= start && text.charCodeAt(at) === 92; at -= 1) slashes += 1;
     if (slashes % 2 === 0) return quote;
     i = quote;
   }

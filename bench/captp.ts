@@ -1,0 +1,189 @@
+/**
+ * Calls, values, bytes and connections over a socket on loopback, between two processes: `hob.1` beside capnweb and beside
+ * bare `ws` with JSON, and the dialect `captp` beside `@endo/captp`.
+ *
+ * Promise: both processes are locked down, hold all wires and do the same work on each; rounds alternate. Times are wall time at
+ * the caller, so both processes count.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Ports } from './captp-server.ts';
+import { type Client, dial, type WireName, wireNames } from './captp-wires.ts';
+import { type Case, type Goal, percentile, type Suite } from './measure.ts';
+
+const server: ChildProcess = fork(new URL('captp-server.ts', import.meta.url), {
+  execArgv: [...process.execArgv.filter((flag) => !flag.startsWith('--cpu-prof')), '--expose-gc'],
+});
+const told = async <T>(): Promise<T> => ((await once(server, 'message')) as [T])[0];
+const ports = await told<Ports>();
+const clients = Object.fromEntries(
+  await Promise.all(wireNames.map(async (name) => [name, await dial(name, ports[name])] as const)),
+) as Readonly<Record<WireName, Client>>;
+
+/** us per operation. */
+async function timed(n: number, body: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await body();
+  return ((performance.now() - began) * 1000) / n;
+}
+async function oneByOne(n: number, body: () => Promise<unknown>): Promise<void> {
+  for (let i = 0; i < n; i += 1) await body();
+}
+/** In batches, so that no wire has more than so many answers to keep. */
+const batch = 500;
+async function atOnce(n: number, body: () => Promise<unknown>): Promise<void> {
+  for (let done = 0; done < n; done += batch) await Promise.all(Array.from({ length: batch }, body));
+}
+
+const text = 'x'.repeat(1_000_000);
+const records = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `name-${id}`, done: id % 2 === 0 }));
+
+async function echoed(client: Client, value: { readonly length: number }): Promise<void> {
+  const back = (await client.echo(value)) as { readonly length: number };
+  if (back.length !== value.length) throw new Error('something else came back');
+}
+async function streamed(client: Client, total: number): Promise<void> {
+  if ((await client.bytes(total)) !== total) throw new Error('bytes are missing');
+}
+
+interface Work {
+  readonly name: string;
+  readonly n: number;
+  readonly unit: 'us' | 'ms';
+  readonly rounds?: number;
+  run(client: Client, n: number): Promise<void>;
+}
+const us = { unit: 'us', rounds: 15 } as const;
+const ms = { unit: 'ms', n: 1, rounds: 9 } as const;
+const sequential: Work = { name: 'sequential call', n: 300, ...us, run: (c, n) => oneByOne(n, () => c.ping()) };
+const pipelined: Work = { name: '500 calls at once', n: 2000, ...us, run: (c, n) => atOnce(n, () => c.ping()) };
+const hop: Work = { name: 'two hops with a new object', n: 300, ...us, run: (c, n) => oneByOne(n, () => c.hop()) };
+const hops: Work = { name: '500 times two hops at once', n: 1000, ...us, run: (c, n) => atOnce(n, () => c.hop()) };
+const aText: Work = { name: 'a text of 1,000,000 ASCII, there and back', ...ms, run: (c) => echoed(c, text) };
+const aList: Work = { name: '20,000 records, there and back', ...ms, run: (c) => echoed(c, records) };
+const stream: Work = { name: '64 MB of bytes by a stream', ...ms, run: (c) => streamed(c, 64 << 20) };
+
+const versus = (ours: WireName, peer: WireName, work: Work, goal?: Goal): Case => {
+  const side = (wire: WireName) => async (n: number) => {
+    const perOperation = await timed(n, () => work.run(clients[wire], n));
+    return work.unit === 'ms' ? perOperation / 1000 : perOperation;
+  };
+  const { name, n, unit, rounds } = work;
+  return {
+    name: `${ours} vs ${peer}: ${name}`,
+    n,
+    unit,
+    ...(rounds === undefined ? {} : { rounds }),
+    ours: side(ours),
+    peer: side(peer),
+    ...(goal === undefined ? {} : { goal }),
+  };
+};
+const atMost = (bound: number): Goal => ({ text: `<= ${bound} x`, met: ({ ratio }) => ratio <= bound });
+const faster: Goal = { text: 'faster', met: ({ ratio }) => ratio < 1 };
+
+const calls: readonly Case[] = [
+  versus('hob.1', 'capnweb', sequential, atMost(0.8)),
+  versus('hob.1', 'capnweb', pipelined, atMost(0.5)),
+  versus('hob.1', 'capnweb', hop, atMost(1.4)),
+  versus('hob.1', 'capnweb', hops, atMost(1.4)),
+  versus('hob.1', 'capnweb', aText, atMost(1.8)),
+  versus('hob.1', 'capnweb', aList, atMost(1.8)),
+  versus('hob.1', 'bare', stream, { text: '>= 0.7 x its throughput', met: ({ ratio }) => ratio <= 1 / 0.7 }),
+  versus('hob.1', 'capnweb', stream),
+  versus('hob.1', 'bare', sequential),
+  versus('hob.1', 'bare', pipelined),
+  versus('hob.1', 'bare', aText),
+  versus('hob.1', 'bare', aList),
+  versus('captp', 'endo', sequential, faster),
+  versus('captp', 'endo', pipelined, faster),
+  versus('captp', 'endo', hop, faster),
+  versus('captp', 'endo', hops, faster),
+  versus('captp', 'endo', aText, faster),
+  versus('captp', 'endo', aList, faster),
+];
+
+// ---- many connections ------------------------------------------------------------------------------------------------
+
+const many = (wire: WireName, n: number): Promise<Client[]> =>
+  Promise.all(Array.from({ length: n }, () => dial(wire, ports[wire])));
+const pause = (time: number): Promise<void> => new Promise((done) => setTimeout(done, time));
+
+/** Each calls once a second for 30 s; answers p99 of how long a call takes, in ms. */
+async function everySecond(wire: WireName, n: number): Promise<number> {
+  const open = await many(wire, n);
+  const took: number[] = [];
+  const until = performance.now() + 30_000;
+  await Promise.all(
+    open.map(async (client, i) => {
+      await pause((i * 1000) / n);
+      while (performance.now() < until) {
+        const began = performance.now();
+        await client.ping();
+        took.push(performance.now() - began);
+        await pause(Math.max(0, 1000 - (performance.now() - began)));
+      }
+    }),
+  );
+  for (const client of open) client.close();
+  if (took.length < n * 28) throw new Error(`only ${took.length} calls were answered`);
+  return percentile(took, 99);
+}
+
+/** What the serving process keeps of each connection that has called once, in kB. */
+async function idle(wire: WireName, n: number): Promise<number> {
+  const used = async (): Promise<number> => {
+    const answer = told<{ readonly used: number }>();
+    server.send('memory');
+    return (await answer).used;
+  };
+  await pause(500);
+  const before = await used();
+  const open = await many(wire, n);
+  await Promise.all(open.map((client) => client.ping()));
+  await pause(500);
+  const after = await used();
+  for (const client of open) client.close();
+  return (after - before) / n / 1000;
+}
+
+const connections: readonly Case[] = [
+  {
+    name: '1,000 connections, each a call a second for 30 s without an error (p99)',
+    n: 1000,
+    rounds: 1,
+    unit: 'ms',
+    slow: true,
+    ours: (n) => everySecond('hob.1', n),
+    peer: (n) => everySecond('capnweb', n),
+  },
+  {
+    name: 'memory of an idle connection, of 1,000, in the serving process',
+    n: 1000,
+    rounds: 3,
+    unit: 'kB',
+    slow: true,
+    ours: (n) => idle('hob.1', n),
+    peer: (n) => idle('capnweb', n),
+  },
+  {
+    name: 'memory of an idle connection, of 1,000, vs bare ws',
+    n: 1000,
+    rounds: 3,
+    unit: 'kB',
+    slow: true,
+    ours: (n) => idle('hob.1', n),
+    peer: (n) => idle('bare', n),
+  },
+];
+
+export const suite: Suite = {
+  name: 'captp',
+  cases: [...calls, ...connections],
+  async close() {
+    for (const client of Object.values(clients)) client.close();
+    const gone = once(server, 'exit');
+    server.disconnect();
+    await gone;
+  },
+};
