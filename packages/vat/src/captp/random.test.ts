@@ -19,7 +19,6 @@ const send = (to: number | 'last', reply: Reply, args: readonly (number | 'own')
   to,
   args,
   reply,
-  // biome-ignore lint/suspicious/noThenProperty: what is asked of the next one
   then: 'data',
   only: false,
   deep: false,
