@@ -3,11 +3,19 @@
  *
  *   durable-child.ts make FOLDER N   a store with N counters below one root; prints how many it has
  *   durable-child.ts open FOLDER     ms from nothing open to the answer of the first turn
+ *   durable-child.ts sweep FOLDER    leaves some 10,000 of them to nobody, then sweeps: the longest time in ms that the event loop
+ *                                    was kept meanwhile
+ *   durable-child.ts lines FOLDER N  a store with N ledger lines, and FOLDER.jsonl with the same; prints how many it has
+ *   durable-child.ts verify-store FOLDER   ms to verify them, from the store
+ *   durable-child.ts verify-file FOLDER    ms to verify them, from the file
  *   durable-child.ts idle FOLDER     p99 of the event loop's delay in ms, nothing going on
  *   durable-child.ts load FOLDER     the same while 8 callers change 8 actors as fast as they can
  */
 import './lockdown.ts';
-import { E, openStore, openVats, spawn } from '@hob/vat';
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { E, exportLedger, ledgerLine, openStore, openVats, spawn, verifyLedger } from '@hob/vat';
 import { Branch, Counter, definitions } from './durable-actors.ts';
 import { percentile } from './measure.ts';
 
@@ -18,6 +26,7 @@ async function open() {
   const store = await openStore({ path: folder });
   const vats = await openVats({ store, definitions });
   return {
+    store,
     vats,
     async close(): Promise<void> {
       await vats.close();
@@ -89,9 +98,75 @@ async function loopDelay(loaded: boolean): Promise<number> {
   return percentile(delays, 99);
 }
 
+async function longestSlice(): Promise<number> {
+  {
+    const { vats, close } = await open();
+    const leaf = (): object => spawn(Counter(0));
+    const lost = (): object => spawn(Branch(0, Array.from({ length: WIDTH }, leaf)));
+    await vats.vat('many').turn(() => void Array.from({ length: WIDTH }, lost));
+    await close();
+  }
+  const { vats, close } = await open();
+  const top = await vats.vat('many').root('top', () => Branch(-1, []));
+  if ((await E(top).touch()) < 0) throw new Error('the root is not the one that was made');
+  let longest = 0;
+  let going = true;
+  const watch = async (): Promise<void> => {
+    for (let last = performance.now(); going; ) {
+      await new Promise(setImmediate);
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+    }
+  };
+  const watching = watch();
+  const deleted = await vats.sweep();
+  going = false;
+  await watching;
+  await close();
+  if (deleted < WIDTH * WIDTH) throw new Error(`only ${deleted} cells were swept away`);
+  return longest;
+}
+
+/** A thousand a turn. */
+async function makeLines(n: number): Promise<number> {
+  const { store, vats, close } = await open();
+  const vat = vats.vat('lines');
+  for (let done = 0; done < n; done += 1000)
+    await vat.turn(() => {
+      for (let i = done; i < Math.min(n, done + 1000); i += 1)
+        ledgerLine('call', { session: 'bench', grant: `g${i % 100}`, method: 'next', count: i });
+    });
+  await vats.settled();
+  let made = 0;
+  const all = async function* (): AsyncGenerator<string> {
+    for await (const line of exportLedger(store)) {
+      made += 1;
+      yield `${line}\n`;
+    }
+  };
+  await pipeline(Readable.from(all()), createWriteStream(`${folder}.jsonl`));
+  await close();
+  return made;
+}
+
+async function verify(from: 'store' | 'file'): Promise<number> {
+  const store = await openStore({ path: folder });
+  const began = performance.now();
+  const verdict = await verifyLedger(from === 'store' ? store : { file: `${folder}.jsonl` });
+  const ms = performance.now() - began;
+  await store.close();
+  if (!verdict.ok) throw new Error(`line ${verdict.badLine}: ${verdict.why}`);
+  return ms;
+}
+
 const verbs: Record<string, () => Promise<number>> = {
   make: () => make(Number(count)),
   open: firstTurn,
+  sweep: longestSlice,
+  lines: () => makeLines(Number(count)),
+  'verify-store': () => verify('store'),
+  'verify-file': () => verify('file'),
   idle: () => loopDelay(false),
   load: () => loopDelay(true),
 };

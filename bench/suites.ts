@@ -5,5 +5,6 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   'as-shipped': () => import('./as-shipped.ts'),
   captp: () => import('./captp.ts'),
   durable: () => import('./durable.ts'),
+  revocable: () => import('./revocable.ts'),
   vat: () => import('./vat.ts'),
 };

@@ -84,7 +84,9 @@ async function judgeUnmutated(mutants: readonly Mutant[]): Promise<Verdict> {
 }
 
 async function judge({ name, breaks, tests }: Mutant): Promise<Verdict> {
-  const { failed, first } = await runTests(tests, name);
+  let { failed, first } = await runTests(tests, name);
+  // Stopped at its first failure, vitest now and then ends before it has said which that was.
+  if (failed > 0 && first === undefined) ({ failed, first } = await runTests(tests, name, []));
   if (first !== undefined) return { name, verdict: 'caught', by: first };
   if (failed > 0) return { name, verdict: 'BROKEN', by: `the tests do not run (${breaks})` };
   return { name, verdict: 'MISSED', by: breaks };
@@ -94,12 +96,12 @@ async function judge({ name, breaks, tests }: Mutant): Promise<Verdict> {
 async function runTests(
   files: readonly string[],
   mutant: string | undefined,
+  stopEarly: readonly string[] = mutant === undefined ? [] : ['--bail=1'],
 ): Promise<{ failed: number; first?: string | undefined }> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-mutant-'));
   const report = join(folder, 'report.json');
   const env = { ...process.env, HOB_TEST_REPORT: report, HOB_MUTANT: mutant ?? '' };
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-  const stopEarly = mutant === undefined ? [] : ['--bail=1'];
   const child = spawn(process.execPath, [vitest, 'run', '--config', values.config, ...stopEarly, ...files], {
     cwd: ROOT,
     env,

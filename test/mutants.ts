@@ -29,6 +29,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/durable/sleep.test.ts'],
   },
   {
+    name: 'suspended',
+    breaks: 'limited grants of a store that was put back go on by themselves',
+    tests: ['packages/revocable/src/durable.test.ts'],
+  },
+  {
     name: 'sentinel',
     breaks: 'a store that was put back passes for the latest',
     tests: ['packages/vat/src/store/history.test.ts'],
@@ -67,6 +72,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'vat-near',
     breaks: 'a reference to another vat can be called at once',
     tests: ['packages/vat/src/eventual.test.ts', 'packages/vat/src/model.test.ts'],
+  },
+  {
+    name: 'vat-resolved-bytes',
+    breaks: 'data in which a promise became bytes is handed on as it is',
+    tests: ['packages/vat/src/values.test.ts'],
   },
   {
     name: 'vat-frozen-data',
@@ -168,8 +178,8 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'on a full disk nothing can be revoked for good',
     tests: ['packages/vat/src/store/reserve.test.ts'],
   },
-  { name: 'revoker', breaks: 'a revoked grant goes on', tests: ['packages/revocable/src/gate.test.ts'] },
-  { name: 'limit', breaks: 'a grant of N uses is one of any number', tests: ['packages/revocable/src/gate.test.ts'] },
+  { name: 'revoker', breaks: 'a revoked grant goes on', tests: ['packages/revocable/src/grant.test.ts'] },
+  { name: 'limit', breaks: 'a grant of N uses is one of any number', tests: ['packages/revocable/src/grant.test.ts'] },
   { name: 'origin', breaks: 'a web page can enter', tests: ['packages/host/src/entry.test.ts'] },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {
@@ -201,6 +211,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'captp-ping',
     breaks: 'a peer that is gone without a word is waited for',
     tests: ['packages/vat/src/drivers/websocket.test.ts'],
+  },
+  {
+    name: 'pragma-to-its-end',
+    breaks: 'a switch to the write-ahead log that failed goes unseen: the last commit is lost with the power',
+    tests: ['packages/vat/crash/faults.test.ts'],
   },
   {
     name: 'durable-undo',
@@ -261,5 +276,115 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'durable-sweep',
     breaks: 'the sweep deletes what somebody holds',
     tests: ['packages/vat/src/durable/sweep.test.ts'],
+  },
+  {
+    name: 'wake-restart',
+    breaks: 'what an actor wanted to be woken for is forgotten at a restart',
+    tests: ['packages/vat/src/wake.test.ts'],
+  },
+  {
+    name: 'wake-undo',
+    breaks: 'a wake that an undone turn set comes all the same',
+    tests: ['packages/vat/src/wake.test.ts'],
+  },
+  {
+    name: 'passing-cut',
+    breaks: 'a caller waits for an object behind that does not end, though the grant has',
+    tests: ['packages/revocable/src/forward.test.ts'],
+  },
+  {
+    name: 'passing-next',
+    breaks: 'calls on an answer that is not there yet wait for it before they pass a membrane',
+    tests: ['packages/revocable/src/membrane.test.ts'],
+  },
+  {
+    name: 'tell-anyway',
+    breaks: 'who calls near and undoes the turn makes a forwarder forget that it expired',
+    tests: ['packages/revocable/src/forward.test.ts'],
+  },
+  {
+    name: 'near-charge',
+    breaks: 'a counted cap can be called near, and the charge undone',
+    tests: ['packages/revocable/src/revocable.test.ts', 'packages/revocable/src/forward.test.ts'],
+  },
+  {
+    name: 'refund',
+    breaks: 'a call that fails gives its use back',
+    tests: ['packages/revocable/src/revocable.test.ts'],
+  },
+  {
+    name: 'wrap',
+    breaks: 'what comes out of a grant is bare',
+    tests: ['packages/revocable/src/revocable.test.ts', 'packages/revocable/src/membrane.test.ts'],
+  },
+  {
+    name: 'late-result',
+    breaks: 'what an object answers after the end is passed on',
+    tests: ['packages/revocable/src/grant.test.ts'],
+  },
+  {
+    name: 'grace',
+    breaks: 'results of calls that were made in time are dropped at the deadline',
+    tests: ['packages/revocable/src/grant.test.ts', 'packages/revocable/src/revocable.test.ts'],
+  },
+  {
+    name: 'latch',
+    breaks: 'a wall clock that is set back revives an expired grant',
+    tests: ['packages/revocable/src/grant.test.ts'],
+  },
+  {
+    name: 'wall-only',
+    breaks: 'a grant lasts as long as the wall clock says',
+    tests: ['packages/revocable/src/grant.test.ts'],
+  },
+  {
+    name: 'boot',
+    breaks: 'a grant of so many ms outlives the boot of the machine',
+    tests: ['packages/revocable/src/durable.test.ts', 'packages/revocable/src/scopes.test.ts'],
+  },
+  {
+    name: 'facet',
+    breaks: 'a method that was not named passes',
+    tests: ['packages/revocable/src/forward.test.ts', 'packages/revocable/src/grant.test.ts'],
+  },
+  {
+    name: 'bound-data',
+    breaks: 'arguments are compared by their text',
+    tests: ['packages/revocable/src/bounds.test.ts'],
+  },
+  {
+    name: 'bound-extra',
+    breaks: 'arguments that no bound speaks of pass',
+    tests: ['packages/revocable/src/bounds.test.ts'],
+  },
+  {
+    name: 'gated',
+    breaks: 'a call goes on whatever was answered',
+    tests: ['packages/revocable/src/forward.test.ts'],
+  },
+  {
+    name: 'reveal',
+    breaks: 'the host sees through a forwarder that filters or counts',
+    tests: ['packages/revocable/src/reveal.test.ts'],
+  },
+  {
+    name: 'membrane-home',
+    breaks: 'a face that comes home stays a face',
+    tests: ['packages/revocable/src/membrane.test.ts'],
+  },
+  {
+    name: 'membrane-identity',
+    breaks: 'an object has a new face each time',
+    tests: ['packages/revocable/src/membrane.test.ts', 'packages/revocable/src/durable.test.ts'],
+  },
+  {
+    name: 'membrane-promise',
+    breaks: 'a promise goes through a membrane as it is',
+    tests: ['packages/revocable/src/membrane.test.ts'],
+  },
+  {
+    name: 'membrane-back',
+    breaks: 'a callback goes through a membrane as it is',
+    tests: ['packages/revocable/src/membrane.test.ts'],
   },
 ];

@@ -6,7 +6,6 @@
  */
 import { type Gate, grantOf, type Revoker, type Terms } from '@hob/revocable';
 import { CapError, type Definition, define, E, type Table } from '@hob/vat';
-import type { Alarm } from './alarm.ts';
 import type { LedgerReader } from './ledger-reader.ts';
 import { checkName } from './names.ts';
 
@@ -16,7 +15,7 @@ export interface Grant {
   readonly session: string;
   readonly petname: string;
   readonly granter: string;
-  readonly state: 'live' | 'revoked' | 'expired' | 'exhausted';
+  readonly state: 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspended';
   readonly usesLeft?: number;
   readonly until: number;
 }
@@ -81,8 +80,8 @@ const page = 100;
 
 export const GranterActor: Definition<
   Granter,
-  [name: string, book: Book, count: () => number, reader: LedgerReader, alarm: Alarm, era: string]
-> = define('Granter', (_bcom, name, book, count, reader, alarm, era) => {
+  [name: string, book: Book, count: () => number, reader: LedgerReader, era: string]
+> = define('Granter', (_bcom, name, book, count, reader, era) => {
   // Another granter's sessions are as absent as those that never were.
   const mine = (session: string): Room => {
     const room = typeof session === 'string' ? book.rooms.get(session) : undefined;
@@ -117,9 +116,8 @@ export const GranterActor: Definition<
       const inner = typeof offered === 'string' ? book.offers.get(offered) : undefined;
       if (inner === undefined) throw new CapError('no-such-object', 'the host offers nothing of that name');
       const id = `g${String(count()).padStart(3, '0')}-${era}`;
-      const { cap, revoker, gate, until, deadline, grace } = grantOf(inner, terms, id, { session, petname, by: name });
+      const { cap, revoker, gate, until } = grantOf(inner, terms, id, { about: { session, petname, by: name } });
       const kept: Kept = { id, session, petname, granter: name, until, gate, revoker };
-      E.sendOnly(alarm).expireAt(deadline, grace, gate);
       held.set(petname, cap);
       book.grants.set(id, kept);
       return look(kept);

@@ -33,7 +33,6 @@ import {
   type Vats,
   verifyLedger,
 } from '@hob/vat';
-import { type Alarm, Alarms } from './alarm.ts';
 import { type Listener, listen } from './drivers/listener.ts';
 import { openStateDir } from './drivers/state-dir.ts';
 import { type Book, Counter, type Granter, GranterActor } from './grants.ts';
@@ -102,7 +101,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     vats = await openVats({ store, clock, random });
     const vat = vats.vat('host');
     const book = await vat.turn((): Book => ({ rooms: table(), grants: table(), offers: table() }));
-    return new LiveHost(store, vats, vat, book as unknown as Book, clock, random);
+    return new LiveHost(store, vats, vat, book as unknown as Book, random);
   } catch (error) {
     await vats?.close();
     await store.close();
@@ -123,12 +122,10 @@ class LiveHost implements Host {
   readonly #listeners = new Set<Listener>();
   readonly #count: Promise<Far<() => number>>;
   readonly #reader: Far<LedgerReader>;
-  readonly #alarm: Far<Alarm>;
-  readonly #alarms: Alarms;
   /** Tells the ids of this run from those of earlier ones in the same ledger. */
   readonly #era: string;
 
-  constructor(store: Store, vats: Vats, vat: Vat, book: Book, clock: Clock, random: (bytes: number) => Uint8Array) {
+  constructor(store: Store, vats: Vats, vat: Vat, book: Book, random: (bytes: number) => Uint8Array) {
     this.#store = store;
     this.vats = vats;
     this.#vat = vat;
@@ -137,8 +134,6 @@ class LiveHost implements Host {
     this.#era = newSecret(random).slice(5, 9);
     this.#count = vat.spawn(Counter(0));
     this.#reader = ledgerReader(store);
-    this.#alarms = new Alarms(clock);
-    this.#alarm = this.#alarms.cap;
   }
 
   async openSession({
@@ -187,7 +182,6 @@ class LiveHost implements Host {
         this.#book,
         count as unknown as () => number,
         this.#reader as unknown as LedgerReader,
-        this.#alarm as unknown as Alarm,
         this.#era,
       ),
     );
@@ -253,7 +247,6 @@ class LiveHost implements Host {
     for (const connection of this.#connections) connection.close('the host is closing', closeCodes.goingAway);
     await Promise.all([...this.#listeners].map((listener) => listener.close()));
     this.#listeners.clear();
-    this.#alarms.close();
     await this.vats.close();
     await this.#store.close();
   }

@@ -1,31 +1,14 @@
 /**
- * A cap that can be switched off.
+ * A cap with an end: a forwarder and its revoker, two objects.
  *
- * Promise: the holder of the forwarder has no way to the revoker, and none to what is behind it. What comes out of a forwarded
- * call is wrapped too: a subdirectory dies with the grant that it came through. Calls under way when the grant ends are aborted.
- * After Redell's caretaker (1974); Miller, Robust Composition, chapter 9.
+ * Promise: the holder of the forwarder has no way to the revoker, nor to what is behind, and the other way round. For what a grant promises, see
+ * `grant.ts`.
  */
-import {
-  byMessage,
-  CapError,
-  type Definition,
-  define,
-  defineProcedure,
-  E,
-  type Far,
-  farOf,
-  inTurn,
-  isReference,
-  ledgerLine,
-  onlyVats,
-  promise,
-  spawn,
-  under,
-  vatTime,
-  wallTime,
-} from '@hob/vat';
-import { Gate } from './gate.ts';
-import { checkTerms, limitsOf, type Terms } from './terms.ts';
+import { type Definition, define, type Far, freshName, inTurn, ledgerLine, spawn, type Table } from '@hob/vat';
+import { firstFace } from './cross.ts';
+import { outside } from './forward.ts';
+import { Gate } from './grant.ts';
+import { clocks, limitsOf, readTerms, type Terms } from './terms.ts';
 
 /** Ends a grant. Answers when that is durable and every driver that worked under it is done. */
 export interface Revoker {
@@ -38,52 +21,9 @@ export interface Forwarded<T> {
   readonly revoker: Far<Revoker>;
 }
 
-const RevokerActor: Definition<Revoker, [gate: Gate]> = define('Revoker', (_bcom, gate) => ({
+export const RevokerActor: Definition<Revoker, [gate: Gate]> = define('revocable.revoker', (_bcom, gate) => ({
   revoke: (why = '') => gate.revoke(String(why).slice(0, 500)),
 }));
-
-type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
-
-/** Passes every call on to `inner`, if `gate` admits it. */
-const Forwarder: Definition<object, [gate: Gate, inner: object, grant: string, counted: boolean]> = defineProcedure(
-  'Forwarder',
-  (bcom, gate, inner, grant, counted) =>
-    (method, args): unknown => {
-      // In the same turn the charge could be rolled back and the answer kept.
-      if (counted && !byMessage())
-        throw new CapError('not-callable', 'a grant with a number of uses is reached by message only: use E(cap)');
-      try {
-        gate.admit(method, args);
-      } catch (error) {
-        // A break that commits: what the gate latched stays, also for the next caller.
-        return bcom.broken(Forwarder(gate, inner, grant, counted), error as Error);
-      }
-      const send = E(inner) as unknown as ((...args: readonly unknown[]) => Promise<unknown>) & Methods;
-      const answer = under(grant, () => (method === '' ? send(...args) : (send[method] as Methods[string])(...args)));
-      return E.when(
-        answer,
-        (value) => {
-          // Not every inner object can be aborted: what it says too late is not passed on.
-          gate.pass();
-          return wrap(value, (reference) => spawn(Forwarder(gate, reference, grant, counted)));
-        },
-        (error): never => {
-          ledgerLine('result', { grant, method, code: error instanceof CapError ? error.code : 'error' });
-          throw error;
-        },
-      );
-    },
-);
-
-/** Every reference in `value` goes through `around`; data stays data. */
-function wrap(value: unknown, around: (reference: object) => object): unknown {
-  if (isReference(value)) return around(value as object);
-  if (value instanceof Promise) return E.when(value, (settled) => wrap(settled, around));
-  if (Array.isArray(value)) return value.map((item) => wrap(item, around));
-  if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype)
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, wrap(item, around)]));
-  return value;
-}
 
 /** What a granter keeps of a grant: the parts, and the gate to look at. In a turn only. */
 export interface Grant<T> {
@@ -92,24 +32,27 @@ export interface Grant<T> {
   readonly gate: Gate;
   /** When it ends, in ms since 1970. */
   readonly until: number;
-  /** The same in vat time. */
-  readonly deadline: number;
-  /** Results of calls made before it may arrive so many ms later. */
-  readonly grace: number;
 }
 
-/**
- * Makes a grant in the running turn's vat. `id` names it in the ledger; `about` is what the line of the grant tells beside: to
- * whom, by whom. Errors: `invalid`.
- */
+export interface GrantOptions {
+  /** What the line of the grant tells beside: to whom, by whom. */
+  readonly about?: Readonly<Record<string, string>>;
+  /** How long it lasts, in ms, where its terms say nothing of time: 15 minutes, if this says nothing either. */
+  readonly otherwise?: number;
+  /** For a membrane: where it remembers what it wrapped. */
+  readonly members?: Table<object>;
+}
+
+/** Makes a grant in the running turn's vat. `id` names it in the ledger, once in the life of a store. Errors: `invalid`. */
 export function grantOf<T extends object>(
   inner: T | Far<T>,
   terms: Terms,
-  id: string,
-  about: Readonly<Record<string, string>> = {},
+  id: string = freshName('r'),
+  { about = {}, otherwise, members }: GrantOptions = {},
 ): Grant<T> {
-  const limits = limitsOf(terms, { vat: vatTime(), wall: wallTime() });
-  const gate = spawn(Gate(id, limits, 'live', limits.uses));
+  const limits = limitsOf(terms, clocks(), otherwise);
+  const gate = spawn(Gate(id, limits, 'live', limits.uses, undefined, members));
+  gate.begin();
   ledgerLine('grant', {
     ...about,
     grant: id,
@@ -118,50 +61,35 @@ export function grantOf<T extends object>(
     ...(limits.methods === undefined ? {} : { methods: limits.methods }),
   });
   return {
-    cap: spawn(Forwarder(gate, inner, id, limits.uses !== undefined)) as T,
+    cap: firstFace(gate, inner as object, members) as T,
     revoker: spawn(RevokerActor(gate)),
     gate,
     until: limits.wallDeadline,
-    deadline: limits.deadline,
-    grace: limits.grace,
   };
 }
 
-// No state of an actor: a number that an undone turn took is simply skipped.
-let numbered = 0;
-const nextId = (): string => {
-  numbered += 1;
-  return `r${numbered}`;
-};
-
 /**
- * A forwarder around `inner` with its revoker. In a turn both are made in its vat; outside they live in the vat "grants" of the
- * one set of vats that is open. With `uses`, `cap` is reached by `E` only. Errors: `invalid` (terms that are not understood, no
- * single set of vats).
+ * A forwarder around `inner` with its revoker. In a turn both are made in its vat; outside, in the vat "grants" of those that own `inner`.
+ * With `uses` or `where`, `cap` is reached by `E` only. Errors: `invalid` (terms that are not understood, no single set of vats).
  */
 export function revocable<T extends object>(inner: T | Far<T>, terms: Terms): Forwarded<T> {
+  return forwarded(inner, terms, (read) => grantOf(inner, read));
+}
+
+/** In a turn at once; outside, as promises of what is made in a turn of its own. */
+export function forwarded<T extends object>(
+  inner: T | Far<T>,
+  given: Terms,
+  make: (terms: Terms) => Pick<Grant<T>, 'cap' | 'revoker'>,
+): Forwarded<T> {
+  const terms = readTerms(given);
   if (inTurn()) {
-    const { cap, revoker } = grantOf(inner, terms, nextId());
-    return { cap: cap as unknown as Far<T>, revoker: revoker as unknown as Far<Revoker> };
+    const { cap, revoker } = make(terms);
+    return { cap, revoker } as unknown as Forwarded<T>;
   }
-  checkTerms(terms);
-  const vat = onlyVats().vat('grants');
-  const cap = promise<Far<T>>();
-  const revoker = promise<Far<Revoker>>();
-  vat
-    .turn(() => {
-      const made = grantOf(inner, terms, nextId());
-      return [made.cap, made.revoker];
-    })
-    .then(
-      (made) => {
-        cap.resolver.resolve(made[0] as unknown as Far<T>);
-        revoker.resolver.resolve(made[1] as unknown as Far<Revoker>);
-      },
-      (error: Error) => {
-        cap.resolver.break(error);
-        revoker.resolver.break(error);
-      },
-    );
-  return { cap: farOf(cap.promise), revoker: farOf(revoker.promise) };
+  const [cap, revoker] = outside(inner as object, 2, () => {
+    const made = make(terms);
+    return [made.cap, made.revoker];
+  });
+  return { cap: cap as Far<T>, revoker: revoker as Far<Revoker> };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { checkTerms, defaultTerm, limitsOf, longestTerm, type Terms } from './terms.ts';
 
-const now = { vat: 1000, wall: 1_800_000_000_000 };
+const now = { vat: 1000, wall: 1_800_000_000_000, boot: 'one', era: 0 };
 const limits = (terms: unknown): ReturnType<typeof limitsOf> => limitsOf(terms as Terms, now);
 const code = (terms: unknown): string => {
   try {

@@ -26,17 +26,17 @@ async function survives(subject: string, mode: Storm['mode'], deaths: number): P
 const ledger = 'no acknowledged turn lost, no effect without its line, the ledger verifies';
 const bank = 'the sum is kept, each acknowledged transfer and each message is there once';
 
-test(`kill -9 of a ledger, ${KILLS} times: ${ledger}`, () => survives('ledger', 'kill', KILLS), 120_000);
-test(`kill -9 of a durable bank, ${KILLS} times: ${bank}`, () => survives('bank', 'kill', KILLS), 120_000);
+test(`kill -9 of a ledger, ${KILLS} times: ${ledger}`, () => survives('ledger', 'kill', KILLS), 300_000);
+test(`kill -9 of a durable bank, ${KILLS} times: ${bank}`, () => survives('bank', 'kill', KILLS), 300_000);
 
 const onPowerCut = requires('linux', 'cc');
 onPowerCut(
   `kill -9 of a ledger, then the power fails, ${CUTS} times: ${ledger}`,
   () => survives('ledger', 'power', CUTS),
-  120_000,
+  300_000,
 );
 onPowerCut(
   `kill -9 of a durable bank, then the power fails, ${CUTS} times: ${bank}`,
   () => survives('bank', 'power', CUTS),
-  120_000,
+  300_000,
 );

@@ -12,7 +12,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { compiled, warmUp } from './compiled.ts';
 import { type Chance, type CutKind, cut, type Disk, environmentOf, seal } from './powercut.ts';
 import { buildShim } from './shim.ts';
@@ -180,8 +180,10 @@ async function judge(
   told: readonly Told[],
 ): Promise<readonly string[]> {
   try {
-    if (existsSync(folder)) cpSync(folder, copy, { recursive: true });
-    return await subject.check(copy, told);
+    // With its sentinel, which is beside it.
+    const above = dirname(folder);
+    if (existsSync(above)) cpSync(above, copy, { recursive: true });
+    return await subject.check(join(copy, basename(folder)), told);
   } catch (error) {
     return [`the store does not open: ${(error as Error).message}`];
   } finally {

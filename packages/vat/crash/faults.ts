@@ -6,9 +6,9 @@
  * hard way each life has a process that is killed with its store open, and then the power fails too.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { compiled, warmUp } from './compiled.ts';
 import { makeControl } from './control.ts';
 import type { Life, Plan } from './faulty.ts';
@@ -19,8 +19,9 @@ import { judge, type Told } from './subjects/faulted.ts';
 export interface Injection {
   /** Killed with the store open, and then a power cut. */
   readonly hard: boolean;
-  /** Takes every n-th call only. */
+  /** Takes every n-th call only, from this one on. */
   readonly every?: number;
+  readonly from?: number;
   readonly keep?: boolean;
   readonly progress?: (done: number, all: number) => void;
 }
@@ -52,7 +53,7 @@ export interface Injected {
 const LANES = 2;
 const BATCH = 24;
 const ERRORS = ['EIO', 'ENOSPC'] as const;
-const SILENCE_MS = 120_000;
+const SILENCE_MS = 240_000;
 
 /**
  * What the process finds: nothing; a folder that was made, and no disk knows it yet; or a store as a killed process left it, all of it
@@ -86,7 +87,7 @@ export async function inject(plan: Injection): Promise<Injected> {
       const all = whichOf(told, 'calls');
       const mended = whichOf(told, 'mended');
       calls[found] = all;
-      for (let at = 1; at <= all; at += plan.every ?? 1)
+      for (let at = plan.from ?? 1; at <= all; at += plan.every ?? 1)
         for (const error of ERRORS)
           for (const on of [false, true]) if (!on || at <= mended) cases.push({ at, error, on, found });
       rmSync(join(scratch, 'lives'), { recursive: true });
@@ -186,13 +187,13 @@ async function run(
   makeControl(control);
   const lives = cases.map(({ found, ...fault }, index): Life => {
     const folder = storeAt(place, index);
-    mkdirSync(join(disk.folder, `${index}`));
-    if (found === 'a store that was killed') cpSync(template.folder, folder, { recursive: true });
+    mkdirSync(dirname(folder), { recursive: true });
+    if (found === 'nothing') rmdirSync(dirname(folder));
+    if (found === 'a store that was killed') cpSync(dirname(template.folder), dirname(folder), { recursive: true });
     return { ...fault, folder, life: found === 'a store that was killed' ? 2 : 1 };
   });
   if (hard) seal(disk);
-  for (const [index, { found }] of cases.entries())
-    if (found === 'a new folder') mkdirSync(storeAt(place, index), { recursive: true });
+  for (const [index, { found }] of cases.entries()) if (found === 'a new folder') mkdirSync(storeAt(place, index));
   const plan: Plan = { control, lives, closes: !hard };
   const preload = [buildShim('faults'), ...(hard ? [buildShim('powercut')] : [])].join(' ');
   const child = spawn(process.execPath, [join(import.meta.dirname, 'faulty.ts'), JSON.stringify(plan)], {
@@ -242,8 +243,9 @@ async function judgeHard(place: string, told: readonly Told[]): Promise<string[]
   const look = async (how: string): Promise<string[]> => {
     const copy = join(place, 'copy');
     try {
-      cpSync(storeAt(place, 0), copy, { recursive: true });
-      return (await judge(copy, told)).map((fault) => `${how}: ${fault}`);
+      const folder = storeAt(place, 0);
+      cpSync(dirname(folder), copy, { recursive: true }); // with its sentinel
+      return (await judge(join(copy, basename(folder)), told)).map((fault) => `${how}: ${fault}`);
     } catch (error) {
       return [`${how}: the store does not open: ${(error as Error).message}`];
     } finally {

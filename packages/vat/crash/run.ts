@@ -1,6 +1,6 @@
 /**
  * `npm run crash -- --cuts N [--mode kill|power] [--seed S] [--subject NAME]`: durability, with kill -9 and power cuts in it.
- * `npm run crash -- --faults`: the same with a disk that says EIO or ENOSPC, at each call in turn.
+ * `npm run crash -- --faults [--every N]`: the same with a disk that says EIO or ENOSPC, at each call in turn, or each N-th.
  *
  * Without `--mode` it does N of each, apart. Exits 0 only if nothing acknowledged was lost and nothing left before its commit. What
  * failed is kept for a look.
@@ -20,12 +20,14 @@ const { values } = parseArgs({
   options: {
     cuts: { type: 'string', default: '100' },
     faults: { type: 'boolean', default: false },
+    every: { type: 'string', default: '1' },
     mode: { type: 'string' },
     seed: { type: 'string' },
     subject: { type: 'string', default: 'ledger' },
   },
 });
 const cuts = Number(values.cuts);
+const every = Number(values.every);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const modes = (values.mode === undefined ? ['kill', 'power'] : [values.mode]) as Storm['mode'][];
 if (
@@ -33,10 +35,12 @@ if (
     Number.isInteger(cuts) &&
     cuts > 0 &&
     Number.isInteger(seed) &&
+    Number.isInteger(every) &&
+    every > 0 &&
     modes.every((mode) => /^(?:kill|power)$/.test(mode))
   )
 ) {
-  process.stderr.write('hob: --cuts and --seed are whole numbers, --mode is kill or power\n');
+  process.stderr.write('hob: --cuts, --seed and --every are whole numbers, --mode is kill or power\n');
   process.exit(2);
 }
 
@@ -50,7 +54,7 @@ async function injectAll(): Promise<void> {
     const began = Date.now();
     say(hard ? 'each in a process that is killed, then the power fails' : 'processes that close their stores');
     const progress = (done: number, all: number): false | void => done % 240 === 0 && say(`  ${done} of ${all}`);
-    const { calls, rows, hits, faults } = await inject({ hard, keep: true, progress });
+    const { calls, rows, hits, faults } = await inject({ hard, every, keep: true, progress });
     for (const [store, count] of Object.entries(calls)) say(`${count} calls on ${store}`);
     for (const [name, row] of Object.entries(rows)) {
       const words = Object.entries(row).map(([word, count]) => `${word} ${count}`);

@@ -224,6 +224,16 @@ export class Actor extends Runnable {
     cells.set(actorKey(this.home.name, this.id), keeper.actorText(kind, this.#args));
   }
 
+  /** For who has the definition; undefined where it was not made of that. */
+  argumentsOf(kind: Kind): readonly unknown[] | undefined {
+    if (this.#kind !== kind || this.#gone) return undefined;
+    const asleep = this.#asleep;
+    if (asleep === undefined) return kind.holdsBytes ? this.#args.map(again) : this.#args;
+    return asleep.version === (kind.options.version ?? 0)
+      ? (this.home.keeper?.decode(asleep.args) as readonly unknown[])
+      : undefined;
+  }
+
   get label(): string {
     return `${this.#kind.label}#${this.id}`;
   }

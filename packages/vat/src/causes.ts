@@ -78,8 +78,14 @@ export class Chain {
     this.causes = causes;
   }
 
+  /** The last one that was asked for: a grant that is used again and again need not make it each time. */
+  #longer: Chain | undefined;
+
   with(id: string): Chain {
-    return new Chain([...this.ids, id], this.causes);
+    const known = this.#longer;
+    if (known !== undefined && known.ids[this.ids.length] === id) return known;
+    this.#longer = new Chain([...this.ids, id], this.causes);
+    return this.#longer;
   }
 
   ended(): CapError | undefined {

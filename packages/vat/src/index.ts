@@ -24,13 +24,18 @@ export { memoryPair } from './drivers/memory-pair.ts';
 export { mutant, mutantName } from './drivers/mutant.ts';
 export { systemRandom } from './drivers/random.ts';
 export { fromWebSocket, largestFrame } from './drivers/websocket.ts';
+export { ephemeral } from './ephemeral.ts';
 export { CapError, type LifecycleCode, type VatCode } from './errors.ts';
 export { E } from './eventual.ts';
+export { breakAnswer, frozenCopy, frozenData, tellAnyway } from './forwarding.ts';
+export { argumentsOf, became, becomes, lastingName } from './identity.ts';
 export { exportLedger } from './ledger/export.ts';
 export { ledgerArguments, redactLedger } from './ledger/redact.ts';
 export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/verify.ts';
+export { type Passing, passOn } from './passing.ts';
 export { define, defineProcedure } from './portrait.ts';
 export { isReference } from './reference.ts';
+
 export { farOf, promise } from './resolver.ts';
 export { backup, openStore, type Store } from './store/store.ts';
 export { type ByteSink, type ByteSource, iterate } from './streams.ts';
@@ -42,6 +47,7 @@ export {
   attempt,
   bootId,
   byMessage,
+  freshName,
   inTurn,
   ledgerLine,
   storeEra,
@@ -69,4 +75,6 @@ export type {
   TurnRecord,
 } from './types.ts';
 export type { Vat } from './vat.ts';
-export { onlyVats, openVats, type Vats, type VatsOptions } from './vats.ts';
+export { onlyVats, openVats, type Vats, type VatsOptions, vatOf, vatsOf } from './vats.ts';
+export { cancelWake, wakeAt } from './wake.ts';
+export { type Watch, watch } from './watch.ts';

@@ -14,9 +14,10 @@ import { mutant } from './drivers/mutant.ts';
 import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { encodeArgs, type Said } from './ledger/arguments.ts';
-import type { Target } from './message.ts';
+import type { Message, Target } from './message.ts';
 import type { Account } from './meter.ts';
 import type { VatTime } from './time.ts';
+import type { Vats } from './vats.ts';
 import { quieten, vowOf } from './vow.ts';
 
 /** Something done in place that can be undone. */
@@ -65,6 +66,18 @@ export interface Home {
   readonly chain: Chain;
   /** Keeps what this vat holds; undefined where it lives in memory only. */
   readonly keeper: Keeper | undefined;
+  /** Who is to be woken when. */
+  readonly wakes: Wakes;
+  /** Chance, taken once a process: with a number of the vat it names things over the life of a store. */
+  readonly incarnation: string;
+  /** All vats of the same store. */
+  readonly vats: Vats;
+}
+
+/** What is to be sent at a vat time. */
+export interface Wakes {
+  set(at: number, key: string, message: Message): void;
+  cancel(key: string): void;
 }
 
 export interface Mark {
@@ -198,6 +211,9 @@ export function attempt<R>(body: () => R): R {
 /** What lets somebody do something. Over budget it is refused; all else is what was done or ended, and is told in any case. */
 const begins: ReadonlySet<string> = new Set(['call', 'grant', 'session']);
 
+// Most calls of tools that only look have none, and encoding costs more than the rest of a line.
+const nothingSaid: Said = encodeArgs([]);
+
 /**
  * Writes a line to the ledger of this store. Kept, with the turn's code, even if the turn fails; durable before anything
  * that the turn sends leaves. `kind` is one of the ledger's, `fields` plain data without secrets. `args`, the arguments of a call,
@@ -206,7 +222,7 @@ const begins: ReadonlySet<string> = new Set(['call', 'grant', 'session']);
  */
 export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]): void {
   const turn = turnFor('ledgerLine');
-  const said = args === undefined ? undefined : encodeArgs(args);
+  const said = args === undefined ? undefined : args.length === 0 ? nothingSaid : encodeArgs(args);
   const weight = 1 + ((said?.bytes.length ?? 0) >>> 10);
   const { account } = turn;
   const within = account.writeLine(weight, turn.home.clock.tick()) || mutant('line-budget');
@@ -258,6 +274,12 @@ export const wallTime = (): number => turnFor('wallTime').home.clock.wall();
 
 /** Changes when the machine boots. What does not outlive a boot remembers the one it was made in. */
 export const bootId = (): string => turnFor('bootId').home.clock.bootId;
+
+/** A name for people and the ledger, unique over the life of a store. It opens nothing. */
+export function freshName(prefix: string): string {
+  const { home } = turnFor('freshName');
+  return `${prefix}${home.nextId()}-${home.incarnation}`;
+}
 
 /** Which history of its store the turn is in: counts how often the store was found to have been put back to an earlier state. */
 export const storeEra = (): number => turnFor('storeEra').home.era().now;

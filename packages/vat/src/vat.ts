@@ -10,8 +10,9 @@ import { Message } from './message.ts';
 import type { Account } from './meter.ts';
 import { type Household, type Intake, type Runnable, Thunk } from './runnable.ts';
 import type { VatTime } from './time.ts';
-import { type Turn, turnFor } from './turn.ts';
+import { type Turn, turnFor, type Wakes } from './turn.ts';
 import type { Far, Faraway, Portrait } from './types.ts';
+import type { Vats } from './vats.ts';
 import { Vow } from './vow.ts';
 
 export interface Vat {
@@ -38,6 +39,9 @@ export interface Ground {
   readonly time: VatTime;
   era(): { readonly now: number; readonly trusted: number };
   readonly keeper: Keeper | undefined;
+  readonly wakes: Wakes;
+  readonly incarnation: string;
+  readonly vats: Vats;
 }
 
 /** A turn whose effects are thrown away. */
@@ -69,6 +73,9 @@ export class LiveVat implements Vat, Household {
   readonly time: VatTime;
   readonly era: Ground['era'];
   readonly keeper: Keeper | undefined;
+  readonly wakes: Wakes;
+  readonly incarnation: string;
+  readonly vats: Vats;
   #ids: number;
   #halted: CapError | undefined;
   #interrupted = false;
@@ -83,6 +90,9 @@ export class LiveVat implements Vat, Household {
     this.time = ground.time;
     this.era = ground.era;
     this.keeper = ground.keeper;
+    this.wakes = ground.wakes;
+    this.incarnation = ground.incarnation;
+    this.vats = ground.vats;
     this.#ids = Number(this.keeper?.get(numbersKey(name)) ?? 0);
   }
 

@@ -1,38 +1,41 @@
 /**
  * All vats of a process: one scheduler, one store, one order of turns.
  *
- * `openVats` is where the powers come in (store, clock, randomness) and where output leaves. What a turn says to the ledger is
- * durable before anything the turn sends goes out; that seam is `commit`, and the durable store of portraits will use it too.
+ * `openVats` is where the powers come in (store, clock, randomness) and where output leaves: with a store, what a turn changes and says
+ * to the ledger is durable before anything it sends goes out.
  */
 import { Actor } from './actor.ts';
 import { Causes, Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
 import { type Ground as Delivery, deliver } from './deliver.ts';
-import { driverNamed, nameOfDriver } from './driver.ts';
+import { driverNamed } from './driver.ts';
 import { systemClock } from './drivers/clock.ts';
 import { afterOthers } from './drivers/loop.ts';
 import { mutant } from './drivers/mutant.ts';
 import { systemRandom } from './drivers/random.ts';
-import type { Name } from './durable/codec.ts';
 import { type Commit, Edge, type Writes } from './durable/edge.ts';
-import { cutKey, Keeper, type OnTheWay, sturdyrefKey } from './durable/keeper.ts';
+import { cutKey, Keeper, sturdyrefKey } from './durable/keeper.ts';
+import { fulfilled, lostReference, nameOf } from './durable/names.ts';
+import { Outbox } from './durable/outbox.ts';
+import { saveTime, timeOf } from './durable/saved-time.ts';
 import { sweep } from './durable/sweep.ts';
 import { CapError } from './errors.ts';
 import { type Entry, endsOnly, type Ledger, makeLedger } from './ledger/chain.ts';
-import { Message } from './message.ts';
+import type { Message } from './message.ts';
 import { Account } from './meter.ts';
 import { type Kind, kindOf } from './portrait.ts';
-import { isReference, procedureReference, targetOf } from './reference.ts';
-import type { Runnable } from './runnable.ts';
+import { isReference, targetOf } from './reference.ts';
+import { Runnable } from './runnable.ts';
 import { Scheduler } from './scheduler.ts';
 import { engineOf, type Line as LedgerLine, type Store, type StoreEngine } from './store/store.ts';
-import { type Shelf, Sturdyrefs } from './sturdyrefs.ts';
-import { nameOfTable, storedTable, unreadTable } from './table.ts';
-import { type SavedTime, VatTime } from './time.ts';
+import { base32, type Shelf, Sturdyrefs } from './sturdyrefs.ts';
+import { storedTable, unreadTable } from './table.ts';
+import type { VatTime } from './time.ts';
 import type { Line } from './turn.ts';
-import type { AnyDefinition, Far, Meter, Outcome, TurnRecord } from './types.ts';
+import type { AnyDefinition, Far, Meter, TurnRecord } from './types.ts';
 import { LiveVat, type Vat } from './vat.ts';
-import { Vow, vowOf } from './vow.ts';
+import { Vow } from './vow.ts';
+import { LiveWakes } from './wake.ts';
 
 export interface VatsOptions {
   /** Where ledger lines go. Without one they are dropped. */
@@ -92,6 +95,18 @@ export function onlyVats(): Vats {
   return first;
 }
 
+/** The vats that `reference` lives in, where it is an actor; else those that are open, where that is one set. */
+export const vatsOf = (reference: unknown): Vats => homeOf(reference)?.vats ?? onlyVats();
+
+/** The vat that an actor lives in; undefined for all else. */
+export const vatOf = (reference: unknown): Vat | undefined => homeOf(reference);
+
+function homeOf(reference: unknown): LiveVat | undefined {
+  const target = targetOf(reference);
+  const at = target instanceof Vow && target.settled === 'fulfilled' ? targetOf(target.value) : target;
+  return at instanceof Runnable && at.home instanceof LiveVat ? at.home : undefined;
+}
+
 export async function openVats(options: VatsOptions = {}): Promise<Vats> {
   return new LiveVats(options);
 }
@@ -109,14 +124,15 @@ class LiveVats implements Vats {
   readonly #causes = new Causes();
   readonly #chain = new Chain([], this.#causes);
   readonly #sturdyrefs: Sturdyrefs;
+  readonly #wakes: LiveWakes;
+  readonly #outbox: Outbox | undefined;
+  readonly #incarnation: string;
   readonly #keeper: Keeper | undefined;
   readonly #edge: Edge | undefined;
   readonly #ledger: Ledger | undefined;
   readonly #engine: StoreEngine | undefined;
   #sweep: Promise<number> | undefined;
   readonly #losses = new Set<(why: CapError) => void>();
-  /** Cells of messages that a full disk did not let go. */
-  readonly #left = new Set<string>();
   #lookAgain = 0;
   #sweptAtOpen = false;
   readonly #time: VatTime;
@@ -156,17 +172,26 @@ class LiveVats implements Vats {
         driver: driverNamed,
         nameOf,
         fulfilled,
-        lost: () => lostReference(),
+        lost: lostReference,
         rest: (actor) => (targetOf(actor) as Actor).rest(this.#keeper as Keeper),
         reload: (actor, stored) => (targetOf(actor) as Actor).reload(stored),
         unread: unreadTable,
       });
     }
-    this.#time = new VatTime(clock, mutant('vat-time') ? undefined : engine && savedTime(engine.get(timeKey)));
-    engine?.stampBy(() => [timeKey, JSON.stringify(this.#time.saved())]);
+    this.#time = timeOf(clock, engine);
     // After the keeper: a store that is refused gets no line either.
     ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random, vatTime: () => this.#time.now() });
     this.#sturdyrefs = new Sturdyrefs(random, this.#shelf());
+    this.#incarnation = base32(random(5));
+    this.#wakes = new LiveWakes({
+      clock,
+      now: () => this.#time.now(),
+      keeper: this.#keeper,
+      edge: this.#edge,
+      chain: (causes) => new Chain(causes, this.#causes),
+    });
+    if (this.#keeper !== undefined && this.#edge !== undefined)
+      this.#outbox = new Outbox(this.#keeper, this.#edge, this.#causes, this.#wakes);
     this.#ledger = ledger;
     let seq = 0;
     const ground: Delivery = {
@@ -181,7 +206,7 @@ class LiveVats implements Vats {
       },
       edge: this.#edge,
       observe: observe === undefined ? undefined : guarded(observe),
-      leave: (kept) => void this.#left.add(kept),
+      leave: (kept) => this.#outbox?.leave(kept),
     };
     this.#scheduler = new Scheduler(
       () => clock.tick(),
@@ -193,13 +218,13 @@ class LiveVats implements Vats {
       () => this.#rest(),
     );
     try {
-      this.#resume();
+      this.#outbox?.resume();
     } catch (error) {
       ledger?.close();
       throw error;
     }
     open.add(this);
-    if (engine !== undefined) this.#saveTime(engine);
+    if (engine !== undefined) this.#stopSaving = saveTime(clock, engine);
   }
 
   /** No message is waiting. */
@@ -211,57 +236,16 @@ class LiveVats implements Vats {
     afterOthers(() => void this.sweep().catch(() => {}));
   }
 
-  /** What passes while nothing is committed must not be lost with the machine's clock. */
-  #saveTime(engine: StoreEngine): void {
-    this.#stopSaving = this.#clock.after(saveMs, () => {
-      if (!engine.failed && !engine.full)
-        engine.commitLater(engine.epoch, { lines: [], cells: new Map([[timeKey, '']]) }, () => {});
-      this.#saveTime(engine);
-    });
-  }
-
-  /** Sends on what was on its way when the last process ended, and tells who waited that it was in vain. */
-  #resume(): void {
-    const [keeper, edge] = [this.#keeper, this.#edge];
-    if (keeper === undefined || edge === undefined) return;
-    const cuts = keeper.cuts();
-    const ended = new Set(cuts.map(([, cause]) => cause));
-    // What nobody is to get goes in one commit with what says so.
-    const over = this.#sendOn(keeper.onTheWay(), (causes) => causes.some((cause) => ended.has(String(cause))));
-    for (const [key] of cuts) over.set(key, undefined);
-    edge.turn(over, []);
-  }
-
-  /** Posts what was kept of messages; answers the cells of those that nobody is to get. */
-  #sendOn(messages: readonly OnTheWay[], cut: (causes: readonly unknown[]) => boolean): Map<string, undefined> {
-    const over = new Map<string, undefined>();
-    for (const [key, [to, method, args, causes]] of messages) {
-      const target = targetOf(to);
-      if (target === undefined || !Array.isArray(args) || (Array.isArray(causes) && cut(causes))) {
-        over.set(key, undefined);
-        continue;
-      }
-      const all = key.startsWith('w/') ? [restarted, ...args] : args;
-      const chain = new Chain(Array.isArray(causes) ? (causes as string[]) : [], this.#causes);
-      const { account } = target;
-      account.refund('messages', -1);
-      const message = new Message(target, String(method), all, false, undefined, account, chain, undefined, undefined);
-      message.kept = key;
-      target.post(message);
-    }
-    return over;
-  }
-
   /**
    * A commit failed: no turn that wrote one of `keys` ever happened. What they changed is read again from the disk, messages that
    * they took are sent on once more. What was durable before, in memory or on its way, goes on as if they had not been.
    */
   #lose(why: CapError, keys: ReadonlySet<string>): boolean {
-    const [keeper, engine] = [this.#keeper, this.#engine];
+    const engine = this.#engine;
     try {
       if (engine?.failed === true && reopens) engine.reopen();
-      if (!mutant('durable-undo')) keeper?.reload(keys);
-      this.#sendOn(keeper?.stillOnTheWay(keys) ?? [], () => false);
+      if (!mutant('durable-undo')) this.#keeper?.reload(keys);
+      this.#outbox?.again(keys);
     } catch {
       // The disk cannot be read either.
       for (const vat of this.#vats.values()) vat.interrupt(why);
@@ -284,11 +268,7 @@ class LiveVats implements Vats {
     const now = this.#clock.tick();
     if (now < this.#lookAgain) return;
     this.#lookAgain = now + 1000;
-    this.#engine?.makeRoom(() => {
-      const left = [...this.#left];
-      this.#left.clear();
-      this.#sendOn(this.#keeper?.stillOnTheWay(left) ?? [], () => false);
-    });
+    this.#engine?.makeRoom(() => this.#outbox?.go());
   }
 
   #shelf(): Shelf | undefined {
@@ -321,6 +301,9 @@ class LiveVats implements Vats {
         era: () => this.#engine?.era ?? neverPutBack,
         // Of a store that is gone nothing can be read.
         keeper: over === undefined ? this.#keeper : undefined,
+        wakes: this.#wakes,
+        incarnation: this.#incarnation,
+        vats: this,
       });
       if (over !== undefined) vat.interrupt(over);
       this.#vats.set(name, vat);
@@ -414,6 +397,7 @@ class LiveVats implements Vats {
     this.#stopSaving?.();
     this.#closed ??= new CapError('vat-halted', 'these vats are closed: open new ones');
     open.delete(this);
+    this.#wakes.close();
     for (const vat of this.#vats.values()) vat.interrupt(this.#closed);
     await this.#sweep?.catch(() => {});
     await this.#edge?.settled().catch(() => {});
@@ -465,48 +449,10 @@ class LiveVats implements Vats {
   }
 }
 
-const timeKey = 'v/time';
-const saveMs = 5000;
 const neverPutBack = { now: 0, trusted: 0 };
-
-function savedTime(text: string | undefined): SavedTime | undefined {
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as SavedTime);
-  } catch {
-    throw new CapError('invalid', 'the saved time of this store is damaged: restore a backup');
-  }
-}
 
 const noOutbox = mutant('durable-outbox');
 const reopens = !mutant('durable-reopen');
-
-const restarted: Outcome = Object.freeze({
-  ok: false,
-  code: 'restarted',
-  message: 'the process ended while this was waited for: ask again',
-});
-
-/** What ended with an earlier process: messages to it break. */
-function lostReference(): object {
-  const vow = new Vow(new Account('lost'));
-  vow.break(new CapError('restarted', 'this ended with the process that held it: ask for a new one'));
-  return procedureReference(vow);
-}
-
-function fulfilled(promise: object): { readonly value: unknown } | undefined {
-  const vow = vowOf(promise);
-  return vow?.settled === 'fulfilled' ? { value: vow.value } : undefined;
-}
-
-/** What has a name in another store has none in this one, where the same name is somebody else's. */
-function nameOf(reference: object, keeper: Keeper): Name | undefined {
-  const target = targetOf(reference);
-  if (target instanceof Actor) return target.home.keeper === keeper ? ['a', target.home.name, target.id] : undefined;
-  const driver = nameOfDriver(target);
-  if (driver !== undefined) return ['d', driver];
-  const table = target === undefined ? nameOfTable(reference) : undefined;
-  return table?.[0].keeper === keeper ? ['t', table[0].name, table[1]] : undefined;
-}
 
 function kindOfDefinition(definition: AnyDefinition): Kind {
   const kind = kindOf(definition);

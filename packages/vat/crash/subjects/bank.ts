@@ -114,6 +114,7 @@ const work: Subject['work'] = async (folder, life, tell) => {
   const vats = await openVats({ store, definitions });
   const { teller } = await openBank(vats, outside);
   tell('open', 0);
+  if (vats.restored) tell('restored', life);
 
   let transfers = life * PER_LIFE;
   const caller = async (): Promise<void> => {
@@ -144,7 +145,12 @@ const check: Subject['check'] = async (folder, told) => {
     if (sum !== SUM) faults.push(`the purses hold ${sum}, not ${SUM}`);
     const done = new Set(made);
     for (const name of made) if (fails(Number(name))) faults.push(`transfer ${name} failed and is there`);
-    for (const { word, which } of told) {
+    if (vats.restored) faults.push('it is taken for one that was put back');
+    for (const { word, which, life } of told) {
+      if (word === 'restored') {
+        faults.push(`life ${life} took it for one that was put back`);
+        continue;
+      }
       if (word === 'open' || fails(which)) {
         if (word === 'effect') faults.push(`transfer ${which} failed and had an effect`);
         continue;

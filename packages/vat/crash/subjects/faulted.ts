@@ -5,6 +5,8 @@
  * Checked: what was told, against what a new process finds; that everybody who waited was told, and what; that turns later
  * succeed, or the vats are halted; and that memory was then what is on the disk.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   CapError,
   driver,
@@ -29,7 +31,7 @@ import { type Bank, definitions, fails, type Outside, openBank, SUM } from './ba
 export type Told = readonly [word: string, which: number, text: string];
 type Tell = (word: string, which: number, text?: string) => void;
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 /** What may become of a turn on a bad disk. */
 const codes: ReadonlySet<string> = new Set(['unknown-outcome', 'unavailable', 'vat-halted']);
 
@@ -77,6 +79,7 @@ async function open(folder: string, disk: FaultyDisk, clock: TestClock, tell: Te
 export async function live({ folder, life, on }: Life, disk: FaultyDisk, closes: boolean, tell: Tell): Promise<void> {
   const clock = testClock();
   const { store, vats } = await open(folder, disk, clock, tell);
+  if (vats.restored) tell('restored', life);
   const outside = driver<Outside>({ act: ([transfer]) => tell('effect', transfer) }, { name: 'outside' });
   const bank = await begin(vats, outside, clock, disk, on, tell);
   if (bank === undefined) tell('halted', 0);
@@ -189,6 +192,9 @@ export async function judge(folder: string, told: readonly Told[]): Promise<read
   const faults: string[] = [];
   const said = (word: string): readonly number[] => told.filter(([one]) => one === word).map(([, which]) => which);
   const texts = (word: string): readonly string[] => told.filter(([one]) => one === word).map(([, , text]) => text);
+  // Bytes 18 and 19 of the file: 2 with a write-ahead log. Without one `synchronous=FULL` is not enough.
+  const header = readFileSync(join(folder, 'store.db')).subarray(18, 20);
+  if (told.length > 0 && !header.equals(Buffer.from([2, 2]))) faults.push('the store has no write-ahead log');
   const store = openHere(folder);
   const again: number[] = [];
   const outside = driver<Outside>({ act: ([transfer]) => void again.push(transfer) }, { name: 'outside' });
@@ -248,6 +254,8 @@ export async function judge(folder: string, told: readonly Told[]): Promise<read
     for (const [which, code] of lines)
       if (code === 'ok' && !done.has(which)) faults.push(`line ${which} tells of a transfer that is not there`);
     for (const which of said('revoked')) if (!revoked.has(which)) faults.push(`revocation ${which} is lost`);
+
+    if (vats.restored) faults.push('it is taken for one that was put back');
 
     // Sturdyrefs.
     for (const sturdyref of texts('sturdyref'))

@@ -23,6 +23,7 @@ async function work(folder: string, life: number, tell: Tell): Promise<void> {
   const vat = vats.vat('subject');
   const outside = driver<{ act(turn: number): void }>({ act: async ([turn]) => tell('effect', turn) });
   tell('open', 0);
+  if (vats.restored) tell('restored', life);
 
   let turns = life * PER_LIFE;
   const caller = async (): Promise<void> => {
@@ -65,7 +66,8 @@ const check: Subject['check'] = async (folder, told) => {
 
     let last = 0;
     for (const { word, which } of told) {
-      if (word === 'open') continue;
+      if (word === 'restored') faults.push(`life ${which} took it for one that was put back`);
+      if (word === 'open' || word === 'restored') continue;
       if (!lines.has(which)) faults.push(word === 'effect' ? `effect ${which} has no line` : `turn ${which} is lost`);
       if (word !== 'effect') continue;
       if (!sends(which) || fails(which)) faults.push(`turn ${which} had an effect: it failed, or sent nothing`);

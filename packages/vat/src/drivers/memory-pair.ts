@@ -16,12 +16,19 @@ interface Why {
   readonly reason: string;
 }
 
+interface Parcel {
+  readonly from: End;
+  readonly to: End;
+  readonly frame: Frame;
+}
+
 class Wire {
   readonly #faults: Faults;
   readonly ends: readonly [End, End];
   #frames = 0;
   #closed: Why | undefined;
   #lost = false;
+  readonly #underway: (Parcel | Why)[] = [];
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
 
   constructor(faults: Faults) {
@@ -36,19 +43,14 @@ class Wire {
     if (this.#frames > cutAfter) return this.#cut();
     if (this.#frames > silentAfter) return;
     from.buffered += frame.length;
-    this.#later(() => {
-      from.buffered -= frame.length;
-      if (!this.#lost) to.arrive(frame);
-    });
+    this.#later({ from, to, frame });
   }
 
   /** What was sent before still arrives. */
   close(why: Why): void {
     if (this.#closed !== undefined) return;
     this.#closed = why;
-    this.#later(() => {
-      for (const end of this.ends) end.over(why);
-    });
+    this.#later(why);
   }
 
   #cut(): void {
@@ -56,6 +58,7 @@ class Wire {
     this.#lost = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
+    this.#underway.length = 0;
     this.#closed = { code: 1006, reason: 'the wire was cut' };
     const why = this.#closed;
     queueMicrotask(() => {
@@ -64,15 +67,28 @@ class Wire {
   }
 
   /** In order, each in a job of its own. */
-  #later(then: () => void): void {
+  #later(what: Parcel | Why): void {
     const { delayMs = 0 } = this.#faults;
-    if (delayMs === 0) return queueMicrotask(then);
+    this.#underway.push(what);
+    if (delayMs === 0) return queueMicrotask(this.#next);
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      then();
+      this.#next();
     }, delayMs);
     this.#timers.add(timer);
   }
+
+  // One function for all frames: an error that is made while one is heard keeps the functions that were running.
+  readonly #next = (): void => {
+    const what = this.#underway.shift();
+    if (what === undefined) return;
+    if ('code' in what) {
+      for (const end of this.ends) end.over(what);
+      return;
+    }
+    what.from.buffered -= what.frame.length;
+    if (!this.#lost) what.to.arrive(what.frame);
+  };
 }
 
 class End implements Duplex {

@@ -20,6 +20,10 @@ const closeText = (reason: string): string => reason.replace(/[^\x20-\x7e]/g, '?
 const pingMs = 10_000;
 const unanswered = 2;
 
+/** So many pings may come while so many bytes wait for a peer that does not read. */
+const unreadPongs = 10_000;
+const unreadBytes = 64 << 10;
+
 /** A `ws` WebSocket, of a server or a client (it sets TCP_NODELAY itself), or one of a browser's kind. */
 export function fromWebSocket(socket: object, options: { readonly pingMs?: number } = {}): Duplex {
   if (socket instanceof WebSocket) return new NodeSocket(socket, options.pingMs ?? pingMs);
@@ -35,6 +39,7 @@ class NodeSocket implements Duplex {
   #said: { readonly code: number; readonly reason: string } | undefined;
   #cut: ReturnType<typeof setTimeout> | undefined;
   #silent = 0;
+  #unread = 0;
 
   constructor(socket: WebSocket, everyMs: number) {
     this.#socket = socket;
@@ -46,6 +51,7 @@ class NodeSocket implements Duplex {
     socket.on('pong', () => {
       this.#silent = 0;
     });
+    socket.on('ping', () => this.#pinged());
     // A frame over the limit or bytes that are no frame: ws closes with the right code by itself.
     socket.on('error', () => {});
     socket.on('close', (code: number, reason: Buffer) => {
@@ -59,6 +65,14 @@ class NodeSocket implements Duplex {
     };
     if (socket.readyState === WebSocket.CONNECTING) socket.once('open', watch);
     else watch();
+  }
+
+  /** `ws` answers pings by itself, and keeps the answers for who does not read them. */
+  #pinged(): void {
+    this.#unread = this.#socket.bufferedAmount > unreadBytes ? this.#unread + 1 : 0;
+    if (this.#unread <= unreadPongs || mutant('captp-pongs')) return;
+    this.#said ??= { code: closeCodes.protocol, reason: 'the peer does not read what it asked for' };
+    this.#socket.terminate();
   }
 
   /** A peer whose machine is gone says nothing at all, for hours: no read ever fails. */

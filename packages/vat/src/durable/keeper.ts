@@ -6,7 +6,8 @@
  * or with a newer version of one, is refused whole, by name, before anything runs.
  *
  * Keys begin with what they are: a/VAT/ID actors, t/VAT/ID/KEY rows, r/VAT/NAME roots, s/HASH sturdyrefs, m/N messages on their way,
- * w/N actors that wait, c/CAUSE what was cut, k/LABEL kinds, n/VAT the last number given out, v/time vat time. Rows carry their vat, so a vat's end is one range.
+ * w/N actors that wait, c/CAUSE what was cut, k/LABEL kinds, n/VAT the last number given out, v/time vat time,
+ * e/TIME/VAT/N who is to be woken. Rows carry their vat, so a vat's end is one range.
  */
 import type { Barrier } from '../barrier.ts';
 import { mutant } from '../drivers/mutant.ts';

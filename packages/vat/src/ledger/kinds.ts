@@ -14,6 +14,7 @@ export const KINDS = {
   trust: 'a person has looked at a store that was put back, and lets its grants go on: era, by',
   session: 'a session began or ended: session, what',
   grant: 'a granter let a session hold something: grant, session, petname, by, until, uses, methods',
+  confirm: 'a granter let a grant of a store that was put back go on: grant, by',
   call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use',
   result: 'what became of a call that failed: grant, method, code',
   refuse:

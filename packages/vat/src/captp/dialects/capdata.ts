@@ -10,7 +10,8 @@ import { decoded } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
 import { errorFrom, errorText, mostErrors } from './errors.ts';
-import { isId, parse } from './structure.ts';
+import { checkStructure, isId, parse } from './structure.ts';
+import { Symbols } from './symbols.ts';
 
 export interface CapData {
   readonly body: string;
@@ -98,18 +99,15 @@ function nameOf(symbol: symbol): string {
   return name.startsWith('@@') ? `@@${name}` : name;
 }
 
-function symbolNamed(name: unknown): symbol {
-  if (typeof name !== 'string' || name.length > 256) throw new Violation('a malformed symbol');
-  if (!name.startsWith('@@')) return Symbol.for(name);
-  return name.startsWith('@@@@') ? Symbol.for(name.slice(2)) : refuse('only registered symbols can be passed');
-}
-
 /** Decodes one body. Answers the value, and whether there is a promise in it. */
 export class CapDataDecoder {
   promises = false;
+  /** Bytes of memory, about, that the last value takes. */
+  weight = 0;
   readonly #limits: Limits;
   readonly #naming: Naming;
   #errors = 0;
+  readonly #symbols = new Symbols();
   #slots: readonly string[] = [];
   #taken: unknown[] = [];
   #mutable = false;
@@ -126,13 +124,15 @@ export class CapDataDecoder {
     this.#slots = slots;
     this.#taken = [];
     const small = body.charCodeAt(0) === 35;
-    const json = parse(small ? body.slice(1) : body, this.#limits, 'a body');
+    const text = small ? body.slice(1) : body;
+    this.weight = checkStructure(text, this.#limits, 'a body');
+    const json = parse(text, 'a body');
     const value = small ? this.#small(json, 0) : this.#old(json, 0);
     if (isData(value)) {
-      decoded(value, this.promises, this.#mutable, body.length);
+      decoded(value, this.promises, this.#mutable, this.weight);
       // Of a call: its arguments go each their own way.
       if (Array.isArray(value) && Array.isArray(value[1]) && !this.promises && !this.#mutable)
-        for (const arg of value[1] as unknown[]) if (isData(arg)) decoded(arg, false, false, body.length);
+        for (const arg of value[1] as unknown[]) if (isData(arg)) decoded(arg, false, false, this.weight);
     }
     return value;
   }
@@ -163,6 +163,14 @@ export class CapDataDecoder {
     if (typeof text !== 'string' || !/^[+-]?\d+$/.test(text)) throw new Violation('a malformed bigint');
     if (text.length > this.#limits.bigintDigits) refuse(`a bigint may have ${this.#limits.bigintDigits} digits`);
     return BigInt(text.charCodeAt(0) === 43 ? text.slice(1) : text);
+  }
+
+  #symbol(name: unknown): symbol {
+    if (typeof name !== 'string' || name.length > 256) throw new Violation('a malformed symbol');
+    if (!name.startsWith('@@')) return this.#symbols.named(name);
+    return name.startsWith('@@@@')
+      ? this.#symbols.named(name.slice(2))
+      : refuse('only registered symbols can be passed');
   }
 
   #deep(depth: number): void {
@@ -226,7 +234,7 @@ export class CapDataDecoder {
       case 'bigint':
         return this.#digits(json['digits']);
       case 'symbol':
-        return symbolNamed(json['name']);
+        return this.#symbol(json['name']);
       case '@@asyncIterator':
         return refuse('only registered symbols can be passed');
       case 'slot':
@@ -277,7 +285,7 @@ export class CapDataDecoder {
       case '-':
         return this.#digits(text);
       case '%':
-        return symbolNamed(text.slice(1));
+        return this.#symbol(text.slice(1));
       case '$':
       case '&': {
         const index = /^(\d{1,6})(?:\.|$)/.exec(text.slice(1))?.[1];

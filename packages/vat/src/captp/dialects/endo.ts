@@ -5,6 +5,7 @@
  * stays until the connection closes; it forgets for good what it is told to forget, so it is told late; it never says when it
  * is done with an answer. Traps, which block their caller, are refused. Every other departure closes with a reason.
  */
+import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import type { Limits } from '../session/limits.ts';
 import {
@@ -29,10 +30,15 @@ const promiseId = (n: number): number => 2 * n + 3;
 /** The question for the bootstrap is the first one. */
 const bootstrapQuestion = 'q-1';
 
+/** What a message that is held back takes besides its text. */
+const heldBytes = 300;
+const forgetsHeld = mutant('captp-held');
+
 type Message = Readonly<Record<string, unknown>>;
 
 class EndoTongue implements Tongue, Naming {
-  readonly kept = 0;
+  /** Of what is held back. */
+  kept = 0;
   said = 0;
   readonly #slots: Slots;
   readonly #listener: Listener;
@@ -121,6 +127,7 @@ class EndoTongue implements Tongue, Naming {
   }
 
   refuse(question: number, error: unknown): void {
+    this.#bootstrapQuestions.delete(question);
     this.#say({ type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, exception: exception(error) });
   }
 
@@ -155,8 +162,9 @@ class EndoTongue implements Tongue, Naming {
     if (tooLong(text, this.#limits)) throw tooLarge();
     if (text.length > this.#limits.tokens) this.#checkTokens(message, text);
     this.said = text.length;
-    if (wait || this.#held.length > 0) this.#held.push(message);
-    else this.#send(text);
+    if (!wait && this.#held.length === 0) return this.#send(text);
+    this.#held.push(message);
+    if (!forgetsHeld) this.kept += text.length + heldBytes;
   }
 
   #checkTokens(message: Message, text: string): void {
@@ -174,14 +182,15 @@ class EndoTongue implements Tongue, Naming {
     if (typeof frame !== 'string') throw new Violation('binary frame: this dialect is text');
     if (tooLong(frame, this.#limits))
       throw new Violation(`a frame may have ${this.#limits.frameBytes} bytes: send less at a time`, 1009);
-    const message = parse(frame, this.#limits);
+    const weight = checkStructure(frame, this.#limits);
+    const message = parse(frame);
     if (typeof message !== 'object' || message === null || Array.isArray(message)) throw new Violation('not a message');
     const { type } = message as Message;
-    const ok = this.#message(type, message as Message, frame.length);
+    const ok = this.#message(type, message as Message, weight);
     if (!ok) throw new Violation(`malformed ${String(type).slice(0, 20)}`);
   }
 
-  #message(type: unknown, message: Message, bytes: number): boolean {
+  #message(type: unknown, message: Message, weight: number): boolean {
     const listener = this.#listener;
     switch (type) {
       case 'CTP_CALL': {
@@ -189,7 +198,7 @@ class EndoTongue implements Tongue, Naming {
         if (!isNamed(questionID, 'q') || !isNamed(target, 'opq') || !isCapData(method)) return false;
         if (trap !== undefined && trap !== false) return false;
         const { name, heard } = this.#invocation(method);
-        listener.deliver(this.#target(target), name, heard, Number(questionID.slice(2)), bytes);
+        listener.deliver(this.#target(target), name, heard, Number(questionID.slice(2)), weight + this.#decoder.weight);
         return true;
       }
       case 'CTP_BOOTSTRAP': {
@@ -236,6 +245,7 @@ class EndoTongue implements Tongue, Naming {
     if (!this.#asked || this.#bootstrap !== undefined) throw new Violation('answers a question that was not asked');
     const slot = isCapData(result) ? result.slots[0] : undefined;
     this.#bootstrap = slot?.startsWith('o+') ? `o-${slot.slice(2)}` : bootstrapQuestion;
+    this.kept = 0;
     for (const message of this.#held.splice(0)) {
       const { target } = message;
       this.#send(JSON.stringify(target === bootstrapQuestion ? { ...message, target: this.#bootstrap } : message));

@@ -1,9 +1,11 @@
 /** What an error says on the wire: its code and its text where it is one of ours, and otherwise that there was one. */
+import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 
 const longest = 4000;
 /** In one frame: making one costs 8 us, for it takes note of where it is made. */
 export const mostErrors = 1000;
+const keepsWhole = mutant('captp-slice');
 const codes = /^[A-Za-z][\w-]{0,63}$/;
 
 export const nameless = 'the call failed at its target, which gives no reason';
@@ -18,8 +20,16 @@ export function outward(error: unknown): { readonly code: string; readonly messa
 export const inward = (code: unknown, message: unknown): CapError =>
   new CapError(
     typeof code === 'string' && codes.test(code) ? code : 'error',
-    typeof message === 'string' && message !== '' ? message.slice(0, longest) : nameless,
+    typeof message === 'string' && message !== '' ? beginning(message) : nameless,
   );
+
+/** A copy where it is cut off: an engine keeps a string whole for as long as there is a slice of it. */
+const beginning = (text: string): string =>
+  text.length <= longest
+    ? text
+    : keepsWhole
+      ? text.slice(0, longest)
+      : Buffer.from(text.slice(0, longest), 'utf16le').toString('utf16le');
 
 /** For dialects whose errors have no code of their own: `CODE: text`. */
 export function errorText(error: unknown): string {
@@ -28,6 +38,6 @@ export function errorText(error: unknown): string {
 }
 
 export function errorFrom(text: string): CapError {
-  const match = /^([A-Za-z][\w-]{0,63}): ([\s\S]*)$/.exec(text.slice(0, longest));
+  const match = /^([A-Za-z][\w-]{0,63}): ([\s\S]*)$/.exec(beginning(text));
   return match === null ? inward('error', text) : inward(match[1], match[2]);
 }

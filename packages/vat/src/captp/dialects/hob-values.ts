@@ -6,12 +6,14 @@
  *
  * Promise: what is decoded is plain, frozen and new; decoding costs in proportion to the text; nothing in it can act.
  */
+import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { decoded } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slot, type Slots, Violation } from '../session/operations.ts';
 import { inward, mostErrors, outward } from './errors.ts';
 import { isId } from './structure.ts';
+import { Symbols } from './symbols.ts';
 
 const at = 64;
 /** Structural characters of a value that JSON lacks, at most: those of an error. */
@@ -109,22 +111,39 @@ function slotJson({ kind, id }: Slot): object {
   return { '@': kind, n: id };
 }
 
+const keepsEmpty = mutant('captp-empty');
+const partBytes = 200;
+
 /** Bytes that came before a frame; each value takes its own part of them. */
 export class Incoming {
   #parts: Uint8Array[] = [];
-  #taken = 0;
+  /** So many of them have got their value. */
+  taken = 0;
   length = 0;
+  readonly #most: number;
+
+  constructor({ memoryBytes, frameBytes }: Limits) {
+    this.#most = Math.max(memoryBytes / 4, frameBytes);
+  }
 
   add(part: Uint8Array): void {
+    if (part.length === 0 && !keepsEmpty) return;
     this.#parts.push(part);
     this.length += part.length;
+    if (this.length > this.#most)
+      throw new Violation(`the bytes of one frame may be ${this.#most}: send a stream`, 1009);
+  }
+
+  /** Memory that it takes: one byte may come as a part of its own. */
+  get kept(): number {
+    return this.length + this.#parts.length * partBytes;
   }
 
   take(from: unknown, length: unknown): Uint8Array {
     if (!isId(from) || !isId(length) || from + length > this.length)
       throw new Violation('a value names bytes that did not come');
-    this.#taken += length;
-    if (this.#taken > this.length) throw new Violation('bytes are used twice');
+    this.taken += length;
+    if (this.taken > this.length) throw new Violation('bytes are used twice');
     const only = (this.#parts.length > 1 ? this.#whole() : this.#parts[0]) ?? new Uint8Array();
     // Only memory that holds nothing else may be handed on as it is.
     return length === only.buffer.byteLength ? only : only.slice(from, from + length);
@@ -143,18 +162,18 @@ export class Incoming {
 
   /** A value that was refused did not get to its bytes. */
   excuse(): void {
-    this.#taken = this.length;
+    this.taken = this.length;
   }
 
   /** The frame that they came for was heard. */
   done(): void {
-    if (this.#taken !== this.length) throw new Violation('bytes came that no value names');
+    if (this.taken !== this.length) throw new Violation('bytes came that no value names');
     if (this.length > 0) this.clear();
   }
 
   clear(): void {
     this.#parts = [];
-    this.#taken = 0;
+    this.taken = 0;
     this.length = 0;
   }
 }
@@ -164,6 +183,7 @@ export class Decoder {
   promises = false;
   mutable = false;
   #errors = 0;
+  readonly #symbols = new Symbols();
   readonly #slots: Slots;
   readonly #limits: Limits;
   readonly #bytes: Incoming;
@@ -290,7 +310,7 @@ export class Decoder {
       case 'symbol': {
         const { v } = exactly(json, 2);
         if (typeof v !== 'string' || v.length > 256) throw malformed(kind);
-        return Symbol.for(v);
+        return this.#symbols.named(v);
       }
       case 'error': {
         const { code, message } = exactly(json, 3);

@@ -18,7 +18,7 @@ import {
 } from '../session/operations.ts';
 import { inward, outward } from './errors.ts';
 import { Decoder, encode, Incoming, Outgoing } from './hob-values.ts';
-import { checkStructure, isId, isQuestion, parse, tooLong } from './structure.ts';
+import { checkStructure, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
 
 /** A frame with this much in it leaves without waiting for the end of the turn. */
 const full = 64 << 10;
@@ -34,7 +34,7 @@ class HobTongue implements Tongue {
   readonly #limits: Limits;
   readonly #send: (frame: Frame) => void;
   readonly #decoder: Decoder;
-  readonly #bytes = new Incoming();
+  readonly #bytes: Incoming;
   #operations: string[] = [];
   #length = 0;
   #done: number[] = [];
@@ -46,11 +46,12 @@ class HobTongue implements Tongue {
     this.#listener = listener;
     this.#limits = limits;
     this.#send = send;
+    this.#bytes = new Incoming(limits);
     this.#decoder = new Decoder(slots, limits, this.#bytes);
   }
 
   get kept(): number {
-    return this.#bytes.length;
+    return this.#bytes.kept;
   }
 
   // ---- what is said -------------------------------------------------------------------------------------------------------
@@ -64,7 +65,9 @@ class HobTongue implements Tongue {
 
   answer(question: number, value: unknown): void {
     const bytes = new Outgoing();
-    this.#say(['return', question, encode(value, this.#slots, bytes)], bytes);
+    const text = this.#say(['return', question, encode(value, this.#slots, bytes)], bytes);
+    // It is kept until the peer is done with it, and takes more room than its text.
+    if (typeof value === 'object') this.said += weightOf(text) - text.length;
   }
 
   refuse(question: number, error: unknown): void {
@@ -97,13 +100,16 @@ class HobTongue implements Tongue {
     this.#bytes.clear();
   }
 
-  #say(operation: readonly unknown[], bytes: Outgoing): void {
+  #say(operation: readonly unknown[], bytes: Outgoing): string {
     const text = JSON.stringify(operation);
     if (tooLong(text, this.#limits) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
     // Looked at only where what was encoded may have too many.
     if (text.length > this.#limits.tokens && bytes.tokens + mostOfOperation > this.#limits.tokens)
       this.#checkTokens(text);
-    if (bytes.length === 0) return this.#add(text);
+    if (bytes.length === 0) {
+      this.#add(text);
+      return text;
+    }
     // Where bytes lie is said by where they begin in what came before the frame: so it is a frame of its own.
     this.flush();
     for (const part of bytes.parts)
@@ -111,6 +117,7 @@ class HobTongue implements Tongue {
         this.#send(part.length <= binaryFrame ? part : part.subarray(from, from + binaryFrame));
     this.said = text.length + bytes.length;
     this.#send(`[${text}]`);
+    return text;
   }
 
   #checkTokens(text: string): void {
@@ -167,40 +174,44 @@ class HobTongue implements Tongue {
     if (typeof frame !== 'string') return this.#bytes.add(frame);
     if (tooLong(frame, this.#limits))
       throw new Violation(`a text frame may have ${this.#limits.frameBytes} bytes: send streams`, 1009);
-    const operations = parse(frame, this.#limits);
+    const weights: number[] = [];
+    checkStructure(frame, this.#limits, 'a frame', weights);
+    const operations = parse(frame);
     if (!Array.isArray(operations) || operations.length === 0) throw new Violation('a frame is a list of operations');
     if (operations.length > operationsPerFrame)
       throw new Violation(`a frame may have ${operationsPerFrame} operations: send several`);
     this.#decoder.begin();
-    const share = Math.ceil((frame.length + this.#bytes.length) / operations.length);
-    for (let i = 0; i < operations.length; i += 1) this.#operation(operations[i], share);
+    for (let i = 0; i < operations.length; i += 1) this.#operation(operations[i], weights[i] as number);
     this.#bytes.done();
   }
 
-  #operation(operation: unknown, share: number): void {
+  #operation(operation: unknown, weight: number): void {
     if (!Array.isArray(operation)) throw new Violation('an operation is a list');
     const [name, id, value, more, question] = operation as unknown[];
     const { length } = operation;
     const listener = this.#listener;
     switch (name) {
-      case 'deliver':
+      case 'deliver': {
         if (typeof value !== 'string' || !Array.isArray(more)) break;
         if (length !== 4 && !(length === 5 && isQuestion(question))) break;
         if (Array.isArray(id) ? id.length !== 1 || !isQuestion(id[0]) : !isId(id)) break;
+        const { taken } = this.#bytes;
+        const heard = this.#heard(more, weight);
         listener.deliver(
           Array.isArray(id) ? { kind: 'answer', id: id[0] as number } : { kind: 'yours', id: id as number },
           value,
-          this.#heard(more, share),
+          heard,
           length === 5 ? (question as number) : 0,
-          share,
+          weight + this.#bytes.taken - taken,
         );
         return;
+      }
       case 'return':
         if (length !== 3 || !isQuestion(id)) break;
-        return listener.answer(id, this.#value(value, share));
+        return listener.answer(id, this.#value(value, weight));
       case 'resolve':
         if (length !== 3 || !isId(id)) break;
-        return listener.resolve(id, this.#value(value, share));
+        return listener.resolve(id, this.#value(value, weight));
       case 'fail':
       case 'break':
         if (length !== 4 || !isId(id) || typeof value !== 'string' || typeof more !== 'string') break;
@@ -221,17 +232,17 @@ class HobTongue implements Tongue {
     throw new Violation(`malformed "${name}"`);
   }
 
-  #heard(args: unknown[], share: number): Heard | CapError {
+  #heard(args: unknown[], weight: number): Heard | CapError {
     try {
-      return { args: this.#decoder.args(args, share), promises: this.#decoder.promises };
+      return { args: this.#decoder.args(args, weight), promises: this.#decoder.promises };
     } catch (error) {
       return this.#refused(error);
     }
   }
 
-  #value(json: unknown, share: number): unknown {
+  #value(json: unknown, weight: number): unknown {
     try {
-      return this.#decoder.value(json, share);
+      return this.#decoder.value(json, weight);
     } catch (error) {
       return new Undecodable(this.#refused(error));
     }

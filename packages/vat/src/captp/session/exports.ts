@@ -2,7 +2,7 @@
  * What the peer was given: each reference and each promise under an integer of its own, and how often it was mentioned.
  *
  * Promise: what one session exports another cannot name: the numbers are this connection's. What the peer has forgotten as
- * often as it was told of it is gone. A promise is told of once, when every turn that settled it is durable.
+ * often as it was told of it is gone. What became of a promise is told when every turn that settled it is durable.
  */
 import { CapError } from '../../errors.ts';
 import type { Target } from '../../message.ts';
@@ -14,8 +14,10 @@ export interface Export {
   readonly value: object;
   readonly target: Target;
   mentions: number;
-  /** Whether the peer was, or is being, told what became of this promise. */
+  /** The peer is going to be told what became of this promise. */
   watched: boolean;
+  /** The peer was told what became of it. */
+  told: boolean;
 }
 
 export class Exports {
@@ -35,8 +37,12 @@ export class Exports {
   /** Promises that the peer was not told of yet. */
   get pending(): number {
     let pending = 0;
-    for (const known of this.#byValue.values()) if (isPromise(known)) pending += 1;
+    for (const known of this.#byValue.values()) if (isPromise(known) && !known.told) pending += 1;
     return pending;
+  }
+
+  of(value: object): Export | undefined {
+    return this.#byValue.get(value);
   }
 
   get(id: number): Export | undefined {
@@ -45,7 +51,7 @@ export class Exports {
 
   /** The bootstrap is number 0, and stays. */
   bootstrap(value: object, target: Target): void {
-    const made: Export = { id: 0, value, target, mentions: Number.POSITIVE_INFINITY, watched: true };
+    const made: Export = { id: 0, value, target, mentions: Number.POSITIVE_INFINITY, watched: true, told: true };
     this.#byId.set(0, made);
     this.#byValue.set(value, made);
   }
@@ -63,7 +69,7 @@ export class Exports {
         'this connection has given out all that it may: release references, or connect again',
       );
     this.#last += 1;
-    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false };
+    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false, told: false };
     this.#byId.set(made.id, made);
     this.#byValue.set(value, made);
     return [made, true];
@@ -78,11 +84,6 @@ export class Exports {
     this.#byId.delete(id);
     if (this.#byValue.get(known.value) === known) this.#byValue.delete(known.value);
     return true;
-  }
-
-  /** The peer knows what became of it: whoever mentions it again gives it a new number, which is told of anew. */
-  told(known: Export): void {
-    if (this.#byValue.get(known.value) === known) this.#byValue.delete(known.value);
   }
 
   clear(): void {

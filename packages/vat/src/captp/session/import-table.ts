@@ -23,6 +23,8 @@ export class ImportTable {
   readonly #collector: WeakRef<Collector>;
   readonly #objects = new Map<number, Entry>();
   readonly #promises = new Map<number, ImportedPromise>();
+  /** Settled, and not given back: what they became may mention them. */
+  readonly #settled = new Map<number, ImportedPromise>();
 
   constructor(exit: Exit & Collector, limit: number, keeps: (bytes: number) => void) {
     this.#exit = exit;
@@ -46,7 +48,7 @@ export class ImportTable {
     let entry = this.#objects.get(id);
     let found = entry?.import.deref();
     if (entry === undefined || found === undefined) {
-      if (this.#promises.has(id)) throw new Violation('one number is an object and a promise');
+      if (this.#promises.has(id) || this.#settled.has(id)) throw new Violation('one number is an object and a promise');
       if (entry === undefined) this.#room(weights.import);
       found = new Import(this.#exit, id);
       entry = { import: new WeakRef(found), mentions: entry?.mentions ?? 0 };
@@ -59,7 +61,7 @@ export class ImportTable {
 
   /** The same for a promise. */
   promise(id: number): Promise<unknown> {
-    let found = this.#promises.get(id);
+    let found = this.#promises.get(id) ?? this.#settled.get(id);
     if (found === undefined) {
       if (this.#objects.has(id)) throw new Violation('one number is an object and a promise');
       const vow = new Vow(this.#exit.account);
@@ -74,7 +76,7 @@ export class ImportTable {
   }
 
   #room(weight: number): void {
-    if (this.#objects.size + this.#promises.size >= this.#limit)
+    if (this.#objects.size + this.#promises.size + this.#settled.size >= this.#limit)
       throw new CapError('limit', 'too many references came by this connection: give some back before you send more');
     this.#keeps(weight);
   }
@@ -84,8 +86,16 @@ export class ImportTable {
     return this.#promises.get(id);
   }
 
-  settled(id: number): void {
-    if (this.#promises.delete(id)) this.#keeps(-weights.promise);
+  settled(promise: ImportedPromise): void {
+    const { id } = promise.slot;
+    if (this.#promises.delete(id)) this.#settled.set(id, promise);
+  }
+
+  /** A settled one is given back: how many mentions. From now on its number is that of another one. */
+  giveBack({ slot, mentions }: ImportedPromise): number {
+    if (!this.#settled.delete(slot.id)) return 0;
+    this.#keeps(-weights.promise);
+    return mentions;
   }
 
   /** The garbage collector says that nobody holds it: how many mentions to give back, 0 where it came again meanwhile. */
@@ -111,6 +121,7 @@ export class ImportTable {
     const promises = [...this.#promises.values()];
     this.#objects.clear();
     this.#promises.clear();
+    this.#settled.clear();
     return promises;
   }
 }

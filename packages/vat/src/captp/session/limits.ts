@@ -36,9 +36,13 @@ export const defaultLimits: Limits = Object.freeze({
 export const operationsPerFrame = 4096;
 
 /** About what an entry of a table takes, with what hangs on it. Measured by `bench/captp`, rounded up. */
-export const weights: Readonly<Record<'answer' | 'export' | 'import' | 'promise', number>> = Object.freeze({
-  answer: 400,
-  export: 300,
-  import: 500,
-  promise: 1000,
-});
+export const weights: Readonly<Record<'answer' | 'question' | 'export' | 'import' | 'promise', number>> = Object.freeze(
+  {
+    answer: 400,
+    /** Of ours: a peer that never answers makes us keep it. */
+    question: 400,
+    export: 300,
+    import: 500,
+    promise: 1000,
+  },
+);

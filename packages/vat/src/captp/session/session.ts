@@ -58,7 +58,11 @@ const shortensAtOnce = mutant('captp-embargo');
 const keepsCounts = mutant('captp-drop');
 const unbounded = mutant('captp-memory');
 
+/** Letters of the name of a method. */
+const longestMethod = 1024;
 const unread = 'the peer does not read what it asked for';
+const watchesAgain = mutant('captp-redrop');
+
 /** Broken answers that are remembered for a peer that never says that it is done with them. */
 const mostBroken = 1000;
 
@@ -87,6 +91,12 @@ export class Session implements Slots, Listener, Exit, Answering {
   #bytes = 0;
   #flushing = false;
   #forgetting = false;
+  /** Promises that it waits for, to tell the peer. */
+  readonly #watching = new WeakSet<Vow>();
+  /** Promises of the peer's that are settled, and go back to it when there is time. */
+  #over: ImportedPromise[] = [];
+  /** How much is being heard. */
+  #hearing = 0;
   /** Mentioned by the operation that is being said. */
   #mentioned: Export[] = [];
   /** What values of the operation that is being heard have to wait for. */
@@ -128,6 +138,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   hear(frame: Frame): void {
     if (this.#closed !== undefined) return;
     if (this.#floods) return this.close(4400, unread);
+    this.#hearing = frame.length;
     try {
       this.#tongue.hear(frame);
     } catch (error) {
@@ -135,6 +146,11 @@ export class Session implements Slots, Listener, Exit, Answering {
       // A fault of ours that this peer can bring about at will: it must not cost the others their host.
       this.close(closeCodes.fault, 'a fault of this end');
     }
+    this.#inBudget();
+  }
+
+  /** What is kept grows with what the peer says, and with what it is answered. */
+  #inBudget(): void {
     if (this.#bytes + this.#tongue.kept > this.#limits.memoryBytes && !unbounded)
       this.close(4400, 'this connection keeps more than it may: connect again');
   }
@@ -151,13 +167,16 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (this.#unanswered > this.#limits.questions)
       return answer.break(new CapError('limit', 'too many calls are unanswered on this connection: wait for answers'));
     if (heard instanceof CapError) return answer.break(heard);
+    // Before it is quoted anywhere: a part of a long one would keep all of it.
+    if (method.length > longestMethod)
+      return answer.break(new CapError('no-such-method', 'no method has a name so long'));
     if (!isMethodName(method))
       return answer.break(new CapError('no-such-method', `no object has a method "${method.slice(0, 64)}"`));
-    if (method === flushMethod) {
-      const behind = target ?? asked?.target;
-      return behind === undefined ? answer.fulfil(undefined) : flush(behind, answer, this.account);
-    }
     try {
+      if (method === flushMethod) {
+        const behind = target ?? asked?.target;
+        return behind === undefined ? answer.fulfil(undefined) : flush(behind, answer, this.account);
+      }
       this.account.charge('messages', 1);
     } catch (error) {
       return answer.break(error);
@@ -255,7 +274,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #finish(question: Question, reference: boolean): void {
     question.over = true;
-    this.#questions.delete(question.slot.id);
+    if (this.#questions.delete(question.slot.id)) this.#keeps(-weights.question);
     if (this.#closed !== undefined) return;
     this.#tongue.done(question.slot.id, reference);
     this.#forgetSoon();
@@ -288,10 +307,11 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #resolved(promise: ImportedPromise, settle: () => void): void {
     promise.over = true;
-    const { id } = promise.slot;
-    this.#imports.settled(id);
-    if (this.#closed === undefined) {
-      this.#tongue.drop(id, promise.mentions);
+    this.#imports.settled(promise);
+    if (!this.#dialect.collects) this.#keeps(this.#hearing);
+    else if (this.#closed === undefined) {
+      // Not at once: what it became may mention it.
+      this.#over.push(promise);
       this.#forgetSoon();
     }
     settle();
@@ -324,8 +344,10 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   drop(id: number, mentions: number): void {
     const known = this.#exports.get(id);
-    if (known === undefined || id === 0 || keepsCounts || !this.#exports.drop(id, mentions)) return;
-    this.#gone(known);
+    if (known === undefined || id === 0 || mentions === 0 || keepsCounts) return;
+    if (this.#exports.drop(id, mentions)) return this.#gone(known);
+    // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
+    if (known.told && isPromise(known)) this.#watch(known);
   }
 
   #gone(known: Export): void {
@@ -368,6 +390,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#lastQuestion = id;
     const question = new Question(this, id, answer);
     this.#questions.set(id, question);
+    this.#keeps(weights.question);
     answer.along?.(question);
   }
 
@@ -450,19 +473,31 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#mentioned = [];
   }
 
+  /** Once for each promise: dropped and mentioned again, it would be waited for once more each time. */
   #watch(known: Export & { readonly value: Vow }): void {
     known.watched = true;
+    const vow = known.value;
+    if (this.#watching.has(vow) && !watchesAgain) return;
+    this.#watching.add(vow);
     // A promise that never settles must not keep a session that is over.
     const self = this.#self;
-    known.value.watchOutside(
-      (value) => self.deref()?.tell(known, value),
-      (error) => self.deref()?.tellBroken(known, error),
+    vow.watchOutside(
+      (value) => self.deref()?.tell(vow, value),
+      (error) => self.deref()?.tellBroken(vow, error),
     );
   }
 
-  tell(known: Export, value: unknown): void {
-    if (this.#exports.get(known.id) !== known) return;
-    this.#exports.told(known);
+  /** The promise as the peer knows it now, if it does: it is being told. */
+  #told(vow: Vow): Export | undefined {
+    this.#watching.delete(vow);
+    const known = this.#exports.of(vow);
+    if (known !== undefined) known.told = true;
+    return known;
+  }
+
+  tell(vow: Vow, value: unknown): void {
+    const known = this.#told(vow);
+    if (known === undefined) return;
     try {
       this.#tongue.resolve(known.id, value);
     } catch (error) {
@@ -472,9 +507,9 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#said();
   }
 
-  tellBroken(known: Export, error: unknown): void {
-    if (this.#exports.get(known.id) !== known) return;
-    this.#exports.told(known);
+  tellBroken(vow: Vow, error: unknown): void {
+    const known = this.#told(vow);
+    if (known === undefined) return;
     this.#tongue.break(known.id, error);
     this.#said();
   }
@@ -485,6 +520,10 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#forgetting = true;
     onceOthersRan(() => {
       this.#forgetting = false;
+      const over = this.#over;
+      this.#over = [];
+      if (this.#closed !== undefined) return;
+      for (const promise of over) this.#tongue.drop(promise.slot.id, this.#imports.giveBack(promise));
       if (!this.#flushing) this.#flush();
     });
   }
@@ -494,6 +533,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (this.#closed !== undefined) return;
     this.#tongue.flush();
     if (this.#floods) this.close(4400, unread);
+    else this.#inBudget();
   };
 
   /** What the peer asked for, and does not take. */

@@ -1,0 +1,138 @@
+/**
+ * Bounds on arguments: exactly this data, one of these, or a number between.
+ *
+ * Promise: a bound compares data with data, by type and value, never text by pattern. What could be something else at the next look
+ * (a promise, an object with behaviour of its own) is no data and is refused. A method that is bounded takes no arguments beyond those
+ * that its bounds speak of: one more could change what the others mean. A refusal names the argument and what is allowed.
+ */
+import { CapError, frozenData, isReference, mutant } from '@hob/vat';
+
+/** What an argument may be: exactly this data, one of these, or a number between. By data, never by pattern. */
+export type Bound =
+  | { readonly is: unknown }
+  | { readonly oneOf: readonly unknown[] }
+  | { readonly min?: number; readonly max?: number };
+
+/** Method, then position of the argument, from 0. */
+export type Bounds = Readonly<Record<string, Readonly<Record<number, Bound>>>>;
+
+const refuse = (what: string): never => {
+  throw new CapError('invalid', what);
+};
+const isRecord = (x: unknown): x is Readonly<Record<string, unknown>> =>
+  typeof x === 'object' && x !== null && !Array.isArray(x) && !isReference(x);
+
+/** A frozen copy: nobody changes later what was checked, nor what arguments are compared with. Errors: `invalid`. */
+export function readBounds(given: Bounds): Bounds {
+  const where: unknown = frozenData(given);
+  const shape = 'where is a record such as {pay: {0: {is: "alice"}, 1: {max: 50}}}';
+  if (!isRecord(where) || Object.keys(where).length === 0) return refuse(shape);
+  for (const [method, positions] of Object.entries(where)) {
+    if (method === '' || !isRecord(positions) || Object.keys(positions).length === 0) return refuse(shape);
+    for (const [position, bound] of Object.entries(positions)) {
+      if (!/^(?:0|[1-9]\d?)$/.test(position))
+        refuse(`"${position.slice(0, 64)}" is no position of an argument: they count from 0 to 99`);
+      checkBound(bound);
+    }
+  }
+  return where as Bounds;
+}
+
+function checkBound(bound: unknown): void {
+  const shape = 'a bound is {is: …}, {oneOf: […]} or {min: …, max: …}';
+  if (!isRecord(bound)) return refuse(shape);
+  switch (Object.keys(bound).sort().join()) {
+    case 'is':
+      return;
+    case 'oneOf':
+      if (!Array.isArray(bound['oneOf']) || bound['oneOf'].length === 0)
+        refuse('oneOf is a list of at least one choice');
+      return;
+    case 'min':
+    case 'max':
+    case 'max,min': {
+      const { min, max } = bound;
+      for (const end of [min, max])
+        if (end !== undefined && !(typeof end === 'number' && Number.isFinite(end)))
+          refuse('min and max are finite numbers');
+      if (min === undefined && max === undefined) refuse(shape);
+      if ((min as number) > (max as number)) refuse('min is at most max');
+      return;
+    }
+    default:
+      refuse(shape);
+  }
+}
+
+const byText = mutant('bound-data');
+const anyNumber = mutant('bound-extra');
+
+/** Throws `denied` where `args` are not within the bounds of `method`. `args` are what a message carried: copied and frozen. */
+export function checkBounds(bounds: Bounds, method: string, args: readonly unknown[]): void {
+  if (!Object.hasOwn(bounds, method)) return;
+  const positions = Object.entries(bounds[method] as Readonly<Record<string, Bound>>);
+  for (const [position, bound] of positions) {
+    const at = Number(position);
+    if (!within(bound, args[at]))
+      throw new CapError(
+        'denied',
+        `argument ${at} of "${method.slice(0, 64)}" must be ${shown(bound)} here: call it so, or ask for a grant that allows this`,
+      );
+  }
+  const most = 1 + Math.max(...positions.map(([position]) => Number(position)));
+  if (args.length > most && !anyNumber)
+    throw new CapError(
+      'denied',
+      `"${method.slice(0, 64)}" takes at most ${most} argument${most === 1 ? '' : 's'} here: leave out the others, or ask for a grant that allows them`,
+    );
+}
+
+function within(bound: Bound, value: unknown): boolean {
+  if (byText) return 'is' in bound ? String(bound.is) === String(value) : true;
+  if ('is' in bound) return same(bound.is, value);
+  if ('oneOf' in bound) return bound.oneOf.some((choice) => same(choice, value));
+  // NaN compares with nothing; -0 and the infinite are no amounts that a person means.
+  if (typeof value !== 'number' || !Number.isFinite(value) || Object.is(value, -0)) return false;
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = bound;
+  return value >= min && value <= max;
+}
+
+/** The same type and the same value all through; references by identity. What could still change equals nothing. */
+function same(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
+  if (isReference(a) || isReference(b)) return a === b;
+  if (a instanceof Uint8Array && b instanceof Uint8Array)
+    return a.length === b.length && a.every((byte, at) => byte === b[at]);
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, at) => same(item, (b as readonly unknown[])[at]));
+  if (!isPlain(a) || !isPlain(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && same(a[key], (b as Readonly<Record<string, unknown>>)[key]))
+  );
+}
+
+const isPlain = (x: object): x is Readonly<Record<string, unknown>> => Object.getPrototypeOf(x) === Object.prototype;
+
+/** For people: short, and nothing but what the terms say. */
+function shown(bound: Bound): string {
+  if ('is' in bound) return text(bound.is);
+  if ('oneOf' in bound) {
+    const some = bound.oneOf.slice(0, 5).map(text).join(', ');
+    return bound.oneOf.length > 5 ? `one of ${some} and ${bound.oneOf.length - 5} more` : `one of ${some}`;
+  }
+  const { min, max } = bound;
+  if (min === undefined) return `a number of at most ${max}`;
+  return max === undefined ? `a number of at least ${min}` : `a number from ${min} to ${max}`;
+}
+
+function text(data: unknown): string {
+  if (typeof data === 'bigint') return `${data}n`.slice(0, 64);
+  if (typeof data === 'number' || data === undefined) return Object.is(data, -0) ? '-0' : String(data);
+  if (isReference(data)) return 'a certain object';
+  const json = JSON.stringify(data, (_key, item: unknown) =>
+    typeof item === 'bigint' ? `${item}n` : isReference(item) ? 'a certain object' : item,
+  );
+  return json === undefined ? 'certain data' : json.length > 64 ? `${json.slice(0, 63)}…` : json;
+}

@@ -1,0 +1,193 @@
+/**
+ * One grant: the switch, the clock, the counter and the filters of its terms, shared by everything that came out of it.
+ *
+ * Promise: from the revoking turn on nothing is admitted, whoever still holds a face; callers who wait are told at once, drivers at work are
+ * aborted, and what they still answer goes no further. A use is charged in the turn that sends the call, and that and its ledger line are
+ * durable before the call leaves: a crash in between burns the use, the other order would give one back. Its end by time is a turn of its own
+ * with a ledger line, whether or not anybody calls.
+ */
+import {
+  type Bcom,
+  CapError,
+  cancelWake,
+  cut,
+  type Definition,
+  define,
+  ledgerLine,
+  mutant,
+  storeEra,
+  type Table,
+  vatTime,
+  wakeAt,
+} from '@hob/vat';
+import { tellMount, tellOutcome } from './audited.ts';
+import { checkBounds } from './bounds.ts';
+import { spend } from './counted.ts';
+import { checkEra, waitsIn } from './era.ts';
+import type { Rules } from './face.ts';
+import { checkMethod } from './facet.ts';
+import { type FullPolicy, opaque, rulesOf } from './forward.ts';
+import type { Limits } from './terms.ts';
+import { expired, isOver } from './timed.ts';
+
+export type GateState = 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspended';
+
+export interface Gate extends Rules {
+  /** Sets its alarm: once, when it is made. */
+  begin(): void;
+  /** Answers when every driver that worked under the grant is done. */
+  revoke(why: string): Promise<void>;
+  /** Notes that its time is over, if it is: sent by its alarm. */
+  expire(): void;
+  /** The grace is over too: ends what is under way. */
+  finish(): void;
+  /** The store was put back, and its granter (`by`, for the ledger) says that it goes on. */
+  confirm(by: string): void;
+  look(): { readonly state: GateState; readonly usesLeft: number | undefined };
+}
+
+/** What is left of it: `exhausted` is a number, not a state. */
+type Mode = 'live' | 'revoked' | 'expired';
+
+type State = readonly [
+  grant: string,
+  limits: Limits,
+  mode: Mode,
+  left: number | undefined,
+  /** Its alarm, while one is set. */
+  wake: string | undefined,
+  /** Of a membrane. */
+  members: Table<object> | undefined,
+];
+
+// One for all: to make an error is to write down a stack, which costs more than revoking a grant.
+const revoked: CapError = Object.freeze(new CapError('revoked', 'this grant was revoked: ask for a new one'));
+const ended = (mode: Mode): CapError | undefined =>
+  mode === 'live' ? undefined : mode === 'revoked' ? revoked : expired;
+
+const withoutRevoker = mutant('revoker');
+const withoutLatch = mutant('latch');
+const withoutGrace = mutant('grace');
+const passesLate = mutant('late-result');
+const seesThrough = mutant('reveal');
+const refunds = mutant('refund');
+
+const live = ([, { era }, mode]: State): void => {
+  const why = ended(mode);
+  if (why !== undefined) throw why;
+  checkEra(era);
+};
+
+const policy: FullPolicy<State> = {
+  timeless: true,
+  near: ([, limits]) => limits.uses === undefined && limits.where === undefined,
+  note: (state) => {
+    const [grant, limits, mode, left, wake, members] = state;
+    return mode === 'live' && isOver(limits, 0) ? [grant, limits, 'expired', left, wake, members] : undefined;
+  },
+  noted: ([grant, limits, mode, left, wake, members], self) => {
+    ledgerLine('expire', { grant });
+    if (withoutLatch) return [grant, limits, 'live', left, wake, members];
+    if (wake !== undefined) cancelWake(wake);
+    return [grant, limits, mode, left, graceOf(limits, self), members];
+  },
+  before: (state, method, args) => {
+    const [grant, limits, mode, left, wake, members] = state;
+    live(state);
+    const next = left === undefined ? undefined : spend(left);
+    if (limits.methods !== undefined) checkMethod(limits.methods, method);
+    if (limits.where !== undefined) checkBounds(limits.where, method, args);
+    return next === undefined ? undefined : [grant, limits, mode, next, wake, members];
+  },
+  after: ([grant, limits, mode, left, wake, members], method, outcome) => {
+    if (limits.audited) tellOutcome(grant, method, outcome);
+    if (refunds && !outcome.ok && left !== undefined) return [grant, limits, mode, left + 1, wake, members];
+  },
+  live,
+  pass: ([, limits, mode]) => {
+    if (passesLate) return;
+    if (mode === 'revoked') throw revoked;
+    if (isOver(limits, withoutGrace ? 0 : limits.grace)) throw expired;
+  },
+  line: ([grant, { uses }, , left]) =>
+    uses === undefined || left === undefined ? { grant } : { grant, use: uses - left + 1 },
+  cause: ([grant]) => grant,
+  members: ([, , , , , members]) => members,
+  reveal: (state) => {
+    const [grant, { uses, methods, where, audited, mount }, , , , members] = state;
+    live(state);
+    const filters = uses !== undefined || methods !== undefined || where !== undefined || members !== undefined;
+    if (filters && !seesThrough) throw opaque();
+    if (audited) tellMount(grant, mount);
+    return grant;
+  },
+};
+/** The same where outcomes need no line: then a near call of a near object answers at once. */
+const { after: _, ...unaudited } = policy;
+
+/** What is under way may still answer within the grace: from now, for the wall clock or a boot may have ended it before its vat time. */
+const graceOf = ({ grace }: Limits, self: object): string => wakeAt(vatTime() + grace, self, 'finish');
+
+const isState = ([grant, limits, mode, left]: readonly unknown[]): boolean =>
+  typeof grant === 'string' &&
+  typeof limits === 'object' &&
+  Number.isFinite((limits as Limits | null)?.deadline) &&
+  Number.isFinite((limits as Limits | null)?.wallDeadline) &&
+  Number.isSafeInteger((limits as Limits | null)?.era) &&
+  ['live', 'revoked', 'expired'].includes(mode as string) &&
+  (left === undefined || Number.isSafeInteger(left));
+
+export const Gate: Definition<Gate, [...State]> = define(
+  'revocable.grant',
+  (bcom, ...state) => {
+    const [grant, limits, mode, left, wake, members] = state as State;
+    const rules = rulesOf<State>(
+      bcom as unknown as Bcom<never>,
+      (next) => Gate(...next),
+      state as State,
+      limits.audited || refunds ? policy : unaudited,
+    );
+    return {
+      ...rules,
+      begin: () => bcom(Gate(grant, limits, mode, left, wakeAt(limits.deadline, bcom.self, 'expire'), members)),
+      revoke(why) {
+        const stopped = (): Promise<void> => cut(grant, revoked);
+        // A second revocation changes nothing, and a granter whose first was cut off by a crash may repeat it.
+        if (mode === 'revoked') return stopped();
+        ledgerLine('revoke', { grant, why });
+        if (withoutRevoker) return undefined as unknown as Promise<void>;
+        if (wake !== undefined) cancelWake(wake);
+        return bcom(Gate(grant, limits, 'revoked', left, undefined, members), stopped());
+      },
+      expire() {
+        if (mode !== 'live') return undefined;
+        // Woken too early, say by a clock that was read anew: the alarm is set again.
+        if (!isOver(limits, 0))
+          return bcom(Gate(grant, limits, mode, left, wakeAt(limits.deadline, bcom.self, 'expire'), members));
+        return rules.note() as undefined;
+      },
+      finish() {
+        if (mode !== 'expired') return undefined;
+        cut(grant, expired);
+        return bcom(Gate(grant, limits, mode, left, undefined, members));
+      },
+      confirm(by) {
+        if (mode !== 'live' || !waitsIn(limits.era)) return undefined;
+        ledgerLine('confirm', { grant, by });
+        return bcom(Gate(grant, { ...limits, era: storeEra() }, mode, left, wake, members));
+      },
+      look() {
+        if (mode !== 'live') return { state: mode, usesLeft: left };
+        const now = isOver(limits, 0)
+          ? 'expired'
+          : left === 0
+            ? 'exhausted'
+            : waitsIn(limits.era)
+              ? 'suspended'
+              : 'live';
+        return { state: now, usesLeft: left };
+      },
+    };
+  },
+  { shape: isState },
+);

@@ -1,0 +1,192 @@
+/**
+ * Every order of stacking, against an oracle: a call is allowed exactly if each layer allows it. 10,000 random stacks, each with a random
+ * sequence of calls, revocations and clocks.
+ */
+import { becomes, type Definition, define, type Far, openVats, testClock } from '@hob/vat';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { code, say } from '../test/world.ts';
+import { audited, bound, counted, facet, forward, membrane, type Revoker, revocable, timed } from './index.ts';
+
+interface Target {
+  read(n: number): number;
+  write(n: number): number;
+  fail(n: number): never;
+}
+const Target: Definition<Target, []> = define('Target', () => ({
+  read: (n) => n,
+  write: (n) => n,
+  fail: (): never => {
+    throw new RangeError('it always fails');
+  },
+}));
+
+const methods = ['read', 'write', 'fail'] as const;
+type Method = (typeof methods)[number];
+
+const layer = fc.oneof(
+  fc.record({ kind: fc.constant('counted' as const), uses: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({ kind: fc.constant('timed' as const), ms: fc.integer({ min: 1, max: 1000 }) }),
+  fc.record({ kind: fc.constant('facet' as const), only: fc.subarray([...methods], { minLength: 1 }) }),
+  fc.record({
+    kind: fc.constant('bound' as const),
+    method: fc.constantFrom(...methods),
+    max: fc.integer({ min: 0, max: 9 }),
+  }),
+  fc.record({ kind: fc.constant('audited' as const) }),
+  fc.record({ kind: fc.constant('mine' as const) }),
+  fc.record({
+    kind: fc.constantFrom('revocable' as const, 'membrane' as const),
+    uses: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
+    ms: fc.integer({ min: 1, max: 1000 }),
+    only: fc.option(fc.subarray([...methods], { minLength: 1 }), { nil: undefined }),
+  }),
+);
+type Layer = typeof layer extends fc.Arbitrary<infer L> ? L : never;
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('call' as const),
+      method: fc.constantFrom(...methods),
+      n: fc.integer({ min: 0, max: 9 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 400 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('wall' as const), ms: fc.integer({ min: -900, max: 300 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('revoke' as const), which: fc.nat({ max: 7 }) }) },
+);
+
+/** One more forwarder around `cap`, and its revoker. */
+function put(of: Layer, cap: Far<object>): readonly [Far<object>, Far<Revoker> | undefined] {
+  switch (of.kind) {
+    case 'counted':
+      return [counted(cap, of.uses), undefined];
+    case 'timed':
+      return [timed(cap, { for: of.ms }), undefined];
+    case 'facet':
+      return [facet(cap as Far<Target>, of.only), undefined];
+    case 'bound':
+      return [bound(cap, { [of.method]: { 0: { min: 0, max: of.max } } }), undefined];
+    case 'audited':
+      return [audited(cap), undefined];
+    case 'mine':
+      return [mine(cap), undefined];
+    default: {
+      const made = (of.kind === 'membrane' ? membrane : revocable)(cap, {
+        for: of.ms,
+        ...(of.uses === undefined ? {} : { uses: of.uses }),
+        ...(of.only === undefined ? {} : { methods: of.only }),
+      });
+      return [made.cap, made.revoker];
+    }
+  }
+}
+
+/** Odd numbers only. */
+const mine = forward<readonly []>('odd', {
+  before: (_state, _method, [n]) => {
+    if ((n as number) % 2 === 0) throw new RangeError('odd numbers only');
+  },
+});
+
+/** What one layer says, and what it remembers. */
+interface Judge {
+  /** Whether the call passes; charges it if so. */
+  allows(method: Method, n: number): boolean;
+  /** Called at each look at the clocks. */
+  look(vat: number, wall: number): void;
+  revoke?: () => void;
+}
+
+function judge(of: Layer, vat: number, wall: number): Judge {
+  let left = 'uses' in of && of.uses !== undefined ? of.uses : Number.POSITIVE_INFINITY;
+  const ends = 'ms' in of ? [vat + of.ms, wall + of.ms] : [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let over = false;
+  return {
+    look(nowVat, nowWall) {
+      if (nowVat >= (ends[0] as number) || nowWall >= (ends[1] as number)) over = true;
+    },
+    allows(method, n) {
+      if (over || left <= 0) return false;
+      if ('only' in of && of.only !== undefined && !of.only.includes(method)) return false;
+      if (of.kind === 'bound' && of.method === method && n > of.max) return false;
+      if (of.kind === 'mine' && n % 2 === 0) return false;
+      left -= 1;
+      return true;
+    },
+    ...(of.kind === 'revocable' || of.kind === 'membrane' ? { revoke: () => void (over = true) } : {}),
+  };
+}
+
+// All of them in the plain regime; hardened intrinsics change nothing here, so a quarter of them there.
+const runs = Object.isFrozen(Object.prototype) ? 2500 : 10_000;
+
+test('10,000 stacks: allowed means that every layer allows it, in whatever order they are stacked', async () => {
+  const clock = testClock();
+  const vats = await openVats({ clock });
+  let stacks = 0;
+  let allowed = 0;
+  let refused = 0;
+  try {
+    const target = await vats.vat('grants').spawn(Target());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.boolean(),
+        fc.array(layer, { minLength: 1, maxLength: 5 }),
+        fc.array(step, { minLength: 1, maxLength: 10 }),
+        async (near, layers, steps) => {
+          stacks += 1;
+          const revokers: (Far<Revoker> | undefined)[] = [];
+          const judges = layers.map((of) => judge(of, clock.boottime(), clock.wall()));
+          let cap = target as Far<object>;
+          const stack = (): void => {
+            for (const of of layers) {
+              const [made, revoker] = put(of, cap);
+              cap = made;
+              revokers.push(revoker);
+            }
+          };
+          // Within a turn they are near each other and what is behind them; outside, each is made in a turn of its own, by the clocks
+          // of that: it has to be over before they move.
+          await vats.vat('grants').turn(() => void (near && stack()));
+          if (!near) stack();
+          await becomes(cap);
+          for (const each of steps) {
+            if (each.do === 'pass') clock.advance(each.ms);
+            else if (each.do === 'wall') clock.stepWall(each.ms);
+            else if (each.do === 'revoke') {
+              const which = each.which % layers.length;
+              const revoker = revokers[which];
+              if (revoker === undefined) continue;
+              await say(revoker, 'revoke');
+              judges[which]?.revoke?.();
+            } else {
+              // From the outermost in: a layer that is not reached looks at no clock and charges nothing.
+              let passes = true;
+              for (const one of [...judges].reverse()) {
+                one.look(clock.boottime(), clock.wall());
+                passes = one.allows(each.method, each.n);
+                if (!passes) break;
+              }
+              const answer = await code(say(cap, each.method, each.n));
+              const expected = !passes ? 'refused' : each.method === 'fail' ? 'failed' : 'ok';
+              const was = answer === 'ok' ? 'ok' : answer.startsWith('RangeError: it always') ? 'failed' : 'refused';
+              expect(was, answer).toBe(expected);
+              if (passes) allowed += 1;
+              else refused += 1;
+            }
+            // What a wake notices at its vat time is noticed whoever calls.
+            for (const one of judges) one.look(clock.boottime(), Number.NEGATIVE_INFINITY);
+          }
+        },
+      ),
+      { numRuns: runs },
+    );
+    expect(stacks).toBeGreaterThanOrEqual(runs);
+    expect(Math.min(allowed, refused)).toBeGreaterThan(runs / 2);
+  } finally {
+    await vats.close();
+  }
+}, 120_000);

@@ -1,0 +1,108 @@
+/** What most tests of this package need: vats with a clock that is turned by hand, an object worth protecting, and eyes on the ledger. */
+import { type AnyDefinition, CapError, type Definition, define, driver, E, exportLedger, type Far, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vat, type Vats } from '@hob/vat'; // biome-ignore format: one line
+import { onTestFinished } from 'vitest';
+import { definitions } from '../src/index.ts';
+
+export interface Box {
+  read(): string;
+  write(text: string): void;
+  fail(): never;
+  open(name: string): Box;
+  /** Objects inside of data. */
+  deep(): { readonly list: readonly { readonly inner: Box }[]; readonly self: Box };
+  /** What it is given. */
+  give(what: unknown): unknown;
+  /** Calls what it is given. */
+  call(what: object, method: string, ...args: readonly unknown[]): unknown;
+  same(a: unknown, b: unknown): boolean;
+  isSelf(what: unknown): boolean;
+}
+export const Box: Definition<Box, [text: string]> = define('Box', (bcom, text) => ({
+  read: () => text,
+  write: (next) => bcom(Box(next)),
+  fail: (): never => {
+    throw new CapError('NOT_FOUND', 'there is no such file');
+  },
+  open: (name) => spawn(Box(`${text}/${name}`)),
+  deep: () => ({ list: [{ inner: spawn(Box('inner')) }], self: bcom.self }),
+  give: (what) => what,
+  call: (what, method, ...args) =>
+    (E(what) as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[method]?.(...args),
+  same: (a, b) => a === b,
+  isSelf: (what) => what === bcom.self,
+}));
+
+export interface World {
+  readonly clock: TestClock;
+  readonly store: Store;
+  readonly vats: Vats;
+  readonly vat: Vat;
+  readonly box: Far<Box>;
+}
+
+/** Ends with the test. `durable`: its vats last, with these definitions besides. */
+export async function world(durable?: readonly AnyDefinition[]): Promise<World> {
+  const clock = testClock();
+  const store = await openStore({ memory: true });
+  const vats = await openVats({
+    store,
+    clock,
+    ...(durable === undefined ? {} : { definitions: [...definitions, Box, ...durable] }),
+  });
+  onTestFinished(async () => {
+    await vats.close();
+    await store.close();
+  });
+  return { clock, store, vats, vat: vats.vat('grants'), box: await vats.vat('boxes').spawn(Box('box')) };
+}
+
+export const code = (promise: PromiseLike<unknown> | undefined): Promise<string> =>
+  Promise.resolve(promise).then(
+    () => 'ok',
+    (error: { code?: string }) => error.code ?? String(error),
+  );
+
+/** A message by whatever name. */
+export const say = (cap: unknown, method: string, ...args: readonly unknown[]): Promise<unknown> =>
+  method === ''
+    ? (E(cap as object) as unknown as (...args: readonly unknown[]) => Promise<unknown>)(...args)
+    : ((E(cap as object) as unknown as Record<string, (...args: readonly unknown[]) => Promise<unknown>>)[method]?.(
+        ...args,
+      ) as Promise<unknown>);
+
+/** Ledger lines without what differs from run to run. */
+export async function lines(store: Store, kind?: string): Promise<readonly Record<string, unknown>[]> {
+  const all: Record<string, unknown>[] = [];
+  for await (const line of exportLedger(store)) {
+    const { v: _, seq: __, t: ___, vt: ____, prev: _____, crc: ______, ...rest } = JSON.parse(line);
+    if (kind === undefined ? rest.k !== 'genesis' : rest.k === kind) all.push(rest);
+  }
+  return all;
+}
+
+export const jobs = async (count = 20): Promise<void> => {
+  for (let i = 0; i < count; i += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+interface SlowCall {
+  readonly signal: AbortSignal;
+  answer(value: unknown): void;
+  readonly cause: readonly string[];
+}
+export interface Slow {
+  slow(): unknown;
+  read(): string;
+}
+/** A driver that answers when it is told to. */
+export function slowDriver(): { readonly cap: Far<Slow>; readonly calls: SlowCall[] } {
+  const calls: SlowCall[] = [];
+  const cap = driver<Slow>({
+    read: () => 'read',
+    slow: (_args, { signal, cause }) =>
+      new Promise<unknown>((answer) => {
+        void signal.aborted; // made here: a driver that looks
+        calls.push({ signal, answer, cause });
+      }),
+  });
+  return { cap, calls };
+}

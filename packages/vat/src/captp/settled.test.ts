@@ -1,0 +1,116 @@
+/** Promises that are settled and mentioned again: also by what they became. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { HobPeer } from '../../test/hob-peer.ts';
+import { ask, endoPeer, wire } from '../../test/wire.ts';
+import { memoryPair } from '../drivers/memory-pair.ts';
+import { driver, E, type Far, openVats, promise, type Vats } from '../index.ts';
+import { type Connection, captp } from './captp.ts';
+
+interface Knots {
+  /** A list that contains the promise of itself. */
+  knot(): { p: Promise<unknown> };
+  /** Two lists, each of which contains the promise of the other. */
+  pair(): { x: Promise<unknown>; y: Promise<unknown> };
+  again(): { p: Promise<string> };
+}
+const known = promise<string>();
+known.resolver.resolve('known');
+const knots = driver<Knots>({
+  knot: () => {
+    const made = promise<unknown>();
+    queueMicrotask(() => made.resolver.resolve([made.promise]));
+    return { p: made.promise };
+  },
+  pair: () => {
+    const [x, y] = [promise<unknown>(), promise<unknown>()];
+    queueMicrotask(() => {
+      x.resolver.resolve([y.promise, new Uint8Array([1])]);
+      y.resolver.resolve([x.promise, new Uint8Array([2])]);
+    });
+    return { x: x.promise, y: y.promise };
+  },
+  again: () => ({ p: known.promise }),
+});
+
+let vats: Vats;
+const open: Connection[] = [];
+beforeEach(async () => {
+  vats = await openVats();
+});
+afterEach(async () => {
+  for (const connection of open.splice(0)) {
+    connection.close();
+    await connection.closed;
+  }
+  await vats.close();
+});
+const peer = (): { readonly peer: HobPeer; readonly host: Connection } => {
+  const [ours, theirs] = memoryPair();
+  const host = captp(ours, { bootstrap: knots });
+  open.push(host);
+  return { peer: new HobPeer(theirs), host };
+};
+const quiet = async (): Promise<void> => {
+  for (let i = 0; i < 10; i += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test.each(['hob.1', 'captp'] as const)(
+  '%s: what contains the promise of itself crosses, and ends there',
+  async (dialect) => {
+    const [a, b] = memoryPair();
+    const host = captp(a, { dialect, bootstrap: knots });
+    const client = captp<Knots>(b, { dialect });
+    open.push(host, client);
+    const far = client.bootstrap as Far<Knots>;
+    for (let i = 0; i < 3; i += 1) {
+      const { p } = await E(far).knot();
+      const [inner] = (await p) as [Promise<unknown>];
+      expect(await inner).toBe(await p);
+      const { x, y } = await E(far).pair();
+      const [inX, one] = (await x) as [Promise<unknown>, Uint8Array];
+      expect([await inX, one]).toEqual([await y, new Uint8Array([1])]);
+      expect(((await y) as unknown[])[1]).toEqual(new Uint8Array([2]));
+    }
+    await quiet();
+    expect(host.stats()).toMatchObject({ questions: 0, promises: 0 });
+    expect(client.stats()).toMatchObject({ questions: 0, promises: 0 });
+    if (dialect === 'hob.1') expect(host.stats()).toMatchObject({ exports: 1, imports: 1, bytes: 500 });
+  },
+);
+
+test('a settled promise keeps its number until it is given back; a mention that crosses is told of again', async () => {
+  const { peer: client, host } = peer();
+  client.say(['deliver', 0, 'again', [], 1]);
+  await client.until(([name]) => name === 'resolve');
+  client.say(['deliver', 0, 'again', [], 2]);
+  const [, , { p: first }] = (await client.until(([name, id]) => name === 'return' && id === 1)) as never as [0, 0, { p: { n: number } }]; // biome-ignore format: one line
+  expect(JSON.parse(await client.answer(2))).toEqual({ p: first });
+  // Dropped before the second mention was heard.
+  const told = (): number => client.said.filter(([name, id]) => name === 'resolve' && id === first.n).length;
+  expect(told()).toBe(1);
+  client.say(['drop', first.n, 1]);
+  await quiet();
+  expect(told()).toBe(2);
+  client.say(['drop', first.n, 0]);
+  await quiet();
+  expect(told()).toBe(2);
+  client.say(['drop', first.n, 1]);
+  await quiet();
+  expect(host.stats().exports).toBe(1);
+  expect(told()).toBe(2);
+});
+
+test('an Endo peer passes a promise again after it was settled, and says no more of it', async () => {
+  const { Far } = await import('@endo/pass-style');
+  const [ours, theirs] = wire();
+  const connection = captp<{ give(): { p: Promise<string> } }>(ours, { dialect: 'captp', bootstrap: knots });
+  open.push(connection);
+  const p = Promise.resolve('kept');
+  const { bootstrap } = endoPeer(theirs, Far('peer', { give: () => Object.freeze({ p }) }));
+  for (let i = 0; i < 3; i += 1) {
+    const given = (await E(connection.bootstrap).give()) as { p: Promise<string> };
+    expect(await given.p).toBe('kept');
+    await quiet();
+    expect(await ((await ask(bootstrap, 'again')) as { p: Promise<string> }).p).toBe('known');
+  }
+});
