@@ -74,6 +74,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/eventual.test.ts', 'packages/vat/src/model.test.ts'],
   },
   {
+    name: 'vat-resolved-bytes',
+    breaks: 'data in which a promise became bytes is handed on as it is',
+    tests: ['packages/vat/src/values.test.ts'],
+  },
+  {
     name: 'vat-frozen-data',
     breaks: 'what was passed can be changed by its receiver',
     tests: ['packages/vat/src/values.test.ts'],

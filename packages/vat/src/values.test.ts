@@ -227,6 +227,26 @@ test('bytes that two are promised are two copies', async () => {
   expect(await E(source).get()).toEqual(Uint8Array.of(1));
 });
 
+test('bytes that came by a promise within data are copied like any others when that data is handed on', async () => {
+  const kept = await vats.vat('b').spawn(Keep(0));
+  const Handing: Definition<{ take(data: { bytes: Uint8Array }): unknown }, [to: object]> = define(
+    'Handing',
+    (_bcom, to) => ({
+      take: (data) => {
+        const sent = E(to as Far<Keep>).put(data);
+        data.bytes[0] = 9;
+        return sent;
+      },
+    }),
+  );
+  const source = await vats.vat('a').spawn(Keep(Uint8Array.of(1)));
+  const handing = await vats.vat('a').spawn(Handing(kept as object));
+  const bytes = E(source).get() as unknown as Promise<Uint8Array>;
+  await bytes;
+  await E(handing).take({ bytes } as never);
+  expect(await E(kept).get()).toEqual({ bytes: Uint8Array.of(1) });
+});
+
 test('a SharedArrayBuffer behind bytes is left behind', async () => {
   const shared = new Uint8Array(new SharedArrayBuffer(2));
   const far = await vats.vat('a').spawn(Keep(shared));

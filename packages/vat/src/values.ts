@@ -20,6 +20,7 @@ export const maxDepth = 128;
 const unfrozen = mutant('vat-frozen-data');
 const asThrown = mutant('vat-thrown');
 const expands = mutant('vat-shared-data');
+const knownAsClean = mutant('vat-resolved-bytes');
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
@@ -459,7 +460,8 @@ export function resolved(
   const copy: object = Array.isArray(value)
     ? value.map((item) => resolved(item, pending, copies))
     : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
-  new Copied(copy, Copied.isClean(value), Copied.size(value));
+  // Not known as clean: what a promise became may be bytes, which whoever hands this on could change afterwards.
+  new Copied(copy, knownAsClean, Copied.size(value));
   withPromises.add(copy);
   copies.set(value, copy);
   return Object.freeze(copy);
