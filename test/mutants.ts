@@ -170,7 +170,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'captp-flush',
     breaks:
       'whether what was sent before has arrived is answered before it has: a third party’s messages are overtaken',
-    tests: ['packages/vat/src/captp/captp.test.ts', 'packages/vat/src/captp/random.test.ts'],
+    tests: ['packages/vat/src/captp/order.test.ts'],
   },
   {
     name: 'captp-mentions',
