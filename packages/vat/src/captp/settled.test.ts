@@ -116,8 +116,8 @@ test('an Endo peer passes a promise again after it was settled, and says no more
   }
 });
 
-// What is sent to such a ring without an answer goes round for ever, a frame each way for each round; with an answer it ends
-// at the limit of unanswered calls. To notice, a promise that becomes the receiver's own would have to be told of at once.
+// What is sent to such a ring goes round until the limit of unanswered calls (65,536 rounds, a frame each way), and then breaks with
+// `limit`. To notice at once, a promise that becomes the receiver's own would have to be told of before it is settled.
 test.skip('a ring of promises through two vats breaks with cycle, and nothing goes round in it', async () => {
   const wire = new StepWire();
   const there = promise<unknown>();
