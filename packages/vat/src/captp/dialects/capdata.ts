@@ -71,7 +71,7 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming): CapData
         tag: 'bytes',
         payload: Buffer.from(item.buffer, item.byteOffset, item.length).toString('base64'),
       };
-    if (item instanceof Error) return errorData(errorText(item));
+    if (item instanceof Error) return errorData(errorText(item, slots));
     return refuse('only data, bytes, errors, references and promises can be sent');
   };
   const encodeRecord = (record: Readonly<Record<string, unknown>>): object => {

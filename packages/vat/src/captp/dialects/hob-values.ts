@@ -79,7 +79,7 @@ function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   const slot = slots.give(value);
   if (slot !== undefined) return slotJson(slot);
   if (value instanceof Uint8Array) return { '@': 'bytes', at: bytes.take(value), n: value.length };
-  if (value instanceof Error) return { '@': 'error', ...outward(value) };
+  if (value instanceof Error) return { '@': 'error', ...outward(value, slots) };
   return refuse('only data, bytes, errors, references and promises can be sent');
 }
 

@@ -71,7 +71,7 @@ class HobTongue implements Tongue {
   }
 
   refuse(question: number, error: unknown): void {
-    const { code, message } = outward(error);
+    const { code, message } = outward(error, this.#slots);
     this.#add(JSON.stringify(['fail', question, code, message]));
   }
 
@@ -81,7 +81,7 @@ class HobTongue implements Tongue {
   }
 
   break(promise: number, error: unknown): void {
-    const { code, message } = outward(error);
+    const { code, message } = outward(error, this.#slots);
     this.#add(JSON.stringify(['break', promise, code, message]));
   }
 
