@@ -13,7 +13,7 @@ const onFault = requires('linux', 'cc');
 onFault(
   'a call to the disk fails: the bank is whole, who waited was told, and turns go on in the same process',
   async () => {
-    const { faults, rows, calls } = await inject({ hard: false, from: 10, every: 23 }); // 10: the switch to the write-ahead log
+    const { faults, rows, calls } = await inject({ hard: false, from: 10, every: 31 }); // 10: the switch to the write-ahead log
     expect(faults).toEqual([]);
     expect(Object.values(calls).every((count) => count > 50)).toBe(true);
     for (const name of ['EIO once', 'ENOSPC once']) {
@@ -30,7 +30,7 @@ onFault(
 onFault(
   'a call to the disk fails, then the process is killed and the power fails: the same, from what the disk holds',
   async () => {
-    const { faults, rows } = await inject({ hard: true, from: 10, every: 131 });
+    const { faults, rows } = await inject({ hard: true, from: 10, every: 191 });
     expect(faults).toEqual([]);
     expect(Object.keys(rows).length).toBe(4);
   },

@@ -45,15 +45,25 @@ export interface Seam {
 }
 
 /** In this process: its own objects come home unwrapped, our promises as ordinary ones, the rest as it is. */
-export function giveLocally(value: unknown): unknown {
+export const giveLocally = (value: unknown): unknown => give(value, new Map());
+
+function give(value: unknown, given: Map<object, unknown>): unknown {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
   const target = targetOf(value);
   if (target !== undefined) return target instanceof Foreign && target.local ? target.object : value;
   const vow = vowOf(value);
   if (vow !== undefined) return vow.promise();
-  if (Array.isArray(value)) return Object.freeze(value.map(giveLocally));
-  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, giveLocally(item)])));
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value;
+  // What is shared stays shared: written out it can be as large as 2 to its depth.
+  const known = given.get(value);
+  if (known !== undefined) return known;
+  const made = Object.freeze(
+    Array.isArray(value)
+      ? value.map((item) => give(item, given))
+      : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, give(item, given)])),
+  );
+  given.set(value, made);
+  return made;
 }
 
 /** Pays for nothing: the other side has its own budgets. */

@@ -18,27 +18,34 @@ import { leaveBy, Vow, vowOf } from './vow.ts';
 export const maxDepth = 128;
 
 const unfrozen = mutant('vat-frozen-data');
-const knownAsClean = mutant('vat-resolved-bytes');
 const asThrown = mutant('vat-thrown');
+const expands = mutant('vat-shared-data');
+const knownAsClean = mutant('vat-resolved-bytes');
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-// On what was built and frozen by the walk below, and nothing else. A WeakSet of all of it makes each addition cost more the more
-// data a process holds (bench revocable: 5 us an object beside 100,000 grants, three quarters of the time of listing them).
-class Clean extends Given {
-  /** What it takes up, about: for who holds it once more. */
+/**
+ * The mark of a copy that was built here, put on before it is frozen: a private field, as on a promise of ours (`vow.ts`). In
+ * a WeakSet 20,000 small records cost three times as much as making them, most of it in the garbage collector.
+ */
+class Copied extends Given {
+  /** Whether it can be passed as it is: there are no bytes in it, which cannot be frozen. */
+  readonly #clean: boolean;
+  /** About what it takes. */
   readonly #bytes: number;
-  constructor(copy: object, bytes: number) {
+  constructor(copy: object, clean: boolean, bytes: number) {
     super(copy);
-    this.#bytes = bytes;
+    this.#clean = clean;
+    this.#bytes = bytes > 64 ? bytes : 16;
   }
-  static is(x: object): boolean {
-    return #bytes in x;
+  static isClean(x: object): boolean {
+    return #clean in x && x.#clean;
   }
-  static bytes(x: object): number | undefined {
-    return #bytes in x ? x.#bytes : undefined;
+  /** Counted once where it was made: the same frozen data handed on costs its holder a pointer. */
+  static size(x: object): number {
+    return #bytes in x ? x.#bytes : 16;
   }
 }
 const passStyle = Symbol.for('passStyle');
@@ -50,7 +57,7 @@ interface Walk {
   /** Bytes met: they cannot be frozen, so what holds them is copied each time. */
   mutable: boolean;
   bytes: number;
-  /** Objects met, and the copies of the larger ones once there were many: shared data cannot cost 2^depth steps. */
+  /** Objects met, and the copies of large ones once there were many: shared data cannot cost 2^depth steps. */
   objects: number;
   copies: Map<object, object> | undefined;
 }
@@ -107,9 +114,8 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
     if (isForeign(value)) into.promises = true;
     return value;
   }
-  if (Clean.is(value)) {
-    // Counted once where it was made: the same frozen data handed on costs its holder a pointer.
-    into.bytes += Clean.bytes(value) ?? 16;
+  if (Copied.isClean(value)) {
+    into.bytes += Copied.size(value);
     if (withPromises.has(value)) notePromises(value, into);
     return value;
   }
@@ -128,9 +134,9 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
   const proto: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
     if (proto !== Array.prototype) refuse('an array of a class of its own cannot be passed: use a plain array');
-    return remember(value, into, depth);
+    return copied(value, into, depth);
   }
-  if (proto === Object.prototype || proto === null) return remember(value, into, depth);
+  if (proto === Object.prototype || proto === null) return copied(value, into, depth);
   return (
     remotable(value, into) ??
     refuse(
@@ -139,36 +145,32 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
   );
 }
 
-/** Makes a frozen copy and remembers that it is one. */
-function remember(original: object, into: Walk, depth: number): object {
+/** Makes a frozen copy that is known as one. */
+function copied(original: object, into: Walk, depth: number): object {
   const known = into.copies?.get(original);
   if (known !== undefined) {
-    into.bytes += Clean.bytes(known) ?? sizes.get(known) ?? 16;
+    into.bytes += Copied.size(known);
     if (withPromises.has(known)) into.promises = true;
-    if (!Clean.is(known)) into.mutable = true;
+    if (!Copied.isClean(known)) into.mutable = true;
     return known;
   }
   const { bytes, promises, mutable } = into;
   into.objects += 1;
-  if (into.objects === few) into.copies = new Map();
+  if (into.objects === few) into.copies ??= new Map();
+  const { objects } = into;
   into.promises = false;
   into.mutable = false;
-  const { objects } = into;
   const copy = Array.isArray(original) ? walkArray(original, into, depth) : walkRecord(original, into, depth);
-  const taken = into.bytes - bytes;
-  // Small ones count as a pointer, which is what handing them on costs.
-  if (!into.mutable) new Clean(copy, taken > 64 ? taken : 16);
-  else if (taken > 64) sizes.set(copy, taken);
+  const size = into.bytes - bytes;
+  new Copied(copy, !into.mutable, size);
   if (!unfrozen) Object.freeze(copy);
   if (into.promises) withPromises.add(copy);
   into.promises ||= promises;
   into.mutable ||= mutable;
-  if (into.objects > objects || taken > small) into.copies?.set(original, copy);
+  if (into.objects > objects || size > small) into.copies?.set(original, copy);
   return copy;
 }
 
-// Of what holds bytes, where it is large enough to matter.
-const sizes = new WeakMap<object, number>();
 const withPromises = new WeakSet<object>();
 
 /** Of a copy made before: what is in it counts again for this one. */
@@ -177,9 +179,13 @@ function notePromises(copy: object, into: Walk): void {
   else notePromise(into);
 }
 
-function holdsPromise(value: unknown): boolean {
+function holdsPromise(value: unknown, seen: Set<object> = new Set()): boolean {
   if (typeof value !== 'object' || value === null || ByReference.is(value)) return false;
-  return types.isPromise(value) || (withPromises.has(value) && Object.values(value).some(holdsPromise));
+  if (types.isPromise(value)) return true;
+  if (!withPromises.has(value) || seen.has(value)) return false;
+  // Once: data that is shared all the way down has as many ways through it as 2 to its depth.
+  if (!expands) seen.add(value);
+  return Object.values(value).some((item) => holdsPromise(item, seen));
 }
 
 function notePromise(into: Walk): void {
@@ -228,11 +234,19 @@ function plain(own: PropertyDescriptor, key: string | number): unknown {
 }
 
 function walkBytes(bytes: Uint8Array, into: Walk): Uint8Array {
+  const known = into.copies?.get(bytes) as Uint8Array | undefined;
+  if (known !== undefined) {
+    into.bytes += 16 + known.length;
+    into.mutable = true;
+    return known;
+  }
   // From its internal slots: an iterator or a length of its own is not asked.
   if (bytesAreGone(bytes)) return refuse('these bytes were transferred elsewhere');
   const copy = new Uint8Array(bytes);
   into.mutable = true;
   into.bytes += 16 + copy.length;
+  into.copies ??= new Map();
+  into.copies.set(bytes, copy);
   return copy;
 }
 
@@ -392,8 +406,7 @@ export function passArgs(args: unknown[], account: Account): Passed {
  * copied here, unless it holds bytes, which cannot be frozen.
  */
 export function decoded(made: object, promises: boolean, mutable: boolean, bytes: number): void {
-  if (!mutable) new Clean(made, bytes > 64 ? bytes : 16);
-  else if (bytes > 64) sizes.set(made, bytes);
+  if (!mutable || bytes > 0) new Copied(made, !mutable, bytes);
   if (promises) withPromises.add(made);
 }
 
@@ -423,17 +436,33 @@ leaveBy((value) => {
   return withPromises.has(value) || isForeign(value) ? giveLocally(value) : value;
 });
 
+/** Whether its holders may have it in common: it cannot be changed. */
+export const shareable = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  Copied.isClean(value) ||
+  ByReference.is(value) ||
+  types.isPromise(value) ||
+  types.isNativeError(value);
+
 /** Puts in place of promises what they have become: in the receiving turn a resolved promise is its value. */
-export function resolved(value: unknown, pending: (vow: Vow) => unknown): unknown {
+export function resolved(
+  value: unknown,
+  pending: (vow: Vow) => unknown,
+  copies: Map<object, object> = new Map(),
+): unknown {
   if (typeof value !== 'object' || value === null || ByReference.is(value)) return value;
   const vow = vowOf(value);
   if (vow !== undefined) return vow.settled === 'fulfilled' ? fulfilment(vow) : pending(vow);
   if (!withPromises.has(value)) return value;
+  const known = expands ? undefined : copies.get(value);
+  if (known !== undefined) return known;
   const copy: object = Array.isArray(value)
-    ? value.map((item) => resolved(item, pending))
-    : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending)]));
+    ? value.map((item) => resolved(item, pending, copies))
+    : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
   // Not known as clean: what a promise became may be bytes, which whoever hands this on could change afterwards.
-  if (knownAsClean) new Clean(copy, 16);
+  new Copied(copy, knownAsClean, Copied.size(value));
   withPromises.add(copy);
+  copies.set(value, copy);
   return Object.freeze(copy);
 }

@@ -633,6 +633,7 @@ export class World {
       party.minted.length = 0;
       party.references.clear();
     }
+    this.#last.clear();
     this.#seen.length = 0;
     this.#sendings.length = 0;
     this.#delivered.length = 0;

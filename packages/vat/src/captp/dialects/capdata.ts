@@ -6,10 +6,11 @@
  * error's code is the beginning of its message.
  */
 import { CapError } from '../../errors.ts';
-import { decoded } from '../../values.ts';
+import { decoded, shareable } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
 import { errorFrom, errorText, mostErrors } from './errors.ts';
+import { Room, special } from './room.ts';
 import { checkStructure, isId, parse } from './structure.ts';
 import { Symbols } from './symbols.ts';
 
@@ -31,20 +32,27 @@ const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-export function toCapData(value: unknown, slots: Slots, naming: Naming): CapData {
+export function toCapData(value: unknown, slots: Slots, naming: Naming, { frameBytes }: Limits): CapData {
+  const room = new Room(frameBytes);
   const given: string[] = [];
   const indices = new Map<string, number>();
   const encode = (item: unknown): unknown => {
+    room.take(1);
     switch (typeof item) {
       case 'string':
+        room.take(item.length);
+        return item;
       case 'boolean':
         return item;
       case 'number':
         return Number.isFinite(item) ? item : { [kind]: String(item) };
       case 'undefined':
         return { [kind]: 'undefined' };
-      case 'bigint':
-        return { [kind]: 'bigint', digits: String(item) };
+      case 'bigint': {
+        const digits = String(item);
+        room.take(digits.length);
+        return { [kind]: 'bigint', digits };
+      }
       case 'symbol':
         return { [kind]: 'symbol', name: nameOf(item) };
       default:
@@ -55,6 +63,7 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming): CapData
     if (Array.isArray(item)) return item.map(encode);
     const proto: unknown = Object.getPrototypeOf(item);
     if (proto === Object.prototype || proto === null) return encodeRecord(item as Readonly<Record<string, unknown>>);
+    room.take(special);
     const slot = slots.give(item);
     if (slot !== undefined) {
       const name = naming.write(slot);
@@ -65,18 +74,27 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming): CapData
       }
       return slot.kind === 'object' ? { [kind]: 'slot', iface: 'Alleged: Cap', index } : { [kind]: 'slot', index };
     }
-    if (item instanceof Uint8Array)
+    if (item instanceof Uint8Array) {
+      room.take(item.length);
       return {
         [kind]: 'tagged',
         tag: 'bytes',
         payload: Buffer.from(item.buffer, item.byteOffset, item.length).toString('base64'),
       };
-    if (item instanceof Error) return errorData(errorText(item, slots));
+    }
+    if (item instanceof Error) {
+      const text = errorText(item, slots);
+      room.take(text.length);
+      return errorData(text);
+    }
     return refuse('only data, bytes, errors, references and promises can be sent');
   };
   const encodeRecord = (record: Readonly<Record<string, unknown>>): object => {
     const made: Record<string, unknown> = {};
-    for (const [key, item] of Object.entries(record)) if (key !== kind) made[key] = encode(item);
+    for (const [key, item] of Object.entries(record)) {
+      room.take(key.length);
+      if (key !== kind) made[key] = encode(item);
+    }
     if (!Object.hasOwn(record, kind)) return made;
     const original = encode(record[kind]);
     return Object.keys(made).length === 0
@@ -142,6 +160,7 @@ export class CapDataDecoder {
     if (!(index in this.#taken)) this.#taken[index] = this.#naming.read(this.#slots[index] as string);
     const value = this.#taken[index];
     if (value instanceof Promise) this.promises = true;
+    else if (!shareable(value)) this.#mutable = true;
     return value;
   }
 

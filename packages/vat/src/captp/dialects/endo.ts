@@ -21,6 +21,7 @@ import {
 } from '../session/operations.ts';
 import { type CapData, CapDataDecoder, errorData, type Naming, toCapData } from './capdata.ts';
 import { errorText, inward } from './errors.ts';
+import { tooLarge } from './room.ts';
 import { checkStructure, isId, parse, tooLong } from './structure.ts';
 
 /** Objects and promises are numbered apart here, and from 0; in the core they share numbers, and 0 is the bootstrap. */
@@ -154,7 +155,7 @@ class EndoTongue implements Tongue, Naming {
   flush(): void {}
 
   #capData(value: unknown): CapData {
-    return toCapData(value, this.#slots, this);
+    return toCapData(value, this.#slots, this, this.#limits);
   }
 
   #say(message: Message, wait = false): void {
@@ -289,8 +290,6 @@ const exception = (error: unknown, slots: Slots): CapData => ({
   body: JSON.stringify(errorData(errorText(error, slots))),
   slots: [],
 });
-
-const tooLarge = (): CapError => new CapError('limit', 'this is larger than a frame may be: send it in parts');
 
 const slotName = /^[opq][+-]\d{1,15}$/;
 

@@ -8,16 +8,17 @@
  */
 import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
-import { decoded } from '../../values.ts';
+import { decoded, shareable } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slot, type Slots, Violation } from '../session/operations.ts';
 import { inward, mostErrors, outward } from './errors.ts';
+import { Room, special } from './room.ts';
 import { isId } from './structure.ts';
 import { Symbols } from './symbols.ts';
 
 const at = 64;
 /** Structural characters of a value that JSON lacks, at most: those of an error. */
-const special = 6;
+const specialTokens = 6;
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
@@ -27,8 +28,13 @@ const refuse = (what: string): never => {
 export class Outgoing {
   readonly parts: Uint8Array[] = [];
   length = 0;
+  readonly room: Room;
   /** At most so many structural characters come of lists and records. */
   tokens = 0;
+
+  constructor({ frameBytes }: Limits) {
+    this.room = new Room(frameBytes);
+  }
 
   take(bytes: Uint8Array): number {
     const from = this.length;
@@ -40,8 +46,11 @@ export class Outgoing {
 
 /** `value` as JSON.stringify takes it: itself, if there is nothing in it that JSON lacks. */
 export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
+  bytes.room.take(1);
   switch (typeof value) {
     case 'string':
+      bytes.room.take(value.length);
+      return value;
     case 'boolean':
       return value;
     case 'number':
@@ -49,8 +58,11 @@ export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
       return { '@': 'number', v: Object.is(value, -0) ? '-0' : String(value) };
     case 'undefined':
       return { '@': 'undefined' };
-    case 'bigint':
-      return { '@': 'bigint', v: String(value) };
+    case 'bigint': {
+      const v = String(value);
+      bytes.room.take(v.length);
+      return { '@': 'bigint', v };
+    }
     case 'symbol':
       return { '@': 'symbol', v: Symbol.keyFor(value) ?? refuse('only registered symbols (Symbol.for) can be passed') };
     default:
@@ -67,7 +79,7 @@ function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
       const item: unknown = value[i];
       const made = encode(item, slots, bytes);
       if (made === item) continue;
-      bytes.tokens += special;
+      bytes.tokens += specialTokens;
       copy ??= value.slice();
       copy[i] = made;
     }
@@ -76,10 +88,15 @@ function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   const proto: unknown = Object.getPrototypeOf(value);
   if (proto === Object.prototype || proto === null)
     return encodeRecord(value as Readonly<Record<string, unknown>>, slots, bytes);
+  bytes.room.take(special);
   const slot = slots.give(value);
   if (slot !== undefined) return slotJson(slot);
   if (value instanceof Uint8Array) return { '@': 'bytes', at: bytes.take(value), n: value.length };
-  if (value instanceof Error) return { '@': 'error', ...outward(value, slots) };
+  if (value instanceof Error) {
+    const said = outward(value, slots);
+    bytes.room.take(said.message.length);
+    return { '@': 'error', ...said };
+  }
   return refuse('only data, bytes, errors, references and promises can be sent');
 }
 
@@ -88,9 +105,10 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
   let keys = 0;
   for (const key in record) {
     const item = record[key];
+    bytes.room.take(key.length);
     const made = encode(item, slots, bytes);
     keys += 1;
-    if (made !== item) bytes.tokens += special;
+    if (made !== item) bytes.tokens += specialTokens;
     if (copy === undefined) {
       if (made === item && key.charCodeAt(0) !== at) continue;
       copy = {};
@@ -285,6 +303,7 @@ export class Decoder {
         if (!isId(n)) throw malformed(kind);
         const value = this.#slots.take({ kind, id: n });
         if (value instanceof Promise) this.promises = true;
+        else if (kind === 'answer' && !shareable(value)) this.mutable = true;
         return value;
       }
       case 'bytes': {

@@ -18,6 +18,7 @@ import {
 } from '../session/operations.ts';
 import { inward, outward } from './errors.ts';
 import { Decoder, encode, Incoming, Outgoing } from './hob-values.ts';
+import { tooLarge } from './room.ts';
 import { checkStructure, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
 
 /** A frame with this much in it leaves without waiting for the end of the turn. */
@@ -58,13 +59,13 @@ class HobTongue implements Tongue {
 
   deliver(to: Slot, method: string, args: readonly unknown[], question: number): void {
     const target = to.kind === 'answer' ? [to.id] : to.id;
-    const bytes = new Outgoing();
+    const bytes = new Outgoing(this.#limits);
     const said = args.length === 0 ? nothing : encode(args, this.#slots, bytes);
     this.#say(question === 0 ? ['deliver', target, method, said] : ['deliver', target, method, said, question], bytes);
   }
 
   answer(question: number, value: unknown): void {
-    const bytes = new Outgoing();
+    const bytes = new Outgoing(this.#limits);
     const text = this.#say(['return', question, encode(value, this.#slots, bytes)], bytes);
     // It is kept until the peer is done with it, and takes more room than its text.
     if (typeof value === 'object') this.said += weightOf(text) - text.length;
@@ -76,7 +77,7 @@ class HobTongue implements Tongue {
   }
 
   resolve(promise: number, value: unknown): void {
-    const bytes = new Outgoing();
+    const bytes = new Outgoing(this.#limits);
     this.#say(['resolve', promise, encode(value, this.#slots, bytes)], bytes);
   }
 
@@ -255,9 +256,6 @@ class HobTongue implements Tongue {
     return error;
   }
 }
-
-const tooLarge = (): CapError =>
-  new CapError('limit', 'this is larger than a frame may be: send it in parts, or bytes through a stream');
 
 /** Our own: TypeScript, Python, guests, the console. */
 export const hob1: Dialect = Object.freeze({

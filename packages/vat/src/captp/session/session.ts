@@ -14,6 +14,7 @@ import { CapError } from '../../errors.ts';
 import { type Answer as Awaited, Message, type Target } from '../../message.ts';
 import type { Account } from '../../meter.ts';
 import { isMethodName, targetOf } from '../../reference.ts';
+import { pass, shareable } from '../../values.ts';
 import { Vow, vowOf } from '../../vow.ts';
 import { closeCodes } from '../duplex.ts';
 import { Answer, type Answering, forgotten } from './answers.ts';
@@ -99,6 +100,8 @@ export class Session implements Slots, Listener, Exit, Answering {
   #over: ImportedPromise[] = [];
   /** How much is being heard. */
   #hearing = 0;
+  /** Bytes that were copied for the frame that is being heard. */
+  #copies = 0;
   /** Mentioned by the operation that is being said. */
   #mentioned: Export[] = [];
   /** What values of the operation that is being heard have to wait for. */
@@ -141,6 +144,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   hear(frame: Frame): void {
     if (this.#closed !== undefined) return;
     if (this.#floods) return this.close(4400, unread);
+    this.#copies = 0;
     try {
       this.#hearing = frame.length;
       this.#tongue.hear(frame);
@@ -624,9 +628,17 @@ export class Session implements Slots, Listener, Exit, Answering {
         if (answer === undefined) throw new Violation('a value names a question that was not asked, or is done');
         const { value, after } = answer.asValue(this.#after);
         this.#after = later(this.#after, after);
-        return value;
+        return shareable(value) ? value : this.#copied(answer, value);
       }
     }
+  }
+
+  /** Bytes could be changed by who gets them: each one gets his own. */
+  #copied(answer: Answer, value: unknown): unknown {
+    this.#copies += answer.weight;
+    if (this.#copies > this.#limits.memoryBytes / 4)
+      throw new CapError('limit', 'too many bytes of answers in the arguments of one frame: send less at a time');
+    return pass(value, this.account);
   }
 
   /** Nobody here holds it any more. */
