@@ -183,6 +183,11 @@ export const MUTANTS: readonly Mutant[] = [
   { name: 'origin', breaks: 'a web page can enter', tests: ['packages/host/src/entry.test.ts'] },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {
+    name: 'captp-note',
+    breaks: 'an error whose text does not leave is noted nowhere',
+    tests: ['packages/vat/src/captp/faults.test.ts'],
+  },
+  {
     name: 'captp-encoded',
     breaks: 'an answer that could not be carried takes calls all the same',
     tests: ['packages/vat/src/captp/hostile.test.ts'],

@@ -32,6 +32,7 @@ import {
   type Vat,
   type Vats,
   verifyLedger,
+  type WireFault,
 } from '@hob/vat';
 import { type Listener, listen } from './drivers/listener.ts';
 import { openStateDir } from './drivers/state-dir.ts';
@@ -71,6 +72,8 @@ export interface HostOptions {
   readonly stateDir: string;
   readonly clock?: Clock;
   readonly random?: (bytes: number) => Uint8Array;
+  /** Told of each error that a peer was told only the id of: for a log that stays here. */
+  readonly observe?: (fault: WireFault) => void;
 }
 
 /** What one session may take up of the host: far above what an agent needs, far below what would hurt. */
@@ -101,7 +104,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     vats = await openVats({ store, clock, random });
     const vat = vats.vat('host');
     const book = await vat.turn((): Book => ({ rooms: table(), grants: table(), offers: table() }));
-    return new LiveHost(store, vats, vat, book as unknown as Book, random);
+    return new LiveHost(store, vats, vat, book as unknown as Book, random, options.observe);
   } catch (error) {
     await vats?.close();
     await store.close();
@@ -111,6 +114,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
 
 class LiveHost implements Host {
   readonly vats: Vats;
+  readonly #observe: HostOptions['observe'];
   readonly #store: Store;
   readonly #vat: Vat;
   readonly #book: Book;
@@ -125,7 +129,15 @@ class LiveHost implements Host {
   /** Tells the ids of this run from those of earlier ones in the same ledger. */
   readonly #era: string;
 
-  constructor(store: Store, vats: Vats, vat: Vat, book: Book, random: (bytes: number) => Uint8Array) {
+  constructor(
+    store: Store,
+    vats: Vats,
+    vat: Vat,
+    book: Book,
+    random: (bytes: number) => Uint8Array,
+    observe: HostOptions['observe'],
+  ) {
+    this.#observe = observe;
     this.#store = store;
     this.vats = vats;
     this.#vat = vat;
@@ -211,7 +223,12 @@ class LiveHost implements Host {
       (bearer, duplex, dialect) => {
         if (bearer.single)
           bearer.connection?.close('a newer connection of this session took its place', closeCodes.fenced);
-        const connection = captp(duplex, { dialect, bootstrap: bearer.face, meter: bearer.meter });
+        const connection = captp(duplex, {
+          dialect,
+          bootstrap: bearer.face,
+          meter: bearer.meter,
+          ...(this.#observe === undefined ? {} : { observe: this.#observe }),
+        });
         bearer.connection = connection;
         this.#connections.add(connection);
         connection.closed.then(() => {

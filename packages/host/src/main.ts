@@ -88,7 +88,11 @@ async function serve({ root, state, port, uses, mutant }: ReturnType<typeof opti
   // Before the folder is made, so that a root that is refused is left as it was.
   checkRoot(root, [state, ...ownCode, dirname(process.execPath)]);
   openStateDir(state);
-  const host = await openHost({ stateDir: state });
+  const host = await openHost({
+    stateDir: state,
+    observe: ({ id, error }) =>
+      void process.stderr.write(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}\n`),
+  });
 
   let stopping = false;
   const stop = (code: number): void => {

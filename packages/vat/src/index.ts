@@ -9,6 +9,7 @@ export {
   type DialectName as Dialect,
   dialects,
   release,
+  type WireFault,
 } from './captp/captp.ts';
 export { connect } from './captp/connect.ts';
 export { closeCodes, type Duplex } from './captp/duplex.ts';

@@ -20,6 +20,7 @@ import { Outbox } from './durable/outbox.ts';
 import { saveTime, timeOf } from './durable/saved-time.ts';
 import { sweep } from './durable/sweep.ts';
 import { CapError } from './errors.ts';
+import { guarded } from './guarded.ts';
 import { type Entry, endsOnly, type Ledger, makeLedger } from './ledger/chain.ts';
 import type { Message } from './message.ts';
 import { Account } from './meter.ts';
@@ -466,17 +467,4 @@ function checkLabels(definitions: readonly AnyDefinition[]): void {
     if (seen.has(label)) throw new CapError('invalid', `two definitions are called "${label}": rename one`);
     seen.add(label);
   }
-}
-
-/** An observer that throws is the observer's problem: it is told as an uncaught error, the turn is not. */
-function guarded(observe: (record: TurnRecord) => void): (record: TurnRecord) => void {
-  return (record) => {
-    try {
-      observe(record);
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
-  };
 }

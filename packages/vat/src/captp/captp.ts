@@ -1,5 +1,8 @@
 /** `captp`: a session over an open duplex, and what a program sees of it. */
+import { mutant } from '../drivers/mutant.ts';
+import { systemRandom } from '../drivers/random.ts';
 import { CapError } from '../errors.ts';
+import { guarded } from '../guarded.ts';
 import { Account } from '../meter.ts';
 import { isReference, targetOf } from '../reference.ts';
 import type { Far, Meter } from '../types.ts';
@@ -9,7 +12,7 @@ import { hob1 } from './dialects/hob.ts';
 import { closeCodes, type Duplex } from './duplex.ts';
 import { Import } from './session/imports.ts';
 import { type CapTPLimits, defaultLimits } from './session/limits.ts';
-import type { Dialect } from './session/operations.ts';
+import type { Dialect, Fault } from './session/operations.ts';
 import { type CapTPStats, Session } from './session/session.ts';
 
 /** Ways of writing the same operations; chosen by WebSocket subprotocol. */
@@ -26,6 +29,17 @@ export interface CapTPOptions {
   /** Pays for what the peer sends; where none is given, that of `vat`, and without that one of this connection's own. */
   readonly meter?: Meter;
   readonly vat?: Vat;
+  /**
+   * Told of each error whose text does not leave: what failed with something that is no `CapError`, and faults of this end
+   * that close the connection. The peer is told only the id.
+   */
+  readonly observe?: (fault: WireFault) => void;
+}
+
+/** For the log of this end: it may name paths, and hold a stack. */
+export interface WireFault {
+  readonly id: string;
+  readonly error: unknown;
 }
 
 export interface Connection {
@@ -43,7 +57,7 @@ export interface Connected<T> extends Connection {
 
 /** Speaks CapTP over an open duplex; both sides may offer a bootstrap. */
 export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = {}): Connected<T> {
-  const { dialect = 'hob.1', bootstrap, vat } = options;
+  const { dialect = 'hob.1', bootstrap, vat, observe } = options;
   const meter = options.meter ?? (vat instanceof LiveVat ? vat.account : new Account('connection'));
   if (bootstrap !== undefined && !isReference(bootstrap))
     throw new CapError('invalid', 'a bootstrap is a reference: spawn an actor or make a driver');
@@ -51,7 +65,7 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
     throw new CapError('invalid', `no dialect is called "${String(dialect).slice(0, 20)}": choose hob.1 or captp`);
   if (!(meter instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
   const limits = Object.freeze({ ...defaultLimits, ...options.limits });
-  const session = new Session(dialects[dialect], duplex, meter, limits, bootstrap);
+  const session = new Session(dialects[dialect], duplex, meter, limits, bootstrap, observe && noting(observe));
   const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
     duplex.onClose((why) => {
       session.end();
@@ -66,6 +80,18 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
     stats: () => session.stats,
     close: (reason = 'done', code: number = closeCodes.normal): void => session.close(code, reason),
   });
+}
+
+const forgets = mutant('captp-note');
+
+/** An id that tells nothing, not even how many there were before. */
+function noting(observe: (fault: WireFault) => void): Fault {
+  const note = guarded(observe);
+  return (error) => {
+    const id = Buffer.from(systemRandom(6)).toString('hex');
+    if (!forgets) note(Object.freeze({ id, error }));
+    return id;
+  };
 }
 
 /**

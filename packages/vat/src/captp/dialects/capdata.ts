@@ -83,7 +83,7 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming, { frameB
       };
     }
     if (item instanceof Error) {
-      const text = errorText(item);
+      const text = errorText(item, slots);
       room.take(text.length);
       return errorData(text);
     }

@@ -129,7 +129,7 @@ class EndoTongue implements Tongue, Naming {
 
   refuse(question: number, error: unknown): void {
     this.#bootstrapQuestions.delete(question);
-    this.#say({ type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, exception: exception(error) });
+    this.#say({ type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, exception: exception(error, this.#slots) });
   }
 
   resolve(promise: number, value: unknown): void {
@@ -137,7 +137,7 @@ class EndoTongue implements Tongue, Naming {
   }
 
   break(promise: number, error: unknown): void {
-    this.#say({ type: 'CTP_RESOLVE', promiseID: `p-${promise + 1}`, rej: exception(error) });
+    this.#say({ type: 'CTP_RESOLVE', promiseID: `p-${promise + 1}`, rej: exception(error, this.#slots) });
   }
 
   drop(id: number, mentions: number): void {
@@ -286,7 +286,10 @@ class EndoTongue implements Tongue, Naming {
 const noProperties = new CapError('invalid', 'a reference has no properties, only methods');
 const noSymbols = new CapError('no-such-method', 'a method is called by a name that is a string');
 
-const exception = (error: unknown): CapData => ({ body: JSON.stringify(errorData(errorText(error))), slots: [] });
+const exception = (error: unknown, slots: Slots): CapData => ({
+  body: JSON.stringify(errorData(errorText(error, slots))),
+  slots: [],
+});
 
 const slotName = /^[opq][+-]\d{1,15}$/;
 

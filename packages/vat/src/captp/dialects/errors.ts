@@ -1,6 +1,7 @@
 /** What an error says on the wire: its code and its text where it is one of ours, and otherwise that there was one. */
 import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
+import type { Fault } from '../session/operations.ts';
 
 const longest = 4000;
 /** In one frame: making one costs 8 us, for it takes note of where it is made. */
@@ -10,11 +11,14 @@ const codes = /^[A-Za-z][\w-]{0,63}$/;
 
 export const nameless = 'the call failed at its target, which gives no reason';
 
-/** An error that is not ours may name paths and people. */
-export function outward(error: unknown): { readonly code: string; readonly message: string } {
-  return error instanceof CapError && codes.test(error.code)
-    ? { code: error.code, message: error.message.slice(0, longest) }
-    : { code: 'error', message: nameless };
+/** An error that is not ours may name paths and people: what leaves is a fixed text, and the id under which `fault` noted it. */
+export function outward(
+  error: unknown,
+  { fault }: { readonly fault?: Fault | undefined },
+): { readonly code: string; readonly message: string } {
+  if (error instanceof CapError && codes.test(error.code))
+    return { code: error.code, message: error.message.slice(0, longest) };
+  return { code: 'error', message: fault === undefined ? nameless : `${nameless} (error ${fault(error)})` };
 }
 
 export const inward = (code: unknown, message: unknown): CapError =>
@@ -32,8 +36,8 @@ const beginning = (text: string): string =>
       : Buffer.from(text.slice(0, longest), 'utf16le').toString('utf16le');
 
 /** For dialects whose errors have no code of their own: `CODE: text`. */
-export function errorText(error: unknown): string {
-  const { code, message } = outward(error);
+export function errorText(error: unknown, by: { readonly fault?: Fault | undefined }): string {
+  const { code, message } = outward(error, by);
   return `${code}: ${message}`;
 }
 

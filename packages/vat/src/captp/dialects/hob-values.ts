@@ -93,7 +93,7 @@ function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   if (slot !== undefined) return slotJson(slot);
   if (value instanceof Uint8Array) return { '@': 'bytes', at: bytes.take(value), n: value.length };
   if (value instanceof Error) {
-    const said = outward(value);
+    const said = outward(value, slots);
     bytes.room.take(said.message.length);
     return { '@': 'error', ...said };
   }

@@ -72,7 +72,7 @@ class HobTongue implements Tongue {
   }
 
   refuse(question: number, error: unknown): void {
-    const { code, message } = outward(error);
+    const { code, message } = outward(error, this.#slots);
     this.#add(JSON.stringify(['fail', question, code, message]));
   }
 
@@ -82,7 +82,7 @@ class HobTongue implements Tongue {
   }
 
   break(promise: number, error: unknown): void {
-    const { code, message } = outward(error);
+    const { code, message } = outward(error, this.#slots);
     this.#add(JSON.stringify(['break', promise, code, message]));
   }
 

@@ -27,12 +27,17 @@ export class Violation extends Error {
   }
 }
 
+/** Takes note of an error, and answers the id that joins what the peer is told to that note. */
+export type Fault = (error: unknown) => string;
+
 /** The tables, for a dialect that is encoding or decoding a value. */
 export interface Slots {
   /** The slot of a reference or a promise; undefined for anything else. Throws `limit`. */
   give(value: object): Slot | undefined;
   /** The reference or promise that the peer means. Throws `Violation`, or `limit`. */
   take(slot: Slot): unknown;
+  /** Records an error whose text must not leave; answers the id that leaves in its place. Absent where nobody records. */
+  readonly fault?: Fault | undefined;
 }
 
 /** The arguments of a call, decoded. */

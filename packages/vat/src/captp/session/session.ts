@@ -25,6 +25,7 @@ import { type Exit, Import, type ImportedPromise, Question, Remote } from './imp
 import { type Limits, weights } from './limits.ts';
 import {
   type Dialect,
+  type Fault,
   type Frame,
   type Heard,
   type Listener,
@@ -77,6 +78,7 @@ const disconnected = (): CapError =>
 
 export class Session implements Slots, Listener, Exit, Answering {
   readonly account: Account;
+  readonly fault: Fault | undefined;
   readonly #dialect: Dialect;
   readonly #limits: Limits;
   readonly #link: Link;
@@ -107,8 +109,9 @@ export class Session implements Slots, Listener, Exit, Answering {
   /** What values of the operation that is being heard have to wait for. */
   #after: Barrier | undefined;
 
-  constructor(dialect: Dialect, link: Link, account: Account, limits: Limits, bootstrap?: object) {
+  constructor(dialect: Dialect, link: Link, account: Account, limits: Limits, bootstrap?: object, fault?: Fault) {
     this.account = account;
+    this.fault = fault;
     this.#dialect = dialect;
     this.#limits = limits;
     this.#link = link;
@@ -143,14 +146,15 @@ export class Session implements Slots, Listener, Exit, Answering {
   hear(frame: Frame): void {
     if (this.#closed !== undefined) return;
     if (this.#floods) return this.close(4400, unread);
-    this.#hearing = frame.length;
     this.#copies = 0;
     try {
+      this.#hearing = frame.length;
       this.#tongue.hear(frame);
     } catch (error) {
       if (error instanceof Violation) return this.close(error.code, error.message);
       // A fault of ours that this peer can bring about at will: it must not cost the others their host.
-      this.close(closeCodes.fault, 'a fault of this end');
+      const id = this.fault?.(error);
+      this.close(closeCodes.fault, id === undefined ? 'a fault of this end' : `a fault of this end (error ${id})`);
     }
     this.#inBudget();
   }
