@@ -5,7 +5,6 @@ import { StepWire } from '../../test/step-wire.ts';
 import { type Faults, memoryPair } from '../drivers/memory-pair.ts';
 import { CapError, type Definition, define, driver, E, type Far, openVats, promise, type Vats } from '../index.ts';
 import { type CapTPOptions, type Connection, captp, type DialectName, release } from './captp.ts';
-import type { Duplex } from './duplex.ts';
 
 interface Room {
   add(line: string): number;

@@ -118,7 +118,8 @@ test('an Endo peer passes a promise again after it was settled, and says no more
 
 // What is sent to such a ring goes round until the limit of unanswered calls (65,536 rounds, a frame each way), and then breaks with
 // `limit`. To notice at once, a promise that becomes the receiver's own would have to be told of before it is settled.
-test.skip('a ring of promises through two vats breaks with cycle, and nothing goes round in it', async () => {
+test('a ring of promises through two vats breaks with cycle, and nothing goes round in it', async (context) => {
+  context.skip('a known weakness: what is sent to such a ring goes round until the connection ends (docs/security.md)');
   const wire = new StepWire();
   const there = promise<unknown>();
   const here = promise<unknown>();
