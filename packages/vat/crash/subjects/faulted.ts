@@ -25,7 +25,7 @@ import {
 import type { FaultyDisk } from '../control.ts';
 import type { Life } from '../faulty.ts';
 import { openHere } from '../here.ts';
-import { type Bank, definitions, fails, type Outside, openBank, SUM } from './bank.ts';
+import { type Bank, countsOf, definitions, fails, type Outside, openBank, SUM } from './bank.ts';
 
 /** A word, which transfer, and what else there is to say. */
 export type Told = readonly [word: string, which: number, text: string];
@@ -181,7 +181,7 @@ async function work(
   await within(vats.settled());
   tell('went on', number);
   const { sum, first, made } = await within(E(teller).audit());
-  const counts = await within(E(tally).counts());
+  const counts = await within(countsOf(tally, made.length));
   tell('audit', 0, JSON.stringify([sum, first, made.toSorted(), counts.toSorted(byKey)]));
 }
 
@@ -202,7 +202,7 @@ export async function judge(folder: string, told: readonly Told[]): Promise<read
   try {
     const { teller, tally } = await openBank(vats, outside);
     const { sum, first, made } = await E(teller).audit();
-    const counts = await E(tally).counts();
+    const counts = await countsOf(tally, made.length);
     const done = new Set(made.map(Number));
     const effects = said('effect');
 
