@@ -195,7 +195,32 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'captp-embargo',
     breaks: 'what is sent to an object overtakes what was sent to the promise of it',
-    tests: ['packages/vat/src/captp/captp.test.ts'],
+    tests: [
+      'packages/vat/src/captp/captp.test.ts',
+      'packages/vat/src/captp/random.test.ts',
+      'packages/vat/src/captp/scenarios.test.ts',
+    ],
+  },
+  {
+    name: 'captp-flush',
+    breaks:
+      'whether what was sent before has arrived is answered before it has: a third party’s messages are overtaken',
+    tests: ['packages/vat/src/captp/order.test.ts'],
+  },
+  {
+    name: 'captp-mentions',
+    breaks: 'a drop forgets an export whose mention crossed with it',
+    tests: ['packages/vat/src/captp/settled.test.ts', 'packages/vat/src/captp/random.test.ts'],
+  },
+  {
+    name: 'captp-crossing',
+    breaks: 'a promise that was settled, dropped and mentioned on the way is never heard of again',
+    tests: ['packages/vat/src/captp/settled.test.ts', 'packages/vat/src/captp/random.test.ts'],
+  },
+  {
+    name: 'captp-disconnect',
+    breaks: 'when the connection ends, calls and promises go on waiting',
+    tests: ['packages/vat/src/captp/reentry.test.ts', 'packages/vat/src/captp/random.test.ts'],
   },
   {
     name: 'captp-drop',

@@ -5,7 +5,8 @@
  */
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { type Program, play, programs, type Reply } from '../../test/captp-programs.ts';
+import { type Program, programs, type Reply } from '../../test/captp-programs.ts';
+import { play } from '../../test/captp-world.ts';
 import type { DialectName } from './captp.ts';
 
 const asked = Number(process.env['HOB_CAPTP_RUNS'] ?? 0);

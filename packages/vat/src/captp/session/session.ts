@@ -58,6 +58,8 @@ export interface Link {
 
 const shortensAtOnce = mutant('captp-embargo');
 const keepsCounts = mutant('captp-drop');
+const tellsOnce = mutant('captp-crossing');
+const leavesWaiting = mutant('captp-disconnect');
 const unbounded = mutant('captp-memory');
 
 /** Letters of the name of a method. */
@@ -355,7 +357,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (known === undefined || id === 0 || mentions === 0 || keepsCounts) return;
     if (this.#exports.drop(id, mentions)) return this.#gone(known);
     // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
-    if (known.told && isPromise(known)) this.#watch(known);
+    if (known.told && isPromise(known) && !tellsOnce) this.#watch(known);
   }
 
   #gone(known: Export): void {
@@ -573,6 +575,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#answers.clear();
     this.#exports.clear();
     this.#bytes = 0;
+    if (leavesWaiting) return;
     for (const question of questions) {
       question.over = true;
       question.answer.break(why);

@@ -1,0 +1,97 @@
+/**
+ * What has to become of the values of a random program. Nodes know nothing of sessions, tables or vats: only who was told to
+ * resolve what to what, and who answers with what.
+ */
+import type { promise, Vat, Vats } from '../src/index.ts';
+import type { Reply } from './captp-programs.ts';
+
+export interface ObjectNode {
+  readonly kind: 'object';
+  readonly name: string;
+  readonly party: Party;
+  ref: unknown;
+  /** Who has given it back: its references there, and what went through them, may be dead. */
+  released: boolean;
+}
+export interface PromiseNode {
+  readonly kind: 'promise';
+  to: Node | undefined;
+  /** The answer of this message. */
+  of: Sending | undefined;
+}
+export type Node =
+  | ObjectNode
+  | PromiseNode
+  | { readonly kind: 'data'; readonly value: unknown; readonly inside?: Node }
+  | { readonly kind: 'error'; readonly code: string };
+export type Ending = Exclude<Node, PromiseNode> | { readonly kind: 'pending' | 'cycle' | 'undelivered' };
+
+/** What `node` has become in the end. */
+export function ending(node: Node, seen: Set<Node> = new Set()): Ending {
+  if (node.kind !== 'promise') return node;
+  if (seen.has(node)) return { kind: 'cycle' };
+  seen.add(node);
+  if (node.to !== undefined) return ending(node.to, seen);
+  if (node.of === undefined) return { kind: 'pending' };
+  const target = ending(node.of.target, seen);
+  if (target.kind === 'data') return { kind: 'error', code: 'not-callable' };
+  return target.kind === 'object' ? { kind: 'undelivered' } : target;
+}
+
+/** Whether what `node` becomes may hang on `other`. */
+export function mayNeed(node: Node, other: Node, seen: Set<Node> = new Set()): boolean {
+  if (node === other) return true;
+  if (node.kind !== 'promise' || seen.has(node)) return false;
+  seen.add(node);
+  if (node.to !== undefined) return mayNeed(node.to, other, seen);
+  const { of } = node;
+  return of !== undefined && [of.target, ...of.args].some((each) => mayNeed(each, other, seen));
+}
+
+export interface Sending {
+  readonly id: number;
+  /** Messages of one sender are compared: of one party, and on whose account. */
+  readonly sender: string;
+  readonly party: Party;
+  readonly target: Node;
+  readonly handle: object;
+  readonly args: readonly Node[];
+  readonly reply: Reply;
+  readonly then: Reply;
+  readonly answer: PromiseNode;
+}
+export interface Holding {
+  readonly real: unknown;
+  readonly node: Node;
+}
+export interface Seen {
+  readonly by: Party;
+  readonly node: Node;
+  readonly promise: object;
+  outcome: { readonly ok: boolean; readonly value: unknown } | undefined;
+  /** How many messages had been sent when it was known. */
+  at: number;
+}
+
+export interface Hears {
+  hear(id: number, args: unknown): unknown;
+}
+
+export type Minted = ReturnType<typeof promise<unknown>>;
+
+export interface Party {
+  readonly name: string;
+  readonly vats: Vats;
+  readonly vat: Vat;
+  /** Promises made in a turn, so that the party pays for what is sent to them, and not the house. */
+  readonly spare: Minted[];
+  readonly locals: ObjectNode[];
+  readonly holdings: Holding[];
+  readonly minted: {
+    readonly node: PromiseNode;
+    readonly resolve: (to: unknown) => void;
+    readonly break: (e: Error) => void;
+  }[];
+  /** The one reference that it has of each object of others. */
+  readonly references: Map<ObjectNode, unknown>;
+}
