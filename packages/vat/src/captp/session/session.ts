@@ -132,7 +132,8 @@ export class Session implements Slots, Listener, Exit, Answering {
       imports: this.#imports.size,
       exports: this.#exports.size,
       promises: this.#imports.pending + this.#exports.pending,
-      bytes: this.#bytes + this.#tongue.kept + this.#link.buffered,
+      // What a transport that is closed did not get rid of is no longer kept for this peer.
+      bytes: this.#bytes + this.#tongue.kept + (this.#closed === undefined ? this.#link.buffered : 0),
     });
   }
 
