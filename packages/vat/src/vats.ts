@@ -347,11 +347,13 @@ class LiveVats implements Vats {
     await this.#sturdyrefs.revoke(sturdyref);
   }
 
-  sweep(): Promise<number> {
-    this.#sweep ??= this.#sweepNow().finally(() => {
+  async sweep(): Promise<number> {
+    // One that is under way knows nothing of what was dropped since it began.
+    while (this.#sweep !== undefined) await this.#sweep.catch(() => {});
+    this.#sweep = this.#sweepNow().finally(() => {
       this.#sweep = undefined;
     });
-    return this.#sweep;
+    return await this.#sweep;
   }
 
   async #sweepNow(): Promise<number> {
