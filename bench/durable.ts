@@ -194,6 +194,7 @@ const sweeping: Case = {
   slow: true,
   ours: async (n) => child(['sweep', await millionActors(n)]),
   goal: { text: '<= 5 ms', met: ({ ours }) => ours <= 5 },
+  whenMissed: 'the set of what is marked doubles: 35 ms of CPU at 524,288 names; else the machine was busy',
 };
 
 let lines: string | undefined;
