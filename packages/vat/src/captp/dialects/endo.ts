@@ -150,7 +150,10 @@ class EndoTongue implements Tongue, Naming {
   }
 
   // The peer learns it from the transport; a reason here would be taken for ours.
-  abort(): void {}
+  abort(): void {
+    this.#held.length = 0;
+    this.kept = 0;
+  }
 
   flush(): void {}
 
