@@ -316,6 +316,9 @@ class LiveVats implements Vats {
     const known = this.#vats.get(name);
     if (known?.claimed === true) return known;
     if (known === undefined && this.#closed !== undefined) throw this.#closed;
+    // Its restored messages wait with its own account: what the program sends comes after them.
+    if (options.meter === undefined && known !== undefined && !this.#meters.has(name))
+      this.#meters.set(name, known.account);
     const account = options.meter ?? this.meter(name);
     if (!(account instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
     const vat = this.#live(name);

@@ -35,9 +35,31 @@ export interface Sweeping {
   readonly ended: () => CapError | undefined;
 }
 
+/**
+ * Names that were met, in many small sets: one that holds half a million stands still for 35 ms when it grows.
+ * Which set is by a hash of the name (FNV-1a).
+ */
+class Marks {
+  readonly #sets: Set<string>[] = Array.from({ length: 1024 }, () => new Set());
+
+  has(key: string): boolean {
+    return this.#of(key).has(key);
+  }
+
+  add(key: string): void {
+    this.#of(key).add(key);
+  }
+
+  #of(key: string): Set<string> {
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < key.length; i += 1) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+    return this.#sets[hash & 1023] as Set<string>;
+  }
+}
+
 /** Answers how many cells it deleted. */
 export async function sweep({ read, edge, keeper, tick, ended }: Sweeping): Promise<number> {
-  const marked = new Set<string>();
+  const marked = new Marks();
   const grey: string[] = [];
   const mark = (key: string): void => {
     if (marked.has(key)) return;
