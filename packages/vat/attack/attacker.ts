@@ -23,7 +23,16 @@ export type To = number | { readonly answer: number };
 
 /** Paths, frames of a stack, names of files of ours. */
 const ofTheHost = new RegExp(
-  [...secrets, process.cwd(), '/packages/', 'node_modules', 'file://', 'node:internal', '\\bat [\\w.#<]+ \\(', '\\.ts:\\d']
+  [
+    ...secrets,
+    process.cwd(),
+    '/packages/',
+    'node_modules',
+    'file://',
+    'node:internal',
+    '\\bat [\\w.#<]+ \\(',
+    '\\.ts:\\d',
+  ]
     .map((text) => (text.includes('\\') ? text : text.replaceAll('/', '\\/').replaceAll('.', '\\.')))
     .join('|'),
 );
@@ -218,7 +227,13 @@ export class EndoAttacker extends Attacker {
   asking(to: To, method: string, args: readonly unknown[]): readonly [number, string] {
     this.asked += 1;
     const target = typeof to === 'number' ? `o-${to + 1}` : `q-${to.answer}`;
-    const call = { type: 'CTP_CALL', epoch: 0, questionID: `q-${this.asked}`, target, method: this.write([method, args]) };
+    const call = {
+      type: 'CTP_CALL',
+      epoch: 0,
+      questionID: `q-${this.asked}`,
+      target,
+      method: this.write([method, args]),
+    };
     return [this.asked, JSON.stringify(call)];
   }
   frame(operations: readonly string[]): string {

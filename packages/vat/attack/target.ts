@@ -7,7 +7,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type CapTPLimits, type Connected, captp, type Dialect, type Duplex, fromWebSocket, memoryPair, openVats } from '../src/index.ts';
+import {
+  type CapTPLimits,
+  type Connected,
+  captp,
+  type Dialect,
+  type Duplex,
+  fromWebSocket,
+  memoryPair,
+  openVats,
+} from '../src/index.ts';
 import { openRoom } from './room.ts';
 
 export interface Terms {

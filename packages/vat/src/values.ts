@@ -424,6 +424,12 @@ export const shareable = (value: unknown): boolean =>
   types.isPromise(value) ||
   types.isNativeError(value);
 
+/** What a part of a copy counts for: as often as it stands there. */
+function sizeOf(item: unknown): number {
+  if (typeof item === 'string') return 8 + item.length;
+  return typeof item === 'object' && item !== null ? (sizes.get(item) ?? 16) : 8;
+}
+
 /** Puts in place of promises what they have become: in the receiving turn a resolved promise is its value. */
 export function resolved(
   value: unknown,
@@ -441,7 +447,10 @@ export function resolved(
     : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
   clean.add(copy);
   withPromises.add(copy);
-  sizes.set(copy, sizes.get(value) ?? 16);
+  sizes.set(
+    copy,
+    Object.values(copy).reduce((sum: number, item: unknown) => sum + sizeOf(item), 16),
+  );
   copies.set(value, copy);
   return Object.freeze(copy);
 }
