@@ -19,6 +19,8 @@ const PROGRAMS = {
   cli: 'packages/host/src/cli.ts',
   chaos: 'packages/host/src/demo/chaos.ts',
   crash: 'packages/vat/crash/run.ts',
+  'attack:captp': 'packages/vat/attack/run.ts',
+  'fuzz:captp': 'packages/vat/attack/fuzz-run.ts',
   bench: 'bench/run.ts',
   mutants: 'scripts/mutants.ts',
   pack: 'scripts/pack.ts',

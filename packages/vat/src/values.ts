@@ -445,6 +445,12 @@ export const shareable = (value: unknown): boolean =>
   types.isPromise(value) ||
   types.isNativeError(value);
 
+/** What a part of a copy counts for: as often as it stands there. */
+function sizeOf(item: unknown): number {
+  if (typeof item === 'string') return 8 + item.length;
+  return typeof item === 'object' && item !== null ? Copied.size(item) : 8;
+}
+
 /** Puts in place of promises what they have become: in the receiving turn a resolved promise is its value. */
 export function resolved(
   value: unknown,
@@ -461,7 +467,8 @@ export function resolved(
     ? value.map((item) => resolved(item, pending, copies))
     : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
   // Not known as clean: what a promise became may be bytes, which whoever hands this on could change afterwards.
-  new Copied(copy, knownAsClean, Copied.size(value));
+  const size = Object.values(copy).reduce((sum: number, item: unknown) => sum + sizeOf(item), 16);
+  new Copied(copy, knownAsClean, size);
   withPromises.add(copy);
   copies.set(value, copy);
   return Object.freeze(copy);

@@ -4,7 +4,7 @@ import { CapError } from '../../errors.ts';
 import type { Fault } from '../session/operations.ts';
 
 const longest = 4000;
-/** In one frame: making one costs 8 us, for it takes note of where it is made. */
+/** In one frame. */
 export const mostErrors = 1000;
 const keepsWhole = mutant('captp-slice');
 const codes = /^[A-Za-z][\w-]{0,63}$/;
@@ -21,11 +21,19 @@ export function outward(
   return { code: 'error', message: fault === undefined ? nameless : `${nameless} (error ${fault(error)})` };
 }
 
-export const inward = (code: unknown, message: unknown): CapError =>
-  new CapError(
-    typeof code === 'string' && codes.test(code) ? code : 'error',
-    typeof message === 'string' && message !== '' ? beginning(message) : nameless,
-  );
+/** An error of a peer's. Where it is made here says nothing, and to take note of it is most of what making one costs. */
+export function inward(code: unknown, message: unknown): CapError {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return new CapError(
+      typeof code === 'string' && codes.test(code) ? code : 'error',
+      typeof message === 'string' && message !== '' ? beginning(message) : nameless,
+    );
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
 
 /** A copy where it is cut off: an engine keeps a string whole for as long as there is a slice of it. */
 const beginning = (text: string): string =>

@@ -216,7 +216,7 @@ export class Session implements Slots, Listener, Exit, Answering {
       if (question <= this.#lastHeard) throw new Violation('asks the same question twice: number questions upwards');
       this.#lastHeard = question;
     }
-    const answer = new Answer(this, question, weights.answer + bytes);
+    const answer = new Answer(this, question, weights.call + bytes);
     if (question !== 0) this.#answers.set(question, answer);
     this.#unanswered += 1;
     this.#keeps(answer.weight);
