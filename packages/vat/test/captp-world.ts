@@ -36,9 +36,13 @@ const turns = async (count: number): Promise<void> => {
 };
 
 export class Broken extends Error {}
-const must = (holds: boolean, what: () => string): void => {
-  if (!holds) throw new Broken(what());
-};
+/** Also where it is called from an actor or a promise, whose callers would take it for an answer. */
+function must(holds: boolean, what: () => string): void {
+  if (holds) return;
+  const broken = new Broken(what());
+  if (world !== undefined) world.broken ??= broken;
+  throw broken;
+}
 
 export class World {
   readonly parties: Party[] = [];
@@ -55,6 +59,8 @@ export class World {
   readonly #watched = new WeakSet<object>();
   /** Whom each party sent to last. */
   readonly #last = new Map<number, Holding>();
+  /** The first thing that did not hold. */
+  broken: Broken | undefined;
   #anyReleased = false;
   /** Promises that wait for themselves, through several vats. */
   readonly #rings = false;
@@ -236,10 +242,13 @@ export class World {
     const seen: Seen = { by: party, node, promise: real, outcome: undefined, at: Number.POSITIVE_INFINITY };
     this.#seen.push(seen);
     const settle = (ok: boolean, value: unknown): void => {
-      must(seen.outcome === undefined, () => 'settled twice');
       seen.outcome = { ok, value };
       seen.at = this.#sendings.length;
-      if (ok) this.#inside(party, node, value);
+      try {
+        if (ok) this.#inside(party, node, value);
+      } catch (error) {
+        this.broken ??= error as Broken;
+      }
     };
     real.then(
       (value) => settle(true, value),
@@ -343,6 +352,7 @@ export class World {
   }
 
   #checkStats(): void {
+    if (this.broken !== undefined) throw this.broken;
     for (const stats of this.#stats)
       for (const [name, count] of Object.entries(stats))
         must(Number.isInteger(count) && (count as number) >= 0, () => `${name} is ${String(count)}`);
