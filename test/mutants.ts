@@ -14,6 +14,51 @@ export interface Mutant {
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'captp-empty',
+    breaks: 'empty binary frames cost their sender nothing',
+    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
+    name: 'captp-held',
+    breaks: 'calls that wait for the bootstrap are not counted',
+    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
+    name: 'captp-keys',
+    breaks: 'new names of keys count for no more than any other',
+    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
+    name: 'captp-pongs',
+    breaks: 'a peer that pings and does not read its answers is kept',
+    tests: ['packages/vat/src/drivers/websocket.test.ts'],
+  },
+  {
+    name: 'captp-redrop',
+    breaks: 'a promise that is dropped and mentioned again is waited for once more each time',
+    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
+    name: 'captp-room',
+    breaks: 'an answer is measured only when all of it was written',
+    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
+    name: 'captp-slice',
+    breaks: 'a text that was cut off keeps the whole frame',
+    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
+    name: 'captp-symbols',
+    breaks: 'each name of a symbol is kept for ever',
+    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+  },
+  {
+    name: 'vat-shared-data',
+    breaks: 'data that is shared all the way down costs 2 to its depth',
+    tests: ['packages/vat/src/values.test.ts', 'packages/vat/src/captp/attack.test.ts'],
+  },
+  {
     name: 'vat-time',
     breaks: 'vat time begins anew with each process',
     tests: ['packages/vat/src/durable/vat-time.test.ts'],

@@ -36,15 +36,14 @@ export const defaultLimits: Limits = Object.freeze({
 export const operationsPerFrame = 4096;
 
 /** About what an entry of a table takes, with what hangs on it. Measured by `bench/captp`, rounded up. */
-export const weights: Readonly<Record<'answer' | 'call' | 'question' | 'export' | 'import' | 'promise', number>> = Object.freeze(
-  {
+export const weights: Readonly<Record<'answer' | 'call' | 'question' | 'export' | 'import' | 'promise', number>> =
+  Object.freeze({
     answer: 400,
-  /** One that is not answered: with its message, its promise, and what the callee keeps for it. */
-  call: 1200,
+    /** One that is not answered: with its message, its promise, and what the callee keeps for it. */
+    call: 1200,
     /** Of ours: a peer that never answers makes us keep it. */
     question: 400,
     export: 300,
     import: 500,
     promise: 1000,
-  },
-);
+  });
