@@ -9,7 +9,7 @@ let victim: Awaited<ReturnType<typeof openVictim>>;
 beforeAll(async () => {
   victim = await openVictim();
 });
-afterAll(() => victim.close());
+afterAll(() => victim.close(), 60_000);
 
 const both: readonly DialectName[] = ['hob.1', 'captp'];
 for (const dialect of both)
