@@ -29,11 +29,11 @@ const offeredSecret = 'hob.secret.';
 const withoutOrigin = mutant('origin');
 
 /** `authorities` are the `host:port` texts that this listener goes by; `find` looks a secret up. */
-export function admit<Who>(
+export async function admit<Who>(
   knock: Knock,
   authorities: readonly string[],
-  find: (secret: string) => Who | undefined,
-): Verdict<Who> {
+  find: (secret: string) => Promise<Who | undefined>,
+): Promise<Verdict<Who>> {
   if (knock.host === undefined || !authorities.includes(knock.host))
     return no(403, 'this host goes by 127.0.0.1, localhost and [::1] only');
   if (
@@ -43,13 +43,14 @@ export function admit<Who>(
   )
     return no(403, 'web pages of other origins may not enter');
   const secret = secretOf(knock);
-  const who = secret === undefined ? undefined : find(secret);
-  if (who === undefined) return no(401, 'this secret opens nothing');
+  if (secret === undefined) return no(401, 'this secret opens nothing');
   const offered = knock.protocols.filter((protocol) => !protocol.startsWith(offeredSecret));
   // Offering none is how the plainest Endo peer comes.
   const dialect = offered.length === 0 ? 'captp' : chosenDialect(offered);
   if (dialect === undefined) return no(400, `this host speaks the dialects ${Object.keys(dialects).join(' and ')}`);
-  return { ok: true, who, dialect };
+  // Last: to look a secret up may be to use it, and the one before it is dead then.
+  const who = await find(secret);
+  return who === undefined ? no(401, 'this secret opens nothing') : { ok: true, who, dialect };
 }
 
 /** The first of those offered that is spoken here: never what carries the secret. */

@@ -20,6 +20,7 @@ test('a grant is data: id, session, petname, granter, state, uses left and its e
     session: home.session.id,
     petname: 'a',
     granter: 'owner',
+    offered: 'bell',
     state: 'live',
     usesLeft: 2,
     until: expect.any(Number),
@@ -55,7 +56,11 @@ test('one is revoked, then a session’s, then all; each says so once', async ()
   await E(home.granter).revoke({ session: home.session.id });
   await E(home.granter).revoke('all');
   expect(await E(home.granter).list({ live: true })).toEqual([]);
-  expect((await lines(home.host, 'revoke')).map(({ why }) => why)).toEqual(['owner: enough', 'owner: ', 'owner: ']);
+  expect((await lines(home.host, 'revoke')).map(({ by, surface, why }) => [by, surface, why])).toEqual([
+    ['owner', 'program', 'enough'],
+    ['owner', 'program', ''],
+    ['owner', 'program', ''],
+  ]);
 });
 
 test('what names no grant revokes none', async () => {

@@ -24,7 +24,7 @@ const lookMs = 1000;
 
 export function listen<Who>(
   port: number,
-  find: (secret: string) => Who | undefined,
+  find: (secret: string) => Promise<Who | undefined>,
   welcome: (who: Who, duplex: Duplex, dialect: Dialect) => void,
 ): Promise<Listener> {
   // `ws` echoes the chosen subprotocol: never one that carries a secret.
@@ -44,9 +44,10 @@ export function listen<Who>(
     },
   );
   server.maxConnections = mostConnections;
-  server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
+  let closed = false;
+  server.on('upgrade', async (request: IncomingMessage, stream: Stream, head: Buffer) => {
     stream.on('error', () => {});
-    const verdict = admit(
+    const verdict = await admit(
       {
         host: request.headers.host,
         origin: request.headers.origin,
@@ -59,6 +60,7 @@ export function listen<Who>(
       authorities((server.address() as AddressInfo).port),
       find,
     );
+    if (closed) return void stream.destroy();
     if (!verdict.ok) return refuse(stream, verdict.status, verdict.reason);
     (stream as Socket).setNoDelay?.(true);
     sockets.handleUpgrade(request, stream, head, (socket) =>
@@ -81,6 +83,7 @@ export function listen<Who>(
         port: (server.address() as AddressInfo).port,
         close: () =>
           new Promise((done) => {
+            closed = true;
             for (const socket of sockets.clients) socket.terminate();
             sockets.close();
             server.close(() => done());
