@@ -22,7 +22,8 @@ export interface Room {
   readonly granters: readonly string[];
   /** By the look of the petname. */
   readonly held: Table<Holding>;
-  readonly children: Table<true>;
+  /** Their ids, by name. */
+  readonly children: Table<string>;
   /** Its object URLs, by the hashes of their ids. */
   readonly urls: Table<Published>;
   readonly parent: string | undefined;
@@ -75,8 +76,8 @@ export interface Published {
 
 export interface Book {
   readonly rooms: Table<Room>;
-  /** The sessions that hang under none. */
-  readonly firsts: Table<true>;
+  /** The sessions that hang under none: their ids, by name. */
+  readonly firsts: Table<string>;
   readonly grants: Table<Kept>;
   readonly offers: Table<object>;
   readonly granters: Table<GranterRow>;
@@ -111,7 +112,7 @@ export function bookOf(house: House): Book {
       return get<Room>('rooms');
     },
     get firsts() {
-      return get<true>('firsts');
+      return get<string>('firsts');
     },
     get grants() {
       return get<Kept>('grants');

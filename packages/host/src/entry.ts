@@ -34,14 +34,8 @@ export async function admit<Who>(
   authorities: readonly string[],
   find: (secret: string) => Promise<Who | undefined>,
 ): Promise<Verdict<Who>> {
-  if (knock.host === undefined || !authorities.includes(knock.host))
-    return no(403, 'this host goes by 127.0.0.1, localhost and [::1] only');
-  if (
-    knock.origin !== undefined &&
-    !withoutOrigin &&
-    !authorities.some((authority) => knock.origin === `http://${authority}`)
-  )
-    return no(403, 'web pages of other origins may not enter');
+  const misplaced = strays(knock, authorities);
+  if (misplaced !== undefined) return no(403, misplaced);
   const secret = secretOf(knock);
   if (secret === undefined) return no(401, 'this secret opens nothing');
   const offered = knock.protocols.filter((protocol) => !protocol.startsWith(offeredSecret));
@@ -57,7 +51,18 @@ export async function admit<Who>(
 export const chosenDialect = (offered: readonly string[]): Dialect | undefined =>
   offered.find((protocol): protocol is Dialect => Object.hasOwn(dialects, protocol));
 
-function secretOf({ authorization, protocols }: Knock): string | undefined {
+/** Why one who comes by this name, or from this page, may not even ask. */
+export function strays(
+  { host, origin }: Pick<Knock, 'host' | 'origin'>,
+  authorities: readonly string[],
+): string | undefined {
+  if (host === undefined || !authorities.includes(host)) return 'this host goes by 127.0.0.1, localhost and [::1] only';
+  if (origin !== undefined && !withoutOrigin && !authorities.some((authority) => origin === `http://${authority}`))
+    return 'web pages of other origins may not enter';
+  return undefined;
+}
+
+export function secretOf({ authorization, protocols }: Pick<Knock, 'authorization' | 'protocols'>): string | undefined {
   if (authorization !== undefined) return /^Bearer ([\w-]+)$/.exec(authorization)?.[1];
   return protocols.find((protocol) => protocol.startsWith(offeredSecret))?.slice(offeredSecret.length);
 }

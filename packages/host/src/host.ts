@@ -46,6 +46,7 @@ import { openStateDir } from './drivers/state-dir.ts';
 import { type Granter, GranterActor } from './grants.ts';
 import { LedgerView } from './ledger-reader.ts';
 import { checkName } from './names.ts';
+import { type Asked, callObject, noObject, type Said } from './object-call.ts';
 import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
 import { hashOfId, publish, resolveUrl, unpublish } from './urls.ts';
 import type { World } from './world.ts';
@@ -358,11 +359,14 @@ class LiveHost implements Host {
   }: {
     readonly port?: number;
   } = {}): Promise<{ readonly url: string; close(): Promise<void> }> {
-    const listener = await listen<Guest>(
-      port,
-      (secret) => this.#find(secret),
-      (guest, duplex, dialect) => this.#welcome(guest, dialect, captp(duplex, { dialect, bootstrap: guest.face, meter: guest.meter })), // biome-ignore format: one line
-    );
+    const listener = await listen<Guest>(port, {
+      find: (secret) => this.#find(secret),
+      welcome: (guest, duplex, dialect) => {
+        const { face: bootstrap, meter } = guest;
+        this.#welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter }));
+      },
+      ask: (guest, url, call, gone, post) => this.#objectCall(guest, url, call, gone, post),
+    });
     this.#listeners.add(listener);
     return {
       url: `ws://127.0.0.1:${listener.port}`,
@@ -414,6 +418,20 @@ class LiveHost implements Host {
         (there) => there || connection.close('this session has ended', closeCodes.sessionEnded),
         () => {},
       );
+  }
+
+  async #objectCall(
+    guest: Guest | undefined,
+    url: string,
+    call: Asked | undefined,
+    gone: AbortSignal,
+    post: boolean,
+  ): Promise<Said> {
+    // Only those who may call anything leave a trace, which their meter pays for: a stranger could fill the disk.
+    if (guest?.session === undefined) return noObject;
+    // It is not gone: the clock begins anew.
+    if (this.#graces.has(guest.session)) this.#graceBegins(guest.session);
+    return post ? await callObject(guest, url, call, gone) : await callObject(guest, '', nothing, gone);
   }
 
   connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[] {
@@ -495,6 +513,9 @@ class LiveHost implements Host {
     this.#graces.delete(id);
   }
 }
+
+/** A request that is no call: it is looked up like one, and written down. */
+const nothing: Asked = Object.freeze({ method: '', args: [] });
 
 /** In a turn. */
 function roomOf(book: Book, id: unknown): Room {

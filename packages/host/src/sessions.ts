@@ -99,9 +99,8 @@ export function openRoom(book: Book, house: House, { name, granters, parent, pay
   const depth = parent === undefined ? 0 : parent.depth + 1;
   if (depth > deepest)
     throw new CapError('invalid', `sessions hang ${deepest} deep at the most: let one further up open it`);
-  for (const sibling of siblings(book, parent))
-    if (sibling?.name === name)
-      throw new CapError('invalid', `a session called "${name}" is open: choose another name`);
+  const siblings = parent?.children ?? book.firsts;
+  if (siblings.has(name)) throw new CapError('invalid', `a session called "${name}" is open: choose another name`);
   const id = `${name}-${eraOf(book)}${next(book, 'sessions')}`;
   const room: Room = {
     id,
@@ -119,7 +118,7 @@ export function openRoom(book: Book, house: House, { name, granters, parent, pay
     entered: false,
   };
   book.rooms.set(id, room);
-  (parent?.children ?? book.firsts).set(id, true);
+  siblings.set(name, id);
   book.bearers.set(secret, { session: id });
   ledgerLine('session', {
     session: id,
@@ -129,10 +128,6 @@ export function openRoom(book: Book, house: House, { name, granters, parent, pay
     ...(parent === undefined ? {} : { parent: parent.id, chain: chainText(book, room) }),
   });
   return room;
-}
-
-function* siblings(book: Book, parent: Room | undefined): Generator<Room | undefined> {
-  for (const [id] of (parent?.children ?? book.firsts).entries()) yield book.rooms.get(id);
 }
 
 const goesOn = mutant('session-end');
@@ -145,7 +140,7 @@ export function endRoom(book: Book, room: Room, act: Act, why: string): Promise<
   const ended: string[] = [];
   const stops: Promise<void>[] = [];
   const end = (one: Room): void => {
-    for (const [child] of [...one.children.entries()]) {
+    for (const [, child] of [...one.children.entries()]) {
       const below = book.rooms.get(child);
       if (below !== undefined) end(below);
     }
@@ -160,7 +155,7 @@ export function endRoom(book: Book, room: Room, act: Act, why: string): Promise<
     for (const hash of [one.secret, one.nextSecret]) if (hash !== undefined) book.bearers.delete(hash);
     book.rooms.delete(one.id);
     const above = one.parent === undefined ? undefined : book.rooms.get(one.parent);
-    (above?.children ?? book.firsts).delete(one.id);
+    (above?.children ?? book.firsts).delete(one.name);
     ledgerLine('session', { session: one.id, what: 'end', ...act, why, grants: held.length });
     ended.push(one.id);
   };
