@@ -190,7 +190,7 @@ test('a hostile session that floods children, rotations and URLs gets limit, and
   await grant(home, 'bell');
   const agent = await home.enter(home.session.secret);
   const codes = await Promise.all(
-    Array.from({ length: 3000 }, (_, n) => code(E(agent.bootstrap).spawnChild({ name: `c${n}`, caps: { a: 'bell' } }))),
+    Array.from({ length: 2100 }, (_, n) => code(E(agent.bootstrap).spawnChild({ name: `c${n}`, caps: { a: 'bell' } }))),
   );
   expect(codes).toContain('limit');
   const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
