@@ -22,7 +22,7 @@ beforeEach(async () => {
     self: async () => ({ ring: async () => 'x' }),
     nothing: async () => undefined,
     fail: async () => {
-      throw new Error('/home/somebody/secret.txt: no such file');
+      throw new Error('somebody/secret.txt: no such file');
     },
   });
   await E(home.granter).grant(home.session.id, 'bell', 'bell', {});
