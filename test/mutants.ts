@@ -225,6 +225,43 @@ export const MUTANTS: readonly Mutant[] = [
   },
   { name: 'revoker', breaks: 'a revoked grant goes on', tests: ['packages/revocable/src/grant.test.ts'] },
   { name: 'limit', breaks: 'a grant of N uses is one of any number', tests: ['packages/revocable/src/grant.test.ts'] },
+  {
+    name: 'stack-charge',
+    breaks: 'of stacked forwarders one is charged although another refuses',
+    tests: ['packages/revocable/src/stacking.test.ts'],
+  },
+  { name: 'narrow', breaks: 'to narrow can widen', tests: ['packages/revocable/src/change.test.ts'] },
+  {
+    name: 'session-end',
+    breaks: 'what a session was granted goes on when it has ended',
+    tests: ['packages/host/src/sessions.test.ts'],
+  },
+  {
+    name: 'rotate',
+    breaks: 'an old secret opens although the new one was used',
+    tests: ['packages/host/src/sessions.test.ts'],
+  },
+  {
+    name: 'delegate',
+    breaks: 'a child is handed what its parent holds, without a forwarder of its own',
+    tests: ['packages/host/src/delegation.test.ts'],
+  },
+  {
+    name: 'granter-apart',
+    breaks: "a granter sees and ends another's sessions",
+    tests: ['packages/host/src/grants.test.ts'],
+  },
+  {
+    name: 'ledger-apart',
+    breaks: "a granter reads the lines of another's sessions",
+    tests: ['packages/host/src/grants.test.ts'],
+  },
+  {
+    name: 'look-alike',
+    breaks: 'a petname that looks like another is bound beside it',
+    tests: ['packages/host/src/names.test.ts'],
+  },
+  { name: 'url-time', breaks: 'an object URL never runs out', tests: ['packages/host/src/object-call.test.ts'] },
   { name: 'origin', breaks: 'a web page can enter', tests: ['packages/host/src/entry.test.ts'] },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {

@@ -32,7 +32,7 @@ test('grants, revoke, ledger verify, ledger export: each does what it says', asy
   await E(home.granter).grant(home.session.id, 'other', 'bell', { for: 60_000 });
   const shown = await hob(['grants']);
   expect(shown.said.split('\n')).toEqual([
-    `${id}  ${home.session.id}  bell  2 uses left  15 min left`,
+    `${id}  ${home.session.id}  bell  2 uses left  90 days left`,
     expect.stringMatching(/ other {2}any number of uses {2}1 min left$/),
   ]);
   const revoked = await hob(['revoke', id]);

@@ -87,8 +87,14 @@ async function showGrants(granter: Far<Granter>): Promise<number> {
 
 function line({ id, session, petname, usesLeft, until }: Grant): string {
   const uses = usesLeft === undefined ? 'any number of uses' : `${usesLeft} ${usesLeft === 1 ? 'use' : 'uses'} left`;
+  return `${id}  ${session}  ${petname}  ${uses}  ${timeLeft(until)} left`;
+}
+
+function timeLeft(until: number): string {
   const minutes = Math.max(0, Math.ceil((until - Date.now()) / 60_000));
-  return `${id}  ${session}  ${petname}  ${uses}  ${minutes} min left`;
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.ceil(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.ceil(hours / 24)} days`;
 }
 
 async function revoke(granter: Far<Granter>, id: string): Promise<number> {
@@ -121,8 +127,10 @@ async function exportLines(granter: Far<Granter>, file: string | undefined): Pro
     for (let from = 1; ; ) {
       const page = (await E(ledger).lines(from)) as readonly string[];
       yield* page;
-      from += page.length;
-      if (page.length === 0) return;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      // Between them may be lines of sessions of other granters, which are not shown.
+      from = (JSON.parse(last) as { readonly seq: number }).seq + 1;
     }
   }
   const count = await writeLines(file === undefined ? undefined : resolve(file), lines());

@@ -29,34 +29,40 @@ const offeredSecret = 'hob.secret.';
 const withoutOrigin = mutant('origin');
 
 /** `authorities` are the `host:port` texts that this listener goes by; `find` looks a secret up. */
-export function admit<Who>(
+export async function admit<Who>(
   knock: Knock,
   authorities: readonly string[],
-  find: (secret: string) => Who | undefined,
-): Verdict<Who> {
-  if (knock.host === undefined || !authorities.includes(knock.host))
-    return no(403, 'this host goes by 127.0.0.1, localhost and [::1] only');
-  if (
-    knock.origin !== undefined &&
-    !withoutOrigin &&
-    !authorities.some((authority) => knock.origin === `http://${authority}`)
-  )
-    return no(403, 'web pages of other origins may not enter');
+  find: (secret: string) => Promise<Who | undefined>,
+): Promise<Verdict<Who>> {
+  const misplaced = strays(knock, authorities);
+  if (misplaced !== undefined) return no(403, misplaced);
   const secret = secretOf(knock);
-  const who = secret === undefined ? undefined : find(secret);
-  if (who === undefined) return no(401, 'this secret opens nothing');
+  if (secret === undefined) return no(401, 'this secret opens nothing');
   const offered = knock.protocols.filter((protocol) => !protocol.startsWith(offeredSecret));
   // Offering none is how the plainest Endo peer comes.
   const dialect = offered.length === 0 ? 'captp' : chosenDialect(offered);
   if (dialect === undefined) return no(400, `this host speaks the dialects ${Object.keys(dialects).join(' and ')}`);
-  return { ok: true, who, dialect };
+  // Last: to look a secret up may be to use it, and the one before it is dead then.
+  const who = await find(secret);
+  return who === undefined ? no(401, 'this secret opens nothing') : { ok: true, who, dialect };
 }
 
 /** The first of those offered that is spoken here: never what carries the secret. */
 export const chosenDialect = (offered: readonly string[]): Dialect | undefined =>
   offered.find((protocol): protocol is Dialect => Object.hasOwn(dialects, protocol));
 
-function secretOf({ authorization, protocols }: Knock): string | undefined {
+/** Why one who comes by this name, or from this page, may not even ask. */
+export function strays(
+  { host, origin }: Pick<Knock, 'host' | 'origin'>,
+  authorities: readonly string[],
+): string | undefined {
+  if (host === undefined || !authorities.includes(host)) return 'this host goes by 127.0.0.1, localhost and [::1] only';
+  if (origin !== undefined && !withoutOrigin && !authorities.some((authority) => origin === `http://${authority}`))
+    return 'web pages of other origins may not enter';
+  return undefined;
+}
+
+export function secretOf({ authorization, protocols }: Pick<Knock, 'authorization' | 'protocols'>): string | undefined {
   if (authorization !== undefined) return /^Bearer ([\w-]+)$/.exec(authorization)?.[1];
   return protocols.find((protocol) => protocol.startsWith(offeredSecret))?.slice(offeredSecret.length);
 }

@@ -2,12 +2,16 @@
  * Grants as a granter sees them: what was given to which session, what is left of it, and the way to end it.
  *
  * Promise: a granter grants only what the host offers, only to sessions that name it, and every grant has a deadline. Ending one
- * is a message away; when it answers, no driver works under the grant any more.
+ * is a message away; when it answers, no driver works under the grant any more. Another granter's sessions are as absent as those that never were.
  */
-import { type Gate, grantOf, type Revoker, type Terms } from '@hob/revocable';
-import { CapError, type Definition, define, E, type Table } from '@hob/vat';
-import type { LedgerReader } from './ledger-reader.ts';
+import { type GateState, grantOf, longestTerm, type Terms } from '@hob/revocable';
+import { CapError, type Definition, define, mutant, spawn, wallTime } from '@hob/vat';
+import { type Book, bookOf, chainText, type House, type Kept, type Room } from './book.ts';
+import { type Act, grantId, hold, stateOf } from './c-list.ts';
+import { handOn } from './delegation.ts';
+import { type LedgerReader, LedgerReaderActor } from './ledger-reader.ts';
 import { checkName } from './names.ts';
+import { allOf, endRoom } from './sessions.ts';
 
 /** A grant, as data. `until` in ms since 1970. */
 export interface Grant {
@@ -15,33 +19,33 @@ export interface Grant {
   readonly session: string;
   readonly petname: string;
   readonly granter: string;
-  readonly state: 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspended';
+  /** What of the host's offers it leads to. */
+  readonly offered: string;
+  /** The grant that it hangs under: it was handed on from there. */
+  readonly parent?: string;
+  readonly state: GateState;
   readonly usesLeft?: number;
   readonly until: number;
 }
 
-/** What the host keeps of a grant. */
-interface Kept {
-  readonly id: string;
-  readonly session: string;
-  readonly petname: string;
-  readonly granter: string;
-  readonly until: number;
-  readonly gate: Gate;
-  readonly revoker: Revoker;
-}
-
-/** What the host keeps of a session. */
-export interface Room {
-  readonly name: string;
-  readonly granters: readonly string[];
-  readonly held: Table<object>;
-}
+/** `once`: one use; `session`: until the session ends; `permanent`: for 90 days, over boots, each outcome in the ledger. */
+export type Scope = 'once' | 'session' | 'permanent';
+export type GrantTerms = Terms & { readonly scope?: Scope };
 
 /** What a granter's connection bootstraps as. */
 export interface Granter {
   /** Gives `offered` to `session` under `petname`, on `terms`. Errors: `no-such-object`, `invalid`, `denied`. */
-  grant(session: string, petname: string, offered: string, terms: Terms): Grant;
+  grant(session: string, petname: string, offered: string, terms: GrantTerms): Grant;
+  /** Hands a cap that `from` holds on to its child, narrowed or not: the child's grant hangs under the parent's. */
+  delegate(
+    from: string,
+    petname: string,
+    to: string,
+    options?: Terms & {
+      /** The child's petname; the same by default. */
+      readonly as?: string;
+    },
+  ): Grant;
   /** In pages of at most 100, in the order of their ids. */
   list(filter?: {
     readonly session?: string;
@@ -54,96 +58,174 @@ export interface Granter {
     what: { readonly grant: string } | { readonly session: string } | 'all',
     why?: string,
   ): Promise<void> | undefined;
-  /** The host's ledger, to read and verify: whole, also the lines of other granters' sessions. */
+  /** Takes away from a grant: fewer uses, less time, fewer methods. */
+  narrow(grant: string, terms: Terms): Grant;
+  /** Lets it last until then, in ms since 1970, at most 90 days from now. */
+  renew(grant: string, until: number): Grant;
+  /** Lets a grant of a store that was put back go on. */
+  confirm(grant: string): Grant;
+  /** The sessions that name this granter, in pages of at most 100. */
+  sessions(after?: string): readonly { readonly id: string; readonly name: string; readonly parent?: string }[];
+  /** Ends a session, and those under it. */
+  end(session: string, why?: string): Promise<void> | undefined;
+  /** The host's ledger, to read and verify: the lines of this granter's sessions, and those of no session. */
   ledger(): LedgerReader;
 }
 
-/** All there is to know, shared by the granters of a host. */
-export interface Book {
-  readonly rooms: Table<Room>;
-  readonly grants: Table<Kept>;
-  readonly offers: Table<object>;
+export function look(book: Book, kept: Kept): Grant {
+  const { id, session, petname, granter, offered, parent, gate } = kept;
+  const { usesLeft, until } = gate.look();
+  return {
+    id,
+    session,
+    petname,
+    granter,
+    offered,
+    ...(parent === undefined ? {} : { parent }),
+    state: stateOf(book, kept),
+    ...(usesLeft === undefined ? {} : { usesLeft }),
+    until,
+  };
 }
 
-const look = ({ gate, revoker: _, ...kept }: Kept): Grant => {
-  const { state, usesLeft } = gate.look();
-  return { ...kept, state, ...(usesLeft === undefined ? {} : { usesLeft }) };
-};
-
-/** Numbers grants so that they sort in the order in which they were made. */
-export const Counter: Definition<() => number, [count: number]> = define(
-  'Counter',
-  (bcom, count) => () => bcom(Counter(count + 1), count + 1),
-);
+/** The terms that a scope and terms come to, and how long a grant lasts that says nothing of time. */
+function scoped(given: GrantTerms): { readonly terms: Terms; readonly otherwise?: number } {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new CapError('invalid', 'the terms of a grant are a record such as {uses: 1, for: 60000}');
+  const { scope, ...terms } = given;
+  const refuse = (what: string): never => {
+    throw new CapError('invalid', what);
+  };
+  switch (scope) {
+    case undefined:
+      // N uses and no time: they end with their session.
+      return terms.uses === undefined ? { terms } : { terms, otherwise: longestTerm };
+    case 'once':
+      if (terms.uses !== undefined && terms.uses !== 1) refuse('once is one use: leave out uses, or the scope');
+      return { terms: { ...terms, uses: 1 }, otherwise: longestTerm };
+    case 'session':
+      if (terms.for !== undefined || terms.until !== undefined)
+        refuse('a grant for the session ends with it: leave out the time, or the scope');
+      return { terms, otherwise: longestTerm };
+    case 'permanent':
+      if (terms.for !== undefined) refuse('a permanent grant ends at a date: give until, or no time for 90 days');
+      return { terms: { until: wallTime() + longestTerm, ...terms, audited: true } };
+    default:
+      return refuse('scope is once, session or permanent');
+  }
+}
 
 const page = 100;
+const seesAll = mutant('granter-apart');
 
-export const GranterActor: Definition<
-  Granter,
-  [name: string, book: Book, count: () => number, reader: LedgerReader, era: string]
-> = define('Granter', (_bcom, name, book, count, reader, era) => {
-  // Another granter's sessions are as absent as those that never were.
-  const mine = (session: string): Room => {
-    const room = typeof session === 'string' ? book.rooms.get(session) : undefined;
-    if (room?.granters.includes(name) !== true)
-      throw new CapError('no-such-object', 'you have no session of that id: list shows the grants of yours');
-    return room;
-  };
-  const ofMine = function* (after = ''): Generator<Kept> {
-    for (const [id, kept] of book.grants.entries(after))
-      if (id !== after && book.rooms.get(kept.session)?.granters.includes(name) === true) yield kept;
-  };
-  const chosen = (what: Parameters<Granter['revoke']>[0]): readonly Kept[] => {
-    if (what === 'all') return [...ofMine()];
-    if (typeof what === 'object' && what !== null && 'session' in what) {
-      mine(what.session);
-      return [...ofMine()].filter((kept) => kept.session === what.session);
-    }
-    const id = typeof what === 'object' && what !== null && 'grant' in what ? what.grant : undefined;
-    const kept = [...ofMine()].find((each) => each.id === id);
-    if (kept === undefined) throw new CapError('no-such-object', 'you have no grant of that id: list shows them');
-    return [kept];
-  };
-  return {
-    grant(session, petname, offered, terms) {
-      const { held } = mine(session);
-      checkName(petname, 'a petname');
-      if (held.has(petname))
-        throw new CapError(
-          'invalid',
-          `the session has a cap called "${petname}" already: a petname is never bound anew, choose another`,
-        );
-      const inner = typeof offered === 'string' ? book.offers.get(offered) : undefined;
-      if (inner === undefined) throw new CapError('no-such-object', 'the host offers nothing of that name');
-      const id = `g${String(count()).padStart(3, '0')}-${era}`;
-      const { cap, revoker, gate, until } = grantOf(inner, terms, id, { about: { session, petname, by: name } });
-      const kept: Kept = { id, session, petname, granter: name, until, gate, revoker };
-      held.set(petname, cap);
-      book.grants.set(id, kept);
-      return look(kept);
-    },
-    list(filter = {}) {
-      const { session, live, after, limit = page } = filter;
-      if (!Number.isSafeInteger(limit) || limit < 1) throw new CapError('invalid', 'limit is a whole number above 0');
-      if (after !== undefined && typeof after !== 'string')
-        throw new CapError('invalid', 'after is the id of the last grant of the page before');
-      const found: Grant[] = [];
-      for (const kept of ofMine(after)) {
-        if (found.length >= Math.min(limit, page)) break;
-        if (session !== undefined && kept.session !== session) continue;
-        const grant = look(kept);
-        if (live !== true || grant.state === 'live') found.push(grant);
-      }
-      return found;
-    },
-    revoke(what, why = '') {
-      // All are switched off in this turn; what is waited for is only that their drivers stop.
-      const stops = chosen(what).map((kept) => kept.revoker.revoke(`${name}: ${why}`));
-      let all: Promise<void> | undefined;
-      for (const stop of stops)
-        if (stop !== undefined) all = all === undefined ? stop : (E.when(all, () => stop) as unknown as Promise<void>);
-      return all;
-    },
-    ledger: () => reader,
-  };
-});
+export const GranterActor: Definition<Granter, [name: string, surface: string, house: House]> = define(
+  'host.granter',
+  (_bcom, name, surface, house) => {
+    const act: Act = { by: name, surface };
+    const names = (room: Room | undefined): room is Room => room?.granters.includes(name) === true || (seesAll && room !== undefined); // biome-ignore format: one line
+    const mine = (book: Book, session: unknown): Room => {
+      const room = typeof session === 'string' ? book.rooms.get(session) : undefined;
+      if (!names(room))
+        throw new CapError('no-such-object', 'you have no session of that id: list shows the grants of yours');
+      return room;
+    };
+    const one = (book: Book, grant: unknown): Kept => {
+      const kept = typeof grant === 'string' ? book.grants.get(grant) : undefined;
+      if (kept === undefined || !names(book.rooms.get(kept.session)))
+        throw new CapError('no-such-object', 'you have no grant of that id: list shows them');
+      return kept;
+    };
+    const ofMine = function* (book: Book, after = ''): Generator<Kept> {
+      for (const [id, kept] of book.grants.entries(after))
+        if (id !== after && names(book.rooms.get(kept.session))) yield kept;
+    };
+    const ofSession = (book: Book, room: Room): readonly Kept[] =>
+      [...room.held.entries()].flatMap(([, { grant }]) => book.grants.get(grant) ?? []);
+    const chosen = (book: Book, what: Parameters<Granter['revoke']>[0]): readonly Kept[] => {
+      if (what === 'all') return [...ofMine(book)];
+      const said = typeof what === 'object' && what !== null ? what : {};
+      return 'session' in said
+        ? ofSession(book, mine(book, said.session))
+        : [one(book, (said as { readonly grant?: unknown }).grant)];
+    };
+    return {
+      grant(session, petname, offered, given) {
+        const book = bookOf(house);
+        const room = mine(book, session);
+        checkName(petname, 'a petname');
+        const inner = typeof offered === 'string' ? book.offers.get(offered) : undefined;
+        if (inner === undefined) throw new CapError('no-such-object', 'the host offers nothing of that name');
+        const { terms, otherwise } = scoped(given);
+        const id = grantId(book);
+        const chain = room.parent === undefined ? {} : { chain: chainText(book, room) };
+        const { cap, gate } = grantOf(inner, terms, id, {
+          about: { session, petname, ...act, offered, ...chain } as Readonly<Record<string, string>>,
+          ...(otherwise === undefined ? {} : { otherwise }),
+        });
+        const kept: Kept = { id, session, petname, granter: name, offered, parent: undefined, gate };
+        hold(book, room, petname, cap, kept);
+        return look(book, kept);
+      },
+      delegate(from, petname, to, options = {}) {
+        const book = bookOf(house);
+        mine(book, to);
+        if (typeof options !== 'object' || options === null)
+          throw new CapError('invalid', 'the options of delegate are a record such as {uses: 1, as: "notes"}');
+        return look(book, handOn(book, mine(book, from), petname, to, options, act));
+      },
+      list(filter = {}) {
+        const { session, live, after, limit = page } = filter;
+        if (!Number.isSafeInteger(limit) || limit < 1) throw new CapError('invalid', 'limit is a whole number above 0');
+        if (after !== undefined && typeof after !== 'string')
+          throw new CapError('invalid', 'after is the id of the last grant of the page before');
+        const book = bookOf(house);
+        const found: Grant[] = [];
+        for (const kept of ofMine(book, after)) {
+          if (found.length >= Math.min(limit, page)) break;
+          if (session !== undefined && kept.session !== session) continue;
+          const grant = look(book, kept);
+          if (live !== true || grant.state === 'live') found.push(grant);
+        }
+        return found;
+      },
+      revoke(what, why = '') {
+        // All are switched off in this turn; what is waited for is only that their drivers stop.
+        return allOf(chosen(bookOf(house), what).map(({ gate }) => gate.revoke(short(why), { ...act })));
+      },
+      narrow(grant, terms) {
+        const book = bookOf(house);
+        const kept = one(book, grant);
+        kept.gate.narrow(terms, { ...act });
+        return look(book, kept);
+      },
+      renew(grant, until) {
+        const book = bookOf(house);
+        const kept = one(book, grant);
+        kept.gate.renew(until, { ...act });
+        return look(book, kept);
+      },
+      confirm(grant) {
+        const book = bookOf(house);
+        const kept = one(book, grant);
+        kept.gate.confirm(name);
+        return look(book, kept);
+      },
+      sessions(after = '') {
+        const found: { readonly id: string; readonly name: string; readonly parent?: string }[] = [];
+        for (const [id, room] of bookOf(house).rooms.entries(typeof after === 'string' ? after : '')) {
+          if (found.length >= page) break;
+          if (id === after || !names(room)) continue;
+          found.push({ id, name: room.name, ...(room.parent === undefined ? {} : { parent: room.parent }) });
+        }
+        return found;
+      },
+      end(session, why = '') {
+        const book = bookOf(house);
+        return endRoom(book, mine(book, session), act, short(why));
+      },
+      ledger: () => spawn(LedgerReaderActor(name, house)),
+    };
+  },
+);
+
+const short = (why: unknown): string => String(why).slice(0, 500);

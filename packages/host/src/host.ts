@@ -2,25 +2,32 @@
  * A host: sessions, granters, what may be granted, and the door.
  *
  * Promise: a session starts with nothing and gets only what a granter named by it grants. What the program that runs the host
- * offers is never handed out bare, but through a forwarder with a deadline whose revoker stays here.
- *
- * For now only the ledger outlives the process: sessions, grants and secrets are of this run.
+ * offers is never handed out bare, but through a forwarder with a deadline whose revoker stays here. All of it is in the store: after a
+ * kill or a power cut a session is entered again with its secret and finds what it held and what is left of it.
  */
 import {
+  type AnyDefinition,
+  base32,
   CapError,
+  type CapTPStats,
   type Clock,
   type Connection,
   captp,
   closeCodes,
+  type Dialect,
+  driver,
   driverOf,
   E,
   exportLedger,
   type Far,
+  type Faraway,
   hashSecret,
   isReference,
   type LedgerVerdict,
+  lastingName,
   ledgerLine,
   type Meter,
+  named,
   newSecret,
   openStore,
   openVats,
@@ -28,39 +35,77 @@ import {
   spawn,
   systemClock,
   systemRandom,
-  table,
   type Vat,
   type Vats,
   verifyLedger,
   type WireFault,
 } from '@hob/vat';
+import { type Bearer, type Book, bookOf, eraOf, type House, HouseActor, type Room } from './book.ts';
+import { definitions } from './definitions.ts';
 import { type Listener, listen } from './drivers/listener.ts';
 import { openStateDir } from './drivers/state-dir.ts';
-import { type Book, Counter, type Granter, GranterActor } from './grants.ts';
-import { type LedgerReader, ledgerReader } from './ledger-reader.ts';
+import { type Granter, GranterActor } from './grants.ts';
+import { LedgerView } from './ledger-reader.ts';
 import { checkName } from './names.ts';
-import { Session as SessionActor, type SessionFace } from './sessions.ts';
+import { type Asked, callObject, noObject, type Said } from './object-call.ts';
+import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
+import { hashOfId, publish, resolveUrl, unpublish } from './urls.ts';
+import type { World } from './world.ts';
 
 /** For the program that runs the host. */
 export interface Session {
   readonly id: string;
-  /** Enters the session over the wire. */
-  readonly secret: string;
+  /** Enters the session over the wire. Undefined for a session that was opened earlier: of that only the hash is kept. */
+  readonly secret: string | undefined;
+  /** Fulfilled when it has ended, whoever ended it. */
+  readonly ended: Promise<void>;
   caps(): Promise<readonly string[]>;
   cap<T extends object>(petname: string): Promise<Far<T>>;
+  /** A text that opens the cap for this session only, for so many ms (15 minutes; a day at the most). */
+  publish(petname: string, options?: { readonly for?: number }): Promise<string>;
+  resolve<T extends object>(url: string): Promise<Far<T>>;
+  unpublish(url: string): Promise<void>;
+  /** The new secret; the old one dies when the new one is first used. */
+  rotate(): Promise<{ readonly secret: string }>;
+  /** Ends it, what hangs under it and all that they hold. Answers when every driver that worked for them is done. */
+  end(why?: string): Promise<void>;
+}
+export interface NewSession extends Session {
+  readonly secret: string;
 }
 
 export interface Host {
   readonly vats: Vats;
-  /** A session without granters can be granted nothing. Errors: `invalid`, `no-such-object` (a granter that is not there). */
-  openSession(options: { readonly name: string; readonly granters?: readonly string[] }): Promise<Session>;
+  /**
+   * A session without granters can be granted nothing. With a `parent` it hangs under that one and ends with it. Errors: `invalid`,
+   * `no-such-object` (a granter or parent that is not there).
+   */
+  openSession(options: {
+    readonly name: string;
+    readonly granters?: readonly string[];
+    readonly parent?: string;
+  }): Promise<NewSession>;
+  /** One that is open, also from an earlier run. Errors: `no-such-object`. */
+  session(id: string): Promise<Session>;
+  sessions(): Promise<readonly { readonly id: string; readonly name: string; readonly parent?: string }[]>;
   /** The granter as a cap, and the secret that a person enters to reach it over the wire: shown once, kept hashed. */
   addGranter(name: string): Promise<{ readonly granter: Far<Granter>; readonly secret: string }>;
-  /** What granters may give out, by name: an FsCap, any object with async methods, any reference. */
-  offer(name: string, cap: object): Promise<void>;
+  /** Errors: `no-such-object`. */
+  granter(name: string): Promise<Far<Granter>>;
+  /** A new secret for a granter; the old one is dead at once, and who entered with it is put out. */
+  renewGranter(name: string): Promise<{ readonly secret: string }>;
+  /**
+   * What granters may give out, by name: an FsCap, any object with async methods, any reference. What is not in the store itself has to be
+   * offered again after a restart, until when grants of it answer `unavailable`; what is offered again under a name takes its place in them.
+   */
+  offer(name: string, cap: object, options?: { readonly reads?: readonly string[] }): Promise<void>;
   /** CapTP over WebSocket on loopback; port 0 is any. */
   serve(options?: { readonly port?: number }): Promise<{ readonly url: string; close(): Promise<void> }>;
-  connections(): number;
+  /** A granter's is called `granter:NAME`. */
+  connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[];
+  /** The store was put back to an earlier state: what was granted before waits for `confirm` of a granter, or for `trust`. */
+  readonly restored: boolean;
+  trust(by: string): Promise<void>;
   verify(): Promise<LedgerVerdict>;
   /** The ledger as JSON Lines, whole and in order. */
   ledger(options?: { readonly from?: number; readonly follow?: boolean }): AsyncIterable<string>;
@@ -74,9 +119,13 @@ export interface HostOptions {
   readonly random?: (bytes: number) => Uint8Array;
   /** Told of each error that a peer was told only the id of: for a log that stays here. */
   readonly observe?: (fault: WireFault) => void;
+  /** How long a session is kept after its last connection was lost: 10 minutes. */
+  readonly graceMs?: number;
+  /** Of actors that the program offers and that are to last. */
+  readonly definitions?: readonly AnyDefinition[];
 }
 
-/** What one session may take up of the host: far above what an agent needs, far below what would hurt. */
+/** What one session, and those that it spawned, may take up of the host: far above what an agent needs, far below what would hurt. */
 const sessionLimits = Object.freeze({
   actors: 10_000,
   portraitBytes: 16 << 20,
@@ -86,25 +135,37 @@ const sessionLimits = Object.freeze({
   lines: 100_000,
 });
 
-/** Who stands behind a secret. */
-interface Bearer {
+/** Who came in. */
+interface Guest {
+  /** The session's id, or `granter:NAME`. */
+  readonly who: string;
+  readonly session: string | undefined;
   readonly face: Far<object>;
   readonly meter: Meter;
-  /** A newer socket of the same bearer closes the older one. */
-  readonly single: boolean;
-  connection?: Connection;
+}
+
+interface Link {
+  readonly who: string;
+  readonly dialect: Dialect;
+  readonly connection: Connection;
 }
 
 export async function openHost(options: HostOptions): Promise<Host> {
-  const { stateDir, clock = systemClock(), random = systemRandom } = options;
+  const { stateDir, clock = systemClock(), random = systemRandom, graceMs = 600_000 } = options;
+  if (!(typeof graceMs === 'number' && graceMs >= 0 && graceMs <= longestTimer))
+    throw new CapError('invalid', 'graceMs is a number of ms, 24 days at the most');
   openStateDir(stateDir);
   const store = await openStore({ path: stateDir });
   let vats: Vats | undefined;
   try {
-    vats = await openVats({ store, clock, random });
+    const all = new Set([...definitions, ...(options.definitions ?? [])]);
+    vats = await openVats({ store, clock, random, definitions: [...all] });
     const vat = vats.vat('host');
-    const book = await vat.turn((): Book => ({ rooms: table(), grants: table(), offers: table() }));
-    return new LiveHost(store, vats, vat, book as unknown as Book, random, options.observe);
+    const house = await vat.root('house', () => HouseActor({}));
+    const { observe } = options;
+    const host = new LiveHost({ store, vats, vat, house, random, clock, graceMs, observe });
+    await host.start();
+    return host;
   } catch (error) {
     await vats?.close();
     await store.close();
@@ -112,104 +173,192 @@ export async function openHost(options: HostOptions): Promise<Host> {
   }
 }
 
+const longestTimer = 24 * 86_400_000;
+/** What is kept for what lasts in it is looked at again no sooner than this. */
+const shortestLook = 60_000;
+
+interface Parts {
+  readonly store: Store;
+  readonly vats: Vats;
+  readonly vat: Vat;
+  readonly house: Far<House>;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly clock: Clock;
+  readonly graceMs: number;
+  readonly observe: HostOptions['observe'];
+}
+
 class LiveHost implements Host {
   readonly vats: Vats;
   readonly #observe: HostOptions['observe'];
   readonly #store: Store;
   readonly #vat: Vat;
-  readonly #book: Book;
+  readonly #house: House;
   readonly #random: (bytes: number) => Uint8Array;
-  /** By the hash of the secret. */
-  readonly #bearers = new Map<string, Bearer>();
-  readonly #granters = new Set<string>();
-  readonly #connections = new Set<Connection>();
+  readonly #clock: Clock;
+  readonly #graceMs: number;
+  readonly #links = new Set<Link>();
+  readonly #meters = new Map<string, Meter>();
   readonly #listeners = new Set<Listener>();
-  readonly #count: Promise<Far<() => number>>;
-  readonly #reader: Far<LedgerReader>;
-  /** Tells the ids of this run from those of earlier ones in the same ledger. */
-  readonly #era: string;
+  readonly #ends = new Map<string, PromiseWithResolvers<void>>();
+  /** Sessions whose last connection was lost, and how to stop the clock. */
+  readonly #graces = new Map<string, () => void>();
+  readonly #view: LedgerView;
+  #stopListening: () => void = () => {};
+  #era = '';
+  #closing = false;
 
-  constructor(
-    store: Store,
-    vats: Vats,
-    vat: Vat,
-    book: Book,
-    random: (bytes: number) => Uint8Array,
-    observe: HostOptions['observe'],
-  ) {
+  constructor({ store, vats, vat, house, random, clock, graceMs, observe }: Parts) {
     this.#observe = observe;
     this.#store = store;
     this.vats = vats;
     this.#vat = vat;
-    this.#book = book;
+    this.#house = house as unknown as House;
     this.#random = random;
-    this.#era = newSecret(random).slice(5, 9);
-    this.#count = vat.spawn(Counter(0));
-    this.#reader = ledgerReader(store);
+    this.#clock = clock;
+    this.#graceMs = graceMs;
+    this.#view = new LedgerView(store);
   }
 
-  async openSession({
-    name,
-    granters = [],
-  }: {
+  /** What the actors of the house need of this process, and a grace time for whom the last one left. */
+  async start(): Promise<void> {
+    const chance = base32(this.#random(5)).slice(0, 4);
+    this.#era = await this.#turn((book) => {
+      if (!book.facts.has('era')) book.facts.set('era', chance);
+      return eraOf(book);
+    });
+    const world = driver<World>(
+      {
+        secret: () => {
+          const secret = newSecret(this.#random);
+          return { secret, hash: hashSecret(secret) };
+        },
+        objectId: () => {
+          const id = base32(this.#random(32));
+          return { id, hash: hashOfId(id) };
+        },
+        ended: ([sessions]) => this.#ended(sessions),
+        lines: ([granter, from]) => this.#view.lines(granter, from),
+        verify: () => verifyLedger(this.#store),
+      },
+      { name: `hob-host:${this.#era}`, reads: ['secret', 'objectId', 'lines', 'verify'] },
+    );
+    const left = await this.#turn((book) => {
+      book.world.set('world', world as never);
+      return [...book.rooms.entries()].filter(([, { entered }]) => entered).map(([id]) => id);
+    });
+    for (const id of left) this.#graceBegins(id);
+    // What a peer was told, or has said, may be undone with the turns.
+    this.#stopListening = this.vats.onLoss(() => {
+      for (const { connection } of this.#links) connection.close('the disk failed: enter again', closeCodes.fault);
+    });
+  }
+
+  async openSession(options: {
     readonly name: string;
     readonly granters?: readonly string[];
-  }): Promise<Session> {
+    readonly parent?: string;
+  }): Promise<NewSession> {
+    const { name, granters = [], parent } = options;
     checkName(name, 'the name of a session');
-    for (const granter of granters)
-      if (!this.#granters.has(granter))
-        throw new CapError(
-          'no-such-object',
-          `there is no granter called "${String(granter).slice(0, 64)}": add it first`,
-        );
-    const id = `${name}-${this.#era}`;
-    const book = this.#book;
-    const face = await this.#vat.turn(() => {
-      if (book.rooms.has(id)) throw new CapError('invalid', `a session called "${name}" is open: choose another name`);
-      const held = table<object>();
-      book.rooms.set(id, { name, granters, held });
-      return spawn(SessionActor(held));
+    const secret = newSecret(this.#random);
+    const id = await this.#turn((book) => {
+      for (const granter of granters)
+        if (typeof granter !== 'string' || !book.granters.has(granter))
+          throw new CapError(
+            'no-such-object',
+            `there is no granter called "${String(granter).slice(0, 64)}": add it first`,
+          );
+      const above = parent === undefined ? undefined : roomOf(book, parent);
+      const of = { name, granters, parent: above, secret: hashSecret(secret), by: 'host' };
+      return openRoom(book, this.#house, of).id;
     });
-    const secret = this.#let({
-      face: face as Far<object>,
-      meter: this.vats.meter(`session:${id}`, sessionLimits),
-      single: true,
-    });
+    return this.#session(id, secret) as NewSession;
+  }
+
+  async session(id: string): Promise<Session> {
+    await this.#turn((book) => void roomOf(book, id));
+    return this.#session(id, undefined);
+  }
+
+  #session(id: string, secret: string | undefined): Session {
+    const face = async (): Promise<Far<SessionFace>> =>
+      (await this.#turn((book) => roomOf(book, id).face)) as unknown as Far<SessionFace>;
+    const ended = this.#ends.get(id) ?? Promise.withResolvers<void>();
+    this.#ends.set(id, ended);
     return Object.freeze({
       id,
       secret,
-      caps: () => E(face as Far<SessionFace>).caps(),
-      cap: async <T extends object>(petname: string) => (await E(face as Far<SessionFace>).cap(petname)) as Far<T>,
+      ended: ended.promise,
+      caps: async () => await E(await face()).caps(),
+      cap: async <T extends object>(petname: string) => (await E(await face()).cap(petname)) as Far<T>,
+      publish: async (petname: string, { for: ms }: { readonly for?: number } = {}) =>
+        (await this.#turn(() => publish(this.#house, id, petname, ms))) as string,
+      resolve: async <T extends object>(url: string) =>
+        (await this.#turn((book) => resolveUrl(roomOf(book, id), url))) as unknown as Far<T>,
+      unpublish: (url: string) => this.#turn((book) => unpublish(roomOf(book, id), url)),
+      rotate: async () => (await this.#turn(() => rotate(this.#house, id))) as { readonly secret: string },
+      end: async (why = '') => {
+        await this.#turn((book) => {
+          // One that has ended already is what was asked for.
+          const room = book.rooms.get(id);
+          return room === undefined ? undefined : endRoom(book, room, { by: 'host' }, String(why).slice(0, 500));
+        });
+      },
     });
+  }
+
+  async sessions(): Promise<readonly { readonly id: string; readonly name: string; readonly parent?: string }[]> {
+    const all = await this.#turn((book) =>
+      [...book.rooms.entries()].map(([id, { name, parent }]) => ({
+        id,
+        name,
+        ...(parent === undefined ? {} : { parent }),
+      })),
+    );
+    return all as readonly { readonly id: string; readonly name: string; readonly parent?: string }[];
   }
 
   async addGranter(name: string): Promise<{ readonly granter: Far<Granter>; readonly secret: string }> {
     checkName(name, 'the name of a granter');
-    if (this.#granters.has(name)) throw new CapError('invalid', `there is a granter called "${name}" already`);
-    this.#granters.add(name);
-    const count = await this.#count;
-    const granter = await this.#vat.spawn(
-      GranterActor(
-        name,
-        this.#book,
-        count as unknown as () => number,
-        this.#reader as unknown as LedgerReader,
-        this.#era,
-      ),
-    );
-    const secret = this.#let({
-      face: granter as Far<object>,
-      meter: this.vats.meter(`granter:${name}`),
-      single: false,
+    const secret = newSecret(this.#random);
+    const hash = hashSecret(secret);
+    const granter = await this.#turn((book) => {
+      if (book.granters.has(name)) throw new CapError('invalid', `there is a granter called "${name}" already`);
+      const program = spawn(GranterActor(name, 'program', this.#house));
+      const wire = spawn(GranterActor(name, 'wire', this.#house));
+      book.granters.set(name, { name, secret: hash, program, wire });
+      book.bearers.set(hash, { granter: name });
+      return program;
     });
-    return { granter, secret };
+    return { granter: granter as unknown as Far<Granter>, secret };
   }
 
-  async offer(name: string, cap: object): Promise<void> {
+  async granter(name: string): Promise<Far<Granter>> {
+    return (await this.#turn((book) => granterOf(book, name).program)) as unknown as Far<Granter>;
+  }
+
+  async renewGranter(name: string): Promise<{ readonly secret: string }> {
+    const secret = newSecret(this.#random);
+    const hash = hashSecret(secret);
+    await this.#turn((book) => {
+      const row = granterOf(book, name);
+      book.bearers.delete(row.secret);
+      book.bearers.set(hash, { granter: name });
+      book.granters.set(name, { ...row, secret: hash });
+    });
+    for (const { who, connection } of this.#links)
+      if (who === `granter:${name}`) connection.close('this secret was renewed', closeCodes.sessionEnded);
+    return { secret };
+  }
+
+  async offer(name: string, cap: object, { reads = [] }: { readonly reads?: readonly string[] } = {}): Promise<void> {
     checkName(name, 'the name of an offer');
-    const reference = isReference(cap) ? cap : driverOf(cap);
-    const { offers } = this.#book;
-    await this.#vat.turn(() => offers.set(name, reference));
+    const lasting = `hob-offer:${this.#era}:${name}`;
+    const given = isReference(cap) ? cap : driverOf(cap, { name: lasting, reads: reads as never });
+    const inStore = await this.#turn(() => lastingName(given) !== undefined);
+    const reference = inStore ? given : named(lasting, given);
+    await this.#turn((book) => book.offers.set(name, reference));
   }
 
   async serve({
@@ -217,26 +366,15 @@ class LiveHost implements Host {
   }: {
     readonly port?: number;
   } = {}): Promise<{ readonly url: string; close(): Promise<void> }> {
-    const listener = await listen<Bearer>(
-      port,
-      (secret) => this.#bearers.get(hashSecret(secret)),
-      (bearer, duplex, dialect) => {
-        if (bearer.single)
-          bearer.connection?.close('a newer connection of this session took its place', closeCodes.fenced);
-        const connection = captp(duplex, {
-          dialect,
-          bootstrap: bearer.face,
-          meter: bearer.meter,
-          ...(this.#observe === undefined ? {} : { observe: this.#observe }),
-        });
-        bearer.connection = connection;
-        this.#connections.add(connection);
-        connection.closed.then(() => {
-          this.#connections.delete(connection);
-          if (bearer.connection === connection) delete bearer.connection;
-        });
+    const listener = await listen<Guest>(port, {
+      find: (secret) => this.#find(secret),
+      welcome: (guest, duplex, dialect) => {
+        const { face: bootstrap, meter } = guest;
+        const observe = this.#observe === undefined ? {} : { observe: this.#observe };
+        this.#welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter, ...observe }));
       },
-    );
+      ask: (guest, url, call, gone, post) => this.#objectCall(guest, url, call, gone, post),
+    });
     this.#listeners.add(listener);
     return {
       url: `ws://127.0.0.1:${listener.port}`,
@@ -247,8 +385,77 @@ class LiveHost implements Host {
     };
   }
 
-  connections(): number {
-    return this.#connections.size;
+  async #find(secret: string): Promise<Guest | undefined> {
+    const found = await this.#turn((book) => {
+      const bearer: Bearer | undefined = enter(book, secret);
+      const room = bearer?.session === undefined ? undefined : book.rooms.get(bearer.session);
+      if (room !== undefined)
+        return { who: room.id, session: room.id, payer: `session:${room.payer}`, face: room.face };
+      const row = bearer?.granter === undefined ? undefined : book.granters.get(bearer.granter);
+      if (row === undefined) return undefined;
+      const who = `granter:${row.name}`;
+      return { who, session: undefined, payer: who, face: row.wire };
+    }).catch(() => undefined);
+    if (found === undefined) return undefined;
+    const { who, session, payer, face } = found as typeof found & { readonly who: string; readonly payer: string };
+    return {
+      who,
+      session: session as string | undefined,
+      face: face as unknown as Far<object>,
+      meter: this.#meter(payer),
+    };
+  }
+
+  #welcome({ who, session }: Guest, dialect: Dialect, connection: Connection): void {
+    if (session !== undefined) {
+      this.#graceEnds(session);
+      for (const other of this.#links)
+        if (other.who === who)
+          other.connection.close('a newer connection of this session took its place', closeCodes.fenced);
+    }
+    const link = { who, dialect, connection };
+    this.#links.add(link);
+    connection.closed.then(({ code }) => {
+      this.#links.delete(link);
+      const others = [...this.#links].some((other) => other.who === who);
+      if (session !== undefined && !others && code !== closeCodes.sessionEnded) this.#graceBegins(session);
+    });
+    // It may have ended while it was entered.
+    if (session !== undefined)
+      this.#turn((book) => book.rooms.has(session)).then(
+        (there) => there || connection.close('this session has ended', closeCodes.sessionEnded),
+        () => {},
+      );
+  }
+
+  async #objectCall(
+    guest: Guest | undefined,
+    url: string,
+    call: Asked | undefined,
+    gone: AbortSignal,
+    post: boolean,
+  ): Promise<Said> {
+    // Only those who may call anything leave a trace, which their meter pays for: a stranger could fill the disk.
+    if (guest?.session === undefined) return noObject;
+    // It is not gone: the clock begins anew.
+    if (this.#graces.has(guest.session)) this.#graceBegins(guest.session);
+    return post ? await callObject(guest, url, call, gone) : await callObject(guest, '', nothing, gone);
+  }
+
+  connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[] {
+    return [...this.#links].map(({ who, dialect, connection }) => ({
+      session: who,
+      dialect,
+      stats: () => connection.stats(),
+    }));
+  }
+
+  get restored(): boolean {
+    return this.vats.restored;
+  }
+
+  trust(by: string): Promise<void> {
+    return this.vats.trust(by);
   }
 
   verify(): Promise<LedgerVerdict> {
@@ -260,17 +467,75 @@ class LiveHost implements Host {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
+    this.#stopListening();
+    for (const stop of this.#graces.values()) stop();
+    this.#graces.clear();
+    // First: what peers wait for is not to be raced for by what is under way.
+    for (const { connection } of this.#links) connection.close('the host is closing', closeCodes.goingAway);
     await this.#vat.turn(() => ledgerLine('host-stop', {})).catch(() => {});
-    for (const connection of this.#connections) connection.close('the host is closing', closeCodes.goingAway);
     await Promise.all([...this.#listeners].map((listener) => listener.close()));
     this.#listeners.clear();
     await this.vats.close();
     await this.#store.close();
   }
 
-  #let(bearer: Bearer): string {
-    const secret = newSecret(this.#random);
-    this.#bearers.set(hashSecret(secret), bearer);
-    return secret;
+  #turn<R>(body: (book: Book) => R): Promise<Faraway<R>> {
+    return this.#vat.turn(() => body(bookOf(this.#house)));
   }
+
+  #meter(name: string): Meter {
+    const known = this.#meters.get(name);
+    if (known !== undefined) return known;
+    const meter = this.vats.meter(name, name.startsWith('session:') ? sessionLimits : undefined);
+    this.#meters.set(name, meter);
+    return meter;
+  }
+
+  /** They have ended, and that is on the disk. */
+  #ended(sessions: readonly string[]): void {
+    for (const id of sessions) {
+      this.#graceEnds(id);
+      for (const { who, connection } of this.#links)
+        if (who === id) connection.close('this session has ended', closeCodes.sessionEnded);
+      this.#ends.get(id)?.resolve();
+      this.#ends.delete(id);
+    }
+  }
+
+  #graceBegins(id: string, ms: number = this.#graceMs): void {
+    if (this.#closing) return;
+    this.#graceEnds(id);
+    const stop = this.#clock.after(ms, () => {
+      this.#graces.delete(id);
+      this.#turn((book) => lapse(book, id)).then(
+        (goesOn) => goesOn && this.#graceBegins(id, Math.max(this.#graceMs, shortestLook)),
+        () => {},
+      );
+    });
+    this.#graces.set(id, stop);
+  }
+
+  #graceEnds(id: string): void {
+    this.#graces.get(id)?.();
+    this.#graces.delete(id);
+  }
+}
+
+/** A request that is no call: it is looked up like one, and written down. */
+const nothing: Asked = Object.freeze({ method: '', args: [] });
+
+/** In a turn. */
+function roomOf(book: Book, id: unknown): Room {
+  const room = typeof id === 'string' ? book.rooms.get(id) : undefined;
+  if (room === undefined)
+    throw new CapError('no-such-object', 'there is no session of that id: it has ended, or never was');
+  return room;
+}
+
+function granterOf(book: Book, name: unknown): NonNullable<ReturnType<Book['granters']['get']>> {
+  const row = typeof name === 'string' ? book.granters.get(name) : undefined;
+  if (row === undefined)
+    throw new CapError('no-such-object', `there is no granter called "${String(name).slice(0, 64)}": add it first`);
+  return row;
 }

@@ -1,5 +1,5 @@
 /** The public face of `@hob/host`. */
-export type { Grant, Granter } from './grants.ts';
-export { type Host, type HostOptions, openHost, type Session } from './host.ts';
+export type { Grant, Granter, GrantTerms, Scope } from './grants.ts';
+export { type Host, type HostOptions, type NewSession, openHost, type Session } from './host.ts';
 export type { LedgerReader } from './ledger-reader.ts';
 export type { SessionFace } from './sessions.ts';

@@ -22,7 +22,9 @@ test('it is read whole in pages that fit into frames, however long its lines are
     const reader = await E(connection.bootstrap).ledger();
     const read: string[] = [];
     for (;;) {
-      const page = (await E(reader).lines(read.length + 1)) as readonly string[];
+      const page = (await E(reader).lines(
+        (read.length === 0 ? 0 : JSON.parse(read.at(-1) as string).seq) + 1,
+      )) as readonly string[];
       read.push(...page);
       expect(page.length).toBeLessThanOrEqual(500);
       if (page.length === 0) break;
@@ -30,7 +32,9 @@ test('it is read whole in pages that fit into frames, however long its lines are
     expect(read.map((line) => JSON.parse(line))).toEqual(await lines(home.host));
     expect(await E(reader).verify()).toMatchObject({ ok: true, lines: read.length });
     for (const from of [0, -5, 'x', null, {}, 1.7, Number.NaN])
-      expect((await E(reader as Far<{ lines(from: unknown): readonly string[] }>).lines(from))[0]).toBe(read[0]);
+      expect((await E(reader as never as Far<{ lines(from: unknown): readonly string[] }>).lines(from))[0]).toBe(
+        read[0],
+      );
     for (const method of ['write', 'close', 'commit', 'export'])
       expect(await code((E(reader) as never as Record<string, () => Promise<unknown>>)[method]?.() as Promise<unknown>)).toBe('no-such-method'); // biome-ignore format: one line
     connection.close();

@@ -65,27 +65,53 @@ test('a second start on the same state is refused in one line, and the first goe
   await granter.closed;
 });
 
-test('the ledger of one run is there in the next, also after a kill, and verifies', async () => {
+test('session, grants, granter and ledger of one run are there in the next, also after a kill; secrets are said once', async () => {
   const first = start(usual());
-  await readiness(first);
+  const before = await readiness(first);
+  const agent = await connect<SessionFace>(before.url, { secret: before.session.secret });
+  await E(E(agent.bootstrap).cap('once') as Promise<{ list(): Promise<unknown> }>).list();
   first.kill('SIGKILL');
+  await agent.closed;
   await first.ended;
   expect(existsSync(at('state/host.json'))).toBe(true);
   const second = start(usual());
-  const ready = await readiness(second);
+  const ready = await readiness(second, before);
+  expect(second.lines.join('\n')).not.toMatch(/hob1_/);
+  expect(ready.session).toEqual(before.session);
+  const again = await connect<SessionFace>(ready.url, { secret: before.session.secret });
+  const text = E(E(again.bootstrap).cap('workspace') as Promise<{ readText(path: string): Promise<string> }>).readText('notes.txt'); // biome-ignore format: one line
+  expect(await text).toBe('for the agent\n');
+  const once = E(E(again.bootstrap).cap('once') as Promise<{ list(): Promise<unknown> }>).list();
+  expect(await code(once)).toBe('exhausted');
+  again.close();
+  await again.closed;
   const granter = await connect<Granter>(ready.url, { secret: ready.granter.secret });
   const lines = await E(await E(granter.bootstrap).ledger()).lines();
   const kinds = lines.map((line) => (JSON.parse(line) as { k: string }).k);
   expect(kinds.filter((kind) => kind === 'genesis')).toHaveLength(1);
   expect(kinds).toContain('restart');
-  expect(kinds.filter((kind) => kind === 'grant')).toHaveLength(4);
+  expect(kinds.filter((kind) => kind === 'grant')).toHaveLength(2);
   writeFileSync(at('ledger'), lines.map((line) => `${line}\n`).join(''));
   expect(await verifyLedger({ file: at('ledger') })).toMatchObject({ ok: true, lines: lines.length });
   granter.close();
   await granter.closed;
-  // Secrets were of that run.
-  expect(await code(connect(ready.url, { secret: 'hob1_of-the-first-run' }))).toBe('denied');
-});
+  expect(await second.stop()).toBe(0);
+  // Another directory is another session: what was granted of the first leads nowhere else.
+  mkdirSync(at('other'));
+  const third = start(['--root', at('other'), '--state', at('state')]);
+  const other = await readiness(third, ready);
+  expect(other.session.id).not.toBe(before.session.id);
+  expect(await code(connect(other.url, { secret: before.session.secret }))).toBe('denied');
+  expect(await third.stop()).toBe(0);
+  const fourth = start(['--root', at('other'), '--state', at('state'), '--new-secrets']);
+  const renewed = await readiness(fourth);
+  expect(renewed.session.id).toBe(other.session.id);
+  const owner = await connect<Granter>(renewed.url, { secret: renewed.granter.secret });
+  expect(await E(owner.bootstrap).list({ live: true })).toHaveLength(2);
+  expect(await code(connect(renewed.url, { secret: before.granter.secret }))).toBe('denied');
+  owner.close();
+  await owner.closed;
+}, 60_000);
 
 test('it does not start with a mechanism left out, unless told that this is a test', async () => {
   expect(await refusal(usual(), { HOB_MUTANT: 'limit' })).toMatch(/^hob: HOB_MUTANT is set[^\n]*$/);

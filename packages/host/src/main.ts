@@ -8,10 +8,11 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
-import { CapError, E, mutantName } from '@hob/vat';
+import { CapError, E, type Far, hashSecret, mutantName } from '@hob/vat';
 import { checkRoot } from './drivers/roots.ts';
 import { leaveNote, openStateDir, removeNote } from './drivers/state-dir.ts';
-import { openHost } from './host.ts';
+import type { Granter } from './grants.ts';
+import { type Host, openHost, type Session } from './host.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 /** What the host runs from: granting any of it would grant the host. */
@@ -24,6 +25,7 @@ const usage = `npm start [-- OPTIONS]
   --state DIR    where everything that lasts is kept (default: .hob in the checkout)
   --port N       where to listen on 127.0.0.1 (default: any free port)
   --uses N       how many calls the session's grant "workspace" allows (default: 1000)
+  --new-secrets  makes new ones for the session and its granter, and prints them
   --demo [--sabotage=revoker|limit|symlink|ledger|origin]
                  plays the whole story with real processes and checks each step
 `;
@@ -44,6 +46,7 @@ function options(): {
   readonly demo: boolean;
   readonly sabotage: string | undefined;
   readonly mutant: boolean;
+  readonly newSecrets: boolean;
 } {
   const { values } = parseArgs({
     options: {
@@ -53,6 +56,7 @@ function options(): {
       uses: { type: 'string' },
       demo: { type: 'boolean' },
       sabotage: { type: 'string' },
+      'new-secrets': { type: 'boolean' },
       // Said by the demo and by tests to the host that they start.
       'with-mutant': { type: 'boolean' },
       help: { type: 'boolean' },
@@ -76,10 +80,53 @@ function options(): {
     demo: values.demo ?? false,
     sabotage: values.sabotage,
     mutant: values['with-mutant'] ?? false,
+    newSecrets: values['new-secrets'] ?? false,
   };
 }
 
-async function serve({ root, state, port, uses, mutant }: ReturnType<typeof options>): Promise<void> {
+/** What is there from an earlier start is gone on with; secrets are known only when they are made. */
+interface Opened {
+  readonly session: Session;
+  readonly secret: string | undefined;
+  readonly granterSecret: string | undefined;
+}
+
+/**
+ * The offer is called after the directory: with another root it is another offer, and what was granted of the first leads nowhere else. A session
+ * whose directory has run out, or was another one, is ended: its petnames cannot be bound anew.
+ */
+async function openWorkspace(host: Host, root: string, uses: number, newSecrets: boolean): Promise<Opened> {
+  let granter: Far<Granter>;
+  let granterSecret: string | undefined;
+  try {
+    granter = await host.granter('owner');
+    if (newSecrets) granterSecret = (await host.renewGranter('owner')).secret;
+  } catch {
+    ({ granter, secret: granterSecret } = await host.addGranter('owner'));
+  }
+  const offer = `directory-${hashSecret(root)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '')
+    .slice(0, 12)}`;
+  const lacking = missing[process.platform] !== undefined;
+  if (!lacking) await host.offer(offer, await openFsCap(root));
+  for (const { id, name, parent } of await host.sessions()) {
+    if (name !== 'workspace' || parent !== undefined) continue;
+    const session = await host.session(id);
+    const live = await E(granter).list({ session: id, live: true });
+    if (lacking || live.some((grant) => grant.petname === 'workspace' && grant.offered === offer))
+      return { session, secret: newSecrets ? (await session.rotate()).secret : undefined, granterSecret };
+    await session.end('what it was granted has ended, or its directory is another one');
+  }
+  const session = await host.openSession({ name: 'workspace', granters: ['owner'] });
+  if (!lacking) {
+    await E(granter).grant(session.id, 'workspace', offer, { uses, for: hour });
+    await E(granter).grant(session.id, 'once', offer, { uses: 1, for: hour });
+  }
+  return { session, secret: session.secret, granterSecret };
+}
+
+async function serve({ root, state, port, uses, mutant, newSecrets }: ReturnType<typeof options>): Promise<void> {
   if (mutantName() !== undefined && !mutant)
     throw new CapError(
       'invalid',
@@ -88,8 +135,10 @@ async function serve({ root, state, port, uses, mutant }: ReturnType<typeof opti
   // Before the folder is made, so that a root that is refused is left as it was.
   checkRoot(root, [state, ...ownCode, dirname(process.execPath)]);
   openStateDir(state);
+  // As long as what it is granted: an agent may be away between two runs.
   const host = await openHost({
     stateDir: state,
+    graceMs: hour,
     observe: ({ id, error }) =>
       void process.stderr.write(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}\n`),
   });
@@ -110,14 +159,8 @@ async function serve({ root, state, port, uses, mutant }: ReturnType<typeof opti
   if (process.channel !== undefined) process.on('disconnect', () => stop(0));
 
   try {
-    const { granter, secret: granterSecret } = await host.addGranter('owner');
-    const session = await host.openSession({ name: 'workspace', granters: ['owner'] });
+    const { session, secret, granterSecret } = await openWorkspace(host, root, uses, newSecrets);
     const lack = missing[process.platform];
-    if (lack === undefined) {
-      await host.offer('directory', await openFsCap(root));
-      await E(granter).grant(session.id, 'workspace', 'directory', { uses, for: hour });
-      await E(granter).grant(session.id, 'once', 'directory', { uses: 1, for: hour });
-    }
     const { url } = await host.serve({ port });
     leaveNote(state, { url, pid: process.pid });
 
@@ -125,18 +168,24 @@ async function serve({ root, state, port, uses, mutant }: ReturnType<typeof opti
     if (lack !== undefined) say(`hob: ${lack}`);
     say(`Hob serves one session on ${root}`);
     say(
-      `It holds "workspace" (the directory, for ${uses} calls) and "once" (the same, for a single call), for one hour.`,
+      secret === undefined || newSecrets
+        ? 'It is the session of an earlier start, with what is left of "workspace" and "once": npm run -s hob -- grants tells.'
+        : `It holds "workspace" (the directory, for ${uses} calls) and "once" (the same, for a single call), for one hour.`,
     );
+    if (secret === undefined)
+      say('Its secret was printed when it was made, and is kept nowhere: --new-secrets makes another.');
     say('');
     say('Run an agent in it, in a second terminal, with what the next lines give:');
-    say(`  HOB_URL=${url} HOB_SECRET=${session.secret} npm run -s agent -- examples/first-session.ts`);
+    say(`  HOB_URL=${url} HOB_SECRET=${secret ?? 'THE-SECRET'} npm run -s agent -- examples/first-session.ts`);
     say('See and end what it was granted, in a third terminal (asks for the granter’s secret, see below):');
     say('  npm run -s hob -- grants');
     say('  npm run -s hob -- revoke ID');
     say('');
-    say(`hob session ${JSON.stringify({ id: session.id, secret: session.secret })}`);
+    // Without a secret where that is not new.
+    say(`hob session ${JSON.stringify({ id: session.id, secret })}`);
     say(`hob granter ${JSON.stringify({ name: 'owner', secret: granterSecret })}`);
     say(`hob ready ${JSON.stringify({ url, pid: process.pid })}`);
+    session.ended.then(() => say('The session has ended. Start again for a new one.'));
   } catch (error) {
     removeNote(state);
     await host.close();

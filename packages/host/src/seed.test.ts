@@ -6,7 +6,7 @@ import { E, type Far, type TestClock, testClock } from '@hob/vat';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type House, house, lines } from '../test/house.ts';
 import { type Entered, Puppet, type Said } from '../test/puppet.ts';
-import type { Session } from './index.ts';
+import type { NewSession as Session } from './index.ts';
 
 /** The process of the agent and its child: starting one costs a second, so it is one for all tests. */
 let agents: Puppet;

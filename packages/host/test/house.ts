@@ -3,15 +3,22 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect as dialTcp, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Clock, type Connected, connect, E, type Far } from '@hob/vat';
-import { type Granter, type Host, openHost, type Session, type SessionFace } from '../src/index.ts';
+import { type Connected, connect, E, type Far } from '@hob/vat';
+import {
+  type Granter,
+  type Host,
+  type HostOptions,
+  type NewSession,
+  openHost,
+  type SessionFace,
+} from '../src/index.ts';
 
 export interface House {
   readonly folder: string;
   readonly host: Host;
   readonly granter: Far<Granter>;
   readonly granterSecret: string;
-  readonly session: Session;
+  readonly session: NewSession;
   readonly url: string;
   /** Ends when the house does. */
   enter(secret: string): Promise<Connected<SessionFace>>;
@@ -21,7 +28,7 @@ export interface House {
 export const scratch = (): string => mkdtempSync(join(tmpdir(), 'hob-host-'));
 
 /** One granter "owner", one session "work", served; nothing is granted. */
-export async function house(options: { readonly clock?: Clock } = {}): Promise<House> {
+export async function house(options: Partial<HostOptions> = {}): Promise<House> {
   const folder = scratch();
   mkdirSync(join(folder, 'state'));
   const host = await openHost({ stateDir: join(folder, 'state'), ...options });

@@ -19,6 +19,8 @@ export interface Stands {
 export interface Rules {
   /** A call on a face. */
   call(via: Stands, method: string, args: readonly unknown[], byMessage: boolean): unknown;
+  /** A call of another forwarder of this vat, which was itself reached by message: part of that one's turn. */
+  onward(via: Stands, method: string, args: readonly unknown[]): unknown;
   /** It was answered: what the caller gets. */
   land(back: boolean, method: string, value: unknown): unknown;
   fell(back: boolean, method: string, error: Error): void;

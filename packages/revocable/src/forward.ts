@@ -36,8 +36,8 @@ import {
   vatsOf,
   vatTime,
 } from '@hob/vat';
-import { type Crossing, cross, firstFace } from './cross.ts';
-import type { Rules } from './face.ts';
+import { type Crossing, cross, firstFace, standsFor } from './cross.ts';
+import type { Rules, Stands } from './face.ts';
 
 export type Outcome = { readonly ok: boolean; readonly value?: unknown; readonly error?: Error };
 
@@ -85,6 +85,7 @@ export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>
 export const shown = (method: string): string => method.slice(0, 64);
 
 const nearCharge = mutant('near-charge');
+const apart = mutant('stack-charge');
 const bareAnswers = mutant('wrap');
 
 /** The rules of one forwarder, as a part of its actor’s behaviour. `become` makes the portrait of the next state. */
@@ -113,77 +114,91 @@ export function rulesOf<S extends readonly unknown[]>(
     if (grant !== undefined) ledgerLine(kind, { grant, method: shown(method), back: back || undefined, code });
   };
 
-  return {
-    call({ inner, back, direct }, method, args, asked) {
-      if (!asked && !near) throw new CapError('not-callable', 'this cap is reached by message only: use E(cap)');
-      const now = policy.timeless === true ? 0 : vatTime();
-      const noted = policy.note?.(state);
-      const at = noted ?? state;
-      let next: S | undefined;
-      try {
-        if (back) policy.live?.(at);
-        else next = (policy.before?.(at, method, args, now) ?? undefined) as S | undefined;
-      } catch (error) {
-        told(at, 'refuse', back, method, codeOf(error));
-        if (noted === undefined) throw error;
-        if (!asked) {
-          // Who called near may undo all this: what time has decided is decided once more, in a turn of its own.
-          tellAnyway(self(), 'note');
-          throw error;
-        }
-        breakAnswer(error as Error);
-        return then(policy.noted?.(noted, self()) ?? noted, undefined);
-      }
-      if (next !== undefined && !asked && !nearCharge)
-        throw new CapError('not-callable', 'this cap is reached by message only: use E(cap)');
-      const line = policy.line?.(at);
-      // A literal rather than spreads, which cost as much as the rest of the call.
-      if (line !== undefined)
-        ledgerLine('call', { grant: line.grant, method: shown(method), use: line.use, back: back || undefined }, args);
-      const given = args.some(holdsMore)
-        ? (cross(asked ? args : frozenCopy(args), crossing(!back)) as typeof args)
-        : args;
-      const cause = policy.cause?.(at);
-      const sendOn = (): unknown => {
-        // Near only where nothing was charged: an object behind that throws takes the whole turn with it.
-        return near && policy.after === undefined && direct && isNear(inner)
-          ? callOrSend(inner, method, given)
-          : sendTo(inner, method, given);
-      };
-      const go = (): unknown => {
-        const held = back ? undefined : policy.hold?.(at, method, given);
-        return held === undefined ? sendOn() : E.when(held, () => sendTo(inner, method, given));
-      };
-      let answer: unknown;
-      try {
-        answer = cause === undefined ? go() : under(cause, go);
-      } catch (error) {
-        told(at, 'result', back, method, codeOf(error));
+  /** `within`: in the turn of another forwarder, whose charges are undone with it, so nothing that throws may run here. */
+  const admit = (
+    { inner, back, direct }: Stands,
+    method: string,
+    args: readonly unknown[],
+    asked: boolean,
+    within: boolean,
+  ): unknown => {
+    if (!asked && !near) throw new CapError('not-callable', 'this cap is reached by message only: use E(cap)');
+    const now = policy.timeless === true ? 0 : vatTime();
+    const noted = policy.note?.(state);
+    const at = noted ?? state;
+    let next: S | undefined;
+    try {
+      if (back) policy.live?.(at);
+      else next = (policy.before?.(at, method, args, now) ?? undefined) as S | undefined;
+    } catch (error) {
+      told(at, 'refuse', back, method, codeOf(error));
+      if (noted === undefined) throw error;
+      if (!asked || within) {
+        // Who called near may undo all this: what time has decided is decided once more, in a turn of its own.
+        tellAnyway(self(), 'note');
         throw error;
       }
-      if (!holdsMore(answer)) return then(next, comeOut(at, answer, back));
-      if (!(answer instanceof Promise))
-        return then(next, comeOut(at, isReference(answer) ? answer : frozenCopy(answer), back));
-      const waited = answer as Promise<unknown>;
-      // Nothing to see to: the answer is the object's own.
-      if (policy.after === undefined && policy.line === undefined && cause === undefined && policy.wrap === asItIs)
-        return then(next, waited);
-      return then(
-        next,
-        passOn(waited, {
-          ok: (value) => self().land(back, method, value),
-          broken: (error) => {
-            self().fell(back, method, error);
-            breakAnswer(error);
-          },
-          next:
-            near && policy.wrap === undefined
-              ? (name, more) => self().call({ inner: waited, back, direct: false }, name, more, true)
-              : undefined,
-          cause,
-        }),
-      );
-    },
+      breakAnswer(error as Error);
+      return then(policy.noted?.(noted, self()) ?? noted, undefined);
+    }
+    if (next !== undefined && !asked && !nearCharge)
+      throw new CapError('not-callable', 'this cap is reached by message only: use E(cap)');
+    const line = policy.line?.(at);
+    // A literal rather than spreads, which cost as much as the rest of the call.
+    if (line !== undefined)
+      ledgerLine('call', { grant: line.grant, method: shown(method), use: line.use, back: back || undefined }, args);
+    const given = args.some(holdsMore)
+      ? (cross(asked ? args : frozenCopy(args), crossing(!back)) as typeof args)
+      : args;
+    const cause = policy.cause?.(at);
+    const sendOn = (): unknown => {
+      // Of stacked forwarders all are charged in one turn, or none.
+      const behind = asked && !apart ? forwarderNear(inner) : undefined;
+      if (behind !== undefined) return behind.rules.onward(behind, method, given);
+      if (within) return sendTo(inner, method, given);
+      // Near only where nothing was charged: an object behind that throws takes the whole turn with it.
+      return near && policy.after === undefined && direct && isNear(inner)
+        ? callOrSend(inner, method, given)
+        : sendTo(inner, method, given);
+    };
+    const go = (): unknown => {
+      const held = back ? undefined : policy.hold?.(at, method, given);
+      return held === undefined ? sendOn() : E.when(held, () => sendTo(inner, method, given));
+    };
+    let answer: unknown;
+    try {
+      answer = cause === undefined ? go() : under(cause, go);
+    } catch (error) {
+      told(at, 'result', back, method, codeOf(error));
+      throw error;
+    }
+    if (!holdsMore(answer)) return then(next, comeOut(at, answer, back));
+    if (!(answer instanceof Promise))
+      return then(next, comeOut(at, isReference(answer) ? answer : frozenCopy(answer), back));
+    const waited = answer as Promise<unknown>;
+    // Nothing to see to: the answer is the object's own.
+    if (policy.after === undefined && policy.line === undefined && cause === undefined && policy.wrap === asItIs)
+      return then(next, waited);
+    return then(
+      next,
+      passOn(waited, {
+        ok: (value) => self().land(back, method, value),
+        broken: (error) => {
+          self().fell(back, method, error);
+          breakAnswer(error);
+        },
+        next:
+          near && policy.wrap === undefined
+            ? (name, more) => self().call({ inner: waited, back, direct: false }, name, more, true)
+            : undefined,
+        cause,
+      }),
+    );
+  };
+
+  return {
+    call: (via, method, args, asked) => admit(via, method, args, asked, false) as never,
+    onward: (via, method, args) => admit(via, method, args, true, true) as never,
     land(back, method, value) {
       try {
         policy.pass?.(state);
@@ -213,6 +228,12 @@ export function rulesOf<S extends readonly unknown[]>(
       return policy.reveal(state);
     },
   };
+}
+
+/** The forwarder that `reference` is a face of, where it is in the running vat. */
+function forwarderNear(reference: object): ReturnType<typeof standsFor> {
+  const behind = standsFor(reference);
+  return behind !== undefined && isNear(behind.rules) ? behind : undefined;
 }
 
 /** Whether there can be references or promises in it. */

@@ -22,12 +22,13 @@ import {
 } from '@hob/vat';
 import { tellMount, tellOutcome } from './audited.ts';
 import { checkBounds } from './bounds.ts';
-import { spend } from './counted.ts';
+import { narrowed, renewed } from './change.ts';
+import { exhausted, spend } from './counted.ts';
 import { checkEra, waitsIn } from './era.ts';
 import type { Rules } from './face.ts';
 import { checkMethod } from './facet.ts';
 import { type FullPolicy, opaque, rulesOf } from './forward.ts';
-import type { Limits } from './terms.ts';
+import { clocks, type Limits, type Now, type Terms } from './terms.ts';
 import { expired, isOver } from './timed.ts';
 
 export type GateState = 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspended';
@@ -35,15 +36,27 @@ export type GateState = 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspende
 export interface Gate extends Rules {
   /** Sets its alarm: once, when it is made. */
   begin(): void;
-  /** Answers when every driver that worked under the grant is done. */
-  revoke(why: string): Promise<void>;
+  /** Answers when every driver that worked under the grant is done. `about`: what its line tells besides, say by whom. */
+  revoke(why: string, about?: Readonly<Record<string, string>>): Promise<void>;
+  /** The same without a line of its own, for whoever ends many and says so in one. */
+  end(): Promise<void>;
+  /** Takes away: fewer uses, less time, fewer methods. It never gives. Errors: `invalid`, and what it has ended with. */
+  narrow(terms: Terms, about?: Readonly<Record<string, string>>): void;
+  /** Lets it last until then, at most 90 days from now, over boots. What is over stays over. Errors: as above. */
+  renew(until: number, about?: Readonly<Record<string, string>>): void;
   /** Notes that its time is over, if it is: sent by its alarm. */
   expire(): void;
   /** The grace is over too: ends what is under way. */
   finish(): void;
   /** The store was put back, and its granter (`by`, for the ledger) says that it goes on. */
   confirm(by: string): void;
-  look(): { readonly state: GateState; readonly usesLeft: number | undefined };
+  /** `until` in ms since 1970; `lasting`: a boot of the machine does not end it. */
+  look(): {
+    readonly state: GateState;
+    readonly usesLeft: number | undefined;
+    readonly until: number;
+    readonly lasting: boolean;
+  };
 }
 
 /** What is left of it: `exhausted` is a number, not a state. */
@@ -128,6 +141,19 @@ const { after: _, ...unaudited } = policy;
 /** What is under way may still answer within the grace: from now, for the wall clock or a boot may have ended it before its vat time. */
 const graceOf = ({ grace }: Limits, self: object): string => wakeAt(vatTime() + grace, self, 'finish');
 
+/** What is over cannot be changed any more, and what waits for a person has to be confirmed first. */
+function goesOn(state: State): Now {
+  const [, limits, , left] = state;
+  live(state);
+  if (isOver(limits, 0)) throw expired;
+  if (left !== undefined && left <= 0) throw exhausted;
+  return clocks();
+}
+
+function tellChange(kind: string, about: object, { wallDeadline, methods }: Limits, uses: number | undefined): void {
+  ledgerLine(kind, { ...about, until: wallDeadline, uses, methods });
+}
+
 const isState = ([grant, limits, mode, left]: readonly unknown[]): boolean =>
   typeof grant === 'string' &&
   typeof limits === 'object' &&
@@ -150,11 +176,11 @@ export const Gate: Definition<Gate, [...State]> = define(
     return {
       ...rules,
       begin: () => bcom(Gate(grant, limits, mode, left, wakeAt(limits.deadline, bcom.self, 'expire'), members)),
-      revoke(why) {
+      revoke(why, about = {}) {
         const stopped = (): Promise<void> => cut(grant, revoked);
         // A second revocation changes nothing, and a granter whose first was cut off by a crash may repeat it.
         if (mode === 'revoked') return stopped();
-        ledgerLine('revoke', { grant, why });
+        ledgerLine('revoke', { ...about, grant, why });
         if (withoutRevoker) return undefined as unknown as Promise<void>;
         if (wake !== undefined) cancelWake(wake);
         return bcom(Gate(grant, limits, 'revoked', left, undefined, members), stopped());
@@ -171,13 +197,32 @@ export const Gate: Definition<Gate, [...State]> = define(
         cut(grant, expired);
         return bcom(Gate(grant, limits, mode, left, undefined, members));
       },
+      end() {
+        const stopped = (): Promise<void> => cut(grant, revoked);
+        if (mode === 'revoked' || withoutRevoker) return stopped();
+        if (wake !== undefined) cancelWake(wake);
+        return bcom(Gate(grant, limits, 'revoked', left, undefined, members), stopped());
+      },
+      narrow(terms, about = {}) {
+        const [next, uses] = narrowed(limits, left, terms, goesOn(state as State));
+        tellChange('narrow', { ...about, grant }, next, uses);
+        if (wake !== undefined) cancelWake(wake);
+        return bcom(Gate(grant, next, mode, uses, wakeAt(next.deadline, bcom.self, 'expire'), members));
+      },
+      renew(until, about = {}) {
+        const next = renewed(limits, until, goesOn(state as State));
+        ledgerLine('renew', { ...about, grant, until: next.wallDeadline });
+        if (wake !== undefined) cancelWake(wake);
+        return bcom(Gate(grant, next, mode, left, wakeAt(next.deadline, bcom.self, 'expire'), members));
+      },
       confirm(by) {
         if (mode !== 'live' || !waitsIn(limits.era)) return undefined;
         ledgerLine('confirm', { grant, by });
         return bcom(Gate(grant, { ...limits, era: storeEra() }, mode, left, wake, members));
       },
       look() {
-        if (mode !== 'live') return { state: mode, usesLeft: left };
+        const more = { usesLeft: left, until: limits.wallDeadline, lasting: limits.boot === undefined };
+        if (mode !== 'live') return { state: mode, ...more };
         const now = isOver(limits, 0)
           ? 'expired'
           : left === 0
@@ -185,7 +230,7 @@ export const Gate: Definition<Gate, [...State]> = define(
             : waitsIn(limits.era)
               ? 'suspended'
               : 'live';
-        return { state: now, usesLeft: left };
+        return { state: now, ...more };
       },
     };
   },

@@ -12,5 +12,5 @@ export { membrane } from './membrane.ts';
 export { type Revealed, reveal } from './reveal.ts';
 export { type Forwarded, type Grant, type GrantOptions, grantOf, type Revoker, revocable } from './revocable.ts';
 export { type Approved, approveFor, approveOnce, approvePermanent, approveSession } from './scopes.ts';
-export { checkTerms, type Limits, type Terms } from './terms.ts';
+export { checkTerms, type Limits, longestTerm, type Terms } from './terms.ts';
 export { timed } from './timed.ts';

@@ -93,8 +93,10 @@ const mine = forward<readonly []>('odd', {
 
 /** What one layer says, and what it remembers. */
 interface Judge {
-  /** Whether the call passes; charges it if so. */
+  /** Whether the call passes. */
   allows(method: Method, n: number): boolean;
+  /** It passed, here and everywhere behind. */
+  charge(): void;
   /** Called at each look at the clocks. */
   look(vat: number, wall: number): void;
   revoke?: () => void;
@@ -113,9 +115,9 @@ function judge(of: Layer, vat: number, wall: number): Judge {
       if ('only' in of && of.only !== undefined && !of.only.includes(method)) return false;
       if (of.kind === 'bound' && of.method === method && n > of.max) return false;
       if (of.kind === 'mine' && n % 2 === 0) return false;
-      left -= 1;
       return true;
     },
+    charge: () => void (left -= 1),
     ...(of.kind === 'revocable' || of.kind === 'membrane' ? { revoke: () => void (over = true) } : {}),
   };
 }
@@ -163,13 +165,14 @@ test('10,000 stacks: allowed means that every layer allows it, in whatever order
               await say(revoker, 'revoke');
               judges[which]?.revoke?.();
             } else {
-              // From the outermost in: a layer that is not reached looks at no clock and charges nothing.
+              // From the outermost in: a layer that is not reached looks at no clock. All charge, or none.
               let passes = true;
               for (const one of [...judges].reverse()) {
                 one.look(clock.boottime(), clock.wall());
                 passes = one.allows(each.method, each.n);
                 if (!passes) break;
               }
+              if (passes) for (const one of judges) one.charge();
               const answer = await code(say(cap, each.method, each.n));
               const expected = !passes ? 'refused' : each.method === 'fail' ? 'failed' : 'ok';
               const was = answer === 'ok' ? 'ok' : answer.startsWith('RangeError: it always') ? 'failed' : 'refused';

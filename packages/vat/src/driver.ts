@@ -11,7 +11,7 @@ import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { type Answer, type Message, Target } from './message.ts';
 import { Account } from './meter.ts';
-import { isMethodName, isReference, procedureReference, referenceClass } from './reference.ts';
+import { isMethodName, isReference, procedureReference, referenceClass, targetOf } from './reference.ts';
 import { inTurn } from './turn.ts';
 import type { Far, Meter } from './types.ts';
 import { pass } from './values.ts';
@@ -212,7 +212,7 @@ export function driver<T extends object>(
 class NamedDriver extends Target {
   readonly name: string;
   readonly reference: object;
-  #actual: Driver | undefined;
+  #actual: Target | undefined;
 
   constructor(name: string) {
     super();
@@ -228,7 +228,7 @@ class NamedDriver extends Target {
     return house;
   }
 
-  is(actual: Driver): void {
+  is(actual: Target): void {
     this.#actual = actual;
   }
 
@@ -250,15 +250,30 @@ class NamedDriver extends Target {
   }
 }
 
-const named = new Map<string, NamedDriver>();
+const byName = new Map<string, NamedDriver>();
 
 function namedDriver(name: string): NamedDriver {
-  let found = named.get(name);
+  let found = byName.get(name);
   if (found === undefined) {
     found = new NamedDriver(name);
-    named.set(name, found);
+    byName.set(name, found);
   }
   return found;
+}
+
+/**
+ * Puts what ends with the process (a driver without a name, an object of a peer or of vats in memory) behind a name that a durable portrait
+ * may hold, as `driver(…, {name})` does. For the program that runs the host, outside turns.
+ */
+export function named(name: string, reference: object): object {
+  if (inTurn())
+    throw new CapError('not-callable', 'a driver cannot be named in a turn: the program that runs the host does that');
+  const target = targetOf(reference);
+  if (target === undefined || target instanceof NamedDriver)
+    throw new CapError('invalid', 'named takes a reference that has no name yet');
+  const slot = namedDriver(name);
+  slot.is(target);
+  return slot.reference;
 }
 
 /** The reference that stands for whatever driver has that name. */
@@ -289,7 +304,9 @@ const wrapped = new WeakMap<object, object>();
  */
 export function driverOf<T extends object>(object: T, options: DriverOptions<T> = {}): Far<T> {
   const known = wrapped.get(object);
-  if (known !== undefined) return known as Far<T>;
+  // Under another name it is another driver: two hosts in one process may offer the same object.
+  if (known !== undefined && (options.name === undefined || nameOfDriver(targetOf(known)) === options.name))
+    return known as Far<T>;
   const methods: Record<string, Methods[string]> = {};
   for (const name of methodNames(object))
     methods[name] = async (args) =>
@@ -297,7 +314,7 @@ export function driverOf<T extends object>(object: T, options: DriverOptions<T> 
   if (Object.keys(methods).length === 0)
     throw new CapError('invalid', 'it has no methods: a driver is an object with async methods');
   const reference = makeReference(methods, options as DriverOptions<object>);
-  wrapped.set(object, reference);
+  if (known === undefined) wrapped.set(object, reference);
   return reference as Far<T>;
 }
 

@@ -83,11 +83,13 @@ interface Storm {
 async function storm({ kills, root, state, chance, start, tally }: Storm): Promise<void> {
   let host: Program | undefined;
   let ready: Ready | undefined;
+  let known: Ready | undefined;
   for (let done = 0; done < kills; ) {
     if (host === undefined || ready === undefined) {
       host = start('main.ts', ['--root', root, '--state', state, '--uses', '1000000']);
       try {
-        ready = await readiness(host);
+        ready = await readiness(host, known);
+        known = ready;
       } catch (error) {
         // After kill -9 a host must start again on what is there, every time.
         tally.faults.push((error as Error).message);

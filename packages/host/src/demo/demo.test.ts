@@ -28,4 +28,4 @@ test('with a mechanism left out it fails, and names the step', async () => {
     }
   };
   await Promise.all([work(), work()]);
-}, 120_000);
+}, 240_000);

@@ -88,19 +88,24 @@ export class Program {
   }
 }
 
-/** What a host said when it was ready. */
+/** What a host said when it was ready. `known`: an earlier start on the same state; a secret is said only when it is new. */
 export interface Ready {
   readonly url: string;
   readonly session: { readonly id: string; readonly secret: string };
   readonly granter: { readonly name: string; readonly secret: string };
 }
 
-export async function readiness(host: Program): Promise<Ready> {
+export async function readiness(host: Program, known?: Ready): Promise<Ready> {
   const ready = await host.line((line) => line.startsWith('hob ready '));
   const parse = <T>(what: string): T => {
     const line = host.lines.find((each) => each.startsWith(`hob ${what} `));
     if (ready === undefined || line === undefined) throw new Error(`the host did not start: ${host.lines.join('\n')}`);
     return JSON.parse(line.slice(`hob ${what} `.length)) as T;
   };
-  return { url: parse<{ url: string }>('ready').url, session: parse('session'), granter: parse('granter') };
+  const { url } = parse<{ url: string }>('ready');
+  return {
+    url,
+    session: { secret: known?.session.secret ?? '', ...parse<{ id: string }>('session') },
+    granter: { secret: known?.granter.secret ?? '', ...parse<{ name: string }>('granter') },
+  };
 }

@@ -112,7 +112,7 @@ test('a newer socket of a session fences the older one with 4401', async () => {
   const older = await home.enter(home.session.secret);
   await home.enter(home.session.secret);
   expect(await older.closed).toEqual({ code: 4401, reason: 'a newer connection of this session took its place' });
-  while (home.host.connections() > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (home.host.connections().length > 1) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
 test('junk and an oversized frame are closed with a reason, and the next one is served', async () => {

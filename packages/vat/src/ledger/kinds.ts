@@ -12,14 +12,17 @@ export const KINDS = {
   restored:
     'the store was found to be older than it had been: era, missing (how many commits, where that is known). Limited grants of before wait for a person',
   trust: 'a person has looked at a store that was put back, and lets its grants go on: era, by',
-  session: 'a session began or ended: session, what',
-  grant: 'a granter let a session hold something: grant, session, petname, by, until, uses, methods',
+  session: 'a session began or ended, or its secret was changed: session, what, parent, granters, by, why, grants',
+  grant:
+    'a granter let a session hold something: grant, session, petname, by, surface, offered, parent, chain, until, uses, methods',
   confirm: 'a granter let a grant of a store that was put back go on: grant, by',
+  narrow: 'a granter took away from a grant: grant, by, uses, until, methods',
+  renew: 'a granter let a grant last longer: grant, by, until',
   call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use',
   result: 'what became of a call that failed: grant, method, code',
   refuse:
     'a call was not let through: grant, session, method, code; or meter, code. With count, since: so many more like it',
-  revoke: 'a granter ended a grant: grant, by, why',
+  revoke: 'a granter ended a grant: grant, by, surface, why',
   expire: 'a grant ended by time or by its last use: grant, code',
   'host-stop': 'the host closed in good order',
 } as const;

@@ -1,0 +1,166 @@
+/**
+ * What a host knows: its tables, in the store with everything else.
+ *
+ * Promise: there is one truth. Sessions, granters, grants, offers and what their secrets open are rows that a turn changes together with the
+ * actors they speak of; so a crash finds all of it or nothing, and nothing of it is kept beside the store.
+ */
+import type { Gate } from '@hob/revocable';
+import { CapError, type Definition, define, type Table, table } from '@hob/vat';
+import type { World } from './world.ts';
+
+/** What a session holds under a petname. The row stays when the grant is over: a petname is never bound anew. */
+export interface Holding {
+  readonly petname: string;
+  readonly cap: object;
+  readonly grant: string;
+}
+
+/** A session, as it is kept. */
+export interface Room {
+  readonly id: string;
+  readonly name: string;
+  readonly granters: readonly string[];
+  /** By the look of the petname. */
+  readonly held: Table<Holding>;
+  /** Their ids, by name. */
+  readonly children: Table<string>;
+  /** Its object URLs, by the hashes of their ids. */
+  readonly urls: Table<Published>;
+  readonly parent: string | undefined;
+  /** How many sessions it hangs under. */
+  readonly depth: number;
+  /** The session whose meter pays. */
+  readonly payer: string;
+  /** What its connections bootstrap as. */
+  readonly face: object;
+  /** Hashes of the secret that is in use, and of the one that takes its place when it is first used. */
+  readonly secret: string;
+  readonly nextSecret: string | undefined;
+  /** Somebody has been in it: from then on it is kept for the grace time only. */
+  readonly entered: boolean;
+}
+
+/** A grant, as it is kept. */
+export interface Kept {
+  readonly id: string;
+  readonly session: string;
+  readonly petname: string;
+  readonly granter: string;
+  readonly offered: string;
+  /** The grant that it hangs under. */
+  readonly parent: string | undefined;
+  readonly gate: Gate;
+}
+
+export interface GranterRow {
+  readonly name: string;
+  readonly secret: string;
+  /** For the program that runs the host, and for who enters with the secret. */
+  readonly program: object;
+  readonly wire: object;
+}
+
+/** Whom a secret opens something for, by the secret's hash. */
+export interface Bearer {
+  readonly session?: string;
+  readonly granter?: string;
+}
+
+/** What an object URL stands for. */
+export interface Published {
+  readonly petname: string;
+  /** In vat time, and in ms since 1970, which may only shorten. */
+  readonly deadline: number;
+  readonly wallDeadline: number;
+}
+
+export interface Book {
+  readonly rooms: Table<Room>;
+  /** The sessions that hang under none: their ids, by name. */
+  readonly firsts: Table<string>;
+  readonly grants: Table<Kept>;
+  readonly offers: Table<object>;
+  readonly granters: Table<GranterRow>;
+  readonly bearers: Table<Bearer>;
+  readonly counts: Table<number>;
+  readonly world: Table<World>;
+  readonly facts: Table<string>;
+}
+
+export interface House {
+  /** The table of that name, made at the first call: a later version has more of them. */
+  table(name: string): Table<unknown>;
+}
+
+export const HouseActor: Definition<House, [tables: Readonly<Record<string, Table<unknown>>>]> = define(
+  'host.house',
+  (bcom, tables) => ({
+    table(name) {
+      const found = tables[name];
+      if (found !== undefined) return found;
+      const made = table<unknown>();
+      return bcom(HouseActor({ ...tables, [name]: made }), made);
+    },
+  }),
+);
+
+/** In a turn of the house. */
+export function bookOf(house: House): Book {
+  const get = <V>(name: string): Table<V> => house.table(name) as Table<V>;
+  return {
+    get rooms() {
+      return get<Room>('rooms');
+    },
+    get firsts() {
+      return get<string>('firsts');
+    },
+    get grants() {
+      return get<Kept>('grants');
+    },
+    get offers() {
+      return get<object>('offers');
+    },
+    get granters() {
+      return get<GranterRow>('granters');
+    },
+    get bearers() {
+      return get<Bearer>('bearers');
+    },
+    get counts() {
+      return get<number>('counts');
+    },
+    get world() {
+      return get<World>('world');
+    },
+    get facts() {
+      return get<string>('facts');
+    },
+  };
+}
+
+/** Numbers things over the life of a store. */
+export function next(book: Book, what: string): number {
+  const number = (book.counts.get(what) ?? 0) + 1;
+  book.counts.set(what, number);
+  return number;
+}
+
+/** Tells the ids of this store from those of another. */
+export const eraOf = (book: Book): string => book.facts.get('era') as string;
+
+export function worldOf(book: Book): World {
+  const world = book.world.get('world');
+  if (world === undefined) throw new CapError('unavailable', 'the host is starting: try again');
+  return world;
+}
+
+/** The sessions from the first one down to this. */
+export function chainOf(book: Book, room: Room): readonly Room[] {
+  const above = room.parent === undefined ? undefined : book.rooms.get(room.parent);
+  return above === undefined ? [room] : [...chainOf(book, above), room];
+}
+
+export const chainText = (book: Book, room: Room): string =>
+  chainOf(book, room)
+    .map(({ id }) => id)
+    .join(' > ');

@@ -1,0 +1,43 @@
+/**
+ * A host in a process of its own, to be killed. `host-child.ts STATE [graceMs]`: offers "bell", prints `{"url"}` when it serves, then does what
+ * it is told, a line of JSON each, and answers `{"id", "value"}` or `{"id", "code"}` once that is durable.
+ */
+import '../src/lockdown.ts';
+import { createInterface } from 'node:readline';
+import { E } from '@hob/vat';
+import { openHost, type Session } from '../src/index.ts';
+
+const [state = '', grace] = process.argv.slice(2);
+const host = await openHost({ stateDir: state, ...(grace === undefined ? {} : { graceMs: Number(grace) }) });
+const { url } = await host.serve();
+const say = (what: unknown): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
+
+const acts: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = {
+  offer: () => host.offer('bell', { ring: async () => 'ding' }),
+  addGranter: async (name: string) => (await host.addGranter(name)).secret,
+  openSession: async (options: Parameters<typeof host.openSession>[0]) => {
+    const { id, secret } = await host.openSession(options);
+    return { id, secret };
+  },
+  sessions: () => host.sessions(),
+  end: async (id: string) => (await host.session(id)).end(),
+  publish: async (id: string, petname: string) => (await host.session(id)).publish(petname),
+  rotate: async (id: string) => (await ((await host.session(id)) as Session).rotate()).secret,
+  granter: async (name: string, method: string, ...args: unknown[]) =>
+    (E(await host.granter(name)) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]?.(
+      ...args,
+    ),
+  verify: () => host.verify(),
+};
+
+say({ url });
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, what } = JSON.parse(line) as { id: number; what: readonly [string, ...unknown[]] };
+  const [name, ...args] = what;
+  (acts[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args).then(
+    (value) => say({ id, value: value ?? null }),
+    (error: { code?: string; message: string }) => say({ id, code: error.code ?? error.message }),
+  );
+}
+await host.close();
+process.exit(0);
