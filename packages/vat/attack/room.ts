@@ -1,5 +1,5 @@
 /** What is attacked: an object with every kind of answer, and with things that nobody may learn. */
-import { type Definition, define, driver, E, type Far, table, type Vats } from '../src/index.ts';
+import { type Definition, define, driver, E, type Far, promise, spawn, table, type Vats } from '../src/index.ts';
 
 /** Of these nothing may ever be in what a peer is told. */
 export const secrets: readonly string[] = ['s3cr3t', 'hunter2', '/srv/host/secret.txt', 'somebody-elses-name'];
@@ -8,14 +8,13 @@ interface Listener {
   hear(value: unknown): unknown;
 }
 interface Tools {
-  stuck(): unknown;
   fresh(letters: number): string;
   bytes(count: number): Uint8Array;
   fails(): unknown;
-  make(): unknown;
 }
 interface Inner {
   admin(): string;
+  m(): number;
 }
 export interface Room {
   echo(value: unknown): unknown;
@@ -33,7 +32,7 @@ export interface Room {
   make(): unknown;
 }
 
-const Inner: Definition<Inner, []> = define('Inner', () => ({ admin: () => 's3cr3t' }));
+const Inner: Definition<Inner, []> = define('Inner', () => ({ admin: () => 's3cr3t', m: () => 1 }));
 
 const Room: Definition<Room, [lines: readonly string[], tools: Far<Tools>, inner: Far<Inner>]> = define(
   'Room',
@@ -53,17 +52,16 @@ const Room: Definition<Room, [lines: readonly string[], tools: Far<Tools>, inner
       throw new Error('db password is hunter2, see /srv/host/secret.txt, says somebody-elses-name');
     },
     fails: () => E(tools).fails(),
-    stuck: () => E(tools).stuck(),
+    stuck: () => promise().promise,
     fresh: (letters) => E(tools).fresh(letters),
     bytes: (count) => E(tools).bytes(count),
-    make: () => E(tools).make(),
+    make: () => spawn(Inner()),
   }),
 );
 
 export async function openRoom(vats: Vats): Promise<Far<Room>> {
   let made = 0;
   const tools = driver<Tools>({
-    stuck: () => new Promise(() => {}),
     fresh: ([letters]) => {
       made += 1;
       return Buffer.alloc(letters, 'x').toString('latin1') + made;
@@ -72,7 +70,6 @@ export async function openRoom(vats: Vats): Promise<Far<Room>> {
     fails: async () => {
       throw Object.assign(new Error("ENOENT: no such file '/srv/host/secret.txt'"), { code: 'ENOENT' });
     },
-    make: () => driver<{ m(): number }>({ m: () => 1 }),
   });
   const vat = vats.vat('rooms');
   const inner = await vat.spawn(Inner());
