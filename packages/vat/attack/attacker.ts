@@ -22,7 +22,7 @@ export class Slot {
 export type To = number | { readonly answer: number };
 
 /** Paths, frames of a stack, names of files of ours. */
-const ofTheHost = new RegExp(
+export const ofTheHost: RegExp = new RegExp(
   [
     ...secrets,
     process.cwd(),
