@@ -263,6 +263,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   { name: 'url-time', breaks: 'an object URL never runs out', tests: ['packages/host/src/object-call.test.ts'] },
   { name: 'origin', breaks: 'a web page can enter', tests: ['packages/host/src/entry.test.ts'] },
+  {
+    name: 'fs-mount-terms',
+    breaks: 'a directory with except, a quota or a choice of operations is mounted all the same',
+    tests: ['packages/caps-fs/src/mountable.test.ts'],
+  },
+  {
+    name: 'fs-mount-hold',
+    breaks: 'a cap is closed before whoever mounted it has let go',
+    tests: ['packages/caps-fs/src/mountable.test.ts'],
+  },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {
     name: 'captp-note',

@@ -53,6 +53,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Worker', 'import.meta', 'node:worker_threads'],
     why: "the store's thread, and the way to it",
   },
+  'packages/caps-fs/src/drivers/backend.ts': {
+    powers: ['node:process', 'process'],
+    why: 'reads CAPS_FS_BACKEND, and chooses how the walk of a directory cap is made',
+  },
   'packages/caps-fs/src/drivers/node-fs.ts': {
     powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',

@@ -13,6 +13,7 @@ import { Handle } from './handle.ts';
 import { Life } from './life.ts';
 import { Slots } from './limits.ts';
 import { entries, list, stat } from './listing.ts';
+import { admit } from './mountable.ts';
 import { parsePath } from './path.ts';
 import type { Place } from './place.ts';
 import { find } from './resolve.ts';
@@ -134,6 +135,7 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
       close: () => life.close(),
     } satisfies FsCap),
   );
+  admit(cap, place, life);
   forgotten.register(cap, life);
   return cap;
 }

@@ -1,4 +1,5 @@
 /** The public face of `@hob/caps-fs`. */
 export type { ByteSink, ByteSource } from './bytes.ts';
 export type { FsCap, Stat } from './fs-cap.ts';
-export { openFsCap } from './open.ts';
+export { type Mountable, mountable } from './mountable.ts';
+export { backendInfo, openFsCap } from './open.ts';

@@ -19,6 +19,11 @@ export interface Status {
   readonly stamp: string;
 }
 
+export interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
 /** A system call failed. Carries the errno's name and nothing of the host. */
 export class KernelError {
   readonly errno: string;
@@ -48,6 +53,8 @@ export interface Kernel {
   /** `undefined` when there is nothing of that name. */
   lstat(dir: number, name: Name): Status | undefined;
   readLink(dir: number, name: Name): Uint8Array;
+  /** What `fd` holds, for who mounts it. Never leaves the process. */
+  identityOf(fd: number): Identity;
   /** The mount that `fd` was opened in. st_dev would not see a bind mount of the same file system. */
   mountOf(fd: number): number;
   /** At most `max` names; those that are not UTF-8 are left out. */

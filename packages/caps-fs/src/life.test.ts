@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { code, openDescriptors, scratch } from '../test/scratch.ts';
 import { nodeKernel } from './drivers/node-fs.ts';
 import type { FsCap } from './index.ts';
-import { openFsCap } from './index.ts';
+import { backendInfo, openFsCap } from './index.ts';
 import { openWith } from './open.ts';
 
 test('close while reads are in flight: each read its own file or was refused, none another’s', async () => {
@@ -176,6 +176,24 @@ test('where the walk cannot be had there is no capability', async () => {
   expect(await code(openFsCap(s.at('f')))).toBe('NOT_A_DIRECTORY');
   for (const limits of [{ maxReadByte: 1 }, { maxReadBytes: 0 }, JSON.parse('{"__proto__": 1}')]) {
     expect(await code(openFsCap(s.at('.'), { limits }))).toBe('invalid');
+  }
+});
+
+test('which backend there is, the host can ask; a name that is none is refused, from the environment too', async () => {
+  await using s = await scratch();
+  expect(['proc', 'native']).toContain(backendInfo().backend);
+  expect('backendInfo' in s.cap).toBe(false);
+  const before = process.env['CAPS_FS_BACKEND'];
+  try {
+    process.env['CAPS_FS_BACKEND'] = 'realpath';
+    expect(await code(openFsCap(s.at('.')))).toBe('invalid');
+    process.env['CAPS_FS_BACKEND'] = 'proc';
+    expect(backendInfo()).toEqual({ backend: 'proc' });
+    // What the caller says goes before.
+    expect(await code(openFsCap(s.at('.'), { backend: 'realpath' as 'proc' }))).toBe('invalid');
+  } finally {
+    if (before === undefined) delete process.env['CAPS_FS_BACKEND'];
+    else process.env['CAPS_FS_BACKEND'] = before;
   }
 });
 

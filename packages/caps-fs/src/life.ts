@@ -10,6 +10,7 @@ import { refusal } from './errors.ts';
 export class Life {
   readonly #end: () => void;
   readonly #made = new Set<Life>();
+  readonly #closing = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   #parent: Life | undefined;
   #open = true;
@@ -26,6 +27,11 @@ export class Life {
     return this.#open;
   }
 
+  /** Fires when nothing new is accepted any more: what goes on by itself has to come to its end. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
   enter(): void {
     if (!this.#open) throw refusal('CLOSED');
     this.#running += 1;
@@ -39,6 +45,7 @@ export class Life {
   /** Answers when what ran here and below has finished. */
   close(): Promise<void> {
     this.#open = false;
+    this.#closing.abort();
     for (const made of [...this.#made]) void made.close();
     this.#settle();
     return this.#ended.promise;

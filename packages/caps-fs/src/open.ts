@@ -6,7 +6,7 @@
  */
 import { takeRecord } from './arguments.ts';
 import { directoryCap, subdirsOfProcess } from './directory.ts';
-import { nodeKernel } from './drivers/node-fs.ts';
+import { type Backend, chooseBackend } from './drivers/backend.ts';
 import { outward, refusal } from './errors.ts';
 import type { FsCap } from './fs-cap.ts';
 import { Handle } from './handle.ts';
@@ -20,14 +20,18 @@ export interface OpenOptions {
 }
 
 export async function openFsCap(root: string, options?: OpenOptions): Promise<FsCap> {
-  return openWith(nodeKernel(), root, options);
+  const { backend, limits } = takeRecord(options, 'options');
+  return openWith(chooseBackend(backend).kernel, root, limits);
 }
 
-/** The same over other system calls: for tests. */
-export function openWith(kernel: Kernel, root: unknown, options?: unknown): FsCap {
-  const { backend = 'proc', limits: given } = takeRecord(options, 'options');
-  if (backend !== 'proc' && backend !== 'native') throw refusal('invalid', 'backend is proc or native');
-  if (backend === 'native') throw refusal('UNSUPPORTED', 'the native backend comes with a later version');
+/** For the program that runs the host: which backend a cap gets that is opened now without saying which. */
+export function backendInfo(): { readonly backend: Backend } {
+  const { backend } = chooseBackend();
+  return Object.freeze({ backend });
+}
+
+/** Over these system calls: for tests. */
+export function openWith(kernel: Kernel, root: unknown, given?: unknown): FsCap {
   if (!kernel.supported) throw refusal('UNSUPPORTED', 'this needs Linux with /proc mounted');
   const limits = takeLimits(given);
   // The root is trusted: it may be a link or relative. It is opened now, so a later chdir changes nothing.

@@ -30,6 +30,19 @@ const changing: ReadonlySet<string> = new Set([
   'openWrite',
 ]);
 
+/** What looks at something beneath the directory and changes nothing. */
+const looking = ['read', 'readText', 'list', 'entries', 'stat', 'glob', 'search', 'openRead', 'subdir'] as const;
+
+/** These terms as the two words of a mount; `undefined` when they are something else, which a mount could not keep. */
+export function rightsOf({ writes, operations, excepted, meters }: Terms): 'ro' | 'rw' | undefined {
+  if (excepted.length > 0 || meters.length > 0) return undefined;
+  if (operations === undefined) return writes ? 'rw' : 'ro';
+  if (!looking.every((operation) => operations.has(operation))) return undefined;
+  const changes = [...changing].filter((operation) => operations.has(operation));
+  if (!writes || changes.length === 0) return 'ro';
+  return changes.length === changing.size ? 'rw' : undefined;
+}
+
 export function permit(terms: Terms, operation: string): void {
   if (terms.operations && !terms.operations.has(operation)) throw refusal('NOT_PERMITTED');
   if (!terms.writes && changing.has(operation)) throw refusal('READ_ONLY');

@@ -9,6 +9,7 @@ import {
   driverOf,
   E,
   type Far,
+  objectOf,
   openVats,
   spawn,
   type TurnRecord,
@@ -223,4 +224,14 @@ test('driverOf wraps an object of a class with its own this, answers with method
     read: () => E(it).read(),
   }));
   expect(await vat.turn(() => E(spawn(Keep(ref))).read())).toBe('text');
+});
+
+test('objectOf answers, to the program only, the object that a reference of driverOf stands for, by name too', async () => {
+  const object = { read: () => ({ more: () => 1 }) };
+  const plain = driverOf(object);
+  expect(objectOf(plain)).toBe(object);
+  expect(objectOf(driverOf(object, { name: 'object-of' }))).toBe(object);
+  expect(objectOf(driver<{ read(): number }>({ read: () => 1 }))).toBeUndefined();
+  expect(objectOf(object)).toBeUndefined();
+  await expect(vat.turn(() => void objectOf(plain))).rejects.toMatchObject({ code: 'not-callable' });
 });

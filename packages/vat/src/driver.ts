@@ -232,6 +232,10 @@ class NamedDriver extends Target {
     this.#actual = actual;
   }
 
+  get actual(): Target | undefined {
+    return this.#actual;
+  }
+
   near(method: string): never {
     throw new CapError(
       'not-callable',
@@ -297,6 +301,8 @@ function makeReference(methods: Methods, options: DriverOptions<object>): object
 
 // The same object gives the same reference, so that what a method answers twice is recognised.
 const wrapped = new WeakMap<object, object>();
+// And back, for `objectOf`.
+const objects = new WeakMap<Target, object>();
 
 /**
  * The same for an object with plain methods, its own or its class's. An answer that is itself an object with methods is
@@ -314,8 +320,28 @@ export function driverOf<T extends object>(object: T, options: DriverOptions<T> 
   if (Object.keys(methods).length === 0)
     throw new CapError('invalid', 'it has no methods: a driver is an object with async methods');
   const reference = makeReference(methods, options as DriverOptions<object>);
+  objects.set(actualOf(reference) as Target, object);
   if (known === undefined) wrapped.set(object, reference);
   return reference as Far<T>;
+}
+
+/**
+ * The object that a reference made by `driverOf` stands for; undefined for any other. Not a message, so nobody on a wire can ask: it is for
+ * the program that runs the host (a package that looks for its own objects), outside turns.
+ */
+export function objectOf(reference: object): object | undefined {
+  if (inTurn())
+    throw new CapError(
+      'not-callable',
+      'objectOf is for the program that runs the host, outside turns: use E(reference)',
+    );
+  const target = actualOf(reference);
+  return target && objects.get(target);
+}
+
+function actualOf(reference: object): Target | undefined {
+  const target = targetOf(reference);
+  return target instanceof NamedDriver ? target.actual : target;
 }
 
 function methodNames(object: object): readonly string[] {

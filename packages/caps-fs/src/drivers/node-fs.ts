@@ -36,6 +36,11 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes):
     close: (fd) => call(() => fs.closeSync(fd)),
 
     fstat: (fd) => call(() => statusOf(fs.fstatSync(fd, { bigint: true }))),
+    identityOf: (fd) =>
+      call(() => {
+        const { dev, ino } = fs.fstatSync(fd, { bigint: true });
+        return { dev, ino };
+      }),
     lstat: (dir, name) =>
       call(() => {
         const found = fs.lstatSync(at(dir, name), { bigint: true, throwIfNoEntry: false });
