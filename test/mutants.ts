@@ -480,6 +480,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/revocable/src/bounds.test.ts'],
   },
   {
+    name: 'gated-below',
+    breaks: 'what comes out of a gated cap waits for nobody, or nobody is told where it came from',
+    tests: ['packages/revocable/src/gated.test.ts'],
+  },
+  {
+    name: 'gated-data',
+    breaks: 'gated arguments may be objects and promises, which can change after approval',
+    tests: ['packages/revocable/src/gated.test.ts', 'packages/revocable/src/forward.test.ts'],
+  },
+  {
     name: 'gated',
     breaks: 'a call goes on whatever was answered',
     tests: ['packages/revocable/src/forward.test.ts'],

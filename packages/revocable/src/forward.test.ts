@@ -237,7 +237,7 @@ test('gated: nothing goes on before yes, and everything but true is no', async (
   }
   const written = code(E(cap).write('x'));
   await jobs();
-  expect(asked.at(-1)?.call).toEqual({ method: 'write', args: ['x'] });
+  expect(asked.at(-1)?.call).toEqual({ method: 'write', args: ['x'], via: [] });
   asked.at(-1)?.say(true);
   expect(await written).toBe('ok');
   expect(await E(box).read()).toBe('x');

@@ -15,6 +15,7 @@ import {
   breakAnswer,
   CapError,
   callOrSend,
+  type DefineOptions,
   type Definition,
   define,
   E,
@@ -69,10 +70,16 @@ export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>
   readonly live?: (state: S) => void;
   /** After a call: throws where what it answered may not be passed on any more. */
   readonly pass?: (state: S) => void;
-  /** What the call waits for, which may break it. */
-  readonly hold?: (state: S, method: string, args: readonly unknown[]) => Promise<unknown>;
+  /** Takes the call over: what it waits for, and then `send`, with these arguments or others. `of` is the object behind. */
+  readonly hold?: (
+    state: S,
+    method: string,
+    args: readonly unknown[],
+    of: object,
+    send: (args: readonly unknown[]) => Promise<unknown>,
+  ) => Promise<unknown>;
   /** What the ledger says of a call; undefined where it says nothing. */
-  readonly line?: (state: S) => { readonly grant: string; readonly use?: number };
+  readonly line?: (state: S) => { readonly grant: string; readonly use?: number; readonly act?: string };
   /** What driver calls under it are cut by. */
   readonly cause?: (state: S) => string;
   /** Where a membrane remembers what it wrapped; undefined for a forwarder that wraps only what comes out. */
@@ -146,7 +153,11 @@ export function rulesOf<S extends readonly unknown[]>(
     const line = policy.line?.(at);
     // A literal rather than spreads, which cost as much as the rest of the call.
     if (line !== undefined)
-      ledgerLine('call', { grant: line.grant, method: shown(method), use: line.use, back: back || undefined }, args);
+      ledgerLine(
+        'call',
+        { grant: line.grant, method: shown(method), use: line.use, act: line.act, back: back || undefined },
+        args,
+      );
     const given = args.some(holdsMore)
       ? (cross(asked ? args : frozenCopy(args), crossing(!back)) as typeof args)
       : args;
@@ -162,8 +173,8 @@ export function rulesOf<S extends readonly unknown[]>(
         : sendTo(inner, method, given);
     };
     const go = (): unknown => {
-      const held = back ? undefined : policy.hold?.(at, method, given);
-      return held === undefined ? sendOn() : E.when(held, () => sendTo(inner, method, given));
+      if (back || policy.hold === undefined) return sendOn();
+      return policy.hold(at, method, given, inner, (other) => sendTo(inner, method, other));
     };
     let answer: unknown;
     try {
@@ -272,9 +283,14 @@ export function forward<S extends readonly unknown[]>(label: string, policy: Pol
   return forwardFully(label, policy as FullPolicy<S>);
 }
 
-export function forwardFully<S extends readonly unknown[]>(label: string, policy: FullPolicy<S>): Forward<S> {
-  const Made: Definition<Rules, S> = define(label, ((bcom: Bcom<never>, ...state: readonly unknown[]) =>
-    rulesOf(bcom, (next) => Made(...next), state as unknown as S, policy)) as never);
+export function forwardFully<S extends readonly unknown[]>(
+  label: string,
+  policy: FullPolicy<S>,
+  options: DefineOptions<S> = {},
+): Forward<S> {
+  const body = (bcom: Bcom<never>, ...state: readonly unknown[]): Rules =>
+    rulesOf(bcom, (next) => Made(...next), state as unknown as S, policy);
+  const Made: Definition<Rules, S> = define(label, body as never, options as never);
   const make = <T extends object>(inner: T | Far<T>, ...state: S): Far<T> =>
     inItsVat(inner, () => firstFace(spawn(Made(...state)), inner as object) as unknown as Far<T>);
   return Object.freeze(Object.assign(make, { definition: Made as unknown as AnyDefinition }));

@@ -122,8 +122,12 @@ const policy: FullPolicy<State> = {
     if (mode === 'revoked') throw revoked;
     if (isOver(limits, withoutGrace ? 0 : limits.grace)) throw expired;
   },
-  line: ([grant, { uses }, , left]) =>
-    uses === undefined || left === undefined ? { grant } : { grant, use: uses - left + 1 },
+  line: ([grant, { uses, act }, , left]) =>
+    uses === undefined || left === undefined
+      ? act === undefined
+        ? { grant }
+        : { grant, act }
+      : { grant, use: uses - left + 1, ...(act === undefined ? {} : { act }) },
   cause: ([grant]) => grant,
   members: ([, , , , , members]) => members,
   reveal: (state) => {

@@ -6,7 +6,7 @@ export { counted } from './counted.ts';
 export { definitions } from './definitions.ts';
 export { facet } from './facet.ts';
 export { type Forward, forward, type Outcome, type Policy } from './forward.ts';
-export { gated, type Judge } from './gated.ts';
+export { type GatedCall, gated, isData, type Judge } from './gated.ts';
 export { Gate, type GateState } from './grant.ts';
 export { membrane } from './membrane.ts';
 export { type Revealed, reveal } from './reveal.ts';

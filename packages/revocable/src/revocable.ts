@@ -39,6 +39,8 @@ export interface GrantOptions {
   readonly about?: Readonly<Record<string, string>>;
   /** How long it lasts, in ms, where its terms say nothing of time: 15 minutes, if this says nothing either. */
   readonly otherwise?: number;
+  /** The human act behind it: the digest of the request that was approved. The lines of all calls under the grant tell it. */
+  readonly act?: string;
   /** For a membrane: where it remembers what it wrapped. */
   readonly members?: Table<object>;
 }
@@ -48,13 +50,15 @@ export function grantOf<T extends object>(
   inner: T | Far<T>,
   terms: Terms,
   id: string = freshName('r'),
-  { about = {}, otherwise, members }: GrantOptions = {},
+  { about = {}, act, otherwise, members }: GrantOptions = {},
 ): Grant<T> {
-  const limits = limitsOf(terms, clocks(), otherwise);
+  const plain = limitsOf(terms, clocks(), otherwise);
+  const limits = act === undefined ? plain : Object.freeze({ ...plain, act });
   const gate = spawn(Gate(id, limits, 'live', limits.uses, undefined, members));
   gate.begin();
   ledgerLine('grant', {
     ...about,
+    ...(act === undefined ? {} : { act }),
     grant: id,
     until: limits.wallDeadline,
     ...(limits.uses === undefined ? {} : { uses: limits.uses }),

@@ -39,6 +39,8 @@ export interface Limits {
   readonly where: Bounds | undefined;
   readonly audited: boolean;
   readonly mount: boolean;
+  /** The digest of the request that a person said yes to; each call’s line tells it. */
+  readonly act?: string;
 }
 
 export const defaultTerm: number = 15 * 60_000;

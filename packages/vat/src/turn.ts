@@ -209,7 +209,7 @@ export function attempt<R>(body: () => R): R {
 }
 
 /** What lets somebody do something. Over budget it is refused; all else is what was done or ended, and is told in any case. */
-const begins: ReadonlySet<string> = new Set(['call', 'grant', 'session']);
+const begins: ReadonlySet<string> = new Set(['call', 'grant', 'request', 'session']);
 
 // Most calls of tools that only look have none, and encoding costs more than the rest of a line.
 const nothingSaid: Said = encodeArgs([]);

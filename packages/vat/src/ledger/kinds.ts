@@ -15,6 +15,11 @@ export const KINDS = {
   session: 'a session began or ended, or its secret was changed: session, what, parent, granters, by, why, grants',
   grant:
     'a granter let a session hold something: grant, session, petname, by, surface, offered, parent, chain, until, uses, methods',
+  request:
+    'a session asked for something, or a call began to wait for a granter: request, session, chain, digest, asks, grant, method. What is asked again for a file that changed says stale: the request before',
+  approve: 'a granter said yes to a request: request, session, digest, by, surface, grant',
+  deny: 'a granter or judge said no to a request: request, session, digest, by, surface, why, lasting',
+  withdraw: 'a request ended without an answer: request, session, digest, code',
   confirm: 'a granter let a grant of a store that was put back go on: grant, by',
   narrow: 'a granter took away from a grant: grant, by, uses, until, methods',
   renew: 'a granter let a grant last longer: grant, by, until',
