@@ -232,6 +232,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   { name: 'narrow', breaks: 'to narrow can widen', tests: ['packages/revocable/src/change.test.ts'] },
   {
+    name: 'first',
+    breaks: 'messages and alarms of the last process go on before what was to run first',
+    tests: ['packages/vat/src/durable/first.test.ts'],
+  },
+  {
+    name: 'stop-at-open',
+    breaks: 'a stop that the host could not carry out is forgotten',
+    tests: ['packages/host/src/stop.test.ts'],
+  },
+  {
     name: 'session-end',
     breaks: 'what a session was granted goes on when it has ended',
     tests: ['packages/host/src/sessions.test.ts'],

@@ -85,11 +85,15 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs'],
     why: 'compares roots with state and code by device and inode',
   },
+  'packages/host/src/drivers/life.ts': {
+    powers: ['Date', 'node:fs', 'process', 'setTimeout'],
+    why: "ends the host with its process, and another process's host from outside",
+  },
   'packages/host/src/drivers/state-dir.ts': {
-    powers: ['node:fs'],
+    powers: ['node:fs', 'process'],
     why: 'makes the folder of the state, for its owner only',
   },
-  'packages/host/src/main.ts': { powers: ['import.meta', 'process', 'setTimeout'], why: 'entry point: the daemon' },
+  'packages/host/src/main.ts': { powers: ['import.meta', 'process'], why: 'entry point: the daemon' },
   'packages/host/src/agent.ts': {
     powers: ['import(computed)', 'process'],
     why: "entry point: loads the agent's program",

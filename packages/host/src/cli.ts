@@ -9,12 +9,15 @@ import { parseArgs } from 'node:util';
 import { CapError, type Connected, connect, E, type Far, verifyLedger } from '@hob/vat';
 import { askSecret } from './drivers/ask.ts';
 import { writeLines } from './drivers/export-file.ts';
-import { readNote } from './drivers/state-dir.ts';
+import { end, holdsState } from './drivers/life.ts';
+import { isState, orderStop, readNote, removeNote, stopOrder } from './drivers/state-dir.ts';
 import type { Grant, Granter } from './grants.ts';
 
 const usage = `npm run hob -- COMMAND [--state DIR]
   grants                    the live grants, with uses and time left
   revoke ID                 end one
+  stop [--wait SECONDS]     end all of them, of all granters, and the host, also one that hangs: killed after 10 s
+                            (no secret: who may end its process needs none)
   ledger verify [FILE]      check the hash chain of the running host's ledger, or of an exported FILE
   ledger export [FILE]      the ledger as JSON Lines, to FILE or to standard output
 `;
@@ -24,11 +27,18 @@ const state = resolve(values.state ?? fileURLToPath(new URL('../../../.hob', imp
 const out = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function given(): {
-  readonly values: { readonly state?: string | undefined; readonly help?: boolean | undefined };
+  readonly values: {
+    readonly state?: string | undefined;
+    readonly wait?: string | undefined;
+    readonly help?: boolean | undefined;
+  };
   readonly positionals: readonly string[];
 } {
   try {
-    return parseArgs({ allowPositionals: true, options: { state: { type: 'string' }, help: { type: 'boolean' } } });
+    return parseArgs({
+      allowPositionals: true,
+      options: { state: { type: 'string' }, wait: { type: 'string' }, help: { type: 'boolean' } },
+    });
   } catch (error) {
     process.stderr.write(`hob: ${(error as Error).message.split('\n', 1)[0]}\n`);
     process.exit(2);
@@ -40,6 +50,7 @@ async function main(): Promise<number> {
   if (values.help === true) return usageAnd(0);
   if (command === 'grants' && rest.length === 0) return withGranter(showGrants);
   if (command === 'revoke' && rest.length === 1) return withGranter((granter) => revoke(granter, rest[0] as string));
+  if (command === 'stop' && rest.length === 0) return stop(Number(values.wait ?? 10) * 1000);
   if (command === 'ledger' && rest[0] === 'verify' && rest.length === 2)
     return tell(await verifyLedger({ file: resolve(rest[1] as string) }));
   if (command === 'ledger' && rest[0] === 'verify' && rest.length === 1)
@@ -100,6 +111,25 @@ function timeLeft(until: number): string {
 async function revoke(granter: Far<Granter>, id: string): Promise<number> {
   await E(granter).revoke({ grant: id }, 'from the command line');
   out(`revoked ${id}`);
+  return 0;
+}
+
+/** The order is on the disk before the process hears of it: whatever becomes of that, what was granted is over. */
+async function stop(ms: number): Promise<number> {
+  if (!(ms >= 0 && ms <= 3_600_000)) throw new CapError('invalid', '--wait takes a number of seconds');
+  if (!isState(state)) throw new CapError('unavailable', 'that is no state of a host: name its folder with --state');
+  orderStop(state, 'hob stop');
+  const later = 'every grant is revoked before anything else happens when a host is started on this state again';
+  const note = readNote(state);
+  if (note === undefined || !holdsState(note.pid, state)) {
+    // One that is just starting has its note later, and may have looked for orders before this one.
+    out(`no host is running on this state: ${later}`);
+    return 0;
+  }
+  const how = await end(note.pid, state, ms);
+  removeNote(state);
+  if (stopOrder(state) === undefined) out('stopped: every grant is revoked');
+  else out(`${how === 'killed' ? 'the host did not answer and was killed' : 'the host has ended'}: ${later}`);
   return 0;
 }
 

@@ -43,12 +43,13 @@ import {
 import { type Bearer, type Book, bookOf, eraOf, type House, HouseActor, type Room } from './book.ts';
 import { definitions } from './definitions.ts';
 import { type Listener, listen } from './drivers/listener.ts';
-import { openStateDir } from './drivers/state-dir.ts';
+import { openStateDir, orderStop, stopDone, stopOrder } from './drivers/state-dir.ts';
 import { type Granter, GranterActor } from './grants.ts';
 import { LedgerView } from './ledger-reader.ts';
 import { checkName } from './names.ts';
 import { type Asked, callObject, noObject, type Said } from './object-call.ts';
 import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
+import { revokeAll, stopFirst } from './stop.ts';
 import { hashOfId, publish, resolveUrl, unpublish } from './urls.ts';
 import type { World } from './world.ts';
 
@@ -110,6 +111,11 @@ export interface Host {
   /** The ledger as JSON Lines, whole and in order. */
   ledger(options?: { readonly from?: number; readonly follow?: boolean }): AsyncIterable<string>;
   close(): Promise<void>;
+  /**
+   * Revokes everything that was granted, by whomever, and closes. What cannot be done now (a disk that failed) is done by the next host on this
+   * state, before anything else. One whose vat hangs is stopped from outside: `hob stop`.
+   */
+  stop(why?: string): Promise<void>;
 }
 
 export interface HostOptions {
@@ -159,11 +165,12 @@ export async function openHost(options: HostOptions): Promise<Host> {
   let vats: Vats | undefined;
   try {
     const all = new Set([...definitions, ...(options.definitions ?? [])]);
-    vats = await openVats({ store, clock, random, definitions: [...all] });
+    const first = stopFirst(stateDir);
+    vats = await openVats({ store, clock, random, definitions: [...all], ...(first === undefined ? {} : { first }) });
     const vat = vats.vat('host');
     const house = await vat.root('house', () => HouseActor({}));
     const { observe } = options;
-    const host = new LiveHost({ store, vats, vat, house, random, clock, graceMs, observe });
+    const host = new LiveHost({ stateDir, store, vats, vat, house, random, clock, graceMs, observe });
     await host.start();
     return host;
   } catch (error) {
@@ -178,6 +185,7 @@ const longestTimer = 24 * 86_400_000;
 const shortestLook = 60_000;
 
 interface Parts {
+  readonly stateDir: string;
   readonly store: Store;
   readonly vats: Vats;
   readonly vat: Vat;
@@ -190,6 +198,7 @@ interface Parts {
 
 class LiveHost implements Host {
   readonly vats: Vats;
+  readonly #stateDir: string;
   readonly #observe: HostOptions['observe'];
   readonly #store: Store;
   readonly #vat: Vat;
@@ -208,7 +217,8 @@ class LiveHost implements Host {
   #era = '';
   #closing = false;
 
-  constructor({ store, vats, vat, house, random, clock, graceMs, observe }: Parts) {
+  constructor({ stateDir, store, vats, vat, house, random, clock, graceMs, observe }: Parts) {
+    this.#stateDir = stateDir;
     this.#observe = observe;
     this.#store = store;
     this.vats = vats;
@@ -478,6 +488,15 @@ class LiveHost implements Host {
     this.#listeners.clear();
     await this.vats.close();
     await this.#store.close();
+  }
+
+  async stop(why = ''): Promise<void> {
+    // First of all the order: from here on it happens, whatever happens to this process.
+    if (stopOrder(this.#stateDir) === undefined) orderStop(this.#stateDir, String(why));
+    const said = stopOrder(this.#stateDir) ?? '';
+    const revoked = this.#turn((book) => revokeAll(book, said)).then(() => this.vats.settled());
+    await revoked.then(() => stopDone(this.#stateDir)).catch(() => {});
+    await this.close();
   }
 
   #turn<R>(body: (book: Book) => R): Promise<Faraway<R>> {

@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
 import { CapError, E, type Far, hashSecret, mutantName } from '@hob/vat';
+import { endWithProcess } from './drivers/life.ts';
 import { checkRoot } from './drivers/roots.ts';
-import { leaveNote, openStateDir, removeNote } from './drivers/state-dir.ts';
+import { leaveNote, openStateDir, removeNote, stopOrder } from './drivers/state-dir.ts';
 import type { Granter } from './grants.ts';
 import { type Host, openHost, type Session } from './host.ts';
 
@@ -143,26 +144,15 @@ async function serve({ root, state, port, uses, mutant, newSecrets }: ReturnType
       void process.stderr.write(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}\n`),
   });
 
-  let stopping = false;
-  const stop = (code: number): void => {
-    if (stopping) return;
-    stopping = true;
-    // A vat that is wedged must not keep the process: the ledger is safe without a good-bye.
-    setTimeout(() => process.exit(code), 5000).unref();
-    removeNote(state);
-    host.close().then(
-      () => process.exit(code),
-      () => process.exit(1),
-    );
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(0));
-  if (process.channel !== undefined) process.on('disconnect', () => stop(0));
+  const end = endWithProcess(host, state);
 
   try {
     const { session, secret, granterSecret } = await openWorkspace(host, root, uses, newSecrets);
     const lack = missing[process.platform];
     const { url } = await host.serve({ port });
     leaveNote(state, { url, pid: process.pid });
+    // Whoever ordered a stop while there was no note yet could tell nobody.
+    if (stopOrder(state) !== undefined) return end();
 
     const say = (line: string): void => void process.stdout.write(`${line}\n`);
     if (lack !== undefined) say(`hob: ${lack}`);

@@ -14,7 +14,7 @@ import { afterOthers } from './drivers/loop.ts';
 import { mutant } from './drivers/mutant.ts';
 import { systemRandom } from './drivers/random.ts';
 import { type Commit, Edge, type Writes } from './durable/edge.ts';
-import { cutKey, Keeper, sturdyrefKey } from './durable/keeper.ts';
+import { cutKey, Keeper, type OnTheWay, sturdyrefKey } from './durable/keeper.ts';
 import { fulfilled, lostReference, nameOf } from './durable/names.ts';
 import { Outbox } from './durable/outbox.ts';
 import { saveTime, timeOf } from './durable/saved-time.ts';
@@ -49,6 +49,11 @@ export interface VatsOptions {
   readonly awake?: number;
   /** Is told of each turn, once it is durable. An error of its own is its own. */
   readonly observe?: (turn: TurnRecord) => void;
+  /**
+   * Runs before what the last process left behind goes on: messages on their way, alarms, who waited. What it ends (a cause that it cuts, an
+   * alarm that it takes back) does not happen any more. Where it throws, nothing goes on and `openVats` throws the same.
+   */
+  readonly first?: (vats: Vats) => Promise<void>;
 }
 
 export interface Vats {
@@ -109,12 +114,24 @@ function homeOf(reference: unknown): LiveVat | undefined {
 }
 
 export async function openVats(options: VatsOptions = {}): Promise<Vats> {
-  return new LiveVats(options);
+  return await opened(new LiveVats(options), options.first);
+}
+
+async function opened(vats: LiveVats, first: VatsOptions['first']): Promise<Vats> {
+  if (first === undefined) return vats;
+  try {
+    await first(vats);
+    vats.resume();
+  } catch (error) {
+    await vats.close();
+    throw error;
+  }
+  return vats;
 }
 
 /** For tests: `through` stands between the store's edge and its disk. */
 export async function openVatsThrough(options: VatsOptions, through: (commit: Commit) => Commit): Promise<Vats> {
-  return new LiveVats(options, through);
+  return await opened(new LiveVats(options, through), options.first);
 }
 
 class LiveVats implements Vats {
@@ -139,9 +156,11 @@ class LiveVats implements Vats {
   readonly #time: VatTime;
   #stopSaving: (() => void) | undefined;
   #closed: CapError | undefined;
+  /** What the last process left behind, as long as it may not go on yet. */
+  #left: readonly OnTheWay[] | undefined;
 
   constructor(
-    { store, clock = systemClock(), random = systemRandom, definitions, observe, awake = 10_000 }: VatsOptions,
+    { store, clock = systemClock(), random = systemRandom, definitions, observe, awake = 10_000, first }: VatsOptions,
     through: (commit: Commit) => Commit = (commit) => commit,
   ) {
     checkLabels(definitions ?? []);
@@ -219,13 +238,21 @@ class LiveVats implements Vats {
       () => this.#rest(),
     );
     try {
-      this.#outbox?.resume();
+      this.#left = this.#keeper?.onTheWay();
+      if (first === undefined || mutant('first')) this.resume();
     } catch (error) {
       ledger?.close();
       throw error;
     }
     open.add(this);
     if (engine !== undefined) this.#stopSaving = saveTime(clock, engine);
+  }
+
+  /** What the last process left behind goes on. Not what was sent since: that is on its way already. */
+  resume(): void {
+    const left = this.#left;
+    this.#left = undefined;
+    if (left !== undefined) this.#outbox?.resume(left);
   }
 
   /** No message is waiting. */

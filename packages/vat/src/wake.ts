@@ -62,7 +62,8 @@ export class LiveWakes implements Wakes {
   restore(): void {
     const { keeper } = this.#ground;
     if (keeper === undefined || forgets) return;
-    for (const key of keeper.scan('e/').keys()) this.#push({ at: timeIn(key), key, message: undefined, over: false });
+    for (const key of keeper.scan('e/').keys())
+      if (!this.#byKey.has(key)) this.#push({ at: timeIn(key), key, message: undefined, over: false });
     this.#fire();
   }
 

@@ -1,5 +1,18 @@
 /** The folder where all that lasts is kept, and the note in it that tells the command line where the host listens. */
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { CapError } from '@hob/vat';
 
@@ -16,6 +29,52 @@ export function openStateDir(path: string): void {
       'the folder for the state holds other things: give an empty or a new one with --state',
     );
   chmodSync(path, 0o700);
+}
+
+const order = (stateDir: string): string => join(stateDir, 'stop');
+
+/** Whether there is a state in it. */
+export const isState = (stateDir: string): boolean => existsSync(join(stateDir, 'store.db'));
+
+/**
+ * Everything that is granted here is to end. Durable on return, so that it is done before anything else by whoever opens this state next,
+ * should the host that has it open not come to it. It stands beside the store, for a host that hangs can write nothing into that.
+ */
+export function orderStop(stateDir: string, why: string): void {
+  const descriptor = openSync(order(stateDir), 'w', 0o600);
+  try {
+    writeSync(descriptor, why.slice(0, 500));
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  syncNames(stateDir);
+}
+
+/** Why it was said; undefined where it was not. What cannot be read counts as said. */
+export function stopOrder(stateDir: string): string | undefined {
+  if (!existsSync(order(stateDir))) return undefined;
+  try {
+    return readFileSync(order(stateDir), 'utf8').slice(0, 500);
+  } catch {
+    return '';
+  }
+}
+
+/** It was done, and that is on the disk. */
+export function stopDone(stateDir: string): void {
+  rmSync(order(stateDir), { force: true, recursive: true });
+  syncNames(stateDir);
+}
+
+function syncNames(folder: string): void {
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Where a host is reached. No secret: those are entered by the person. */

@@ -34,12 +34,12 @@ export class Outbox {
     this.#wakes = wakes;
   }
 
-  /** What was on its way when the last process ended. */
-  resume(): void {
+  /** What was on its way when the last process ended: `left`, as it was found at the opening. */
+  resume(left: readonly OnTheWay[]): void {
     const cuts = this.#keeper.cuts();
     const ended = new Set(cuts.map(([, cause]) => cause));
     // What nobody is to get goes in one commit with what says so.
-    const over = this.#sendOn(this.#keeper.onTheWay(), (cause) => ended.has(String(cause)));
+    const over = this.#sendOn(left, (cause) => ended.has(String(cause)));
     for (const [key] of cuts) over.set(key, undefined);
     this.#edge.turn(over, []);
     this.#wakes.restore();

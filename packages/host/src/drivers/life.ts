@@ -1,0 +1,84 @@
+/**
+ * The life of a host's process: when it ends by itself, and how it is ended from outside.
+ *
+ * Promise: `end` returns only when the process is gone. It is asked first; one that hangs in an endless turn hears nothing and is killed after a
+ * bounded wait. No other process is ever hit: only one that has this state's store open is.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeNote, stopOrder } from './state-dir.ts';
+
+/** What of a host is needed here. */
+interface Ending {
+  close(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Ends the host and its process on SIGINT, SIGTERM and SIGHUP, when the program that started it is gone, and when what it answers is called. */
+export function endWithProcess(host: Ending, stateDir: string): () => void {
+  let ending = false;
+  const end = (): void => {
+    if (ending) return;
+    ending = true;
+    // A driver that never confirms must not keep the process: the ledger is safe without a good-bye.
+    setTimeout(() => process.exit(0), 5000).unref();
+    removeNote(stateDir);
+    (stopOrder(stateDir) === undefined ? host.close() : host.stop()).then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  if (process.channel !== undefined) process.on('disconnect', end);
+  return end;
+}
+
+/** Whether that process has the store of this state open. Where the system does not tell, the note is believed. */
+export function holdsState(pid: number, stateDir: string): boolean {
+  if (!isThere(pid)) return false;
+  let store: string;
+  let open: readonly string[];
+  try {
+    store = identity(join(stateDir, 'store.db'));
+    open = readdirSync(`/proc/${pid}/fd`);
+  } catch {
+    return process.platform !== 'linux';
+  }
+  return open.some((descriptor) => {
+    try {
+      return identity(`/proc/${pid}/fd/${descriptor}`) === store;
+    } catch {
+      return false;
+    }
+  });
+}
+
+const identity = (path: string): string => {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
+};
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Asks the process to end; after `ms` it is killed. Answers which it took. */
+export async function end(pid: number, stateDir: string, ms: number): Promise<'ended' | 'killed'> {
+  for (const [signal, how, wait] of [
+    ['SIGTERM', 'ended', ms],
+    ['SIGKILL', 'killed', 60_000],
+  ] as const) {
+    if (!holdsState(pid, stateDir)) return how;
+    process.kill(pid, signal);
+    for (const until = Date.now() + wait; Date.now() < until; ) {
+      if (!holdsState(pid, stateDir)) return how;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  throw new Error('the process cannot be killed: the system does not let it go');
+}
