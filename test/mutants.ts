@@ -59,6 +59,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/values.test.ts', 'packages/vat/src/captp/attack.test.ts'],
   },
   {
+    name: 'vat-turn-promise',
+    breaks: 'a promise that is delivered again is waited for once more each time',
+    tests: ['packages/vat/src/turn-promise.test.ts'],
+  },
+  {
     name: 'vat-time',
     breaks: 'vat time begins anew with each process',
     tests: ['packages/vat/src/durable/vat-time.test.ts'],
