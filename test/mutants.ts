@@ -21,12 +21,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'captp-held',
     breaks: 'calls that wait for the bootstrap are not counted',
-    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+    tests: ['packages/vat/src/captp/keeping.test.ts'],
   },
   {
     name: 'captp-keys',
     breaks: 'new names of keys count for no more than any other',
-    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+    tests: ['packages/vat/src/captp/attack.test.ts'],
   },
   {
     name: 'captp-pongs',
@@ -36,27 +36,27 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'captp-redrop',
     breaks: 'a promise that is dropped and mentioned again is waited for once more each time',
-    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+    tests: ['packages/vat/src/captp/keeping.test.ts'],
   },
   {
     name: 'captp-room',
     breaks: 'an answer is measured only when all of it was written',
-    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+    tests: ['packages/vat/src/captp/dialects/room.test.ts'],
   },
   {
     name: 'captp-slice',
     breaks: 'a text that was cut off keeps the whole frame',
-    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+    tests: ['packages/vat/src/captp/keeping.test.ts'],
   },
   {
     name: 'captp-symbols',
     breaks: 'each name of a symbol is kept for ever',
-    tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],
+    tests: ['packages/vat/src/captp/attack.test.ts'],
   },
   {
     name: 'vat-shared-data',
     breaks: 'data that is shared all the way down costs 2 to its depth',
-    tests: ['packages/vat/src/values.test.ts', 'packages/vat/src/captp/attack.test.ts'],
+    tests: ['packages/vat/src/values.test.ts'],
   },
   {
     name: 'vat-turn-promise',

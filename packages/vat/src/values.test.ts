@@ -265,6 +265,26 @@ test('data whose parts are shared is walked once, however often it is met', asyn
   expect(at).toEqual(['end']);
 });
 
+test('data with a promise in it is delivered with its parts shared as they were: not written out, 2 to its depth', async () => {
+  const Looker: Definition<{ look(data: unknown): number }, []> = define('Looker', () => ({
+    look: (data) => {
+      // So many lists of their own; each of them twice in the one around it.
+      const lists = new Set<unknown>();
+      const walk = (value: unknown): void => {
+        if (!Array.isArray(value) || lists.has(value)) return;
+        lists.add(value);
+        value.forEach(walk);
+      };
+      walk(data);
+      return lists.size;
+    },
+  }));
+  const far = await vats.vat('a').spawn(Looker());
+  let shared: unknown = [1, E(far).look(0)];
+  for (let i = 0; i < 12; i += 1) shared = [shared, shared];
+  expect(await E(far).look(shared)).toBe(13);
+});
+
 test('depth 127 passes and 129 does not', async () => {
   const far = await vats.vat('a').spawn(Keep(0));
   await E(far).put(deep(127));

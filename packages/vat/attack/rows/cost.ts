@@ -70,6 +70,22 @@ export const cost: readonly Attack[] = [
       return all;
     },
   },
+  {
+    name: 'more keys that nobody has used before than allowed, one record of them and records of one',
+    expected: ['closed 4400 *may have 200000 tokens: send less at a time'],
+    act: async (_peer, scene) => {
+      const all: string[] = [];
+      for (const text of [
+        `{${numbers(40_000).map((n) => `"new${n}":1`)}}`,
+        `[${numbers(38_000).map((n) => `{"own${n}":1}`)}]`,
+      ]) {
+        const peer = await scene.enter();
+        echo(peer, text);
+        all.push(await peer.end());
+      }
+      return all;
+    },
+  },
   ...shapes.map(
     ([name, argument, most]): Attack => ({
       name: `as much as a frame may hold: ${name}`,
@@ -177,7 +193,7 @@ export const cost: readonly Attack[] = [
   },
   {
     name: 'symbols with new names',
-    expected: ['answered limit', 'answered ok'],
+    expected: ['answered limit'],
     act: async (peer, scene) => {
       const all: string[] = [];
       for (const from of [0, 50_000]) {
@@ -186,7 +202,8 @@ export const cost: readonly Attack[] = [
         );
         all.push(await peer.outcome(echo(peer, `[${symbols}]`)));
       }
-      return [...new Set(all), await peer.alive()].sort().slice(0, 2);
+      const still = await peer.alive();
+      return still === 'answered ok' ? all : [...all, still];
     },
   },
   {

@@ -131,6 +131,36 @@ test('a peer that is there but does not answer is noticed, with 4408; one that a
   client.terminate();
 });
 
+test('a peer that pings and pings, and does not read the answers, is closed', async () => {
+  const socket = accepted();
+  const client = new WebSocket(url, ['captp']);
+  const theirs = await socket;
+  const host = fromWebSocket(theirs);
+  if (client.readyState !== WebSocket.OPEN) await new Promise((open) => client.once('open', open));
+  const over = closed(host);
+  client.pause();
+  // What nobody reads fills the system's own buffers first.
+  for (let i = 0; i < 64 && host.buffered < 1 << 20; i += 1) {
+    host.send(new Uint8Array(1 << 20));
+    await new Promise((next) => setImmediate(next));
+  }
+  expect(host.buffered).toBeGreaterThan(1 << 19);
+  let pings = 0;
+  const heard = new Promise<{ code: number; reason: string }>((resolve) =>
+    theirs.on('ping', () => {
+      pings += 1;
+      if (pings === 11_000) resolve({ code: 0, reason: 'each ping was answered' });
+    }),
+  );
+  for (let i = 0; i < 11_000; i += 1) client.ping();
+  expect(await Promise.race([over, heard])).toEqual({
+    code: 4400,
+    reason: 'the peer does not read what it asked for',
+  });
+  client.terminate();
+  theirs.terminate();
+});
+
 test('a browser’s WebSocket carries the same frames, and close codes', async () => {
   const socket = accepted();
   const browser = fromWebSocket(new globalThis.WebSocket(url, ['captp']) as object);

@@ -1,0 +1,91 @@
+/** What a peer makes this end keep without saying much: texts, symbols, frames that wait, promises given again and again. */
+import { expect, onTestFinished, test } from 'vitest';
+import { HobPeer } from '../../test/hob-peer.ts';
+import { RawPeer } from '../../test/wire.ts';
+import { memoryPair } from '../drivers/memory-pair.ts';
+import { type CapError, driver, E, type Far, promise } from '../index.ts';
+import { type CapTPOptions, type Connected, captp } from './captp.ts';
+import type { Duplex } from './duplex.ts';
+
+interface Peer {
+  hear(value: unknown): unknown;
+}
+interface Offer {
+  echo(value: unknown): unknown;
+  call(listener: Far<Peer>): Promise<unknown>;
+  never(): unknown;
+}
+const later = promise<string>();
+const reasons: CapError[] = [];
+const offer = driver<Offer>({
+  echo: ([value]) => value,
+  // It keeps why its call failed, as a program does that writes a log.
+  call: ([listener]) =>
+    E(listener)
+      .hear(1)
+      .then(null, (error: CapError) => void reasons.push(error)),
+  never: () => [later.promise],
+});
+
+function served(options: CapTPOptions): { readonly ours: Connected<Peer>; readonly theirs: Duplex } {
+  const [a, b] = memoryPair();
+  const ours = captp<Peer>(a, { bootstrap: offer, ...options });
+  onTestFinished(async () => {
+    ours.close();
+    await ours.closed;
+  });
+  return { ours, theirs: b };
+}
+const quiet = async (): Promise<void> => {
+  for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+const kept = (): number => {
+  (globalThis as unknown as { gc(): void }).gc();
+  return process.memoryUsage().heapUsed;
+};
+
+test('captp: a peer that never says what its bootstrap is cannot let answers pile up behind that', async () => {
+  const { ours, theirs } = served({ dialect: 'captp', limits: { memoryBytes: 200_000 } });
+  const peer = new RawPeer(theirs);
+  // From here on all that is said waits for the peer to answer its first question.
+  const called = E(ours.bootstrap).hear(1);
+  called.catch(() => {});
+  for (let n = 2; n < 102; n += 1) peer.call(`q-${n}`, 'o-1', 'echo', ['x'.repeat(10_000)]);
+  await quiet();
+  expect(peer.closed).toEqual({ code: 4400, reason: 'this connection keeps more than it may: connect again' });
+  await expect(called).rejects.toMatchObject({ code: 'disconnected' });
+});
+
+test('the beginning of a long text of a peer’s is kept, and not all of it behind that', async () => {
+  const { theirs } = served({});
+  const peer = new HobPeer(theirs);
+  const before = kept();
+  for (let n = 1; n <= 40; n += 1) {
+    peer.say(['deliver', 0, 'call', [{ '@': 'object', n: 1 }], n]);
+    const asked = await peer.until(([name, , , , question]) => name === 'deliver' && question === n);
+    expect(asked?.[4]).toBe(n);
+    peer.say(['fail', n, 'error', 'x'.repeat(900_000) + n]);
+    await peer.answer(n);
+    peer.say(['done', n]);
+  }
+  peer.said.length = 0;
+  expect(reasons.map(({ message }) => message.length)).toEqual(Array.from({ length: 40 }, () => 4000));
+  expect(kept() - before).toBeLessThan(8 << 20);
+  reasons.length = 0;
+});
+
+test('a promise that is given back and asked for again, often, is waited for once', async () => {
+  const { ours, theirs } = served({});
+  const peer = new HobPeer(theirs);
+  for (let n = 1; n <= 20; n += 1) {
+    peer.say(['deliver', 0, 'never', [], n]);
+    const [given] = JSON.parse(await peer.answer(n)) as [{ n: number }];
+    peer.say(['done', n], ...(n < 20 ? [['drop', given.n, 1]] : []));
+  }
+  await quiet();
+  expect(ours.stats()).toMatchObject({ promises: 1, answers: 0 });
+  later.resolver.resolve('there');
+  await peer.until(([name]) => name === 'resolve');
+  await quiet();
+  expect(peer.said.filter(([name]) => name === 'resolve')).toHaveLength(1);
+});
