@@ -29,6 +29,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/attack.test.ts'],
   },
   {
+    name: 'captp-loss',
+    breaks: 'a connection on which nothing waited goes on after a commit that failed',
+    tests: ['packages/vat/src/captp/commit.test.ts'],
+  },
+  {
     name: 'captp-pongs',
     breaks: 'a peer that pings and does not read its answers is kept',
     tests: ['packages/vat/src/drivers/websocket.test.ts'],

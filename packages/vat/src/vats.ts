@@ -82,12 +82,23 @@ export interface Vats {
   /** A person (`by`, for the ledger) has looked at what is granted: it goes on. */
   trust(by: string): Promise<void>;
   /**
-   * Tells `listener` when a commit failed and turns that were not durable were undone: whoever speaks with peers closes those
-   * connections. Answers how to stop.
+   * Tells `listener` when a commit failed and turns that were not durable were undone, once all that waited for them has broken:
+   * whoever speaks with peers closes those connections, as `captp` does. Answers how to stop.
    */
   onLoss(listener: (why: CapError) => void): () => void;
   /** Halts all vats, aborts driver calls and waits for them. The store stays its owner's to close. */
   close(): Promise<void>;
+}
+
+/** Those who speak for the whole process, and not for certain vats. */
+const anyLoss = new Set<(why: CapError) => void>();
+
+/** `onLoss` of the vats that `home` is one of; where there is none, of all that this process has open, now and later. */
+export function onLossOf(home: Vat | undefined, listener: (why: CapError) => void): () => void {
+  if (home instanceof LiveVat) return home.vats.onLoss(listener);
+  const own = guarded(listener);
+  anyLoss.add(own);
+  return () => void anyLoss.delete(own);
 }
 
 // Those that are open, for what is made outside a turn and has to live somewhere.
@@ -277,12 +288,18 @@ class LiveVats implements Vats {
     } catch {
       // The disk cannot be read either.
       for (const vat of this.#vats.values()) vat.interrupt(why);
+      this.#tellOfLoss(why);
       return false;
     }
     for (const vat of this.#vats.values()) vat.forgetRoots();
     this.#ledger?.resume();
-    for (const tell of [...this.#losses]) tell(why);
+    this.#tellOfLoss(why);
     return true;
+  }
+
+  // Later: while the disk is read again nothing may be written, and what waits is yet to break.
+  #tellOfLoss(why: CapError): void {
+    for (const tell of [...this.#losses, ...anyLoss]) queueMicrotask(() => tell(why));
   }
 
   #refuses(lines: readonly Line[]): CapError | undefined {
@@ -410,7 +427,7 @@ class LiveVats implements Vats {
   }
 
   onLoss(listener: (why: CapError) => void): () => void {
-    const own = (why: CapError): void => listener(why);
+    const own = guarded(listener);
     this.#losses.add(own);
     return () => void this.#losses.delete(own);
   }

@@ -7,6 +7,7 @@ import { Account } from '../meter.ts';
 import { isReference, targetOf } from '../reference.ts';
 import type { Far, Meter } from '../types.ts';
 import { LiveVat, type Vat } from '../vat.ts';
+import { onLossOf, vatOf } from '../vats.ts';
 import { endo } from './dialects/endo.ts';
 import { hob1 } from './dialects/hob.ts';
 import { closeCodes, type Duplex } from './duplex.ts';
@@ -66,8 +67,11 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
   if (!(meter instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
   const limits = Object.freeze({ ...defaultLimits, ...options.limits });
   const session = new Session(dialects[dialect], duplex, meter, limits, bootstrap, observe && noting(observe));
+  // What the peer sent may be undone with the turns that took it, also where it waits for no answer: it has to look again.
+  const stop = keepsOn ? (): void => {} : onLossOf(vat ?? vatOf(bootstrap), () => session.lost());
   const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
     duplex.onClose((why) => {
+      stop();
       session.end();
       resolve(why);
     }),
@@ -82,6 +86,7 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
   });
 }
 
+const keepsOn = mutant('captp-loss');
 const forgets = mutant('captp-note');
 
 /** An id that tells nothing, not even how many there were before. */

@@ -4,7 +4,7 @@ import { memoryPair } from '../drivers/memory-pair.ts';
 import type { Commit } from '../durable/edge.ts';
 import { type Definition, define, driver, E, type Far, openStore, openVats } from '../index.ts';
 import { openVatsThrough } from '../vats.ts';
-import { captp } from './captp.ts';
+import { type CapTPOptions, captp } from './captp.ts';
 
 interface Cell {
   set(value: string): string;
@@ -41,7 +41,7 @@ async function slowHost() {
   const away = await openVats();
   const [a, b] = memoryPair();
   const host = captp<object>(a, { bootstrap: cell });
-  const client = captp<Cell>(b);
+  const client = captp<Cell>(b, { vat: away.vat('client') });
   const done = (lose = false): void => {
     held = false;
     for (const one of waiting.splice(0)) one(lose);
@@ -54,7 +54,7 @@ async function slowHost() {
     await vats.close();
     await store.close();
   });
-  return { hold: () => void (held = true), done, client, host };
+  return { hold: () => void (held = true), done, client, host, vats, away, cell, store };
 }
 const turns = async (): Promise<void> => {
   for (let i = 0; i < 10; i += 1) await new Promise(setImmediate);
@@ -109,4 +109,50 @@ test('a commit that fails cuts the connection, and nothing of it is told', async
   await client.closed;
   await turns();
   expect(set.said).toBe('disconnected');
+});
+
+test('a commit that fails cuts every connection of the store, also those on which nothing waited, and no others', async () => {
+  const { hold, done, client, host, vats, away, cell, store } = await slowHost();
+  const driven = driver<{ ping(): number }>({ ping: () => 1 }) as Far<object>;
+  const afar = await away.vat('cells').spawn(Cell('afar'));
+  const ends = (options: CapTPOptions) => {
+    const [a, b] = memoryPair();
+    const made = { ours: captp<object>(a, options), theirs: captp<Cell>(b, { vat: away.vat('client') }) };
+    onTestFinished(async () => {
+      made.theirs.close();
+      await made.ours.closed;
+    });
+    return made;
+  };
+  // By what it offers, by its vat, and where neither says whose it is: a driver, and nothing at all.
+  const cut = [{ bootstrap: cell }, { bootstrap: driven, vat: vats.vat('other') }, { bootstrap: driven }, {}].map(ends);
+  const kept = [{ bootstrap: afar }, { bootstrap: driven, vat: away.vat('other') }].map(ends);
+  expect(await E((kept[0] as (typeof kept)[0]).theirs.bootstrap).get()).toBe('afar');
+  const asked = cut.map(({ theirs }, i) => outcome(i === 0 ? E(theirs.bootstrap).get() : E(theirs.bootstrap).later()));
+  expect(await E(client.bootstrap).get()).toBe('first');
+  hold();
+  // Nobody waits for an answer.
+  E.sendOnly(client.bootstrap).set('lost');
+  await turns();
+  expect(asked[0]?.said).toBe('first');
+  done(true);
+  const why = { code: 1001, reason: 'the host could not write its store: enter again' };
+  expect(await host.closed).toEqual(why);
+  for (const { ours, theirs } of cut) {
+    expect(await ours.closed).toEqual(why);
+    await theirs.closed;
+  }
+  // Who enters again finds what is durable.
+  const again = ends({ bootstrap: cell });
+  expect(await E(again.theirs.bootstrap).get()).toBe('first');
+  expect(await E(again.theirs.bootstrap).set('second')).toBe('second');
+  for (const { ours } of kept) expect(await Promise.race([ours.closed, turns()])).toBe(undefined);
+  // Closed ones have nothing more to learn, and a store that cannot even be read again cuts as well.
+  hold();
+  E.sendOnly(again.theirs.bootstrap).set('lost');
+  await turns();
+  await store.close();
+  done(true);
+  expect(await again.ours.closed).toEqual(why);
+  for (const { ours } of kept) expect(await Promise.race([ours.closed, turns()])).toBe(undefined);
 });
