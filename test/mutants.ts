@@ -34,11 +34,6 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/commit.test.ts'],
   },
   {
-    name: 'captp-pongs',
-    breaks: 'a peer that pings and does not read its answers is kept',
-    tests: ['packages/vat/src/drivers/websocket.test.ts'],
-  },
-  {
     name: 'captp-redrop',
     breaks: 'a promise that is dropped and mentioned again is waited for once more each time',
     tests: ['packages/vat/src/captp/keeping.test.ts'],

@@ -20,10 +20,6 @@ const closeText = (reason: string): string => reason.replace(/[^\x20-\x7e]/g, '?
 const pingMs = 10_000;
 const unanswered = 2;
 
-/** So many pings may come while so many bytes wait for a peer that does not read. */
-const unreadPongs = 10_000;
-const unreadBytes = 64 << 10;
-
 /** A `ws` WebSocket, of a server or a client (it sets TCP_NODELAY itself), or one of a browser's kind. */
 export function fromWebSocket(socket: object, options: { readonly pingMs?: number } = {}): Duplex {
   if (socket instanceof WebSocket) return new NodeSocket(socket, options.pingMs ?? pingMs);
@@ -39,7 +35,6 @@ class NodeSocket implements Duplex {
   #said: { readonly code: number; readonly reason: string } | undefined;
   #cut: ReturnType<typeof setTimeout> | undefined;
   #silent = 0;
-  #unread = 0;
 
   constructor(socket: WebSocket, everyMs: number) {
     this.#socket = socket;
@@ -67,12 +62,10 @@ class NodeSocket implements Duplex {
     else watch();
   }
 
-  /** `ws` answers pings by itself, and keeps the answers for who does not read them. */
+  /** `ws` answers pings by itself, and cuts who does not read the answers (60 of them may wait): only the reason is ours. */
   #pinged(): void {
-    this.#unread = this.#socket.bufferedAmount > unreadBytes ? this.#unread + 1 : 0;
-    if (this.#unread <= unreadPongs || mutant('captp-pongs')) return;
+    if (this.#socket.readyState === WebSocket.OPEN) return;
     this.#said ??= { code: closeCodes.protocol, reason: 'the peer does not read what it asked for' };
-    this.#socket.terminate();
   }
 
   /** A peer whose machine is gone says nothing at all, for hours: no read ever fails. */
