@@ -8,13 +8,26 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const inBoth = ['packages/{vat,revocable}/src/**/*.test.ts'];
+const directories = ['packages/caps-fs/src/**/*.test.ts'];
 const locked = ['packages/*/src/**/*.test.ts', '{examples,test-bisim,bench}/**/*.test.ts'];
 const house = ['test/*.test.ts', 'packages/*/crash/*.test.ts'];
 
 const regime = (name: string, include: string[], setUp: string) => ({
   extends: true as const,
-  test: { name, include, setupFiles: ['./test/leaks.ts', setUp] },
+  // Over Node alone where nothing else is said: `native` is a regime of its own.
+  test: { name, include, env: { CAPS_FS_BACKEND: 'proc' }, setupFiles: ['./test/leaks.ts', setUp] },
 });
+
+/** The tests of directories once more, over the C part of `caps-fs`; they are skipped, with the reason, where it is not built. */
+const native = {
+  extends: true as const,
+  test: {
+    name: 'native',
+    include: directories,
+    env: { CAPS_FS_BACKEND: 'native' },
+    setupFiles: ['./test/leaks.ts', './test/lockdown.ts', './packages/caps-fs/test/native.ts'],
+  },
+};
 
 // `npm test` sets it and reads the counts from there; by hand vitest's own summary is enough.
 const report = process.env['HOB_TEST_REPORT'];
@@ -32,6 +45,7 @@ export default defineConfig({
     reporters: report === undefined ? ['default'] : ['default', ['./test/reporter.ts', { report }]],
     projects: [
       regime('locked', locked, './test/lockdown.ts'),
+      native,
       regime('plain', [...inBoth, ...house], './test/plain.ts'),
     ],
   },

@@ -288,6 +288,21 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'a cap is closed before whoever mounted it has let go',
     tests: ['packages/caps-fs/src/mountable.test.ts'],
   },
+  {
+    name: 'fs-openat2-links',
+    breaks: 'the one system call of the native backend follows links and leaves the directory',
+    tests: ['packages/caps-fs/src/drivers/native.test.ts', 'packages/caps-fs/src/escapes.test.ts'],
+  },
+  {
+    name: 'fs-openat2-mounts',
+    breaks: 'the one system call of the native backend goes into other mounts',
+    tests: ['packages/caps-fs/src/escapes.test.ts'],
+  },
+  {
+    name: 'fs-floor',
+    breaks: 'a holder of a directory fills the disk to the last byte',
+    tests: ['packages/caps-fs/src/room.test.ts'],
+  },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {
     name: 'captp-note',

@@ -57,6 +57,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:process', 'process'],
     why: 'reads CAPS_FS_BACKEND, and chooses how the walk of a directory cap is made',
   },
+  'packages/caps-fs/src/drivers/native.ts': {
+    powers: ['import.meta', 'node:fs', 'node:module', 'process'],
+    why: 'loads the C part of a directory cap, if it was built',
+  },
   'packages/caps-fs/src/drivers/node-fs.ts': {
     powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',

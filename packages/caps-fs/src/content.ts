@@ -12,7 +12,8 @@ import { own } from './handle.ts';
 import type { Limits } from './limits.ts';
 import { type Path, parsePath } from './path.ts';
 import { type Place, versionOf } from './place.ts';
-import { type Found, locate, openData, openFile, refuseOtherMount } from './resolve.ts';
+import { type Found, locate, openData, openFile, readDirectly, refuseOtherMount } from './resolve.ts';
+import { refuseIfFull } from './room.ts';
 import { charge } from './terms.ts';
 
 export type Job<R> = (place: Place) => R | Promise<R>;
@@ -26,6 +27,10 @@ export function read(path: unknown, range: unknown): Job<Uint8Array> {
   const parsed = parsePath(path);
   const { offset, length } = takeRange(range);
   return async (place) => {
+    if (offset === 0 && length === undefined) {
+      const direct = await readDirectly(place, parsed, Math.min(chunk, place.root.limits.maxReadBytes));
+      if (direct) return direct.bytes;
+    }
     using file = openFile(place, parsed);
     // Awaited here: `using` closes the descriptor when this function returns.
     return await readRange(place, file, offset, length);
@@ -57,6 +62,7 @@ export function append(path: unknown, data: unknown): Job<void> {
   const bytes = takeBytes(data, maxAppend, 'bytes of one append');
   return async (place) => {
     using file = openForAppend(place, parsed);
+    refuseIfFull(place, file.fd, bytes.length);
     charge(place.terms, { bytes: bytes.length });
     await writeEnd(place, file.fd, bytes);
   };
@@ -71,7 +77,7 @@ export function copy(from: unknown, to: unknown): Job<void> {
     using file = openFile(place, source);
     if (file.status.size > limits.maxStreamBytes)
       throw tooLarge('maxStreamBytes', limits.maxStreamBytes, file.status.size);
-    await using draft = new Draft(place, target, { create: 'new', mode: file.status.mode & 0o777 });
+    await using draft = Draft.open(place, target, { create: 'new', mode: file.status.mode & 0o777 });
     const buffer = new Uint8Array(chunk);
     for (;;) {
       const got = await kernel.read(file.fd, buffer, draft.size);
@@ -88,14 +94,15 @@ export async function readWhole(
   place: Place,
   path: Path,
 ): Promise<{ readonly text: string; readonly version: string }> {
+  const direct = await readDirectly(place, path, Math.min(chunk, place.root.limits.maxReadBytes));
+  if (direct) return { text: takeText(direct.bytes), version: versionOf(place.root.kernel, direct.status) };
   using file = openFile(place, path);
   const version = versionOf(place.root.kernel, file.status);
   return { text: takeText(await readRange(place, file, 0, undefined)), version };
 }
 
 export async function replace(place: Place, path: Path, bytes: Uint8Array, options: DraftOptions): Promise<string> {
-  await using draft = new Draft(place, path, options);
-  await draft.write(bytes);
+  await using draft = await Draft.of(place, path, options, bytes);
   return await draft.commit();
 }
 

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { bytes, code, scratch, temporaries, text } from '../test/scratch.ts';
+import { backendInfo } from './index.ts';
 
 test('kill -9 in the middle of a write leaves the old file or the new one, and nothing that is listed', async () => {
   await using s = await scratch();
@@ -97,7 +98,8 @@ test('a writer that is not closed shows nothing and leaves nothing', async () =>
   const sink = await s.cap.openWrite('f');
   await sink.write(bytes('half'));
   expect(await s.cap.list()).toEqual([]);
-  expect(temporaries(s.at('.')).length).toBe(1);
+  // Where files without a name can be had there is not even a temporary.
+  expect(temporaries(s.at('.')).length).toBe(backendInfo().backend === 'native' ? 0 : 1);
   await sink.abort();
   await sleep(0);
   expect(temporaries(s.at('.'))).toEqual([]);

@@ -3,7 +3,8 @@
  *
  * Promise: a reader sees the old content or the new, never a part, through kill -9 as well; an unfinished draft leaves
  * nothing under the name. (60 kills in mid-write with a concurrent reader: 0 partial files, against 53 of 60 when written
- * in place. A kill leaves the temporary itself: not listed, not nameable. reference/fs.md §9)
+ * in place. Where files without a name can be had a kill leaves nothing; else the temporary itself: not listed, not
+ * nameable, swept later. reference/fs.md §9)
  * Owner, ACLs and birth time of a replaced file are not kept, its mode is; set-id bits never are.
  */
 import { failedWith, refusal } from './errors.ts';
@@ -12,6 +13,7 @@ import type { Kernel, Status } from './kernel.ts';
 import { type Path, temporaryName } from './path.ts';
 import { type Place, versionOf } from './place.ts';
 import { locate, type Spot } from './resolve.ts';
+import { refuseIfFull } from './room.ts';
 import { charge } from './terms.ts';
 
 export interface DraftOptions {
@@ -26,34 +28,63 @@ export interface DraftOptions {
 
 export class Draft implements AsyncDisposable {
   readonly #place: Place;
-  readonly #spot: Spot;
-  readonly #options: DraftOptions;
-  readonly #temporary: string;
+  readonly #beginning: Beginning;
   readonly #fd: number;
-  readonly #keepMode: number | undefined;
+  /** Its name until it is whole; a backend that can make files without a name has none. */
+  #temporary: string | undefined;
   #size = 0;
-  #open = true;
+  #synced = false;
+
+  private constructor(place: Place, beginning: Beginning, fd: number, temporary: string | undefined) {
+    this.#place = place;
+    this.#beginning = beginning;
+    this.#fd = fd;
+    this.#temporary = temporary;
+  }
 
   /** Everything that can be refused is refused here, before a byte is written. */
-  constructor(place: Place, path: Path, options: DraftOptions) {
-    if (path.directory) throw refusal('IS_A_DIRECTORY');
-    const { kernel } = place.root;
-    this.#place = place;
-    this.#options = options;
-    const spot = locate(place, path);
+  static open(place: Place, path: Path, options: DraftOptions): Draft {
+    return Draft.#begun(place, begin(place, path, options, 0));
+  }
+
+  /** With its whole content: one trip to the thread pool where the backend can. */
+  static async of(place: Place, path: Path, options: DraftOptions, bytes: Uint8Array): Promise<Draft> {
+    const beginning = begin(place, path, options, bytes.length);
+    const { spot, mode, keepMode } = beginning;
     try {
-      const present = replaceable(kernel, spot, options);
-      this.#keepMode = present && present.mode & 0o777;
-      charge(place.terms, { files: present ? 0 : 1 });
-      // Not derived from the name: that may be 255 bytes long already.
-      this.#temporary = temporaryName(kernel.random);
-      // Until it has the mode of what it replaces, nobody else may read it.
-      this.#fd = kernel.create(spot.dir, this.#temporary, present ? 0o600 : (options.mode ?? 0o666), 'write');
+      const fd = await place.root.kernel.unnamed?.write(spot.dir, mode, keepMode, bytes);
+      if (fd !== undefined) {
+        const draft = new Draft(place, beginning, fd, undefined);
+        draft.#synced = true;
+        return draft;
+      }
     } catch (error) {
       spot[Symbol.dispose]();
       throw error;
     }
-    this.#spot = spot;
+    const draft = Draft.#begun(place, beginning);
+    try {
+      await draft.#put(bytes);
+      return draft;
+    } catch (error) {
+      draft.end();
+      throw error;
+    }
+  }
+
+  static #begun(place: Place, beginning: Beginning): Draft {
+    const { kernel } = place.root;
+    const { spot, mode } = beginning;
+    try {
+      const unnamed = kernel.unnamed?.create(spot.dir, mode);
+      if (unnamed !== undefined) return new Draft(place, beginning, unnamed, undefined);
+      // Not derived from the name: that may be 255 bytes long already.
+      const temporary = temporaryName(kernel.random);
+      return new Draft(place, beginning, kernel.create(spot.dir, temporary, mode, 'write'), temporary);
+    } catch (error) {
+      spot[Symbol.dispose]();
+      throw error;
+    }
   }
 
   get size(): number {
@@ -62,27 +93,26 @@ export class Draft implements AsyncDisposable {
 
   /** One at a time. The quota is charged before the disk is. */
   async write(bytes: Uint8Array): Promise<void> {
+    refuseIfFull(this.#place, this.#fd, bytes.length);
     charge(this.#place.terms, { bytes: bytes.length });
-    this.#size += await writeAll(this.#place.root.kernel, this.#fd, bytes, this.#size);
+    await this.#put(bytes);
   }
 
   /** Gives the file its name; answers its version. */
   async commit(): Promise<string> {
     const { kernel } = this.#place.root;
-    const { dir, name } = this.#spot;
-    if (this.#keepMode !== undefined) kernel.chmod(this.#fd, this.#keepMode);
-    // Before the name points here: after a power cut the file must be whole or not there, never empty under its name.
-    await kernel.sync(this.#fd);
-    replaceable(kernel, this.#spot, this.#options);
-    if (this.#options.create === 'new') kernel.link(dir, this.#temporary, dir, name);
-    else {
-      kernel.rename(dir, this.#temporary, dir, name);
-      this.#open = false;
+    const { spot, options, keepMode } = this.#beginning;
+    if (!this.#synced) {
+      if (keepMode !== undefined) kernel.chmod(this.#fd, keepMode);
+      // Before the name points here: after a power cut the file must be whole or not there, never empty under its name.
+      await kernel.sync(this.#fd);
     }
+    const present = replaceable(kernel, spot, options);
+    this.#giveName(present === undefined);
     this.#unlink();
     const version = versionOf(kernel, kernel.fstat(this.#fd));
-    if (this.#options.durable) {
-      using readable = own(kernel, kernel.reopen(dir, 'read'));
+    if (options.durable) {
+      using readable = own(kernel, kernel.reopen(spot.dir, 'read'));
       await kernel.sync(readable.fd);
     }
     return version;
@@ -98,19 +128,72 @@ export class Draft implements AsyncDisposable {
       this.#unlink();
     } finally {
       this.#place.root.kernel.close(this.#fd);
-      this.#spot[Symbol.dispose]();
+      this.#beginning.spot[Symbol.dispose]();
     }
   }
 
+  async #put(bytes: Uint8Array): Promise<void> {
+    this.#size += await writeAll(this.#place.root.kernel, this.#fd, bytes, this.#size);
+  }
+
+  #giveName(nothingThere: boolean): void {
+    const { kernel } = this.#place.root;
+    const { dir, name } = this.#beginning.spot;
+    const isNew = this.#beginning.options.create === 'new';
+    if (this.#temporary === undefined) {
+      // A first name, if it can be had: that is one step and can replace nothing.
+      if (nothingThere || isNew) {
+        try {
+          return kernel.unnamed?.name(this.#fd, dir, name);
+        } catch (error) {
+          if (isNew || !failedWith(error, 'EEXIST')) throw error;
+        }
+      }
+      const temporary = temporaryName(kernel.random);
+      kernel.unnamed?.name(this.#fd, dir, temporary);
+      this.#temporary = temporary;
+    }
+    if (isNew) return kernel.link(dir, this.#temporary, dir, name);
+    kernel.rename(dir, this.#temporary, dir, name);
+    this.#temporary = undefined;
+  }
+
   #unlink(): void {
-    if (!this.#open) return;
-    this.#open = false;
+    const temporary = this.#temporary;
+    if (temporary === undefined) return;
+    this.#temporary = undefined;
     try {
-      this.#place.root.kernel.unlink(this.#spot.dir, this.#temporary);
+      this.#place.root.kernel.unlink(this.#beginning.spot.dir, temporary);
     } catch (error) {
       // Somebody tidied up, or took the directory away: it is gone, which is what was wanted.
       if (!failedWith(error, 'ENOENT')) throw error;
     }
+  }
+}
+
+/** What is known of a draft before there is a file. */
+interface Beginning {
+  readonly spot: Spot;
+  readonly options: DraftOptions;
+  /** Of the file while it is made: until it has the mode of what it replaces, nobody else may read it. */
+  readonly mode: number;
+  /** Of what it replaces. */
+  readonly keepMode: number | undefined;
+}
+
+function begin(place: Place, path: Path, options: DraftOptions, bytes: number): Beginning {
+  if (path.directory) throw refusal('IS_A_DIRECTORY');
+  const { kernel } = place.root;
+  const spot = locate(place, path);
+  try {
+    const present = replaceable(kernel, spot, options);
+    refuseIfFull(place, spot.dir, bytes);
+    charge(place.terms, { bytes, files: present ? 0 : 1 });
+    const mode = present ? 0o600 : (options.mode ?? 0o666);
+    return { spot, options, mode, keepMode: present && present.mode & 0o777 };
+  } catch (error) {
+    spot[Symbol.dispose]();
+    throw error;
   }
 }
 

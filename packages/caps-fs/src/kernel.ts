@@ -32,7 +32,37 @@ export class KernelError {
   }
 }
 
+/**
+ * What a backend may know to do in one step for a path that has neither a link nor another mount on its way. An answer of
+ * `undefined` is no answer: then the walk is made, which decides every question of links. `names` are joined by `/`.
+ */
+export interface Shortcuts {
+  /** By O_PATH. */
+  open(dir: number, names: string, directory: boolean): number | undefined;
+  /** Of the last name itself, a link too. */
+  stat(dir: number, names: string): Status | undefined;
+  /** A file of at most `max` bytes, whole; without bytes when it is something else. In one trip to the thread pool. */
+  read(
+    dir: number,
+    names: string,
+    max: number,
+  ): Promise<{ readonly status: Status; readonly bytes: Uint8Array | undefined } | undefined>;
+}
+
+/** A file is made without a name and gets it when it is whole: kill -9 leaves nothing. */
+export interface Unnamed {
+  /** `undefined` where the file system has none. */
+  create(dir: number, mode: number): number | undefined;
+  /** Created, written, with `keep` as its mode if that is given, and on the disk. In one trip to the thread pool. */
+  write(dir: number, mode: number, keep: number | undefined, bytes: Uint8Array): Promise<number | undefined>;
+  /** EEXIST is atomic. */
+  name(fd: number, dir: number, name: string): void;
+}
+
 export interface Kernel {
+  readonly backend: 'proc' | 'native';
+  readonly shortcuts?: Shortcuts;
+  readonly unnamed?: Unnamed;
   /** Whether `/proc/self/fd` of this system is what the walk relies on. */
   readonly supported: boolean;
   readonly user: number;
@@ -57,6 +87,8 @@ export interface Kernel {
   identityOf(fd: number): Identity;
   /** The mount that `fd` was opened in. st_dev would not see a bind mount of the same file system. */
   mountOf(fd: number): number;
+  /** Of the file system that `fd` is on, in bytes; `total` is 0 where it does not say. */
+  roomOf(fd: number): { readonly free: number; readonly total: number };
   /** At most `max` names; those that are not UTF-8 are left out. */
   names(dir: number, max: number): Promise<string[]>;
   rawNames(dir: number, max: number): Promise<Uint8Array[]>;
@@ -67,6 +99,8 @@ export interface Kernel {
   unlink(dir: number, name: Name): void;
   /** A second name, for a link: of the link itself. EEXIST is atomic. */
   link(fromDir: number, from: Name, toDir: number, to: Name): void;
+  /** Never over something, in one step; `false` where there is no such step. */
+  renameNew?(fromDir: number, from: Name, toDir: number, to: Name): boolean;
   /** Replaces what is at `to`. */
   rename(fromDir: number, from: Name, toDir: number, to: Name): void;
 

@@ -169,7 +169,6 @@ test('where the walk cannot be had there is no capability', async () => {
   const odd = { ...nodeKernel(), lstat: () => undefined };
   expect(() => openWith(odd, s.at('.'))).toThrow(/^not supported here/);
   expect(openDescriptors()).toBe(before);
-  expect(await code(openFsCap(s.at('.'), { backend: 'native' }))).toBe('UNSUPPORTED');
   expect(await code(openFsCap(s.at('.'), { backend: 'realpath' as 'proc' }))).toBe('invalid');
   expect(await code(openFsCap(s.at('none')))).toBe('NOT_FOUND');
   await s.cap.write('f', '');

@@ -25,6 +25,8 @@ export interface Limits {
   /** The pool of Node has four threads; more at once only lengthen its queue. */
   readonly maxConcurrent: number;
   readonly maxWaiting: number;
+  /** Below this much free space nothing is written; at most a twentieth of the disk. */
+  readonly minFreeBytes: number;
 }
 
 const defaults: Limits = {
@@ -39,6 +41,7 @@ const defaults: Limits = {
   maxIdleMs: 60_000,
   maxConcurrent: 8,
   maxWaiting: 4096,
+  minFreeBytes: 64 * 1024 * 1024,
 };
 
 export function takeLimits(given: unknown): Limits {

@@ -7,7 +7,7 @@ import { own } from './handle.ts';
 import type { Kernel, Status } from './kernel.ts';
 import { isTemporary, parsePath } from './path.ts';
 import { type Place, versionOf } from './place.ts';
-import { type Found, find, locate, refuseOtherMount } from './resolve.ts';
+import { type Found, find, locate, refuseOtherMount, statDirectly } from './resolve.ts';
 import { isExcepted } from './terms.ts';
 
 export type Entry = Stat & { readonly name: string };
@@ -54,6 +54,8 @@ export function stat(path: unknown): Job<Stat> {
       using found = find(place, parsed);
       return publicStat(kernel, found.status);
     }
+    const direct = statDirectly(place, parsed);
+    if (direct) return publicStat(kernel, direct);
     using spot = locate(place, parsed);
     using found = own(kernel, kernel.openAny(spot.dir, spot.name));
     refuseOtherMount(place, found.fd);

@@ -21,13 +21,12 @@ export interface OpenOptions {
 
 export async function openFsCap(root: string, options?: OpenOptions): Promise<FsCap> {
   const { backend, limits } = takeRecord(options, 'options');
-  return openWith(chooseBackend(backend).kernel, root, limits);
+  return openWith(chooseBackend(backend), root, limits);
 }
 
 /** For the program that runs the host: which backend a cap gets that is opened now without saying which. */
 export function backendInfo(): { readonly backend: Backend } {
-  const { backend } = chooseBackend();
-  return Object.freeze({ backend });
+  return Object.freeze({ backend: chooseBackend().backend });
 }
 
 /** Over these system calls: for tests. */

@@ -37,6 +37,18 @@ export interface Spot extends Disposable {
 
 /** What the path names, all links followed. */
 export function find(place: Place, path: Path): Found {
+  const direct = shortcut(place, path);
+  if (direct) {
+    try {
+      const status = place.root.kernel.fstat(direct.fd);
+      // A link that came just now, or a link that is the last name: the walk reads it.
+      if (status.kind !== 'link') return { ...direct, status };
+    } catch (error) {
+      direct[Symbol.dispose]();
+      throw error;
+    }
+    direct[Symbol.dispose]();
+  }
   const walk = new Walk(place, path);
   try {
     for (let name = walk.next(); name !== undefined; name = walk.next()) {
@@ -62,6 +74,8 @@ export function locate(place: Place, path: Path): Spot {
 }
 
 export function openDirectory(place: Place, path: Path, make?: (dir: number, name: string) => void): Descriptor {
+  const direct = make ? undefined : shortcut(place, { ...path, directory: true });
+  if (direct) return direct;
   const walk = new Walk(place, path, make);
   try {
     for (let name = walk.next(); name !== undefined; name = walk.next()) walk.enter(name);
@@ -69,6 +83,42 @@ export function openDirectory(place: Place, path: Path, make?: (dir: number, nam
   } finally {
     walk.end();
   }
+}
+
+/**
+ * The whole way in one system call, where the backend can and no link is met: the names that are opened are then exactly those
+ * of the path, so its terms are judged before. `undefined`: walk.
+ */
+function shortcut(place: Place, path: Path): Descriptor | undefined {
+  const { kernel } = place.root;
+  if (!kernel.shortcuts || path.names.length < 1) return undefined;
+  for (const name of path.names) refuseExcepted(place.terms, name);
+  using base = place.directory.hold();
+  const fd = kernel.shortcuts.open(base.fd, path.names.join('/'), path.directory);
+  return fd === undefined ? undefined : own(kernel, fd);
+}
+
+/** What the last name is itself, a link too, and nothing opened; `undefined`: walk. */
+export function statDirectly(place: Place, path: Path): Status | undefined {
+  const { shortcuts } = place.root.kernel;
+  if (!shortcuts || path.names.length < 1 || path.directory) return undefined;
+  for (const name of path.names) refuseExcepted(place.terms, name);
+  using base = place.directory.hold();
+  return shortcuts.stat(base.fd, path.names.join('/'));
+}
+
+/** A small file, whole; `undefined`: walk. */
+export async function readDirectly(
+  place: Place,
+  path: Path,
+  max: number,
+): Promise<{ readonly status: Status; readonly bytes: Uint8Array } | undefined> {
+  const { shortcuts } = place.root.kernel;
+  if (!shortcuts || path.names.length < 1 || path.directory) return undefined;
+  for (const name of path.names) refuseExcepted(place.terms, name);
+  using base = place.directory.hold();
+  const got = await shortcuts.read(base.fd, path.names.join('/'), max);
+  return got?.bytes ? { status: got.status, bytes: got.bytes } : undefined;
 }
 
 /** A regular file with data, for reading. A FIFO is never opened: that would block a thread of the pool for ever. */

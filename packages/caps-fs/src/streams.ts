@@ -71,7 +71,7 @@ export function openSink(place: Place, path: Path, parent: Life): ByteSink {
   const { kernel, limits, streams } = place.root;
   const giveBack = streams.take();
   try {
-    const draft = new Draft(place, path, {});
+    const draft = Draft.open(place, path, {});
     const life = new Life(() => {
       idle.stop();
       try {

@@ -7,6 +7,7 @@ import type { Name, Status } from './kernel.ts';
 import { parsePath } from './path.ts';
 import type { Place } from './place.ts';
 import { locate, openDirectory, refuseOtherMount, type Spot } from './resolve.ts';
+import { refuseIfFull } from './room.ts';
 import { charge, refuseExcepted } from './terms.ts';
 
 // Somebody keeps filling or changing what we empty.
@@ -19,6 +20,7 @@ export function mkdir(path: unknown, options: unknown): Job<void> {
   return (place) => {
     const { kernel } = place.root;
     const make = (dir: number, name: string) => {
+      refuseIfFull(place, dir, 0);
       charge(place.terms, { files: 1 });
       kernel.mkdir(dir, name);
     };
@@ -68,6 +70,7 @@ export function rename(from: unknown, to: unknown): Job<void> {
     using old = locate(place, source);
     const present = presentAt(place, old, source.directory || target.directory);
     using fresh = locate(place, target);
+    if (kernel.renameNew?.(old.dir, old.name, fresh.dir, fresh.name)) return;
     if (kernel.lstat(fresh.dir, fresh.name)) throw refusal('EXISTS');
     if (present.kind === 'dir') return kernel.rename(old.dir, old.name, fresh.dir, fresh.name);
     kernel.link(old.dir, old.name, fresh.dir, fresh.name);

@@ -7,21 +7,21 @@
 import process from 'node:process';
 import { refusal } from '../errors.ts';
 import type { Kernel } from '../kernel.ts';
+import { nativeKernel } from './native.ts';
 import { nodeKernel } from './node-fs.ts';
 
-export type Backend = 'proc' | 'native';
+export type Backend = Kernel['backend'];
 
-export interface Chosen {
-  readonly backend: Backend;
-  readonly kernel: Kernel;
-}
-
-export function chooseBackend(asked: unknown = process.env['CAPS_FS_BACKEND'] || undefined): Chosen {
+export function chooseBackend(asked: unknown = process.env['CAPS_FS_BACKEND'] || undefined): Kernel {
   if (asked !== undefined && asked !== 'proc' && asked !== 'native') {
     throw refusal('invalid', 'backend is proc or native');
   }
-  if (asked === 'native') throw refusal('UNSUPPORTED', 'the native backend comes with a later version');
+  if (asked !== 'proc') {
+    const native = nativeKernel();
+    if (typeof native !== 'string') return native;
+    if (asked === 'native') throw refusal('UNSUPPORTED', native);
+  }
   const kernel = nodeKernel();
   if (!kernel.supported) throw refusal('UNSUPPORTED', 'this needs Linux with /proc mounted');
-  return { backend: 'proc', kernel };
+  return kernel;
 }

@@ -18,6 +18,7 @@ const batch = 512;
 export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes): Kernel {
   const key = Buffer.from(random(32)).toString('hex');
   return {
+    backend: 'proc',
     supported: process.platform === 'linux' && procIsThere(),
     user: process.geteuid?.() ?? -1,
 
@@ -48,6 +49,11 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes):
       }),
     readLink: (dir, name) => call(() => fs.readlinkSync(at(dir, name), 'buffer')),
     mountOf: (fd) => call(() => mountIn(fdinfo(fd))),
+    roomOf: (fd) =>
+      call(() => {
+        const { bavail, blocks, bsize } = fs.statfsSync(here(fd));
+        return { free: bavail * bsize, total: blocks * bsize };
+      }),
     names: async (dir, max) => {
       const names: string[] = [];
       const unsure = new Set<string>();
@@ -125,7 +131,7 @@ function mountIn(fdinfo: string): number {
   return Number(found[1]);
 }
 
-function kindOf(mode: number): Kind {
+export function kindOf(mode: number): Kind {
   const type = mode & 0o170000;
   return type === 0o100000 ? 'file' : type === 0o040000 ? 'dir' : type === 0o120000 ? 'link' : 'other';
 }

@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test } from 'vitest';
+import { requires } from '../../../../test/needs.ts';
+import { openDescriptors, SECRET, scratch, temporaries } from '../../test/scratch.ts';
+import { openFsCap } from '../index.ts';
+import { type Kernel, KernelError, type Shortcuts, type Unnamed } from '../kernel.ts';
+import { chooseBackend } from './backend.ts';
+import { nativeKernel } from './native.ts';
+import { nodeKernel } from './node-fs.ts';
+
+const built = fileURLToPath(new URL('../../node_modules/.native/fscap.node', import.meta.url));
+const errno = (act: () => unknown): string => {
+  try {
+    act();
+    return 'ok';
+  } catch (error) {
+    return error instanceof KernelError ? error.errno : String(error);
+  }
+};
+
+/** What is only there where the C part is; the regime `native` skips the tests otherwise, the other one answers nothing. */
+function native(): (Kernel & { shortcuts: Shortcuts; unnamed: Unnamed }) | undefined {
+  const kernel = nativeKernel();
+  return typeof kernel === 'string' ? undefined : (kernel as ReturnType<typeof native>);
+}
+
+test('the C part answers what Node answers, to the nanosecond, and says nothing where there is a link', async (context) => {
+  const kernel = native();
+  if (!kernel) return context.skip('the C part is not built');
+  await using s = await scratch();
+  const proc = nodeKernel();
+  fs.mkdirSync(s.at('d/e'), { recursive: true });
+  fs.writeFileSync(s.at('d/f'), 'four');
+  fs.utimesSync(s.at('d/f'), -1.5, -86_400.25);
+  fs.symlinkSync('f', s.at('d/l'));
+  fs.symlinkSync('d', s.at('m'));
+  const root = kernel.openRoot(s.at('.'));
+  onTestFinished(() => proc.close(root));
+  const dir = proc.openDirectory(root, 'd');
+  for (const name of ['f', 'l', 'e']) {
+    expect(kernel.shortcuts.stat(root, `d/${name}`)).toEqual(proc.lstat(dir, name));
+  }
+  expect(kernel.mountOf(dir)).toBe(proc.mountOf(dir));
+  proc.close(dir);
+  for (const path of ['m/f', 'd/l', 'm/none']) expect(kernel.shortcuts.open(root, path, false)).toBeUndefined();
+  expect(kernel.shortcuts.stat(root, 'm/f')).toBeUndefined();
+  expect(await kernel.shortcuts.read(root, 'd/l', 99)).toBeUndefined();
+  expect(errno(() => kernel.shortcuts.open(root, 'none/x', false))).toBe('ENOENT');
+  expect(errno(() => kernel.shortcuts.open(root, 'd/f/x', false))).toBe('ENOTDIR');
+  // Nothing of ours gives it such paths; were it to happen, the kernel refuses them too.
+  expect(errno(() => kernel.shortcuts.open(root, '../outside/secret', false))).toBe('EXDEV');
+  expect(errno(() => kernel.shortcuts.open(root, '/etc', false))).toBe('EXDEV');
+  expect(kernel.shortcuts.open(root, 'x'.repeat(5_000), false)).toBeUndefined();
+});
+
+test('a read in one trip gives a small file whole, and opens nothing else', async (context) => {
+  const kernel = native();
+  if (!kernel) return context.skip('the C part is not built');
+  await using s = await scratch();
+  fs.writeFileSync(s.at('f'), 'content');
+  fs.writeFileSync(s.at('empty'), '');
+  fs.mkdirSync(s.at('d'));
+  const root = kernel.openRoot(s.at('.'));
+  onTestFinished(() => kernel.close(root));
+  const before = openDescriptors();
+  expect(Buffer.from((await kernel.shortcuts.read(root, 'f', 7))?.bytes ?? []).toString()).toBe('content');
+  for (const [path, max] of [
+    ['f', 6],
+    ['empty', 9],
+    ['d', 9],
+  ] as const) {
+    expect((await kernel.shortcuts.read(root, path, max))?.bytes).toBeUndefined();
+  }
+  await expect(kernel.shortcuts.read(root, 'none', 9)).rejects.toMatchObject({ errno: 'ENOENT' });
+  expect(openDescriptors()).toBe(before);
+});
+
+requires('mkfifo')('a FIFO is not opened by a read in one trip, however many ask', async (context) => {
+  const kernel = native();
+  if (!kernel) return context.skip('the C part is not built');
+  await using s = await scratch();
+  execFileSync('mkfifo', [s.at('fifo')]);
+  const root = kernel.openRoot(s.at('.'));
+  onTestFinished(() => kernel.close(root));
+  const asked = await Promise.all(Array.from({ length: 8 }, () => kernel.shortcuts.read(root, 'fifo', 9)));
+  for (const got of asked) expect([got?.status.kind, got?.bytes]).toEqual(['other', undefined]);
+});
+
+test('a file without a name leaves nothing, and takes no name that is taken', async (context) => {
+  const kernel = native();
+  if (!kernel) return context.skip('the C part is not built');
+  await using s = await scratch();
+  fs.writeFileSync(s.at('taken'), 'theirs');
+  const root = kernel.openRoot(s.at('.'));
+  onTestFinished(() => kernel.close(root));
+  const fd = await kernel.unnamed.write(root, 0o666, 0o640, Buffer.from('mine'));
+  if (fd === undefined) return context.skip('this file system has no files without a name');
+  expect(fs.readdirSync(s.at('.'))).toEqual(['taken']);
+  expect(errno(() => kernel.unnamed.name(fd, root, 'taken'))).toBe('EEXIST');
+  kernel.unnamed.name(fd, root, 'mine');
+  kernel.close(fd);
+  expect([fs.readFileSync(s.at('mine'), 'utf8'), fs.statSync(s.at('mine')).mode & 0o7777]).toEqual(['mine', 0o640]);
+  expect(errno(() => kernel.renameNew?.(root, 'mine', root, 'taken'))).toBe('EEXIST');
+  expect(kernel.renameNew?.(root, 'mine', root, 'moved')).toBe(true);
+  expect(fs.readFileSync(s.at('taken'), 'utf8')).toBe('theirs');
+  expect(temporaries(s.at('.'))).toEqual([]);
+});
+
+test('asked for by name it is there or the answer is UNSUPPORTED with the reason; else proc does it', async () => {
+  const kernel = nativeKernel();
+  await using s = await scratch();
+  fs.symlinkSync(s.outside('secret'), s.at('l'));
+  if (typeof kernel === 'string') {
+    await expect(openFsCap(s.at('.'), { backend: 'native' })).rejects.toThrow(/^not supported here: .*native/);
+  } else expect(chooseBackend('native').backend).toBe('native');
+  expect(chooseBackend('proc').backend).toBe('proc');
+  for (const backend of ['proc', ...(typeof kernel === 'string' ? [] : ['native'])] as const) {
+    const cap = await openFsCap(s.at('.'), { backend: backend as 'proc' });
+    await expect(cap.read('l')).rejects.toThrow(/^resolved outside root$/);
+    await cap.close();
+  }
+  expect(fs.readFileSync(s.outside('secret'), 'utf8')).toBe(SECRET);
+});
+
+requires('cc')('where there is a C compiler it builds, and runs on any Linux since 2014 (glibc 2.17)', (context) => {
+  execFileSync(process.execPath, [fileURLToPath(new URL('../../native/build.mjs', import.meta.url))], {
+    stdio: 'pipe',
+  });
+  let symbols: string;
+  try {
+    symbols = execFileSync('objdump', ['-T', built], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  } catch {
+    return context.skip('needs objdump');
+  }
+  const versions = [...symbols.matchAll(/GLIBC_2\.(\d+)/g)].map((found) => Number(found[1]));
+  expect(versions.length).toBeGreaterThan(0);
+  expect(Math.max(...versions)).toBeLessThanOrEqual(17);
+});
+
+test('it loads in a thread of the same process, too', async (context) => {
+  if (!native()) return context.skip('the C part is not built');
+  const worker = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+     parentPort.postMessage(typeof require(workerData).openBeneath);`,
+    { eval: true, workerData: built, execArgv: [] },
+  );
+  expect(await new Promise((told) => worker.once('message', told))).toBe('function');
+  await worker.terminate();
+});
