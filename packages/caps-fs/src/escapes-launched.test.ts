@@ -29,7 +29,9 @@ interface Told {
 }
 
 async function ask<T>([program = '', ...args]: readonly string[], user?: number): Promise<T> {
-  const as = user === undefined ? {} : { uid: user, gid: user };
+  // Which backend is said to the child by its arguments only: `auto` is what is found out.
+  const env = { ...process.env, CAPS_FS_BACKEND: undefined };
+  const as = user === undefined ? { env } : { env, uid: user, gid: user };
   const { stdout } = await run(program, args, { ...as, maxBuffer: 1 << 26 });
   return JSON.parse(stdout) as T;
 }

@@ -51,8 +51,7 @@ test('the C part answers what Node answers, to the nanosecond, and says nothing 
   expect(errno(() => kernel.shortcuts.open(root, 'none/x', false))).toBe('ENOENT');
   expect(errno(() => kernel.shortcuts.open(root, 'd/f/x', false))).toBe('ENOTDIR');
   // Nothing of ours gives it such paths; were it to happen, the kernel refuses them too.
-  expect(errno(() => kernel.shortcuts.open(root, '../outside/secret', false))).toBe('EXDEV');
-  expect(errno(() => kernel.shortcuts.open(root, '/etc', false))).toBe('EXDEV');
+  for (const path of ['../outside/secret', '/etc']) expect(kernel.shortcuts.open(root, path, false)).toBeUndefined();
   expect(kernel.shortcuts.open(root, 'x'.repeat(5_000), false)).toBeUndefined();
 });
 

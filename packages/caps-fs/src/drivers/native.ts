@@ -99,13 +99,15 @@ function over(part: Part, proc: Kernel): Kernel {
     },
     renameNew: (fromDir, from, toDir, to) => {
       if (typeof from !== 'string' || typeof to !== 'string') return false;
-      return had(part.renameNew(fromDir, from, toDir, to)) !== undefined;
+      const answer = part.renameNew(fromDir, from, toDir, to);
+      // A mount point: the other way says what that is.
+      return answer < 0 && getSystemErrorName(answer) === 'EBUSY' ? false : had(answer) !== undefined;
     },
   };
 }
 
-/** Links, and what changes under the kernel's eyes: the walk looks itself. A path may also be too long only as a whole. */
-const unsure: ReadonlySet<string> = new Set(['ELOOP', 'EAGAIN', 'ENAMETOOLONG', 'ENOSYS', 'E2BIG']);
+/** Links, other mounts, what changes under the kernel's eyes: the walk looks itself. A path may also be too long as a whole only. */
+const unsure: ReadonlySet<string> = new Set(['ELOOP', 'EXDEV', 'EAGAIN', 'ENAMETOOLONG', 'ENOSYS', 'E2BIG']);
 /** A file system that has no such thing. EPERM: a file without a name in a directory that was removed; with one it is ENOENT. */
 const lacking: ReadonlySet<string> = new Set(['EOPNOTSUPP', 'ENOTSUP', 'EINVAL', 'EISDIR', 'ENOSYS', 'EPERM']);
 
