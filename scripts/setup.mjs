@@ -125,7 +125,11 @@ function fingerprint() {
     ...['.', ...folders].map((folder) => `${folder}/package.json`),
   ];
   for (const folder of nativeFolders())
-    files.push(...readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`));
+    files.push(
+      ...readdirSync(join(ROOT, folder))
+        .sort()
+        .map((name) => `${folder}/${name}`),
+    );
   for (const file of files) {
     if (!existsSync(join(ROOT, file))) continue;
     const text = readFileSync(join(ROOT, file));
@@ -170,10 +174,10 @@ function bringPackages(node) {
   write(PACKAGES_STAMP, before);
 }
 
-/** A package with a C part has `native/build.mjs`, which leaves its result where the package looks for it. */
+/** A package with a C part has a `build.mjs` beside it, which leaves its result where the package looks for it. */
 function nativeFolders() {
   return foldersIn('packages')
-    .map((folder) => `${folder}/native`)
+    .flatMap((folder) => [`${folder}/native`, `${folder}/sandbox`])
     .filter((folder) => existsSync(join(ROOT, folder, 'build.mjs')));
 }
 

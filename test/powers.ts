@@ -65,6 +65,14 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',
   },
+  'packages/caps-shell/src/drivers/image.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'opens the programs of this machine, to be mounted read-only',
+  },
+  'packages/caps-shell/src/drivers/sandbox.ts': {
+    powers: ['import.meta', 'node:child_process', 'node:crypto', 'node:fs', 'node:os', 'process'],
+    why: 'starts the sandbox program and hears what it says',
+  },
   'packages/vat/src/drivers/memory-pair.ts': {
     powers: ['setTimeout'],
     why: 'a wire in memory whose frames take time',

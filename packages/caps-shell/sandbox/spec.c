@@ -1,0 +1,145 @@
+/*
+ * The spec: fields that end in NUL, a name and then as many values as the name has. Nothing is split, quoted, unescaped or
+ * looked up in PATH. Whatever is not understood to the letter is refused: a newer caller must not be half obeyed.
+ */
+#include "world.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct spec spec = {.channel = -1};
+
+static char text[SPEC_BYTES];
+static size_t length, at;
+
+static _Noreturn void refuse(void) { fail_at("spec", EINVAL, -1); }
+
+static char *field(void) {
+  if (at >= length) refuse();
+  char *start = text + at;
+  at += strlen(start) + 1; /* `length` is within the array and its last byte is NUL */
+  return start;
+}
+
+static uint64_t number(void) {
+  const char *from = field();
+  uint64_t value = 0;
+  if (*from == 0 || strlen(from) > 19) refuse();
+  for (; *from; from++) {
+    if (*from < '0' || *from > '9') refuse();
+    value = value * 10 + (uint64_t)(*from - '0');
+  }
+  return value;
+}
+
+static bool either(const char *yes, const char *no) {
+  const char *word = field();
+  if (strcmp(word, yes) == 0) return true;
+  if (strcmp(word, no) != 0) refuse();
+  return false;
+}
+
+/* A place inside: absolute, no empty part, no `.` or `..`, so that each part is one lookup. */
+static const char *place(void) {
+  const char *path = field();
+  if (path[0] != '/' || path[1] == 0) refuse();
+  for (const char *part = path; *part;) {
+    const char *name = ++part;
+    while (*part && *part != '/') part++;
+    size_t n = (size_t)(part - name);
+    if (n == 0 || n > 255 || (n == 1 && name[0] == '.') || (n == 2 && name[0] == '.' && name[1] == '.')) refuse();
+  }
+  return path;
+}
+
+static int descriptor(void) {
+  uint64_t fd = number();
+  if (fd < 3 || fd > 1 << 20) refuse();
+  return (int)fd;
+}
+
+static void one(const char *name) {
+  if (strcmp(name, "arg") == 0) {
+    if (spec.arg_count == MAX_WORDS) refuse();
+    spec.args[spec.arg_count++] = field();
+  } else if (strcmp(name, "env") == 0) {
+    if (spec.env_count == MAX_WORDS) refuse();
+    spec.env[spec.env_count++] = field();
+  } else if (strcmp(name, "mount") == 0) {
+    if (spec.mount_count == MAX_MOUNTS) refuse();
+    struct mount *m = &spec.mounts[spec.mount_count++];
+    m->fd = descriptor();
+    m->dev = (dev_t)number();
+    m->ino = (ino_t)number();
+    m->writable = either("rw", "ro");
+    m->system = either("system", "granted");
+    m->at = place();
+    m->tree = -1;
+    if (m->system && m->writable) refuse();
+  } else if (strcmp(name, "link") == 0) {
+    if (spec.link_count == MAX_LINKS) refuse();
+    const char *path = place();
+    spec.links[spec.link_count++] = (struct pair){path, field()};
+  } else if (strcmp(name, "file") == 0) {
+    if (spec.file_count == MAX_FILES) refuse();
+    const char *path = place();
+    spec.files[spec.file_count++] = (struct pair){path, field()};
+  } else if (strcmp(name, "limit") == 0) {
+    static const struct { const char *name; size_t offset; } known[] = {
+        {"memory", offsetof(struct limits, memory)},         {"cpu-ms", offsetof(struct limits, cpu_ms)},
+        {"processes", offsetof(struct limits, processes)},   {"file-bytes", offsetof(struct limits, file_bytes)},
+        {"tmp-bytes", offsetof(struct limits, tmp_bytes)},   {"shm-bytes", offsetof(struct limits, shm_bytes)},
+        {"open-files", offsetof(struct limits, open_files)},
+    };
+    const char *which = field();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+      if (strcmp(known[i].name, which) == 0) {
+        *(uint64_t *)((char *)&spec.limits + known[i].offset) = number();
+        return;
+      }
+    refuse();
+  } else if (strcmp(name, "program") == 0) {
+    spec.program.path = place();
+  } else if (strcmp(name, "is") == 0) {
+    spec.program.known = true;
+    spec.program.dev = (dev_t)number();
+    spec.program.ino = (ino_t)number();
+    spec.program.size = number();
+    spec.program.mtime_ns = number();
+  } else if (strcmp(name, "cwd") == 0) {
+    spec.cwd = field();
+    if (spec.cwd[0] != '/') refuse();
+  } else if (strcmp(name, "channel") == 0) {
+    spec.channel = descriptor();
+  } else if (strcmp(name, "linger") == 0) {
+    spec.linger = true;
+  } else if (strcmp(name, "input") == 0) {
+    spec.input = true;
+  } else {
+    refuse();
+  }
+}
+
+void read_spec(int fd) {
+  for (;;) {
+    ssize_t n = read(fd, text + length, sizeof text - length);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("spec");
+    if (n == 0) break;
+    length += (size_t)n;
+    if (length == sizeof text) fail_at("spec", E2BIG, -1);
+  }
+  if (length == 0 || text[length - 1] != 0) refuse();
+  if (strcmp(field(), "hob-sandbox/1") != 0) refuse();
+  for (;;) {
+    const char *name = field();
+    /* The last field is `end`: a spec that was cut off has none. */
+    if (strcmp(name, "end") == 0 && at == length) break;
+    one(name);
+  }
+  /* Every limit has to be said: there is no "unlimited" by silence. */
+  const struct limits *l = &spec.limits;
+  if (!l->memory || !l->cpu_ms || !l->processes || !l->file_bytes || !l->tmp_bytes || !l->shm_bytes || !l->open_files) refuse();
+  if (!spec.program.path || !spec.cwd || spec.arg_count == 0) refuse();
+}

@@ -1,0 +1,67 @@
+/**
+ * The system image: the programs of this machine, read-only, and the few files of /etc that programs cannot do without.
+ *
+ * Promise: nothing else of the host is in it; no home, no /etc/shadow, no host names, no mail, no sockets, no /sys, no /run.
+ * Every part is taken by descriptor, so what is mounted is what was looked at. Whoever opens an image closes it.
+ */
+import fs from 'node:fs';
+import type { Mount, World } from '../world.ts';
+
+export interface Image extends Pick<World, 'mounts' | 'links' | 'files'> {
+  /** Of `mounts`, after the start. */
+  close(): void;
+}
+
+const O_PATH = 0o10000000;
+
+/** Directories of programs. On most machines all but /usr are links into it. */
+const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+const SETTINGS = [
+  '/etc/alternatives',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/pki',
+  '/etc/ld.so.cache',
+  '/etc/localtime',
+];
+/** Where the node that runs this is found, whatever this machine has. */
+export const NODE = '/opt/hob/bin/node';
+export const PATH = '/opt/hob/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
+export const HOME = '/tmp/home';
+
+const FILES: Readonly<Record<string, string>> = {
+  '/etc/passwd': `hob:x:1000:1000:hob:${HOME}:/bin/bash\nnobody:x:65534:65534:nobody:/:/bin/false\n`,
+  '/etc/group': 'hob:x:1000:\nnogroup:x:65534:\n',
+  '/etc/hosts': '127.0.0.1 localhost hob\n::1 localhost\n',
+  '/etc/hostname': 'hob\n',
+  '/etc/resolv.conf': '',
+  '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+};
+
+/** `trees`: more of this machine that is to be seen, by where it appears. */
+export function openImage(trees: Readonly<Record<string, string>> = {}): Image {
+  const mounts: Mount[] = [];
+  const links: Record<string, string> = {};
+  const close = (): void => {
+    for (const { fd } of mounts) fs.closeSync(fd);
+  };
+  const add = (at: string, path: string): void => {
+    const fd = fs.openSync(path, O_PATH);
+    const { dev, ino } = fs.fstatSync(fd, { bigint: true });
+    mounts.push({ fd, dev, ino, at, writable: false, system: true });
+  };
+  try {
+    for (const path of [...PROGRAMS, ...SETTINGS]) {
+      const found = fs.lstatSync(path, { throwIfNoEntry: false });
+      if (found === undefined) continue;
+      if (found.isSymbolicLink()) links[path] = fs.readlinkSync(path);
+      else add(path, path);
+    }
+    add(NODE, process.execPath);
+    for (const [at, path] of Object.entries(trees)) add(at, path);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { mounts, links, files: FILES, close };
+}

@@ -1,0 +1,174 @@
+/**
+ * Starts the sandbox program and follows what it says.
+ *
+ * Promise: what runs is the file that was built, held by a descriptor and compared with its checksum, never a name in PATH.
+ * `started` fails with the reason if the payload never ran. When `ended` is told, no process of the job is left; `closed` is
+ * when nothing of it is left here either. If this process ends, in whatever way, so does the job.
+ */
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { CapError } from '@hob/vat';
+import { errorOf, unavailable } from '../errors.ts';
+import { specOf, type World } from '../world.ts';
+
+export interface Ended {
+  /** `killed`: by us. `lost`: by somebody else, or the sandbox itself failed; nothing of the job is left then either. */
+  readonly how: 'exit' | 'signal' | 'limit' | 'killed' | 'lost';
+  readonly code?: number;
+  readonly signal?: number;
+  readonly limit?: 'memory' | 'cpu';
+  readonly wallUs: number;
+  readonly cpuUs: number;
+  readonly peakBytes: number;
+  /** Most processes at once. */
+  readonly processes: number;
+}
+
+/** The lines of sandbox/PROTOCOL.md. */
+type Said =
+  | { readonly state: 'started'; readonly pid: number; readonly setupUs: number }
+  | { readonly state: 'leader'; readonly status: number }
+  | ({ readonly state: 'ended' } & Ended)
+  | { readonly state: 'failed'; readonly stage: string; readonly errno: number; readonly mount?: number };
+
+export interface Sandboxed {
+  /** The payload runs. `pid` is pid 1 of the world, as this machine numbers it. */
+  readonly started: Promise<{ readonly pid: number; readonly setupUs: number }>;
+  /** The first process is over; told only to those who linger. */
+  readonly leaderEnded: Promise<number>;
+  readonly ended: Promise<Ended>;
+  readonly closed: Promise<void>;
+  readonly stdin: Writable | undefined;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** With `send`, `on('message')`, `on('disconnect')`, `disconnect`: for CapTP over IPC. */
+  readonly channel: object | undefined;
+  /** To the group of the first process; if that is over, to all. 9 is the end of the world. */
+  signal(number: number): void;
+}
+
+/** Where set-up puts it, and tests their variants. */
+export const BUILT: string = join(import.meta.dirname, '..', '..', 'build', 'hob-sandbox');
+
+const known = new Map<string, string>();
+
+/** A descriptor of the program. It is compared whenever the file is another than the last time. */
+function openBuilt(file: string): number {
+  let fd: number;
+  try {
+    fd = fs.openSync(file, 'r');
+  } catch {
+    throw unavailable('helper', 'ENOENT');
+  }
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = fs.fstatSync(fd, { bigint: true });
+    const stamp = `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+    if (known.get(file) !== stamp) {
+      const { binary } = JSON.parse(fs.readFileSync(`${file}.json`, 'utf8')) as { binary?: unknown };
+      if (hash('sha256', fs.readFileSync(fd), 'hex') !== binary) throw unavailable('helper', 'ESTALE');
+      known.set(file, stamp);
+    }
+    return fd;
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error instanceof CapError ? error : unavailable('helper', 'ESTALE');
+  }
+}
+
+export function startSandbox(world: World, built: string = BUILT): Sandboxed {
+  if (process.platform !== 'linux') throw unavailable('platform', 'ENOSYS');
+  const descriptors = world.mounts.map((_, i) => 6 + i);
+  const channelAt = world.channel ? 6 + descriptors.length : undefined;
+  const spec = specOf(world, descriptors, channelAt);
+  const program = openBuilt(built);
+  const stdio: StdioOptions = [
+    world.input ? 'pipe' : 'ignore',
+    ...(['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const),
+    ...world.mounts.map(({ fd }) => fd),
+  ];
+  if (channelAt !== undefined) stdio.push('ipc');
+  let child: ChildProcess;
+  try {
+    // By our own number for it: the child's descriptors are rearranged before it execs.
+    child = spawn(`/proc/${process.pid}/fd/${program}`, [], { argv0: 'hob-sandbox', cwd: '/', env: {}, stdio });
+  } finally {
+    fs.closeSync(program);
+  }
+  return follow(child, spec, world);
+}
+
+function follow(child: ChildProcess, spec: Buffer, world: World): Sandboxed {
+  const [, , , specPipe, status, orders] = child.stdio as unknown as [
+    unknown,
+    unknown,
+    unknown,
+    Writable,
+    Readable,
+    Writable,
+  ];
+  const started = Promise.withResolvers<{ pid: number; setupUs: number }>();
+  const leader = Promise.withResolvers<number>();
+  const ended = Promise.withResolvers<Ended>();
+  const closed = Promise.withResolvers<void>();
+  for (const { promise } of [started, leader, ended]) promise.catch(() => {}); // whoever asks is told
+  const fail = (error: CapError): void => {
+    for (const each of [started, leader, ended]) each.reject(error);
+  };
+
+  const hear = (line: string): void => {
+    const said = JSON.parse(line) as Said;
+    if (said.state === 'started') return started.resolve({ pid: said.pid, setupUs: said.setupUs });
+    if (said.state === 'leader') return leader.resolve(said.status);
+    if (said.state === 'ended') return ended.resolve(endOf(said));
+    const mount = said.mount === undefined ? undefined : world.mounts[said.mount]?.at;
+    fail(errorOf({ stage: said.stage, errno: errnoName(said.errno), mount }));
+  };
+  let rest = '';
+  status.setEncoding('utf8');
+  status.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) hear(line);
+  });
+  // A program that is gone is told of by `close`; a write to it that fails is no news.
+  for (const stream of [child.stdin, child.stdout, child.stderr, specPipe, status, orders])
+    stream?.on('error', () => {});
+  child.on('error', (error: NodeJS.ErrnoException) => {
+    fail(unavailable('helper', error.code ?? 'EIO'));
+    closed.resolve();
+  });
+  // Its other end went with the process; ours would keep `close` waiting.
+  child.on('exit', () => orders.destroy());
+  child.on('close', () => {
+    fail(unavailable('helper', 'ECHILD')); // if nothing else was said
+    closed.resolve();
+  });
+  specPipe.end(spec);
+  return {
+    started: started.promise,
+    leaderEnded: leader.promise,
+    ended: ended.promise,
+    closed: closed.promise,
+    stdin: child.stdin ?? undefined,
+    stdout: child.stdout as Readable,
+    stderr: child.stderr as Readable,
+    channel: world.channel ? child : undefined,
+    signal: (number) => {
+      if (!orders.destroyed) orders.write(Uint8Array.of(number));
+    },
+  };
+}
+
+function endOf({ state: _, ...end }: Said & { state: 'ended' }): Ended {
+  return end;
+}
+
+const names: ReadonlyMap<number, string> = new Map(Object.entries(os.constants.errno).map(([name, n]) => [n, name]));
+
+function errnoName(errno: number): string {
+  return names.get(errno) ?? `errno ${errno}`;
+}

@@ -1,0 +1,2 @@
+/** The public face of `@hob/caps-shell`. */
+export type { ShellCode } from './errors.ts';

@@ -1,0 +1,111 @@
+/** The launcher: what a caller is told, and that a world is never half built. */
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { requires } from '../../../test/needs.ts';
+import { granted, run, start, textOf } from '../test/world.ts';
+import { BUILT } from './drivers/sandbox.ts';
+
+const test = requires('linux', 'cc', 'userns');
+
+function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-shell-'));
+  chmodSync(folder, 0o755);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('a program sees what was granted, and nothing else of the machine', async () => {
+  const folder = scratch();
+  writeFileSync(join(folder, 'a'), 'hello\n');
+  const { stdout, how, code } = await run(`cat a; echo new > b; ls / | tr '\\n' ' '; ls ${folder} 2>&1; exit 7`, {
+    grants: { '/work': { path: folder } },
+  });
+  expect({ how, code }).toEqual({ how: 'exit', code: 7 });
+  expect(stdout).toMatch(/^hello\n(?:\w+ )*work .*No such file/s);
+  expect(readFileSync(join(folder, 'b'), 'utf8')).toBe('new\n');
+  expect(statSync(join(folder, 'b')).uid).toBe(process.getuid?.());
+});
+
+test('a directory that was granted for reading is not written', async () => {
+  const folder = scratch();
+  const { stdout } = await run('echo x > b || echo refused', {
+    grants: { '/work': { path: folder, writable: false } },
+  });
+  expect(stdout).toBe('refused\n');
+});
+
+test('stdin, stdout and stderr are real pipes, and their ends are told', async () => {
+  const job = start('cat; echo err > /dev/stderr; tee /dev/stderr < /dev/stdin', { input: true });
+  job.stdin?.end('in\n');
+  expect(await textOf(job.stdout)).toBe('in\n');
+  expect(await textOf(job.stderr)).toBe('err\n');
+  expect(await job.ended).toMatchObject({ how: 'exit', code: 0 });
+  await job.closed;
+});
+
+test('a large output arrives whole, to a slow reader too', async () => {
+  const { stdout } = await run('head -c 3000000 /dev/zero | tr "\\0" x');
+  expect(stdout.length).toBe(3_000_000);
+});
+
+test('a signal is told as one, and reaches the group', async () => {
+  const job = start('sleep 100 & wait');
+  await job.started;
+  job.signal(15);
+  expect(await job.ended).toMatchObject({ how: 'signal', signal: 15 });
+  await job.closed;
+});
+
+test('what was renamed away is mounted, and what was put in its place is not', async () => {
+  const folder = scratch();
+  mkdirSync(join(folder, 'ws'));
+  mkdirSync(join(folder, 'evil'));
+  writeFileSync(join(folder, 'ws', 'mine'), '');
+  const mount = granted('/work', { path: join(folder, 'ws') });
+  renameSync(join(folder, 'ws'), join(folder, 'moved'));
+  renameSync(join(folder, 'evil'), join(folder, 'ws'));
+  const { stdout } = await run('ls /work', { mounts: [mount] });
+  expect(stdout).toBe('mine\n');
+});
+
+test('what was deleted, and a number that stands for something else by now, are E_MOUNT_STALE', async () => {
+  const folder = scratch();
+  mkdirSync(join(folder, 'gone'));
+  const mount = granted('/work', { path: join(folder, 'gone') });
+  rmSync(join(folder, 'gone'), { recursive: true });
+  await expect(run('true', { mounts: [mount] })).rejects.toMatchObject({ code: 'E_MOUNT_STALE' });
+  const other = granted('/work', { path: folder });
+  await expect(run('true', { mounts: [{ ...other, ino: other.ino + 1n }] })).rejects.toMatchObject({
+    code: 'E_MOUNT_STALE',
+  });
+});
+
+test('what cannot be started is told by a code of its own', async () => {
+  const folder = scratch();
+  await expect(run('true', { program: '/bin/nothing' })).rejects.toMatchObject({ code: 'E_EXEC_NOT_FOUND' });
+  await expect(
+    run('true', { grants: { '/work': { path: folder }, '/work/in': { path: folder } } }),
+  ).rejects.toMatchObject({ code: 'E_MOUNT_CONFLICT' });
+  await expect(run('true', { cwd: '/nowhere' })).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('a sandbox program that is not the one that was built does not run', async () => {
+  const folder = scratch();
+  const other = join(folder, 'hob-sandbox');
+  await expect(run('true', { built: other })).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
+  copyFileSync('/bin/true', other);
+  copyFileSync(`${BUILT}.json`, `${other}.json`);
+  await expect(run('true', { built: other })).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
+});

@@ -1,0 +1,79 @@
+/** Runs shell text in a world of the test's making, straight through the launcher. */
+import fs from 'node:fs';
+import { HOME, openImage, PATH } from '../src/drivers/image.ts';
+import { BUILT, type Ended, type Sandboxed, startSandbox } from '../src/drivers/sandbox.ts';
+import type { Limits, Mount, World } from '../src/world.ts';
+
+const O_PATH = 0o10000000;
+
+export const LIMITS: Limits = {
+  memoryBytes: 2 ** 31,
+  cpuMs: 60_000,
+  processes: 128,
+  fileBytes: 2 ** 30,
+  tmpBytes: 256 * 2 ** 20,
+  shmBytes: 64 * 2 ** 20,
+  openFiles: 4096,
+};
+
+export interface Grant {
+  readonly path: string;
+  readonly writable?: boolean;
+}
+export interface Options extends Partial<Omit<World, 'limits'>> {
+  /** In place of grants by path; closed after the start. */
+  readonly grants?: Readonly<Record<string, Grant>>;
+  readonly limits?: Partial<Limits>;
+  readonly built?: string;
+  readonly trees?: Readonly<Record<string, string>>;
+}
+
+export function granted(at: string, { path, writable = true }: Grant): Mount {
+  const fd = fs.openSync(path, O_PATH);
+  const { dev, ino } = fs.fstatSync(fd, { bigint: true });
+  return { fd, dev, ino, at, writable, system: false };
+}
+
+export function start(text: string, options: Options = {}): Sandboxed {
+  const { grants = {}, mounts: more = [], limits, built = BUILT, trees = {}, env, ...rest } = options;
+  const image = openImage(trees);
+  const mounts = [...more, ...Object.entries(grants).map(([at, grant]) => granted(at, grant))];
+  const world: World = {
+    ...image,
+    program: '/bin/bash',
+    args: ['bash', '-c', text],
+    cwd: mounts[0]?.at ?? '/',
+    input: false,
+    linger: false,
+    channel: false,
+    ...rest,
+    mounts: [...image.mounts, ...mounts],
+    limits: { ...LIMITS, ...limits },
+    env: { PATH, HOME, TMPDIR: '/tmp', LANG: 'C.UTF-8', ...env },
+  };
+  try {
+    return startSandbox(world, built);
+  } finally {
+    image.close();
+    for (const { fd } of mounts) fs.closeSync(fd);
+  }
+}
+
+export interface Outcome extends Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export async function run(text: string, options: Options = {}): Promise<Outcome> {
+  const job = start(text, options);
+  const [ended, stdout, stderr] = await Promise.all([job.ended, textOf(job.stdout), textOf(job.stderr)]).finally(
+    () => job.closed,
+  );
+  return { ...ended, stdout, stderr };
+}
+
+export async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
