@@ -30,10 +30,10 @@ test('a program sees what was granted, and nothing else of the machine', async (
   const folder = scratch();
   writeFileSync(join(folder, 'a'), 'hello\n');
   const { stdout, how, code } = await run(`cat a; echo new > b; ls / | tr '\\n' ' '; ls ${folder} 2>&1; exit 7`, {
-    grants: { '/work': { path: folder } },
+    grants: { '/ws': { path: folder } },
   });
   expect({ how, code }).toEqual({ how: 'exit', code: 7 });
-  expect(stdout).toMatch(/^hello\n(?:\w+ )*work .*No such file/s);
+  expect(stdout).toMatch(/^hello\n(?:\w+ )*ws .*No such file/s);
   expect(readFileSync(join(folder, 'b'), 'utf8')).toBe('new\n');
   expect(statSync(join(folder, 'b')).uid).toBe(process.getuid?.());
 });
@@ -41,7 +41,7 @@ test('a program sees what was granted, and nothing else of the machine', async (
 test('a directory that was granted for reading is not written', async () => {
   const folder = scratch();
   const { stdout } = await run('echo x > b || echo refused', {
-    grants: { '/work': { path: folder, writable: false } },
+    grants: { '/ws': { path: folder, writable: false } },
   });
   expect(stdout).toBe('refused\n');
 });
@@ -73,20 +73,20 @@ test('what was renamed away is mounted, and what was put in its place is not', a
   mkdirSync(join(folder, 'ws'));
   mkdirSync(join(folder, 'evil'));
   writeFileSync(join(folder, 'ws', 'mine'), '');
-  const mount = granted('/work', { path: join(folder, 'ws') });
+  const mount = granted('/ws', { path: join(folder, 'ws') });
   renameSync(join(folder, 'ws'), join(folder, 'moved'));
   renameSync(join(folder, 'evil'), join(folder, 'ws'));
-  const { stdout } = await run('ls /work', { mounts: [mount] });
+  const { stdout } = await run('ls /ws', { mounts: [mount] });
   expect(stdout).toBe('mine\n');
 });
 
 test('what was deleted, and a number that stands for something else by now, are E_MOUNT_STALE', async () => {
   const folder = scratch();
   mkdirSync(join(folder, 'gone'));
-  const mount = granted('/work', { path: join(folder, 'gone') });
+  const mount = granted('/ws', { path: join(folder, 'gone') });
   rmSync(join(folder, 'gone'), { recursive: true });
   await expect(run('true', { mounts: [mount] })).rejects.toMatchObject({ code: 'E_MOUNT_STALE' });
-  const other = granted('/work', { path: folder });
+  const other = granted('/ws', { path: folder });
   await expect(run('true', { mounts: [{ ...other, ino: other.ino + 1n }] })).rejects.toMatchObject({
     code: 'E_MOUNT_STALE',
   });
@@ -95,9 +95,9 @@ test('what was deleted, and a number that stands for something else by now, are 
 test('what cannot be started is told by a code of its own', async () => {
   const folder = scratch();
   await expect(run('true', { program: '/bin/nothing' })).rejects.toMatchObject({ code: 'E_EXEC_NOT_FOUND' });
-  await expect(
-    run('true', { grants: { '/work': { path: folder }, '/work/in': { path: folder } } }),
-  ).rejects.toMatchObject({ code: 'E_MOUNT_CONFLICT' });
+  await expect(run('true', { grants: { '/ws': { path: folder }, '/ws/in': { path: folder } } })).rejects.toMatchObject({
+    code: 'E_MOUNT_CONFLICT',
+  });
   await expect(run('true', { cwd: '/nowhere' })).rejects.toMatchObject({ code: 'invalid' });
 });
 
