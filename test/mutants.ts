@@ -44,6 +44,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/dialects/room.test.ts'],
   },
   {
+    name: 'captp-send-only',
+    breaks: 'a call without an answer that goes on to another peer becomes a question there',
+    tests: ['packages/vat/src/captp/third-party.test.ts'],
+  },
+  {
     name: 'captp-slice',
     breaks: 'a text that was cut off keeps the whole frame',
     tests: ['packages/vat/src/captp/keeping.test.ts'],

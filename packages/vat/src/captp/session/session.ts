@@ -66,6 +66,7 @@ const unbounded = mutant('captp-memory');
 const longestMethod = 1024;
 const unread = 'the peer does not read what it asked for';
 const watchesAgain = mutant('captp-redrop');
+const asksAnyway = mutant('captp-send-only');
 
 /** Broken answers that are remembered for a peer that never says that it is done with them. */
 const mostBroken = 1000;
@@ -384,9 +385,9 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (this.#closed !== undefined) return message.fail(this.#closed);
     if (through.instead(message)) return;
     message.taken();
-    const answer = message.answer ?? (this.#dialect.alwaysAsks ? ignored : undefined);
+    const answer = this.#dialect.alwaysAsks ? (message.answer ?? ignored) : wanted(message.answer);
     if (this.#link.buffered > this.#limits.bufferedBytes)
-      return void answer?.break(
+      return void message.answer?.break(
         new CapError('limit', 'the peer does not read as fast as this is sent: wait for answers before you send more'),
       );
     const id = answer === undefined ? 0 : this.#lastQuestion + 1;
@@ -394,10 +395,10 @@ export class Session implements Slots, Listener, Exit, Answering {
       this.#tongue.deliver(through.slot, message.method, message.args, id);
     } catch (error) {
       this.#unsaid();
-      return void answer?.break(error);
+      return void message.answer?.break(error);
     }
     this.#said();
-    if (answer === undefined) return;
+    if (answer === undefined) return message.answer?.fulfil(undefined);
     this.#lastQuestion = id;
     const question = new Question(this, id, answer);
     this.#questions.set(id, question);
@@ -663,6 +664,10 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#forgetSoon();
   }
 }
+
+/** A call of a peer's that goes on to another is asked for an answer there only if it was here. */
+const wanted = (answer: Awaited | undefined): Awaited | undefined =>
+  answer instanceof Answer && answer.question === 0 && !asksAnyway ? undefined : answer;
 
 /** Of a call whose answer nobody wants. */
 const ignored: Awaited = Object.freeze({ fulfil: () => {}, break: () => {} });
