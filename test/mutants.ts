@@ -54,6 +54,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/keeping.test.ts'],
   },
   {
+    name: 'captp-stream-end',
+    breaks: 'the source of a stream whose reader vanished is left open',
+    tests: ['packages/vat/src/captp/stream-ends.test.ts'],
+  },
+  {
     name: 'captp-symbols',
     breaks: 'each name of a symbol is kept for ever',
     tests: ['packages/vat/src/captp/attack.test.ts'],

@@ -29,6 +29,8 @@ export class Answer implements Awaited {
   readonly question: number;
   /** What it takes of the connection's memory. */
   weight: number;
+  /** The call itself, where it is one of a stream's. */
+  ofStream: Message | undefined = undefined;
   /** The peer was told, or does not want to be. */
   told = false;
   readonly #session: Answering;

@@ -35,6 +35,7 @@ import {
   Undecodable,
   Violation,
 } from './operations.ts';
+import { ofStreams, Streams } from './streams.ts';
 
 export interface CapTPStats {
   /** Calls of ours that are not answered. */
@@ -89,6 +90,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   readonly #imports: ImportTable;
   readonly #questions = new Map<number, Question>();
   readonly #answers = new Map<number, Answer>();
+  readonly #streams: Streams;
   #closed: CapError | undefined;
   #lastQuestion = 0;
   #lastHeard = 0;
@@ -118,7 +120,9 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#link = link;
     this.#exports = new Exports(limits.exports);
     this.#imports = new ImportTable(this, limits.exports, (bytes) => this.#keeps(bytes));
-    if (bootstrap !== undefined) this.#exports.bootstrap(bootstrap, targetOf(bootstrap) as Target);
+    const offered = targetOf(bootstrap);
+    if (offered !== undefined) this.#exports.bootstrap(bootstrap as object, offered);
+    this.#streams = new Streams(account, offered);
     this.#tongue = dialect.open(this, this, limits, (frame) => link.send(frame));
   }
 
@@ -206,6 +210,10 @@ export class Session implements Slots, Listener, Exit, Answering {
       undefined,
     );
     if (after !== undefined) message.behind(after);
+    if (ofStreams(method)) {
+      answer.ofStream = message;
+      this.#streams.asked(message);
+    }
     if (asked === undefined) (target as Target).post(message);
     else asked.post(message);
   }
@@ -363,6 +371,7 @@ export class Session implements Slots, Listener, Exit, Answering {
   }
 
   #gone(known: Export): void {
+    this.#streams.dropped(known.target);
     this.#keeps(-(isPromise(known) ? weights.promise : weights.export));
   }
 
@@ -407,7 +416,13 @@ export class Session implements Slots, Listener, Exit, Answering {
   }
 
   answered(answer: Answer, value: unknown): CapError | undefined {
-    if (!this.#ended(answer)) return undefined;
+    const { ofStream } = answer;
+    answer.ofStream = undefined;
+    if (ofStream !== undefined) this.#streams.answered(ofStream, value);
+    if (!this.#ended(answer)) {
+      if (this.#closed !== undefined) this.#streams.tooLate(value);
+      return undefined;
+    }
     const { question } = answer;
     let why: CapError | undefined;
     try {
@@ -424,6 +439,9 @@ export class Session implements Slots, Listener, Exit, Answering {
   }
 
   refused(answer: Answer, error: unknown): void {
+    const { ofStream } = answer;
+    answer.ofStream = undefined;
+    if (ofStream !== undefined) this.#streams.refused(ofStream);
     if (!this.#ended(answer)) return;
     this.#tongue.refuse(answer.question, error);
     const { said } = this.#tongue;
@@ -577,6 +595,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#answers.clear();
     this.#exports.clear();
     this.#bytes = 0;
+    this.#streams.end();
     if (leavesWaiting) return;
     for (const question of questions) {
       question.over = true;
@@ -612,7 +631,10 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #mention(kind: 'object' | 'promise', value: object, target: Target): Slot {
     const [known, made] = this.#exports.mention(value, target);
-    if (made) this.#keeps(kind === 'promise' ? weights.promise : weights.export);
+    if (made) {
+      this.#keeps(kind === 'promise' ? weights.promise : weights.export);
+      if (kind === 'object') this.#streams.gave(value, target);
+    }
     this.#mentioned.push(known);
     return { kind, id: known.id };
   }
