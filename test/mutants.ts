@@ -267,6 +267,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/sessions.test.ts'],
   },
   {
+    name: 'sturdyref-rotate',
+    breaks: 'an old sturdyref opens although the new one was used',
+    tests: ['packages/host/src/sturdyrefs.test.ts'],
+  },
+  {
+    name: 'sturdyref-ended',
+    breaks: 'a sturdyref lets in although its grant is over',
+    tests: ['packages/host/src/sturdyrefs.test.ts'],
+  },
+  {
     name: 'delegate',
     breaks: 'a child is handed what its parent holds, without a forwarder of its own',
     tests: ['packages/host/src/delegation.test.ts'],

@@ -64,6 +64,16 @@ export interface GranterRow {
 export interface Bearer {
   readonly session?: string;
   readonly granter?: string;
+  /** The grant of a sturdyref, and the session that it hangs under. */
+  readonly sturdyref?: readonly [session: string, grant: string];
+}
+
+/** A sturdyref, as it is kept. It is called after its grant. */
+export interface SturdyRow {
+  readonly cap: object;
+  /** As those of a session. */
+  readonly secret: string;
+  readonly nextSecret: string | undefined;
 }
 
 /** What an object URL stands for. */
@@ -82,6 +92,8 @@ export interface Book {
   readonly offers: Table<object>;
   readonly granters: Table<GranterRow>;
   readonly bearers: Table<Bearer>;
+  /** By `SESSION/GRANT`. */
+  readonly sturdyrefs: Table<SturdyRow>;
   readonly counts: Table<number>;
   readonly world: Table<World>;
   readonly facts: Table<string>;
@@ -125,6 +137,9 @@ export function bookOf(house: House): Book {
     },
     get bearers() {
       return get<Bearer>('bearers');
+    },
+    get sturdyrefs() {
+      return get<SturdyRow>('sturdyrefs');
     },
     get counts() {
       return get<number>('counts');

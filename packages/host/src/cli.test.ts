@@ -1,11 +1,12 @@
 /** A granter's commands, as processes, against a host in this one. */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { E } from '@hob/vat';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { code, type House, house } from '../test/house.ts';
+import { backup, connect, E, openStore, restoreStore } from '@hob/vat';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { code, type House, house, lines } from '../test/house.ts';
 import { Program } from './demo/processes.ts';
 import { leaveNote } from './drivers/state-dir.ts';
+import { openHost } from './index.ts';
 
 let home: House;
 beforeEach(async () => {
@@ -19,10 +20,11 @@ async function hob(
   args: readonly string[],
   stdin = `${home.granterSecret}\n`,
 ): Promise<{ code: number | string; said: string }> {
-  const program = new Program('cli.ts', [...args, '--state', join(home.folder, 'state')], { stdin });
+  const program = new Program('cli.ts', ['--state', join(home.folder, 'state'), ...args], { stdin });
   const ended = await program.ended;
   const said = program.lines.join('\n');
-  expect(said).not.toMatch(/hob1_/); // whatever happens, no secret is printed
+  // Whatever happens, no secret is printed, but a new one to who asked for it.
+  if (!['mint', 'rotate'].includes(args[1] ?? '')) expect(said).not.toMatch(/hob1_/);
   return { code: ended, said };
 }
 
@@ -52,6 +54,65 @@ test('grants, revoke, ledger verify, ledger export: each does what it says', asy
   const printed = await hob(['ledger', 'export']);
   expect(printed.said.split('\n').every((line) => JSON.parse(line).v === 1)).toBe(true);
 }, 30_000);
+
+test('sturdyref mint, list, rotate: a secret for one cap, from the command line to its use', async () => {
+  await E(home.granter).grant(home.session.id, 'bell', 'bell', { scope: 'permanent' });
+  const minted = await hob(['sturdyref', 'mint', home.session.id, 'bell', '--uses', '3', '--for', '30']);
+  const [shown = '', secret = '', ...rest] = minted.said.split('\n');
+  expect(rest).toEqual([]);
+  expect(shown).toMatch(/^g\S+ {2}\S+ {2}bell {2}3 uses left {2}30 min left$/);
+  const id = shown.split(' ')[0] as string;
+  const opened = await connect<{ ring(): Promise<string> }>(home.url, { secret });
+  expect(await E(opened.bootstrap).ring()).toBe('ding');
+  opened.close();
+  await opened.closed;
+  const rotated = await hob(['sturdyref', 'rotate', id]);
+  const again = await connect<{ ring(): Promise<string> }>(home.url, { secret: rotated.said });
+  again.close();
+  await again.closed;
+  expect(await code(connect(home.url, { secret }))).toBe('denied');
+  expect((await hob(['sturdyref', 'list'])).said).toMatch(
+    new RegExp(`^${id} {2}\\S+ {2}bell {2}2 uses left {2}30 min left$`),
+  );
+  expect((await hob(['revoke', id])).code).toBe(0);
+  expect((await hob(['sturdyref', 'list'])).said).toMatch(/ bell {2}revoked$/);
+  for (const terms of [
+    ['--uses', 'many'],
+    ['--for', '0'],
+    ['--until', 'one day'],
+    ['--for', '1', '--until', '2100-01-01'],
+  ])
+    expect((await hob(['sturdyref', 'mint', home.session.id, 'bell', ...terms])).code).toBe(1);
+}, 60_000);
+
+test('trust: shows what waits in a store that was put back, and lets it go on, one or all', async () => {
+  const state = join(home.folder, 'state');
+  expect((await hob(['trust'])).said).toMatch(/^no grant of yours waits/);
+  for (const petname of ['a', 'b', 'c']) await E(home.granter).grant(home.session.id, petname, 'bell', { uses: 2 });
+  await home.host.close();
+  const store = await openStore({ path: state });
+  await backup(store, join(home.folder, 'copy'));
+  await store.close();
+  const again = join(home.folder, 'again');
+  await restoreStore(join(home.folder, 'copy'), { path: again });
+  const host = await openHost({ stateDir: again });
+  onTestFinished(() => host.close());
+  leaveNote(again, { url: (await host.serve()).url, pid: process.pid });
+  const shown = await hob(['trust', '--state', again]);
+  expect(shown.said.split('\n')).toEqual([
+    ...['a', 'b', 'c'].map((petname) =>
+      expect.stringMatching(new RegExp(` ${petname} {2}2 uses left {2}90 days left, waits$`)),
+    ),
+    expect.stringMatching(/^the store was put back to an earlier state/),
+  ]);
+  expect((await hob(['grants', '--state', again])).said).toBe('no live grants');
+  const [id = ''] = shown.said.split(' ');
+  expect((await hob(['trust', id, '--state', again])).said).toBe(`${id} goes on`);
+  expect((await hob(['trust', 'all', '--state', again])).said.split('\n')).toHaveLength(2);
+  expect((await hob(['trust', '--state', again])).said).toMatch(/^no grant of yours waits/);
+  expect((await lines(host, 'confirm')).map(({ by }) => by)).toEqual(['owner', 'owner', 'owner']);
+  expect((await hob(['trust', 'g999-none', '--state', again])).code).toBe(1);
+}, 60_000);
 
 test('without the secret nothing is shown or done: wrong, empty, not in the first line, a session’s', async () => {
   const { id } = (await E(home.granter).grant(home.session.id, 'bell', 'bell', {})) as { id: string };

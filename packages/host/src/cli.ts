@@ -6,6 +6,7 @@ import './lockdown.ts';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { Terms } from '@hob/revocable';
 import { CapError, type Connected, connect, E, type Far, verifyLedger } from '@hob/vat';
 import { askSecret } from './drivers/ask.ts';
 import { writeLines } from './drivers/export-file.ts';
@@ -16,6 +17,12 @@ import type { Grant, Granter } from './grants.ts';
 const usage = `npm run hob -- COMMAND [--state DIR]
   grants                    the live grants, with uses and time left
   revoke ID                 end one
+  sturdyref mint SESSION PETNAME [--uses N] [--for MINUTES | --until DATE]
+                            a secret that opens this cap of that session, for whoever has it: shown once
+  sturdyref list            the grants that have one
+  sturdyref rotate ID       another secret for it; the old one ends when the new one is first used
+  trust [ID …]              the grants that wait because the store was put back to an earlier state; with IDs, or
+                            "all": lets them go on
   stop [--wait SECONDS]     end all of them, of all granters, and the host, also one that hangs: killed after 10 s
                             (no secret: who may end its process needs none)
   ledger verify [FILE]      check the hash chain of the running host's ledger, or of an exported FILE
@@ -30,6 +37,9 @@ function given(): {
   readonly values: {
     readonly state?: string | undefined;
     readonly wait?: string | undefined;
+    readonly uses?: string | undefined;
+    readonly for?: string | undefined;
+    readonly until?: string | undefined;
     readonly help?: boolean | undefined;
   };
   readonly positionals: readonly string[];
@@ -37,7 +47,14 @@ function given(): {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { state: { type: 'string' }, wait: { type: 'string' }, help: { type: 'boolean' } },
+      options: {
+        state: { type: 'string' },
+        wait: { type: 'string' },
+        uses: { type: 'string' },
+        for: { type: 'string' },
+        until: { type: 'string' },
+        help: { type: 'boolean' },
+      },
     });
   } catch (error) {
     process.stderr.write(`hob: ${(error as Error).message.split('\n', 1)[0]}\n`);
@@ -48,8 +65,21 @@ function given(): {
 async function main(): Promise<number> {
   const [command, ...rest] = positionals;
   if (values.help === true) return usageAnd(0);
-  if (command === 'grants' && rest.length === 0) return withGranter(showGrants);
+  if (command === 'grants' && rest.length === 0)
+    return withGranter((granter) => show((after) => E(granter).list({ live: true, ...after }), 'no live grants'));
   if (command === 'revoke' && rest.length === 1) return withGranter((granter) => revoke(granter, rest[0] as string));
+  if (command === 'sturdyref' && rest[0] === 'mint' && rest.length === 3) {
+    const terms = termsGiven();
+    return withGranter((granter) => mintSturdyref(granter, rest[1] as string, rest[2] as string, terms));
+  }
+  if (command === 'sturdyref' && rest[0] === 'list' && rest.length === 1)
+    return withGranter((granter) => show((after) => E(granter).sturdyrefs(after), 'no sturdyrefs'));
+  if (command === 'sturdyref' && rest[0] === 'rotate' && rest.length === 2)
+    return withGranter(async (granter) => {
+      out((await E(granter).rotate(rest[1] as string)).sturdyref);
+      return 0;
+    });
+  if (command === 'trust') return withGranter((granter) => trust(granter, rest));
   if (command === 'stop' && rest.length === 0) return stop(Number(values.wait ?? 10) * 1000);
   if (command === 'ledger' && rest[0] === 'verify' && rest.length === 2)
     return tell(await verifyLedger({ file: resolve(rest[1] as string) }));
@@ -83,22 +113,32 @@ async function withGranter(act: (granter: Far<Granter>) => Promise<number>): Pro
   }
 }
 
-async function showGrants(granter: Far<Granter>): Promise<number> {
-  let shown = 0;
+type Page = (after: { readonly after?: string }) => Promise<readonly Grant[]>;
+
+/** All of them, page by page. */
+async function* allOf(page: Page): AsyncGenerator<Grant> {
   for (let after: string | undefined; ; ) {
-    const page: readonly Grant[] = await E(granter).list({ live: true, ...(after === undefined ? {} : { after }) });
-    for (const grant of page) out(line(grant));
-    shown += page.length;
-    after = page.at(-1)?.id;
-    if (after === undefined) break;
+    const grants = await page(after === undefined ? {} : { after });
+    yield* grants;
+    after = grants.at(-1)?.id;
+    if (after === undefined) return;
   }
-  if (shown === 0) out('no live grants');
+}
+
+async function show(page: Page, none: string): Promise<number> {
+  let shown = 0;
+  for await (const grant of allOf(page)) {
+    out(line(grant));
+    shown += 1;
+  }
+  if (shown === 0) out(none);
   return 0;
 }
 
-function line({ id, session, petname, usesLeft, until }: Grant): string {
+function line({ id, session, petname, state, usesLeft, until }: Grant): string {
   const uses = usesLeft === undefined ? 'any number of uses' : `${usesLeft} ${usesLeft === 1 ? 'use' : 'uses'} left`;
-  return `${id}  ${session}  ${petname}  ${uses}  ${timeLeft(until)} left`;
+  const left = state === 'live' ? `${uses}  ${timeLeft(until)} left` : state;
+  return `${id}  ${session}  ${petname}  ${left}`;
 }
 
 function timeLeft(until: number): string {
@@ -111,6 +151,44 @@ function timeLeft(until: number): string {
 async function revoke(granter: Far<Granter>, id: string): Promise<number> {
   await E(granter).revoke({ grant: id }, 'from the command line');
   out(`revoked ${id}`);
+  return 0;
+}
+
+function termsGiven(): Terms {
+  const { uses, for: minutes, until } = values;
+  const day = until === undefined ? undefined : Date.parse(until);
+  if (day !== undefined && Number.isNaN(day)) throw new CapError('invalid', '--until takes a date: 2027-01-31');
+  return {
+    ...(uses === undefined ? {} : { uses: Number(uses) }),
+    ...(minutes === undefined ? {} : { for: Number(minutes) * 60_000 }),
+    ...(day === undefined ? {} : { until: day }),
+  };
+}
+
+async function mintSturdyref(granter: Far<Granter>, session: string, petname: string, terms: Terms): Promise<number> {
+  const { grant, sturdyref } = await E(granter).mint(session, petname, terms);
+  out(line(grant));
+  out(sturdyref);
+  return 0;
+}
+
+/** Uses may have been spent, and grants revoked, in what the store lost: so each is looked at by a person. */
+async function trust(granter: Far<Granter>, ids: readonly string[]): Promise<number> {
+  const waiting: Grant[] = [];
+  for await (const grant of allOf((after) => E(granter).list(after)))
+    if (grant.state === 'suspended') waiting.push(grant);
+  const chosen = ids.length === 1 && ids[0] === 'all' ? waiting.map(({ id }) => id) : ids;
+  for (const id of chosen) {
+    await E(granter).confirm(id);
+    out(`${id} goes on`);
+  }
+  if (ids.length > 0) return 0;
+  for (const grant of waiting) out(`${line({ ...grant, state: 'live' })}, waits`);
+  out(
+    waiting.length === 0
+      ? 'no grant of yours waits: the store was not put back, or they were confirmed'
+      : 'the store was put back to an earlier state: what was spent or revoked since may be missing. See each, then: trust ID …, or trust all',
+  );
   return 0;
 }
 

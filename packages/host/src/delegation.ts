@@ -6,7 +6,7 @@
  */
 import { grantOf, longestTerm, type Terms } from '@hob/revocable';
 import { CapError, mutant, wallTime } from '@hob/vat';
-import { type Book, chainText, type Kept, type Room } from './book.ts';
+import { type Book, chainText, type Holding, type Kept, type Room } from './book.ts';
 import { type Act, grantId, hold, stateOf } from './c-list.ts';
 import { lookOf } from './names.ts';
 
@@ -25,6 +25,20 @@ export function handOn(
   const child = book.rooms.get(to);
   if (child?.parent !== from.id)
     throw new CapError('no-such-object', 'that session has no such child: a cap is handed on to a child of its holder');
+  const { kept, cap, holding } = grantBelow(book, from, petname, { session: child, as }, terms, act);
+  hold(book, child, as, copies ? holding.cap : cap, kept);
+  return kept;
+}
+
+/** In a turn: a grant around the cap that `from` holds under that petname, for `session`. It is in nobody's c-list yet. Errors: as above. */
+export function grantBelow(
+  book: Book,
+  from: Room,
+  petname: string,
+  { session, as }: { readonly session: Room; readonly as: string },
+  terms: Terms,
+  act: Act,
+): { readonly kept: Kept; readonly cap: object; readonly holding: Holding } {
   const holding = typeof petname === 'string' ? from.held.get(lookOf(petname)) : undefined;
   const above = holding?.petname === petname ? book.grants.get(holding.grant) : undefined;
   if (holding === undefined || above === undefined)
@@ -39,24 +53,23 @@ export function handOn(
   const id = grantId(book);
   const { cap, gate } = grantOf(holding.cap, !timed && lasting ? { ...terms, until } : terms, id, {
     about: {
-      session: child.id,
+      session: session.id,
       petname: String(as),
       ...act,
       offered: above.offered,
       parent: above.id,
-      chain: chainText(book, child),
+      chain: chainText(book, session),
     },
     otherwise: left,
   });
   const kept: Kept = {
     id,
-    session: child.id,
+    session: session.id,
     petname: as,
     granter: above.granter,
     offered: above.offered,
     parent: above.id,
     gate,
   };
-  hold(book, child, as, copies ? holding.cap : cap, kept);
-  return kept;
+  return { kept, cap, holding };
 }

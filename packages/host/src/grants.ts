@@ -5,13 +5,14 @@
  * is a message away; when it answers, no driver works under the grant any more. Another granter's sessions are as absent as those that never were.
  */
 import { type GateState, grantOf, longestTerm, type Terms } from '@hob/revocable';
-import { CapError, type Definition, define, mutant, spawn, wallTime } from '@hob/vat';
+import { CapError, type Definition, define, E, mutant, spawn, wallTime } from '@hob/vat';
 import { type Book, bookOf, chainText, type House, type Kept, type Room } from './book.ts';
 import { type Act, grantId, hold, stateOf } from './c-list.ts';
 import { handOn } from './delegation.ts';
 import { type LedgerReader, LedgerReaderActor } from './ledger-reader.ts';
 import { checkName } from './names.ts';
 import { allOf, endRoom } from './sessions.ts';
+import { exchange, mint, putOut, sturdyrefsOf } from './sturdyrefs.ts';
 
 /** A grant, as data. `until` in ms since 1970. */
 export interface Grant {
@@ -64,6 +65,15 @@ export interface Granter {
   renew(grant: string, until: number): Grant;
   /** Lets a grant of a store that was put back go on. */
   confirm(grant: string): Grant;
+  /**
+   * A secret that opens what `session` holds under that petname, on these terms, for whoever has it. It is a grant of its own, below that one.
+   * Errors: `no-such-object`, `invalid`, `limit`.
+   */
+  mint(session: string, petname: string, terms?: Terms): Promise<{ readonly grant: Grant; readonly sturdyref: string }>;
+  /** Another secret for it; the old one dies when the new one is first used. Errors: `no-such-object`. */
+  rotate(grant: string): Promise<{ readonly sturdyref: string }>;
+  /** The grants that have one, in pages of at most 100. To end one is to revoke its grant. */
+  sturdyrefs(filter?: { readonly session?: string; readonly after?: string }): readonly Grant[];
   /** The sessions that name this granter, in pages of at most 100. */
   sessions(after?: string): readonly { readonly id: string; readonly name: string; readonly parent?: string }[];
   /** Ends a session, and those under it. */
@@ -139,8 +149,14 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       for (const [id, kept] of book.grants.entries(after))
         if (id !== after && names(book.rooms.get(kept.session))) yield kept;
     };
+    const ofGranter = function* (book: Book): Generator<Room> {
+      for (const [, room] of book.rooms.entries()) if (names(room)) yield room;
+    };
     const ofSession = (book: Book, room: Room): readonly Kept[] =>
-      [...room.held.entries()].flatMap(([, { grant }]) => book.grants.get(grant) ?? []);
+      [
+        ...[...room.held.entries()].map(([, { grant }]) => grant),
+        ...sturdyrefsOf(book, room.id).map(([grant]) => grant),
+      ].flatMap((grant) => book.grants.get(grant) ?? []);
     const chosen = (book: Book, what: Parameters<Granter['revoke']>[0]): readonly Kept[] => {
       if (what === 'all') return [...ofMine(book)];
       const said = typeof what === 'object' && what !== null ? what : {};
@@ -190,7 +206,28 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       },
       revoke(what, why = '') {
         // All are switched off in this turn; what is waited for is only that their drivers stop.
-        return allOf(chosen(bookOf(house), what).map(({ gate }) => gate.revoke(short(why), { ...act })));
+        const book = bookOf(house);
+        const grants = chosen(book, what);
+        putOut(book, grants);
+        return allOf(grants.map(({ gate }) => gate.revoke(short(why), { ...act })));
+      },
+      mint(session, petname, terms = {}) {
+        mine(bookOf(house), session);
+        if (typeof terms !== 'object' || terms === null)
+          throw new CapError('invalid', 'the terms of a sturdyref are a record such as {uses: 1, for: 60000}');
+        const made = mint(house, session, petname, terms, act);
+        return E.when(made, ({ kept, sturdyref }) => ({ grant: look(bookOf(house), kept), sturdyref })) as never;
+      },
+      rotate: (grant) => exchange(house, one(bookOf(house), grant), act) as never,
+      sturdyrefs({ session, after } = {}) {
+        const book = bookOf(house);
+        const rooms = session === undefined ? [...ofGranter(book)] : [mine(book, session)];
+        const grants = rooms.flatMap(({ id }) => sturdyrefsOf(book, id).map(([grant]) => grant)).sort();
+        const from = typeof after === 'string' ? grants.filter((id) => id > after) : grants;
+        return from.slice(0, page).flatMap((id) => {
+          const kept = book.grants.get(id);
+          return kept === undefined ? [] : [look(book, kept)];
+        });
       },
       narrow(grant, terms) {
         const book = bookOf(house);

@@ -50,6 +50,7 @@ import { checkName } from './names.ts';
 import { type Asked, callObject, noObject, type Said } from './object-call.ts';
 import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
 import { revokeAll, stopFirst } from './stop.ts';
+import { callerOf, openSturdyref } from './sturdyrefs.ts';
 import { hashOfId, publish, resolveUrl, unpublish } from './urls.ts';
 import type { World } from './world.ts';
 
@@ -102,7 +103,7 @@ export interface Host {
   offer(name: string, cap: object, options?: { readonly reads?: readonly string[] }): Promise<void>;
   /** CapTP over WebSocket on loopback; port 0 is any. */
   serve(options?: { readonly port?: number }): Promise<{ readonly url: string; close(): Promise<void> }>;
-  /** A granter's is called `granter:NAME`. */
+  /** A granter's is called `granter:NAME`, one of a sturdyref `sturdyref:GRANT`. */
   connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[];
   /** The store was put back to an earlier state: what was granted before waits for `confirm` of a granter, or for `trust`. */
   readonly restored: boolean;
@@ -143,7 +144,7 @@ const sessionLimits = Object.freeze({
 
 /** Who came in. */
 interface Guest {
-  /** The session's id, or `granter:NAME`. */
+  /** The session's id, `granter:NAME`, or `sturdyref:GRANT`. */
   readonly who: string;
   readonly session: string | undefined;
   readonly face: Far<object>;
@@ -401,6 +402,13 @@ class LiveHost implements Host {
       const room = bearer?.session === undefined ? undefined : book.rooms.get(bearer.session);
       if (room !== undefined)
         return { who: room.id, session: room.id, payer: `session:${room.payer}`, face: room.face };
+      if (bearer?.sturdyref !== undefined) {
+        const opened = openSturdyref(book, bearer.sturdyref, secret);
+        if (opened === undefined) return undefined;
+        const { cap, room: above } = opened;
+        const caller = callerOf(bearer.sturdyref[1]);
+        return { who: caller, session: undefined, payer: `session:${above.payer}`, face: cap };
+      }
       const row = bearer?.granter === undefined ? undefined : book.granters.get(bearer.granter);
       if (row === undefined) return undefined;
       const who = `granter:${row.name}`;

@@ -9,6 +9,7 @@ import { type Bearer, type Book, bookOf, chainText, eraOf, type House, next, typ
 import { type Act, heldBy, petnames } from './c-list.ts';
 import { handOn } from './delegation.ts';
 import { checkName } from './names.ts';
+import { callerOf, forgetSturdyrefs } from './sturdyrefs.ts';
 import { resolveUrl } from './urls.ts';
 
 /** What an agent is given. `E(E(bootstrap).cap('workspace')).readText('a')` is one round trip. */
@@ -150,6 +151,12 @@ export function endRoom(book: Book, room: Room, act: Act, why: string): Promise<
       if (kept !== undefined && !goesOn) stops.push(kept.gate.end());
       book.grants.delete(grant);
       one.held.delete(key);
+    }
+    for (const grant of forgetSturdyrefs(book, one.id)) {
+      const kept = book.grants.get(grant);
+      if (kept !== undefined && !goesOn) stops.push(kept.gate.end());
+      book.grants.delete(grant);
+      ended.push(callerOf(grant));
     }
     for (const [hash] of [...one.urls.entries()]) one.urls.delete(hash);
     for (const hash of [one.secret, one.nextSecret]) if (hash !== undefined) book.bearers.delete(hash);

@@ -15,6 +15,7 @@ export const KINDS = {
   session: 'a session began or ended, or its secret was changed: session, what, parent, granters, by, why, grants',
   grant:
     'a granter let a session hold something: grant, session, petname, by, surface, offered, parent, chain, until, uses, methods',
+  sturdyref: 'a secret that opens one grant was made or exchanged: grant, session, what, by, surface',
   request:
     'a session asked for something, or a call began to wait for a granter: request, session, chain, digest, asks, grant, method. What is asked again for a file that changed says stale: the request before',
   approve: 'a granter said yes to a request: request, session, digest, by, surface, grant',
