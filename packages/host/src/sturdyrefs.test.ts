@@ -144,15 +144,15 @@ test('of another granter’s it is as absent as what never was; nor can it be ma
   const { grant } = await mint('bell');
   const { granter: stranger } = await home.host.addGranter('stranger');
   for (const attempt of [
-    E(stranger).mint(home.session.id, 'bell'),
-    E(stranger).rotate(grant.id),
-    E(stranger).sturdyrefs({ session: home.session.id }),
-    E(home.granter).mint(home.session.id, 'bel'),
-    E(home.granter).mint('no-session', 'bell'),
-    E(home.granter).rotate(id),
-    E(home.granter).rotate('g999-none'),
+    () => E(stranger).mint(home.session.id, 'bell'),
+    () => E(stranger).rotate(grant.id),
+    () => E(stranger).sturdyrefs({ session: home.session.id }),
+    () => E(home.granter).mint(home.session.id, 'bel'),
+    () => E(home.granter).mint('no-session', 'bell'),
+    () => E(home.granter).rotate(id),
+    () => E(home.granter).rotate('g999-none'),
   ])
-    expect(await code(attempt as Promise<unknown>)).toBe('no-such-object');
+    expect(await code(attempt() as Promise<unknown>)).toBe('no-such-object');
   expect(await E(stranger).sturdyrefs()).toEqual([]);
   for (const terms of [null, 7, { uses: 0 }, { uze: 1 }])
     expect(await code(mint('bell', terms as never))).toBe('invalid');
