@@ -21,6 +21,7 @@ const PROGRAMS = {
   crash: 'packages/vat/crash/run.ts',
   'attack:captp': 'packages/vat/attack/run.ts',
   'fuzz:captp': 'packages/vat/attack/fuzz-run.ts',
+  'attack:fs': 'packages/caps-fs/attack/run.ts',
   bench: 'bench/run.ts',
   mutants: 'scripts/mutants.ts',
   pack: 'scripts/pack.ts',

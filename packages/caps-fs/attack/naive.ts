@@ -1,0 +1,92 @@
+/**
+ * What the cap replaces: every path is checked with `realpath` and then used. The control of the attack: an attacker who
+ * finds no way out of this one has not attacked.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+
+export class Naive {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = fs.realpathSync(root);
+  }
+
+  /** As `validate_within_dir` of Hermes, and every server of that kind. */
+  #checked(name: string): string {
+    const full = path.join(this.#root, name);
+    const real = fs.realpathSync(full);
+    if (real !== this.#root && !real.startsWith(`${this.#root}/`)) throw new Error('outside');
+    return full;
+  }
+
+  /** For what need not be there yet. */
+  #parentChecked(name: string): string {
+    return path.join(this.#checked(path.dirname(name)), path.basename(name));
+  }
+
+  async read(name: string): Promise<Uint8Array> {
+    return fs.readFileSync(this.#checked(name));
+  }
+  async list(name = '.'): Promise<readonly string[]> {
+    return fs.readdirSync(this.#checked(name));
+  }
+  async stat(name: string): Promise<{ readonly size: number }> {
+    return fs.statSync(this.#checked(name));
+  }
+  async write(name: string, data: string): Promise<void> {
+    fs.writeFileSync(this.#parentChecked(name), data);
+  }
+  async replace(name: string, data: string): Promise<void> {
+    fs.writeFileSync(this.#checked(name), data);
+  }
+  async append(name: string, data: string): Promise<void> {
+    fs.appendFileSync(this.#checked(name), data);
+  }
+  async edit(name: string, from: string, to: string): Promise<void> {
+    const text = fs.readFileSync(this.#checked(name), 'utf8');
+    fs.writeFileSync(this.#checked(name), text.replace(from, to));
+  }
+  async mkdir(name: string): Promise<void> {
+    fs.mkdirSync(this.#parentChecked(name));
+  }
+  async remove(name: string, recursive = false): Promise<void> {
+    fs.rmSync(this.#parentChecked(name), { recursive });
+  }
+  async rename(from: string, to: string): Promise<void> {
+    fs.renameSync(this.#parentChecked(from), this.#parentChecked(to));
+  }
+  async copy(from: string, to: string): Promise<void> {
+    fs.copyFileSync(this.#checked(from), this.#parentChecked(to));
+  }
+  async subdir(name: string): Promise<Naive> {
+    return new Naive(this.#checked(name));
+  }
+  async glob(): Promise<readonly string[]> {
+    return this.#walk('.');
+  }
+  async search(): Promise<string> {
+    return this.#walk('.')
+      .map((name) => {
+        try {
+          return fs.readFileSync(this.#checked(name), 'utf8');
+        } catch {
+          return '';
+        }
+      })
+      .join('\n');
+  }
+
+  #walk(dir: string): string[] {
+    let entries: fs.Dirent[];
+    try {
+      entries = fs.readdirSync(this.#checked(dir), { withFileTypes: true });
+    } catch {
+      return [];
+    }
+    return entries.flatMap((entry) => {
+      const name = path.join(dir, entry.name);
+      return entry.isDirectory() ? this.#walk(name) : [name];
+    });
+  }
+}

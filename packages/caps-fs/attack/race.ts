@@ -1,0 +1,64 @@
+/** One cell of the attack: so many attempts against one victim, with the attacker at work all the while. */
+import { openFsCap } from '../src/index.ts';
+import type { Backend } from '../test/backends.ts';
+import { attack, LANES, makeArena } from './arena.ts';
+import { type Cell, isOutside } from './cells.ts';
+import { Naive } from './naive.ts';
+
+export type Victim = Backend | 'realpath-then-open';
+
+export interface Result {
+  readonly cell: string;
+  readonly victim: Victim;
+  readonly attempts: number;
+  readonly escapes: number;
+  /** How often the attacker changed what is there. */
+  readonly swaps: number;
+  readonly seconds: number;
+  /** `ok` and codes, each with how often. */
+  readonly outcomes: ReadonlyMap<string, number>;
+}
+
+export interface Terms {
+  readonly program: string;
+  readonly core: number;
+  readonly attempts: number;
+  /** The control may end when it has proved its point. */
+  readonly untilEscape?: boolean;
+}
+
+export async function race(cell: Cell, victim: Victim, terms: Terms): Promise<Result> {
+  using arena = makeArena();
+  const began = performance.now();
+  const outcomes = new Map<string, number>();
+  let attempts = 0;
+  let escapes = 0;
+  const cap = victim === 'realpath-then-open' ? undefined : await openFsCap(arena.root, { backend: victim });
+  const naive = new Naive(arena.root);
+  const one = async (lane: number): Promise<void> => {
+    let outcome = 'ok';
+    try {
+      const given = await (cap ? cell.cap(cap, lane, arena) : cell.control(naive, lane));
+      if (isOutside(given)) escapes += 1;
+    } catch (error) {
+      outcome = (error as { code?: string }).code ?? (error as Error).message;
+    }
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  };
+  arena.prepare();
+  const attacker = await attack(terms.program, terms.core, arena, cell.swap);
+  let swaps = 0;
+  try {
+    while (attempts < terms.attempts && !(terms.untilEscape === true && escapes > 0)) {
+      if (cell.prepares === true) arena.prepare();
+      await Promise.all(Array.from({ length: LANES }, (_, lane) => one(lane)));
+      attempts += LANES;
+      escapes += arena.escapes();
+    }
+  } finally {
+    swaps = await attacker.stop();
+    await cap?.close();
+  }
+  const seconds = (performance.now() - began) / 1000;
+  return { cell: cell.name, victim, attempts, escapes, swaps, seconds, outcomes };
+}
