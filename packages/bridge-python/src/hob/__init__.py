@@ -1,0 +1,89 @@
+"""Hob from Python: sessions of capabilities for agents.
+
+    session = await hob.connect(url, secret)
+    print(await E(session["workspace"]).readText("notes.txt"))
+
+What needs a socket is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .connection import Connection, Link, Stats
+from .data import BigInt, Symbol, Undefined, undefined
+from .errors import (
+    AsyncBehaviour,
+    BecomeFailure,
+    CapError,
+    Cycle,
+    DeadlinePassed,
+    Denied,
+    Disconnected,
+    Exhausted,
+    Expired,
+    Failed,
+    Invalid,
+    Limit,
+    NoSuchMethod,
+    NoSuchObject,
+    NotCallable,
+    Restarted,
+    Revoked,
+    Unavailable,
+    UnknownOutcome,
+    VatHalted,
+)
+from .far import Far, far
+from .limits import Limits
+from .reference import E, Promise, Ref, promise
+
+if TYPE_CHECKING:
+    from . import sync, tools
+    from .approvals import Child, Delegate, Approvals, approve, approve_for, approve_once, approve_session, approving, delegate
+    from .granter import Granter, connect_granter
+    from .sessions import Session, connect
+    from .streams import ByteSource, source
+    from .websocket import Refused, open_websocket
+
+_LATER = {
+    "Approvals": "approvals",
+    "Child": "approvals",
+    "Delegate": "approvals",
+    "approve": "approvals",
+    "approve_for": "approvals",
+    "approve_once": "approvals",
+    "approve_session": "approvals",
+    "approving": "approvals",
+    "delegate": "approvals",
+    "Granter": "granter",
+    "connect_granter": "granter",
+    "Session": "sessions",
+    "connect": "sessions",
+    "ByteSource": "streams",
+    "source": "streams",
+    "Refused": "websocket",
+    "open_websocket": "websocket",
+    "sync": "",
+    "tools": "",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module 'hob' has no attribute {name!r}")
+    found = import_module(f".{module or name}", __name__)
+    return getattr(found, name) if module else found
+
+
+__all__ = [
+    "Approvals", "AsyncBehaviour", "BecomeFailure", "BigInt", "ByteSource", "CapError", "Child", "Connection", "Cycle", "DeadlinePassed",
+    "Delegate", "Denied", "Disconnected", "E", "Exhausted", "Expired", "Failed", "Far", "Granter", "Invalid", "Limit", "Limits", "Link",
+    "NoSuchMethod", "NoSuchObject", "NotCallable", "Promise", "Ref", "Refused", "Restarted", "Revoked", "Session", "Stats",
+    "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted", "approve", "approve_for", "approve_once",
+    "approve_session", "approving", "connect", "connect_granter", "delegate", "far", "open_websocket", "promise", "source", "sync", "tools",
+    "undefined",
+]  # fmt: skip

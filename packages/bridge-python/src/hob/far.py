@@ -1,0 +1,225 @@
+"""Objects of this program's that others may be given.
+
+    class Counter(hob.Far):
+        def next(self) -> int: ...
+
+Promise: nothing is offered by accident. An object can be passed only if its class says so (`hob.Far`) or `hob.far(…)` made it;
+what others can call are the functions that its own classes below `hob.Far` define, with names that do not begin with `_`.
+Attributes, properties, and whatever comes of other bases are never reached. A method that is a coroutine is awaited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
+from types import FunctionType
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from . import reference
+from .data import undefined
+from .errors import CapError, Invalid
+from .vow import FLUSH, LONGEST_METHOD, Answer, Message, Target, no_method
+
+_methods: Final[dict[type, dict[str, FunctionType]]] = {}
+
+
+class Far:
+    """An object that can be passed by reference."""
+
+    def __hob_method__(self, name: str) -> Callable[..., Any] | None:
+        found = methods_of(type(self)).get(name)
+        return None if found is None else found.__get__(self)
+
+
+def methods_of(kind: type) -> dict[str, FunctionType]:
+    known = _methods.get(kind)
+    if known is None:
+        known = {}
+        for base in reversed(kind.__mro__):
+            if base is Far or not issubclass(base, Far) or base.__module__ == __name__:
+                continue
+            for name, value in vars(base).items():
+                if name.startswith("_"):
+                    continue
+                # What a class puts over a method of its base hides it, also where that is none.
+                if isinstance(value, FunctionType):
+                    known[name] = value
+                else:
+                    known.pop(name, None)
+        _methods[kind] = known
+    return known
+
+
+class _Record(Far):
+    def __init__(self, methods: Mapping[str, Callable[..., Any]]) -> None:
+        self.__methods = dict(methods)
+
+    def __hob_method__(self, name: str) -> Callable[..., Any] | None:
+        return self.__methods.get(name)
+
+
+def far(what: Callable[..., Any] | Mapping[str, Callable[..., Any]] | object, *methods: str) -> Far:
+    """A far object: of a function, of a record of functions, or of these methods of an object and no others."""
+    if isinstance(what, Far):
+        return what
+    if methods:
+        return _Record({name: _own(what, name) for name in methods})
+    if isinstance(what, Mapping):
+        return _Record({name: _callable(what[name], name) for name in what})
+    if isinstance(what, FunctionType) or inspect.ismethod(what):
+        return _Record({"": what})
+    raise Invalid("name the methods that others may call: hob.far(thing, 'read', 'write')")
+
+
+def _own(what: object, name: str) -> Callable[..., Any]:
+    if name.startswith("_"):
+        raise Invalid(f'"{name}" begins with _: such methods are never offered')
+    return _callable(getattr(what, name), name)
+
+
+def _callable(value: object, name: str) -> Callable[..., Any]:
+    if not isinstance(name, str) or name.startswith("_") or not callable(value):
+        raise Invalid(f'"{name}" is no method')
+    return value
+
+
+class Near(Target):
+    """A far object, as messages see it."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, object_: Far) -> None:
+        self.object = object_
+
+    def post(self, message: Message) -> None:
+        queue_of(asyncio.get_running_loop()).add(self, message)
+
+    def run(self, message: Message) -> bool:
+        """Answers whether it goes on in a task of its own."""
+        answer = message.answer
+        try:
+            if message.method == FLUSH:
+                result = undefined
+            else:
+                # The length first: nothing that long is a method, and no error quotes it.
+                name = message.method
+                method = self.object.__hob_method__(name) if len(name) <= LONGEST_METHOD else None
+                if method is None:
+                    raise no_method(name)
+                result = _call(method, message.args)
+        except Exception as error:
+            if answer is not None:
+                answer.break_(error)
+            elif not isinstance(error, CapError):
+                _unheard(error)
+            return False
+        if inspect.iscoroutine(result):
+            _await(result, answer)
+            return True
+        if answer is not None:
+            answer.fulfil(result)
+        return False
+
+
+def _call(method: Callable[..., Any], args: list[object]) -> Any:
+    try:
+        return method(*args)
+    except TypeError:
+        if not _fits(method, args):
+            raise Invalid("this method takes other arguments") from None
+        raise
+
+
+def _fits(method: Callable[..., Any], args: list[object]) -> bool:
+    try:
+        inspect.signature(method).bind(*args)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature to look at
+        return True
+    return True
+
+
+_tasks: Final[set[asyncio.Task[Any]]] = set()
+
+
+def _await(coroutine: Coroutine[Any, Any, Any], answer: Answer | None) -> None:
+    task = asyncio.get_running_loop().create_task(coroutine)
+    _tasks.add(task)
+    # Whoever asked may go away: then nobody needs what it does.
+    if answer is not None and hasattr(answer, "running"):
+        answer.running = task
+
+    def done(task: asyncio.Task[Any]) -> None:
+        _tasks.discard(task)
+        if task.cancelled():
+            if answer is not None:
+                answer.break_(CapError("it was cancelled", "error"))
+        elif (error := task.exception()) is not None:
+            if answer is not None:
+                answer.break_(error)
+            elif not isinstance(error, CapError):
+                _unheard(error)
+        elif answer is not None:
+            answer.fulfil(task.result())
+
+    task.add_done_callback(done)
+
+
+def _unheard(error: BaseException) -> None:
+    import logging
+
+    logging.getLogger("hob").error("a call that nobody waits for failed", exc_info=error)
+
+
+class Queue:
+    """Calls of this program's objects: each in a turn of its own, in the order in which they came."""
+
+    AT_ONCE: Final = 256
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[Near, Message]] = deque()
+        self._running = False
+
+    def add(self, target: Near, message: Message) -> None:
+        self._waiting.append((target, message))
+        if not self._running:
+            self._running = True
+            asyncio.get_running_loop().call_soon(self._run)
+
+    def _run(self) -> None:
+        for _ in range(self.AT_ONCE):
+            if not self._waiting:
+                self._running = False
+                return
+            target, message = self._waiting.popleft()
+            # A coroutine's first step comes before the next call.
+            if target.run(message):
+                break
+        asyncio.get_running_loop().call_soon(self._run)
+
+
+def queue_of(loop: asyncio.AbstractEventLoop) -> Queue:
+    queue = _queues.get(loop)
+    if queue is None:
+        queue = _queues[loop] = Queue()
+    return queue
+
+
+_queues: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, Queue]] = WeakKeyDictionary()
+
+
+def local_target(value: object) -> Target | None:
+    if not isinstance(value, Far):
+        return None
+    near = value.__dict__.get("_hob_near")
+    if not isinstance(near, Near):
+        near = Near(value)
+        value.__dict__["_hob_near"] = near
+    return near
+
+
+reference.local_target = local_target

@@ -1,0 +1,39 @@
+"""What a peer may make us do and keep. Decisions of the receiver: a peer cannot learn or change them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    frame_bytes: int = 1 << 20
+    """Bytes of a frame."""
+    tokens: int = 200_000
+    """Structural characters of a text frame, counted before it is parsed."""
+    depth: int = 128
+    """Nesting of a value."""
+    bigint_digits: int = 16_384
+    questions: int = 65_536
+    """Calls of the peer that are not answered yet: more are answered with `limit`."""
+    exports: int = 65_536
+    """References and promises given to the peer, and those taken from it."""
+    buffered_bytes: int = 16 << 20
+    """Bytes that may wait in the socket before the peer counts as one that does not read."""
+    memory_bytes: int = 64 << 20
+    """About all that this connection may make us keep: over it, it closes."""
+    errors: int = 1000
+    """Errors as values, in a frame."""
+
+
+OPERATIONS: Final = 4096
+"""Operations of one frame."""
+
+# About what an entry of a table takes, with what hangs on it (tracemalloc over 10,000 of each, rounded up).
+CALL: Final = 2000
+ANSWER: Final = 600
+QUESTION: Final = 800
+EXPORT: Final = 500
+IMPORT: Final = 800
+PROMISE: Final = 1200

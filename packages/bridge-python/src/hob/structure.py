@@ -1,0 +1,59 @@
+"""Looks at text before it is parsed.
+
+Promise: what passes has at most so many structural characters (`[ { , :` outside strings) and is nested at most so deep.
+Looking costs much less than parsing: text that has few enough of them, strings included, is not looked at twice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from .errors import Violation
+from .limits import Limits
+
+_STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_NO_BRACKET: Final = re.compile(r"[^\[\]{}]+")
+
+
+def _not_finite(text: str) -> float:
+    raise Violation(f"{text} is no number of JSON")
+
+
+_decode: Final = json.JSONDecoder(parse_constant=_not_finite).decode
+
+
+def check(text: str, limits: Limits) -> None:
+    """Raises `Violation` where text may not be parsed."""
+    if len(text) > limits.frame_bytes or (
+        len(text) * 3 > limits.frame_bytes and len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes
+    ):
+        raise Violation(f"a text frame may have {limits.frame_bytes} bytes: send streams", 1009)
+    # The frame, its operation and the list of arguments are levels of their own, as are records that stand for what JSON lacks.
+    deepest = limits.depth * 2 + 8
+    opened = text.count("[") + text.count("{")
+    if opened <= deepest and opened + text.count(",") + text.count(":") <= limits.tokens:
+        return
+    bare = _STRING.sub("", text)
+    if bare.count("[") + bare.count("{") + bare.count(",") + bare.count(":") > limits.tokens:
+        raise Violation(f"a frame may have {limits.tokens} tokens: send less at a time")
+    level = 0
+    for letter in _NO_BRACKET.sub("", bare):
+        if letter in "[{":
+            level += 1
+            if level > deepest:
+                raise Violation(f"a frame may be nested {limits.depth} deep: send it flatter")
+        else:
+            level -= 1
+
+
+def parse(text: str, limits: Limits) -> object:
+    check(text, limits)
+    try:
+        return _decode(text)
+    except Violation:
+        raise
+    # Python refuses to read an integer of more than 4,300 digits, and JSON nested deeper than its stack.
+    except (ValueError, RecursionError):
+        raise Violation("not JSON") from None

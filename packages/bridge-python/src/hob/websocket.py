@@ -1,0 +1,240 @@
+"""The WebSocket that a connection runs over: RFC 6455 by `websockets` (its Sans-I/O part), bytes by asyncio.
+
+Promise: the secret goes into a header and never into the address; a host that is there and says no is told apart from one that is not there.
+A host that is silent for two pings is gone. Frames that are too large, and messages in pieces that would be, end the connection
+before they are kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from typing import Final
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.frames import Frame as WireFrame
+from websockets.frames import Opcode
+from websockets.http11 import Response
+from websockets.protocol import CONNECTING, OPEN
+from websockets.typing import Subprotocol
+from websockets.uri import parse_uri
+
+from .connection import Connection, Frame
+from .errors import CapError, Denied, Disconnected, Invalid, Unavailable
+from .limits import Limits
+
+PING_S: Final = 10.0
+
+
+class Refused(Denied):
+    """The host let nobody in: a wrong secret (`status` 401), a dialect that it does not speak (400), another origin (403)."""
+
+    status: int = 0
+
+
+def refused(status: int) -> CapError:
+    if status == 401:
+        error = Refused("this secret opens nothing: ask whoever opened the session for one that does")
+    elif status == 404:
+        return Unavailable("no host answers at this address: look at the line `hob ready` that it printed")
+    else:
+        error = Refused(f"the host let us not in (HTTP {status})")
+    error.status = status
+    return error
+
+
+class WebSocket(asyncio.Protocol):
+    """A `Link` of `Connection`."""
+
+    def __init__(
+        self, protocol: ClientProtocol, secret: str, limits: Limits, opened: asyncio.Future[None]
+    ) -> None:
+        self._protocol = protocol
+        self._secret = secret
+        self._most = limits.frame_bytes
+        self._opened = opened
+        self._transport: asyncio.Transport | None = None
+        self._hear: Callable[[Frame], None] | None = None
+        self._lost: Callable[[int, str], None] | None = None
+        self._parts: list[bytes] = []
+        self._length = 0
+        self._text = False
+        self._quiet = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._ending = False
+
+    # ---- Link ---------------------------------------------------------------------------------------------------------
+
+    def send(self, frame: Frame) -> None:
+        if self._protocol.state is not OPEN:
+            return
+        if isinstance(frame, str):
+            self._protocol.send_text(frame.encode())
+        else:
+            self._protocol.send_binary(frame)
+        self._write()
+
+    def buffered(self) -> int:
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
+
+    def close(self, code: int, reason: str) -> None:
+        if self._protocol.state is OPEN:
+            self._protocol.send_close(code, reason.encode()[:120].decode(errors="ignore"))
+            self._write()
+        self._abort_later()
+
+    def listen(self, hear: Callable[[Frame], None], lost: Callable[[int, str], None]) -> None:
+        self._hear = hear
+        self._lost = lost
+
+    # ---- asyncio ------------------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        request = self._protocol.connect()
+        request.headers["Authorization"] = f"Bearer {self._secret}"
+        self._secret = ""
+        self._protocol.send_request(request)
+        self._write()
+
+    def data_received(self, data: bytes) -> None:
+        self._quiet = 0
+        self._protocol.receive_data(data)
+        self._heard()
+
+    def eof_received(self) -> bool:
+        self._protocol.receive_eof()
+        self._heard()
+        return False
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._protocol.state is not CONNECTING:
+            self._protocol.receive_eof()
+        if not self._opened.done():
+            self._opened.set_exception(Disconnected("the host closed the connection while it was opened"))
+        if self._lost is not None:
+            self._lost(self._protocol.close_code or 1006, self._protocol.close_reason or "")
+
+    def _heard(self) -> None:
+        for event in self._protocol.events_received():
+            if isinstance(event, Response):
+                self._answered()
+            elif isinstance(event, WireFrame):
+                self._frame(event)
+        self._write()
+        if self._protocol.close_expected():
+            self._abort_later()
+
+    def _answered(self) -> None:
+        if self._opened.done():
+            return
+        why = self._protocol.handshake_exc
+        if why is None:
+            self._opened.set_result(None)
+            self._timer = asyncio.get_running_loop().call_later(PING_S, self._ping)
+        elif isinstance(why, InvalidStatus):
+            self._opened.set_exception(refused(why.response.status_code))
+        else:
+            self._opened.set_exception(Unavailable("what answers there is no host of Hob"))
+
+    def _frame(self, frame: WireFrame) -> None:
+        if frame.opcode is Opcode.TEXT or frame.opcode is Opcode.BINARY:
+            self._text = frame.opcode is Opcode.TEXT
+            self._parts = []
+            self._length = 0
+        elif frame.opcode is not Opcode.CONT:
+            return
+        self._length += len(frame.data)
+        if self._length > self._most:
+            self._parts = []
+            self._end(1009, f"a frame may have {self._most} bytes: send streams")
+            return
+        if not frame.fin or self._parts:
+            self._parts.append(bytes(frame.data))
+        if not frame.fin or self._hear is None or self._ending:
+            return
+        data = bytes(frame.data) if not self._parts else b"".join(self._parts)
+        self._parts = []
+        if not self._text:
+            return self._hear(data)
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return self._end(1007, "not UTF-8")
+        self._hear(text)
+
+    def _end(self, code: int, reason: str) -> None:
+        self.close(code, reason)
+        if self._lost is not None:
+            self._lost(code, reason)
+
+    def _write(self) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        for data in self._protocol.data_to_send():
+            if data:
+                self._transport.write(data)
+            elif self._transport.can_write_eof():
+                self._transport.write_eof()
+
+    def _abort_later(self) -> None:
+        """The other side closes the stream; one that does not is cut off."""
+        if self._ending or self._transport is None:
+            return
+        self._ending = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(2.0, self._transport.abort)
+
+    def _ping(self) -> None:
+        self._quiet += 1
+        if self._quiet > 2:
+            return self._end(4408, "the host does not answer")
+        if self._protocol.state is OPEN:
+            self._protocol.send_ping(b"")
+            self._write()
+        self._timer = asyncio.get_running_loop().call_later(PING_S, self._ping)
+
+
+async def open_websocket(
+    url: str,
+    secret: str,
+    *,
+    bootstrap: object = None,
+    limits: Limits | None = None,
+    timeout: float = 10.0,
+) -> Connection:
+    """Enters. Raises `Refused`, `Unavailable`, `Disconnected`."""
+    limits = limits or Limits()
+    try:
+        uri = parse_uri(url)
+    except WebSocketException:
+        raise Invalid("the address of a host looks like ws://127.0.0.1:4711") from None
+    protocol = ClientProtocol(uri, subprotocols=[Subprotocol("hob.1")], max_size=limits.frame_bytes)
+    if not secret.isascii() or not secret.replace("-", "").replace("_", "").isalnum():
+        raise Invalid("a secret is made of letters, digits, - and _")
+    loop = asyncio.get_running_loop()
+    opened: asyncio.Future[None] = loop.create_future()
+    socket = WebSocket(protocol, secret, limits, opened)
+    connection = Connection(socket, bootstrap=bootstrap, limits=limits)
+    # Before there is anything to hear: the first frame may come with the answer to the handshake.
+    socket.listen(connection.hear, connection.lost)
+    try:
+        async with asyncio.timeout(timeout):
+            tls = ssl.create_default_context() if uri.secure else None
+            transport, _ = await loop.create_connection(lambda: socket, uri.host, uri.port, ssl=tls)
+            try:
+                await opened
+            except BaseException:
+                transport.abort()
+                raise
+    except TimeoutError:
+        raise Unavailable(f"the host did not answer in {timeout:g} s") from None
+    except OSError:
+        raise Unavailable("no host answers at this address: look at the line `hob ready` that it printed") from None
+    return connection

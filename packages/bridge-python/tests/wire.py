@@ -1,0 +1,84 @@
+"""Two ends of a wire in memory, and a peer that says whatever a test wants."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from hob.connection import Connection, Frame
+from hob.limits import Limits
+
+
+class End:
+    def __init__(self) -> None:
+        self.other: End
+        self.connection: Connection | None = None
+        self.closed: tuple[int, str] | None = None
+        self.frames: list[Frame] = []
+        self.stuck = 0
+
+    def send(self, frame: Frame) -> None:
+        self.frames.append(frame)
+        if self.closed is None:
+            asyncio.get_running_loop().call_soon(self.other.arrive, frame)
+
+    def arrive(self, frame: Frame) -> None:
+        if self.connection is not None and self.closed is None:
+            self.connection.hear(frame)
+
+    def buffered(self) -> int:
+        return self.stuck
+
+    def close(self, code: int, reason: str) -> None:
+        if self.closed is None:
+            self.closed = self.other.closed = (code, reason)
+            if self.other.connection is not None:
+                asyncio.get_running_loop().call_soon(self.other.connection.lost, code, reason)
+
+
+def pair(a: object = None, b: object = None, limits: Limits | None = None) -> tuple[Connection, Connection]:
+    one, two = End(), End()
+    one.other, two.other = two, one
+    one.connection = Connection(one, bootstrap=a, limits=limits)
+    two.connection = Connection(two, bootstrap=b, limits=limits)
+    return one.connection, two.connection
+
+
+class ByHand:
+    """Speaks `hob.1` by hand."""
+
+    def __init__(self, bootstrap: object = None, limits: Limits | None = None) -> None:
+        self.end = End()
+        self.theirs = End()
+        self.end.other, self.theirs.other = self.theirs, self.end
+        self.faults: list[BaseException] = []
+        self.connection = self.theirs.connection = Connection(
+            self.theirs, bootstrap=bootstrap, limits=limits, observe=lambda _id, error: self.faults.append(error)
+        )
+
+    def say(self, *operations: list[Any]) -> None:
+        self.end.send(json.dumps(operations))
+
+    def raw(self, frame: Frame) -> None:
+        self.end.send(frame)
+
+    async def said(self) -> list[Any]:
+        """All that was said until it is quiet."""
+        await quiet()
+        said = []
+        for frame in self.theirs.frames:
+            if isinstance(frame, str):
+                said += json.loads(frame)
+        return said
+
+    async def answer(self, number: int) -> Any:
+        for name, id_, *rest in await self.said():
+            if id_ == number and name in ("return", "fail"):
+                return rest[0] if name == "return" else f"{rest[0]}: {rest[1]}"
+        return None if self.theirs.closed is None else f"closed {self.theirs.closed[0]} {self.theirs.closed[1]}"
+
+
+async def quiet(rounds: int = 25) -> None:
+    for _ in range(rounds):
+        await asyncio.sleep(0)
