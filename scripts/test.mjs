@@ -10,28 +10,44 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BRIDGE, setUpPython } from './python.mjs';
 import { environmentFor, ROOT } from './setup.mjs';
 
 const bin = (...path) => join(ROOT, 'node_modules', ...path);
 
-/** A suite is one command. One that `reports` writes `{passed, failed, skips}` as JSON into `HOB_TEST_REPORT`. */
-const suites = (filter) => {
+/**
+ * A suite is one command, of node unless it says which. One that `reports` writes `{passed, failed, skips}` as JSON into `HOB_TEST_REPORT`;
+ * one that is `missing` something is a skip with that reason.
+ */
+const suites = async (filter) => {
   const vitest = { name: 'tests', args: [bin('vitest', 'vitest.mjs'), 'run', ...filter], reports: true };
   if (filter.length > 0) return [vitest];
   return [
     { name: 'lint', args: [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings'] },
     { name: 'types', args: [bin('typescript', 'bin', 'tsc'), '-p', 'tsconfig.json'] },
     vitest,
-    // Tests of other languages: one more row each, when there are some.
+    ...(await python()),
   ];
 };
+
+async function python() {
+  const { python: command, missing } = await setUpPython();
+  if (missing !== undefined) return [{ name: 'python', missing, need: 'python' }];
+  const cwd = BRIDGE;
+  const env = { PYTHONPATH: join(BRIDGE, 'src'), PYTHONDONTWRITEBYTECODE: '1' };
+  const cache = join(ROOT, '.toolchain', 'mypy');
+  return [
+    { name: 'python types', command, args: ['-m', 'mypy', '--cache-dir', cache], cwd, env },
+    { name: 'python', command, args: ['-m', 'pytest'], cwd, env, reports: true },
+  ];
+}
 
 export async function testEverything(node, filter) {
   const folder = mkdtempSync(join(tmpdir(), 'hob-test-'));
   const total = { passed: 0, failed: 0, skips: [] };
   const times = [];
   try {
-    for (const suite of suites(filter)) {
+    for (const suite of await suites(filter)) {
       const began = Date.now();
       const counts = await runSuite(node, suite, join(folder, suite.name));
       total.passed += counts.passed;
@@ -49,7 +65,13 @@ export async function testEverything(node, filter) {
 }
 
 async function runSuite(node, suite, report) {
-  const code = await run(node, suite.args, { ...environmentFor(node), HOB_TEST_REPORT: report });
+  if (suite.missing !== undefined) {
+    const wanted = (process.env.HOB_REQUIRE ?? '').split(',').some((name) => name.trim() === suite.need);
+    const skip = { file: `suite ${suite.name}`, name: 'all of it', reason: suite.missing, regime: suite.name };
+    return wanted ? { passed: 0, failed: 1, skips: [] } : { passed: 0, failed: 0, skips: [skip] };
+  }
+  const env = { ...environmentFor(node), ...suite.env, HOB_TEST_REPORT: report };
+  const code = await run(suite.command ?? node, suite.args, env, suite.cwd ?? ROOT);
   if (!suite.reports) return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skips: [] };
   try {
     const counts = JSON.parse(readFileSync(report, 'utf8'));
@@ -60,8 +82,8 @@ async function runSuite(node, suite, report) {
   }
 }
 
-function run(node, args, env) {
-  const child = spawn(node, args, { cwd: ROOT, env, stdio: 'inherit' });
+function run(command, args, env, cwd) {
+  const child = spawn(command, args, { cwd, env, stdio: 'inherit' });
   const stop = (signal) => {
     child.kill(signal);
     child.once('exit', () => process.exit(1)); // what was asked to stop does not go on with the next suite

@@ -61,6 +61,10 @@ for (const name of packages) {
   test(`package ${name} says what it is`, () => {
     const has = (file: string): boolean => files.includes(`packages/${name}/${file}`);
     expect(has('README.md'), 'README.md').toBe(true);
+    if (has('pyproject.toml')) {
+      expect(read(`packages/${name}/pyproject.toml`).text).toMatch(/\nlicense = "Apache-2\.0"\n/);
+      return;
+    }
     if (!files.some((file) => file.startsWith(`packages/${name}/src/`))) return;
     expect(has('src/index.ts'), 'src/index.ts').toBe(true);
     const manifest = JSON.parse(read(`packages/${name}/package.json`).text);

@@ -11,7 +11,7 @@ const probes: Record<Need, () => string | undefined> = {
     process.getuid !== undefined && process.getuid() !== 0 ? undefined : 'needs to run as an ordinary user',
   cc: () => runs('needs a C compiler (cc)', 'cc', '--version'),
   python: () =>
-    runs('needs Python >= 3.10 (python3)', 'python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 10))'),
+    runs('needs Python >= 3.11 (python3)', 'python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 11))'),
   hermes: () =>
     runs(
       'needs the Python package hermes-agent',

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,3 +31,40 @@ async def _alone(test: Any, args: dict[str, Any]) -> None:
         await asyncio.sleep(0)
     left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     assert not left, f"tasks are left: {left}"
+
+
+class Counts:
+    """For `npm test`: `{passed, failed, skips}` as JSON where `HOB_TEST_REPORT` says. A skip without a reason is a failure."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.passed = 0
+        self.failed = 0
+        self.skips: list[dict[str, str]] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed += 1
+        elif report.skipped:
+            reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
+            file, _, name = report.nodeid.partition("::")
+            if reason in ("", "unconditional skip"):
+                self.failed += 1
+            else:
+                path = f"packages/bridge-python/{file}"
+                self.skips.append({"file": path, "name": name, "reason": reason, "regime": "python"})
+        elif report.when == "call":
+            self.passed += 1
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self.failed += report.failed
+
+    def pytest_sessionfinish(self) -> None:
+        counts = {"passed": self.passed, "failed": self.failed, "skips": self.skips}
+        Path(self.file).write_text(json.dumps(counts))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    report = os.environ.get("HOB_TEST_REPORT")
+    if report:
+        config.pluginmanager.register(Counts(report))

@@ -1,7 +1,7 @@
 """Hob from Python: sessions of capabilities for agents.
 
-    session = await hob.connect(url, secret)
-    print(await E(session["workspace"]).readText("notes.txt"))
+    connection = await hob.open_websocket(url, secret)
+    print(await E(connection.bootstrap).cap("workspace").readText("notes.txt"))
 
 What needs a socket is imported when it is used.
 """
@@ -39,33 +39,14 @@ from .limits import Limits
 from .reference import E, Promise, Ref, promise
 
 if TYPE_CHECKING:
-    from . import sync, tools
-    from .approvals import Child, Delegate, Approvals, approve, approve_for, approve_once, approve_session, approving, delegate
-    from .granter import Granter, connect_granter
-    from .sessions import Session, connect
     from .streams import ByteSource, source
     from .websocket import Refused, open_websocket
 
 _LATER = {
-    "Approvals": "approvals",
-    "Child": "approvals",
-    "Delegate": "approvals",
-    "approve": "approvals",
-    "approve_for": "approvals",
-    "approve_once": "approvals",
-    "approve_session": "approvals",
-    "approving": "approvals",
-    "delegate": "approvals",
-    "Granter": "granter",
-    "connect_granter": "granter",
-    "Session": "sessions",
-    "connect": "sessions",
     "ByteSource": "streams",
     "source": "streams",
     "Refused": "websocket",
     "open_websocket": "websocket",
-    "sync": "",
-    "tools": "",
 }
 
 
@@ -80,10 +61,8 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Approvals", "AsyncBehaviour", "BecomeFailure", "BigInt", "ByteSource", "CapError", "Child", "Connection", "Cycle", "DeadlinePassed",
-    "Delegate", "Denied", "Disconnected", "E", "Exhausted", "Expired", "Failed", "Far", "Granter", "Invalid", "Limit", "Limits", "Link",
-    "NoSuchMethod", "NoSuchObject", "NotCallable", "Promise", "Ref", "Refused", "Restarted", "Revoked", "Session", "Stats",
-    "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted", "approve", "approve_for", "approve_once",
-    "approve_session", "approving", "connect", "connect_granter", "delegate", "far", "open_websocket", "promise", "source", "sync", "tools",
-    "undefined",
+    "AsyncBehaviour", "BecomeFailure", "BigInt", "ByteSource", "CapError", "Connection", "Cycle", "DeadlinePassed", "Denied", "Disconnected",
+    "E", "Exhausted", "Expired", "Failed", "Far", "Invalid", "Limit", "Limits", "Link", "NoSuchMethod", "NoSuchObject", "NotCallable",
+    "Promise", "Ref", "Refused", "Restarted", "Revoked", "Stats", "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted",
+    "far", "open_websocket", "promise", "source", "undefined",
 ]  # fmt: skip

@@ -24,7 +24,7 @@ class Answering(Protocol):
 
 
 class PeersQuestion:
-    __slots__ = ("_path", "_session", "_state", "_value", "number", "running", "told", "weight")
+    __slots__ = ("_path", "_session", "_state", "_value", "gone", "number", "running", "told", "weight")
 
     def __init__(self, session: Answering, number: int, weight: int) -> None:
         self._session = session
@@ -32,6 +32,8 @@ class PeersQuestion:
         self.weight = weight
         # The peer was told, or does not want to be.
         self.told = False
+        # Whoever asked is gone: what has not begun need not begin.
+        self.gone = False
         # The task that works for it.
         self.running: asyncio.Task[Any] | None = None
         self._state = "pending"

@@ -654,6 +654,7 @@ class Connection:
         self._bytes = 0
         for answer in working:
             # Whoever asked is gone: nobody needs what is still being done.
+            answer.gone = True
             if answer.running is not None:
                 answer.running.cancel()
         for question in questions:

@@ -100,6 +100,8 @@ class Near(Target):
     def run(self, message: Message) -> bool:
         """Answers whether it goes on in a task of its own."""
         answer = message.answer
+        if getattr(answer, "gone", False):
+            return False
         try:
             if message.method == FLUSH:
                 result = undefined
