@@ -5,6 +5,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   'as-shipped': () => import('./as-shipped.ts'),
   captp: () => import('./captp.ts'),
   durable: () => import('./durable.ts'),
+  fs: () => import('./fs.ts'),
   revocable: () => import('./revocable.ts'),
   vat: () => import('./vat.ts'),
 };

@@ -1,0 +1,54 @@
+/**
+ * The resolver by itself, synchronous and without the cap around it: for `bench/fs`, beside synchronous `node:fs`.
+ */
+import fs from 'node:fs';
+import { chooseBackend } from '../src/drivers/backend.ts';
+import { Handle } from '../src/handle.ts';
+import { Slots, Turnstile, takeLimits } from '../src/limits.ts';
+import { stat } from '../src/listing.ts';
+import { parsePath } from '../src/path.ts';
+import type { Place } from '../src/place.ts';
+import { openDirectory, openFile } from '../src/resolve.ts';
+import { unbounded } from '../src/terms.ts';
+import type { Backend } from './backends.ts';
+
+export interface Walk {
+  read(path: string): Uint8Array;
+  stat(path: string): unknown;
+  /** The same beneath a directory that is held open. */
+  subdir(path: string): Walk;
+  close(): void;
+}
+
+export function openWalk(backend: Backend, root: string): Walk {
+  const kernel = chooseBackend(backend);
+  const fd = kernel.openRoot(root);
+  const limits = takeLimits({});
+  const shared = {
+    kernel,
+    mount: kernel.mountOf(fd),
+    limits,
+    subdirs: new Slots('open subdirectories', limits.maxSubdirs),
+    streams: new Slots('open streams', limits.maxStreams),
+    turnstile: new Turnstile(limits),
+  };
+  return walkOf({ root: shared, directory: new Handle(kernel, fd), terms: unbounded });
+}
+
+function walkOf(place: Place): Walk {
+  return {
+    read(path) {
+      using file = openFile(place, parsePath(path));
+      const bytes = new Uint8Array(file.status.size);
+      const got = fs.readSync(file.fd, bytes, 0, bytes.length, 0);
+      return got === bytes.length ? bytes : bytes.subarray(0, got);
+    },
+    stat: (path) => stat(path)(place),
+    subdir(path) {
+      const { kernel } = place.root;
+      using found = openDirectory(place, parsePath(path));
+      return walkOf({ ...place, directory: new Handle(kernel, kernel.openDirectory(found.fd, '.')) });
+    },
+    close: () => place.directory.drop(),
+  };
+}
