@@ -323,6 +323,16 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'a holder of a directory fills the disk to the last byte',
     tests: ['packages/caps-fs/src/room.test.ts'],
   },
+  {
+    name: 'fs-except',
+    breaks: 'an excepted name can be opened',
+    tests: ['packages/caps-fs/src/terms.test.ts'],
+  },
+  {
+    name: 'fs-thread-end',
+    breaks: 'a search goes on when its cap is closed',
+    tests: ['packages/caps-fs/src/seek.test.ts'],
+  },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {
     name: 'captp-note',

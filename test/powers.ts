@@ -73,6 +73,14 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['import.meta', 'node:child_process', 'node:crypto', 'node:fs', 'node:os', 'process'],
     why: 'starts the sandbox program and hears what it says',
   },
+  'packages/caps-fs/src/drivers/seek-thread.ts': {
+    powers: ['node:worker_threads'],
+    why: 'the thread that looks through large trees: by descriptors that it is told',
+  },
+  'packages/caps-fs/src/drivers/thread.ts': {
+    powers: ['Worker', 'import.meta', 'node:worker_threads', 'setTimeout'],
+    why: 'starts that thread, and ends it when its time is over',
+  },
   'packages/vat/src/drivers/memory-pair.ts': {
     powers: ['setTimeout'],
     why: 'a wire in memory whose frames take time',
@@ -152,6 +160,7 @@ const HARMLESS = new Set([
   'node:url',
   'node:util',
   'node:util/types',
+  're2js',
   'ses',
 ]);
 /** Endo's packages are written for hardened code and hold no powers. */

@@ -16,7 +16,8 @@ import { type Found, locate, openData, openFile, readDirectly, refuseOtherMount 
 import { refuseIfFull } from './room.ts';
 import { charge } from './terms.ts';
 
-export type Job<R> = (place: Place) => R | Promise<R>;
+/** `ended` fires when the cap is closed: what may take long stops then. */
+export type Job<R> = (place: Place, ended: AbortSignal) => R | Promise<R>;
 
 const chunk = 256 * 1024;
 // One write call, so that two appenders do not interleave.

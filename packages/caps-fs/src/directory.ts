@@ -17,6 +17,7 @@ import { admit } from './mountable.ts';
 import { parsePath } from './path.ts';
 import type { Place } from './place.ts';
 import { find } from './resolve.ts';
+import { glob, search } from './seek.ts';
 import { openSink, openSource } from './streams.ts';
 import { exceptTerms, onlyTerms, permit, quotaTerms, readOnlyTerms, type Terms } from './terms.ts';
 import { mkdir, remove, rename } from './tree.ts';
@@ -75,7 +76,7 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
       const wait = turnstile.enter();
       if (wait) await wait;
       try {
-        return await job(place);
+        return await job(place, life.closing);
       } finally {
         turnstile.leave();
       }
@@ -123,8 +124,8 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
       remove: (path, options) => run('remove', () => remove(path, options)),
       rename: (from, to) => run('rename', () => rename(from, to)),
       copy: (from, to) => run('copy', () => copy(from, to)),
-      glob: () => run('glob', () => notYet('glob')),
-      search: () => run('search', () => notYet('search')),
+      glob: (pattern) => run('glob', () => glob(pattern)),
+      search: (text, options) => run('search', () => search(text, options)),
       openRead: (path) => open<ByteSource>('openRead', path, (at, parsed) => openSource(at, parsed, life)),
       openWrite: (path) => open<ByteSink>('openWrite', path, (at, parsed) => openSink(at, parsed, life)),
       subdir: (path) => open<FsCap>('subdir', path, (at, parsed) => openSubdir(at, parsed, life)),
@@ -157,8 +158,4 @@ function openSubdir(place: Place, path: ReturnType<typeof parsePath>, life: Life
 /** The cap may have closed while this waited for its turn: nothing new may then be made from it. */
 function refuseIfClosed(life: Life): void {
   if (!life.open) throw refusal('CLOSED');
-}
-
-function notYet(operation: string): never {
-  throw refusal('UNSUPPORTED', `${operation} comes with a later version, list() and readText() are there`);
 }

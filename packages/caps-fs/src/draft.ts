@@ -10,7 +10,8 @@
 import { failedWith, refusal } from './errors.ts';
 import { own } from './handle.ts';
 import type { Kernel, Status } from './kernel.ts';
-import { type Path, temporaryName } from './path.ts';
+import { temporaryName } from './names.ts';
+import type { Path } from './path.ts';
 import { type Place, versionOf } from './place.ts';
 import { locate, type Spot } from './resolve.ts';
 import { refuseIfFull } from './room.ts';

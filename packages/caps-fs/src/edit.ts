@@ -7,6 +7,7 @@
 import { takeFlag, takeList, takeRecord, takeString } from './arguments.ts';
 import { type Job, readWhole, replace } from './content.ts';
 import { unifiedDiff } from './diff.ts';
+import { inThread } from './drivers/thread.ts';
 import { refusal } from './errors.ts';
 import { parsePath, showPath } from './path.ts';
 import { locate } from './resolve.ts';
@@ -18,6 +19,8 @@ interface Edit {
 
 const maxEdits = 1_000;
 const maxCounted = 1_000;
+const smallTexts = 256 * 1024;
+const maxDiffMs = 10_000;
 
 export function edit(
   path: unknown,
@@ -29,7 +32,7 @@ export function edit(
   const { dryRun, version: given } = takeRecord(options, 'options');
   const dry = takeFlag(dryRun, 'dryRun');
   const expected = given === undefined ? undefined : takeString(given, 'version');
-  return async (place) => {
+  return async (place, ended) => {
     const { kernel, limits } = place.root;
     {
       // What the write at the end would refuse is refused for a dry run too: a link is not edited through.
@@ -47,10 +50,16 @@ export function edit(
     }, text);
     const bytes = new TextEncoder().encode(edited);
     if (bytes.length > limits.maxWriteBytes) throw refusal('FS_LIMIT', `maxWriteBytes ${limits.maxWriteBytes}`);
-    const diff = unifiedDiff(text, edited, showPath(parsed));
+    const diff = await diffOf(text, edited, showPath(parsed), ended);
     if (dry) return { diff, version };
     return { diff, version: await replace(place, parsed, bytes, { create: 'never', version }) };
   };
+}
+
+/** A comparison of large texts would hold up everybody else. */
+async function diffOf(before: string, after: string, name: string, ended: AbortSignal): Promise<string> {
+  if (before.length + after.length <= smallTexts) return unifiedDiff(before, after, name);
+  return await inThread<string>({ task: 'diff', before, after, name }, { ended, ms: maxDiffMs, limit: 'ms of a diff' });
 }
 
 function onlyPlaceOf(passage: string, text: string, index: number): number {

@@ -43,9 +43,12 @@ export interface FsCap {
   rename(from: string, to: string): Promise<void>;
   /** A file; onto an existing name: `EXISTS`. */
   copy(from: string, to: string): Promise<void>;
-  /** Comes later: `UNSUPPORTED` today. */
+  /** Paths, sorted within each directory; `*`, `?`, `[a-z]`, `{a,b}`, `**`. Links are named, not entered. */
   glob(pattern: string): Promise<readonly string[]>;
-  /** Comes later: `UNSUPPORTED` today. */
+  /**
+   * The lines of files that have the text, or a match of the pattern (RE2), each once; line and column count from 1. As many
+   * as `limit`: then there may be more. Without binary files, those over 8 MiB, `.git` and what `.gitignore` files name.
+   */
   search(
     text: string | { readonly pattern: string },
     options?: { readonly path?: string; readonly glob?: string; readonly limit?: number },

@@ -93,6 +93,10 @@ export interface Kernel {
   names(dir: number, max: number): Promise<string[]>;
   rawNames(dir: number, max: number): Promise<Uint8Array[]>;
 
+  /** At most `max` names with what they are, at once: for a thread of its own, or what is known to be small. */
+  children(dir: number, max: number): { readonly name: string; readonly kind: Kind }[];
+  readNow(fd: number, into: Uint8Array, position: number): number;
+
   chmod(fd: number, mode: number): void;
   mkdir(dir: number, name: Name): void;
   rmdir(dir: number, name: Name): void;

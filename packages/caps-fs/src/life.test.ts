@@ -195,8 +195,3 @@ test('which backend there is, the host can ask; a name that is none is refused, 
     else process.env['CAPS_FS_BACKEND'] = before;
   }
 });
-
-test('glob and search do not pretend', async () => {
-  await using s = await scratch();
-  expect([await code(s.cap.glob('*')), await code(s.cap.search('x'))]).toEqual(['UNSUPPORTED', 'UNSUPPORTED']);
-});

@@ -14,9 +14,9 @@ export interface Limits {
   readonly maxStreamBytes: number;
   /** Names that one `list` answers. */
   readonly maxList: number;
-  /** Entries that one call may touch: a removal, or the directory that `entries` pages through. */
+  /** Entries that one call may touch: a removal, a glob, a search, or the directory that `entries` pages through. */
   readonly maxEntries: number;
-  /** Of a recursive removal. */
+  /** Of a recursive removal, a glob, a search. */
   readonly maxDepth: number;
   readonly maxSubdirs: number;
   readonly maxStreams: number;
@@ -25,6 +25,12 @@ export interface Limits {
   /** The pool of Node has four threads; more at once only lengthen its queue. */
   readonly maxConcurrent: number;
   readonly maxWaiting: number;
+  /** What one search reads. */
+  readonly maxSearchBytes: number;
+  /** What one glob or search takes, in a thread of its own. */
+  readonly maxSearchMs: number;
+  /** Lines that one search answers. */
+  readonly maxHits: number;
   /** Below this much free space nothing is written; at most a twentieth of the disk. */
   readonly minFreeBytes: number;
 }
@@ -41,6 +47,9 @@ const defaults: Limits = {
   maxIdleMs: 60_000,
   maxConcurrent: 8,
   maxWaiting: 4096,
+  maxSearchBytes: 256 * 1024 * 1024,
+  maxSearchMs: 5_000,
+  maxHits: 1_000,
   minFreeBytes: 64 * 1024 * 1024,
 };
 

@@ -5,7 +5,8 @@ import { failedWith, refusal } from './errors.ts';
 import type { Stat } from './fs-cap.ts';
 import { own } from './handle.ts';
 import type { Kernel, Status } from './kernel.ts';
-import { isTemporary, parsePath } from './path.ts';
+import { byCodePoint, isTemporary } from './names.ts';
+import { parsePath } from './path.ts';
 import { type Place, versionOf } from './place.ts';
 import { type Found, find, locate, refuseOtherMount, statDirectly } from './resolve.ts';
 import { isExcepted } from './terms.ts';
@@ -92,13 +93,4 @@ function publicStat(kernel: Kernel, status: Status): Stat {
 
 function hasSurrogate(name: string): boolean {
   return /[\ud800-\udfff]/.test(name);
-}
-
-function byCodePoint(a: string, b: string): number {
-  for (let i = 0; i < a.length && i < b.length; ) {
-    const left = a.codePointAt(i) ?? 0;
-    if (left !== b.codePointAt(i)) return left - (b.codePointAt(i) ?? 0);
-    i += left > 0xffff ? 2 : 1;
-  }
-  return a.length - b.length;
 }

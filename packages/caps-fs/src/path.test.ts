@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isTemporary, parsePath, temporaryName } from './path.ts';
+import { isTemporary, temporaryName } from './names.ts';
+import { parsePath } from './path.ts';
 
 function codeOf(input: unknown): string {
   try {

@@ -5,6 +5,7 @@
  * folded. A trailing `/` becomes a flag, because `link/` makes the kernel follow the link (Go CVE-2026-39822).
  */
 import { refusal } from './errors.ts';
+import { isTemporary } from './names.ts';
 
 export interface Path {
   readonly names: readonly string[];
@@ -48,15 +49,6 @@ export function parseLink(bytes: Uint8Array): Path & { readonly absolute: boolea
 export function showPath(path: Path): string {
   const text = path.names.join('/');
   return /[\p{Cc}\p{Cf}\u2028\u2029"\\]/u.test(text) ? JSON.stringify(text) : text;
-}
-
-/** Temporaries of the atomic write. Not nameable and not listed: else they were a hiding place. */
-export function isTemporary(name: string): boolean {
-  return name.startsWith('.~caps-') && /^\.~caps-[0-9a-f]{16}$/.test(name);
-}
-
-export function temporaryName(random: (bytes: number) => Uint8Array): string {
-  return `.~caps-${Array.from(random(8), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
 function isName(part: string): boolean {

@@ -10,7 +10,8 @@ import { mutant } from '@hob/vat';
 import { failedWith, refusal } from './errors.ts';
 import { type Descriptor, own } from './handle.ts';
 import type { Status } from './kernel.ts';
-import { isTemporary, type Path, parseLink } from './path.ts';
+import { isTemporary } from './names.ts';
+import { type Path, parseLink } from './path.ts';
 import type { Place } from './place.ts';
 import { refuseExcepted } from './terms.ts';
 

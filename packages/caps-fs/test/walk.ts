@@ -20,6 +20,8 @@ export interface Walk {
   close(): void;
 }
 
+const never = new AbortController().signal;
+
 export function openWalk(backend: Backend, root: string): Walk {
   const kernel = chooseBackend(backend);
   const fd = kernel.openRoot(root);
@@ -43,7 +45,7 @@ function walkOf(place: Place): Walk {
       const got = fs.readSync(file.fd, bytes, 0, bytes.length, 0);
       return got === bytes.length ? bytes : bytes.subarray(0, got);
     },
-    stat: (path) => stat(path)(place),
+    stat: (path) => stat(path)(place, never),
     subdir(path) {
       const { kernel } = place.root;
       using found = openDirectory(place, parsePath(path));

@@ -72,6 +72,25 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes):
       // The types of Node know no directory of bytes, Node itself does.
       (await take(fs.opendirSync, here(dir), 'buffer' as 'utf8', max)).map((entry) => entry.name as unknown as Buffer),
 
+    children: (dir, max) => {
+      const opened = call(() => fs.opendirSync(here(dir), { bufferSize: batch }));
+      try {
+        const found: { name: string; kind: Kind }[] = [];
+        for (let entry = call(() => opened.readSync()); entry; entry = call(() => opened.readSync())) {
+          if (found.length === max) break;
+          const { name } = entry;
+          const kind = name.includes('\ufffd') ? undefined : kindOfEntry(entry);
+          // Not told by the file system, or perhaps no UTF-8: asked through the descriptor.
+          const sure = kind ?? call(() => fs.lstatSync(at(dir, name), { throwIfNoEntry: false }));
+          if (sure) found.push({ name, kind: typeof sure === 'string' ? sure : kindOf(sure.mode) });
+        }
+        return found;
+      } finally {
+        opened.closeSync();
+      }
+    },
+    readNow: (fd, into, position) => call(() => fs.readSync(fd, into, 0, into.length, position)),
+
     chmod: (fd, mode) => call(() => fs.fchmodSync(fd, mode)),
     mkdir: (dir, name) => call(() => fs.mkdirSync(at(dir, name), { recursive: false })),
     rmdir: (dir, name) => call(() => fs.rmdirSync(at(dir, name))),
@@ -134,6 +153,14 @@ function mountIn(fdinfo: string): number {
 export function kindOf(mode: number): Kind {
   const type = mode & 0o170000;
   return type === 0o100000 ? 'file' : type === 0o040000 ? 'dir' : type === 0o120000 ? 'link' : 'other';
+}
+
+function kindOfEntry(entry: fs.Dirent): Kind | undefined {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'dir';
+  if (entry.isSymbolicLink()) return 'link';
+  const isOther = entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice();
+  return isOther ? 'other' : undefined;
 }
 
 function statusOf(s: fs.BigIntStats): Status {

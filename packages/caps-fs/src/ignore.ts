@@ -1,0 +1,73 @@
+/**
+ * Rules of `.gitignore` files, as git reads them: the last one that matches decides, `!` takes back, `/` at the end means
+ * directories, a `/` before means "from here". A rule that is no pattern is no rule. Imports only what imports nothing.
+ */
+import { type Glob, parseGlob } from './glob.ts';
+
+interface Rule {
+  readonly glob: Glob;
+  readonly keeps: boolean;
+  readonly directoriesOnly: boolean;
+}
+
+/** The rules of one file; paths are judged by their names beneath the directory of that file. */
+export class IgnoreRules {
+  readonly #rules: readonly Rule[];
+
+  constructor(text: string) {
+    const rules: Rule[] = [];
+    for (const line of text.split('\n').slice(0, maxRules)) {
+      const rule = ruleOf(line.endsWith('\r') ? line.slice(0, -1) : line);
+      if (rule) rules.push(rule);
+    }
+    this.#rules = rules;
+  }
+
+  /** `undefined`: says nothing about it. */
+  ignores(names: readonly string[], isDirectory: boolean): boolean | undefined {
+    for (let i = this.#rules.length - 1; i >= 0; i--) {
+      const rule = this.#rules[i];
+      if (!rule || (rule.directoriesOnly && !isDirectory)) continue;
+      let state = rule.glob.start;
+      for (const name of names) state = rule.glob.step(state, name);
+      if (rule.glob.accepts(state)) return !rule.keeps;
+    }
+    return undefined;
+  }
+}
+
+/** Of a directory and those above it, innermost last. */
+export interface IgnoreLevel {
+  readonly rules: IgnoreRules;
+  /** How many names of a path lie above the directory of these rules. */
+  readonly depth: number;
+}
+
+export function isIgnored(levels: readonly IgnoreLevel[], names: readonly string[], isDirectory: boolean): boolean {
+  for (let i = levels.length - 1; i >= 0; i--) {
+    const level = levels[i];
+    const said = level?.rules.ignores(names.slice(level.depth), isDirectory);
+    if (said !== undefined) return said;
+  }
+  return false;
+}
+
+const maxRules = 2_000;
+const maxRuleLength = 1_000;
+
+function ruleOf(line: string): Rule | undefined {
+  let text = line.replace(/(?<!\\)\s+$/, '');
+  if (text === '' || text.startsWith('#') || text.length > maxRuleLength) return undefined;
+  const keeps = text.startsWith('!');
+  if (keeps) text = text.slice(1);
+  const directoriesOnly = text.endsWith('/');
+  if (directoriesOnly) text = text.slice(0, -1);
+  // Anywhere beneath, unless there is a `/` in it.
+  const pattern = text.includes('/') ? text.replace(/^\//, '') : `**/${text}`;
+  try {
+    // Git knows no braces.
+    return { glob: parseGlob(pattern.replace(/[{}]/g, '\\$&'), { dots: true }), keeps, directoriesOnly };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * glob and search: what they take, and where they run.
+ *
+ * Names of a small tree are looked at here, in some milliseconds; larger trees and all contents in a thread, so that other
+ * holders are not held up. A pattern is checked here, before anything is opened.
+ */
+import { RE2JS } from 're2js';
+import { takeCount, takeRecord, takeString } from './arguments.ts';
+import type { Job } from './content.ts';
+import { type Ground, readFound, Stop } from './descent.ts';
+import { inThread } from './drivers/thread.ts';
+import { refusal } from './errors.ts';
+import { GlobError, parseGlob } from './glob.ts';
+import { parsePath } from './path.ts';
+import { paths } from './paths.ts';
+import type { Place } from './place.ts';
+import { find } from './resolve.ts';
+import type { Hit } from './scan.ts';
+
+const maxText = 4_096;
+const maxPattern = 1_000;
+const maxRules = 256 * 1024;
+/** So many entries are looked at in the caller's own thread. */
+const fewEntries = 500;
+
+export function glob(pattern: unknown): Job<readonly string[]> {
+  const text = takeGlob(pattern);
+  return async (place, ended) => {
+    const { kernel, limits } = place.root;
+    using held = place.directory.hold();
+    // Deleted while we hold it: the kernel would still answer, with an empty directory.
+    if (kernel.fstat(held.fd).links === 0) throw refusal('NOT_FOUND');
+    const ground = groundOf(place, held.fd);
+    try {
+      return paths(kernel, { ...ground, maxEntries: Math.min(fewEntries, ground.maxEntries) }, text, limits.maxList);
+    } catch (error) {
+      if (!(error instanceof Stop)) throw error;
+      if (limits.maxEntries <= fewEntries || !error.detail?.startsWith('maxEntries'))
+        throw refusal(error.code, error.detail);
+    }
+    const until = { ended, ms: limits.maxSearchMs, limit: 'maxSearchMs' };
+    return await inThread<string[]>({ task: 'glob', ground, pattern: text, limit: limits.maxList }, until);
+  };
+}
+
+export function search(query: unknown, given: unknown): Job<readonly Hit[]> {
+  const options = takeRecord(given, 'options');
+  const what = takeQuery(query);
+  const path = parsePath(options['path'] === undefined ? '.' : options['path']);
+  const names = options['glob'] === undefined ? undefined : takeGlob(options['glob']);
+  const limit = takeCount(options['limit'], 'limit', 1);
+  return async (place, ended) => {
+    const { limits } = place.root;
+    if (limit !== undefined && limit > limits.maxHits) throw refusal('FS_LIMIT', `maxHits ${limits.maxHits}`);
+    using start = find(place, path);
+    if (start.status.kind === 'other') throw refusal('NOT_A_FILE');
+    const file = start.status.kind === 'file';
+    const above = file ? [] : rulesAbove(place, path.names);
+    const task = {
+      task: 'search' as const,
+      ground: groundOf(place, start.fd),
+      query: {
+        ...what,
+        glob: names,
+        limit: limit ?? limits.maxHits,
+        maxBytes: limits.maxSearchBytes,
+        from: path.names,
+        above,
+        file,
+      },
+    };
+    return await inThread<Hit[]>(task, { ended, ms: limits.maxSearchMs, limit: 'maxSearchMs' });
+  };
+}
+
+function groundOf(place: Place, fd: number): Ground {
+  const { mount, limits } = place.root;
+  const { maxEntries, maxDepth } = limits;
+  return { fd, mount, excepted: place.terms.excepted, maxEntries, maxDepth };
+}
+
+/** The `.gitignore` files between the cap's directory and the start, through the walk of every other read. */
+function rulesAbove(place: Place, names: readonly string[]): (readonly [number, string])[] {
+  const above: (readonly [number, string])[] = [];
+  for (let depth = 0; depth < names.length; depth++) {
+    try {
+      using found = find(place, { names: [...names.slice(0, depth), '.gitignore'], directory: false });
+      const small = readFound(place.root.kernel, found.fd, maxRules);
+      if (small) above.push([depth, new TextDecoder().decode(small.bytes)]);
+    } catch {
+      // There is none, or none that may be read: then it has no say.
+    }
+  }
+  return above;
+}
+
+function takeGlob(given: unknown): string {
+  const pattern = takeString(given, 'a pattern');
+  if (pattern === '' || pattern.length > maxText || pattern.includes('\0')) throw refusal('PATH_INVALID');
+  if (pattern.startsWith('/')) throw refusal('PATH_ABSOLUTE');
+  if (pattern.split('/').includes('..')) throw refusal('PATH_ESCAPES');
+  try {
+    parseGlob(pattern);
+  } catch (error) {
+    throw error instanceof GlobError ? refusal('invalid', error.message) : error;
+  }
+  return pattern;
+}
+
+function takeQuery(given: unknown): { readonly literal: string | undefined; readonly pattern: string | undefined } {
+  if (typeof given === 'string') {
+    const literal = takeString(given, 'text to search');
+    if (literal === '' || literal.length > maxText)
+      throw refusal('invalid', `text to search has 1 to ${maxText} characters`);
+    return { literal, pattern: undefined };
+  }
+  const pattern = takeString(takeRecord(given, 'a query')['pattern'], 'a pattern');
+  if (pattern === '' || pattern.length > maxPattern)
+    throw refusal('invalid', `a pattern has 1 to ${maxPattern} characters`);
+  try {
+    RE2JS.compile(pattern, RE2JS.MULTILINE);
+  } catch {
+    throw refusal('invalid', 'no pattern of RE2: it has neither backreferences nor look-around');
+  }
+  return { literal: undefined, pattern };
+}
