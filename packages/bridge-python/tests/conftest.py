@@ -68,3 +68,13 @@ def pytest_configure(config: pytest.Config) -> None:
     report = os.environ.get("HOB_TEST_REPORT")
     if report:
         config.pluginmanager.register(Counts(report))
+
+
+@pytest.fixture(scope="module")
+def house() -> Any:
+    """A host, for the tests of one file."""
+    from house import House
+
+    made = House()
+    yield made
+    made.close()

@@ -1,7 +1,7 @@
 """Hob from Python: sessions of capabilities for agents.
 
-    connection = await hob.open_websocket(url, secret)
-    print(await E(connection.bootstrap).cap("workspace").readText("notes.txt"))
+    session = await hob.connect(url, secret)
+    print(await E(session["workspace"]).readText("notes.txt"))
 
 What needs a socket is imported when it is used.
 """
@@ -39,14 +39,32 @@ from .limits import Limits
 from .reference import E, Promise, Ref, promise
 
 if TYPE_CHECKING:
+    from . import sync
+    from .approvals import Approvals, Delegate, approve, approve_for, approve_once, approve_session, approving, delegate
+    from .granter import Granter, connect_granter
+    from .sessions import Child, Session, connect
     from .streams import ByteSource, source
     from .websocket import Refused, open_websocket
 
 _LATER = {
+    "Approvals": "approvals",
+    "Child": "sessions",
+    "Delegate": "approvals",
+    "approve": "approvals",
+    "approve_for": "approvals",
+    "approve_once": "approvals",
+    "approve_session": "approvals",
+    "approving": "approvals",
+    "delegate": "approvals",
+    "Granter": "granter",
+    "connect_granter": "granter",
+    "Session": "sessions",
+    "connect": "sessions",
     "ByteSource": "streams",
     "source": "streams",
     "Refused": "websocket",
     "open_websocket": "websocket",
+    "sync": "",
 }
 
 
@@ -61,8 +79,10 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "AsyncBehaviour", "BecomeFailure", "BigInt", "ByteSource", "CapError", "Connection", "Cycle", "DeadlinePassed", "Denied", "Disconnected",
-    "E", "Exhausted", "Expired", "Failed", "Far", "Invalid", "Limit", "Limits", "Link", "NoSuchMethod", "NoSuchObject", "NotCallable",
-    "Promise", "Ref", "Refused", "Restarted", "Revoked", "Stats", "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted",
-    "far", "open_websocket", "promise", "source", "undefined",
+    "Approvals", "AsyncBehaviour", "BecomeFailure", "BigInt", "ByteSource", "CapError", "Child", "Connection", "Cycle", "DeadlinePassed",
+    "Delegate", "Denied", "Disconnected", "E", "Exhausted", "Expired", "Failed", "Far", "Granter", "Invalid", "Limit", "Limits", "Link",
+    "NoSuchMethod", "NoSuchObject", "NotCallable", "Promise", "Ref", "Refused", "Restarted", "Revoked", "Session", "Stats",
+    "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted", "approve", "approve_for", "approve_once",
+    "approve_session", "approving", "connect", "connect_granter", "delegate", "far", "open_websocket", "promise", "source", "sync",
+    "undefined",
 ]  # fmt: skip

@@ -1,0 +1,129 @@
+"""The granter's client: what was given to which session, what is left of it, and the way to end it. It is entered with a secret that a
+person has, and belongs into no agent's process.
+
+    granter = await hob.connect_granter(url, secret)
+    grant = await granter.grant(session_id, "workspace", "directory", uses=3)
+    await granter.revoke(grant.id)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from .errors import Invalid
+from .limits import Limits
+from .reference import E
+from .sessions import Entered
+from .terms import Terms, on_the_wire
+from .websocket import open_websocket
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    id: str
+    session: str
+    petname: str
+    granter: str
+    offered: str
+    state: str
+    """`live`, `revoked`, `expired`, `exhausted`, `suspended`."""
+    until: float
+    """Seconds since 1970."""
+    parent: str | None = None
+    uses_left: int | None = None
+
+
+def _grant(said: dict[str, Any]) -> Grant:
+    return Grant(
+        id=said["id"],
+        session=said["session"],
+        petname=said["petname"],
+        granter=said["granter"],
+        offered=said["offered"],
+        state=said["state"],
+        until=said["until"] / 1000,
+        parent=said.get("parent"),
+        uses_left=said.get("usesLeft"),
+    )
+
+
+class Granter(Entered):
+    def __repr__(self) -> str:
+        return f"<hob.Granter at {self.url}>"
+
+    async def sessions(self) -> list[dict[str, Any]]:
+        """Those that name this granter."""
+        found: list[dict[str, Any]] = []
+        while page := await E(self.root).sessions(*([found[-1]["id"]] if found else [])):
+            found += page
+        return found
+
+    async def grant(self, session: str, petname: str, offered: str, **terms: Unpack[Terms]) -> Grant:
+        """Gives what the host offers under that name to a session."""
+        return _grant(await E(self.root).grant(session, petname, offered, on_the_wire(terms)))
+
+    async def delegate(self, from_: str, petname: str, to: str, *, as_: str | None = None, **terms: Unpack[Terms]) -> Grant:
+        """Hands a cap of a session on to its child."""
+        options = on_the_wire(terms)
+        if as_ is not None:
+            options["as"] = as_
+        return _grant(await E(self.root).delegate(from_, petname, to, options))
+
+    async def grants(self, session: str | None = None, *, live: bool = False) -> list[Grant]:
+        filter_: dict[str, Any] = {} if session is None else {"session": session}
+        if live:
+            filter_["live"] = True
+        found: list[Grant] = []
+        while page := await E(self.root).list(filter_):
+            found += map(_grant, page)
+            filter_["after"] = found[-1].id
+        return found
+
+    async def revoke(self, grant: str | None = None, *, session: str | None = None, all: bool = False, why: str = "") -> None:
+        """Comes back when it is on the disk and every driver has stopped."""
+        if (grant is not None) + (session is not None) + all != 1:
+            raise Invalid("say which: a grant, session='…', or all=True")
+        what: Any = "all" if all else {"session": session} if grant is None else {"grant": grant}
+        await E(self.root).revoke(what, why)
+
+    async def narrow(self, grant: str, **terms: Unpack[Terms]) -> Grant:
+        return _grant(await E(self.root).narrow(grant, on_the_wire(terms)))
+
+    async def renew(self, grant: str, until: float) -> Grant:
+        """`until`: seconds since 1970."""
+        return _grant(await E(self.root).renew(grant, round(until * 1000)))
+
+    async def confirm(self, grant: str) -> Grant:
+        """Wakes a grant that a store which was put back holds suspended."""
+        return _grant(await E(self.root).confirm(grant))
+
+    async def end(self, session: str, why: str = "") -> None:
+        await E(self.root).end(session, why)
+
+    async def inbox(self) -> list[dict[str, Any]]:
+        """What its sessions ask and nobody has answered, as the host shows it."""
+        found: list[dict[str, Any]] = []
+        while page := await E(self.root).inbox(*([found[-1]["id"]] if found else [])):
+            found += page
+        return found
+
+    async def approve(self, request: dict[str, Any], *, as_: str | None = None, **terms: Unpack[Terms]) -> None:
+        """Says yes to a request as it was shown: it is named by its digest. Without terms, on those that were asked."""
+        grant = on_the_wire(terms) if terms or request.get("kind") == "call" else request.get("terms", {})
+        act: dict[str, Any] = {"grant": grant, "digest": request["digest"]}
+        if as_ is not None:
+            act["as"] = as_
+        await E(self.root).answer(request["id"], act)
+
+    async def refuse(self, request: dict[str, Any], why: str, *, lasting: bool = False) -> None:
+        act = {"refuse": why, "lasting": lasting, "digest": request["digest"]}
+        await E(self.root).answer(request["id"], act)
+
+    async def verify(self) -> Any:
+        """Whether the host's ledger is whole."""
+        return await E(E(self.root).ledger()).verify()
+
+
+async def connect_granter(url: str, secret: str, *, limits: Limits | None = None, timeout: float = 10.0) -> Granter:
+    return Granter(url, secret, await open_websocket(url, secret, limits=limits, timeout=timeout), limits)

@@ -1,0 +1,45 @@
+"""The terms of a grant, as Python says them: `uses=3, seconds=60`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypedDict
+
+from .errors import Invalid
+
+
+class Terms(TypedDict, total=False):
+    uses: int
+    seconds: float
+    """With neither this nor `until`, a grant ends after 15 minutes, one with `uses` with its session."""
+    until: float | datetime
+    """Seconds since 1970."""
+    methods: Sequence[str]
+    where: Mapping[str, Any]
+    scope: str
+    """`once`, `session`, `permanent`."""
+    gated: bool | Sequence[str]
+    audited: bool
+    mount: bool
+
+
+_KNOWN = Terms.__optional_keys__
+
+
+def on_the_wire(terms: Mapping[str, Any]) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    for name, value in terms.items():
+        if name not in _KNOWN:
+            raise Invalid(f'no term is called "{name}": there are {", ".join(sorted(_KNOWN))}')
+        if value is None:
+            continue
+        if name == "seconds":
+            said["for"] = round(value * 1000)
+        elif name == "until":
+            said["until"] = round((value.timestamp() if isinstance(value, datetime) else value) * 1000)
+        elif name in ("methods", "gated") and not isinstance(value, bool):
+            said[name] = list(value)
+        else:
+            said[name] = value
+    return said

@@ -1,0 +1,56 @@
+/**
+ * A host in a process of its own, for the tests of `packages/bridge-python`. `host-for-python.ts STATE ROOT`: offers "dangerous-op", which
+ * notes what it is told, "directory", which is ROOT, and "lazy", whose calls wait until they are let go; prints `{"url", "granter"}`, the granter's secret, when it
+ * serves; then does what it is told, a line of JSON `[act, …args]` each, and answers `{"value"}` or `{"code"}`. Its clock is turned by hand.
+ */
+import '../src/lockdown.ts';
+import { createInterface } from 'node:readline';
+import { openFsCap } from '@hob/caps-fs';
+import { testClock } from '@hob/vat';
+import { openHost } from '../src/index.ts';
+
+const [state = '', root = ''] = process.argv.slice(2);
+const clock = testClock({ wall: Date.now() });
+const host = await openHost({ stateDir: state, clock });
+const ran: unknown[] = [];
+await host.offer('dangerous-op', {
+  invoke: async (args: unknown) => {
+    ran.push(args ?? null);
+    return 'ok';
+  },
+});
+let waiting = Promise.withResolvers<string>();
+await host.offer('lazy', { wait: () => waiting.promise });
+await host.offer('directory', await openFsCap(root));
+const { secret } = await host.addGranter('owner');
+const { url } = await host.serve();
+const say = (what: unknown): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
+
+const acts: Readonly<Record<string, (...args: never[]) => unknown>> = {
+  open: async (name: string) => {
+    const { id, secret: entered } = await host.openSession({ name, granters: ['owner'] });
+    return { id, secret: entered };
+  },
+  end: async (id: string) => (await host.session(id)).end(),
+  publish: async (id: string, petname: string) => (await host.session(id)).publish(petname),
+  sleep: (seconds: number) => clock.advance(seconds * 1000),
+  ran: () => ran.splice(0),
+  letGo: () => {
+    waiting.resolve('over');
+    waiting = Promise.withResolvers();
+  },
+  connections: () => host.connections().map((each) => ({ session: each.session, ...each.stats() })),
+  verify: () => host.verify(),
+};
+
+say({ url, granter: secret });
+for await (const line of createInterface({ input: process.stdin })) {
+  const [name, ...args] = JSON.parse(line) as [string, ...never[]];
+  try {
+    say({ value: (await acts[name]?.(...args)) ?? null });
+  } catch (error) {
+    say({ code: (error as { code?: string }).code ?? String(error) });
+  }
+}
+await host.close();
+process.exit(0);
