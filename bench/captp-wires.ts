@@ -17,6 +17,7 @@ import {
   E,
   type Far,
   fromWebSocket,
+  handOver,
   iterate,
   openVats,
   spawn,
@@ -78,14 +79,14 @@ const Service: Definition<Service, [source: (total: number) => Far<ByteSource>]>
   }),
 );
 
-/** Zeros, in fresh memory each time, as from a file. */
+/** Zeros, in fresh memory each time, which is given away: as from a file. */
 function zeros(total: number): Far<ByteSource> {
   let left = total;
   return driver<ByteSource>({
     next: () => {
       const length = Math.min(left, chunkBytes);
       left -= length;
-      return Promise.resolve(length === 0 ? undefined : new Uint8Array(length));
+      return Promise.resolve(length === 0 ? undefined : handOver(new Uint8Array(length)));
     },
     return: () => Promise.resolve(),
   });

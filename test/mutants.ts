@@ -69,6 +69,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/values.test.ts'],
   },
   {
+    name: 'vat-hand-over',
+    breaks: 'a driver keeps the bytes that it gave away',
+    tests: ['packages/vat/src/hand-over.test.ts'],
+  },
+  {
     name: 'vat-turn-promise',
     breaks: 'a promise that is delivered again is waited for once more each time',
     tests: ['packages/vat/src/turn-promise.test.ts'],

@@ -4,6 +4,7 @@
  * Promise: every stream has an owner and an end. It ends when its holder says so, when the cap that it came from closes,
  * or when nobody uses it for `maxIdleMs`; a writer that ends in any way but `close()` leaves nothing behind.
  */
+import { handOver } from '@hob/vat';
 import { takeBytes, takeCount } from './arguments.ts';
 import type { ByteSink, ByteSource } from './bytes.ts';
 import { Draft } from './draft.ts';
@@ -47,7 +48,7 @@ export function openSource(place: Place, path: Path, parent: Life): ByteSource {
           const got = await kernel.read(file.fd, bytes, position);
           position += got;
           if (got === 0) atEnd = true;
-          return got === 0 ? undefined : got === length ? bytes : bytes.slice(0, got);
+          return got === 0 ? undefined : handOver(got === length ? bytes : bytes.slice(0, got));
         } catch (error) {
           throw outward(error);
         } finally {

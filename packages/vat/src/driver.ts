@@ -9,6 +9,7 @@ import { when } from './barrier.ts';
 import type { Outside } from './causes.ts';
 import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
+import { takenOver } from './hand-over.ts';
 import { type Answer, type Message, Target } from './message.ts';
 import { Account } from './meter.ts';
 import { isMethodName, isReference, procedureReference, referenceClass, targetOf } from './reference.ts';
@@ -99,7 +100,7 @@ class Driver extends Target {
       (value) => {
         let passed: unknown;
         try {
-          passed = pass(value, account);
+          passed = takenOver(value) ?? pass(value, account);
         } catch (error) {
           return call.broken(error);
         }
@@ -185,7 +186,8 @@ class Call implements Outside {
 /**
  * Makes a reference from an object of methods `(args, {signal, meter, cause}) => result or promise`. In a turn or outside.
  *
- * A call's arguments and results are data, references and promises; anything else breaks the answer with `invalid`. An
+ * A call's arguments and results are data, references and promises; anything else breaks the answer with `invalid`. Bytes are
+ * copied, unless the method gives them away (`handOver`). An
  * error that is no `CapError` reaches the caller in this process as it is; on the wire it is redacted.
  */
 export function driver<T extends object>(

@@ -29,6 +29,7 @@ export { ephemeral } from './ephemeral.ts';
 export { CapError, type LifecycleCode, type VatCode } from './errors.ts';
 export { E } from './eventual.ts';
 export { breakAnswer, frozenCopy, frozenData, tellAnyway } from './forwarding.ts';
+export { handOver } from './hand-over.ts';
 export { argumentsOf, became, becomes, lastingName } from './identity.ts';
 export { exportLedger } from './ledger/export.ts';
 export { ledgerArguments, redactLedger } from './ledger/redact.ts';
