@@ -584,4 +584,79 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'a callback goes through a membrane as it is',
     tests: ['packages/revocable/src/membrane.test.ts'],
   },
+  {
+    name: 'shell-limit-raise',
+    breaks: 'a job or an attenuated shell has higher limits than its cap',
+    tests: ['packages/caps-shell/src/mounts.test.ts'],
+  },
+  {
+    name: 'shell-attenuate',
+    breaks: 'a shell of fewer mounts has all of them',
+    tests: ['packages/caps-shell/src/mounts.test.ts'],
+  },
+  {
+    name: 'shell-read-only',
+    breaks: 'a read-only shell writes',
+    tests: ['packages/caps-shell/src/mounts.test.ts'],
+  },
+  {
+    name: 'shell-mount-rights',
+    breaks: 'a directory that was granted for reading is mounted for writing',
+    tests: ['packages/caps-shell/src/mounts.test.ts'],
+  },
+  {
+    name: 'shell-mount-end',
+    breaks: 'a job keeps the directory that was closed or revoked',
+    tests: ['packages/caps-shell/src/mounts.test.ts', 'packages/caps-shell/src/granted.test.ts'],
+  },
+  {
+    name: 'shell-backpressure',
+    breaks: 'what a slow reader has not read piles up in the host',
+    tests: ['packages/caps-shell/src/shell.test.ts'],
+  },
+  {
+    name: 'shell-keep',
+    breaks: 'all that a program writes is kept',
+    tests: ['packages/caps-shell/src/shell.test.ts', 'packages/caps-shell/src/output.test.ts'],
+  },
+  {
+    name: 'shell-queue',
+    breaks: 'as many jobs run as anybody asks for',
+    tests: ['packages/caps-shell/src/shell.test.ts'],
+  },
+  {
+    name: 'shell-timeout',
+    breaks: 'a job runs on when its time is over',
+    tests: ['packages/caps-shell/src/shell.test.ts'],
+  },
+  {
+    name: 'shell-grace',
+    breaks: 'who traps TERM runs on when its time is over',
+    tests: ['packages/caps-shell/src/shell.test.ts'],
+  },
+  {
+    name: 'shell-output',
+    breaks: 'a job writes more than it may',
+    tests: ['packages/caps-shell/src/shell.test.ts'],
+  },
+  {
+    name: 'shell-revoke',
+    breaks: 'a job goes on when its grant ends',
+    tests: ['packages/caps-shell/src/granted.test.ts', 'packages/caps-shell/src/shell.test.ts'],
+  },
+  {
+    name: 'shell-revoke-wait',
+    breaks: 'who revokes a grant does not wait for its jobs',
+    tests: ['packages/caps-shell/src/granted.test.ts', 'packages/caps-shell/src/mounts.test.ts'],
+  },
+  {
+    name: 'shell-ledger',
+    breaks: 'the ledger says nothing of jobs',
+    tests: ['packages/caps-shell/src/granted.test.ts'],
+  },
+  {
+    name: 'shell-holders',
+    breaks: 'holders of one shell find and close each other’s jobs',
+    tests: ['packages/caps-shell/src/granted.test.ts'],
+  },
 ];

@@ -1,2 +1,16 @@
 /** The public face of `@hob/caps-shell`. */
 export type { ShellCode } from './errors.ts';
+export { makeShellCap } from './shell.ts';
+export type {
+  Ended,
+  Job,
+  Less,
+  RunOptions,
+  SentJob,
+  ShellCap,
+  ShellDescription,
+  ShellLimits,
+  SignalName,
+  SpawnOptions,
+  World,
+} from './shell-cap.ts';

@@ -7,6 +7,7 @@
  */
 import { mutant } from './drivers/mutant.ts';
 import type { CapError } from './errors.ts';
+import type { Line } from './turn.ts';
 
 /** One call that is outside with a driver. */
 export interface Outside {
@@ -19,6 +20,8 @@ export class Causes {
   readonly #ended = new Map<string, CapError>();
   readonly #outside = new Map<string, Set<Outside>>();
   readonly #all = new Set<Outside>();
+  /** Writes what a driver tells, once it is durable. */
+  ledger: ((line: Line) => Promise<void>) | undefined;
 
   /** Why a message under these causes may not be delivered any more. */
   ended(causes: readonly string[]): CapError | undefined {

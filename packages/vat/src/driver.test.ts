@@ -5,6 +5,7 @@ import {
   type Definition,
   type DriverCall,
   define,
+  drivenBy,
   driver,
   driverOf,
   E,
@@ -16,6 +17,7 @@ import {
   under,
   type Vat,
   type Vats,
+  type Watch,
 } from './index.ts';
 
 let vats: Vats;
@@ -234,4 +236,32 @@ test('objectOf answers, to the program only, the object that a reference of driv
   expect(objectOf(driver<{ read(): number }>({ read: () => 1 }))).toBeUndefined();
   expect(objectOf(object)).toBeUndefined();
   await expect(vat.turn(() => void objectOf(plain))).rejects.toMatchObject({ code: 'not-callable' });
+});
+
+test('an object that says itself what a call by reference does is told of each call, and watches its grants after the answer', async () => {
+  const watches: Watch[] = [];
+  const thing = drivenBy(
+    { begin: () => 'plain' },
+    {
+      begin: (_args, call) => {
+        watches.push(call.watch());
+        return drivenBy({ it: true }, { inner: (_none, { cause }) => cause.length });
+      },
+    },
+  );
+  expect(thing.begin()).toBe('plain');
+  const ref = driverOf(thing) as unknown as Far<{ begin(): { inner(): number } }>;
+  const made = (await vat.turn(() => under('g1', () => E(ref).begin()))) as unknown as Far<{ inner(): number }>;
+  expect(await vat.turn(() => under('g1', () => under('g2', () => E(made).inner())))).toBe(2);
+  // Nobody's grant: the program itself asks.
+  await E(ref).begin();
+  const [mine, none] = watches as [Watch, Watch];
+  expect(mine.signal.aborted).toBe(false);
+  let over = false;
+  const cutting = vats.cut('g1', new CapError('revoked', 'enough')).then(() => (over = true)); // biome-ignore format: one line
+  await new Promise((told) => setImmediate(told));
+  expect([mine.signal.aborted, none.signal.aborted, over]).toEqual([true, false, false]);
+  mine.done();
+  none.done();
+  await cutting;
 });

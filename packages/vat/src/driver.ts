@@ -10,12 +10,14 @@ import type { Outside } from './causes.ts';
 import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { takenOver } from './hand-over.ts';
+import { encodeArgs } from './ledger/arguments.ts';
 import { type Answer, type Message, Target } from './message.ts';
 import { Account } from './meter.ts';
 import { isMethodName, isReference, procedureReference, referenceClass, targetOf } from './reference.ts';
 import { inTurn } from './turn.ts';
 import type { Far, Meter } from './types.ts';
 import { pass } from './values.ts';
+import { type Watch, watchOver } from './watch.ts';
 
 /** What a driver's method is told about a call, besides its arguments. */
 export interface DriverCall {
@@ -25,6 +27,10 @@ export interface DriverCall {
   readonly meter: Meter;
   /** Ids of the grants that the call was made under, outermost first. */
   readonly cause: readonly string[];
+  /** For what goes on after the answer (a job, a stream): the end of these grants. Whoever ends one waits for its `done`. */
+  watch(): Watch;
+  /** Tells the ledger, of the vats that the grants live in, what came of the call. Where it came under none there is nobody to tell. */
+  tell(kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]): Promise<void>;
 }
 
 export interface DriverOptions<T> {
@@ -133,6 +139,11 @@ class Call implements Outside {
       },
       meter: account,
       cause: chain.ids,
+      watch: () => watchOver(chain),
+      tell: async (kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]) => {
+        const said = args === undefined ? undefined : encodeArgs(args);
+        if (chain.ids.length > 0) await chain.causes?.ledger?.({ kind, fields, args: said });
+      },
     });
   }
 
@@ -306,6 +317,18 @@ const wrapped = new WeakMap<object, object>();
 // And back, for `objectOf`.
 const objects = new WeakMap<Target, object>();
 
+// Objects that say themselves what a call by reference does.
+const acts = new WeakMap<object, Methods>();
+
+/**
+ * For a plain object that has to know under which grants it is called: `driverOf` and whatever uses that (`host.offer`, an answer of another
+ * driver) takes these methods, as `driver` would, in place of the object's own. Answers the object.
+ */
+export function drivenBy<T extends object>(object: T, methods: Methods): T {
+  acts.set(object, Object.freeze({ ...methods }));
+  return object;
+}
+
 /**
  * The same for an object with plain methods, its own or its class's. An answer that is itself an object with methods is
  * wrapped likewise.
@@ -316,9 +339,12 @@ export function driverOf<T extends object>(object: T, options: DriverOptions<T> 
   if (known !== undefined && (options.name === undefined || nameOfDriver(targetOf(known)) === options.name))
     return known as Far<T>;
   const methods: Record<string, Methods[string]> = {};
-  for (const name of methodNames(object))
-    methods[name] = async (args) =>
-      wrap(await Reflect.apply((object as Record<string, never>)[name] as never, object, args));
+  const own = acts.get(object);
+  if (own === undefined)
+    for (const name of methodNames(object))
+      methods[name] = async (args) =>
+        wrap(await Reflect.apply((object as Record<string, never>)[name] as never, object, args));
+  else for (const [name, act] of Object.entries(own)) methods[name] = async (args, call) => wrap(await act(args, call));
   if (Object.keys(methods).length === 0)
     throw new CapError('invalid', 'it has no methods: a driver is an object with async methods');
   const reference = makeReference(methods, options as DriverOptions<object>);
@@ -368,5 +394,5 @@ function wrap(value: unknown): unknown {
     value instanceof Error
   )
     return value;
-  return methodNames(value).length > 0 ? driverOf(value) : value;
+  return acts.has(value) || methodNames(value).length > 0 ? driverOf(value) : value;
 }

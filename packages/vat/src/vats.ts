@@ -224,6 +224,11 @@ class LiveVats implements Vats {
     if (this.#keeper !== undefined && this.#edge !== undefined)
       this.#outbox = new Outbox(this.#keeper, this.#edge, this.#causes, this.#wakes);
     this.#ledger = ledger;
+    this.#causes.ledger = async (line) => {
+      const edge = this.#edge;
+      if (edge === undefined) ledger?.write([line as Entry]);
+      else await edge.durable(edge.turn(new Map(), [line]));
+    };
     let seq = 0;
     const ground: Delivery = {
       nextSeq: () => {

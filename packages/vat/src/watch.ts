@@ -3,7 +3,7 @@
  *
  * Promise: the signal fires when one of the causes ends, at once where one has ended already; whoever ends it waits for `done`.
  */
-import type { Causes, Outside } from './causes.ts';
+import type { Causes, Chain, Outside } from './causes.ts';
 import type { CapError } from './errors.ts';
 import { type Effect, turnFor } from './turn.ts';
 
@@ -62,5 +62,15 @@ export function watch(causes: readonly string[]): Watch {
   const known = turn.home.chain.causes as Causes;
   const watching = new Watching(known, causes);
   turn.effects.push(watching);
+  return watching.face;
+}
+
+const never = new AbortController().signal;
+
+/** Outside turns, of a call that is with a driver: from now on. */
+export function watchOver({ causes, ids }: Chain): Watch {
+  if (causes === undefined) return Object.freeze({ signal: never, done: () => {} });
+  const watching = new Watching(causes, ids);
+  watching.release();
   return watching.face;
 }

@@ -1,0 +1,46 @@
+/** Head and tail, against the simplest thing that could be right. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { KEPT, Kept } from './output.ts';
+
+const pattern = Uint8Array.from({ length: 9 * 3 * KEPT + 251 }, (_, n) => n % 251);
+/** `size` bytes that say where they are. */
+const bytes = (from: number, size: number): Uint8Array => pattern.subarray(from, from + size);
+
+test('whatever comes in whatever pieces: the first and the last are kept, and each place is read as it was', () => {
+  const piece = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(KEPT - 1, KEPT, KEPT + 1, 3 * KEPT, 70_000));
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 9 }),
+      fc.nat(),
+      fc.integer({ min: 1, max: 2 * KEPT }),
+      (sizes, at, max) => {
+        const kept = new Kept();
+        let total = 0;
+        for (const size of sizes) {
+          kept.add(bytes(total, size));
+          total += size;
+        }
+        expect(kept.total).toBe(total);
+        expect(kept.left).toBe(Math.max(0, total - 2 * KEPT));
+        if (total === 0) return;
+        const offset = at % total;
+        const [got, next] = kept.read(offset, max);
+        const from = next - got.length;
+        // Where it was left out, what comes after.
+        expect(from).toBe(offset < KEPT ? offset : Math.max(offset, total - KEPT));
+        expect(got.length).toBeGreaterThan(0);
+        expect(Buffer.compare(got, bytes(from, got.length))).toBe(0);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('a million writes of one byte take no more room than one of a million', () => {
+  const kept = new Kept();
+  const before = process.memoryUsage().arrayBuffers;
+  for (let n = 0; n < 1_000_000; n += 1) kept.add(bytes(n, 1));
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 << 20);
+  expect(kept.read(0, 10)[0]).toEqual(new Uint8Array(bytes(0, 10)));
+});

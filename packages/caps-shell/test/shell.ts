@@ -1,0 +1,70 @@
+/** Shells on scratch folders, closed when the test is over. */
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FsCap, openFsCap } from '@hob/caps-fs';
+import type { ByteSource } from '@hob/vat';
+import { onTestFinished } from 'vitest';
+import { makeShellCap, type ShellCap, type World } from '../src/index.ts';
+
+/** A folder that everybody may enter: the payload of a root host is nobody outside its mounts. */
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-shell-'));
+  chmodSync(folder, 0o755);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function directory(folder: string = scratch()): Promise<FsCap> {
+  mkdirSync(folder, { recursive: true });
+  const cap = await openFsCap(folder);
+  onTestFinished(() => cap.close());
+  return cap;
+}
+
+export async function shell(world: Partial<World> = {}): Promise<ShellCap> {
+  const made = await makeShellCap({ mounts: {}, ...world });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+export const code = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'ok',
+    (error: { code?: string }) => error.code ?? String(error),
+  );
+
+/** All that comes. */
+export async function textOf(source: ByteSource): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for (let part = await source.next(); part !== undefined; part = await source.next()) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+/** Processes of this machine whose command line holds `mark`: what is left of a job that said it. */
+export function processesWith(mark: string): number[] {
+  const found: number[] = [];
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const line = readFileSync(`/proc/${name}/cmdline`, 'latin1');
+      if (line.includes(mark) && Number(name) !== process.pid) found.push(Number(name));
+    } catch {
+      // It has just gone.
+    }
+  }
+  return found;
+}
+
+/** What this process has open, by what it is. */
+export function descriptors(): string[] {
+  const open: string[] = [];
+  for (const name of readdirSync('/proc/self/fd')) {
+    try {
+      open.push(readlinkSync(`/proc/self/fd/${name}`).replace(/:.*/, ''));
+    } catch {
+      // The one that listed the directory.
+    }
+  }
+  return open.sort();
+}
