@@ -55,7 +55,7 @@ async function grant<T extends object>(at: Vats, inner: T, terms: object = { for
 const sent = (job: unknown): Far<SentJob> => job as Far<SentJob>;
 
 test('the whole of it over a wire: run, a job with its streams, attenuation', async () => {
-  const sh = await shell({ mounts: { '/work': await directory() } });
+  const sh = await shell({ mounts: { '/ws': await directory() } });
   const [here, there] = memoryPair();
   const server = captp(here, { bootstrap: driverOf<ShellCap>(sh), dialect: 'hob.1' });
   const client = captp<ShellCap>(there, { dialect: 'hob.1' });
@@ -75,7 +75,7 @@ test('the whole of it over a wire: run, a job with its streams, attenuation', as
   const quick = E(E(far).spawn('exit 3') as unknown as Far<SentJob>).wait();
   expect(await quick).toMatchObject({ status: 3 });
   const less = (await E(far).attenuate({ readOnly: true })) as unknown as Far<ShellCap>;
-  expect(await E(less).describe()).toMatchObject({ mounts: { '/work': 'ro' } });
+  expect(await E(less).describe()).toMatchObject({ mounts: { '/ws': 'ro' } });
   expect(await code(E(less).attenuate({ limits: { wallMs: 1_000_000 } }))).toBe('E_NOT_ATTENUATION');
   expect(await code(E(far).run('true', { timeoutMs: -1 }))).toBe('E_LIMIT_INVALID');
   client.close();
@@ -104,7 +104,7 @@ for (const dialect of ['hob.1', 'captp'] as const)
 
 test('revoking the grant of a shell kills what was started under it, and answers when the last process is gone', async () => {
   const at = await vats();
-  const sh = await shell({ mounts: { '/work': await directory() } });
+  const sh = await shell({ mounts: { '/ws': await directory() } });
   const [mine, other] = [await grant(at, sh), await grant(at, sh)];
   const job = sent(await E(mine.cap).spawn('trap "" TERM; setsid sleep 11.2358 & sleep 11.2358'));
   const run = code(E(mine.cap).run('sleep 11.2358'));
@@ -124,7 +124,7 @@ test('revoking the grant of a shell kills what was started under it, and answers
 test('so does revoking a directory that it has mounted', async () => {
   const at = await vats();
   const dir = await grant<FsCap>(at, await directory());
-  const sh = await shell({ mounts: { '/work': dir.cap } });
+  const sh = await shell({ mounts: { '/ws': dir.cap } });
   const job = await sh.spawn('trap "" TERM; sleep 17.3205');
   const runs = Array.from({ length: 9 }, () => code(sh.run('sleep 17.3205')));
   await dir.revoke();
@@ -137,7 +137,7 @@ test('so does revoking a directory that it has mounted', async () => {
 test('what counts, filters or waits for a person is not mounted', async () => {
   const at = await vats();
   const counted = await grant<FsCap>(at, await directory(), { uses: 3 });
-  expect(await code(shell({ mounts: { '/work': counted.cap } }))).toBe('E_NOT_MOUNTABLE');
+  expect(await code(shell({ mounts: { '/ws': counted.cap } }))).toBe('E_NOT_MOUNTABLE');
 });
 
 test('the end of a grant’s time is the end of its jobs', async () => {
@@ -185,7 +185,7 @@ test('the ledger has one line for each job: what ran, what was mounted by which 
   const store = await openStore({ path });
   const at = await openVats({ store, definitions });
   const dir = await grant<FsCap>(at, await directory());
-  const sh = await shell({ mounts: { '/work': dir.cap } });
+  const sh = await shell({ mounts: { '/ws': dir.cap } });
   const mine = await grant(at, sh);
   await E(mine.cap).run('exit 4');
   const job = sent(await E(mine.cap).spawn('sleep 60'));
@@ -203,7 +203,7 @@ test('the ledger has one line for each job: what ran, what was mounted by which 
   const grants = lines.filter(({ k }) => k === 'grant').map(({ grant: id }) => id);
   const jobs = lines.filter(({ k, job: id }) => k === 'result' && id !== undefined);
   const usage = { wallMs: expect.any(Number), cpuMs: expect.any(Number), peakBytes: expect.any(Number) };
-  const mounts = { '/work': `rw ${grants[0]}` };
+  const mounts = { '/ws': `rw ${grants[0]}` };
   expect(jobs).toMatchObject([
     { grant: grants[1], method: 'run', code: 'exit', status: 4, mounts, usage, argc: 1, args: expect.any(String) },
     { grant: grants[1], method: 'spawn', code: 'revoked', status: 137, mounts },

@@ -24,11 +24,11 @@ test('a subdirectory with fewer rights can lie in its own place; what does not e
   const folder = scratch();
   mkdirSync(join(folder, '.git'));
   const cap = await directory(folder);
-  const sh = await shell({ mounts: { '/work': cap, '/work/.git': await (await cap.subdir('.git')).readOnly() } });
+  const sh = await shell({ mounts: { '/ws': cap, '/ws/.git': await (await cap.subdir('.git')).readOnly() } });
   expect((await sh.run('echo 1 > a; echo 2 > .git/hook || echo refused')).stdout).toBe('refused\n');
   rmSync(join(folder, '.git'), { recursive: true });
   expect(await code(sh.run('true'))).toMatch(/E_MOUNT_CONFLICT|E_MOUNT_STALE/);
-  const other = await shell({ mounts: { '/work': cap, '/work/none': await directory() } });
+  const other = await shell({ mounts: { '/ws': cap, '/ws/none': await directory() } });
   expect(await code(other.run('true'))).toBe('E_MOUNT_CONFLICT');
 });
 
@@ -41,7 +41,7 @@ test('places that are the world’s own, twice the same, or no places are refuse
     ]);
   for (const at of ['work', '', '/a/../b', '/a//b', './a', '/a\0', '/.', `/${'x'.repeat(300)}`])
     expect([at, await code(shell({ mounts: { [at]: cap } }))]).toEqual([at, 'invalid']);
-  expect(await code(shell({ mounts: { '/work': cap, '/work/': cap } }))).toBe('E_MOUNT_CONFLICT');
+  expect(await code(shell({ mounts: { '/ws': cap, '/ws/': cap } }))).toBe('E_MOUNT_CONFLICT');
 });
 
 test('a cap that is more than a directory, read-only or not, is not mounted; nor is one of somebody else', async () => {
@@ -53,18 +53,18 @@ test('a cap that is more than a directory, read-only or not, is not mounted; nor
     { ...cap },
     {} as FsCap,
   ];
-  for (const one of bad) expect(await code(shell({ mounts: { '/work': one } }))).toBe('E_NOT_MOUNTABLE');
-  expect(await code(makeShellCap({ mounts: { '/work': 'x' as never } }))).toBe('E_NOT_MOUNTABLE');
+  for (const one of bad) expect(await code(shell({ mounts: { '/ws': one } }))).toBe('E_NOT_MOUNTABLE');
+  expect(await code(makeShellCap({ mounts: { '/ws': 'x' as never } }))).toBe('E_NOT_MOUNTABLE');
 });
 
 test('a directory that is deleted is stale; one that is closed takes its jobs with it', async () => {
   const folder = scratch();
   const gone = await directory(join(folder, 'gone'));
-  const sh = await shell({ mounts: { '/work': gone } });
+  const sh = await shell({ mounts: { '/ws': gone } });
   rmSync(join(folder, 'gone'), { recursive: true });
   expect(await code(sh.run('true'))).toBe('E_MOUNT_STALE');
   const cap = await directory(join(folder, 'kept'));
-  const other = await shell({ mounts: { '/work': cap } });
+  const other = await shell({ mounts: { '/ws': cap } });
   const job = await other.spawn('trap "" TERM; sleep 16.1803');
   await cap.close();
   // Whoever closed it may count on it: nobody writes there any more.
@@ -75,7 +75,7 @@ test('a directory that is deleted is stale; one that is closed takes its jobs wi
 
 test('closing a directory waits for the job that has it, also one that is only being started', async () => {
   const cap = await directory();
-  const sh = await shell({ mounts: { '/work': cap } });
+  const sh = await shell({ mounts: { '/ws': cap } });
   const runs = Array.from({ length: 12 }, () => code(sh.run('sleep 14.1421')));
   await later();
   await cap.close();

@@ -7,7 +7,7 @@
  */
 
 import type { Readable } from 'node:stream';
-import { type ByteSource, CapError, mutant } from '@hob/vat';
+import { type ByteSource, CapError, handOver, mutant } from '@hob/vat';
 
 export const KEPT: number = 512 * 1024;
 const WINDOW = 128 * 1024;
@@ -208,7 +208,7 @@ export class Outlet {
         const [bytes, next] = this.kept.read(this.#offset, max);
         this.#offset = next;
         this.#flow();
-        return bytes;
+        return handOver(bytes);
       }
       if (this.#over) return undefined;
       this.#flow();

@@ -11,13 +11,13 @@ const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve
 
 test('a command that fails is a status, with what it wrote and what it used', async () => {
   const folder = scratch();
-  const sh = await shell({ mounts: { '/work': await directory(folder) }, env: { WHO: 'you' } });
+  const sh = await shell({ mounts: { '/ws': await directory(folder) }, env: { WHO: 'you' } });
   const { usage, ...ended } = await sh.run('pwd; echo "hello $WHO"; echo new > b; cat; echo no >&2; exit 7', {
     stdin: 'given\n',
   });
   expect(ended).toEqual({
     status: 7,
-    stdout: '/work\nhello you\ngiven\n',
+    stdout: '/ws\nhello you\ngiven\n',
     stderr: 'no\n',
     truncated: false,
     ended: 'exit',
@@ -106,7 +106,7 @@ test('limits that the sandbox keeps are told by name', async () => {
 
 test('a program waits for who reads slowly, and its output arrives whole', async () => {
   const folder = scratch();
-  const sh = await shell({ mounts: { '/work': await directory(folder) } });
+  const sh = await shell({ mounts: { '/ws': await directory(folder) } });
   const job = await sh.spawn('for i in $(seq 40); do head -c 100000 /dev/zero | tr "\\0" x; echo $i > at; done');
   expect((await job.stdout.next(10))?.length).toBe(10);
   // It has come to a stand: the same place, looked at again and again while others may run.
@@ -197,18 +197,18 @@ test('closing what was attenuated leaves what it was made of', async () => {
 test('describe tells what there is, and nothing of the host', async () => {
   const folder = scratch();
   const cap = await directory(folder);
-  const sh = await shell({ mounts: { '/work': cap, '/ro': await cap.readOnly() }, env: { TOKEN: 'secret' } });
+  const sh = await shell({ mounts: { '/ws': cap, '/ro': await cap.readOnly() }, env: { TOKEN: 'secret' } });
   const said = await sh.describe();
   expect(said).toMatchObject({
     shell: '/bin/bash',
-    mounts: { '/work': 'rw', '/ro': 'ro' },
-    cwd: '/work',
+    mounts: { '/ws': 'rw', '/ro': 'ro' },
+    cwd: '/ws',
     env: ['TOKEN'],
     limits: { wallMs: 120_000, processes: 512 },
     network: 'none',
   });
   expect(JSON.stringify(said)).not.toMatch(/secret|hob-shell-/);
-  expect((await sh.run('env; ls -la / /work')).stdout).not.toContain('hob-shell-');
+  expect((await sh.run('env; ls -la / /ws')).stdout).not.toContain('hob-shell-');
 });
 
 test('more jobs than places wait for one, in order, and too many are refused', async () => {
@@ -249,9 +249,7 @@ test('a mount that is a file, a secret of another folder, or a name in the text 
   const folder = scratch();
   const other = scratch();
   writeFileSync(join(other, 'secret'), 'canary');
-  const sh = await shell({ mounts: { '/work': await directory(folder) } });
-  const { stdout } = await sh.run(
-    `cat ${other}/secret; ln -s ${other}/secret l; cat l; cat /work/../..${other}/secret`,
-  );
+  const sh = await shell({ mounts: { '/ws': await directory(folder) } });
+  const { stdout } = await sh.run(`cat ${other}/secret; ln -s ${other}/secret l; cat l; cat /ws/../..${other}/secret`);
   expect(stdout).toBe('');
 });
