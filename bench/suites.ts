@@ -7,5 +7,6 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   durable: () => import('./durable.ts'),
   fs: () => import('./fs.ts'),
   revocable: () => import('./revocable.ts'),
+  sessions: () => import('./sessions.ts'),
   vat: () => import('./vat.ts'),
 };

@@ -252,6 +252,11 @@ export const MUTANTS: readonly Mutant[] = [
   },
   { name: 'narrow', breaks: 'to narrow can widen', tests: ['packages/revocable/src/change.test.ts'] },
   {
+    name: 'durable-batch',
+    breaks: 'turns run on while the disk is behind, and commits grow with what waits',
+    tests: ['packages/vat/src/durable/batch.test.ts'],
+  },
+  {
     name: 'first',
     breaks: 'messages and alarms of the last process go on before what was to run first',
     tests: ['packages/vat/src/durable/first.test.ts'],

@@ -34,6 +34,7 @@ export class Account implements Meter {
   lines = 0;
   turnMs = 0;
   #hourEnds = Number.NEGATIVE_INFINITY;
+  readonly #errors = new Map<Holding, CapError>();
 
   constructor(name: string, limits: Readonly<Record<string, number>> = {}) {
     this.name = name;
@@ -63,12 +64,23 @@ export class Account implements Meter {
 
   charge(budget: Holding, amount: number): void {
     const next = this[budget] + amount;
-    if (next > this.#limits[budget] && amount > 0 && !unlimited)
-      throw new CapError(
-        'limit',
-        `the meter "${this.name}" allows ${this.#limits[budget]} ${budget}: release some, or ask for a larger budget`,
-      );
+    if (next > this.#limits[budget] && amount > 0 && !unlimited) throw this.#over(budget);
     this[budget] = next;
+  }
+
+  /** One for all: to make an error is to write down a stack, and who is over the limit may go on asking as fast as it likes. */
+  #over(budget: Holding): CapError {
+    let error = this.#errors.get(budget);
+    if (error === undefined) {
+      error = Object.freeze(
+        new CapError(
+          'limit',
+          `the meter "${this.name}" allows ${this.#limits[budget]} ${budget}: release some, or ask for a larger budget`,
+        ),
+      );
+      this.#errors.set(budget, error);
+    }
+    return error;
   }
 
   refund(budget: Holding, amount: number): void {

@@ -64,11 +64,28 @@ export class Scheduler {
   /** Called when no message is waiting. */
   readonly #rest: () => void;
 
+  /** Whether turns have to wait for the disk. */
+  readonly #full: () => boolean;
+  #held = false;
+
   /** `deliver` is told the time, and answers it: one reading of the clock a turn. */
-  constructor(tick: () => number, deliver: (message: Message, now: number) => number, rest: () => void = () => {}) {
+  constructor(
+    tick: () => number,
+    deliver: (message: Message, now: number) => number,
+    rest: () => void = () => {},
+    full: () => boolean = () => false,
+  ) {
     this.#tick = tick;
     this.#deliver = deliver;
     this.#rest = rest;
+    this.#full = full;
+  }
+
+  /** They need not wait any more. */
+  goOn(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    soon(this.#go);
   }
 
   post(message: Message): void {
@@ -104,10 +121,10 @@ export class Scheduler {
     }
     const until = this.#sliceStarted + slice;
     let now = started;
-    while (this.#busy.length > 0 && now < until) {
+    while (this.#busy.length > 0 && now < until && !this.#full()) {
       const lane = this.#busy.shift() as Lane;
       if (lane.deficit <= 0) lane.deficit += quantum;
-      while (!lane.empty && lane.deficit > 0 && now < until) {
+      while (!lane.empty && lane.deficit > 0 && now < until && !this.#full()) {
         const then = this.#deliver(lane.take(), now);
         lane.deficit -= then - now;
         now = then;
@@ -119,7 +136,8 @@ export class Scheduler {
     if (this.#busy.length === 0) {
       this.#awake = false;
       this.#rest();
-    } else
+    } else if (this.#full()) this.#held = true;
+    else
       afterOthers(() => {
         this.#sliceStarted = undefined;
         this.#run();

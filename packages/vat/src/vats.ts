@@ -194,6 +194,7 @@ class LiveVats implements Vats {
       this.#edge = new Edge({
         commit: through(commit),
         tick: () => clock.tick(),
+        room: () => this.#scheduler.goOn(),
         refuses: (lines) => (engine.full ? this.#refuses(lines) : undefined),
         lost: (why, keys) => this.#lose(why, keys),
       });
@@ -252,6 +253,7 @@ class LiveVats implements Vats {
         return over;
       },
       () => this.#rest(),
+      () => this.#edge?.full === true,
     );
     try {
       this.#left = this.#keeper?.onTheWay();

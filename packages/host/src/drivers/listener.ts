@@ -37,6 +37,8 @@ export function listen<Who>(port: number, { find, welcome, ask }: Inside<Who>): 
     noServer: true,
     maxPayload: largestFrame,
     perMessageDeflate: false,
+    // One frame of a connection at a time, then what the others sent: else one that floods is heard to its end first.
+    allowSynchronousEvents: false,
     handleProtocols: (offered) => chosenDialect([...offered]) ?? false,
   });
   const server = createServer(

@@ -14,6 +14,7 @@ function disk({ recovers = false } = {}) {
     commit: ({ cells, lines }, done) =>
       void commits.push({ writes: { cells: new Map(cells), lines: [...lines] }, done }),
     tick: () => now,
+    room: () => {},
     refuses: () => undefined,
     lost: (why, keys) => {
       failures.push(why);

@@ -6,7 +6,8 @@
  * waits. If a commit fails, no turn that is not durable ever happened: what waited for one never goes out, and is told so.
  *
  * Group commit: turns that end while a commit is under way form the next one. A batch closes when no message is waiting, or at
- * 256 turns, or 5 ms after its first turn; there are no other timers.
+ * 256 turns or half a million characters, or 5 ms after its first turn; there are no other timers. While one is under way and the next one is full, no turn runs: else
+ * batches grow with what waits, commits with them, and whoever asks for one durable turn waits for thousands of somebody else's.
  * After output commit in Strom and Yemini, Optimistic Recovery in Distributed Systems (1985).
  */
 import type { Barrier } from '../barrier.ts';
@@ -16,8 +17,11 @@ import type { Line } from '../turn.ts';
 
 const mostTurns = 256;
 const longestMs = 5;
+/** Characters of cells and lines that make a batch full. */
+const mostText = 512 << 10;
 
 const readsAhead = mutant('durable-read-only');
+const gathers = mutant('durable-batch');
 
 /** What one commit writes: cells by key, `undefined` deletes. */
 export interface Writes {
@@ -37,6 +41,8 @@ export class Batch implements Writes, Barrier {
   readonly cells: Map<string, string | undefined> = new Map();
   readonly lines: Line[] = [];
   turns: number = 0;
+  /** About how many characters it writes. */
+  text: number = 0;
   #outputs: Output[] = [];
   #state: 'waiting' | 'durable' | 'lost' = 'waiting';
   #why: CapError | undefined;
@@ -89,6 +95,8 @@ export type Commit = (writes: Writes, done: (error: unknown) => void) => void;
 export interface Ground {
   readonly commit: Commit;
   tick(): number;
+  /** A commit is over: turns may run that waited because a batch was full. */
+  room(): void;
   /** Why these may not be committed now: the disk is full. */
   refuses(lines: readonly Line[]): CapError | undefined;
   /**
@@ -97,6 +105,8 @@ export interface Ground {
    */
   lost(why: CapError, keys: ReadonlySet<string>): boolean;
 }
+
+const isFull = ({ turns, text }: Batch): boolean => turns >= mostTurns || text >= mostText;
 
 export class Edge {
   readonly #ground: Ground;
@@ -122,7 +132,11 @@ export class Edge {
     if (refused !== undefined) return this.#never(refused);
     const batch = this.#batch();
     batch.turns += 1;
-    for (const [key, value] of cells ?? []) batch.cells.set(key, value);
+    for (const [key, value] of cells ?? []) {
+      batch.cells.set(key, value);
+      batch.text += key.length + (value?.length ?? 0);
+    }
+    for (const line of lines) batch.text += line.args?.bytes.length ?? 0;
     // Sent and taken in one batch: the disk need never hear of it, for a message's key is used once.
     if (taken !== undefined && !batch.cells.delete(taken)) batch.cells.set(taken, undefined);
     batch.lines.push(...lines);
@@ -147,6 +161,11 @@ export class Edge {
     return this.#why;
   }
 
+  /** No more turns before the commit that is under way is over. */
+  get full(): boolean {
+    return this.#flying !== undefined && this.#open !== undefined && isFull(this.#open) && !gathers;
+  }
+
   /** The latest batch that is not on the disk yet: what an observer of now may have seen. */
   newest(): Batch | undefined {
     return this.#open ?? this.#flying;
@@ -169,7 +188,7 @@ export class Edge {
   afterTurn(idle: boolean): void {
     const batch = this.#open;
     if (batch === undefined || this.#flying !== undefined) return;
-    if (idle || batch.turns >= mostTurns || this.#ground.tick() - this.#openedAt >= longestMs) this.#fly(batch);
+    if (idle || isFull(batch) || this.#ground.tick() - this.#openedAt >= longestMs) this.#fly(batch);
   }
 
   /** Fulfilled when every turn before now is durable. */
@@ -212,10 +231,14 @@ export class Edge {
     this.#flying = batch;
     this.#ground.commit(batch, (error) => {
       this.#flying = undefined;
-      if (error !== undefined) return this.#lose(batch);
+      if (error !== undefined) {
+        this.#lose(batch);
+        return this.#ground.room();
+      }
       batch.done(undefined);
       // What gathered meanwhile is the next group; a lone turn waits for nobody.
       if (this.#flying === undefined && this.#open !== undefined) this.#fly(this.#open);
+      this.#ground.room();
     });
   }
 
