@@ -3,6 +3,7 @@ import type { Suite } from './measure.ts';
 
 export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Suite }>>> = {
   'as-shipped': () => import('./as-shipped.ts'),
+  asking: () => import('./asking.ts'),
   captp: () => import('./captp.ts'),
   durable: () => import('./durable.ts'),
   fs: () => import('./fs.ts'),

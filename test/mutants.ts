@@ -14,6 +14,115 @@ export interface Mutant {
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'answer-digest',
+    breaks: 'an answer counts whatever digest it names',
+    tests: ['packages/host/src/powerbox/request.test.ts', 'packages/host/src/powerbox/gate.test.ts'],
+  },
+  {
+    name: 'answer-granter',
+    breaks: 'a granter can answer requests of sessions that do not name them',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'answer-late',
+    breaks: 'an answer counts after the request’s deadline',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'answer-live',
+    breaks: 'a call of a grant that has ended is let go on',
+    tests: ['packages/host/src/powerbox/gate.test.ts'],
+  },
+  {
+    name: 'answer-stale',
+    breaks: 'a yes counts although the file has changed since it was shown',
+    tests: ['packages/host/src/powerbox/gate.test.ts'],
+  },
+  {
+    name: 'judge-grants',
+    breaks: 'a proposal of a judge is a yes',
+    tests: ['packages/host/src/powerbox/judge.test.ts'],
+  },
+  {
+    name: 'request-alone',
+    breaks: 'a request stays although nobody waits for it any more',
+    tests: ['packages/host/src/powerbox/gate.test.ts'],
+  },
+  {
+    name: 'request-asker',
+    breaks: 'requests outlive the session that asked',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'request-deadline',
+    breaks: 'a request never runs out',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'request-digest',
+    breaks: 'all requests have the same digest',
+    tests: ['packages/host/src/powerbox/request.test.ts', 'packages/host/src/powerbox/gate.test.ts'],
+  },
+  {
+    name: 'request-group',
+    breaks: 'the same is asked many times over',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'request-lasting',
+    breaks: 'a lasting no lasts until it is asked again',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'request-limit',
+    breaks: 'a session may ask as often as it likes',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'request-mark',
+    breaks: 'the agent’s words stand there as if they were ours',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'request-once',
+    breaks: 'a request stays open after its answer',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
+  {
+    name: 'request-pin',
+    breaks: 'a write goes on whatever has become of the file since the yes',
+    tests: ['packages/host/src/powerbox/gate.test.ts'],
+  },
+  {
+    name: 'request-restart',
+    breaks: 'requests of an earlier process can be answered',
+    tests: ['packages/host/src/powerbox/restart.test.ts'],
+  },
+  {
+    name: 'request-stale',
+    breaks: 'what cannot be pinned is not looked at again after the yes',
+    tests: ['packages/host/src/powerbox/gate.test.ts'],
+  },
+  {
+    name: 'request-versions',
+    breaks: 'the digest does not tell one version of a file from another',
+    tests: ['packages/host/src/powerbox/gate.test.ts'],
+  },
+  {
+    name: 'words-escape',
+    breaks: 'the words of others are shown as they came',
+    tests: [
+      'packages/host/src/powerbox/words.test.ts',
+      'packages/host/src/powerbox/request.test.ts',
+      'packages/host/src/powerbox/gate.test.ts',
+    ],
+  },
+  {
+    name: 'words-lookalike',
+    breaks: 'letters that pass for others are not pointed out',
+    tests: ['packages/host/src/powerbox/words.test.ts'],
+  },
+  {
     name: 'captp-empty',
     breaks: 'empty binary frames cost their sender nothing',
     tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],

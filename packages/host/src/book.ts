@@ -6,6 +6,7 @@
  */
 import type { Gate } from '@hob/revocable';
 import { CapError, type Definition, define, type Table, table } from '@hob/vat';
+import type { Asker, Pending } from './powerbox/pending.ts';
 import type { World } from './world.ts';
 
 /** What a session holds under a petname. The row stays when the grant is over: a petname is never bound anew. */
@@ -49,6 +50,8 @@ export interface Kept {
   readonly offered: string;
   /** The grant that it hangs under. */
   readonly parent: string | undefined;
+  /** The digest of the request that was approved; also of what hangs under it. */
+  readonly act?: string;
   readonly gate: Gate;
 }
 
@@ -84,6 +87,18 @@ export interface Published {
   readonly wallDeadline: number;
 }
 
+/** What the host knows of an offer of this process. */
+export interface Offered {
+  /** Another object under the same name has another number. */
+  readonly number: number;
+  /** Its methods, where they can be seen. */
+  readonly methods: readonly string[] | undefined;
+  /** Those that change nothing. */
+  readonly reads: readonly string[];
+  /** Its calls are those of a directory cap: what they would change can be shown. */
+  readonly directory: boolean;
+}
+
 export interface Book {
   readonly rooms: Table<Room>;
   /** The sessions that hang under none: their ids, by name. */
@@ -97,6 +112,16 @@ export interface Book {
   readonly counts: Table<number>;
   readonly world: Table<World>;
   readonly facts: Table<string>;
+  /** By the names of offers. */
+  readonly offered: Table<Offered>;
+  /** What waits for a granter; the same by `ASKER DIGEST`; what is refused for good, and why, by the same. */
+  readonly requests: Table<Pending>;
+  readonly asked: Table<string>;
+  readonly refusals: Table<string>;
+  /** How much the session that pays has asked. */
+  readonly askers: Table<Asker>;
+  /** The one actor that looks after requests. */
+  readonly powerbox: Table<object>;
 }
 
 export interface House {
@@ -149,6 +174,24 @@ export function bookOf(house: House): Book {
     },
     get facts() {
       return get<string>('facts');
+    },
+    get offered() {
+      return get<Offered>('offered');
+    },
+    get requests() {
+      return get<Pending>('requests');
+    },
+    get asked() {
+      return get<string>('asked');
+    },
+    get refusals() {
+      return get<string>('refusals');
+    },
+    get askers() {
+      return get<Asker>('askers');
+    },
+    get powerbox() {
+      return get<object>('powerbox');
     },
   };
 }

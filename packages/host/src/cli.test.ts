@@ -128,7 +128,7 @@ test('without the secret nothing is shown or done: wrong, empty, not in the firs
 }, 30_000);
 
 test('what it does not understand is the usage or one line, before any secret is asked for', async () => {
-  const tries = [[], ['grants', 'x'], ['revoke'], ['ledger', 'burn']];
+  const tries = [[], ['grants', 'x'], ['revoke'], ['request'], ['approve', 'q001'], ['refuse'], ['ledger', 'burn']];
   for (const { code: ended, said } of await Promise.all(tries.map((args) => hob(args, '')))) {
     expect(ended).toBe(2);
     expect(said).toMatch(/COMMAND/);

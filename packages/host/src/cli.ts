@@ -13,11 +13,12 @@ import { writeLines } from './drivers/export-file.ts';
 import { end, holdsState } from './drivers/life.ts';
 import { isState, orderStop, readNote, removeNote, stopOrder } from './drivers/state-dir.ts';
 import type { Grant, Granter } from './grants.ts';
+import { approve, refuse, requestUsage, showRequest, showRequests } from './powerbox/commands.ts';
 
 const usage = `npm run hob -- COMMAND [--state DIR]
   grants                    the live grants, with uses and time left
   revoke ID                 end one
-  sturdyref mint SESSION PETNAME [--uses N] [--for MINUTES | --until DATE]
+${requestUsage}  sturdyref mint SESSION PETNAME [--uses N] [--for MINUTES | --until DATE]
                             a secret that opens this cap of that session, for whoever has it: shown once
   sturdyref list            the grants that have one
   sturdyref rotate ID       another secret for it; the old one ends when the new one is first used
@@ -40,6 +41,7 @@ function given(): {
     readonly uses?: string | undefined;
     readonly for?: string | undefined;
     readonly until?: string | undefined;
+    readonly lasting?: boolean | undefined;
     readonly help?: boolean | undefined;
   };
   readonly positionals: readonly string[];
@@ -53,6 +55,7 @@ function given(): {
         uses: { type: 'string' },
         for: { type: 'string' },
         until: { type: 'string' },
+        lasting: { type: 'boolean' },
         help: { type: 'boolean' },
       },
     });
@@ -80,6 +83,12 @@ async function main(): Promise<number> {
       return 0;
     });
   if (command === 'trust') return withGranter((granter) => trust(granter, rest));
+  const [id = '', second = ''] = rest;
+  if (command === 'requests' && rest.length === 0) return withGranter((granter) => showRequests(granter, out));
+  if (command === 'request' && rest.length === 1) return withGranter((granter) => showRequest(granter, id, out));
+  if (command === 'approve' && rest.length === 2) return withGranter((granter) => approve(granter, id, second, out));
+  if (command === 'refuse' && rest.length >= 1)
+    return withGranter((granter) => refuse(granter, id, rest.slice(1).join(' '), values.lasting === true, out));
   if (command === 'stop' && rest.length === 0) return stop(Number(values.wait ?? 10) * 1000);
   if (command === 'ledger' && rest[0] === 'verify' && rest.length === 2)
     return tell(await verifyLedger({ file: resolve(rest[1] as string) }));

@@ -4,6 +4,9 @@ import type { AnyDefinition } from '@hob/vat';
 import { HouseActor } from './book.ts';
 import { GranterActor } from './grants.ts';
 import { LedgerReaderActor } from './ledger-reader.ts';
+import { GateAskActor } from './powerbox/gate.ts';
+import { JudgeActor } from './powerbox/judge.ts';
+import { PowerboxActor } from './powerbox/powerbox.ts';
 import { SessionActor } from './sessions.ts';
 
 export const definitions: readonly AnyDefinition[] = Object.freeze([
@@ -12,4 +15,7 @@ export const definitions: readonly AnyDefinition[] = Object.freeze([
   SessionActor,
   GranterActor,
   LedgerReaderActor,
+  PowerboxActor,
+  GateAskActor,
+  JudgeActor,
 ]);

@@ -51,6 +51,7 @@ export function grantBelow(
   const timed = terms.for !== undefined || terms.until !== undefined;
   const left = Math.min(longestTerm, Math.max(1, until - wallTime()));
   const id = grantId(book);
+  const human = above.act === undefined ? {} : { act: above.act };
   const { cap, gate } = grantOf(holding.cap, !timed && lasting ? { ...terms, until } : terms, id, {
     about: {
       session: session.id,
@@ -61,6 +62,7 @@ export function grantBelow(
       chain: chainText(book, session),
     },
     otherwise: left,
+    ...human,
   });
   const kept: Kept = {
     id,
@@ -69,6 +71,7 @@ export function grantBelow(
     granter: above.granter,
     offered: above.offered,
     parent: above.id,
+    ...human,
     gate,
   };
   return { kept, cap, holding };

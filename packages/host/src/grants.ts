@@ -4,15 +4,19 @@
  * Promise: a granter grants only what the host offers, only to sessions that name it, and every grant has a deadline. Ending one
  * is a message away; when it answers, no driver works under the grant any more. Another granter's sessions are as absent as those that never were.
  */
-import { type GateState, grantOf, longestTerm, type Terms } from '@hob/revocable';
-import { CapError, type Definition, define, E, mutant, spawn, wallTime } from '@hob/vat';
-import { type Book, bookOf, chainText, type House, type Kept, type Room } from './book.ts';
-import { type Act, grantId, hold, stateOf } from './c-list.ts';
+import type { GateState, Terms } from '@hob/revocable';
+import { CapError, type Definition, define, E, mutant, spawn } from '@hob/vat';
+import { type Book, bookOf, type House, type Kept, type Room } from './book.ts';
+import { type Act, stateOf } from './c-list.ts';
 import { handOn } from './delegation.ts';
+import { giveOut } from './give.ts';
 import { type LedgerReader, LedgerReaderActor } from './ledger-reader.ts';
-import { checkName } from './names.ts';
+import { type Answer, answer } from './powerbox/answers.ts';
+import { inbox, type Request } from './powerbox/inbox.ts';
+import { type Judge, JudgeActor } from './powerbox/judge.ts';
 import { allOf, endRoom } from './sessions.ts';
 import { exchange, mint, putOut, sturdyrefsOf } from './sturdyrefs.ts';
+import type { GrantTerms } from './terms.ts';
 
 /** A grant, as data. `until` in ms since 1970. */
 export interface Grant {
@@ -28,10 +32,6 @@ export interface Grant {
   readonly usesLeft?: number;
   readonly until: number;
 }
-
-/** `once`: one use; `session`: until the session ends; `permanent`: for 90 days, over boots, each outcome in the ledger. */
-export type Scope = 'once' | 'session' | 'permanent';
-export type GrantTerms = Terms & { readonly scope?: Scope };
 
 /** What a granter's connection bootstraps as. */
 export interface Granter {
@@ -78,6 +78,15 @@ export interface Granter {
   sessions(after?: string): readonly { readonly id: string; readonly name: string; readonly parent?: string }[];
   /** Ends a session, and those under it. */
   end(session: string, why?: string): Promise<void> | undefined;
+  /** What its sessions ask and nobody has answered: in pages, after the id of the last one of the page before. */
+  inbox(after?: string): Promise<readonly Request[]>;
+  /**
+   * Answers the request whose digest it names, once: with a grant on these terms (`{}` lets a gated call go on), or no, once or lasting. Errors:
+   * `no-such-object` (not asked any more), `denied` (something else is asked), `STALE` (what was shown has changed: it is asked anew), `expired`.
+   */
+  answer(request: string, act: Answer): Promise<void> | undefined;
+  /** Sees, proposes and refuses; has no method that grants. */
+  judge(): Judge;
   /** The host's ledger, to read and verify: the lines of this granter's sessions, and those of no session. */
   ledger(): LedgerReader;
 }
@@ -96,33 +105,6 @@ export function look(book: Book, kept: Kept): Grant {
     ...(usesLeft === undefined ? {} : { usesLeft }),
     until,
   };
-}
-
-/** The terms that a scope and terms come to, and how long a grant lasts that says nothing of time. */
-function scoped(given: GrantTerms): { readonly terms: Terms; readonly otherwise?: number } {
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new CapError('invalid', 'the terms of a grant are a record such as {uses: 1, for: 60000}');
-  const { scope, ...terms } = given;
-  const refuse = (what: string): never => {
-    throw new CapError('invalid', what);
-  };
-  switch (scope) {
-    case undefined:
-      // N uses and no time: they end with their session.
-      return terms.uses === undefined ? { terms } : { terms, otherwise: longestTerm };
-    case 'once':
-      if (terms.uses !== undefined && terms.uses !== 1) refuse('once is one use: leave out uses, or the scope');
-      return { terms: { ...terms, uses: 1 }, otherwise: longestTerm };
-    case 'session':
-      if (terms.for !== undefined || terms.until !== undefined)
-        refuse('a grant for the session ends with it: leave out the time, or the scope');
-      return { terms, otherwise: longestTerm };
-    case 'permanent':
-      if (terms.for !== undefined) refuse('a permanent grant ends at a date: give until, or no time for 90 days');
-      return { terms: { until: wallTime() + longestTerm, ...terms, audited: true } };
-    default:
-      return refuse('scope is once, session or permanent');
-  }
 }
 
 const page = 100;
@@ -168,19 +150,7 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       grant(session, petname, offered, given) {
         const book = bookOf(house);
         const room = mine(book, session);
-        checkName(petname, 'a petname');
-        const inner = typeof offered === 'string' ? book.offers.get(offered) : undefined;
-        if (inner === undefined) throw new CapError('no-such-object', 'the host offers nothing of that name');
-        const { terms, otherwise } = scoped(given);
-        const id = grantId(book);
-        const chain = room.parent === undefined ? {} : { chain: chainText(book, room) };
-        const { cap, gate } = grantOf(inner, terms, id, {
-          about: { session, petname, ...act, offered, ...chain } as Readonly<Record<string, string>>,
-          ...(otherwise === undefined ? {} : { otherwise }),
-        });
-        const kept: Kept = { id, session, petname, granter: name, offered, parent: undefined, gate };
-        hold(book, room, petname, cap, kept);
-        return look(book, kept);
+        return look(book, giveOut(book, house, room, { petname, offered, given, act }).kept);
       },
       delegate(from, petname, to, options = {}) {
         const book = bookOf(house);
@@ -260,6 +230,9 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
         const book = bookOf(house);
         return endRoom(book, mine(book, session), act, short(why));
       },
+      inbox: (after) => inbox(house, names, after),
+      answer: (request, said) => answer(house, names, act, request, said),
+      judge: () => spawn(JudgeActor(name, house)),
       ledger: () => spawn(LedgerReaderActor(name, house)),
     };
   },

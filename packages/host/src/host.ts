@@ -40,7 +40,7 @@ import {
   verifyLedger,
   type WireFault,
 } from '@hob/vat';
-import { type Bearer, type Book, bookOf, eraOf, type House, HouseActor, type Room } from './book.ts';
+import { type Bearer, type Book, bookOf, eraOf, type House, HouseActor, next, type Room } from './book.ts';
 import { definitions } from './definitions.ts';
 import { type Listener, listen } from './drivers/listener.ts';
 import { openStateDir, orderStop, stopDone, stopOrder } from './drivers/state-dir.ts';
@@ -48,6 +48,9 @@ import { type Granter, GranterActor } from './grants.ts';
 import { LedgerView } from './ledger-reader.ts';
 import { checkName } from './names.ts';
 import { type Asked, callObject, noObject, type Said } from './object-call.ts';
+import { offeredOf } from './powerbox/offered.ts';
+import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
+import { Waiters } from './powerbox/waiters.ts';
 import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
 import { revokeAll, stopFirst } from './stop.ts';
 import { callerOf, openSturdyref } from './sturdyrefs.ts';
@@ -128,6 +131,8 @@ export interface HostOptions {
   readonly observe?: (fault: WireFault) => void;
   /** How long a session is kept after its last connection was lost: 10 minutes. */
   readonly graceMs?: number;
+  /** How long a request waits for an answer: an hour. */
+  readonly requestMs?: number;
   /** Of actors that the program offers and that are to last. */
   readonly definitions?: readonly AnyDefinition[];
 }
@@ -158,9 +163,11 @@ interface Link {
 }
 
 export async function openHost(options: HostOptions): Promise<Host> {
-  const { stateDir, clock = systemClock(), random = systemRandom, graceMs = 600_000 } = options;
+  const { stateDir, clock = systemClock(), random = systemRandom, graceMs = 600_000, requestMs = 3_600_000 } = options;
   if (!(typeof graceMs === 'number' && graceMs >= 0 && graceMs <= longestTimer))
     throw new CapError('invalid', 'graceMs is a number of ms, 24 days at the most');
+  if (!(typeof requestMs === 'number' && requestMs > 0 && requestMs <= longestTimer))
+    throw new CapError('invalid', 'requestMs is a number of ms above 0, 24 days at the most');
   openStateDir(stateDir);
   const store = await openStore({ path: stateDir });
   let vats: Vats | undefined;
@@ -171,7 +178,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     const vat = vats.vat('host');
     const house = await vat.root('house', () => HouseActor({}));
     const { observe } = options;
-    const host = new LiveHost({ stateDir, store, vats, vat, house, random, clock, graceMs, observe });
+    const host = new LiveHost({ stateDir, store, vats, vat, house, random, clock, graceMs, requestMs, observe });
     await host.start();
     return host;
   } catch (error) {
@@ -194,6 +201,7 @@ interface Parts {
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
   readonly graceMs: number;
+  readonly requestMs: number;
   readonly observe: HostOptions['observe'];
 }
 
@@ -207,8 +215,13 @@ class LiveHost implements Host {
   readonly #random: (bytes: number) => Uint8Array;
   readonly #clock: Clock;
   readonly #graceMs: number;
+  readonly #requestMs: number;
+  /** Who waits for a granter. */
+  readonly #waiters = new Waiters((request) => this.#alone(request));
   readonly #links = new Set<Link>();
   readonly #meters = new Map<string, Meter>();
+  /** What was offered in this process. */
+  readonly #named = new Set<string>();
   readonly #listeners = new Set<Listener>();
   readonly #ends = new Map<string, PromiseWithResolvers<void>>();
   /** Sessions whose last connection was lost, and how to stop the clock. */
@@ -218,7 +231,7 @@ class LiveHost implements Host {
   #era = '';
   #closing = false;
 
-  constructor({ stateDir, store, vats, vat, house, random, clock, graceMs, observe }: Parts) {
+  constructor({ stateDir, store, vats, vat, house, random, clock, graceMs, requestMs, observe }: Parts) {
     this.#stateDir = stateDir;
     this.#observe = observe;
     this.#store = store;
@@ -228,6 +241,7 @@ class LiveHost implements Host {
     this.#random = random;
     this.#clock = clock;
     this.#graceMs = graceMs;
+    this.#requestMs = requestMs;
     this.#view = new LedgerView(store);
   }
 
@@ -251,11 +265,21 @@ class LiveHost implements Host {
         ended: ([sessions]) => this.#ended(sessions),
         lines: ([granter, from]) => this.#view.lines(granter, from),
         verify: () => verifyLedger(this.#store),
+        wait: ([request, asker, of], call) => this.#waiters.wait(request, asker, of, call),
+        decide: ([request, verdict]) => this.#waiters.decide(request, verdict),
+        waiting: ([requests]) => this.#waiters.waiting(requests),
+        behind: ([request]) => this.#waiters.behind(request),
+        under: (_args, { cause }) => cause,
       },
-      { name: `hob-host:${this.#era}`, reads: ['secret', 'objectId', 'lines', 'verify'] },
+      {
+        name: `hob-host:${this.#era}`,
+        // Not `waiting` and `behind`: they would go ahead of the `wait` that they are about.
+        reads: ['secret', 'objectId', 'lines', 'verify', 'under'],
+      },
     );
     const left = await this.#turn((book) => {
       book.world.set('world', world as never);
+      openPowerbox(book, this.#house, this.#requestMs);
       return [...book.rooms.entries()].filter(([, { entered }]) => entered).map(([id]) => id);
     });
     for (const id of left) this.#graceBegins(id);
@@ -369,7 +393,14 @@ class LiveHost implements Host {
     const given = isReference(cap) ? cap : driverOf(cap, { name: lasting, reads: reads as never });
     const inStore = await this.#turn(() => lastingName(given) !== undefined);
     const reference = inStore ? given : named(lasting, given);
-    await this.#turn((book) => book.offers.set(name, reference));
+    const about = offeredOf(cap, reads);
+    await this.#turn((book) => {
+      // The first of a process takes the place of that of the process before; after that another object is another cap.
+      const known = this.#named.has(name) ? undefined : book.offered.get(name)?.number;
+      book.offers.set(name, reference);
+      book.offered.set(name, { ...about, number: known ?? next(book, 'offers') });
+    });
+    this.#named.add(name);
   }
 
   async serve({
@@ -433,9 +464,11 @@ class LiveHost implements Host {
     }
     const link = { who, dialect, connection };
     this.#links.add(link);
+    this.#waiters.entered(who);
     connection.closed.then(({ code }) => {
       this.#links.delete(link);
       const others = [...this.#links].some((other) => other.who === who);
+      if (!others) this.#waiters.left(who);
       if (session !== undefined && !others && code !== closeCodes.sessionEnded) this.#graceBegins(session);
     });
     // It may have ended while it was entered.
@@ -523,11 +556,16 @@ class LiveHost implements Host {
   #ended(sessions: readonly string[]): void {
     for (const id of sessions) {
       this.#graceEnds(id);
+      this.#waiters.ended(id);
       for (const { who, connection } of this.#links)
         if (who === id) connection.close('this session has ended', closeCodes.sessionEnded);
       this.#ends.get(id)?.resolve();
       this.#ends.delete(id);
     }
+  }
+
+  #alone(request: string): void {
+    if (!this.#closing) this.#turn((book) => checkRequest(book, request)).catch(() => {});
   }
 
   #graceBegins(id: string, ms: number = this.#graceMs): void {

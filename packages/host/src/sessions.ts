@@ -9,7 +9,10 @@ import { type Bearer, type Book, bookOf, chainText, eraOf, type House, next, typ
 import { type Act, heldBy, petnames } from './c-list.ts';
 import { handOn } from './delegation.ts';
 import { checkName } from './names.ts';
+import { forgetAsker, withdrawAll } from './powerbox/pending.ts';
+import { request } from './powerbox/request.ts';
 import { callerOf, forgetSturdyrefs } from './sturdyrefs.ts';
+import type { GrantTerms } from './terms.ts';
 import { resolveUrl } from './urls.ts';
 
 /** What an agent is given. `E(E(bootstrap).cap('workspace')).readText('a')` is one round trip. */
@@ -28,6 +31,12 @@ export interface SessionFace {
     readonly name: string;
     readonly caps: Readonly<Record<string, string>>;
   }): Promise<{ readonly id: string; readonly secret: string }>;
+  /**
+   * Asks a granter for more: `asks` names what the host offers, or a cap that it holds and wants more of; `why` is shown to a person as its own
+   * words. A promise for the cap; what is granted is in `caps()` too. Errors: `denied` (with what to ask for instead), `expired`, `limit`,
+   * `no-such-object`, `invalid`.
+   */
+  request(ask: { readonly asks: string; readonly terms: GrantTerms; readonly why: string }): Promise<object>;
   /** The new secret; the old one dies when the new one is first used. */
   rotate(): Promise<{ readonly secret: string }>;
 }
@@ -58,6 +67,7 @@ export const SessionActor: Definition<SessionFace, [house: House, id: string]> =
           return { id: made.id, secret };
         }) as never;
       },
+      request: (ask) => request(house, id, ask) as never,
       rotate: () => rotate(house, id) as never,
     };
   },
@@ -159,6 +169,7 @@ export function endRoom(book: Book, room: Room, act: Act, why: string): Promise<
       ended.push(callerOf(grant));
     }
     for (const [hash] of [...one.urls.entries()]) one.urls.delete(hash);
+    forgetAsker(book, one.id);
     for (const hash of [one.secret, one.nextSecret]) if (hash !== undefined) book.bearers.delete(hash);
     book.rooms.delete(one.id);
     const above = one.parent === undefined ? undefined : book.rooms.get(one.parent);
@@ -212,6 +223,7 @@ export function enter(book: Book, secret: string): Bearer | undefined {
 export function lapse(book: Book, id: string): boolean {
   const room = book.rooms.get(id);
   if (room === undefined) return false;
+  withdrawAll(book, id, 'disconnected', 'the connection was lost for too long: ask again');
   for (const [, { grant }] of room.held.entries()) {
     const look = book.grants.get(grant)?.gate.look();
     if (look?.lasting === true && (look.state === 'live' || look.state === 'suspended')) return true;

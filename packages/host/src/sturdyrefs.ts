@@ -17,6 +17,10 @@ const key = (session: string, grant: string): string => `${session}/${grant}`;
 /** Who entered with one is called so among the connections. */
 export const callerOf = (grant: string): string => `sturdyref:${grant}`;
 
+/** Who calls under that grant: who entered with its sturdyref, or the session itself. */
+export const callerUnder = (book: Book, session: string, grant: string): string =>
+  book.sturdyrefs.has(key(session, grant)) ? callerOf(grant) : session;
+
 /** Those of a session, by their grants. */
 export function sturdyrefsOf(book: Book, session: string): readonly (readonly [grant: string, row: SturdyRow])[] {
   const found: (readonly [string, SturdyRow])[] = [];

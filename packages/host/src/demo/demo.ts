@@ -30,6 +30,8 @@ export const sabotages: Readonly<Record<string, string>> = Object.freeze({
   origin: 'a web page cannot enter',
 });
 
+const asks = fileURLToPath(new URL('../../../../examples/ask-for-more.ts', import.meta.url));
+
 interface Step {
   readonly name: string;
   readonly ok: boolean;
@@ -119,6 +121,9 @@ async function play(
   say('\nThe granter, in a third process');
   await granterSteps(command, agent, step);
 
+  say('\nAsking for more');
+  await askingSteps(command, () => start('agent.ts', [asks], { env: { HOB_URL: ready.url, HOB_SECRET: ready.session.secret } }), step); // biome-ignore format: one line
+
   say('\nThe ledger');
   await ledgerSteps(command, folder, step);
 
@@ -201,6 +206,30 @@ async function granterSteps(
   step('the agent ends by itself', agentCode === 0, `exit code ${agentCode}`);
 }
 
+async function askingSteps(
+  command: (args: readonly string[]) => Program,
+  ask: () => Program,
+  step: Stepper,
+): Promise<void> {
+  // biome-ignore format: one line
+  const agent = ask();
+  await agent.line((line) => line.startsWith('asking:'));
+  let asked: string | undefined;
+  for (let tries = 0; asked === undefined && tries < 20; tries += 1) {
+    const requests = command(['requests']);
+    await requests.ended;
+    asked = requests.lines.find((line) => /^q\d/.test(line));
+  }
+  step('an agent asks for more, and the granter sees what for', asked?.includes('of which it holds “once”: once') === true, asked ?? 'nothing is asked'); // biome-ignore format: one line
+  const [id = 'none', digest = 'none'] = asked?.split(/ +/) ?? [];
+  const forged = command(['approve', id, 'a'.repeat(12)]);
+  step('a yes to something else does nothing', (await forged.ended) === 1, forged.lines.join(' '));
+  const approved = command(['approve', id, digest]);
+  const code = await approved.ended;
+  const got = await agent.line((line) => /^(?:granted|refused): /.test(line), 3000);
+  step('a yes to what was shown is what it waits for', code === 0 && got === 'granted: ["hello.txt"]', got ?? 'it still waits'); // biome-ignore format: one line
+}
+
 async function ledgerSteps(
   command: (args: readonly string[], secret?: string) => Program,
   folder: string,
@@ -221,7 +250,8 @@ async function ledgerSteps(
       has('"k":"refuse"', '"exhausted"') &&
       has('"k":"revoke"') &&
       has('"k":"refuse"', '"revoked"') &&
-      has('"k":"result"', '"PATH_ESCAPES"'),
+      has('"k":"result"', '"PATH_ESCAPES"') &&
+      has('"k":"approve"', '"surface":"wire"'),
     `${lines.split('\n').length - 1} lines exported`,
   );
   step('it holds no secret', !lines.includes('hob1_'), '');

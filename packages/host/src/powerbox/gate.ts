@@ -1,0 +1,123 @@
+/**
+ * Who decides about the calls of a gated grant: a granter, through the inbox.
+ *
+ * Promise: what goes on is the call that was shown, on the object that it was shown for, while the files that it would change are as they were
+ * shown; else it is asked anew. Whether a call waits its grant's terms say, and nothing in the call.
+ */
+import type { GatedCall, Judge } from '@hob/revocable';
+import { CapError, type Definition, define, E, mutant } from '@hob/vat';
+import { type Book, bookOf, chainOf, type House, type Kept, type Room, worldOf } from '../book.ts';
+import { callerUnder } from '../sturdyrefs.ts';
+import { digestOf } from './digest.ts';
+import { countAsk, file, waitFor } from './pending.ts';
+import { type Preview, previewOf, unchanged } from './preview.ts';
+import { argumentRows, flagsIn, methodText } from './shown.ts';
+import { words } from './words.ts';
+
+const asShown = mutant('request-stale');
+const unpinned = mutant('request-pin');
+
+export const GateAskActor: Definition<Judge, [house: House, grant: string]> = define(
+  'host.gate',
+  (_bcom, house, grant) => ({
+    ask: (call, of) =>
+      E.when(E(worldOf(bookOf(house))).under() as unknown as Promise<readonly string[]>, (under) =>
+        ask({ house, grant, call, of, under }, undefined),
+      ) as never,
+  }),
+);
+
+interface Gated {
+  readonly house: House;
+  readonly grant: string;
+  readonly call: GatedCall;
+  readonly of: object;
+  /** The grants that it was made under, outermost first. */
+  readonly under: readonly string[];
+}
+
+type Yes = boolean | { readonly with: readonly unknown[] };
+
+/** Made out of a directory by these, an object is one. */
+const dirSteps = /^(?:subdir|readOnly|only|except|withQuota)\(/;
+
+function isDirectory(book: Book, { offered }: Kept, { via }: GatedCall): boolean {
+  return book.offered.get(offered)?.directory === true && via.every((step) => dirSteps.test(step));
+}
+
+function keptOf(book: Book, grant: string | undefined): Kept {
+  const kept = grant === undefined ? undefined : book.grants.get(grant);
+  if (kept === undefined) throw new CapError('revoked', 'this grant has ended: ask for a new one');
+  return kept;
+}
+
+/** Who called: the outermost grant, and its session. */
+function askerOf(book: Book, { under, grant }: Gated): { readonly asking: Kept; readonly room: Room } {
+  const asking = keptOf(book, under[0] ?? grant);
+  const room = book.rooms.get(asking.session);
+  if (room === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
+  return { asking, room };
+}
+
+function ask(gated: Gated, stale: string | undefined): Promise<Yes> {
+  const { house, grant, call, of } = gated;
+  const book = bookOf(house);
+  // Before files are read for it.
+  if (stale === undefined) countAsk(book, askerOf(book, gated).room.payer);
+  const shown = isDirectory(book, keptOf(book, grant), call)
+    ? previewOf(of, call.method, call.args)
+    : E.when(true, (): Preview => ({ effect: '', seen: [], rows: [], odd: [] }));
+  return E.when(shown as Promise<Preview>, (preview) => wait(gated, preview, stale)) as unknown as Promise<Yes>;
+}
+
+function wait(gated: Gated, preview: Preview, stale: string | undefined): Promise<Yes> {
+  const { house, grant, call, of, under } = gated;
+  const book = bookOf(house);
+  const kept = keptOf(book, grant);
+  const { asking, room } = askerOf(book, gated);
+  const { method, args, via } = call;
+  const offer = book.offered.get(kept.offered)?.number ?? 0;
+  const directory = isDirectory(book, kept, call);
+  const steps = via.map((step) => words(step, 200).text);
+  const where = steps.length === 0 ? '' : `, in what ${steps.join(' and then ')} gave out`;
+  const does = preview.effect === '' ? `calls ${methodText(method)}` : preview.effect;
+  const id = file(book, {
+    kind: 'call',
+    session: kept.session,
+    asker: room.id,
+    payer: room.payer,
+    digest: digestOf({ cap: [under, grant, kept.offered, offer, via], method, data: args, seen: preview.seen }),
+    asks: asking.petname,
+    why: '',
+    offered: kept.offered,
+    offer,
+    terms: undefined,
+    method: method.slice(0, 64),
+    under: under.includes(grant) ? under : [...under, grant],
+    seen: preview.seen,
+    stale,
+    effect: `${does}, through “${kept.petname}”${where}`,
+    table: [
+      ['cap', `“${kept.petname}” of session ${kept.session}${where}`],
+      ['method', methodText(method)],
+      ...argumentRows(method, args, directory),
+      ...preview.rows,
+    ],
+    ...(preview.diff === undefined ? {} : { diff: preview.diff }),
+    permits: ['this one call, and nothing else'],
+    flags: flagsIn([method, args, via, preview.odd]),
+  });
+  return E.when(waitFor(book, id, callerUnder(book, room.id, asking.id), of), (verdict) => {
+    if (!('go' in verdict)) return ask(gated, id);
+    if (preview.pinned !== undefined && !unpinned) return { with: preview.pinned };
+    if (asShown || preview.seen.length === 0) return true;
+    // What cannot be pinned is looked at once more, as late as can be.
+    return E.when(unchanged(of, preview.seen), (same): Yes | Promise<Yes> => (same ? true : ask(gated, id)));
+  }) as unknown as Promise<Yes>;
+}
+
+/** The sessions from the first one down to who asked. */
+export function askersOf(book: Book, session: string): readonly string[] {
+  const room = book.rooms.get(session);
+  return room === undefined ? [session] : chainOf(book, room).map(({ id }) => id);
+}

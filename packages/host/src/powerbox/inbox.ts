@@ -1,0 +1,92 @@
+/**
+ * What a granter sees of what is asked.
+ *
+ * Promise: only of sessions that name them; and in words of ours. The agent's own reason stands apart and says whose words it is, also in a face
+ * that prints it without thinking.
+ */
+import { E, mutant, vatTime } from '@hob/vat';
+import { bookOf, type House, worldOf } from '../book.ts';
+import type { GrantTerms } from '../terms.ts';
+import type { Names } from './answers.ts';
+import { askersOf } from './gate.ts';
+import type { Pending, Proposal, Shown } from './pending.ts';
+import { quoted } from './words.ts';
+
+export interface Request extends Shown {
+  readonly id: string;
+  /** A grant is asked for, or a call of a gated grant waits. */
+  readonly kind: 'grant' | 'call';
+  /** The session whose granters decide. */
+  readonly session: string;
+  /** Who asks: the sessions from the first one down. */
+  readonly asker: readonly string[];
+  readonly asks: string;
+  /** Marked as the agent's words, escaped, cut. */
+  readonly why: string;
+  /** What would be granted; of a call, nothing. */
+  readonly terms?: GrantTerms;
+  /** Whoever answers names it. */
+  readonly digest: string;
+  readonly ageMs: number;
+  /** How long it can still be answered. */
+  readonly leftMs: number;
+  /** Whether who asked is still connected and waits. */
+  readonly waiting: boolean;
+  /** How often the same was asked. */
+  readonly count: number;
+  /** The request that this one takes the place of: what it showed has changed. */
+  readonly stale?: string;
+  /** What a judge thinks: no more than words. */
+  readonly proposals: readonly Proposal[];
+}
+
+const page = 50;
+/** Diffs are large, and a page has to fit into a frame, its quotes escaped. */
+const pageChars = 120_000;
+export const longestWhyShown = 500;
+
+/** In a turn. */
+export function inbox(house: House, names: Names, after: unknown = ''): Promise<readonly Request[]> {
+  const book = bookOf(house);
+  const found: Pending[] = [];
+  let chars = 0;
+  for (const [id, pending] of book.requests.entries(typeof after === 'string' ? after : '')) {
+    if (found.length >= page || chars > pageChars) break;
+    if (id === after || !names(book.rooms.get(pending.session))) continue;
+    found.push(pending);
+    chars += 2000 + (pending.diff?.length ?? 0);
+  }
+  const asked = E(worldOf(book)).waiting(found.map(({ id }) => id));
+  return E.when(asked as unknown as Promise<readonly { readonly there: boolean }[]>, (states) =>
+    found.map((pending, at) => view(house, pending, states[at]?.there === true)),
+  ) as unknown as Promise<readonly Request[]>;
+}
+
+const unmarked = mutant('request-mark');
+
+function view(house: House, pending: Pending, waiting: boolean): Request {
+  const { id, kind, session, asker, asks, why, terms, digest, since, deadline, count, stale, proposals } = pending;
+  const { effect, table, diff, permits, flags } = pending;
+  const now = vatTime();
+  return {
+    id,
+    kind,
+    session,
+    asker: askersOf(bookOf(house), asker),
+    asks,
+    why: why === '' ? '' : unmarked ? why : `the agent says: ${quoted(why, longestWhyShown)}`,
+    effect,
+    table,
+    ...(diff === undefined ? {} : { diff }),
+    permits,
+    flags,
+    ...(terms === undefined ? {} : { terms }),
+    digest,
+    ageMs: now - since,
+    leftMs: Math.max(0, deadline - now),
+    waiting,
+    count,
+    ...(stale === undefined ? {} : { stale }),
+    proposals,
+  };
+}

@@ -1,0 +1,210 @@
+/**
+ * What is asked and not answered yet: rows of the house.
+ *
+ * Promise: a request is asked in the words that it was filed with; what changes it makes it another one, with another digest. It ends once: by an
+ * answer, its deadline, the end of its asker or of the process, and each of these is a line. How much a session may ask is limited, and whoever
+ * asks the same twice is told the same.
+ */
+import { CapError, cancelWake, E, ledgerLine, mutant, tellAnyway, vatTime, wakeAt } from '@hob/vat';
+import { type Book, chainText, eraOf, next, type Room, worldOf } from '../book.ts';
+import type { GrantTerms } from '../terms.ts';
+import type { Verdict, Waited } from './waiters.ts';
+
+/** A version of a file that a diff was made from; undefined where there was none. */
+export type Seen = readonly [path: string, version: string | undefined];
+
+/** What is shown of it, all of it words of ours, or of others made fit to be read. */
+export interface Shown {
+  readonly effect: string;
+  readonly table: readonly (readonly [name: string, value: string])[];
+  readonly diff?: string;
+  readonly permits: readonly string[];
+  /** What is odd about the words of others in it. */
+  readonly flags: readonly string[];
+}
+
+export interface Proposal {
+  readonly terms: GrantTerms;
+  readonly means: string;
+  readonly why: string;
+}
+
+export interface Pending extends Shown {
+  readonly id: string;
+  readonly kind: 'grant' | 'call';
+  /** The session whose granters decide: of a gated call that of the gate, else the asker. */
+  readonly session: string;
+  readonly asker: string;
+  readonly payer: string;
+  readonly digest: string;
+  /** A petname that is held, or an offer; of a call the petname that was called. */
+  readonly asks: string;
+  readonly why: string;
+  readonly offered: string;
+  /** Which object stands behind the offer: another one is another cap. */
+  readonly offer: number;
+  /** Of a request for a grant: what it would have. */
+  readonly terms: GrantTerms | undefined;
+  readonly method: string | undefined;
+  /** Of a call: the grants that it was made under, the gated one last. */
+  readonly under: readonly string[];
+  readonly seen: readonly Seen[];
+  readonly proposals: readonly Proposal[];
+  /** How often it was asked. */
+  readonly count: number;
+  readonly since: number;
+  readonly deadline: number;
+  readonly wake: string;
+  /** The request that this one takes the place of, for what was shown has changed. */
+  readonly stale: string | undefined;
+}
+
+/** What a session, with those that it pays for, has asked lately. */
+export interface Asker {
+  readonly since: number;
+  readonly asked: number;
+  readonly pending: number;
+}
+
+/** How much may be asked: far more than a person would answer. */
+export const askingLimits: Readonly<Record<'pending' | 'hourly' | 'together', number>> = Object.freeze({
+  pending: 16,
+  hourly: 120,
+  together: 64,
+});
+const hour = 3_600_000;
+
+export const askedKey = (asker: string, digest: string): string => `${asker} ${digest}`;
+
+export type Asking = Omit<Pending, 'id' | 'proposals' | 'count' | 'since' | 'deadline' | 'wake'>;
+
+const askAway = mutant('request-limit');
+const each = mutant('request-group');
+const forgetsNo = mutant('request-lasting');
+
+/**
+ * In a turn: files it, or joins the one that asks the same. `first` runs where it is filed for the first time. Errors: `denied` (refused before),
+ * `limit`.
+ */
+export function file(book: Book, asking: Asking, first?: () => void): string {
+  const { asker, payer, digest } = asking;
+  const key = askedKey(asker, digest);
+  const no = forgetsNo ? undefined : book.refusals.get(key);
+  if (no !== undefined) {
+    ledgerLine('refuse', { session: asker, what: 'request', code: 'denied' });
+    throw new CapError('denied', no);
+  }
+  const same = each ? undefined : book.asked.get(key);
+  const there = same === undefined ? undefined : book.requests.get(same);
+  if (there !== undefined) {
+    if (there.count >= askingLimits.together && !askAway)
+      throw new CapError('limit', `this was asked ${there.count} times already and is not answered yet: wait for that`);
+    book.requests.set(there.id, { ...there, count: there.count + 1 });
+    return there.id;
+  }
+  first?.();
+  const counted = roomToAsk(book, payer);
+  book.askers.set(payer, { ...counted, pending: counted.pending + 1 });
+  const id = `q${String(next(book, 'requests')).padStart(3, '0')}-${eraOf(book)}`;
+  const since = vatTime();
+  const deadline = since + Number(book.facts.get('askMs') ?? hour);
+  const wake = wakeAt(deadline, powerboxOf(book), 'expire', id);
+  book.requests.set(id, { ...asking, id, proposals: [], count: 1, since, deadline, wake });
+  book.asked.set(key, id);
+  const room = book.rooms.get(asker) as Room;
+  const { session, asks, kind, under, method, stale } = asking;
+  ledgerLine('request', {
+    request: id,
+    session,
+    chain: chainText(book, room),
+    digest,
+    ...(kind === 'grant' ? { asks } : { grant: under.at(-1), method }),
+    ...(stale === undefined ? {} : { stale }),
+  });
+  return id;
+}
+
+/** In a turn: counts that it asks, before anything is done for it. Errors: `limit`. */
+export function countAsk(book: Book, payer: string): void {
+  const counted = roomToAsk(book, payer);
+  if (counted.asked >= askingLimits.hourly && !askAway)
+    throw new CapError('limit', `this session has asked ${counted.asked} times within an hour: wait, and ask for more at once`); // biome-ignore format: one line
+  book.askers.set(payer, { ...counted, asked: counted.asked + 1 });
+}
+
+function roomToAsk(book: Book, payer: string): Asker {
+  const now = vatTime();
+  const before = book.askers.get(payer) ?? { since: now, asked: 0, pending: 0 };
+  if (before.pending >= askingLimits.pending && !askAway)
+    throw new CapError('limit', `${before.pending} requests of this session wait for an answer: wait for one of them`);
+  return now - before.since >= hour ? { since: now, asked: 0, pending: before.pending } : before;
+}
+
+export function powerboxOf(book: Book): object {
+  const powerbox = book.powerbox.get('powerbox');
+  if (powerbox === undefined) throw new CapError('unavailable', 'the host is starting: try again');
+  return powerbox;
+}
+
+const again = mutant('request-once');
+
+/** In a turn: it is no longer asked. */
+export function settle(book: Book, { id, asker, digest, payer, wake }: Pending): void {
+  cancelWake(wake);
+  if (again) return;
+  book.requests.delete(id);
+  if (book.asked.get(askedKey(asker, digest)) === id) book.asked.delete(askedKey(asker, digest));
+  const counted = book.askers.get(payer);
+  if (counted !== undefined) book.askers.set(payer, { ...counted, pending: Math.max(0, counted.pending - 1) });
+}
+
+/** In a turn: it ends without an answer, and who waits is told. */
+export function withdraw(book: Book, pending: Pending, code: string, message: string): void {
+  settle(book, pending);
+  tellWithdrawn(pending, code);
+  decide(book, pending.id, { code, message });
+}
+
+export function tellWithdrawn({ id, session, digest }: Pending, code: string): void {
+  ledgerLine('withdraw', { request: id, session, digest, code });
+}
+
+/**
+ * In a turn: waits for the answer. Who is cut off, because a grant that it was asked under has ended, runs no more turns: so that is looked for from
+ * elsewhere.
+ */
+export function waitFor(book: Book, id: string, asker: string, of: object | undefined): Promise<Waited> {
+  const waited = E(worldOf(book)).wait(id, asker, of) as unknown as Promise<Waited>;
+  tellAnyway(powerboxOf(book), 'check', id);
+  return waited;
+}
+
+export function decide(book: Book, id: string, verdict: Verdict): void {
+  E.sendOnly(worldOf(book)).decide(id, verdict as never);
+}
+
+function* askedBy(book: Book, asker: string): Generator<Pending> {
+  for (const [key, id] of book.asked.entries(`${asker} `)) {
+    if (!key.startsWith(`${asker} `)) return;
+    const pending = book.requests.get(id);
+    if (pending !== undefined) yield pending;
+  }
+}
+
+/** In a turn: nobody comes back for what this session has asked. */
+export function withdrawAll(book: Book, asker: string, code: string, message: string): void {
+  for (const pending of [...askedBy(book, asker)]) withdraw(book, pending, code, message);
+}
+
+const outlives = mutant('request-asker');
+
+/** In a turn: the session has ended, and is forgotten here. */
+export function forgetAsker(book: Book, asker: string): void {
+  if (outlives) return;
+  withdrawAll(book, asker, 'revoked', 'this session has ended: ask for a new one');
+  for (const [key] of [...book.refusals.entries(`${asker} `)]) {
+    if (!key.startsWith(`${asker} `)) break;
+    book.refusals.delete(key);
+  }
+  book.askers.delete(asker);
+}

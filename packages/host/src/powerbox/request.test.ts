@@ -1,0 +1,352 @@
+/** A session asks, a granter answers. Over real CapTP; the agent is the attacker. */
+import type { FsCap } from '@hob/caps-fs';
+import { driver, E, type Far, testClock } from '@hob/vat';
+import { expect, test } from 'vitest';
+import { later, scene } from '../../test/asking.ts';
+import { code, held, lines } from '../../test/house.ts';
+import type { Answer, Granter, SessionFace } from '../index.ts';
+import { askingLimits } from './pending.ts';
+
+const message = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'ok',
+    (error: Error & { code?: string }) => `${error.code}: ${error.message}`,
+  );
+
+test('a session asks, a person sees what for, says yes, and the promise is the cap: calls sent to it before are made then', async () => {
+  const { agent, request, inbox, answer, write, session, owner, host } = await scene();
+  write('a.txt', 'hello');
+  const cap = request({ terms: { uses: 2, methods: ['readText', 'stat'] }, why: 'to read a.txt' });
+  const early = later(E(cap).readText('a.txt'));
+  const [asked] = await inbox();
+  expect(asked).toMatchObject({
+    kind: 'grant',
+    session: session.id,
+    asker: [session.id],
+    asks: 'notes',
+    effect: `lets session ${session.id} use “notes”: 2 calls, until the session ends`,
+    table: [
+      ['what', '“notes”'],
+      ['how often, how long', '2 calls, until the session ends'],
+      ['methods', 'readText, stat'],
+    ],
+    permits: [
+      'everything below the directory “notes”, also what is put there later',
+      'readText: reads files',
+      'stat: tells size, time and kind',
+    ],
+    flags: [],
+    why: 'the agent says: “to read a.txt”',
+    waiting: true,
+    count: 1,
+    proposals: [],
+  });
+  expect(asked?.digest).toMatch(/^[a-z2-7]{52}$/);
+  expect(await E(agent.bootstrap).caps()).toEqual([]);
+  await answer(asked!, { grant: asked!.terms! });
+  expect(await early).toBe('hello');
+  expect(await code(E(cap).write('a.txt', 'x'))).toBe('no-such-method');
+  expect(await E(cap).readText('a.txt')).toBe('hello');
+  expect(await code(E(cap).readText('a.txt'))).toBe('exhausted');
+  // It is a grant like others.
+  expect(await E(agent.bootstrap).caps()).toEqual(['notes']);
+  const [grant] = await E(owner).list();
+  expect(grant).toMatchObject({ petname: 'notes', offered: 'notes', granter: 'owner', state: 'exhausted' });
+  expect(await inbox(0)).toEqual([]);
+  // The human act is in the ledger, and behind each call.
+  const { id, digest } = asked!;
+  expect(await lines(host, 'request')).toMatchObject([{ request: id, session: session.id, digest, asks: 'notes' }]);
+  expect(await lines(host, 'approve')).toMatchObject([{ request: id, session: session.id, digest, by: 'owner', surface: 'wire', grant: grant?.id }]); // biome-ignore format: one line
+  expect(await lines(host, 'grant')).toMatchObject([{ request: id, act: digest, by: 'owner', surface: 'wire' }]);
+  const calls = await lines(host, 'call');
+  expect(calls.map(({ grant: of, act }) => [of, act])).toEqual([[grant?.id, digest], [grant?.id, digest]]); // biome-ignore format: one line
+});
+
+test('what hangs under such a grant tells the act too', async () => {
+  const { request, inbox, answer, enterAs, child, write, host } = await scene();
+  write('a.txt', 'hello');
+  const cap = request({});
+  const [asked] = await inbox();
+  await answer(asked!, { grant: {} });
+  await cap;
+  const { secret } = await child('helper', { mine: 'notes' });
+  const helper = await enterAs<SessionFace>(secret);
+  await E(held<FsCap>(helper, 'mine')).readText('a.txt');
+  expect((await lines(host, 'call')).map(({ act }) => act)).toEqual([asked?.digest, asked?.digest]);
+});
+
+test('an answer counts once: replayed, forged, without a digest, for another session’s, too late — none grants anything', async () => {
+  const clock = testClock();
+  const { request, inbox, answer, owner, host, enterAs, session } = await scene({ clock });
+  const first = request({});
+  const [asked] = await inbox();
+  const { id, digest } = asked!;
+  const send = (of: Far<Granter>, request: string, act: object): Promise<string> =>
+    code(E(of).answer(request, act as Answer));
+  for (const act of [{ grant: {} }, { grant: {}, digest: 7 }, { grant: {}, digest: '' }, { grant: {}, digest: `${digest.slice(0, -1)}x` }, { grant: {}, digest: digest.slice(0, 12) }, { refuse: 'no', digest: 'x' }, {}, null, 'yes'] as never[]) // biome-ignore format: one line
+    expect(['invalid', 'denied']).toContain(await send(owner, id, act));
+  expect(await send(owner, id, { digest })).toBe('invalid');
+  expect(await send(owner, 'q999-none', { grant: {}, digest })).toBe('no-such-object');
+  // Another granter, also one who was told id and digest.
+  const other = await host.addGranter('other');
+  const theirs = await host.openSession({ name: 'theirs', granters: ['other'] });
+  const otherWire = (await enterAs<Granter>(other.secret)).bootstrap;
+  for (const granter of [other.granter, otherWire]) {
+    expect(await E(granter).inbox()).toEqual([]);
+    expect(await send(granter, id, { grant: {}, digest })).toBe('no-such-object');
+    expect(await send(granter, id, { refuse: 'no', digest })).toBe('no-such-object');
+  }
+  // An answer to one session's request is none to another's, even for the same thing.
+  const foreign = await enterAs<SessionFace>(theirs.secret);
+  const second = request({}, foreign);
+  const [also] = await inbox(1, otherWire);
+  expect(also?.digest).not.toBe(digest);
+  expect(await send(otherWire, also!.id, { grant: {}, digest })).toBe('denied');
+  await answer(asked!, { grant: {} });
+  await first;
+  expect(await send(owner, id, { grant: {}, digest })).toBe('no-such-object');
+  expect(await send(owner, id, { refuse: 'no', digest })).toBe('no-such-object');
+  expect((await E(owner).list()).length).toBe(1);
+  // The same is asked again: the old answer is not for it.
+  const again = request({});
+  const [anew] = await inbox();
+  expect(anew?.id).not.toBe(id);
+  expect(await send(owner, id, { grant: {}, digest })).toBe('no-such-object');
+  clock.advance(3_600_000);
+  expect(await code(again)).toBe('expired');
+  expect(await code(second)).toBe('expired');
+  expect(await send(owner, anew!.id, { grant: {}, digest })).toBe('no-such-object');
+  expect(await lines(host, 'withdraw')).toMatchObject([
+    { request: also?.id, session: theirs.id, code: 'expired' },
+    { request: anew?.id, session: session.id, code: 'expired' },
+  ]);
+  expect((await lines(host, 'approve')).length).toBe(1);
+});
+
+test('two answers at once: one of them counts', async () => {
+  const { request, inbox, owner, host } = await scene();
+  const cap = request({});
+  const [asked] = await inbox();
+  const { id, digest } = asked!;
+  const said = await Promise.all([
+    ...Array.from({ length: 8 }, () => code(E(owner).answer(id, { grant: {}, digest }))),
+    code(E(await host.granter('owner')).answer(id, { refuse: 'no', digest })),
+  ]);
+  expect(said.filter((one) => one === 'ok').length).toBe(1);
+  await code(cap);
+  expect((await E(owner).list()).length + (await lines(host, 'deny')).length).toBe(1);
+});
+
+test('no: the agent is told why and what to ask for instead; once is once, lasting is for this session and exactly this', async () => {
+  const { request, inbox, answer, host, enterAs, session } = await scene();
+  await host.offer('clock', driver<{ now(): number }>({ now: () => 1 }));
+  const first = message(request({ terms: { uses: 5 } }));
+  await answer((await inbox())[0]!, { refuse: 'too much' });
+  expect(await first).toBe(
+    'denied: a granter said no: too much; you could ask for fewer methods, uses or less time of "notes", or clock',
+  );
+  const second = message(request({ terms: { uses: 5 } }));
+  await answer((await inbox())[0]!, { refuse: 'still too much', lasting: true, instead: 'two calls' } as never);
+  expect(await second).toMatch(/^denied: a granter said no: still too much; you could ask for two calls$/);
+  // Nobody is asked again, and who asks hears the same.
+  expect(await message(request({ terms: { uses: 5 } }))).toMatch(/^denied: .*still too much.*as long as this session/);
+  expect(await inbox(0)).toEqual([]);
+  // Other terms are another request, and another session is another.
+  const third = request({ terms: { uses: 2 } });
+  await answer((await inbox())[0]!, { grant: { uses: 2 } });
+  await third;
+  const other = await host.openSession({ name: 'other', granters: ['owner'] });
+  const agent = await enterAs<SessionFace>(other.secret);
+  const theirs = request({ terms: { uses: 5 } }, agent);
+  await answer((await inbox())[0]!, { grant: {} });
+  await theirs;
+  expect(await lines(host, 'deny')).toMatchObject([
+    { session: session.id, by: 'owner', surface: 'wire', why: 'too much' },
+    { session: session.id, by: 'owner', why: 'still too much', lasting: true },
+  ]);
+});
+
+test('identical asks are one request with a count; one yes answers all of them with one grant', async () => {
+  const { request, inbox, answer, owner, write } = await scene();
+  write('a.txt', 'hello');
+  const all = Array.from({ length: 5 }, (_, n) => request({ why: `reason ${n}` }));
+  for (;;) {
+    const [asked] = await inbox();
+    if (asked!.count < 5) continue;
+    // What was shown stays: who asks again cannot change the words.
+    expect(asked?.why).toBe('the agent says: “reason 0”');
+    await answer(asked!, { grant: { uses: 5 } });
+    break;
+  }
+  for (const cap of all) expect(await E(cap).readText('a.txt')).toBe('hello');
+  expect(await code(E(all[0]!).readText('a.txt'))).toBe('exhausted');
+  expect((await E(owner).list()).length).toBe(1);
+});
+
+test('a session that floods: so many wait and no more, also through its children; it is told; others ask as before', async () => {
+  const clock = testClock();
+  const { request, inbox, answer, host, enterAs, child } = await scene({ clock });
+  const flood = Array.from({ length: 200 }, (_, n) => message(request({ terms: { uses: n + 1 } })));
+  await inbox(askingLimits['pending']);
+  const { secret } = await child('helper');
+  const helper = await enterAs<SessionFace>(secret);
+  expect(await message(request({ terms: { uses: 999 } }, helper))).toMatch(/^limit: 16 requests/);
+  const other = await host.openSession({ name: 'other', granters: ['owner'] });
+  const polite = await enterAs<SessionFace>(other.secret);
+  const theirs = request({}, polite);
+  const asked = await inbox(askingLimits['pending']! + 1);
+  await answer(asked.find(({ session }) => session === other.id)!, { grant: {} });
+  await theirs;
+  // Refused and asked anew, again and again: the hour is used up.
+  let limited = '';
+  for (let n = 1000; limited === '' && n < 1300; n += 1) {
+    const [one] = await inbox(askingLimits['pending']);
+    await answer(one!, { refuse: 'no' });
+    const next = message(request({ terms: { uses: n } }));
+    const said = await Promise.race([next, inbox(askingLimits['pending']).then(() => 'asked')]);
+    if (said !== 'asked') limited = said;
+  }
+  expect(limited).toMatch(/^limit: this session has asked 120 times within an hour/);
+  // And the same over and over.
+  const rest = await inbox(15);
+  const one = rest[0]!;
+  const same = Array.from({ length: 100 }, () => message(request({ terms: one.terms! })));
+  while ((await inbox(15))[0]!.count < askingLimits['together']!) await new Promise((resolve) => setImmediate(resolve));
+  for (const left of rest) await answer((await inbox(rest.length - rest.indexOf(left)))[0]!, { refuse: 'no' });
+  const said = await Promise.all(same);
+  expect(said.filter((each) => each.startsWith('limit: this was asked 64 times')).length).toBe(37);
+  expect((await Promise.all(flood)).filter((each) => each.startsWith('limit')).length).toBe(184);
+  clock.advance(3_600_000);
+  const later = request({ terms: { uses: 7 } });
+  await answer((await inbox())[0]!, { grant: {} });
+  await later;
+}, 30_000);
+
+test('what a request holds is data and understood; what cannot be asked for is not asked', async () => {
+  const { agent, request, inbox, session, host, enterAs } = await scene();
+  const mine = driver<{ x(): void }>({ x: () => {} });
+  for (const terms of [{ uses: 0 }, { usess: 1 }, { scope: 'ever' }, { gated: [] }, { for: 1, until: 2 }, { where: { write: { 0: { is: mine } } } }, new Promise(() => {}), mine, 7]) // biome-ignore format: one line
+    expect(await code(request({ terms: terms as never })), JSON.stringify(terms)).toBe('invalid');
+  for (const ask of [{ why: 7 }, { asks: 7 }, { why: mine }]) expect(await code(request(ask as never))).toBe('invalid');
+  expect(await code(E(agent.bootstrap).request(undefined as never))).toBe('invalid');
+  expect(await message(request({ asks: 'bank' }))).toBe('no-such-object: there is nothing of that name to ask for: you could ask for notes'); // biome-ignore format: one line
+  expect(await inbox(0)).toEqual([]);
+  const alone = await host.openSession({ name: 'alone' });
+  expect(await code(request({}, await enterAs<SessionFace>(alone.secret)))).toBe('denied');
+  expect(session.id).toBeDefined();
+});
+
+test('the words of an agent are shown as its words, escaped, cut, and what is odd in them is said', async () => {
+  const { request, inbox } = await scene();
+  later(request({ why: `fine”\n  it is APPROVED by owner\u202e ${'x'.repeat(3000)}` }));
+  const [asked] = await inbox();
+  expect(asked?.why).toMatch(
+    /^the agent says: “fine⟦U\+201D⟧⟦NL⟧ {2}it is APPROVED by owner⟦U\+202E⟧ x{40,} ⟦cut: 1500 more characters⟧”$/,
+  );
+  expect(asked?.flags).toEqual(['it has characters that change the direction of text']);
+});
+
+test('more of what it holds is asked for by its petname, and comes under a petname of its own', async () => {
+  const { request, inbox, answer, agent, owner, session } = await scene();
+  await E(owner).grant(session.id, 'mine', 'notes', { uses: 1 });
+  const more = request({ asks: 'mine', terms: { uses: 1 } });
+  const [asked] = await inbox();
+  expect(asked?.effect).toContain('use “notes”, of which it holds “mine”: once');
+  await answer(asked!, { grant: asked!.terms! });
+  await more;
+  expect(await E(agent.bootstrap).caps()).toEqual(['mine', 'mine-2']);
+  const named = request({ asks: 'mine', terms: { uses: 3 } });
+  const [next] = await inbox();
+  expect(await code(E(owner).answer(next!.id, { grant: {}, as: 'mine', digest: next!.digest }))).toBe('invalid');
+  await answer(next!, { grant: {}, as: 'extra' } as never);
+  await named;
+  expect(await E(agent.bootstrap).caps()).toEqual(['extra', 'mine', 'mine-2']);
+});
+
+test('another object takes the place of the offer while it is asked for: a yes to the first is no yes to the second', async () => {
+  const { request, inbox, answer, host, owner } = await scene();
+  const cap = request({});
+  const [asked] = await inbox();
+  await host.offer('notes', driver<{ readText(path: string): string }>({ readText: () => 'something else' }));
+  expect(await code(answer(asked!, { grant: {} }))).toBe('STALE');
+  expect(await E(owner).list()).toEqual([]);
+  // Asked anew, with what it would be now.
+  const [anew] = await inbox();
+  expect(anew).toMatchObject({ stale: asked?.id });
+  expect(anew?.digest).not.toBe(asked?.digest);
+  expect(anew?.permits).toEqual(['every method of “notes”: which it has cannot be seen from here']);
+  await answer(anew!, { grant: {} });
+  expect(await E(cap).readText('x')).toBe('something else');
+});
+
+test('the asker ends: nothing is asked any more, who answers is told so', async () => {
+  const { request, inbox, answer, session, host, owner, child, enterAs } = await scene();
+  const { id, secret } = await child('helper');
+  const helper = await enterAs<SessionFace>(secret);
+  const theirs = code(request({}, helper));
+  const [asked] = await inbox();
+  expect(asked).toMatchObject({ session: id, asker: [session.id, id] });
+  const mine = code(request({}));
+  const [, second] = await inbox(2);
+  await E(owner).end(id);
+  expect(['revoked', 'disconnected']).toContain(await theirs);
+  expect(await code(answer(asked!, { grant: {} }))).toBe('no-such-object');
+  expect((await inbox(1))[0]?.id).toBe(second?.id);
+  await session.end();
+  expect(['revoked', 'disconnected']).toContain(await mine);
+  expect(await code(answer(second!, { grant: {} }))).toBe('no-such-object');
+  expect(await lines(host, 'withdraw')).toMatchObject([{ request: asked?.id, code: 'revoked' }, { request: second?.id, code: 'revoked' }]); // biome-ignore format: one line
+});
+
+test('the asker’s connection is lost: the person sees it; within the grace an answer still counts, after it nothing is asked', async () => {
+  const clock = testClock();
+  const { request, inbox, answer, session, host, agent, enterAs, owner } = await scene({ clock, graceMs: 60_000 });
+  await E(owner).grant(session.id, 'keeps', 'notes', { until: clock.wall() + 86_400_000 });
+  const lost = code(request({}));
+  expect((await inbox())[0]?.waiting).toBe(true);
+  agent.close();
+  await agent.closed;
+  expect(await lost).toBe('disconnected');
+  let asked = (await inbox())[0]!;
+  while (asked.waiting) asked = (await inbox())[0]!;
+  // Back again: the old call is gone with its connection.
+  const back = await enterAs<SessionFace>(session.secret);
+  expect((await inbox())[0]?.waiting).toBe(false);
+  const joined = request({}, back);
+  while ((await inbox())[0]?.count !== 2) await new Promise((resolve) => setImmediate(resolve));
+  expect((await inbox())[0]).toMatchObject({ id: asked.id, waiting: true });
+  await answer(asked, { grant: {} });
+  await joined;
+  expect(await E(back.bootstrap).caps()).toEqual(['keeps', 'notes']);
+  const second = code(request({ terms: { uses: 3 } }, back));
+  const [late] = await inbox();
+  back.close();
+  await back.closed;
+  expect(await second).toBe('disconnected');
+  while ((await inbox())[0]?.waiting) await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(60_000);
+  await inbox(0);
+  // The session goes on, for it holds something that lasts; what it asked does not.
+  expect((await host.sessions()).map(({ id }) => id)).toEqual([session.id]);
+  expect(await code(answer(late!, { grant: {} }))).toBe('no-such-object');
+  expect((await lines(host, 'withdraw')).at(-1)).toMatchObject({ request: late?.id, code: 'disconnected' });
+});
+
+test('an alarm that comes late lets no late answer through', async () => {
+  const real = testClock();
+  // A machine that slept: the time is over, and nobody was woken yet.
+  const deaf = {
+    boottime: () => real.boottime(),
+    wall: () => real.wall(),
+    tick: () => real.tick(),
+    bootId: real.bootId,
+    after: () => () => {},
+  };
+  const { request, inbox, answer, owner } = await scene({ clock: deaf });
+  later(request({}));
+  const [asked] = await inbox();
+  real.advance(3_600_000);
+  expect(await code(answer(asked!, { grant: {} }))).toBe('expired');
+  expect(await code(answer(asked!, { refuse: 'no' }))).toBe('expired');
+  expect(await E(owner).list()).toEqual([]);
+});

@@ -1,0 +1,205 @@
+/**
+ * What a person is shown of terms and arguments: words of ours made from the real data.
+ *
+ * Promise: whatever the data, each line is one line, of a stated length, with nothing in it that does not show (see `words.ts`); what is left out
+ * is said.
+ */
+import type { Bound } from '@hob/revocable';
+import { wallTime } from '@hob/vat';
+import type { Offered } from '../book.ts';
+import type { GrantTerms } from '../terms.ts';
+import { escaped, flagsOf, quoted, words } from './words.ts';
+
+export const longestValue = 400;
+const mostRows = 24;
+
+export type Rows = readonly (readonly [name: string, value: string])[];
+
+/** Data as text: like JSON, with what that lacks. What does not fit is left out, and that is said. */
+export function valueText(value: unknown, longest: number = longestValue): string {
+  if (typeof value === 'string') return quoted(value, longest);
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  if (typeof value === 'bigint') return `${value}n`.slice(0, longest);
+  if (typeof value !== 'object' || value === null)
+    return Object.is(value, -0) ? '-0' : words(String(value), longest).text;
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  const entries = Object.entries(value);
+  let text = open;
+  for (const [at, [key, item]] of entries.entries()) {
+    if (text.length > longest) return `${text}, ⟦cut: ${entries.length - at} more⟧${close}`;
+    if (at > 0) text += ', ';
+    text += Array.isArray(value) ? valueText(item, longest) : `${words(key, 64).text}: ${valueText(item, longest)}`;
+  }
+  return text + close;
+}
+
+/** The flags of all texts in it. */
+export function flagsIn(value: unknown): readonly string[] {
+  const found = new Set<string>();
+  const look = (at: unknown): void => {
+    if (found.size > 8) return;
+    if (typeof at === 'string') for (const flag of flagsOf(at)) found.add(flag);
+    else if (typeof at === 'object' && at !== null && !(at instanceof Uint8Array))
+      for (const [key, item] of Object.entries(at)) {
+        look(key);
+        look(item);
+      }
+  };
+  look(value);
+  return [...found];
+}
+
+const names: Readonly<Record<string, readonly string[]>> = {
+  append: ['path', 'data'],
+  copy: ['from', 'to'],
+  edit: ['path', 'edits', 'options'],
+  entries: ['path', 'page'],
+  except: ['patterns'],
+  list: ['path'],
+  mkdir: ['path', 'options'],
+  only: ['operations'],
+  openRead: ['path'],
+  openWrite: ['path'],
+  read: ['path', 'range'],
+  readText: ['path', 'window'],
+  remove: ['path', 'options'],
+  rename: ['from', 'to'],
+  stat: ['path'],
+  subdir: ['path'],
+  withQuota: ['quota'],
+  write: ['path', 'data', 'options'],
+};
+
+export function argumentRows(method: string, args: readonly unknown[], directory: boolean): Rows {
+  const known = directory && Object.hasOwn(names, method) ? (names[method] as readonly string[]) : [];
+  const rows = args.slice(0, mostRows).map((arg, at) => [known[at] ?? `argument ${at + 1}`, valueText(arg)] as const);
+  return args.length <= mostRows ? rows : [...rows, ['and', `${args.length - mostRows} more arguments`]];
+}
+
+export const methodText = (method: string): string => (method === '' ? 'the object itself' : words(method, 64).text);
+
+export function timeText(ms: number): string {
+  const [n, unit] =
+    ms < 120_000
+      ? [Math.ceil(ms / 1000), 's']
+      : ms < 7_200_000
+        ? [Math.ceil(ms / 60_000), 'min']
+        : ms < 172_800_000
+          ? [Math.ceil(ms / 3_600_000), 'h']
+          : [Math.ceil(ms / 86_400_000), 'days'];
+  return `${n} ${unit}`;
+}
+
+/** One line: how often, how long. In a turn. */
+export function termText({ uses, for: ms, until, scope, gated }: GrantTerms): string {
+  const often =
+    scope === 'once' ? 'once' : uses === undefined ? 'any number of calls' : uses === 1 ? 'once' : `${uses} calls`;
+  const long =
+    ms !== undefined
+      ? `within ${timeText(ms)}`
+      : until !== undefined
+        ? `for ${timeText(Math.max(0, until - wallTime()))}, over restarts of the machine`
+        : scope === 'permanent'
+          ? 'for 90 days, over restarts of the machine'
+          : scope !== undefined || uses !== undefined
+            ? 'until the session ends'
+            : `within ${timeText(15 * 60_000)}`;
+  const asks =
+    gated === undefined ? '' : gated === true ? ', each call asked for' : `, asked for each call of ${some(gated)}`;
+  return `${often}, ${long}${asks}`;
+}
+
+const some = (list: readonly string[], most = 12): string => {
+  const shown = list
+    .slice(0, most)
+    .map((name) => words(name, 64).text)
+    .join(', ');
+  return list.length <= most ? shown : `${shown} and ${list.length - most} more`;
+};
+
+export function termRows(terms: GrantTerms): Rows {
+  const rows: (readonly [string, string])[] = [['how often, how long', termText(terms)]];
+  if (terms.methods !== undefined) rows.push(['methods', some(terms.methods)]);
+  for (const [method, positions] of Object.entries(terms.where ?? {}).slice(0, mostRows))
+    for (const [at, bound] of Object.entries(positions).slice(0, 8))
+      rows.push([`${methodText(method)}, argument ${Number(at) + 1}`, boundText(bound as Bound)]);
+  if (terms.audited === true) rows.push(['ledger', 'each outcome is a line']);
+  if (terms.mount === true) rows.push(['mount', 'it may be mounted in a sandbox']);
+  return rows.slice(0, mostRows);
+}
+
+function boundText(bound: Bound): string {
+  if ('is' in bound) return `only ${valueText(bound.is, 100)}`;
+  if ('oneOf' in bound) return `one of ${valueText(bound.oneOf, 200)}`;
+  return `from ${bound.min ?? 'any'} to ${bound.max ?? 'any'}`;
+}
+
+const does: Readonly<Record<string, string>> = {
+  append: 'adds to the end of files',
+  copy: 'copies files',
+  edit: 'changes text in files',
+  entries: 'lists, with sizes and times',
+  except: 'hands out itself without some names',
+  list: 'lists names',
+  mkdir: 'makes directories',
+  only: 'hands out itself with fewer methods',
+  openRead: 'reads files as streams',
+  openWrite: 'writes files as streams',
+  read: 'reads files',
+  readOnly: 'hands out itself to read only',
+  readText: 'reads files',
+  remove: 'removes files and directories',
+  rename: 'moves files and directories',
+  stat: 'tells size, time and kind',
+  subdir: 'hands out directories below it',
+  withQuota: 'hands out itself with a quota',
+  write: 'writes and replaces files',
+};
+
+/** Everything that a grant on these terms would permit, one line each. */
+export function permits(offer: string, { methods, reads, directory }: Offered, terms: GrantTerms): readonly string[] {
+  const allowed = terms.methods ?? (terms.where === undefined ? undefined : Object.keys(terms.where));
+  const all =
+    methods === undefined
+      ? allowed
+      : allowed === undefined
+        ? methods
+        : methods.filter((name) => allowed.includes(name));
+  const whole = directory ? [`everything below the directory “${offer}”, also what is put there later`] : [];
+  if (all === undefined) return [...whole, `every method of “${offer}”: which it has cannot be seen from here`];
+  const line = (method: string): string => {
+    const what =
+      directory && Object.hasOwn(does, method)
+        ? does[method]
+        : reads.includes(method)
+          ? 'only looks'
+          : 'may change things';
+    const waits = terms.gated === true || terms.gated?.includes(method) === true;
+    const bounded =
+      terms.where !== undefined && Object.hasOwn(terms.where, method) ? ', with the arguments above only' : '';
+    return `${methodText(method)}: ${what}${bounded}${waits ? ', each call asked for' : ''}`;
+  };
+  const shown = all.slice(0, 40).map(line);
+  return [...whole, ...shown, ...(all.length > 40 ? [`and ${all.length - 40} methods more`] : [])];
+}
+
+const mostDiffLines = 300;
+const mostDiffChars = 24_000;
+const longestDiffLine = 500;
+
+/** A diff, each of its lines one line. */
+export function diffText(diff: string): string {
+  const lines = diff.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const shown: string[] = [];
+  let chars = 0;
+  for (const line of lines) {
+    const [mark, rest] = [line.slice(0, 1), line.slice(1)];
+    const { text } = words(rest, longestDiffLine);
+    if (shown.length >= mostDiffLines || chars + text.length > mostDiffChars) break;
+    shown.push(`${escaped(mark)}${text}`);
+    chars += text.length;
+  }
+  const left = lines.length - shown.length;
+  return left === 0 ? shown.join('\n') : `${shown.join('\n')}\n⟦cut: ${left} more lines⟧`;
+}

@@ -1,0 +1,114 @@
+/**
+ * Text of others, made fit to be read by a person who decides something.
+ *
+ * Promise: what comes out has no character that a screen does not show as itself: no control, no direction, nothing of no width, no odd
+ * space, no pile of marks. Each stands there by its number, `⟦U+202E⟧`, and two texts that differ still differ (where they are not cut). What is
+ * cut says how much is missing. Letters that pass for others are named beside the text.
+ */
+import { mutant } from '@hob/vat';
+import { lookalikes } from './lookalikes.ts';
+
+export interface Words {
+  readonly text: string;
+  /** What a person should know before believing their eyes; none for most texts. */
+  readonly flags: readonly string[];
+}
+
+const names: Readonly<Record<string, string>> = { '\n': 'NL', '\r': 'CR', '\t': 'TAB' };
+
+/**
+ * Letters, digits, punctuation, symbols, the space; a mark where it stands after something. Not: C (controls, format, surrogates, private and
+ * unassigned), Z (all spaces but one, line and paragraph breaks), what Unicode says may be left out when shown (fillers, selectors, joiners), our
+ * own brackets and quotes.
+ */
+const plain = /^[\p{L}\p{N}\p{P}\p{S}\p{M} ]$/u;
+const unseen = /^[\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}⟦⟧“”]$/u;
+const mark = /^\p{M}$/u;
+/** More on one letter reach over the lines above and below. */
+const mostMarks = 2;
+
+const asItCame = mutant('words-escape');
+
+const numbered = (char: string): string =>
+  `⟦${names[char] ?? `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`}⟧`;
+
+/** Escapes `text`, all of it. */
+export function escaped(text: string): string {
+  if (asItCame) return text;
+  let out = '';
+  // At the beginning a mark would stand on what is not part of the text.
+  let marks = mostMarks;
+  for (const char of text) {
+    const isMark = mark.test(char);
+    const shown = plain.test(char) && !unseen.test(char) && !(isMark && marks >= mostMarks);
+    marks = isMark ? marks + 1 : 0;
+    if (shown) out += char;
+    else {
+      out += numbered(char);
+      marks = mostMarks;
+    }
+  }
+  return out;
+}
+
+/** Escaped, at most about `longest` characters of it, with what it might be mistaken for. */
+export function words(given: string, longest: number): Words {
+  const [kept, left] = cut(given, longest);
+  const text = left === 0 ? escaped(kept) : `${escaped(kept)} ⟦cut: ${left} more characters⟧`;
+  return { text, flags: flagsOf(given) };
+}
+
+/** The same between quotes of ours, which nothing in the text can close. */
+export const quoted = (text: string, longest: number): string => `“${words(text, longest).text}”`;
+
+/** Never in the middle of a character. */
+function cut(text: string, longest: number): readonly [kept: string, left: number] {
+  if (text.length <= longest) return [text, 0];
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(longest - 1)) ? longest - 1 : longest;
+  return [text.slice(0, end), text.length - end];
+}
+
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+const directions = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
+const harmless = /[\n\t\r]/g;
+/** No further than a person would be shown. */
+const mostLooked = 20_000;
+const mostFlags = 5;
+
+const noticesNothing = mutant('words-lookalike');
+
+/** What is odd about a text, in words of ours. */
+export function flagsOf(text: string): readonly string[] {
+  const flags: string[] = [];
+  const part = text.slice(0, mostLooked);
+  if (directions.test(part)) flags.push('it has characters that change the direction of text');
+  if (hidden.test(part.replaceAll(harmless, '').replaceAll(new RegExp(directions, 'gu'), '')))
+    flags.push('it has characters that are not seen');
+  if (!noticesNothing) for (const [word] of part.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) flags.push(...oddities(word, part));
+  const told = [...new Set(flags)];
+  return told.length <= mostFlags ? told : [...told.slice(0, mostFlags), `and ${told.length - mostFlags} more`];
+}
+
+const scripts = ['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Cherokee', 'Coptic', 'Lisu', 'Hebrew', 'Arabic', 'Georgian'] as const; // biome-ignore format: one line
+const scriptOf: readonly (readonly [string, RegExp])[] = scripts.map((name) => [name, new RegExp(`\\p{Script=${name}}`, 'u')]); // biome-ignore format: one line
+
+/** A word that mixes alphabets, that is wholly made of letters that pass for Latin ones, or of letters in disguise. */
+function oddities(word: string, around: string): readonly string[] {
+  if (/^[ -~]*$/.test(word)) return [];
+  const shown = `“${escaped(word.slice(0, 40))}”`;
+  const chars = [...word];
+  const used = scriptOf.filter(([, script]) => script.test(word)).map(([name]) => name);
+  const passes = chars.filter((char) => lookalikes.has(char));
+  const which = passes.slice(0, 3).map((char) => `${numbered(char).slice(1, -1)} looks like ${lookalikes.get(char)}`).join(', '); // biome-ignore format: one line
+  if (used.length > 1) return [`${shown} mixes ${used.join(' and ')} letters${which === '' ? '' : `: ${which}`}`];
+  const letters = chars.filter((char) => /\p{L}/u.test(char));
+  // One or two such letters are a word of many a language: they pass where the text is in that alphabet.
+  const native = letters.length < 3 && scriptOf.some(([name, script]) => used.includes(name) && [...around].some((char) => script.test(char) && !lookalikes.has(char))); // biome-ignore format: one line
+  if (!used.includes('Latin') && letters.length > 0 && !native && letters.every((char) => lookalikes.has(char)))
+    return [`${shown} is made of letters that look like Latin ones: ${which}`];
+  const plainly = word.normalize('NFKC');
+  if (plainly !== word.normalize('NFC') && /[\x21-\x7e]/.test(plainly))
+    return [`${shown} is written with letters in disguise: it reads “${escaped(plainly.slice(0, 40))}”`];
+  if (used.includes('Latin') && which !== '') return [`${shown}: ${which}`];
+  return [];
+}
