@@ -22,6 +22,8 @@ const PROGRAMS = {
   'attack:captp': 'packages/vat/attack/run.ts',
   'fuzz:captp': 'packages/vat/attack/fuzz-run.ts',
   'attack:fs': 'packages/caps-fs/attack/run.ts',
+  'attack:shell': 'packages/caps-shell/attack/run.ts',
+  doctor: 'packages/caps-shell/src/drivers/doctor.ts',
   bench: 'bench/run.ts',
   mutants: 'scripts/mutants.ts',
   pack: 'scripts/pack.ts',

@@ -65,6 +65,18 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',
   },
+  'packages/caps-shell/src/drivers/confined.ts': {
+    powers: ['setTimeout'],
+    why: 'ends a confined program when its time is over',
+  },
+  'packages/caps-shell/src/drivers/doctor.ts': {
+    powers: ['import.meta', 'node:child_process', 'process'],
+    why: 'entry point: builds the sandbox and prints what this machine can do',
+  },
+  'packages/caps-shell/src/drivers/probe.ts': {
+    powers: ['node:fs', 'node:os'],
+    why: 'builds a whole world to see whether it can be done, with a scratch folder granted',
+  },
   'packages/caps-shell/src/drivers/image.ts': {
     powers: ['node:fs', 'process'],
     why: 'opens the programs of this machine, to be mounted read-only',

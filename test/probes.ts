@@ -1,7 +1,17 @@
 /** What this machine has. Each probe tries the thing itself and is asked once. */
 import { spawnSync } from 'node:child_process';
 
-export type Need = 'linux' | 'root' | 'nonroot' | 'cc' | 'python' | 'hermes' | 'userns' | 'patch' | 'mkfifo';
+export type Need =
+  | 'linux'
+  | 'root'
+  | 'nonroot'
+  | 'unprivileged'
+  | 'cc'
+  | 'python'
+  | 'hermes'
+  | 'userns'
+  | 'patch'
+  | 'mkfifo';
 
 /** Each probe answers undefined when the machine has it, otherwise why not. */
 const probes: Record<Need, () => string | undefined> = {
@@ -9,6 +19,13 @@ const probes: Record<Need, () => string | undefined> = {
   root: () => (process.getuid?.() === 0 ? undefined : 'needs to run as root'),
   nonroot: () =>
     process.getuid !== undefined && process.getuid() !== 0 ? undefined : 'needs to run as an ordinary user',
+  // As root: another user, who has to be able to read this checkout.
+  unprivileged: () => {
+    if (process.getuid?.() !== 0) return probes.nonroot();
+    const read = `require('node:fs').readFileSync(${JSON.stringify(import.meta.filename)})`;
+    const { status } = spawnSync(process.execPath, ['-e', read], { stdio: 'ignore', uid: 54_321, gid: 54_321 });
+    return status === 0 ? undefined : 'needs this checkout to be readable by other users';
+  },
   cc: () => runs('needs a C compiler (cc)', 'cc', '--version'),
   python: () =>
     runs('needs Python >= 3.11 (python3)', 'python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 11))'),

@@ -2,7 +2,7 @@
  * Builds the sandbox program with `cc`, in about a second, into `build/` of this package.
  *
  * Promise: the result appears whole or not at all, with a note of what it was made of and its checksum; the launcher
- * runs nothing else. `node build.mjs [OUT] [-DNAME=VALUE …]`: a test builds variants of its own.
+ * runs nothing else. `node build.mjs [OUT] [-DNAME …]`: tests build a variant.
  *
  * Plain JavaScript: set-up runs it.
  */
@@ -19,6 +19,7 @@ const sources = readdirSync(HERE)
   .filter((name) => name.endsWith('.c'))
   .sort();
 
+if (isReady()) process.exit();
 mkdirSync(dirname(out), { recursive: true });
 const made = `${out}.${process.pid}`;
 // A static program needs nothing of the world that it builds; where there is no static C library it is an ordinary one.
@@ -50,6 +51,15 @@ const note = { binary: sha256(readFileSync(made)), sources: fingerprint() };
 writeFileSync(`${made}.json`, JSON.stringify(note));
 renameSync(made, out);
 renameSync(`${made}.json`, `${out}.json`);
+
+function isReady() {
+  try {
+    const { binary, sources } = JSON.parse(readFileSync(`${out}.json`, 'utf8'));
+    return sources === fingerprint() && binary === sha256(readFileSync(out));
+  } catch {
+    return false;
+  }
+}
 
 function fingerprint() {
   const hash = createHash('sha256');

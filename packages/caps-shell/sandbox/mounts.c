@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* openat2: beneath, no links of any kind. */
-enum { RESOLVE_STRICT = 0x08 | 0x04 | 0x02 };
+#define RESOLVE_STRICT (WITHOUT("strict") ? 0u : 0x08u | 0x04u | 0x02u)
 
 static const char *const DEVICES[] = {"null", "zero", "full", "random", "urandom", "tty"};
 enum { DEVICE_COUNT = sizeof DEVICES / sizeof *DEVICES };
@@ -90,10 +90,11 @@ void make_trees(bool from_descriptors, int idmap) {
 
 static int root;
 
-static dev_t device_of(int fd) {
-  struct stat s;
-  if (fstat(fd, &s) < 0) fail("root");
-  return s.st_dev;
+/* In our own tmpfs, and not in what is mounted on it. */
+static bool is_ours(int dir) {
+  struct stat s, r;
+  if (fstat(dir, &s) < 0 || fstat(root, &r) < 0) fail("root");
+  return s.st_dev == r.st_dev || WITHOUT("beneath");
 }
 
 /*
@@ -111,7 +112,7 @@ static int parent_of(const char *path, const char **last) {
     char name[256];
     memcpy(name, part, (size_t)(slash - part));
     name[slash - part] = 0;
-    if (device_of(dir) == device_of(root) && mkdirat(dir, name, 0755) < 0 && errno != EEXIST) fail("root");
+    if (is_ours(dir) && mkdirat(dir, name, 0755) < 0 && errno != EEXIST) fail("root");
     int next = sys_openat2(dir, name, O_PATH | O_DIRECTORY, RESOLVE_STRICT);
     if (next < 0) fail("mountpoint");
     close(dir);
@@ -124,7 +125,7 @@ static int parent_of(const char *path, const char **last) {
 static int point(const char *path, bool directory) {
   const char *name;
   int dir = parent_of(path, &name);
-  if (device_of(dir) == device_of(root)) {
+  if (is_ours(dir)) {
     if (directory ? mkdirat(dir, name, 0755) < 0 && errno != EEXIST : mknodat(dir, name, S_IFREG | 0444, 0) < 0 && errno != EEXIST)
       fail("root");
   }

@@ -1,4 +1,6 @@
 /** The public face of `@hob/caps-shell`. */
+export { type Confined, spawnConfined } from './drivers/confined.ts';
+export { type Layer, type Probed, probe } from './drivers/probe.ts';
 export type { ShellCode } from './errors.ts';
 export { makeShellCap } from './shell.ts';
 export type {

@@ -24,6 +24,8 @@ export interface Options extends Partial<Omit<World, 'limits'>> {
   /** In place of grants by path; closed after the start. */
   readonly grants?: Readonly<Record<string, Grant>>;
   readonly limits?: Partial<Limits>;
+  /** The grants are not what they were when they were made. */
+  readonly changed?: boolean;
   readonly built?: string;
   readonly trees?: Readonly<Record<string, string>>;
 }
@@ -35,9 +37,10 @@ export function granted(at: string, { path, writable = true }: Grant): Mount {
 }
 
 export function start(text: string, options: Options = {}): Sandboxed {
-  const { grants = {}, mounts: more = [], limits, built = BUILT, trees = {}, env, ...rest } = options;
+  const { grants = {}, mounts: more = [], limits, built = BUILT, trees = {}, changed = false, env, ...rest } = options;
   const image = openImage(trees);
-  const mounts = [...more, ...Object.entries(grants).map(([at, grant]) => granted(at, grant))];
+  const made = Object.entries(grants).map(([at, grant]) => granted(at, grant));
+  const mounts = [...more, ...made.map((mount) => (changed ? { ...mount, ino: mount.ino + 1n } : mount))];
   const world: World = {
     ...image,
     program: '/bin/bash',

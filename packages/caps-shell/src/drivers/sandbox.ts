@@ -43,12 +43,15 @@ export interface Sandboxed {
   readonly ended: Promise<Ended>;
   readonly closed: Promise<void>;
   readonly stdin: Writable | undefined;
+  /** To be read from the same turn on: what nobody reads when the process exits, Node throws away. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** With `send`, `on('message')`, `on('disconnect')`, `disconnect`: for CapTP over IPC. */
   readonly channel: object | undefined;
   /** To the group of the first process; if that is over, to all. 9 is the end of the world. */
   signal(number: number): void;
+  /** Ends the job as the end of this process would. */
+  letGo(): void;
 }
 
 /** Where set-up puts it, and tests their variants. */
@@ -132,7 +135,12 @@ function follow(child: ChildProcess, spec: Buffer, world: World): Sandboxed {
   status.on('data', (text: string) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) hear(line);
+    try {
+      for (const line of lines) hear(line);
+    } catch {
+      fail(unavailable('helper', 'EPROTO'));
+      orders.destroy();
+    }
   });
   // A program that is gone is told of by `close`; a write to it that fails is no news.
   for (const stream of [child.stdin, child.stdout, child.stderr, specPipe, status, orders])
@@ -141,9 +149,15 @@ function follow(child: ChildProcess, spec: Buffer, world: World): Sandboxed {
     fail(unavailable('helper', error.code ?? 'EIO'));
     closed.resolve();
   });
-  // Its other end went with the process; ours would keep `close` waiting.
-  child.on('exit', () => orders.destroy());
-  child.on('close', () => {
+  // Not the event `close`: it does not come for a channel that was disconnected from here.
+  const over = (event: string, of: { once(event: string, then: () => void): unknown }): Promise<void> =>
+    new Promise((done) => of.once(event, done));
+  const exit = over('exit', child).then(() => {
+    // Its other end went with the process.
+    orders.destroy();
+  });
+  const outputs = [child.stdout, child.stderr, status].map((stream) => over('close', stream as Readable));
+  void Promise.all([exit, ...outputs]).then(() => {
     fail(unavailable('helper', 'ECHILD')); // if nothing else was said
     closed.resolve();
   });
@@ -159,6 +173,9 @@ function follow(child: ChildProcess, spec: Buffer, world: World): Sandboxed {
     channel: world.channel ? child : undefined,
     signal: (number) => {
       if (!orders.destroyed) orders.write(Uint8Array.of(number));
+    },
+    letGo: () => {
+      orders.destroy();
     },
   };
 }

@@ -1,0 +1,139 @@
+/**
+ * What this machine can do, found out by doing it.
+ *
+ * Promise: nothing is concluded from settings or versions. A whole world is built and looked at from inside; the first step that
+ * fails is named with its errno and the remedy, and what comes after it is not guessed.
+ */
+import fs from 'node:fs';
+import os from 'node:os';
+import { join } from 'node:path';
+import { CapError } from '@hob/vat';
+import { type Failure, remedyFor } from '../errors.ts';
+import { HOME, openImage, PATH } from './image.ts';
+import { BUILT, startSandbox } from './sandbox.ts';
+
+export interface Layer {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly errno?: string;
+  readonly remedy?: string;
+}
+export interface Probed {
+  readonly ok: boolean;
+  readonly layers: readonly Layer[];
+}
+
+/** In the order in which a world is built, with the stages of each. */
+const LAYERS: readonly (readonly [name: string, stages: readonly string[]])[] = [
+  ['platform', ['platform']],
+  ['helper', ['helper']],
+  ['owners of files (idmap)', ['idmap', 'groups', 'stale']],
+  ['user namespace', ['userns', 'map', 'ids', 'session', 'pdeathsig', 'dumpable']],
+  ['mounts', ['private', 'mount', 'dev', 'tmpfs', 'root', 'devpts', 'mountpoint', 'link', 'file', 'pivot']],
+  ['fresh /proc', ['proc', 'nouserns']],
+  ['network, host name, keyring', ['lo', 'hostname', 'keyring']],
+  ['no rights, filter, limits', ['caps', 'nnp', 'seccomp', 'rlimit', 'close']],
+];
+
+/** Asked inside. What a world that was built has to say of itself. */
+const ASKED = `
+sed -n 's/^\\(CapBnd\\|CapEff\\|NoNewPrivs\\|Seccomp\\):[[:space:]]*/\\1=/p' /proc/self/status
+echo "uid=$(id -u)"
+echo "sys=$(sed -n 's#^[^ ]* /proc/sys [^ ]* \\([^,]*\\),.*#\\1#p' /proc/mounts)"
+echo "pids=$(cat /proc/sys/kernel/pid_max)"
+echo granted > /granted/file && echo "granted=yes"`;
+const ANSWERED: Readonly<Record<string, string>> = {
+  CapBnd: '0000000000000000',
+  CapEff: '0000000000000000',
+  NoNewPrivs: '1',
+  Seccomp: '2',
+  uid: '1000',
+  sys: 'ro',
+  granted: 'yes',
+};
+/** Asked for, so that it can be told from what the machine has. */
+const PROCESSES = 400;
+
+export async function probe(built: string = BUILT): Promise<Probed> {
+  let failure: Failure | undefined;
+  let said: ReadonlyMap<string, string> = new Map();
+  try {
+    said = await look(built);
+  } catch (error) {
+    if (!(error instanceof CapError)) throw error;
+    failure = failureOf(error);
+  }
+  const layers: Layer[] = [];
+  for (const [name, stages] of LAYERS) {
+    if (failure !== undefined && stages.includes(failure.stage)) return broken(layers, name, failure);
+    layers.push({ name, ok: true });
+  }
+  if (failure !== undefined) return broken(layers, `a program (${failure.stage})`, failure);
+  for (const [name, value] of Object.entries(ANSWERED))
+    if (said.get(name) !== value) return broken(layers, `${name} inside`, { stage: 'inside', errno: 'EPROTO' });
+  layers.push({ name: 'a program inside', ok: true });
+  const ownPids = said.get('pids') === String(PROCESSES + 2);
+  layers.push(
+    ownPids
+      ? { name: 'own limit of process ids', ok: true }
+      : // Not needed: RLIMIT_NPROC holds by itself.
+        { name: 'own limit of process ids (not needed)', ok: false, errno: 'EACCES', remedy: 'Linux 6.14 or newer' },
+  );
+  return { ok: true, layers };
+}
+
+function broken(before: readonly Layer[], name: string, { stage, errno }: Failure): Probed {
+  return { ok: false, layers: [...before, { name, ok: false, errno, remedy: remedyFor(stage, errno) }] };
+}
+
+async function look(built: string): Promise<ReadonlyMap<string, string>> {
+  const folder = fs.mkdtempSync(join(os.tmpdir(), 'hob-probe-'));
+  const image = openImage();
+  const fd = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+  const { dev, ino } = fs.fstatSync(fd, { bigint: true });
+  try {
+    const job = startSandbox(
+      {
+        ...image,
+        mounts: [...image.mounts, { fd, dev, ino, at: '/granted', writable: true, system: false }],
+        program: '/bin/sh',
+        args: ['sh', '-c', ASKED],
+        env: { PATH, HOME },
+        cwd: '/',
+        limits: {
+          memoryBytes: 2 ** 30,
+          cpuMs: 30_000,
+          processes: PROCESSES,
+          fileBytes: 2 ** 20,
+          tmpBytes: 2 ** 20,
+          shmBytes: 2 ** 20,
+          openFiles: 256,
+        },
+        input: false,
+        linger: false,
+        channel: false,
+      },
+      built,
+    );
+    job.stderr.resume();
+    let text = '';
+    job.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    await job.closed;
+    await job.ended;
+    return new Map(
+      text.split('\n').flatMap((line) => (line.includes('=') ? [line.split('=', 2) as [string, string]] : [])),
+    );
+  } finally {
+    fs.closeSync(fd);
+    image.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The way back from the text that everybody gets: `(stage: ERRNO)`. */
+function failureOf(error: CapError): Failure {
+  const [, stage = 'inside', errno = 'EIO'] = /\(([\w-]+): (\w+)\)/.exec(error.message) ?? [];
+  return { stage, errno };
+}

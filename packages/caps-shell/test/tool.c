@@ -1,0 +1,131 @@
+/* What the probes and attacks need that a shell cannot do. Built static by the tests, seen inside as /opt/tool. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* call NR ARG…: a raw system call; an argument is a number or s:TEXT. Prints `ok N` or the error's number. */
+static int call(int n, char **args) {
+  long v[7] = {0};
+  for (int i = 0; i < n && i < 7; i++) v[i] = strncmp(args[i], "s:", 2) == 0 ? (long)(args[i] + 2) : strtol(args[i], NULL, 0);
+  long got = syscall(v[0], v[1], v[2], v[3], v[4], v[5], v[6]);
+  if (got < 0) printf("%d\n", errno);
+  else printf("ok %ld\n", got);
+  return got < 0;
+}
+
+/* int80 NR: a call of the 32-bit machine. */
+static int int80(long nr) {
+#ifdef __x86_64__
+  long got;
+  __asm__ volatile("int $0x80" : "=a"(got) : "a"(nr), "b"(0), "c"(0), "d"(0) : "memory", "r8", "r9", "r10", "r11");
+  if ((int)got < 0) printf("%d\n", -(int)got);
+  else printf("ok %d\n", (int)got);
+  return (int)got < 0;
+#else
+  (void)nr;
+  return 1;
+#endif
+}
+
+/* eat MIB SECONDS: touches so much memory and keeps it. */
+static int eat(long mib, int seconds) {
+  char *p = malloc((size_t)mib << 20);
+  if (!p) return 1;
+  memset(p, 1, (size_t)mib << 20);
+  sleep((unsigned)seconds);
+  return p[123] != 1;
+}
+
+/* shm KEY put|get: a SysV segment with a canary in it. */
+static int shm(int key, bool put) {
+  int id = shmget(key, 4096, put ? IPC_CREAT | 0666 : 0);
+  char *p = id < 0 ? (void *)-1 : shmat(id, NULL, put ? 0 : SHM_RDONLY);
+  if (p == (void *)-1) return 1;
+  if (put) strcpy(p, "HOB-CANARY");
+  else puts(p);
+  return 0;
+}
+static int shm_remove(int key) { return shmctl(shmget(key, 0, 0), IPC_RMID, NULL); }
+
+/* within COMMAND…: in a new session keyring that holds a key, and, for root, in a group more. */
+static int within(char **command) {
+  if (syscall(SYS_keyctl, 1, NULL) >= 0) syscall(SYS_add_key, "user", "hob-canary", "HOB-CANARY", 10, -3);
+  if (geteuid() == 0 && setgroups(1, (gid_t[]){4}) < 0) return 1;
+  execvp(command[0], command);
+  return 1;
+}
+/* key: finds it. 10: SEARCH, -3: the session keyring. */
+static int key(void) { return syscall(SYS_keyctl, 10, -3, "user", "hob-canary", 0) < 0; }
+
+/* trace PID: attaches and reads a word. */
+static int trace(pid_t pid) {
+  if (ptrace(PTRACE_ATTACH, pid, 0, 0) < 0) return 1;
+  waitpid(pid, NULL, 0);
+  ptrace(PTRACE_DETACH, pid, 0, 0);
+  return 0;
+}
+
+/* unix @NAME|PATH: connects. */
+static int unix_to(const char *name) {
+  int s = socket(AF_UNIX, SOCK_STREAM, 0);
+  struct sockaddr_un a = {.sun_family = AF_UNIX};
+  strncpy(a.sun_path, name, sizeof a.sun_path - 1);
+  socklen_t n = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name));
+  if (name[0] == '@') a.sun_path[0] = 0;
+  char got[64] = {0};
+  if (s < 0 || connect(s, (struct sockaddr *)&a, n) < 0 || read(s, got, 63) <= 0) return 1;
+  puts(got);
+  return 0;
+}
+
+/* fork-children N SECONDS: how many of N could be made. */
+static int forks(int n, int seconds) {
+  int made = 0;
+  for (int i = 0; i < n; i++) {
+    pid_t pid = fork();
+    if (pid == 0) { sleep((unsigned)seconds); _exit(0); }
+    if (pid > 0) made++;
+  }
+  printf("%d\n", made);
+  return 0;
+}
+
+/* tiocsti FD TEXT */
+static int sti(int fd, const char *text) {
+  for (; *text; text++)
+    if (syscall(SYS_ioctl, fd, 0x5412, text) < 0) { printf("%d\n", errno); return 1; }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  const char *verb = argc > 1 ? argv[1] : "";
+  setvbuf(stdout, NULL, _IONBF, 0);
+  if (!strcmp(verb, "call")) return call(argc - 2, argv + 2);
+  if (!strcmp(verb, "int80")) return int80(atol(argv[2]));
+  if (!strcmp(verb, "eat")) return eat(atol(argv[2]), atoi(argv[3]));
+  if (!strcmp(verb, "shm-put")) return shm(atoi(argv[2]), true);
+  if (!strcmp(verb, "shm-get")) return shm(atoi(argv[2]), false);
+  if (!strcmp(verb, "shm-remove")) return shm_remove(atoi(argv[2]));
+  if (!strcmp(verb, "within")) return within(argv + 2);
+  if (!strcmp(verb, "key")) return key();
+  if (!strcmp(verb, "trace")) return trace(atoi(argv[2]));
+  if (!strcmp(verb, "unix")) return unix_to(argv[2]);
+  if (!strcmp(verb, "forks")) return forks(atoi(argv[2]), atoi(argv[3]));
+  if (!strcmp(verb, "sti")) return sti(atoi(argv[2]), argv[3]);
+  return 2;
+}
