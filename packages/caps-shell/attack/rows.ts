@@ -122,44 +122,40 @@ const writes = family('files: write and delete', [
   'chmod 777 $RO/victim',
   'touch -d 2001-01-01 $RO/victim',
   'mkdir $RO/made',
-  '$T call ' + `${nr(264, 38)} -100 s:$RO/victim -100 s:$RO/renamed`,
+  `$T call ${nr(264, 38)} -100 s:$RO/victim -100 s:$RO/renamed`,
 ]);
 
-const processes = family(
-  'other processes',
-  [
-    'kill $VICTIM',
-    'kill -9 $VICTIM',
-    'kill -INT $VICTIM',
-    'kill -0 $VICTIM && echo WON',
-    'pkill -f $MARK',
-    'for p in /proc/[0-9]*; do grep -qs $MARK $p/cmdline && [ ${p#/proc/} != $$ ] && kill -9 ${p#/proc/}; done',
-    '$PY -c "import os;os.kill($VICTIM,9)"',
-    '$NODE -e "process.kill($VICTIM,9)"',
-    'perl -e "kill 9, $VICTIM"',
-    'tr "\\0" "\\n" < /proc/$VICTIM/environ',
-    'cat /proc/$VICTIM/cwd/secret',
-    'cat /proc/$VICTIM/root$HOST/secret',
-    'cat /proc/$VICTIM/fd/9',
-    'echo x > /proc/$VICTIM/fd/8',
-    'cat /proc/$VICTIM/maps | grep -q sleep && echo WON',
-    'tr "\\0" " " < /proc/$VICTIM/cmdline | grep -q $MARK && echo WON',
-    'ps ax -o args | grep -v grep | grep -q "$MARK-victim" && echo WON',
-    'pgrep -f "$MARK-victim" >/dev/null && echo WON',
-    '$T trace $VICTIM && echo WON',
-    'strace -qq -e none -p $VICTIM 2>&1 & sleep 0.3; grep -q "TracerPid:.*[1-9]" /proc/$VICTIM/status && echo WON; kill %1',
-    'renice -n 5 -p $VICTIM >/dev/null && echo WON',
-    'prlimit --pid $VICTIM --nofile=100:100 && echo WON',
-    'taskset -p 1 $VICTIM >/dev/null && echo WON',
-    'chrt -b -p 0 $VICTIM && echo WON',
-    'ionice -c3 -p $VICTIM && echo WON',
-    'choom -n 1000 -p $VICTIM >/dev/null && echo WON',
-    `[ "$($T call 434 $VICTIM 0 | cut -c1-2)" = ok ] && echo WON`,
-    'ls -d /proc/$VICTIM && echo WON',
-    'cat /proc/$VICTIM/status | grep -q sleep && echo WON',
-    'kill -9 -1',
-  ].slice(0, -1),
-);
+const processes = family('other processes', [
+  'kill $VICTIM',
+  'kill -9 $VICTIM',
+  'kill -INT $VICTIM',
+  'kill -0 $VICTIM && echo WON',
+  'pkill -f $MARK',
+  'for p in /proc/[0-9]*; do grep -qs $MARK $p/cmdline && [ ${p#/proc/} != $$ ] && kill -9 ${p#/proc/}; done',
+  '$PY -c "import os;os.kill($VICTIM,9)"',
+  '$NODE -e "process.kill($VICTIM,9)"',
+  'perl -e "kill 9, $VICTIM"',
+  'tr "\\0" "\\n" < /proc/$VICTIM/environ',
+  'cat /proc/$VICTIM/cwd/secret',
+  'cat /proc/$VICTIM/root$HOST/secret',
+  'cat /proc/$VICTIM/fd/9',
+  'echo x > /proc/$VICTIM/fd/8',
+  'cat /proc/$VICTIM/maps | grep -q sleep && echo WON',
+  'tr "\\0" " " < /proc/$VICTIM/cmdline | grep -q $MARK && echo WON',
+  'ps ax -o args | grep -v grep | grep -q "$MARK-victim" && echo WON',
+  'pgrep -f "$MARK-victim" >/dev/null && echo WON',
+  '$T trace $VICTIM && echo WON',
+  'strace -qq -e none -p $VICTIM 2>&1 & sleep 0.3; grep -q "TracerPid:.*[1-9]" /proc/$VICTIM/status && echo WON; kill %1',
+  'renice -n 5 -p $VICTIM >/dev/null && echo WON',
+  'prlimit --pid $VICTIM --nofile=100:100 && echo WON',
+  'taskset -p 1 $VICTIM >/dev/null && echo WON',
+  'chrt -b -p 0 $VICTIM && echo WON',
+  'ionice -c3 -p $VICTIM && echo WON',
+  'choom -n 1000 -p $VICTIM >/dev/null && echo WON',
+  `[ "$($T call 434 $VICTIM 0 | cut -c1-2)" = ok ] && echo WON`,
+  'ls -d /proc/$VICTIM && echo WON',
+  'cat /proc/$VICTIM/status | grep -q sleep && echo WON',
+]);
 
 const sockets = family('sockets', [
   'exec 3<>/dev/tcp/127.0.0.1/$PORT; cat <&3',
@@ -215,7 +211,7 @@ const namespaces = family('namespaces and mounts', [
   `$T call ${nr(319, 279)} s:x 0 | grep -q ok && echo WON`,
   `$T call ${nr(303, 264)} -100 s:/ 1 1 0 | grep -qvx -e 1 && echo WON`,
   '$PY -c "import ctypes;exit(ctypes.CDLL(None).unshare(0x10000000))" && echo WON',
-  'perl -e "exit(syscall(' + nr(272, 97) + ', 0x10000000) != 0)" && echo WON',
+  `perl -e "exit(syscall(${nr(272, 97)}, 0x10000000) != 0)" && echo WON`,
   'mount -t tmpfs none $WS && umount $WS && echo WON',
 ]).map((row) => (row.text.startsWith('mount -t') ? { ...row, root: true as const } : row));
 
@@ -262,11 +258,9 @@ const proc = [
       'chown 1:1 $WS/mine && echo WON',
       'nsenter -t $VICTIM -m -u true && echo WON',
       'nsenter -t 1 -m true && echo WON',
-      'date -s "$(date -R)" >/dev/null && echo WON',
       'hostname "$(hostname)" && [ "$(id -u)" = 0 ] && echo WON',
       'cat /etc/shadow >/dev/null && echo WON',
       'chroot / true && echo WON',
-      'swapon -s >/dev/null; losetup -f >/dev/null && echo WON',
     ],
     { root: true },
   ),
@@ -289,16 +283,15 @@ const privilege = family('privilege', [
   'cp /bin/true $TMPDIR/s; chmod 4755 $TMPDIR/s; cp -p $TMPDIR/s $WS/s',
   'mkdir $TMPDIR/d; cp /bin/true $TMPDIR/d/s; chmod 4755 $TMPDIR/d/s; tar cpf - -C $TMPDIR/d s | tar xpf - -C $WS',
   'mkdir $WS/d; chmod g+s $WS/d; [ -g $WS/d ] && echo WON',
-  'ulimit -c unlimited 2>/dev/null; [ "$(ulimit -Hc)" != 0 ] && echo WON',
   '[ "$(sed -n "s/^NoNewPrivs:.//p" /proc/self/status)" = 0 ] && echo WON',
   '[ "$(sed -n "s/^CapBnd:.//p" /proc/self/status)" != 0000000000000000 ] && echo WON',
 ]);
 
-const terminal = family(
-  'terminal injection',
-  [
-    'script -qc "$T sti 0 x" /dev/null | grep -qx 1 || script -qc "$T sti 0 x && echo WON" /dev/null',
-    `$PY -c "
+const terminal = family('terminal injection', [
+  'script -qc "$T sti 0 x && echo WON" /dev/null',
+  'script -qc "$T sti 1 x && echo WON" /dev/null',
+  `script -qc "perl -e 'exit(ioctl(STDIN,0x5412,q(x))?0:1)' && echo WON" /dev/null`,
+  `$PY -c "
 import pty,os,fcntl
 pid,fd=pty.fork()
 if pid==0:
@@ -306,17 +299,7 @@ if pid==0:
     fcntl.ioctl(0,0x5412,b'x'); os._exit(7)
   except OSError: os._exit(1)
 print('WON' if os.waitstatus_to_exitcode(os.waitpid(pid,0)[1])==7 else '')"`,
-    `$PY -c "
-import pty,os,fcntl
-pid,fd=pty.fork()
-if pid==0:
-  try:
-    fcntl.ioctl(0,0xffffffff00005412-(1<<64) if False else 0x5412,b'y'); os._exit(7)
-  except OSError: os._exit(1)
-print('WON' if os.waitstatus_to_exitcode(os.waitpid(pid,0)[1])==7 else '')"`,
-    'ls /dev/pts | grep -qx "[0-9]*" && echo WON',
-  ].slice(0, 2),
-);
+]);
 
 const persistence = family('persistence, traps for the host', [
   'setsid sleep 300 "" 2>/dev/null & setsid bash -c "exec -a $MARK-left sleep 300" >/dev/null 2>&1 & sleep 0.1',

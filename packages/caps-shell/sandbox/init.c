@@ -94,12 +94,15 @@ static void cap_at(int which, uint64_t value) {
 
 static void set_limits(void) {
   const struct limits *l = &spec.limits;
-  cap_at(RLIMIT_CORE, 0);
+  cap_at(RLIMIT_CORE, 1); /* not 0: a host's core_pattern with a pipe ignores 0, and runs a program of root's for each crash */
   cap_at(RLIMIT_NOFILE, l->open_files);
   if (!WITHOUT("fsize")) cap_at(RLIMIT_FSIZE, l->file_bytes);
   if (!WITHOUT("nproc")) cap_at(RLIMIT_NPROC, l->processes + 1); /* pid 1 counts, too */
-  /* Not RLIMIT_AS: node, Go and wasm reserve far more than they use and die of it at the start (T6). */
-  if (!WITHOUT("data")) cap_at(RLIMIT_DATA, l->memory);
+  /*
+   * Not RLIMIT_AS, and RLIMIT_DATA with room to spare: node, Go and wasm reserve far more than they use (V8 half a GiB for
+   * each isolate) and die of it at the start (T6). What is used, the watchdog sums; this is for what outruns it.
+   */
+  if (!WITHOUT("data")) cap_at(RLIMIT_DATA, l->memory + (4ull << 30));
   if (!WITHOUT("cpu-each")) cap_at(RLIMIT_CPU, l->cpu_ms / 1000 + 1); /* of one process; the sum is watched (T7) */
   cap_at(RLIMIT_NICE, 0);
   cap_at(RLIMIT_RTPRIO, 0);
@@ -232,7 +235,7 @@ static int watch(int proc) {
   if (processes > shared->processes) shared->processes = processes;
   if (memory > spec.limits.memory && !WITHOUT("memory")) shared->limit = LIMIT_MEMORY;
   else if (cpu / 1000 > spec.limits.cpu_ms && !WITHOUT("cpu")) shared->limit = LIMIT_CPU;
-  return memory > spec.limits.memory / 2 ? 10 : 50;
+  return memory > spec.limits.memory / 2 ? 5 : 20;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- pid 1 */

@@ -156,6 +156,7 @@ static int new_tmpfs(const char *mode, uint64_t bytes, uint64_t attributes) {
 static void write_file(const char *path, const char *content) {
   const char *name;
   int dir = parent_of(path, &name);
+  if (!is_ours(dir)) fail("mountpoint");
   int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
   size_t n = strlen(content);
   if (fd < 0 || write(fd, content, n) != (ssize_t)n) fail("file");
@@ -166,6 +167,7 @@ static void write_file(const char *path, const char *content) {
 static void make_link(const char *path, const char *target) {
   const char *name;
   int dir = parent_of(path, &name);
+  if (!is_ours(dir)) fail("mountpoint");
   if (symlinkat(target, dir, name) < 0) fail("link");
   close(dir);
 }

@@ -139,7 +139,7 @@ const ROWS: readonly Row[] = [
     step: 'data',
     also: ['memory'],
     options: { limits: { memoryBytes: 64 << 20 } },
-    text: 'tool eat 200 0 && echo WON',
+    text: 'tool reserve 5000 && echo WON',
   },
   {
     step: 'memory',

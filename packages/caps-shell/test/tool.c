@@ -51,6 +51,11 @@ static int eat(long mib, int seconds) {
   return p[123] != 1;
 }
 
+/* reserve MIB: takes the room, touches nothing. */
+static int reserve(long mib) {
+  return mmap(NULL, (size_t)mib << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED;
+}
+
 /* shm KEY put|get: a SysV segment with a canary in it. */
 static int shm(int key, bool put) {
   int id = shmget(key, 4096, put ? IPC_CREAT | 0666 : 0);
@@ -118,6 +123,7 @@ int main(int argc, char **argv) {
   if (!strcmp(verb, "call")) return call(argc - 2, argv + 2);
   if (!strcmp(verb, "int80")) return int80(atol(argv[2]));
   if (!strcmp(verb, "eat")) return eat(atol(argv[2]), atoi(argv[3]));
+  if (!strcmp(verb, "reserve")) return reserve(atol(argv[2]));
   if (!strcmp(verb, "shm-put")) return shm(atoi(argv[2]), true);
   if (!strcmp(verb, "shm-get")) return shm(atoi(argv[2]), false);
   if (!strcmp(verb, "shm-remove")) return shm_remove(atoi(argv[2]));

@@ -20,7 +20,13 @@ export interface Grant {
   readonly path: string;
   readonly writable?: boolean;
 }
-export interface Options extends Partial<Omit<World, 'limits'>> {
+/** For the attack suite (`driver.ts`): the folder in which plain bash runs it instead, when to end it, what its processes are known by. */
+export interface Played {
+  readonly plain?: string | undefined;
+  readonly timeoutMs?: number;
+  readonly mark?: string;
+}
+export interface Options extends Played, Partial<Omit<World, 'limits'>> {
   /** In place of grants by path; closed after the start. */
   readonly grants?: Readonly<Record<string, Grant>>;
   readonly limits?: Partial<Limits>;
@@ -37,7 +43,19 @@ export function granted(at: string, { path, writable = true }: Grant): Mount {
 }
 
 export function start(text: string, options: Options = {}): Sandboxed {
-  const { grants = {}, mounts: more = [], limits, built = BUILT, trees = {}, changed = false, env, ...rest } = options;
+  const {
+    grants = {},
+    mounts: more = [],
+    limits,
+    built = BUILT,
+    trees = {},
+    changed = false,
+    env,
+    plain: _,
+    timeoutMs: __,
+    mark: ___,
+    ...rest
+  } = options;
   const image = openImage(trees);
   const made = Object.entries(grants).map(([at, grant]) => granted(at, grant));
   const mounts = [...more, ...made.map((mount) => (changed ? { ...mount, ino: mount.ino + 1n } : mount))];
@@ -65,12 +83,18 @@ export function start(text: string, options: Options = {}): Sandboxed {
 export interface Outcome extends Ended {
   readonly stdout: string;
   readonly stderr: string;
+  /** A process with the mark was left. */
+  readonly left?: boolean;
 }
 
 export async function run(text: string, options: Options = {}): Promise<Outcome> {
   const job = start(text, options);
+  const timer = options.timeoutMs && setTimeout(() => job.signal(9), options.timeoutMs);
   const [ended, stdout, stderr] = await Promise.all([job.ended, textOf(job.stdout), textOf(job.stderr)]).finally(
-    () => job.closed,
+    async () => {
+      await job.closed;
+      if (timer) clearTimeout(timer);
+    },
   );
   return { ...ended, stdout, stderr };
 }

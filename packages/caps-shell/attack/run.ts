@@ -1,0 +1,29 @@
+/**
+ * `npm run attack:shell [-- --verbose] [--as root|user]`: every attack under plain bash and in the sandbox, as root and as a user.
+ *
+ * Exits 1 if one gets through, a benign command fails, or fewer than 95 % of the attacks are real.
+ */
+import { parseArgs } from 'node:util';
+import { playAll } from './suite.ts';
+
+const { values } = parseArgs({ options: { verbose: { type: 'boolean', default: false }, as: { type: 'string' } } });
+const names = values.as
+  ? [values.as as 'root' | 'user']
+  : process.getuid?.() === 0
+    ? (['root', 'user'] as const)
+    : (['user'] as const);
+let good = true;
+for (const name of names) {
+  const figures = await playAll(name, undefined, values.verbose ? console.log : undefined);
+  const { attacks, real, unreal, escapes, exposures, limitsLost, benign, benignFailures, benignOutside } = figures;
+  console.log(
+    `as ${name}: ${attacks} attacks, ${real} of them real (${((100 * real) / attacks).toFixed(1)} %): ` +
+      `${escapes.length} escapes, ${exposures.length} exposures, ${limitsLost.length} limits lost; ` +
+      `${benign} benign commands, ${benignFailures.length} fail`,
+  );
+  const lists = { escapes, exposures, limitsLost, benignFailures, 'not even outside': [...unreal, ...benignOutside] };
+  for (const [what, list] of Object.entries(lists)) for (const each of list) console.log(`  ${what}: ${each}`);
+  if (escapes.length + exposures.length + limitsLost.length + benignFailures.length > 0 || real < 0.95 * attacks)
+    good = false;
+}
+process.exitCode = good ? 0 : 1;
