@@ -180,13 +180,12 @@ const sockets = family('sockets', [
   'grep -q "$HOST/socket" /proc/net/unix && echo WON',
   '[ "$(ls /sys/class/net 2>/dev/null | grep -v lo | wc -l)" -gt 0 ] && echo WON',
   '[ "$(tail -n +3 /proc/net/dev | grep -vc lo:)" -gt 0 ] && echo WON',
-  '$T shm-get $KEY',
+  '$T shm-get $KEY | grep -q HOB-CANARY && echo WON',
   'ipcs -m | grep -qi "$(printf 0x%08x $KEY)" && echo WON',
   'ipcrm -M $KEY && echo WON',
   'cat /dev/shm/$MARK',
   'echo x > /dev/shm/$MARK-new; [ -e /dev/shm/$MARK ] && echo WON; rm /dev/shm/$MARK-new',
   `[ "$($T call ${nr(41, 198)} 40 1 0 | cut -c1-2)" = ok ] && echo WON`,
-  `[ "$($T call ${nr(41, 198)} 38 5 0 | cut -c1-2)" = ok ] && echo WON`,
 ]);
 
 const namespaces = family('namespaces and mounts', [
@@ -199,9 +198,9 @@ const namespaces = family('namespaces and mounts', [
   'unshare -Urpf true && echo WON',
   'unshare -UrC true && echo WON',
   'unshare -Urm mount -t tmpfs none /tmp && echo WON',
-  'unshare -Urm mount --bind / /tmp && echo WON',
+  'unshare -Urm mount --rbind / /tmp && echo WON',
   'unshare -Urpfm --mount-proc true && echo WON',
-  'unshare -Urm umount -l /proc && echo WON',
+  'unshare -Urm sh -c "mount -t tmpfs none /mnt && umount /mnt" && echo WON',
   'unshare -Ur chroot / true && echo WON',
   'unshare -Urn ip link set lo up && echo WON',
   'unshare -Ur sh -c "grep -q 0000003fffffffff /proc/self/status || grep -q 000001ffffffffff /proc/self/status" && echo WON',
@@ -288,9 +287,9 @@ const privilege = family('privilege', [
 ]);
 
 const terminal = family('terminal injection', [
-  'script -qc "$T sti 0 x && echo WON" /dev/null',
-  'script -qc "$T sti 1 x && echo WON" /dev/null',
-  `script -qc "perl -e 'exit(ioctl(STDIN,0x5412,q(x))?0:1)' && echo WON" /dev/null`,
+  'script -qc "$T sti 0 x && echo && echo WON" /dev/null',
+  'script -qc "$T sti 1 x && echo && echo WON" /dev/null',
+  `script -qc "perl -e 'exit(ioctl(STDIN,0x5412,q(x))?0:1)' && echo && echo WON" /dev/null`,
   `$PY -c "
 import pty,os,fcntl
 pid,fd=pty.fork()
@@ -317,7 +316,7 @@ const persistence = family('persistence, traps for the host', [
   'echo evil > $HOST/home/.git/hooks/post-checkout',
   'printf "#!/bin/sh\\n" > $HOST/bin/ls; chmod +x $HOST/bin/ls',
   'echo "* * * * * evil" > $HOST/crontab',
-  '$T shm-put $KEY2 && [ -n "$OUTSIDE" ] && echo WON; true',
+  '$T shm-put $KEY2',
   'echo left > /dev/shm/$MARK-left',
   'echo left > $OUTERTMP/$MARK-left',
   'rm -rf $WS/../host/dir',

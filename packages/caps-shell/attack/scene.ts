@@ -72,6 +72,26 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
   let victim: ChildProcess | undefined;
   const dead = (): boolean => victim === undefined || victim.exitCode !== null || victim.signalCode !== null;
 
+  /** Its folder and files are new each time, so it is, too. Descriptor 8 is a file that only it may write, 9 the secret. */
+  const replaceVictim = async (): Promise<void> => {
+    if (victim !== undefined && !dead()) {
+      const gone = once(victim, 'exit');
+      victim.kill('SIGKILL');
+      await gone;
+    }
+    const held = [fs.openSync(join(tmp, 'written'), 'w'), fs.openSync(join(host, 'secret'), 'r')];
+    victim = spawn('/bin/sleep', ['1000'], {
+      ...asUser,
+      argv0: `${mark}-victim`,
+      cwd: host,
+      env: { CANARY: SECRET },
+      stdio: [...Array<'ignore'>(8).fill('ignore'), ...held],
+    });
+    victim.on('error', () => {});
+    for (const fd of held) fs.closeSync(fd);
+    await once(victim, 'spawn');
+  };
+
   const reset = async (): Promise<void> => {
     for (const folder of [host, ws, ro, tmp]) fs.rmSync(folder, { recursive: true, force: true });
     for (const folder of [host, ws, ro, tmp]) put(folder);
@@ -88,6 +108,7 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
       'home/.gitconfig',
     ])
       put(join(host, file), '\n');
+    put(join(tmp, 'written'), '');
     put(join(ro, 'victim'), 'victim\n');
     put(join(ws, 'mine'), 'mine\n');
     fs.symlinkSync(host, join(ws, 'outside'));
@@ -99,25 +120,7 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
     fs.chmodSync(join(host, 'socket'), 0o777);
     fs.writeFileSync(`/dev/shm/${mark}`, `${SECRET}\n`);
     spawnSync(tool, ['shm-put', String(key)], asUser);
-    if (!dead() && victim !== undefined) {
-      const gone = once(victim, 'exit');
-      victim.kill('SIGKILL');
-      await gone;
-    }
-    {
-      const fds = ['ignore', 'ignore', 'ignore', 'ignore', 'ignore', 'ignore', 'ignore', 'ignore'] as const;
-      const held = [fs.openSync(join(tmp, 'written'), 'w'), fs.openSync(join(host, 'secret'), 'r')];
-      victim = spawn('/bin/sleep', ['1000'], {
-        ...asUser,
-        argv0: `${mark}-victim`,
-        cwd: host,
-        env: { CANARY: SECRET },
-        stdio: [...fds, ...held],
-      });
-      victim.on('error', () => {});
-      for (const fd of held) fs.closeSync(fd);
-      await new Promise((done) => victim?.once('spawn', done));
-    }
+    await replaceVictim();
     reached = 0;
   };
 
@@ -187,6 +190,11 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
       await reset();
       const before = look();
       const { stdout, stderr, left } = await run(attack.text, where);
+      const leftovers = [...fs.readdirSync('/dev/shm'), ...fs.readdirSync(tmp)].filter((name) =>
+        name.startsWith(`${mark}-left`),
+      );
+      for (const name of leftovers) fs.rmSync(`/dev/shm/${name}`, { force: true });
+      const leftMemory = spawnSync(tool, ['shm-remove', String(key2)], asUser).status === 0;
       if (`${stdout}${stderr}`.includes(SECRET)) return 'read the canary';
       if (/^WON$/m.test(stdout)) return 'says so';
       if (dead()) return 'ended the process';
@@ -195,12 +203,8 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
         return 'wrote through a foreign descriptor';
       if (reached > 0) return 'reached a listener';
       if (setIds(ws)) return 'left a set-id file or a device';
-      const leftovers = [...fs.readdirSync('/dev/shm'), ...fs.readdirSync(tmp)].filter((name) =>
-        name.startsWith(`${mark}-left`),
-      );
-      for (const name of leftovers) fs.rmSync(`/dev/shm/${name}`, { force: true });
       if (leftovers.length > 0) return 'left a file';
-      if (spawnSync(tool, ['shm-remove', String(key2)], asUser).status === 0) return 'left shared memory';
+      if (leftMemory) return 'left shared memory';
       if (left) return 'left a process';
       return undefined;
     },
