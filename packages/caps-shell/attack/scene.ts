@@ -70,11 +70,18 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
   const udpPort = udp.address().port;
 
   let victim: ChildProcess | undefined;
-  const dead = (): boolean => victim === undefined || victim.exitCode !== null || victim.signalCode !== null;
+  // Asked of the kernel: Node hears of it only later.
+  const dead = (): boolean => {
+    try {
+      return / [ZX] /.test(fs.readFileSync(`/proc/${victim?.pid}/stat`, 'latin1'));
+    } catch {
+      return true;
+    }
+  };
 
   /** Its folder and files are new each time, so it is, too. Descriptor 8 is a file that only it may write, 9 the secret. */
   const replaceVictim = async (): Promise<void> => {
-    if (victim !== undefined && !dead()) {
+    if (victim !== undefined && victim.exitCode === null && victim.signalCode === null) {
       const gone = once(victim, 'exit');
       victim.kill('SIGKILL');
       await gone;
