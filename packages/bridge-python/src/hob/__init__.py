@@ -39,7 +39,7 @@ from .limits import Limits
 from .reference import E, Promise, Ref, promise
 
 if TYPE_CHECKING:
-    from . import sync
+    from . import sync, tools
     from .approvals import Approvals, Delegate, approve, approve_for, approve_once, approve_session, approving, delegate
     from .granter import Granter, connect_granter
     from .sessions import Child, Session, connect
@@ -65,6 +65,7 @@ _LATER = {
     "Refused": "websocket",
     "open_websocket": "websocket",
     "sync": "",
+    "tools": "",
 }
 
 
@@ -83,6 +84,6 @@ __all__ = [
     "Delegate", "Denied", "Disconnected", "E", "Exhausted", "Expired", "Failed", "Far", "Granter", "Invalid", "Limit", "Limits", "Link",
     "NoSuchMethod", "NoSuchObject", "NotCallable", "Promise", "Ref", "Refused", "Restarted", "Revoked", "Session", "Stats",
     "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted", "approve", "approve_for", "approve_once",
-    "approve_session", "approving", "connect", "connect_granter", "delegate", "far", "open_websocket", "promise", "source", "sync",
+    "approve_session", "approving", "connect", "connect_granter", "delegate", "far", "open_websocket", "promise", "source", "sync", "tools",
     "undefined",
 ]  # fmt: skip
