@@ -158,7 +158,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(keys, inner, max_size=5).filter(lambda r: not isinstance(r.get("then"), Ref)),
     max_leaves=20,
 )
-fast = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+fast = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
 @fast
