@@ -12,6 +12,7 @@ import hob
 import pytest
 from hob import E
 from hob.limits import Limits
+from hob.values import Outgoing
 from wire import ByHand, quiet
 
 
@@ -229,6 +230,15 @@ async def test_answers_that_double_do_not_fill_the_memory() -> None:
     assert peer.connection.stats().bytes < 64 << 20
 
 
+async def test_what_is_too_large_is_refused_before_it_is_built() -> None:
+    value: Any = ["x" * 1000]
+    for _ in range(14):
+        value = [value, value]
+    for shared in (value, {"a": value}, (value,)):
+        with pytest.raises(hob.Limit):
+            Outgoing(ByHand().connection, Limits()).encode(shared)
+
+
 async def test_answers_are_kept_until_they_are_done_and_are_counted() -> None:
     peer = ByHand(Thing(), Limits(memory_bytes=1 << 20))
     for n in range(1, 100):
@@ -278,6 +288,16 @@ async def test_nothing_overtakes_what_is_on_its_way_back() -> None:
     E(mine).hear(3)
     await quiet()
     assert heard == [1, 2, 3]
+    peer.connection.close()
+
+
+async def test_a_flush_is_answered_behind_the_calls_before_it() -> None:
+    peer = ByHand(Thing())
+    peer.say(["deliver", 0, "echo", [1], 1], ["deliver", 0, "__flush__", [], 2], ["deliver", 0, "echo", [3], 3])
+    assert [operation[1] for operation in await peer.said() if operation[0] == "return"] == [1, 2, 3]
+    # Of an answer that is not there yet, when it is there; of data, and of nothing, at once.
+    peer.say(["deliver", 0, "never", [], 4], ["deliver", [4], "__flush__", [], 5], ["deliver", [1], "__flush__", [], 6])
+    assert await peer.answer(5) is None and await peer.answer(6) is not None
     peer.connection.close()
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from .answers import FORGOTTEN, PeersQuestion
+from .data import undefined
 from .errors import CapError, Disconnected, Invalid, Limit, NoSuchObject, Violation, inward
 from .exports import Export, Exports
 from .flush import Arrival, flush
@@ -293,7 +294,7 @@ class Connection:
             return answer.break_(no_method(method))
         if method == FLUSH:
             behind = target.target() if isinstance(target, PeersQuestion) else target
-            return answer.fulfil(None) if behind is None else flush(behind, answer)
+            return answer.fulfil(undefined) if behind is None else flush(behind, answer)
         target.post(Message(method, args, answer if number != 0 else _Unasked(self, answer)))
 
     def _ask(self, number: int, weight: int) -> PeersQuestion:

@@ -1,0 +1,53 @@
+"""What would be noticed: each mechanism left out of a copy of `hob`, and the tests that must fail then.
+
+By hand, it takes a minute: pytest -m breakages
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROWS: list[tuple[str, str, str, str, str]] = [
+    ("embargo", "connection.py", "return not (isinstance(target, Remote) and target.exit is self)", "return False", "test_wire.py"),
+    ("flush", "flush.py", "return target.post(Message(FLUSH, [], answer))", "return answer.fulfil(undefined)", "test_wire.py"),
+    ("mentions", "exports.py", "if known.mentions > 0:", "if False:", "test_wire.py"),
+    ("drop", "connection.py", "self._drops += (number, mentions)", "pass", "test_peer.py"),
+    ("told again", "connection.py", "elif known.told and isinstance(known.value, Vow):", "elif False:", "test_wire.py"),
+    ("tokens", "structure.py", "> limits.tokens:\n        raise", "> limits.tokens * 99:\n        raise", "test_wire.py"),
+    ("nesting", "structure.py", "if level > deepest:", "if False:", "test_wire.py"),
+    ("frame size", "structure.py", "if len(text) > limits.frame_bytes or (", "if False and (", "test_wire.py"),
+    ("rising questions", "connection.py", "if number <= self._last_heard:", "if False:", "test_wire.py"),
+    ("memory", "connection.py", "> self._limits.memory_bytes:\n            self.close", "> 1 << 60:\n            self.close", "test_wire.py"),
+    ("room", "values.py", "if self._left < 0:", "if False:", "test_wire.py"),
+    ("own methods", "far.py", "if base is Far or not issubclass(base, Far) or", "if base is Far or base is object or", "test_peer.py"),
+    ("underscore", "far.py", 'if name.startswith("_"):\n                    continue', "pass", "test_peer.py"),
+    ("text of errors", "values.py", "if isinstance(error, CapError) and CODE.match(error.code):\n        return error.code, error.message[:LONGEST]", "if True:\n        return getattr(error, 'code', 'error'), str(error)", "test_peer.py"),
+    ("disconnected", "connection.py", "question.answer.break_(why)", "pass", "test_peer.py"),
+    ("thread", "connection.py", "if threading.get_ident() != self._thread:", "if False:", "test_peer.py"),
+    ("cancel", "connection.py", "answer.running.cancel()", "pass", "test_peer.py"),
+    ("bytes once", "values.py", "if self.taken > self.length:", "if False:", "test_wire.py"),
+    ("exact petname", "tools.py", "if petname not in self._held:\n                return", "if False:\n                return", "test_tools.py"),
+    ("far apart", "tools.py", "CUTOFF: Final = 0.7\n", "CUTOFF: Final = 0.7\nlru_cache = lambda _: lambda __: lambda a, b: a == b\n", "test_tools.py"),
+]  # fmt: skip
+
+
+@pytest.mark.breakages
+@pytest.mark.parametrize(("name", "file", "old", "new", "tests"), ROWS, ids=[row[0] for row in ROWS])
+def test_a_mechanism_that_is_left_out_is_noticed(tmp_path: Path, name: str, file: str, old: str, new: str, tests: str) -> None:
+    shutil.copytree(HERE.parent / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    source = tmp_path / "src" / "hob" / file
+    text = source.read_text()
+    assert text.count(old) == 1, f"{name}: the text to leave out is there {text.count(old)} times"
+    source.write_text(text.replace(old, new))
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "HOB_TEST_REPORT": ""}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", str(HERE / tests)]
+    done = subprocess.run(command, cwd=HERE.parent, env=env, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 1, f"{name}: nobody noticed\n{done.stdout[-2000:]}"
+    assert "FAILURES" in done.stdout
