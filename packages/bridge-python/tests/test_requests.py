@@ -1,0 +1,96 @@
+"""Asking for more: an agent asks, a person's client sees what is asked and answers it, against a real host."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import hob
+import pytest
+from hob import E
+from house import House, needs_node
+from test_tools import entered
+
+pytestmark = needs_node
+ONCE: Any = ("directory", {"scope": "once"})
+
+
+async def asked(granter: hob.Granter, session: str) -> dict[str, Any]:
+    """What this session asks, as soon as it is there."""
+    async with asyncio.timeout(10):
+        while True:
+            for request in await granter.inbox():
+                if request["session"] == session:
+                    return request
+            await asyncio.sleep(0.01)
+
+
+async def test_what_is_asked_for_is_there_when_a_person_says_yes(house: House) -> None:
+    async with entered(house) as (_t, session, granter, id_):
+        text = E(session.request("directory", "to read the notes", uses=2)).readText("notes.txt")
+        request = await asked(granter, id_)
+        assert request["asks"] == "directory" and "to read the notes" in request["why"]
+        await granter.approve(request)
+        # The call was sent before anybody had answered.
+        assert await text == "notes\n"
+        (petname,) = await session.caps()
+        assert await session[petname].readText("notes.txt") == "notes\n"
+        with pytest.raises(hob.Exhausted):
+            await session[petname].readText("notes.txt")
+
+
+async def test_no_is_denied_with_what_to_ask_for_instead(house: House) -> None:
+    async with entered(house) as (_t, session, granter, id_):
+        wanted = session.request("directory", "all of it", scope="session")
+        request = await asked(granter, id_)
+        with pytest.raises(hob.Denied):
+            await granter.approve({**request, "digest": "0" * 64}, uses=1)
+        await granter.refuse(request, "not today")
+        with pytest.raises(hob.Denied, match="not today"):
+            await wanted
+        with pytest.raises(hob.NoSuchObject):
+            await granter.refuse(request, "again")
+        assert await session.caps() == []
+
+
+async def test_a_model_asks_with_its_tool_and_goes_on(house: House) -> None:
+    async with entered(house, once=ONCE) as (made, _s, granter, id_):
+        assert not (await made.call("read", {"cap": "once", "path": "notes.txt"})).is_error
+        refusal = await made.call("read", {"cap": "once", "path": "notes.txt"})
+        assert refusal.code == "exhausted" and "request" in refusal.text
+        asking = asyncio.ensure_future(made.call("request", {"cap": "once", "why": "one more", "uses": 1}))
+        await granter.approve(await asked(granter, id_), as_="more")
+        result = await asking
+        assert not result.is_error and "more" in result.text
+        assert (await made.call("read", {"cap": "more", "path": "notes.txt"})).text == "notes\n"
+        nothing = await made.call("request", {"cap": "deploy-key", "why": "?"})
+        assert nothing.code == "no-such-object"
+
+
+def test_the_synchronous_face_waits_for_the_answer(house: House) -> None:
+    id_, secret = house.session()
+    with hob.sync.connect_granter(house.url, house.granter_secret) as granter, hob.sync.connect(house.url, secret) as session:
+        import threading
+
+        def person() -> None:
+            for _ in range(500):
+                for request in granter.inbox():
+                    if request["session"] == id_:
+                        return granter.approve(request, uses=1)
+
+        thread = threading.Thread(target=person)
+        thread.start()
+        cap = session.request("directory", "to read")
+        thread.join()
+        assert cap.readText("notes.txt") == "notes\n"
+        with pytest.raises(hob.Exhausted):
+            cap.readText("notes.txt")
+
+
+async def test_a_gated_call_waits_for_a_person(house: House) -> None:
+    async with entered(house, op=("dangerous-op", {"uses": 5, "gated": ["invoke"]})) as (_t, session, granter, id_):
+        call = session["op"].invoke("deploy")
+        request = await asked(granter, id_)
+        assert request["kind"] == "call" and house.do("ran") == []
+        await granter.approve(request)
+        assert await call == "ok" and house.do("ran") == ["deploy"]
