@@ -77,6 +77,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'node:os'],
     why: 'builds a whole world to see whether it can be done, with a scratch folder granted',
   },
+  'packages/caps-shell/src/drivers/executable.ts': {
+    powers: ['node:fs'],
+    why: 'holds the one program of a command cap',
+  },
   'packages/caps-shell/src/drivers/image.ts': {
     powers: ['node:fs', 'process'],
     why: 'opens the programs of this machine, to be mounted read-only',

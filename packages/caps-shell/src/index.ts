@@ -1,9 +1,12 @@
 /** The public face of `@hob/caps-shell`. */
+export type { ArgSpec } from './argv.ts';
+export { makeCommandCap } from './command.ts';
 export { type Confined, spawnConfined } from './drivers/confined.ts';
 export { type Layer, type Probed, probe } from './drivers/probe.ts';
 export type { ShellCode } from './errors.ts';
 export { makeShellCap } from './shell.ts';
 export type {
+  CommandCap,
   Ended,
   Job,
   Less,

@@ -77,6 +77,11 @@ export class Tenure {
     return await starting;
   }
 
+  /** Errors: `revoked`, where it is closed. */
+  check(of: string): void {
+    this.#holder(of);
+  }
+
   /** Takes a name; what is answered says whose it is, or that it is nobody's after all. */
   reserve(of: string, name: string): (running: Running | undefined) => void {
     const { names } = this.#holder(of);

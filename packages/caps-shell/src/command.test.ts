@@ -1,0 +1,122 @@
+/** One program, with the arguments that were described. */
+import { appendFileSync, chmodSync, copyFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { revocable } from '@hob/revocable';
+import { driverOf, E, type Far, openVats } from '@hob/vat';
+import { expect, onTestFinished } from 'vitest';
+import { requires } from '../../../test/needs.ts';
+import { code, directory, processesWith, scratch } from '../test/shell.ts';
+import { type ArgSpec, type CommandCap, makeCommandCap, type World } from './index.ts';
+
+const test = requires('linux', 'cc', 'userns');
+
+async function command(
+  program: string,
+  world: Partial<World> & { readonly args?: readonly ArgSpec[] } = {},
+): Promise<CommandCap> {
+  const made = await makeCommandCap(program, { mounts: {}, ...world });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+test('a program of the system runs with what was described, and only with that', async () => {
+  const folder = scratch();
+  writeFileSync(join(folder, 'a'), 'text\n');
+  const mounts = { '/ws': await directory(folder) };
+  const cat = await command('/usr/bin/cat', { mounts, args: ['-n', { oneOf: ['-s', '-v'] }, { rest: 'path' }] });
+  expect(await cat.run(['-n', '-s', 'a', '/ws/a'])).toMatchObject({
+    status: 0,
+    stdout: '     1\ttext\n     2\ttext\n',
+  });
+  for (const args of [
+    [],
+    ['a'],
+    ['-n'],
+    ['-n', '-A', 'a'],
+    ['-s', '-n', 'a'],
+    ['-n', '-s', '-A'],
+    ['-n', '-s', '--version'],
+  ])
+    expect([args, await code(cat.run(args))]).toEqual([args, 'E_ARGV']);
+  // Lexically in a mount; what a link makes of it is the sandbox's matter.
+  for (const path of ['/etc/passwd', '../etc/passwd', '/ws/../etc/passwd', '', '/', '/wsx'])
+    expect([path, await code(cat.run(['-n', '-s', path]))]).toEqual([path, 'E_ARGV']);
+  expect(await code(cat.run(['-n', '-s', 'a\0b']))).toBe('E_ARGV');
+  expect(await code(cat.run('-n' as never))).toBe('E_ARGV');
+  expect(await code(cat.run(['-n', 3 as never]))).toBe('E_ARGV');
+  expect(await code(cat.run(['-n', '-s', ...Array.from({ length: 5000 }, () => 'a')]))).toBe('E_ARGV');
+  expect(await code(cat.run(['-n', '-s', 'x'.repeat(140_000)]))).toBe('E_ARGV');
+});
+
+test('without a description there are no arguments; no shell reads any', async () => {
+  const id = await command('/usr/bin/id');
+  expect(await id.run([])).toMatchObject({ status: 0, stdout: expect.stringContaining('uid=1000(hob)') });
+  expect(await code(id.run(['-u']))).toBe('E_ARGV');
+  const echo = await command('/usr/bin/echo', { args: [{ rest: 'any' }] });
+  const hostile = ['$(id)', '; id', '`id`', '| cat /etc/passwd', '* ', "'", '"'];
+  expect(await echo.run(hostile)).toMatchObject({ stdout: `${hostile.join(' ')}\n` });
+});
+
+test('it reads stdin, has its time, and its world is the sandbox', async () => {
+  const folder = scratch();
+  writeFileSync(join(folder, 'secret'), 'canary');
+  const sh = await command('/bin/sh', { args: ['-c', { rest: 'any' }] });
+  expect(await sh.run(['-c', 'cat'], { stdin: 'given' })).toMatchObject({ stdout: 'given' });
+  expect(await sh.run(['-c', 'sleep 60'], { timeoutMs: 50 })).toMatchObject({ ended: 'timeout' });
+  expect(await sh.run(['-c', `cat ${folder}/secret`])).toMatchObject({ status: 1, stdout: '' });
+});
+
+test('a program from elsewhere is run by its descriptor, whatever its name stands for by now', async () => {
+  const folder = scratch();
+  const [mine, other] = [join(folder, 'tool'), join(folder, 'other')];
+  copyFileSync('/usr/bin/echo', mine);
+  copyFileSync('/usr/bin/id', other);
+  for (const file of [mine, other]) chmodSync(file, 0o755);
+  const tool = await command(mine, { args: [{ rest: 'any' }] });
+  expect(await tool.run(['one'])).toMatchObject({ status: 0, stdout: 'one\n' });
+  renameSync(mine, join(folder, 'moved'));
+  renameSync(other, mine);
+  // Still there, under another name: it is what was granted.
+  expect(await tool.run(['two'])).toMatchObject({ status: 0, stdout: 'two\n' });
+});
+
+test('what was replaced or changed since it was granted does not run', async () => {
+  const folder = scratch();
+  const [mine, changed] = [join(folder, 'tool'), join(folder, 'changed')];
+  for (const file of [mine, changed]) {
+    copyFileSync('/usr/bin/echo', file);
+    chmodSync(file, 0o755);
+  }
+  const [one, two] = [await command(mine), await command(changed)];
+  copyFileSync('/usr/bin/id', join(folder, 'new'));
+  renameSync(join(folder, 'new'), mine);
+  appendFileSync(changed, 'x');
+  for (const tool of [one, two]) expect(await code(tool.run([]))).toBe('E_EXEC_CHANGED');
+});
+
+test('what is no program is not granted', async () => {
+  const folder = scratch();
+  writeFileSync(join(folder, 'text'), 'text');
+  mkdirSync(join(folder, 'folder'));
+  for (const path of ['/usr/bin/nosuchprogram', join(folder, 'text'), join(folder, 'folder')])
+    expect(await code(command(path))).toBe('E_EXEC_NOT_FOUND');
+  expect(await code(command('cat'))).toBe('invalid');
+  for (const args of ['-n', [3], [{}], [{ rest: 'all' }], [{ rest: 'any' }, 'x'], [{ oneOf: [] }]])
+    expect(await code(command('/usr/bin/cat', { args: args as never }))).toBe('invalid');
+});
+
+test('as a driver: a grant that ends kills it', async () => {
+  const vats = await openVats();
+  onTestFinished(() => vats.close());
+  const sleep = driverOf<CommandCap>(await command('/usr/bin/sleep', { args: [{ rest: 'any' }] }));
+  const { cap, revoker } = (await vats.vat('a').turn(() => revocable(sleep, { for: 60_000 }) as never)) as {
+    cap: Far<CommandCap>;
+    revoker: Far<{ revoke(): void }>;
+  };
+  expect(await E(cap).run(['0'])).toMatchObject({ status: 0 });
+  const run = code(E(cap).run(['31.6227']));
+  while (processesWith('31.6227').length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await E(revoker).revoke();
+  expect(processesWith('31.6227')).toEqual([]);
+  expect(await run).toBe('revoked');
+});
