@@ -773,4 +773,24 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'holders of one shell find and close each other’s jobs',
     tests: ['packages/caps-shell/src/granted.test.ts'],
   },
+  {
+    name: 'shell-argv',
+    breaks: 'a command runs with arguments that nobody described',
+    tests: ['packages/caps-shell/src/command.test.ts'],
+  },
+  {
+    name: 'shell-argv-dash',
+    breaks: 'a value where a path is wanted is taken for an option',
+    tests: ['packages/caps-shell/src/command.test.ts'],
+  },
+  {
+    name: 'shell-exec-changed',
+    breaks: 'a program that was replaced or changed runs in place of the granted one',
+    tests: ['packages/caps-shell/src/command.test.ts'],
+  },
+  {
+    name: 'shell-give-back',
+    breaks: 'what a program writes is freed when the collector comes',
+    tests: ['packages/caps-shell/src/kill.test.ts'],
+  },
 ];

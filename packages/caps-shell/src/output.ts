@@ -15,6 +15,7 @@ const LARGEST = 1024 * 1024;
 
 const noPressure = mutant('shell-backpressure');
 const keepsAll = mutant('shell-keep');
+const piles = mutant('shell-give-back');
 
 /** The head and the tail of what was written, in two buffers that are filled in place: many small writes take no more than few large ones. */
 export class Kept {
@@ -122,7 +123,7 @@ function fitting(bytes: Uint8Array, budget: number): number {
  * was wanted of them is copied.
  */
 function giveBack({ buffer, length }: Uint8Array): void {
-  if (length >= 4096 && buffer.byteLength === length) (buffer as ArrayBuffer).transfer(0);
+  if (length >= 4096 && buffer.byteLength === length && !piles) (buffer as ArrayBuffer).transfer(0);
 }
 
 /** One stream of a job. */
