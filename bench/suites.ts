@@ -10,5 +10,6 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   fs: () => import('./fs.ts'),
   revocable: () => import('./revocable.ts'),
   sessions: () => import('./sessions.ts'),
+  shell: () => import('./shell.ts'),
   vat: () => import('./vat.ts'),
 };

@@ -1,0 +1,219 @@
+/**
+ * The shell cap beside a plain child process, and beside bubblewrap making the same world.
+ *
+ * Promise: each side runs the same text over the same files, from the call until the output is read and the process is gone. Rounds
+ * alternate. bubblewrap is taken from HOB_BWRAP or PATH; without it its rows are left out, and the first line says so.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { openFsCap } from '@hob/caps-fs';
+import { makeShellCap } from '@hob/caps-shell';
+import { type Case, type Goal, percentile, type Suite } from './measure.ts';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hob-bench-shell-'));
+fs.chmodSync(folder, 0o755);
+const tree = path.join(folder, 'tree');
+// 20,000 files of some 4 KB in 200 directories.
+const line = 'the quick brown fox jumps over the lazy dog 0123456789\n';
+for (let d = 0; d < 200; d += 1) {
+  fs.mkdirSync(path.join(tree, `${d}`), { recursive: true });
+  for (let i = 0; i < 100; i += 1) fs.writeFileSync(path.join(tree, `${d}/${i}.txt`), `${d} ${i}\n${line.repeat(73)}`);
+}
+const source = Array.from({ length: 400 }, (_, n) => `int f${n}(int x) { return x * ${n} + (x >> ${n % 31}); }`).join(
+  '\n',
+);
+for (let n = 0; n < 10; n += 1) fs.writeFileSync(path.join(folder, `c${n}.c`), source);
+if (process.getuid?.() === 0) execFileSync('chown', ['-R', '0:0', folder]);
+
+const dir = await openFsCap(folder);
+const shell = await makeShellCap({
+  mounts: { '/ws': dir },
+  limits: { wallMs: 600_000, outputBytes: 2 ** 40, fileBytes: 2 ** 34 },
+});
+const asRoot = process.getuid?.() === 0;
+const quiet = { ...process.env, HOME: folder, LANG: 'C.UTF-8' };
+
+async function drained(child: ChildProcess): Promise<void> {
+  child.stdout?.resume();
+  child.stderr?.resume();
+  const [code] = (await once(child, 'close')) as [number];
+  if (code !== 0) throw new Error(`a peer ended with ${code}`);
+}
+const plain = (text: string): Promise<void> =>
+  drained(spawn('/bin/bash', ['-c', text], { cwd: folder, env: quiet, stdio: ['ignore', 'pipe', 'pipe'] }));
+async function ours(text: string): Promise<void> {
+  const { status, stderr } = await shell.run(text);
+  if (status !== 0) throw new Error(`ours ended with ${status}: ${stderr}`);
+}
+
+const bwrap = [process.env['HOB_BWRAP'] ?? 'bwrap'].find((name) => spawnSync(name, ['--version']).status === 0);
+if (bwrap === undefined) process.stderr.write('bubblewrap is not here (HOB_BWRAP, PATH): its rows are left out\n');
+/** Read-only programs, private /proc /dev /tmp, one directory, no capabilities, all namespaces. It keeps no limits and has no filter. */
+const links = ['bin', 'sbin', 'lib', 'lib64'].filter((name) =>
+  fs.lstatSync(`/${name}`, { throwIfNoEntry: false })?.isSymbolicLink(),
+);
+const world = [
+  ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
+  ...['--ro-bind', '/usr', '/usr', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--bind', folder, '/ws'],
+  ...links.flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
+  ...['/etc/alternatives', '/etc/ssl', '/etc/ld.so.cache'].flatMap((at) => ['--ro-bind-try', at, at]),
+  ...['--hostname', 'hob', '--chdir', '/ws'],
+];
+const wrapped = (text: string): Promise<void> =>
+  drained(
+    spawn(bwrap as string, [...world, '/bin/bash', '-c', text], { env: quiet, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
+
+const msEach = (side: (text: string) => Promise<void>, text: string) => async (n: number) => {
+  const began = performance.now();
+  for (let i = 0; i < n; i += 1) await side(text);
+  return (performance.now() - began) / n;
+};
+const times = (bound: number, of = ''): Goal => ({ text: `<= ${bound} x${of}`, met: ({ ratio }) => ratio <= bound });
+const atMost = (bound: number, unit: string): Goal => ({
+  text: `<= ${bound} ${unit}`,
+  met: (row) => row.ours <= bound,
+});
+
+const starts: readonly Case[] = [
+  {
+    name: 'bash -c true vs plain',
+    n: 15,
+    unit: 'ms',
+    ours: msEach(ours, 'true'),
+    peer: msEach(plain, 'true'),
+    goal: times(asRoot ? 2.5 : 2.3, asRoot ? ' (root)' : ''),
+  },
+  ...(bwrap === undefined
+    ? []
+    : [
+        {
+          name: 'bash -c true vs bubblewrap',
+          n: 15,
+          unit: 'ms',
+          ours: msEach(ours, 'true'),
+          peer: msEach(wrapped, 'true'),
+          goal: times(0.85),
+        },
+      ]),
+];
+
+const work: readonly (readonly [name: string, text: string])[] = [
+  ['tar of 20,000 files', 'tar cf - tree > /dev/null'],
+  ['grep -r over 20,000 files', 'grep -rc nosuchword tree > /dev/null; true'],
+  ['find over 20,000 files', 'for i in 1 2 3 4; do find tree -newer c0.c -name "*7.txt" > /dev/null; done'],
+  ['gcc, 10 files', 'for i in 0 1 2 3 4 5 6 7 8 9; do gcc -O1 -c c$i.c -o c$i.o; done'],
+  ['git add of 20,000 files', 'rm -rf .git; git init -q . && git add tree && rm -rf .git'],
+];
+const works: readonly Case[] = work.map(([name, text]) => ({
+  name: `${name} vs plain`,
+  n: 1,
+  rounds: 5,
+  unit: 'ms',
+  slow: true,
+  ours: msEach(ours, text),
+  peer: msEach(plain, text),
+  goal: times(1.12),
+}));
+
+/** What the two processes of the sandbox hold for themselves while the program sleeps, in MB. */
+async function held(): Promise<number> {
+  const job = await shell.spawn('echo up; exec sleep 60');
+  await job.stdout.next();
+  let kb = 0;
+  for (const pid of fs.readdirSync('/proc')) {
+    try {
+      if (!/^\d+$/.test(pid) || !fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('hob-sandbox')) continue;
+      kb += Number(/^Pss:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? 0);
+    } catch {
+      // It has gone, or is not ours to look at.
+    }
+  }
+  await job.signal('KILL');
+  await job.wait();
+  return kb / 1024;
+}
+
+/** By how many MiB this process is larger at the worst moment than it was. */
+async function flooded(): Promise<number> {
+  globalThis.gc?.();
+  const before = process.memoryUsage.rss();
+  let most = 0;
+  const look = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 5); // biome-ignore format: one line
+  await ours('head -c 2147483648 /dev/zero');
+  clearInterval(look);
+  return Math.max(0, most - before) / 2 ** 20;
+}
+async function piped(side: (text: string) => Promise<void>): Promise<number> {
+  const began = performance.now();
+  await side('head -c 500000000 /dev/zero');
+  return performance.now() - began;
+}
+
+/** p95 of 20 tries: from the order until `wait` has told that the last of them is gone, in ms. */
+async function killed(): Promise<number> {
+  const took: number[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    const job = await shell.spawn(
+      `trap '' TERM HUP INT; for i in $(seq 100); do setsid sh -c 'trap "" TERM HUP INT; echo; while :; do sleep 60; done' & done; while :; do wait; done`,
+    );
+    for (let seen = 0; seen < 100; ) seen += (await job.stdout.next())?.length ?? 100;
+    const began = performance.now();
+    await job.signal('KILL');
+    await job.wait();
+    took.push(performance.now() - began);
+  }
+  return percentile(took, 95);
+}
+
+const rest: readonly Case[] = [
+  {
+    name: 'memory of a job beyond the program (PSS)',
+    n: 1,
+    rounds: 5,
+    unit: 'MB',
+    ours: held,
+    goal: atMost(0.5, 'MB'),
+  },
+  {
+    name: 'host memory in a flood of 2 GB',
+    n: 1,
+    rounds: 3,
+    unit: 'MiB',
+    slow: true,
+    ours: flooded,
+    goal: atMost(32, 'MiB'),
+  },
+  {
+    name: '500 MB through a pipe vs plain',
+    n: 1,
+    rounds: 5,
+    unit: 'ms',
+    slow: true,
+    ours: () => piped(ours),
+    peer: () => piped(plain),
+    goal: { text: '>= 0.6 x its throughput', met: ({ ratio }) => ratio <= 1 / 0.6 },
+  },
+  {
+    name: '100 hostile processes killed, p95',
+    n: 1,
+    rounds: 1,
+    unit: 'ms',
+    slow: true,
+    ours: killed,
+    goal: atMost(150, 'ms'),
+  },
+];
+
+export const suite: Suite = {
+  name: 'shell',
+  cases: [...starts, ...rest, ...works],
+  async close() {
+    await shell.close();
+    await dir.close();
+    fs.rmSync(folder, { recursive: true });
+  },
+};
