@@ -10,7 +10,8 @@ import type { Readable } from 'node:stream';
 import { type ByteSource, CapError, handOver, mutant } from '@hob/vat';
 
 export const KEPT: number = 512 * 1024;
-const WINDOW = 128 * 1024;
+/** With what pipes and sockets hold besides it has to stay below `KEPT`: at the end a reader who is behind finds the rest there. */
+const WINDOW = 64 * 1024;
 const LARGEST = 1024 * 1024;
 
 const noPressure = mutant('shell-backpressure');
