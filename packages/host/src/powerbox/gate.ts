@@ -96,16 +96,18 @@ function wait(gated: Gated, preview: Preview, stale: string | undefined): Promis
     under: under.includes(grant) ? under : [...under, grant],
     seen: preview.seen,
     stale,
-    effect: `${does}, through “${kept.petname}”${where}`,
-    table: [
-      ['cap', `“${kept.petname}” of session ${kept.session}${where}`],
-      ['method', methodText(method)],
-      ...argumentRows(method, args, directory),
-      ...preview.rows,
-    ],
-    ...(preview.diff === undefined ? {} : { diff: preview.diff }),
-    permits: ['this one call, and nothing else'],
-    flags: flagsIn([method, args, via, preview.odd]),
+    shown: () => ({
+      effect: `${does}, through “${kept.petname}”${where}`,
+      table: [
+        ['cap', `“${kept.petname}” of session ${kept.session}${where}`],
+        ['method', methodText(method)],
+        ...argumentRows(method, args, directory),
+        ...preview.rows,
+      ],
+      ...(preview.diff === undefined ? {} : { diff: preview.diff }),
+      permits: ['this one call, and nothing else'],
+      flags: flagsIn([method, args, via, preview.odd]),
+    }),
   });
   return E.when(waitFor(book, id, callerUnder(book, room.id, asking.id), of), (verdict) => {
     if (!('go' in verdict)) return ask(gated, id);

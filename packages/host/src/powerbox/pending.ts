@@ -74,9 +74,18 @@ export const askingLimits: Readonly<Record<'pending' | 'hourly' | 'together', nu
 });
 const hour = 3_600_000;
 
+// One for all: a flood must not make us write down a stack for each.
+const limit = (what: string): CapError => Object.freeze(new CapError('limit', what));
+const tooMany = limit(`${askingLimits.pending} requests of this session wait for an answer: wait for one of them`);
+const tooOften = limit(`this session has asked ${askingLimits.hourly} times within an hour: wait, and ask for more at once`); // biome-ignore format: one line
+const asSaid = limit(`this was asked ${askingLimits.together} times already and is not answered yet: wait for that`);
+
 export const askedKey = (asker: string, digest: string): string => `${asker} ${digest}`;
 
-export type Asking = Omit<Pending, 'id' | 'proposals' | 'count' | 'since' | 'deadline' | 'wake'>;
+export type Asking = Omit<Pending, 'id' | 'proposals' | 'count' | 'since' | 'deadline' | 'wake' | keyof Shown> & {
+  /** Made only where it will be shown: most of what a flood asks is refused. */
+  readonly shown: () => Shown;
+};
 
 const askAway = mutant('request-limit');
 const each = mutant('request-group');
@@ -97,8 +106,7 @@ export function file(book: Book, asking: Asking, first?: () => void): string {
   const same = each ? undefined : book.asked.get(key);
   const there = same === undefined ? undefined : book.requests.get(same);
   if (there !== undefined) {
-    if (there.count >= askingLimits.together && !askAway)
-      throw new CapError('limit', `this was asked ${there.count} times already and is not answered yet: wait for that`);
+    if (there.count >= askingLimits.together && !askAway) throw asSaid;
     book.requests.set(there.id, { ...there, count: there.count + 1 });
     return there.id;
   }
@@ -109,7 +117,8 @@ export function file(book: Book, asking: Asking, first?: () => void): string {
   const since = vatTime();
   const deadline = since + Number(book.facts.get('askMs') ?? hour);
   const wake = wakeAt(deadline, powerboxOf(book), 'expire', id);
-  book.requests.set(id, { ...asking, id, proposals: [], count: 1, since, deadline, wake });
+  const { shown, ...rest } = asking;
+  book.requests.set(id, { ...rest, ...shown(), id, proposals: [], count: 1, since, deadline, wake });
   book.asked.set(key, id);
   const room = book.rooms.get(asker) as Room;
   const { session, asks, kind, under, method, stale } = asking;
@@ -127,16 +136,14 @@ export function file(book: Book, asking: Asking, first?: () => void): string {
 /** In a turn: counts that it asks, before anything is done for it. Errors: `limit`. */
 export function countAsk(book: Book, payer: string): void {
   const counted = roomToAsk(book, payer);
-  if (counted.asked >= askingLimits.hourly && !askAway)
-    throw new CapError('limit', `this session has asked ${counted.asked} times within an hour: wait, and ask for more at once`); // biome-ignore format: one line
+  if (counted.asked >= askingLimits.hourly && !askAway) throw tooOften;
   book.askers.set(payer, { ...counted, asked: counted.asked + 1 });
 }
 
 function roomToAsk(book: Book, payer: string): Asker {
   const now = vatTime();
   const before = book.askers.get(payer) ?? { since: now, asked: 0, pending: 0 };
-  if (before.pending >= askingLimits.pending && !askAway)
-    throw new CapError('limit', `${before.pending} requests of this session wait for an answer: wait for one of them`);
+  if (before.pending >= askingLimits.pending && !askAway) throw tooMany;
   return now - before.since >= hour ? { since: now, asked: 0, pending: before.pending } : before;
 }
 

@@ -88,10 +88,12 @@ function ask(house: House, session: string, of: Ask, stale: string | undefined):
     under: [],
     seen: [],
     stale,
-    effect: `lets session ${session} use ${what}: ${termText(terms)}`,
-    table: [['what', `“${offered}”`], ...termRows(terms)],
-    permits: permits(offered, facts, terms),
-    flags: flagsIn([terms, why]),
+    shown: () => ({
+      effect: `lets session ${session} use ${what}: ${termText(terms)}`,
+      table: [['what', `“${offered}”`], ...termRows(terms)],
+      permits: permits(offered, facts, terms),
+      flags: flagsIn([terms, why]),
+    }),
   };
   const id = file(book, asking, stale === undefined ? () => countAsk(book, room.payer) : undefined);
   return E.when(waitFor(book, id, session, undefined), (said) =>
