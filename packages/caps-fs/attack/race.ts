@@ -31,6 +31,7 @@ export async function race(cell: Cell, victim: Victim, terms: Terms): Promise<Re
   using arena = makeArena();
   const began = performance.now();
   const outcomes = new Map<string, number>();
+  const wanted = terms.attempts / (cell.costs ?? 1);
   let attempts = 0;
   let escapes = 0;
   const cap = victim === 'realpath-then-open' ? undefined : await openFsCap(arena.root, { backend: victim });
@@ -49,7 +50,7 @@ export async function race(cell: Cell, victim: Victim, terms: Terms): Promise<Re
   const attacker = await attack(terms.program, terms.core, arena, cell.swap);
   let swaps = 0;
   try {
-    while (attempts < terms.attempts && !(terms.untilEscape === true && escapes > 0)) {
+    while (attempts < wanted && !(terms.untilEscape === true && escapes > 0)) {
       if (cell.prepares === true) arena.prepare();
       await Promise.all(Array.from({ length: LANES }, (_, lane) => one(lane)));
       attempts += LANES;

@@ -1,6 +1,6 @@
 /**
- * `npm run attack:fs [-- --attempts N --control N --only TEXT --backend proc|native --json FILE]`: the race against every
- * operation, with the attacker in C on a core of its own.
+ * `npm run attack:fs [-- --attempts N --control N --only TEXT --backend proc|native --json FILE --kills N]`: the race against
+ * every operation, with the attacker in C on a core of its own; with `--kills`, `kill -9` in the middle of writing instead.
  *
  * One line a cell: attempts, escapes, and what else came out. The same attack is run against realpath-then-open: where it
  * finds no way out of that, or where no attempt on the cap came through, the cell proves nothing. Exits 1 for an escape, and
@@ -8,9 +8,10 @@
  */
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { backends, lacks } from '../test/backends.ts';
+import { type Backend, backends, lacks } from '../test/backends.ts';
 import { compile, coreForAttacker } from './arena.ts';
 import { cells } from './cells.ts';
+import { killWrites } from './kill.ts';
 import { type Result, race, type Victim } from './race.ts';
 
 const { values } = parseArgs({
@@ -20,47 +21,65 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     backend: { type: 'string' },
     json: { type: 'string' },
+    kills: { type: 'string' },
   },
 });
 const chosen = cells.filter(({ name }) => name.includes(values.only));
-const victims: Victim[] = ['realpath-then-open'];
+const present: Backend[] = [];
 for (const backend of backends) {
   if (values.backend !== undefined && values.backend !== backend) continue;
   const lacking = await lacks(backend);
-  if (lacking === undefined) victims.push(backend);
+  if (lacking === undefined) present.push(backend);
   else process.stderr.write(`left out: ${lacking}\n`);
 }
 
-using attacker = compile();
-const core = coreForAttacker(attacker.program);
-if (core < 0) process.stderr.write('one core only: the attacker will find less than it could\n');
-let failed = 0;
-let total = 0;
-write('cell', 'victim', 'attempts', 'escapes', 'swaps', 's', 'outcomes');
-for (const cell of chosen) {
-  for (const victim of victims) {
-    const attempts = Number(victim === 'realpath-then-open' ? values.control : values.attempts);
-    const result = await race(cell, victim, { program: attacker.program, core, attempts });
-    tell(result);
-    if (victim === 'realpath-then-open') {
-      if (result.escapes > 0) continue;
-      failed += 1;
-      process.stdout.write('  FAILED: no way out of realpath-then-open was found, so the cell proves nothing\n');
-    } else {
-      total += result.attempts;
-      if (result.escapes > 0) failed += 1;
-      if ((result.outcomes.get('ok') ?? 0) > 0) continue;
-      failed += 1;
-      process.stdout.write('  FAILED: no attempt came through, so the cell proves nothing\n');
-    }
-  }
-}
-process.stdout.write(
-  `${chosen.length} cells, ${total} attempts on the cap, ${failed === 0 ? '0 escapes' : `${failed} FAILED`}\n`,
-);
-if (failed > 0) process.exitCode = 1;
+if ((await (values.kills === undefined ? raceAll() : killAll(Number(values.kills)))) > 0) process.exitCode = 1;
 // The channel to npm's process would keep us here.
 if (process.connected) process.disconnect();
+
+async function raceAll(): Promise<number> {
+  using attacker = compile();
+  const core = coreForAttacker(attacker.program);
+  if (core < 0) process.stderr.write('one core only: the attacker will find less than it could\n');
+  let failed = 0;
+  let total = 0;
+  write('cell', 'victim', 'attempts', 'escapes', 'swaps', 's', 'outcomes');
+  for (const cell of chosen) {
+    for (const victim of ['realpath-then-open', ...present] as Victim[]) {
+      const attempts = Number(victim === 'realpath-then-open' ? values.control : values.attempts);
+      const result = await race(cell, victim, { program: attacker.program, core, attempts });
+      tell(result);
+      if (victim === 'realpath-then-open') {
+        if (result.escapes > 0) continue;
+        failed += 1;
+        process.stdout.write('  FAILED: no way out of realpath-then-open was found, so the cell proves nothing\n');
+      } else {
+        total += result.attempts;
+        if (result.escapes > 0) failed += 1;
+        if ((result.outcomes.get('ok') ?? 0) > 0) continue;
+        failed += 1;
+        process.stdout.write('  FAILED: no attempt came through, so the cell proves nothing\n');
+      }
+    }
+  }
+  process.stdout.write(
+    `${chosen.length} cells, ${total} attempts on the cap, ${failed === 0 ? '0 escapes' : `${failed} FAILED`}\n`,
+  );
+  return failed;
+}
+
+async function killAll(kills: number): Promise<number> {
+  let failed = 0;
+  for (const backend of present) {
+    const { reads, partial, strays, listed } = await killWrites(backend, kills);
+    process.stdout.write(
+      `${backend}: ${kills} kills, ${reads} reads, ${partial.length} partial, ${strays} unfinished files left, ${listed} of them listed\n`,
+    );
+    for (const one of partial.slice(0, 10)) process.stdout.write(`  PARTIAL ${one}\n`);
+    failed += partial.length + listed;
+  }
+  return failed;
+}
 
 function tell({ cell, victim, attempts, escapes, swaps, seconds, outcomes }: Result): void {
   const came = [...outcomes].sort(([, a], [, b]) => b - a).map(([outcome, count]) => `${outcome} ${count}`);

@@ -41,7 +41,10 @@ export interface Shortcuts {
   open(dir: number, names: string, directory: boolean): number | undefined;
   /** Of the last name itself, a link too. */
   stat(dir: number, names: string): Status | undefined;
-  /** A file of at most `max` bytes, whole; without bytes when it is something else. In one trip to the thread pool. */
+  /**
+   * A file of at most `max` bytes, whole; without bytes when it is something else. At once when it is small and in memory, else
+   * in one trip to the thread pool.
+   */
   read(
     dir: number,
     names: string,

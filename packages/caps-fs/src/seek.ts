@@ -6,6 +6,7 @@
  */
 import { RE2JS } from 're2js';
 import { takeCount, takeRecord, takeString } from './arguments.ts';
+import { searchAtOnce } from './at-once.ts';
 import type { Job } from './content.ts';
 import { type Ground, readFound, Stop } from './descent.ts';
 import { inThread } from './drivers/thread.ts';
@@ -50,7 +51,7 @@ export function search(query: unknown, given: unknown): Job<readonly Hit[]> {
   const names = options['glob'] === undefined ? undefined : takeGlob(options['glob']);
   const limit = takeCount(options['limit'], 'limit', 1);
   return async (place, ended) => {
-    const { limits } = place.root;
+    const { kernel, limits } = place.root;
     if (limit !== undefined && limit > limits.maxHits) throw refusal('FS_LIMIT', `maxHits ${limits.maxHits}`);
     using start = find(place, path);
     if (start.status.kind === 'other') throw refusal('NOT_A_FILE');
@@ -69,6 +70,8 @@ export function search(query: unknown, given: unknown): Job<readonly Hit[]> {
         file,
       },
     };
+    const small = searchAtOnce(kernel, task.ground, task.query);
+    if (small) return small;
     return await inThread<Hit[]>(task, { ended, ms: limits.maxSearchMs, limit: 'maxSearchMs' });
   };
 }

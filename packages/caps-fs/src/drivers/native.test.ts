@@ -149,3 +149,25 @@ test('it loads in a thread of the same process, too', async (context) => {
   expect(await new Promise((told) => worker.once('message', told))).toBe('function');
   await worker.terminate();
 });
+
+test('a small file that is in memory is read at once, a large one and what is no file are not opened for it', async (context) => {
+  const kernel = native();
+  if (!kernel) return context.skip('the C part is not built');
+  await using s = await scratch();
+  const proc = nodeKernel();
+  const root = kernel.openRoot(s.at('.'));
+  onTestFinished(() => proc.close(root));
+  const before = openDescriptors();
+  for (const size of [1, 4096, 65_536, 65_537, 300_000]) {
+    const content = Buffer.alloc(size, `${size};`);
+    fs.writeFileSync(s.at('f'), content);
+    const got = await kernel.shortcuts.read(root, 'f', size);
+    expect(Buffer.from(got?.bytes ?? []).equals(content), `${size} bytes`).toBe(true);
+    expect(got?.status).toEqual(proc.lstat(root, 'f'));
+    // Over what was asked for: looked at, not read.
+    expect((await kernel.shortcuts.read(root, 'f', size - 1))?.bytes).toBeUndefined();
+  }
+  fs.mkdirSync(s.at('d'));
+  expect((await kernel.shortcuts.read(root, 'd', 9))?.bytes).toBeUndefined();
+  expect(openDescriptors()).toBe(before);
+});

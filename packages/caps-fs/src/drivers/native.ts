@@ -27,7 +27,7 @@ interface Part {
     flags: number,
     resolve: number,
     max: number,
-  ): Promise<number | [Fields, Uint8Array?]> | number;
+  ): Promise<number | [Fields, Uint8Array?]> | number | [Fields, Uint8Array?];
   writeUnnamed(dir: number, mode: number, keep: number, bytes: Uint8Array): Promise<number> | number;
 }
 

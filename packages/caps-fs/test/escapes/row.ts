@@ -44,7 +44,10 @@ export function row(
   plants: Plants = {},
   more: Omit<Row, 'name' | 'path' | 'outcomes' | 'plants'> = {},
 ): Row {
-  return { name, path, outcomes: expected, plants, ...more };
+  // Searched is what can be read: a directory by what is in it.
+  const { read, search } = expected;
+  const searched = search === '*' ? (read === 'IS_A_DIRECTORY' ? 'ok' : read) : search;
+  return { name, path, outcomes: { ...expected, search: searched }, plants, ...more };
 }
 
 const notADirectory: Change = { list: 'NOT_A_DIRECTORY', entries: 'NOT_A_DIRECTORY', subdir: 'NOT_A_DIRECTORY' };

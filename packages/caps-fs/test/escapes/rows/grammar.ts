@@ -120,7 +120,7 @@ const ordinary: readonly string[] = [
 export const grammar: readonly Row[] = [
   ...refused.map(([name, path]) => row(name, path, invalid)),
   // What is not given is the own directory where that is the default.
-  row('undefined', undefined, { ...invalid, list: 'ok', entries: 'ok' }),
+  row('undefined', undefined, { ...invalid, list: 'ok', entries: 'ok', search: 'ok' }),
   ...climbing.map((path) => row(`.. in ${path}`, path, escapes)),
   ...fromTheTop.map((path) => row(`from the top: ${path}`, path, absolute)),
   ...ordinary.map((name) => row(`the name ${JSON.stringify(name)}`, name, file, { [name]: { file: 'inside' } })),

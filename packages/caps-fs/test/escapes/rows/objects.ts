@@ -255,5 +255,13 @@ function unwritable(): Outcomes {
 
 function unlistable(): Outcomes {
   const no = 'NOT_PERMITTED' as const;
-  return outcomes('ok', { ...directoryOutcomes(), remove: 'ok', removeAll: no, list: no, entries: no, subdir: no });
+  return outcomes('ok', {
+    ...directoryOutcomes(),
+    remove: 'ok',
+    removeAll: no,
+    list: no,
+    entries: no,
+    subdir: no,
+    search: no,
+  });
 }
