@@ -452,6 +452,26 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'a search goes on when its cap is closed',
     tests: ['packages/caps-fs/src/seek.test.ts'],
   },
+  {
+    name: 'fs-commit-place',
+    breaks: 'a write lands in a directory that was renamed away meanwhile',
+    tests: ['packages/caps-fs/src/parallel.test.ts'],
+  },
+  {
+    name: 'fs-remove-in-place',
+    breaks: 'a recursive removal is seen in pieces',
+    tests: ['packages/caps-fs/src/parallel.test.ts'],
+  },
+  {
+    name: 'fs-sweep',
+    breaks: 'what a killed write left stays for ever',
+    tests: ['packages/caps-fs/src/sweep.test.ts'],
+  },
+  {
+    name: 'driver-lasts',
+    breaks: 'files and streams that came out of a grant stay open when it ends',
+    tests: ['packages/host/src/directory.test.ts'],
+  },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {
     name: 'captp-note',

@@ -62,7 +62,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'loads the C part of a directory cap, if it was built',
   },
   'packages/caps-fs/src/drivers/node-fs.ts': {
-    powers: ['node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
+    powers: ['Date', 'node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',
   },
   'packages/caps-shell/src/drivers/confined.ts': {

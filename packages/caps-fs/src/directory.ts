@@ -4,6 +4,7 @@
  * Promise: there is no other way in. The object has methods and nothing else, frozen; the directory, the terms and the
  * life of it are in no property.
  */
+import { lastsUnder } from '@hob/vat';
 import type { ByteSink, ByteSource } from './bytes.ts';
 import { append, copy, type Job, read, readText, write } from './content.ts';
 import { edit } from './edit.ts';
@@ -134,7 +135,9 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
       except: (patterns) => attenuate('except', () => exceptTerms(place.terms, patterns)),
       withQuota: (quota) => attenuate('withQuota', () => quotaTerms(place.terms, quota)),
       close: () => life.close(),
-    } satisfies FsCap),
+      // No method of the wire, and no name that could be said: for the vat, when a grant ends that this came out under.
+      [lastsUnder]: (signal: AbortSignal) => life.lastUnder(signal),
+    } satisfies FsCap & { [lastsUnder](signal: AbortSignal): Promise<void> }),
   );
   admit(cap, place, life);
   forgotten.register(cap, life);

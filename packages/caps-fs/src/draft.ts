@@ -7,6 +7,7 @@
  * nameable, swept later. reference/fs.md §9)
  * Owner, ACLs and birth time of a replaced file are not kept, its mode is; set-id bits never are.
  */
+import { mutant } from '@hob/vat';
 import { failedWith, refusal } from './errors.ts';
 import { own } from './handle.ts';
 import type { Kernel, Status } from './kernel.ts';
@@ -16,6 +17,8 @@ import { type Place, versionOf } from './place.ts';
 import { locate, type Spot } from './resolve.ts';
 import { refuseIfFull } from './room.ts';
 import { charge } from './terms.ts';
+
+const stale = mutant('fs-commit-place');
 
 export interface DraftOptions {
   readonly create?: 'any' | 'new' | 'never';
@@ -31,7 +34,7 @@ export class Draft implements AsyncDisposable {
   readonly #place: Place;
   readonly #beginning: Beginning;
   readonly #fd: number;
-  /** Its name until it is whole; a backend that can make files without a name has none. */
+  /** Its name, beside where it was begun, until it is whole; a backend that can make files without a name has none. */
   #temporary: string | undefined;
   #size = 0;
   #synced = false;
@@ -102,14 +105,17 @@ export class Draft implements AsyncDisposable {
   /** Gives the file its name; answers its version. */
   async commit(): Promise<string> {
     const { kernel } = this.#place.root;
-    const { spot, options, keepMode } = this.#beginning;
+    const { spot: begun, path, options, keepMode } = this.#beginning;
     if (!this.#synced) {
       if (keepMode !== undefined) kernel.chmod(this.#fd, keepMode);
       // Before the name points here: after a power cut the file must be whole or not there, never empty under its name.
       await kernel.sync(this.#fd);
     }
+    // Found anew: a directory on the way may have been renamed or removed meanwhile. From here on nothing of ours comes
+    // between, so all that goes through this process happens in some order.
+    using spot = stale ? { ...begun, [Symbol.dispose]: () => {} } : locate(this.#place, path);
     const present = replaceable(kernel, spot, options);
-    this.#giveName(present === undefined);
+    this.#giveName(spot, present === undefined);
     this.#unlink();
     const version = versionOf(kernel, kernel.fstat(this.#fd));
     if (options.durable) {
@@ -137,26 +143,32 @@ export class Draft implements AsyncDisposable {
     this.#size += await writeAll(this.#place.root.kernel, this.#fd, bytes, this.#size);
   }
 
-  #giveName(nothingThere: boolean): void {
+  #giveName({ dir, name }: Spot, nothingThere: boolean): void {
     const { kernel } = this.#place.root;
-    const { dir, name } = this.#beginning.spot;
     const isNew = this.#beginning.options.create === 'new';
-    if (this.#temporary === undefined) {
-      // A first name, if it can be had: that is one step and can replace nothing.
-      if (nothingThere || isNew) {
-        try {
-          return kernel.unnamed?.name(this.#fd, dir, name);
-        } catch (error) {
-          if (isNew || !failedWith(error, 'EEXIST')) throw error;
-        }
-      }
-      const temporary = temporaryName(kernel.random);
-      kernel.unnamed?.name(this.#fd, dir, temporary);
-      this.#temporary = temporary;
+    if (this.#temporary !== undefined) {
+      const { dir: from } = this.#beginning.spot;
+      if (isNew) return kernel.link(from, this.#temporary, dir, name);
+      kernel.rename(from, this.#temporary, dir, name);
+      this.#temporary = undefined;
+      return;
     }
-    if (isNew) return kernel.link(dir, this.#temporary, dir, name);
-    kernel.rename(dir, this.#temporary, dir, name);
-    this.#temporary = undefined;
+    // A first name, if it can be had: that is one step and can replace nothing.
+    if (nothingThere || isNew) {
+      try {
+        return kernel.unnamed?.name(this.#fd, dir, name);
+      } catch (error) {
+        if (isNew || !failedWith(error, 'EEXIST')) throw error;
+      }
+    }
+    const temporary = temporaryName(kernel.random);
+    kernel.unnamed?.name(this.#fd, dir, temporary);
+    try {
+      kernel.rename(dir, temporary, dir, name);
+    } catch (error) {
+      kernel.unlink(dir, temporary);
+      throw error;
+    }
   }
 
   #unlink(): void {
@@ -174,6 +186,8 @@ export class Draft implements AsyncDisposable {
 
 /** What is known of a draft before there is a file. */
 interface Beginning {
+  readonly path: Path;
+  /** Where it was begun. */
   readonly spot: Spot;
   readonly options: DraftOptions;
   /** Of the file while it is made: until it has the mode of what it replaces, nobody else may read it. */
@@ -191,7 +205,7 @@ function begin(place: Place, path: Path, options: DraftOptions, bytes: number): 
     refuseIfFull(place, spot.dir, bytes);
     charge(place.terms, { bytes, files: present ? 0 : 1 });
     const mode = present ? 0o600 : (options.mode ?? 0o666);
-    return { spot, options, mode, keepMode: present && present.mode & 0o777 };
+    return { path, spot, options, mode, keepMode: present && present.mode & 0o777 };
   } catch (error) {
     spot[Symbol.dispose]();
     throw error;

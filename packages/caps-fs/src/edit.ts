@@ -4,12 +4,14 @@
  * Promise: each passage is replaced only where it stands exactly once, all of them or none, and only in the version that
  * was read. What a dry run shows is what the same call then does.
  */
+import { CapError } from '@hob/vat';
 import { takeFlag, takeList, takeRecord, takeString } from './arguments.ts';
 import { type Job, readWhole, replace } from './content.ts';
 import { unifiedDiff } from './diff.ts';
 import { inThread } from './drivers/thread.ts';
 import { refusal } from './errors.ts';
 import { parsePath, showPath } from './path.ts';
+import type { Place } from './place.ts';
 import { locate } from './resolve.ts';
 
 interface Edit {
@@ -19,6 +21,7 @@ interface Edit {
 
 const maxEdits = 1_000;
 const maxCounted = 1_000;
+const maxTries = 40;
 const smallTexts = 256 * 1024;
 const maxDiffMs = 10_000;
 
@@ -33,6 +36,18 @@ export function edit(
   const dry = takeFlag(dryRun, 'dryRun');
   const expected = given === undefined ? undefined : takeString(given, 'version');
   return async (place, ended) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await once(place, ended);
+      } catch (error) {
+        // Whoever names no version means the text as it stands: if another was quicker, the passages are looked for anew.
+        const again = expected === undefined && tries < maxTries && error instanceof CapError && error.code === 'STALE';
+        if (!again) throw error;
+      }
+    }
+  };
+
+  async function once(place: Place, ended: AbortSignal): Promise<{ readonly diff: string; readonly version: string }> {
     const { kernel, limits } = place.root;
     {
       // What the write at the end would refuse is refused for a dry run too: a link is not edited through.
@@ -53,7 +68,7 @@ export function edit(
     const diff = await diffOf(text, edited, showPath(parsed), ended);
     if (dry) return { diff, version };
     return { diff, version: await replace(place, parsed, bytes, { create: 'never', version }) };
-  };
+  }
 }
 
 /** A comparison of large texts would hold up everybody else. */

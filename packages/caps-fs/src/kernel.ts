@@ -15,6 +15,8 @@ export interface Status {
   readonly owner: number;
   readonly size: number;
   readonly mtime: number;
+  /** When its name, its mode or its content last changed, which nobody can set. */
+  readonly ctime: number;
   /** What changes when the object or its content does. Names the inode: never leaves the package unsealed. */
   readonly stamp: string;
 }
@@ -121,5 +123,7 @@ export interface Kernel {
   seal(text: string): string;
   /** Lets other turns run in the middle of a long walk. */
   breathe(): Promise<void>;
+  /** Of the clock that stamps files. */
+  now(): number;
   after(ms: number, then: () => void): () => void;
 }

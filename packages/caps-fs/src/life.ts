@@ -32,6 +32,14 @@ export class Life {
     return this.#closing.signal;
   }
 
+  /** Closes when the signal fires; answers when this is over, in whichever way. */
+  lastUnder(signal: AbortSignal): Promise<void> {
+    const close = (): void => void this.close();
+    if (signal.aborted) close();
+    signal.addEventListener('abort', close);
+    return this.#ended.promise.finally(() => signal.removeEventListener('abort', close));
+  }
+
   enter(): void {
     if (!this.#open) throw refusal('CLOSED');
     this.#running += 1;

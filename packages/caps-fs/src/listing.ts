@@ -9,6 +9,7 @@ import { byCodePoint, isTemporary } from './names.ts';
 import { parsePath } from './path.ts';
 import { type Place, versionOf } from './place.ts';
 import { type Found, find, locate, refuseOtherMount, statDirectly } from './resolve.ts';
+import { sweep } from './sweep.ts';
 import { isExcepted } from './terms.ts';
 
 export type Entry = Stat & { readonly name: string };
@@ -68,6 +69,7 @@ async function namesIn(place: Place, found: Found, limit: 'maxList' | 'maxEntrie
   const { kernel, limits } = place.root;
   const max = limits[limit];
   const all = await kernel.names(found.fd, max + 1);
+  if (all.some(isTemporary)) await sweep(place, found.fd, all);
   if (all.length > max) throw refusal('FS_LIMIT', `${limit} ${max}, entries() gives pages`);
   const names = all.filter((name) => !isTemporary(name) && !isExcepted(place.terms, name));
   // JavaScript sorts by UTF-16 units, which differs from code points only where there are surrogates.

@@ -21,7 +21,10 @@ export interface OpenOptions {
 
 export async function openFsCap(root: string, options?: OpenOptions): Promise<FsCap> {
   const { backend, limits } = takeRecord(options, 'options');
-  return openWith(chooseBackend(backend), root, limits);
+  const cap = openWith(chooseBackend(backend), root, limits);
+  // What an earlier process left at the top is swept now, elsewhere when it is listed.
+  await cap.list().catch(() => {});
+  return cap;
 }
 
 /** For the program that runs the host: which backend a cap gets that is opened now without saying which. */

@@ -4,7 +4,7 @@
  * Promise: every stream has an owner and an end. It ends when its holder says so, when the cap that it came from closes,
  * or when nobody uses it for `maxIdleMs`; a writer that ends in any way but `close()` leaves nothing behind.
  */
-import { handOver } from '@hob/vat';
+import { handOver, lastsUnder } from '@hob/vat';
 import { takeBytes, takeCount } from './arguments.ts';
 import type { ByteSink, ByteSource } from './bytes.ts';
 import { Draft } from './draft.ts';
@@ -61,6 +61,7 @@ export function openSource(place: Place, path: Path, parent: Life): ByteSource {
         atEnd = true;
         await life.close();
       },
+      [lastsUnder]: (signal: AbortSignal) => life.lastUnder(signal),
     });
   } catch (error) {
     giveBack();
@@ -136,6 +137,7 @@ export function openSink(place: Place, path: Path, parent: Life): ByteSink {
       async abort(): Promise<void> {
         await life.close();
       },
+      [lastsUnder]: (signal: AbortSignal) => life.lastUnder(signal),
     });
   } catch (error) {
     giveBack();

@@ -46,6 +46,10 @@ export function rightsOf({ writes, operations, excepted, meters }: Terms): 'ro' 
   return changes.length === changing.size ? 'rw' : undefined;
 }
 
+export function permits(terms: Terms, operation: string): boolean {
+  return (terms.operations?.has(operation) ?? true) && (terms.writes || !changing.has(operation));
+}
+
 export function permit(terms: Terms, operation: string): void {
   if (terms.operations && !terms.operations.has(operation)) throw refusal('NOT_PERMITTED');
   if (!terms.writes && changing.has(operation)) throw refusal('READ_ONLY');

@@ -1,10 +1,12 @@
 /** Names coming and going: mkdir, remove, rename. All on (directory that we hold, one name), never on a path. */
+import { mutant } from '@hob/vat';
 import { takeFlag, takeRecord } from './arguments.ts';
 import type { Job } from './content.ts';
 import { failedWith, refusal } from './errors.ts';
-import { own } from './handle.ts';
-import type { Name, Status } from './kernel.ts';
-import { parsePath } from './path.ts';
+import { type Descriptor, own } from './handle.ts';
+import type { Kernel, Name, Status } from './kernel.ts';
+import { temporaryName } from './names.ts';
+import { type Path, parsePath } from './path.ts';
 import type { Place } from './place.ts';
 import { locate, openDirectory, refuseOtherMount, type Spot } from './resolve.ts';
 import { refuseIfFull } from './room.ts';
@@ -13,6 +15,7 @@ import { charge, refuseExcepted } from './terms.ts';
 // Somebody keeps filling or changing what we empty.
 const maxRetries = 8;
 const entriesPerBreath = 128;
+const inPlace = mutant('fs-remove-in-place');
 
 export function mkdir(path: unknown, options: unknown): Job<void> {
   const parsed = parsePath(path);
@@ -53,7 +56,7 @@ export function remove(path: unknown, options: unknown): Job<void> {
     const present = presentAt(place, spot, parsed.directory);
     if (present.kind !== 'dir') return kernel.unlink(spot.dir, spot.name);
     if (!recursive) return kernel.rmdir(spot.dir, spot.name);
-    await new Removal(place).removeDirectory(spot.dir, spot.name, 1);
+    await removeTree(place, parsed);
   };
 }
 
@@ -85,8 +88,54 @@ function presentAt(place: Place, { dir, name }: Spot, directory: boolean): Statu
   return present;
 }
 
+/**
+ * All at once for whoever looks: what can be refused is found out first, then the directory gets a name that nobody can
+ * use, then it is emptied. If that fails after all, what is left comes back. (Emptied in place, a write could land in a half.)
+ */
+async function removeTree(place: Place, path: Path): Promise<void> {
+  const { kernel } = place.root;
+  for (let tries = 0; tries < maxRetries; tries++) {
+    const surveyed = await survey(place, path);
+    // Nothing of ours comes between here and the new name.
+    using spot = locate(place, path);
+    const present = presentAt(place, spot, true);
+    if (present.stamp.split(':', 2).join() !== surveyed) continue;
+    const hidden = inPlace ? spot.name : temporaryName(kernel.random);
+    if (!inPlace) kernel.rename(spot.dir, spot.name, spot.dir, hidden);
+    try {
+      return await new Removal(place).removeDirectory(spot.dir, hidden, 1);
+    } catch (error) {
+      if (!inPlace) putBack(kernel, spot, hidden);
+      throw error;
+    }
+  }
+  throw refusal('BUSY');
+}
+
+/** Whether all of it may go; answers which directory was looked at. */
+async function survey(place: Place, path: Path): Promise<string> {
+  using top = openSpot(place, path);
+  await new Removal(place).judge(top.fd, 1);
+  return place.root.kernel.fstat(top.fd).stamp.split(':', 2).join();
+}
+
+function openSpot(place: Place, path: Path): Descriptor {
+  using spot = locate(place, path);
+  presentAt(place, spot, true);
+  return own(place.root.kernel, place.root.kernel.openDirectory(spot.dir, spot.name));
+}
+
+function putBack(kernel: Kernel, { dir, name }: Spot, hidden: string): void {
+  try {
+    if (kernel.renameNew?.(dir, hidden, dir, name)) return;
+    if (!kernel.lstat(dir, name)) kernel.rename(dir, hidden, dir, name);
+  } catch {
+    // It is gone, or its old name was taken: then it is swept like any other leftover.
+  }
+}
+
 /** One recursive removal, bounded in entries and depth. */
-class Removal {
+export class Removal {
   readonly #place: Place;
   #entries = 0;
 
@@ -94,11 +143,27 @@ class Removal {
     this.#place = place;
   }
 
+  /** Throws what the removal of all this would be refused with. */
+  async judge(dir: number, depth: number): Promise<void> {
+    const { kernel } = this.#place.root;
+    this.#enter(dir, depth);
+    for (const name of await kernel.rawNames(dir, this.#place.root.limits.maxEntries + 1)) {
+      await this.#count(name);
+      if (kernel.lstat(dir, name)?.kind !== 'dir') continue;
+      try {
+        using child = own(kernel, kernel.openDirectory(dir, name));
+        await this.judge(child.fd, depth + 1);
+      } catch (error) {
+        // It was exchanged for something else since: the removal itself will see.
+        if (!failedWith(error, 'ENOTDIR', 'ELOOP', 'ENOENT')) throw error;
+      }
+    }
+  }
+
   async removeDirectory(dir: number, name: Name, depth: number): Promise<void> {
     const { kernel, limits } = this.#place.root;
-    if (depth > limits.maxDepth) throw refusal('FS_LIMIT', `maxDepth ${limits.maxDepth}`);
     using child = own(kernel, kernel.openDirectory(dir, name));
-    refuseOtherMount(this.#place, child.fd);
+    this.#enter(child.fd, depth);
     for (let tries = 0; tries < maxRetries; tries++) {
       // Raw names: what is not UTF-8 is not listed, but must not keep its directory from going.
       for (const entry of await kernel.rawNames(child.fd, limits.maxEntries + 1)) {
@@ -114,11 +179,8 @@ class Removal {
   }
 
   async #removeEntry(dir: number, name: Uint8Array, depth: number): Promise<void> {
-    const { kernel, limits } = this.#place.root;
-    this.#entries += 1;
-    if (this.#entries > limits.maxEntries) throw refusal('FS_LIMIT', `maxEntries ${limits.maxEntries}`);
-    if (this.#entries % entriesPerBreath === 0) await kernel.breathe();
-    refuseExcepted(this.#place.terms, new TextDecoder().decode(name));
+    const { kernel } = this.#place.root;
+    await this.#count(name);
     for (let tries = 0; tries < maxRetries; tries++) {
       try {
         return kernel.unlink(dir, name);
@@ -138,5 +200,19 @@ class Removal {
       }
     }
     throw refusal('BUSY');
+  }
+
+  #enter(dir: number, depth: number): void {
+    const { maxDepth } = this.#place.root.limits;
+    if (depth > maxDepth) throw refusal('FS_LIMIT', `maxDepth ${maxDepth}`);
+    refuseOtherMount(this.#place, dir);
+  }
+
+  async #count(name: Uint8Array): Promise<void> {
+    const { kernel, limits } = this.#place.root;
+    this.#entries += 1;
+    if (this.#entries > limits.maxEntries) throw refusal('FS_LIMIT', `maxEntries ${limits.maxEntries}`);
+    if (this.#entries % entriesPerBreath === 0) await kernel.breathe();
+    refuseExcepted(this.#place.terms, new TextDecoder().decode(name));
   }
 }

@@ -40,12 +40,22 @@ export interface DriverOptions<T> {
   readonly reads?: readonly (keyof T & string)[];
 }
 
-type Methods = Readonly<Record<string, (args: readonly unknown[], call: DriverCall) => unknown>>;
+type Methods = Readonly<
+  Record<string, (args: readonly unknown[], call: DriverCall, chain: Message['chain']) => unknown>
+>;
+
+/**
+ * On an object that `driverOf` wraps as the answer of a call, and that keeps something of the machine open (a file, a stream): called once
+ * with a signal that fires when a grant ends that the call was made under. It closes then, and its promise says when it has; also
+ * when it was closed in another way. Whoever revokes waits for that.
+ */
+export const lastsUnder: unique symbol = Symbol('lastsUnder');
 
 /** Messages that the host program sends to a driver are on the house. */
 const house = new Account('host');
 
 const sendsAhead = mutant('durable-send-before-commit');
+const outlives = mutant('driver-lasts');
 
 let drivers = 0;
 
@@ -98,7 +108,7 @@ class Driver extends Target {
     chain.causes?.started(chain.ids, call);
     let result: unknown;
     try {
-      result = act(args, call.face);
+      result = act(args, call.face, message.chain);
     } catch (error) {
       return call.broken(error);
     }
@@ -312,6 +322,26 @@ function makeReference(methods: Methods, options: DriverOptions<object>): object
   return new (referenceClass(Object.keys(methods), made.label))(made);
 }
 
+/** What came out of a call under grants ends with the first of them. */
+function keepUnder(value: object, { causes, ids }: Message['chain']): void {
+  if (causes === undefined || ids.length === 0 || outlives) return;
+  const ender = (value as { [lastsUnder]?: unknown })[lastsUnder];
+  if (typeof ender !== 'function') return;
+  const controller = new AbortController();
+  const over = Promise.resolve(Reflect.apply(ender, value, [controller.signal]) as Promise<void>);
+  const kept: Outside = {
+    abort: (why) => {
+      controller.abort(why);
+      return over;
+    },
+  };
+  causes.started(ids, kept);
+  void over.finally(() => causes.done(ids, kept));
+  // The grant may have ended while the call was outside: its answer is dropped, so nobody else would close it.
+  const ended = causes.ended(ids);
+  if (ended !== undefined) controller.abort(ended);
+}
+
 // The same object gives the same reference, so that what a method answers twice is recognised.
 const wrapped = new WeakMap<object, object>();
 // And back, for `objectOf`.
@@ -340,11 +370,17 @@ export function driverOf<T extends object>(object: T, options: DriverOptions<T> 
     return known as Far<T>;
   const methods: Record<string, Methods[string]> = {};
   const own = acts.get(object);
+  const answer = (value: unknown, chain: Message['chain']): unknown => {
+    if (typeof value === 'object' && value !== null && lastsUnder in value) keepUnder(value, chain);
+    return wrap(value);
+  };
   if (own === undefined)
     for (const name of methodNames(object))
-      methods[name] = async (args) =>
-        wrap(await Reflect.apply((object as Record<string, never>)[name] as never, object, args));
-  else for (const [name, act] of Object.entries(own)) methods[name] = async (args, call) => wrap(await act(args, call));
+      methods[name] = async (args, _call, chain) =>
+        answer(await Reflect.apply((object as Record<string, never>)[name] as never, object, args), chain);
+  else
+    for (const [name, act] of Object.entries(own))
+      methods[name] = async (args, call, chain) => answer(await act(args, call, chain), chain);
   if (Object.keys(methods).length === 0)
     throw new CapError('invalid', 'it has no methods: a driver is an object with async methods');
   const reference = makeReference(methods, options as DriverOptions<object>);

@@ -17,7 +17,16 @@ export { type CapTPLimits, defaultLimits } from './captp/session/limits.ts';
 export type { CapTPStats } from './captp/session/session.ts';
 export type { Clock } from './clock.ts';
 export { cut } from './cut.ts';
-export { type DriverCall, type DriverOptions, drivenBy, driver, driverOf, named, objectOf } from './driver.ts';
+export {
+  type DriverCall,
+  type DriverOptions,
+  drivenBy,
+  driver,
+  driverOf,
+  lastsUnder,
+  named,
+  objectOf,
+} from './driver.ts';
 export { restoreStore } from './drivers/backup.ts';
 export { fromChild } from './drivers/child.ts';
 export { systemClock } from './drivers/clock.ts';

@@ -133,6 +133,7 @@ function statusOf(fields: Fields): Status {
     owner: Number(owner),
     size: Number(size),
     mtime: Number(BigInt.asIntN(64, mtime) / 1_000n) / 1_000,
+    ctime: Number(BigInt.asIntN(64, ctime) / 1_000_000n),
     stamp: `${dev}:${ino}:${size}:${BigInt.asIntN(64, mtime)}:${BigInt.asIntN(64, ctime)}`,
   };
 }
