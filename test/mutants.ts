@@ -472,6 +472,56 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'files and streams that came out of a grant stay open when it ends',
     tests: ['packages/host/src/directory.test.ts'],
   },
+  {
+    name: 'fs-nofollow',
+    breaks: 'a swap of a directory with a link between two looks leads out',
+    tests: ['packages/caps-fs/src/escapes.test.ts'],
+  },
+  {
+    name: 'fs-mount',
+    breaks: 'a mount beneath the root is entered',
+    tests: ['packages/caps-fs/src/escapes.test.ts'],
+  },
+  {
+    name: 'fs-device',
+    breaks: 'a FIFO or a device is opened',
+    tests: ['packages/caps-fs/src/escapes.test.ts'],
+  },
+  {
+    name: 'fs-sticky',
+    breaks: 'a stranger’s link in a sticky directory is followed',
+    tests: ['packages/caps-fs/src/escapes.test.ts'],
+  },
+  {
+    name: 'fs-dotdot',
+    breaks: 'a path may go upwards',
+    tests: ['packages/caps-fs/src/escapes.test.ts'],
+  },
+  {
+    name: 'fs-trailing-slash',
+    breaks: 'a file is found by a name that says directory',
+    tests: ['packages/caps-fs/src/escapes.test.ts'],
+  },
+  {
+    name: 'fs-atomic',
+    breaks: 'a reader meets no file while it is replaced',
+    tests: ['packages/caps-fs/src/draft.test.ts'],
+  },
+  {
+    name: 'fs-handle',
+    breaks: 'a descriptor is closed while another operation uses it',
+    tests: ['packages/caps-fs/src/life.test.ts'],
+  },
+  {
+    name: 'fs-quota',
+    breaks: 'a quota is not charged',
+    tests: ['packages/caps-fs/src/terms.test.ts'],
+  },
+  {
+    name: 'fs-read-only',
+    breaks: 'a read-only directory is written',
+    tests: ['packages/caps-fs/src/terms.test.ts'],
+  },
   { name: 'symlink', breaks: 'a link leads out of the directory', tests: ['packages/caps-fs/src/escapes.test.ts'] },
   {
     name: 'captp-note',

@@ -19,6 +19,7 @@ import { refuseIfFull } from './room.ts';
 import { charge } from './terms.ts';
 
 const stale = mutant('fs-commit-place');
+const inSteps = mutant('fs-atomic');
 
 export interface DraftOptions {
   readonly create?: 'any' | 'new' | 'never';
@@ -115,6 +116,10 @@ export class Draft implements AsyncDisposable {
     // between, so all that goes through this process happens in some order.
     using spot = stale ? { ...begun, [Symbol.dispose]: () => {} } : locate(this.#place, path);
     const present = replaceable(kernel, spot, options);
+    if (inSteps && present) {
+      kernel.unlink(spot.dir, spot.name);
+      await kernel.breathe();
+    }
     this.#giveName(spot, present === undefined);
     this.#unlink();
     const version = versionOf(kernel, kernel.fstat(this.#fd));

@@ -16,6 +16,9 @@ import type { Place } from './place.ts';
 import { refuseExcepted } from './terms.ts';
 
 const followsOut = mutant('symlink');
+const anyMount = mutant('fs-mount');
+const anyKind = mutant('fs-device');
+const strangersToo = mutant('fs-sticky');
 
 const maxLinks = 40;
 // An entry that is a directory when asked one way and a link when asked another has changed in between: 3 to 18 % of
@@ -130,7 +133,7 @@ export function openFile(place: Place, path: Path): Found {
 
 export function openData(place: Place, found: Found, how: 'read' | 'append'): Found {
   if (found.status.kind === 'dir') throw refusal('IS_A_DIRECTORY');
-  if (found.status.kind !== 'file') throw refusal('NOT_A_FILE');
+  if (found.status.kind !== 'file' && !anyKind) throw refusal('NOT_A_FILE');
   const { kernel } = place.root;
   return { ...own(kernel, kernel.reopen(found.fd, how)), status: found.status };
 }
@@ -148,7 +151,7 @@ function statusOfDirectory(place: Place, directory: Descriptor): Found {
 }
 
 export function refuseOtherMount(place: Place, fd: number): void {
-  if (place.root.kernel.mountOf(fd) !== place.root.mount) throw refusal('RESOLVED_OUTSIDE');
+  if (!anyMount && place.root.kernel.mountOf(fd) !== place.root.mount) throw refusal('RESOLVED_OUTSIDE');
 }
 
 class Walk {
@@ -320,7 +323,7 @@ class Walk {
   #strangersLink(name: string): string | undefined {
     const { kernel } = this.#place.root;
     const dir = kernel.fstat(this.#top);
-    if ((dir.mode & 0o1002) !== 0o1002) return undefined;
+    if ((dir.mode & 0o1002) !== 0o1002 || strangersToo) return undefined;
     const link = kernel.lstat(this.#top, name);
     if (link && link.owner !== kernel.user && link.owner !== dir.owner) throw refusal('NOT_PERMITTED');
     return link?.stamp ?? '';

@@ -51,7 +51,7 @@ export function nativeKernel(random?: (bytes: number) => Uint8Array): Kernel | s
   } catch {
     return 'the native backend does not load here';
   }
-  const proc = nodeKernel(random);
+  const proc = nodeKernel(random, mutant('fs-nofollow'));
   if (!proc.supported) return 'this needs Linux with /proc mounted';
   return openat2Answers(part, proc) ? over(part, proc) : 'the native backend needs openat2 (Linux 5.6)';
 }

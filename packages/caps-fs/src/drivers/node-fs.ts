@@ -15,7 +15,9 @@ const O_PATH = 0o10000000;
 const procMagic = 0x9fa0;
 const batch = 512;
 
-export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes): Kernel {
+/** `weakened` leaves the one flag out that everything rests on: for the mutant that shows it. */
+export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes, weakened = false): Kernel {
+  const noFollow = weakened ? 0 : O_NOFOLLOW;
   const key = Buffer.from(random(32)).toString('hex');
   return {
     backend: 'proc',
@@ -23,8 +25,8 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes):
     user: process.geteuid?.() ?? -1,
 
     openRoot: (path) => call(() => fs.openSync(path, O_PATH | O_DIRECTORY)),
-    openDirectory: (dir, name) => call(() => fs.openSync(at(dir, name), O_PATH | O_DIRECTORY | O_NOFOLLOW)),
-    openAny: (dir, name) => call(() => fs.openSync(at(dir, name), O_PATH | O_NOFOLLOW)),
+    openDirectory: (dir, name) => call(() => fs.openSync(at(dir, name), O_PATH | O_DIRECTORY | noFollow)),
+    openAny: (dir, name) => call(() => fs.openSync(at(dir, name), O_PATH | noFollow)),
     create: (dir, name, mode, how) => {
       const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | (how === 'append' ? O_APPEND : 0);
       return call(() => fs.openSync(at(dir, name), flags, mode));
