@@ -8,6 +8,7 @@ export class HostProcess {
   readonly #waiting = new Map<number, (said: { value?: unknown; code?: string }) => void>();
   readonly url: Promise<string>;
   #asked = 0;
+  #ended = false;
 
   constructor(state: string, graceMs?: number) {
     const file = new URL('./host-child.ts', import.meta.url).pathname;
@@ -18,6 +19,7 @@ export class HostProcess {
     this.url = served.promise;
     this.#gone = new Promise<void>((resolve) =>
       this.#child.once('close', () => {
+        this.#ended = true;
         served.reject(new Error('the host ended'));
         for (const tell of this.#waiting.values()) tell({ code: 'killed' });
         resolve();
@@ -35,6 +37,7 @@ export class HostProcess {
 
   /** The value, or the code of the error. */
   async do<T>(...what: readonly unknown[]): Promise<T> {
+    if (this.#ended) return 'killed' as T;
     this.#asked += 1;
     const id = this.#asked;
     const said = await new Promise<{ value?: unknown; code?: string }>((resolve) => {
