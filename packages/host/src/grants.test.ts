@@ -47,6 +47,29 @@ test('lists come in pages, in order, each grant once', async () => {
     expect(await code(E(home.granter).list({ limit: limit as number }))).toBe('invalid');
 });
 
+test('the grants of one session come in pages too, its sturdyrefs among them, and nobody else’s', async () => {
+  const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
+  for (let n = 0; n < 12; n += 1) {
+    await grant(`p${n}`);
+    await E(home.granter).grant(other.id, `q${n}`, 'bell', {});
+  }
+  const minted = (await E(home.granter).mint(home.session.id, 'p0')) as unknown as { readonly grant: Grant };
+  const seen: string[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await E(home.granter).list({ session: home.session.id, limit: 5, ...(after === undefined ? {} : { after }) }); // biome-ignore format: one line
+    expect(page.every(({ session }) => session === home.session.id)).toBe(true);
+    seen.push(...page.map(({ id }) => id));
+    if (page.length < 5) break;
+    after = page.at(-1)?.id;
+  }
+  expect(seen).toEqual([...new Set(seen)].sort());
+  expect(seen).toHaveLength(13);
+  expect(seen).toContain(minted.grant.id);
+  const { granter: stranger } = await home.host.addGranter('stranger');
+  expect(await E(stranger).list({ session: home.session.id })).toEqual([]);
+  expect(await E(home.granter).list({ session: 'none' })).toEqual([]);
+});
+
 test('one is revoked, then a session’s, then all; each says so once', async () => {
   const { id } = await grant('a');
   for (const name of ['b', 'c']) await grant(name);

@@ -139,6 +139,13 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
         ...[...room.held.entries()].map(([, { grant }]) => grant),
         ...sturdyrefsOf(book, room.id).map(([grant]) => grant),
       ].flatMap((grant) => book.grants.get(grant) ?? []);
+    /** Those of one session, found by it: not all that there are. */
+    const ofOne = (book: Book, session: unknown, after = ''): readonly Kept[] => {
+      const room = typeof session === 'string' ? book.rooms.get(session) : undefined;
+      const kept = names(room) ? ofSession(book, room).filter(({ id }) => id > after) : [];
+      // By the same order as the table of all.
+      return kept.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    };
     const chosen = (book: Book, what: Parameters<Granter['revoke']>[0]): readonly Kept[] => {
       if (what === 'all') return [...ofMine(book)];
       const said = typeof what === 'object' && what !== null ? what : {};
@@ -166,9 +173,8 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
           throw new CapError('invalid', 'after is the id of the last grant of the page before');
         const book = bookOf(house);
         const found: Grant[] = [];
-        for (const kept of ofMine(book, after)) {
+        for (const kept of session === undefined ? ofMine(book, after) : ofOne(book, session, after)) {
           if (found.length >= Math.min(limit, page)) break;
-          if (session !== undefined && kept.session !== session) continue;
           const grant = look(book, kept);
           if (live !== true || grant.state === 'live') found.push(grant);
         }

@@ -1,5 +1,5 @@
 /** A host from the inside and the outside: what a session sees, and what one cannot do to another. */
-import { mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
 import { CapError, type Connected, E, testClock } from '@hob/vat';
@@ -234,6 +234,25 @@ test('state is for its owner only', () => {
   const state = join(home.folder, 'state');
   expect(statSync(state).mode & 0o777).toBe(0o700);
   expect(statSync(join(state, 'store.db')).mode & 0o777).toBe(0o600);
+});
+
+test('modes of state, store and key that somebody widened are narrowed again at the start; what is no plain file is refused', async () => {
+  const state = join(home.folder, 'state');
+  await home.host.close();
+  const parts = [['.', 0o700], ['store.db', 0o600], ['ledger.key', 0o600]] as const; // biome-ignore format: one line
+  for (const [name] of parts) chmodSync(join(state, name), 0o777);
+  const host = await openHost({ stateDir: state });
+  for (const [name, mode] of parts) expect(statSync(join(state, name)).mode & 0o777, name).toBe(mode);
+  await host.close();
+  // A link could lead to a key or a store that others read and write.
+  for (const name of ['ledger.key', 'store.db']) {
+    renameSync(join(state, name), join(home.folder, name));
+    symlinkSync(join(home.folder, name), join(state, name));
+    expect(await code(openHost({ stateDir: state }))).toBe('invalid');
+    rmSync(join(state, name));
+    renameSync(join(home.folder, name), join(state, name));
+  }
+  await (await openHost({ stateDir: state })).close();
 });
 
 test('no secret is in the ledger', async () => {
