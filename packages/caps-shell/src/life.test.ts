@@ -79,6 +79,17 @@ test('a hundred processes that left their group and trap everything are gone whe
   await job.closed;
 });
 
+test('what was used by processes that were killed before anybody waited for them is counted', async () => {
+  const job = start('while :; do :; done & while :; do :; done & wait');
+  job.stdout.resume();
+  job.stderr.resume();
+  await job.started;
+  await new Promise((done) => setTimeout(done, 300));
+  job.signal(9);
+  expect((await job.ended).cpuUs).toBeGreaterThan(20_000);
+  await job.closed;
+});
+
 test('nothing is left of a job whose host was killed with SIGKILL', async () => {
   const mark = `hob-mark-${process.pid}-host`;
   const { host } = await hosted(hostile(mark), all.sandbox);

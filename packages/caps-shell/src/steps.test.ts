@@ -147,6 +147,11 @@ const ROWS: readonly Row[] = [
     text: 'for i in 1 2 3; do tool eat 50 1 & done; wait; echo WON',
   },
   {
+    step: 'unowned',
+    options: { limits: { memoryBytes: 96 << 20 } },
+    text: 'head -c 200M /dev/zero > /tmp/x; sleep 0.3; echo WON',
+  },
+  {
     step: 'cpu',
     also: ['cpu-each'],
     options: { limits: { cpuMs: 200 } },
