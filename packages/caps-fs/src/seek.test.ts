@@ -188,6 +188,22 @@ test('a pattern that never ends elsewhere ends here, and one search holds up nob
   expect(reads).toBeGreaterThan(5);
 });
 
+test('a pattern that is large when it is made ready is made ready where nobody waits', async () => {
+  await using s = await scratch({ maxSearchMs: 60 });
+  await s.cap.write('f', 'a');
+  const began = performance.now();
+  const asked = [
+    code(s.cap.search({ pattern: 'a{1000}'.repeat(140) })),
+    code(s.cap.search({ pattern: '\\p{L}'.repeat(160) })),
+  ];
+  const here = performance.now() - began;
+  expect(await code(s.cap.read('f'))).toBe('ok');
+  expect(await Promise.all(asked)).toEqual(['FS_LIMIT', expect.stringMatching(/^(ok|FS_LIMIT)$/)]);
+  // Two seconds of making ready it would be here.
+  expect(here).toBeLessThan(500);
+  expect(await code(s.cap.search({ pattern: 'a{2}\\1' }))).toMatch(/^(invalid|FS_LIMIT)$/);
+});
+
 test('a search ends with its cap and at the end of its time, and keeps no descriptor', async () => {
   await using s = await scratch({ maxSearchMs: 150 });
   for (let i = 0; i < 30; i++) fs.writeFileSync(s.at(`f${i}`), 'ab'.repeat(2_000_000));

@@ -4,7 +4,6 @@
  * Names of a small tree are looked at here, in some milliseconds; larger trees and all contents in a thread, so that other
  * holders are not held up. A pattern is checked here, before anything is opened.
  */
-import { RE2JS } from 're2js';
 import { takeCount, takeRecord, takeString } from './arguments.ts';
 import { searchAtOnce } from './at-once.ts';
 import type { Job } from './content.ts';
@@ -16,7 +15,7 @@ import { parsePath } from './path.ts';
 import { paths } from './paths.ts';
 import type { Place } from './place.ts';
 import { find } from './resolve.ts';
-import type { Hit } from './scan.ts';
+import { compilePattern, type Hit, isLight } from './scan.ts';
 
 const maxText = 4_096;
 const maxPattern = 1_000;
@@ -120,10 +119,12 @@ function takeQuery(given: unknown): { readonly literal: string | undefined; read
   const pattern = takeString(takeRecord(given, 'a query')['pattern'], 'a pattern');
   if (pattern === '' || pattern.length > maxPattern)
     throw refusal('invalid', `a pattern has 1 to ${maxPattern} characters`);
-  try {
-    RE2JS.compile(pattern, RE2JS.MULTILINE);
-  } catch {
-    throw refusal('invalid', 'no pattern of RE2: it has neither backreferences nor look-around');
+  if (isLight(pattern)) {
+    try {
+      compilePattern(pattern);
+    } catch (error) {
+      throw error instanceof Stop ? refusal(error.code, error.detail) : error;
+    }
   }
   return { literal: undefined, pattern };
 }
