@@ -143,9 +143,19 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/commit.test.ts'],
   },
   {
+    name: 'captp-promises',
+    breaks: 'a frame may bring as many new promises as there is room for',
+    tests: ['packages/vat/src/captp/attack.test.ts'],
+  },
+  {
     name: 'captp-redrop',
     breaks: 'a promise that is dropped and mentioned again is waited for once more each time',
     tests: ['packages/vat/src/captp/keeping.test.ts'],
+  },
+  {
+    name: 'captp-ring',
+    breaks: 'a ring of promises through two vats waits for itself for ever',
+    tests: ['packages/vat/src/captp/settled.test.ts'],
   },
   {
     name: 'captp-room',

@@ -60,6 +60,10 @@ export class Vow extends Target implements Answer {
   #value: unknown;
   #waiting: Many<Message> | undefined;
   #watchers: Many<Watcher> | undefined;
+  /** Told when this becomes a promise that a peer decides. */
+  #shortened: Many<() => void> | undefined;
+  /** What it is going to be, as soon as what was sent to it before has arrived there. */
+  #becoming: Vow | undefined;
   /** Where messages go while it is pending: to the peer that will decide it. */
   #path: Target | undefined;
   // The host's native promise: made only when somebody asks for it.
@@ -151,6 +155,7 @@ export class Vow extends Target implements Answer {
     this.#waiting = undefined;
     this.#path = path;
     if (waiting !== undefined) each(waiting, (message) => path.post(message));
+    this.#tellShortened();
   }
 
   /** Where messages to it go now, if it is not settled and they need not wait. */
@@ -158,9 +163,27 @@ export class Vow extends Target implements Answer {
     return Vow.end(this).#path;
   }
 
-  /** Messages wait again until it is settled. */
-  hold(): void {
+  /** Messages wait again until it is settled; `becoming`: with what, where that is a promise. */
+  hold(becoming?: Vow): void {
     this.#path = undefined;
+    if (this.#state === 'pending') this.#becoming = becoming;
+  }
+
+  /** Whether this can be settled only once `vow` is: it is that, or is going to be. */
+  waitsFor(vow: Vow): boolean {
+    for (let at: Vow | undefined = Vow.end(this); at !== undefined; at = at.#becoming && Vow.end(at.#becoming))
+      if (at === vow) return true;
+    return false;
+  }
+
+  /** Calls back once where this becomes a promise that a peer decides, when the turn that says so is durable. */
+  watchShortening(tell: () => void): void {
+    const end = Vow.end(this);
+    if (end.#state !== 'pending') return;
+    const told = (): void => when(later(this.#behind, barrier()), tell, noop);
+    if (end.#path !== undefined) return told();
+    end.#shortened ??= [];
+    end.#shortened.push(told);
   }
 
   near(method: string, args: readonly unknown[]): unknown {
@@ -208,8 +231,9 @@ export class Vow extends Target implements Answer {
     if (other === undefined) return this.#settle('fulfilled', value);
     const end = Vow.end(other);
     this.#after = later(other.#after, barrier());
-    if (end === this && noCycles) return;
-    if (end === this)
+    const round = end.waitsFor(this);
+    if (round && noCycles) return;
+    if (round)
       return this.break(new CapError('cycle', 'a promise was resolved to itself: resolve it to something else'));
     end.#watched = true;
     if (end.#state !== 'pending') return this.#settle(end.#state as 'fulfilled' | 'broken', end.#value);
@@ -249,6 +273,8 @@ export class Vow extends Target implements Answer {
     this.#state = state;
     this.#value = value;
     this.#path = undefined;
+    this.#becoming = undefined;
+    this.#shortened = undefined;
     this.#after = later(this.#after, barrier());
     this.#refund();
     if (this.#waiting !== undefined || this.#watchers !== undefined) telling(this);
@@ -279,9 +305,12 @@ export class Vow extends Target implements Answer {
   #link(end: Vow): void {
     const waiting = this.#waiting;
     const watchers = this.#watchers;
+    const shortened = this.#shortened;
     this.#state = 'linked';
     this.#value = end;
     this.#path = undefined;
+    this.#becoming = undefined;
+    this.#shortened = undefined;
     this.#waiting = undefined;
     this.#watchers = undefined;
     this.#refund();
@@ -298,6 +327,16 @@ export class Vow extends Target implements Answer {
     } else if (waiting !== undefined) end.#waiting = joined(end.#waiting, waiting);
     if (this.#settleNative !== undefined) this.#followNatively(end);
     if (watchers !== undefined) end.#watchers = joined(end.#watchers, watchers);
+    if (shortened === undefined) return;
+    end.#shortened = joined(end.#shortened, shortened);
+    if (end.#path !== undefined) end.#tellShortened();
+  }
+
+  /** Once: who is told and cannot use it hears of it when it is settled. */
+  #tellShortened(): void {
+    const told = this.#shortened;
+    this.#shortened = undefined;
+    if (told !== undefined) each(told, (tell) => tell());
   }
 
   #followNatively(end: Vow): void {

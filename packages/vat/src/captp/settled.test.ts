@@ -4,7 +4,7 @@ import { HobPeer } from '../../test/hob-peer.ts';
 import { StepWire } from '../../test/step-wire.ts';
 import { ask, endoPeer, wire } from '../../test/wire.ts';
 import { memoryPair } from '../drivers/memory-pair.ts';
-import { driver, E, type Far, openVats, promise, type Vats } from '../index.ts';
+import { type Definition, define, driver, E, type Far, openVats, promise, type Vats } from '../index.ts';
 import { type Connection, captp } from './captp.ts';
 
 interface Knots {
@@ -116,37 +116,121 @@ test('an Endo peer passes a promise again after it was settled, and says no more
   }
 });
 
-// What is sent to such a ring goes round until the limit of unanswered calls (65,536 rounds, a frame each way), and then breaks with
-// `limit`. To notice at once, a promise that becomes the receiver's own would have to be told of before it is settled.
-test('a ring of promises through two vats breaks with cycle, and nothing goes round in it', async (context) => {
-  context.skip('a known weakness: what is sent to such a ring goes round until the connection ends (docs/security.md)');
+interface Ring {
+  give(): { p: Promise<unknown> };
+  join(given: { p: Promise<unknown> }): void;
+  /** Its own promise becomes what `of` answers when it is given that. */
+  call(of: Far<Back>): void;
+}
+interface Back {
+  back(given: { p: Promise<unknown> }): unknown;
+}
+// An actor: a driver that answers with a promise is waited for by the program itself.
+const Back: Definition<Back, []> = define('Back', () => ({ back: ({ p }) => p }));
+
+/** Two vats, each of which can make a promise of its own become the other's; frames arrive when `step` says so. */
+function ring() {
   const wire = new StepWire();
   const there = promise<unknown>();
   const here = promise<unknown>();
-  interface Ring {
-    give(): { p: Promise<unknown> };
-    join(given: { p: Promise<unknown> }): void;
-  }
-  const bootstrap = driver<Ring>({
+  const theirs = driver<Ring>({
     give: () => ({ p: there.promise }),
     join: ([{ p }]) => there.resolver.resolve(p),
+    call: ([of]) => {
+      there.resolver.resolve(E(of).back({ p: there.promise }));
+    },
   });
-  const host = captp<object>(wire.ends[0], { bootstrap });
+  const host = captp<object>(wire.ends[0], { bootstrap: theirs });
   const client = captp<Ring>(wire.ends[1]);
   const step = async (): Promise<boolean> => {
     await quiet();
     return [wire.step(0), wire.step(1)].includes(true);
   };
-  const given = E(client.bootstrap).give();
-  while (await step());
-  E.sendOnly(client.bootstrap).join({ p: here.promise });
-  while (await step());
-  here.resolver.resolve((await given).p);
-  E.sendOnly(here.promise as unknown as Promise<{ m(): void }>).m();
-  let rounds = 0;
-  while (rounds < 50 && (await step())) rounds += 1;
-  client.close();
-  while (wire.step(0));
-  await Promise.all([client.closed, host.closed]);
-  expect(rounds).toBeLessThan(50);
+  const settle = async (): Promise<number> => {
+    let rounds = 0;
+    while (rounds < 50 && (await step())) rounds += 1;
+    return rounds;
+  };
+  const end = async (): Promise<void> => {
+    client.close();
+    while (wire.step(0));
+    await Promise.all([client.closed, host.closed]);
+  };
+  return { there, here, host, client, settle, end };
+}
+const how = (asked: PromiseLike<unknown>): { said: string } => {
+  const seen = { said: 'waits' };
+  asked.then(
+    (value) => (seen.said = `became ${String(value)}`),
+    (error: { code?: string }) => (seen.said = error.code ?? 'broken'),
+  );
+  return seen;
+};
+const sendTo = (p: unknown): Promise<unknown> => E(p as Promise<{ m(): unknown }>).m() as Promise<unknown>;
+
+test.each([
+  ['one after the other', false, false],
+  ['at once, so that what they say crosses', true, false],
+  ['one after the other, with calls on their way', false, true],
+  ['at once, with calls on their way', true, true],
+])(
+  'a ring of promises through two vats breaks with cycle, and nothing goes round in it: %s',
+  async (_name, crossing, busy) => {
+    const { there, here, client, host, settle, end } = ring();
+    const given = E(client.bootstrap).give();
+    await settle();
+    const { p } = (await given) as { p: Promise<unknown> };
+    const seen = [how(there.promise), how(here.promise), how(p)];
+    if (busy) seen.push(how(sendTo(p)), how(sendTo(here.promise)));
+    E.sendOnly(client.bootstrap).join({ p: here.promise });
+    if (!crossing) await settle();
+    if (busy) seen.push(how(sendTo(p)), how(sendTo(there.promise)));
+    here.resolver.resolve(p);
+    E.sendOnly(here.promise as unknown as Promise<{ m(): void }>).m();
+    if (busy) seen.push(how(sendTo(p)), how(sendTo(here.promise)), how(sendTo(there.promise)));
+    const rounds = await settle();
+    expect(rounds).toBeLessThan(50);
+    expect(new Set(seen.map(({ said }) => said))).toEqual(new Set(['cycle']));
+    const late = [how(sendTo(p)), how(sendTo(here.promise)), how(sendTo(there.promise))];
+    await settle();
+    expect(late.map(({ said }) => said)).toEqual(['cycle', 'cycle', 'cycle']);
+    expect(host.stats()).toMatchObject({ questions: 0, promises: 0 });
+    expect(client.stats()).toMatchObject({ questions: 0, promises: 0 });
+    await end();
+  },
+);
+
+test('a promise that becomes the answer which waits for it, through another vat, breaks with cycle', async () => {
+  const { there, client, settle, end } = ring();
+  const seen = how(there.promise);
+  E.sendOnly(client.bootstrap).call(await vats.vat('client').spawn(Back()));
+  expect(await settle()).toBeLessThan(50);
+  expect(seen.said).toBe('cycle');
+  await end();
+});
+
+test('a promise that becomes one of the peer’s is what that becomes, and calls on it keep their order', async () => {
+  for (const settledFirst of [false, true]) {
+    const { there, here, client, settle, end } = ring();
+    const { p } = (await Promise.all([E(client.bootstrap).give(), settle()]))[0] as { p: Promise<unknown> };
+    const heard: number[] = [];
+    const ear = driver<{ hear(n: number): void }>({ hear: ([n]) => void heard.push(n) });
+    const tell = (to: unknown, n: number): unknown => E.sendOnly(to as Promise<{ hear(n: number): void }>).hear(n);
+    const seen = how(p);
+    tell(p, 1);
+    E.sendOnly(client.bootstrap).join({ p: here.promise });
+    tell(p, 2);
+    if (settledFirst) await settle();
+    tell(p, 3);
+    here.resolver.resolve(ear);
+    tell(p, 4);
+    await settle();
+    tell(p, 5);
+    tell(there.promise, 6);
+    await settle();
+    expect(heard).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(seen.said).toMatch(/^became/);
+    expect(await p).toBe(ear);
+    await end();
+  }
 });

@@ -319,6 +319,7 @@ export const endo: Dialect = Object.freeze({
   pipelinesArguments: false,
   saysDone: false,
   collects: false,
+  shortens: false,
   alwaysAsks: true,
   open: (slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void): Tongue =>
     new EndoTongue(slots, listener, limits, send),

@@ -263,6 +263,7 @@ export const hob1: Dialect = Object.freeze({
   pipelinesArguments: true,
   saysDone: true,
   collects: true,
+  shortens: true,
   alwaysAsks: false,
   open: (slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void): Tongue =>
     new HobTongue(slots, listener, limits, send),

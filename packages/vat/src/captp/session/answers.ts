@@ -93,9 +93,9 @@ export class Answer implements Awaited {
   }
 
   /** They may not any more: what comes waits until it is settled. */
-  hold(): void {
+  hold(becoming?: Vow): void {
     this.#path = undefined;
-    if (this.#state === 'vow') (this.#value as Vow).hold();
+    if (this.#state === 'vow') (this.#value as Vow).hold(becoming);
   }
 
   /** Says it to the peer. */

@@ -4,12 +4,15 @@
  * Promise: one object has one reference; every mention is counted, also while nobody held it, so that what is given back is what
  * was had.
  */
+import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { Vow } from '../../vow.ts';
 import { type Collector, noticeCollected } from './collected.ts';
 import { type Exit, Import, ImportedPromise } from './imports.ts';
-import { weights } from './limits.ts';
+import { promisesPerFrame, weights } from './limits.ts';
 import { Violation } from './operations.ts';
+
+const unbounded = mutant('captp-promises');
 
 interface Entry {
   readonly import: WeakRef<Import>;
@@ -25,6 +28,8 @@ export class ImportTable {
   readonly #promises = new Map<number, ImportedPromise>();
   /** Settled, and not given back: what they became may mention them. */
   readonly #settled = new Map<number, ImportedPromise>();
+  /** New in the frame that is being heard. */
+  #brought = 0;
 
   constructor(exit: Exit & Collector, limit: number, keeps: (bytes: number) => void) {
     this.#exit = exit;
@@ -41,6 +46,11 @@ export class ImportTable {
   /** Promises that are not settled. */
   get pending(): number {
     return this.#promises.size;
+  }
+
+  /** A frame begins. */
+  begin(): void {
+    this.#brought = 0;
   }
 
   /** The reference of an object of the peer's, mentioned once more. */
@@ -64,6 +74,9 @@ export class ImportTable {
     let found = this.#promises.get(id) ?? this.#settled.get(id);
     if (found === undefined) {
       if (this.#objects.has(id)) throw new Violation('one number is an object and a promise');
+      this.#brought += 1;
+      if (this.#brought > promisesPerFrame && !unbounded)
+        throw new CapError('limit', `a frame may bring ${promisesPerFrame} new promises: send less at a time`);
       const vow = new Vow(this.#exit.account);
       this.#room(weights.promise);
       vow.watchedInside();
@@ -117,7 +130,7 @@ export class ImportTable {
   }
 
   /** The connection is over: answers the promises that nobody will settle. */
-  clear(): readonly ImportedPromise[] {
+  clear(): ImportedPromise[] {
     const promises = [...this.#promises.values()];
     this.#objects.clear();
     this.#promises.clear();

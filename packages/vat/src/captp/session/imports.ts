@@ -114,7 +114,7 @@ export class ImportedPromise extends Remote {
 /** An answer of ours, or of the host program, that messages may follow. */
 export interface Asked extends Answer {
   along?(path: Target): void;
-  hold?(): void;
+  hold?(becoming?: Vow): void;
   post?(message: Message): void;
 }
 

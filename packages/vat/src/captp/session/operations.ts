@@ -109,6 +109,8 @@ export interface Dialect {
   readonly saysDone: boolean;
   /** Its counts of mentions can be believed, and it takes back what it was told to forget. */
   readonly collects: boolean;
+  /** Says at once that a promise has become one of the peer's, and understands that: else a ring of promises waits for itself for ever. */
+  readonly shortens: boolean;
   /** A call without an answer does not exist. */
   readonly alwaysAsks: boolean;
   open(slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void): Tongue;

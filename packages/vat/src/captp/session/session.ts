@@ -22,7 +22,7 @@ import { type Export, Exports, isPromise } from './exports.ts';
 import { flush, flushMessage, flushMethod } from './flush.ts';
 import { ImportTable } from './import-table.ts';
 import { type Exit, Import, type ImportedPromise, Question, Remote } from './imports.ts';
-import { type Limits, weights } from './limits.ts';
+import { brokenAtOnce, type Limits, weights } from './limits.ts';
 import {
   type Dialect,
   type Fault,
@@ -68,6 +68,7 @@ const longestMethod = 1024;
 const unread = 'the peer does not read what it asked for';
 const watchesAgain = mutant('captp-redrop');
 const asksAnyway = mutant('captp-send-only');
+const waitsForEver = mutant('captp-ring');
 
 /** Broken answers that are remembered for a peer that never says that it is done with them. */
 const mostBroken = 1000;
@@ -153,6 +154,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (this.#closed !== undefined) return;
     if (this.#floods) return this.close(4400, unread);
     this.#copies = 0;
+    this.#imports.begin();
     try {
       this.#hearing = frame.length;
       this.#tongue.hear(frame);
@@ -261,7 +263,7 @@ export class Session implements Slots, Listener, Exit, Answering {
       return question.answer.break(value.error);
     }
     if (question.sent > 0 && this.#ours(value) && !shortensAtOnce) {
-      question.answer.hold?.();
+      question.answer.hold?.(promised(value));
       return this.#behind(question, (error) => {
         this.#finish(question, true);
         if (error === undefined) behind(after, () => question.answer.fulfil(value));
@@ -307,8 +309,8 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (promise === undefined || promise.decided) return;
     promise.decided = true;
     if (value instanceof Undecodable) return this.#resolved(promise, () => promise.vow.break(value.error));
-    if (promise.sent > 0 && this.#ours(value) && !shortensAtOnce) {
-      promise.vow.hold();
+    if (promise.sent > 0 && this.#ours(value) && promised(value)?.waitsFor(promise.vow) !== true && !shortensAtOnce) {
+      promise.vow.hold(promised(value));
       return this.#behind(promise, (error) =>
         this.#resolved(promise, () =>
           error === undefined ? behind(after, () => promise.vow.fulfil(value)) : promise.vow.break(error),
@@ -367,7 +369,9 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (known === undefined || id === 0 || mentions === 0 || keepsCounts) return;
     if (this.#exports.drop(id, mentions)) return this.#gone(known);
     // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
-    if (known.told && isPromise(known) && !tellsOnce) this.#watch(known);
+    if (!known.told || !isPromise(known) || tellsOnce) return;
+    known.told = false;
+    this.#watch(known);
   }
 
   #gone(known: Export): void {
@@ -507,21 +511,35 @@ export class Session implements Slots, Listener, Exit, Answering {
   #watch(known: Export & { readonly value: Vow }): void {
     known.watched = true;
     const vow = known.value;
-    if (this.#watching.has(vow) && !watchesAgain) return;
-    this.#watching.add(vow);
+    const again = this.#watching.has(vow) && !watchesAgain;
     // A promise that never settles must not keep a session that is over.
     const self = this.#self;
+    if (this.#dialect.shortens && !waitsForEver && (!again || vow.path !== undefined))
+      vow.watchShortening(() => self.deref()?.tellShortened(vow));
+    if (again) return;
+    this.#watching.add(vow);
     vow.watchOutside(
       (value) => self.deref()?.tell(vow, value),
       (error) => self.deref()?.tellBroken(vow, error),
     );
   }
 
-  /** The promise as the peer knows it now, if it does: it is being told. */
+  /** It has become a promise that a peer decides: where that is this one it is told at once, for it may be waiting for ours. */
+  tellShortened(vow: Vow): void {
+    const known = this.#exports.of(vow);
+    const { path } = vow;
+    if (known === undefined || known.told || !(path instanceof Remote) || path.exit !== this) return;
+    known.told = true;
+    this.#tongue.resolve(known.id, vow.promise());
+    this.#said();
+  }
+
+  /** The promise as the peer knows it now, if it does and was not told yet: it is being told. */
   #told(vow: Vow): Export | undefined {
     this.#watching.delete(vow);
     const known = this.#exports.of(vow);
-    if (known !== undefined) known.told = true;
+    if (known === undefined || (known.told && !watchesAgain)) return undefined;
+    known.told = true;
     return known;
   }
 
@@ -597,14 +615,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#bytes = 0;
     this.#streams.end();
     if (leavesWaiting) return;
-    for (const question of questions) {
-      question.over = true;
-      question.answer.break(why);
-    }
-    for (const promise of promised) {
-      promise.over = true;
-      promise.vow.break(why);
-    }
+    breakSome(questions, promised, why);
   }
 
   // ---- tables, for a dialect at work --------------------------------------------------------------------------------------
@@ -686,6 +697,22 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#forgetSoon();
   }
 }
+
+/** Some at once, the others when there is time: who makes us wait for very much must not hold up the rest with its end. */
+function breakSome(questions: Question[], promises: ImportedPromise[], why: CapError): void {
+  for (const question of questions.splice(0, brokenAtOnce)) {
+    question.over = true;
+    question.answer.break(why);
+  }
+  for (const promise of promises.splice(0, brokenAtOnce)) {
+    promise.over = true;
+    promise.vow.break(why);
+  }
+  if (questions.length + promises.length > 0) onceOthersRan(() => breakSome(questions, promises, why));
+}
+
+const promised = (value: unknown): Vow | undefined =>
+  typeof value === 'object' && value !== null ? vowOf(value) : undefined;
 
 /** A call of a peer's that goes on to another is asked for an answer there only if it was here. */
 const wanted = (answer: Awaited | undefined): Awaited | undefined =>
