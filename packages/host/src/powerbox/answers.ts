@@ -1,7 +1,7 @@
 /**
  * A granter answers.
  *
- * Promise: an answer is for the request whose digest it names, counts once, and only while everything is as it was shown: the cap behind the name,
+ * Promise: an answer is for the request whose id, and digest, it names, counts once, and only while everything is as it was shown: the cap behind the name,
  * the files of the diff, the grants of a call, the asker. What has changed is asked anew. Only a granter whom the session names can answer.
  */
 import { breakAnswer, CapError, E, ledgerLine, mutant, vatTime } from '@hob/vat';
@@ -14,11 +14,14 @@ import { askedKey, decide, type Pending, settle, tellWithdrawn } from './pending
 import { unchanged } from './preview.ts';
 import { instead } from './request.ts';
 
-/** `digest` is that of the request as it was shown. `as` is the petname of what is granted. */
+/**
+ * `as` is the petname of what is granted. `digest` is that of the request as it was shown: a face that shows requests to people says it, so that what
+ * was read is what is answered. Without it the id alone says which: that is never given to another request, and what changes is asked under a new one.
+ */
 export type Answer = (
   | { readonly grant: GrantTerms; readonly as?: string }
   | { readonly refuse: string; readonly lasting?: boolean; readonly instead?: string }
-) & { readonly digest: string };
+) & { readonly digest?: string };
 
 /** Whether a granter is named by a session. */
 export type Names = (room: Room | undefined) => boolean;
@@ -43,9 +46,9 @@ export function pendingOf(book: Book, names: Names, id: unknown): Pending {
 export function answer(house: House, names: Names, act: Act, id: string, said: Answer): Promise<void> | undefined {
   const book = bookOf(house);
   const pending = pendingOf(book, names, id);
-  if (typeof said !== 'object' || said === null || typeof said.digest !== 'string')
-    throw new CapError('invalid', 'an answer names the digest of what was shown: {grant: {…}, digest} or {refuse: "why", digest}'); // biome-ignore format: one line
-  if (said.digest !== pending.digest && !anyDigest)
+  if (typeof said !== 'object' || said === null || typeof (said.digest ?? '') !== 'string')
+    throw new CapError('invalid', 'an answer is {grant: {…}} or {refuse: "why"}, and may name the digest of what was shown: {…, digest}'); // biome-ignore format: one line
+  if (said.digest !== undefined && said.digest !== pending.digest && !anyDigest)
     throw new CapError('denied', 'this answers something else than what is asked now: look at the request again');
   if ('refuse' in said) return void refuse(book, pending, act, said);
   if (typeof said.grant !== 'object' || said.grant === null)

@@ -62,6 +62,19 @@ test('a session asks, a person sees what for, says yes, and the promise is the c
   expect(calls.map(({ grant: of, act }) => [of, act])).toEqual([[grant?.id, digest], [grant?.id, digest]]); // biome-ignore format: one line
 });
 
+test('the id alone says which request is answered, too: it is never that of another one', async () => {
+  const { request, inbox, host, owner } = await scene();
+  const cap = request({});
+  const [shown] = await inbox();
+  await host.offer('notes', driver<{ readText(path: string): string }>({ readText: () => 'something else' }));
+  expect(await code(E(owner).answer(shown!.id, { grant: {} }))).toBe('STALE');
+  const [anew] = await inbox();
+  expect(anew?.id).not.toBe(shown!.id);
+  expect(await code(E(owner).answer(shown!.id, { grant: {} }))).toBe('no-such-object');
+  await E(owner).answer(anew!.id, { grant: { uses: 1 } });
+  expect(await E(cap).readText('x')).toBe('something else');
+});
+
 test('what hangs under such a grant tells the act too', async () => {
   const { request, inbox, answer, enterAs, child, write, host } = await scene();
   write('a.txt', 'hello');
@@ -75,7 +88,7 @@ test('what hangs under such a grant tells the act too', async () => {
   expect((await lines(host, 'call')).map(({ act }) => act)).toEqual([asked?.digest, asked?.digest]);
 });
 
-test('an answer counts once: replayed, forged, without a digest, for another session’s, too late — none grants anything', async () => {
+test('an answer counts once: replayed, forged, with another digest, for another session’s, too late — none grants anything', async () => {
   const clock = testClock();
   const { request, inbox, answer, owner, host, enterAs, session } = await scene({ clock });
   const first = request({});
@@ -83,7 +96,7 @@ test('an answer counts once: replayed, forged, without a digest, for another ses
   const { id, digest } = asked!;
   const send = (of: Far<Granter>, request: string, act: object): Promise<string> =>
     code(E(of).answer(request, act as Answer));
-  for (const act of [{ grant: {} }, { grant: {}, digest: 7 }, { grant: {}, digest: '' }, { grant: {}, digest: `${digest.slice(0, -1)}x` }, { grant: {}, digest: digest.slice(0, 12) }, { refuse: 'no', digest: 'x' }, {}, null, 'yes'] as never[]) // biome-ignore format: one line
+  for (const act of [{ grant: {}, digest: 7 }, { grant: {}, digest: '' }, { grant: {}, digest: `${digest.slice(0, -1)}x` }, { grant: {}, digest: digest.slice(0, 12) }, { refuse: 'no', digest: 'x' }, {}, null, 'yes'] as never[]) // biome-ignore format: one line
     expect(['invalid', 'denied']).toContain(await send(owner, id, act));
   expect(await send(owner, id, { digest })).toBe('invalid');
   expect(await send(owner, 'q999-none', { grant: {}, digest })).toBe('no-such-object');
