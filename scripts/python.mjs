@@ -8,7 +8,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './lock.mjs';
 import { ROOT, SetupError } from './setup.mjs';
@@ -37,7 +37,8 @@ export async function setUpPython() {
   const system = findPython();
   if (system === undefined) return { missing: 'needs Python >= 3.11 with venv (python3)' };
   const { stdout: version } = run(system, '-c', 'import sys; print(sys.version, sys.prefix)');
-  const hash = createHash('sha256').update(readFileSync(project)).update(version).digest('hex').slice(0, 12);
+  const needed = run(system, '-c', NEEDED, project).stdout.split('\n').filter(Boolean);
+  const hash = createHash('sha256').update(needed.join('\n')).update(version).digest('hex').slice(0, 12);
   const folder = join(TOOLCHAIN, `python-${hash}`);
   const python = join(folder, ...(process.platform === 'win32' ? ['Scripts', 'python.exe'] : ['bin', 'python']));
   const stamp = join(folder, 'hob-stamp');
@@ -50,7 +51,6 @@ export async function setUpPython() {
       if (existsSync(stamp)) return { python };
       process.stderr.write('hob: installing what the Python tests need\n');
       rmSync(folder, { recursive: true, force: true });
-      const needed = run(system, '-c', NEEDED, project).stdout.split('\n').filter(Boolean);
       for (const [command, ...args] of [
         [system, '-m', 'venv', folder],
         [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...needed],
