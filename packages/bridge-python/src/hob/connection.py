@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import secrets
+import os
 import threading
 import weakref
 from collections import deque
@@ -676,7 +676,7 @@ class Connection:
             self.close("this connection keeps more than it may: connect again", 4400)
 
     def fault(self, error: BaseException) -> str:
-        noted = secrets.token_hex(6)
+        noted = os.urandom(6).hex()
         if self._observe is not None:
             self._observe(noted, error)
         else:
