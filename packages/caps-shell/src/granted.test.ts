@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { FsCap } from '@hob/caps-fs';
 import { definitions, type Revoker, revocable } from '@hob/revocable';
 import {
+  CapError,
   captp,
   driverOf,
   E,
@@ -119,6 +120,13 @@ test('revoking the grant of a shell kills what was started under it, and answers
   await other.revoke();
   expect(processesWith('22.3606')).toEqual([]);
   void kept;
+});
+
+test('a directory that is promised is mounted when it is there, and one that never comes is said', async () => {
+  const dir = await directory();
+  const sh = await shell({ mounts: { '/ws': Promise.resolve(driverOf<FsCap>(dir)) } });
+  expect(await sh.run('echo x > a; ls')).toMatchObject({ status: 0, stdout: 'a\n' });
+  expect(await code(shell({ mounts: { '/ws': Promise.reject(new CapError('no-such-object', 'not held')) } }))).toBe('no-such-object'); // biome-ignore format: one line
 });
 
 test('so does revoking a directory that it has mounted', async () => {

@@ -36,11 +36,14 @@ const neverEnds = mutant('shell-mount-end');
 
 /** Outside turns. Errors: `E_MOUNT_CONFLICT`, and those of `hold`. */
 export async function takePlaces(given: unknown): Promise<readonly Place[]> {
-  const wanted = Object.entries(takeRecord(given, 'mounts')).map(([at, cap]) => ({
-    at: takeAt(at),
-    cap: cap as FsCap | Far<FsCap>,
-    rights: 'rw' as const,
-  }));
+  const wanted = await Promise.all(
+    Object.entries(takeRecord(given, 'mounts')).map(async ([at, cap]) => ({
+      at: takeAt(at),
+      // What a session answers for a petname is a promise.
+      cap: (await cap) as FsCap | Far<FsCap>,
+      rights: 'rw' as const,
+    })),
+  );
   if (wanted.length > MOST) throw new CapError('invalid', `a world has at most ${MOST} mounts`);
   const seen = new Set<string>();
   for (const { at } of wanted) {

@@ -24,9 +24,9 @@ export interface ShellLimits {
 export interface World {
   /**
    * `'/work': cap` mounts that directory there, read-only when the cap is. What was granted (`Far`) is mounted if the forwarders in front
-   * of it do nothing but end.
+   * of it do nothing but end. A promise for either is as good.
    */
-  readonly mounts: Readonly<Record<string, FsCap | Far<FsCap>>>;
+  readonly mounts: Readonly<Record<string, FsCap | Far<FsCap> | Promise<FsCap | Far<FsCap>>>>;
   /** The first mount, where nothing is said. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
