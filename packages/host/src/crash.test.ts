@@ -1,14 +1,15 @@
 /**
- * kill -9 of a real host at random moments, with sessions, children, grants, calls and rotations under way: what was answered is there in the
+ * kill -9 of a real host at random moments, with sessions, children, grants, calls, rotations and requests under way: what was answered is there in the
  * next one, what was not is there whole or not at all. The columns "process killed" of "What survives" in the design, in one run.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Connected, connect, E } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
+import { later } from '../test/asking.ts';
 import { HostProcess } from '../test/host-process.ts';
 import { code, held, scratch } from '../test/house.ts';
-import type { Grant, SessionFace } from './index.ts';
+import type { Grant, Request, SessionFace } from './index.ts';
 
 interface Bell {
   ring(): Promise<string>;
@@ -22,6 +23,9 @@ interface Seen {
   readonly parent: Seen | undefined;
   ended: Known;
   readonly petnames: Set<string>;
+  /** What it asked for: how often somebody said yes, and how often that was answered. */
+  tried: number;
+  granted: number;
 }
 interface Given {
   readonly id: string;
@@ -80,7 +84,8 @@ test.each([1, 2])(
         const parent = random(2) === 0 ? pick(open().filter((each) => each.parent === undefined)) : undefined;
         made += 1;
         const said = await host.do<{ id: string; secret: string } | string>('openSession', { name: `s${made}`, granters: ['owner'], ...(parent === undefined ? {} : { parent: parent.id }) }); // biome-ignore format: one line
-        if (typeof said === 'object') sessions.push({ ...said, parent, ended: 'no', petnames: new Set() });
+        if (typeof said === 'object')
+          sessions.push({ ...said, parent, ended: 'no', petnames: new Set(), tried: 0, granted: 0 });
       },
       async () => {
         const session = pick(open());
@@ -138,7 +143,27 @@ test.each([1, 2])(
         // Not used before the kill: the old one goes on opening.
         await host.do('rotate', session.id);
       },
+      async (links) => {
+        const [session, link] = pick([...links]) ?? [];
+        if (session === undefined || over(session) !== 'no') return;
+        made += 1;
+        // Most wait until the host is killed.
+        later(E((link as Connected<SessionFace>).bootstrap).request({ asks: 'bell', terms: { uses: made }, why: '' }));
+      },
+      async () => {
+        const said = await host.do<Request[] | string>('granter', 'owner', 'inbox');
+        if (typeof said === 'string') return;
+        for (const { id, digest } of said) shown.set(id, digest);
+        const request = pick(said);
+        const session = sessions.find((each) => each.id === request?.session);
+        if (request === undefined || session === undefined || random(3) > 0) return;
+        session.tried += 1;
+        const answered = await host.do('granter', 'owner', 'answer', request.id, { grant: { uses: 2 } });
+        if (answered === null) session.granted += 1;
+      },
     ];
+    /** What a person was shown. */
+    const shown = new Map<string, string>();
 
     for (let round = 0; round < 4; round += 1) {
       const links = new Map<Seen, Connected<SessionFace>>();
@@ -156,6 +181,10 @@ test.each([1, 2])(
       host = new HostProcess(state);
       const url = await host.url;
       await host.do('offer');
+      // Nothing is asked any more, and no yes to what was shown before grants anything.
+      expect(await host.do('granter', 'owner', 'inbox')).toEqual([]);
+      for (const [id, digest] of [...shown].slice(-12))
+        expect(await host.do('granter', 'owner', 'answer', id, { grant: { uses: 2 }, digest })).toBe('no-such-object');
       const there = new Set((await host.do<{ id: string }[]>('sessions')).map(({ id }) => id));
       const listed = new Map<string, Grant>();
       for (let after: string | undefined; ; ) {
@@ -181,6 +210,11 @@ test.each([1, 2])(
         for (const petname of session.petnames) expect(caps).toContain(petname);
         // A petname and its grant are one: also of those whose answer never came.
         expect([...listed.values()].filter((grant) => grant.session === session.id).map(({ petname }) => petname).sort()).toEqual([...caps].sort()); // biome-ignore format: one line
+        const asked = caps.filter((petname) => petname.startsWith('bell')).length;
+        expect(asked).toBeGreaterThanOrEqual(session.granted);
+        expect(asked).toBeLessThanOrEqual(session.tried);
+        session.tried = asked;
+        session.granted = asked;
         entered.close();
         await entered.closed;
       }
@@ -204,6 +238,8 @@ test.each([1, 2])(
     }
     expect(grants.length).toBeGreaterThan(10);
     expect(grants.some(({ answered }) => answered > 0)).toBe(true);
+    expect(shown.size).toBeGreaterThan(0);
+    expect(sessions.some(({ granted }) => granted > 0)).toBe(true);
   },
   180_000,
 );
