@@ -1,6 +1,11 @@
 /** Object URLs: who was not given one learns nothing from it. */
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { E, type Far, testClock } from '@hob/vat';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { requires } from '../../../test/needs.ts';
 import { code, type House, house, lines, shout } from '../test/house.ts';
 
 interface Bell {
@@ -151,6 +156,34 @@ test('strangers get 401 whatever the id; web pages and re-bound names get nothin
   expect(rung).toEqual([]);
   expect(await lines(home.host, 'refuse')).toEqual([]);
 });
+
+/** Run by another user, who was told the URL: what the door says to it, and what it finds of the host's state. */
+const intruder = `
+  const { readdirSync, readFileSync } = require('node:fs');
+  const [base, path, state] = process.argv.slice(1);
+  const found = [];
+  for (const look of [() => readdirSync(state), () => readFileSync(state + '/store.db'), () => readFileSync(state + '/ledger.key')])
+    try { look(); found.push('read'); } catch { found.push('not'); }
+  const tries = [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer hob1_' + 'a'.repeat(43) }, { authorization: 'Bearer ' + path }];
+  Promise.all(tries.map(async (headers) => (await fetch(base + path, { method: 'POST', headers, body: '{"method":"ring","args":["x"]}' })).status))
+    .then((statuses) => console.log(JSON.stringify([process.getuid(), found, statuses])));
+`;
+
+requires('unprivileged', 'root')(
+  'another user’s process that learnt the URL has no credential for it, and finds none in the state of the host',
+  async () => {
+    const base = home.url.replace(/^ws/, 'http');
+    expect(readdirSync(join(home.folder, 'state'))).toEqual(expect.arrayContaining(['store.db', 'ledger.key']));
+    const child = promisify(execFile)(process.execPath, ['-e', intruder, base, url, join(home.folder, 'state')], {
+      uid: 54_321,
+      gid: 54_321,
+      cwd: '/',
+      env: {},
+    });
+    expect(JSON.parse((await child).stdout)).toEqual([54_321, ['not', 'not', 'not'], [401, 401, 401, 401]]);
+    expect(rung).toEqual([]);
+  },
+);
 
 test('a call by HTTP is a call of the session: its grant counts and ends it, and an ended session has no objects', async () => {
   const { id } = (await E(home.granter).grant(home.session.id, 'two', 'bell', { uses: 2 })) as { id: string };
