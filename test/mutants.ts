@@ -463,6 +463,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/caps-fs/src/seek.test.ts'],
   },
   {
+    name: 'fs-breath',
+    breaks: 'a loop over small files is the only thing that the process does',
+    tests: ['packages/caps-fs/src/life.test.ts'],
+  },
+  {
     name: 'fs-commit-place',
     breaks: 'a write lands in a directory that was renamed away meanwhile',
     tests: ['packages/caps-fs/src/parallel.test.ts'],

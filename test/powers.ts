@@ -57,6 +57,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:process', 'process'],
     why: 'reads CAPS_FS_BACKEND, and chooses how the walk of a directory cap is made',
   },
+  'packages/caps-fs/src/drivers/breath.ts': {
+    powers: ['setImmediate'],
+    why: 'lets the process breathe between operations that wait for nothing',
+  },
   'packages/caps-fs/src/drivers/native.ts': {
     powers: ['import.meta', 'node:fs', 'node:module', 'process'],
     why: 'loads the C part of a directory cap, if it was built',

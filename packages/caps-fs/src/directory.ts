@@ -7,6 +7,7 @@
 import { lastsUnder } from '@hob/vat';
 import type { ByteSink, ByteSource } from './bytes.ts';
 import { append, copy, type Job, read, readText, write } from './content.ts';
+import { breath } from './drivers/breath.ts';
 import { edit } from './edit.ts';
 import { outward, refusal } from './errors.ts';
 import type { FsCap } from './fs-cap.ts';
@@ -76,11 +77,15 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
       const { turnstile } = place.root;
       const wait = turnstile.enter();
       if (wait) await wait;
+      let answer: R;
       try {
-        return await job(place, life.closing);
+        answer = await job(place, life.closing);
       } finally {
         turnstile.leave();
       }
+      const rest = breath();
+      if (rest) await rest;
+      return answer;
     } catch (error) {
       throw outward(error);
     } finally {

@@ -27,6 +27,23 @@ test('close while reads are in flight: each read its own file or was refused, no
   }
 });
 
+test('who asks for one thing after another lets timers have their turn, though each is answered at once', async () => {
+  await using s = await scratch();
+  fs.writeFileSync(s.at('f'), 'x');
+  for (const ask of [
+    () => s.cap.stat('f'),
+    () => s.cap.read('f'),
+    () => s.cap.search('y'),
+  ] as (() => Promise<unknown>)[]) {
+    let over = false;
+    setTimeout(() => (over = true), 1);
+    let asked = 0;
+    // Without it this many are asked, and the timer is still waiting.
+    for (; !over && asked < 20_000; asked++) await ask();
+    expect(over).toBe(true);
+  }
+});
+
 test('every operation on a closed cap says CLOSED', async () => {
   await using s = await scratch();
   await s.cap.write('f', 'x');
