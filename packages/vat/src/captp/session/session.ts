@@ -5,24 +5,28 @@
  * Promise: a message that arrives is a turn like any other (meters, chains, rollback, output commit); what leaves waits until
  * its turn is durable. A call is answered, or the connection closes. Messages reach what a promise becomes in the order in
  * which they were sent, also when that turns out to be an object of the sender's own. All that a peer makes us keep is counted.
+ *
+ * Here is how calls and answers pass through. The rules are with what they are about: the line (when frames leave, what may be
+ * kept, the end), the peer's questions (`AnswerTable`), what we wait for (`Waiting`), what the peer is given (`Giving`) and
+ * what it gave (`ImportTable`).
  */
-import { type Barrier, behind, later } from '../../barrier.ts';
+
 import { noChain } from '../../causes.ts';
-import { onceOthersRan, soon } from '../../drivers/loop.ts';
 import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { type Answer as Awaited, Message, type Target } from '../../message.ts';
 import type { Account } from '../../meter.ts';
 import { isMethodName, targetOf } from '../../reference.ts';
-import { pass, shareable } from '../../values.ts';
-import { Vow, vowOf } from '../../vow.ts';
 import { closeCodes } from '../duplex.ts';
+import { AnswerTable } from './answer-table.ts';
 import { Answer, type Answering, forgotten } from './answers.ts';
-import { type Export, Exports, isPromise } from './exports.ts';
-import { flush, flushMessage, flushMethod } from './flush.ts';
+import { isPromise } from './exports.ts';
+import { flush, flushMethod } from './flush.ts';
+import { Giving } from './giving.ts';
 import { ImportTable } from './import-table.ts';
-import { type Exit, Import, type ImportedPromise, Question, Remote } from './imports.ts';
-import { brokenAtOnce, type Limits, weights } from './limits.ts';
+import type { Exit, Import, Remote } from './imports.ts';
+import { type Limits, weights } from './limits.ts';
+import { Line, type Link } from './line.ts';
 import {
   type Dialect,
   type Fault,
@@ -31,11 +35,10 @@ import {
   type Listener,
   type Slot,
   type Slots,
-  type Tongue,
-  Undecodable,
   Violation,
 } from './operations.ts';
 import { ofStreams, Streams } from './streams.ts';
+import { Waiting } from './waiting.ts';
 
 export interface CapTPStats {
   /** Calls of ours that are not answered. */
@@ -50,96 +53,50 @@ export interface CapTPStats {
   readonly bytes: number;
 }
 
-/** The transport, for the core. */
-export interface Link {
-  send(frame: Frame): void;
-  readonly buffered: number;
-  close(code: number, reason: string): void;
-}
-
-const shortensAtOnce = mutant('captp-embargo');
-const keepsCounts = mutant('captp-drop');
-const tellsOnce = mutant('captp-crossing');
-const leavesWaiting = mutant('captp-disconnect');
-const unbounded = mutant('captp-memory');
+const asksAnyway = mutant('captp-send-only');
 
 /** Letters of the name of a method. */
 const longestMethod = 1024;
-const unread = 'the peer does not read what it asked for';
-const watchesAgain = mutant('captp-redrop');
-const asksAnyway = mutant('captp-send-only');
-const waitsForEver = mutant('captp-ring');
-
-/** Broken answers that are remembered for a peer that never says that it is done with them. */
-const mostBroken = 1000;
-
-const disconnected = (): CapError =>
-  new CapError(
-    'disconnected',
-    'the connection is closed: connect again, and look at what happened before you repeat a call',
-  );
 
 export class Session implements Slots, Listener, Exit, Answering {
   readonly account: Account;
   readonly fault: Fault | undefined;
-  readonly #dialect: Dialect;
-  readonly #limits: Limits;
-  readonly #link: Link;
-  readonly #tongue: Tongue;
-  readonly #self = new WeakRef(this);
-  readonly #exports: Exports;
+  readonly #line: Line;
   readonly #imports: ImportTable;
-  readonly #questions = new Map<number, Question>();
-  readonly #answers = new Map<number, Answer>();
+  readonly #answers: AnswerTable;
+  readonly #giving: Giving;
+  readonly #waiting: Waiting;
   readonly #streams: Streams;
-  #closed: CapError | undefined;
-  #lastQuestion = 0;
-  #lastHeard = 0;
-  readonly #broken: number[] = [];
-  #unanswered = 0;
-  #bytes = 0;
-  #flushing = false;
-  #forgetting = false;
-  /** Promises that it waits for, to tell the peer. */
-  readonly #watching = new WeakSet<Vow>();
-  /** Promises of the peer's that are settled, and go back to it when there is time. */
-  #over: ImportedPromise[] = [];
-  /** How much is being heard. */
-  #hearing = 0;
-  /** Bytes that were copied for the frame that is being heard. */
-  #copies = 0;
-  /** Mentioned by the operation that is being said. */
-  #mentioned: Export[] = [];
-  /** What values of the operation that is being heard have to wait for. */
-  #after: Barrier | undefined;
 
   constructor(dialect: Dialect, link: Link, account: Account, limits: Limits, bootstrap?: object, fault?: Fault) {
     this.account = account;
     this.fault = fault;
-    this.#dialect = dialect;
-    this.#limits = limits;
-    this.#link = link;
-    this.#exports = new Exports(limits.exports);
-    this.#imports = new ImportTable(this, limits.exports, (bytes) => this.#keeps(bytes));
     const offered = targetOf(bootstrap);
-    if (offered !== undefined) this.#exports.bootstrap(bootstrap as object, offered);
     this.#streams = new Streams(account, offered);
-    this.#tongue = dialect.open(this, this, limits, (frame) => link.send(frame));
+    const tongue = dialect.open(this, this, limits, (frame) => link.send(frame));
+    this.#line = new Line(dialect, tongue, limits, link, {
+      giveBack: () => this.#waiting.giveBack(),
+      ended: (why) => this.#ended(why),
+    });
+    this.#imports = new ImportTable(this, limits.exports, (bytes) => this.#line.keeps(bytes));
+    this.#answers = new AnswerTable(this.#line, this);
+    this.#giving = new Giving(this.#line, this, this.#streams);
+    this.#waiting = new Waiting(this.#line, this, this.#imports);
+    if (offered !== undefined) this.#giving.bootstrap(bootstrap as object, offered);
   }
 
   get closed(): CapError | undefined {
-    return this.#closed;
+    return this.#line.closed;
   }
 
   get stats(): CapTPStats {
     return Object.freeze({
-      questions: this.#questions.size,
+      questions: this.#waiting.questions,
       answers: this.#answers.size,
       imports: this.#imports.size,
-      exports: this.#exports.size,
-      promises: this.#imports.pending + this.#exports.pending,
-      // What a transport that is closed did not get rid of is no longer kept for this peer.
-      bytes: this.#bytes + this.#tongue.kept + (this.#closed === undefined ? this.#link.buffered : 0),
+      exports: this.#giving.size,
+      promises: this.#imports.pending + this.#giving.pending,
+      bytes: this.#line.bytes,
     });
   }
 
@@ -151,38 +108,33 @@ export class Session implements Slots, Listener, Exit, Answering {
   // ---- what arrives -------------------------------------------------------------------------------------------------------
 
   hear(frame: Frame): void {
-    if (this.#closed !== undefined) return;
-    if (this.#floods) return this.close(4400, unread);
-    this.#copies = 0;
+    const line = this.#line;
+    if (line.closed !== undefined || line.endsFlood()) return;
+    this.#answers.begin();
     this.#imports.begin();
     try {
-      this.#hearing = frame.length;
-      this.#tongue.hear(frame);
+      // In here, as what a transport hands us for a frame may be none.
+      this.#waiting.begin(frame.length);
+      line.tongue.hear(frame);
     } catch (error) {
-      if (error instanceof Violation) return this.close(error.code, error.message);
+      if (error instanceof Violation) return line.close(error.code, error.message);
       // A fault of ours that this peer can bring about at will: it must not cost the others their host.
       const id = this.fault?.(error);
-      this.close(closeCodes.fault, id === undefined ? 'a fault of this end' : `a fault of this end (error ${id})`);
+      line.close(closeCodes.fault, id === undefined ? 'a fault of this end' : `a fault of this end (error ${id})`);
     }
-    this.#inBudget();
-  }
-
-  /** What is kept grows with what the peer says, and with what it is answered. */
-  #inBudget(): void {
-    if (this.#bytes + this.#tongue.kept > this.#limits.memoryBytes && !unbounded)
-      this.close(4400, 'this connection keeps more than it may: connect again');
+    line.endsOverspent();
   }
 
   deliver(to: Slot, method: string, heard: Heard | CapError, question: number, bytes: number): void {
-    if (this.#closed !== undefined) return;
+    if (this.closed !== undefined) return;
     if (to.kind === 'answer' && question !== 0 && to.id >= question)
       throw new Violation('a call names what was never asked');
-    const answer = this.#ask(question, bytes);
-    const after = this.#heardAfter();
+    const answer = this.#answers.ask(question, bytes);
+    const after = this.#answers.heardAfter();
     const asked = to.kind === 'answer' ? this.#answers.get(to.id) : undefined;
     const target = asked === undefined ? this.#addressed(to, answer) : undefined;
     if (target === undefined && asked === undefined) return;
-    if (this.#unanswered > this.#limits.questions)
+    if (this.#answers.unanswered > this.#line.limits.questions)
       return answer.break(new CapError('limit', 'too many calls are unanswered on this connection: wait for answers'));
     if (heard instanceof CapError) return answer.break(heard);
     // Before it is quoted anywhere: a part of a long one would keep all of it.
@@ -220,172 +172,50 @@ export class Session implements Slots, Listener, Exit, Answering {
     else asked.post(message);
   }
 
-  /** The entry of a question that was just asked. */
-  #ask(question: number, bytes: number): Answer {
-    if (question !== 0) {
-      // Rising numbers: none is used twice, also after it is forgotten.
-      if (question <= this.#lastHeard) throw new Violation('asks the same question twice: number questions upwards');
-      this.#lastHeard = question;
-    }
-    const answer = new Answer(this, question, weights.call + bytes);
-    if (question !== 0) this.#answers.set(question, answer);
-    this.#unanswered += 1;
-    this.#keeps(answer.weight);
-    return answer;
-  }
-
   #addressed(to: Slot, answer: Answer): Target | undefined {
     if (to.kind === 'yours') {
-      const known = this.#exports.get(to.id);
+      const known = this.#giving.get(to.id);
       if (known !== undefined) return known.target;
       if (to.id === 0) answer.break(new CapError('no-such-object', 'this end offers no bootstrap'));
       else throw new Violation('a call names what was never offered, or was given back');
       return undefined;
     }
     if (to.kind !== 'answer') throw new Violation('a call names an object of its sender');
-    if (to.id > this.#lastHeard || to.id === answer.question) throw new Violation('a call names what was never asked');
+    if (!this.#answers.heardOf(to.id) || to.id === answer.question)
+      throw new Violation('a call names what was never asked');
     answer.break(forgotten);
     return undefined;
   }
 
   bootstrap(question: number): void {
-    const answer = this.#ask(question, 0);
-    const known = this.#exports.get(0);
+    const answer = this.#answers.ask(question, 0);
+    const known = this.#giving.get(0);
     if (known === undefined) answer.break(new CapError('no-such-object', 'this end offers no bootstrap'));
     else answer.fulfil(known.value);
   }
 
-  answer(id: number, value: unknown): void {
-    const question = this.#settled(id);
-    const after = this.#heardAfter();
-    if (value instanceof Undecodable) {
-      this.#finish(question, false);
-      return question.answer.break(value.error);
-    }
-    if (question.sent > 0 && this.#ours(value) && !shortensAtOnce) {
-      question.answer.hold?.(promised(value));
-      return this.#behind(question, (error) => {
-        this.#finish(question, true);
-        if (error === undefined) behind(after, () => question.answer.fulfil(value));
-        else question.answer.break(error);
-      });
-    }
-    this.#finish(question, typeof value === 'object' && value !== null && targetOf(value) !== undefined);
-    behind(after, () => question.answer.fulfil(value));
+  answer(question: number, value: unknown): void {
+    this.#waiting.answer(question, value, this.#answers.heardAfter());
   }
 
-  /** What the values that were just decoded have to wait for. */
-  #heardAfter(): Barrier | undefined {
-    const after = this.#after;
-    this.#after = undefined;
-    return after;
+  refuse(question: number, error: CapError): void {
+    this.#waiting.refuse(question, error);
   }
 
-  refuse(id: number, error: CapError): void {
-    const question = this.#settled(id);
-    this.#finish(question, false);
-    question.answer.break(error);
+  resolve(promise: number, value: unknown): void {
+    this.#waiting.resolve(promise, value, this.#answers.heardAfter());
   }
 
-  #settled(id: number): Question {
-    const question = this.#questions.get(id);
-    if (question === undefined || question.decided) throw new Violation('answers a question that was not asked');
-    question.decided = true;
-    return question;
-  }
-
-  #finish(question: Question, reference: boolean): void {
-    question.over = true;
-    if (this.#questions.delete(question.slot.id)) this.#keeps(-weights.question);
-    if (this.#closed !== undefined) return;
-    this.#tongue.done(question.slot.id, reference);
-    this.#forgetSoon();
-  }
-
-  resolve(id: number, value: unknown): void {
-    const after = this.#heardAfter();
-    const promise = this.#imports.promised(id);
-    // It may be gone already: messages cross. What came with it is ours all the same.
-    if (promise === undefined || promise.decided) return;
-    promise.decided = true;
-    if (value instanceof Undecodable) return this.#resolved(promise, () => promise.vow.break(value.error));
-    if (promise.sent > 0 && this.#ours(value) && promised(value)?.waitsFor(promise.vow) !== true && !shortensAtOnce) {
-      promise.vow.hold(promised(value));
-      return this.#behind(promise, (error) =>
-        this.#resolved(promise, () =>
-          error === undefined ? behind(after, () => promise.vow.fulfil(value)) : promise.vow.break(error),
-        ),
-      );
-    }
-    this.#resolved(promise, () => behind(after, () => promise.vow.fulfil(value)));
-  }
-
-  break(id: number, error: CapError): void {
-    const promise = this.#imports.promised(id);
-    if (promise === undefined || promise.decided) return;
-    promise.decided = true;
-    this.#resolved(promise, () => promise.vow.break(error));
-  }
-
-  #resolved(promise: ImportedPromise, settle: () => void): void {
-    promise.over = true;
-    this.#imports.settled(promise);
-    if (!this.#dialect.collects) this.#keeps(this.#hearing);
-    else if (this.#closed === undefined) {
-      // Not at once: what it became may mention it.
-      this.#over.push(promise);
-      this.#forgetSoon();
-    }
-    settle();
-  }
-
-  /** Whether messages to it would go another way than through the peer. */
-  #ours(value: unknown): boolean {
-    if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
-    const target = targetOf(value);
-    if (target !== undefined) return !(target instanceof Remote && target.exit === this);
-    const path = vowOf(value)?.path;
-    return vowOf(value) !== undefined && !(path instanceof Remote && path.exit === this);
-  }
-
-  /** Calls back when what was sent along `path` has arrived, or with the reason why that will never be known. */
-  #behind(path: Question | ImportedPromise, then: (error: CapError | undefined) => void): void {
-    const answer = {
-      fulfil: (): void => then(undefined),
-      // That somebody else refused it shows that it arrived.
-      break: (): void => then(this.#closed),
-    };
-    try {
-      const message = flushMessage(path, answer, this.account);
-      message.behind(path.after);
-      path.post(message);
-    } catch {
-      then(undefined);
-    }
+  break(promise: number, error: CapError): void {
+    this.#waiting.break(promise, error);
   }
 
   drop(id: number, mentions: number): void {
-    const known = this.#exports.get(id);
-    if (known === undefined || id === 0 || mentions === 0 || keepsCounts) return;
-    if (this.#exports.drop(id, mentions)) return this.#gone(known);
-    // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
-    if (!known.told || !isPromise(known) || tellsOnce) return;
-    known.told = false;
-    this.#watch(known);
-  }
-
-  #gone(known: Export): void {
-    this.#streams.dropped(known.target);
-    this.#keeps(-(isPromise(known) ? weights.promise : weights.export));
+    this.#giving.drop(id, mentions);
   }
 
   done(question: number): void {
-    const answer = this.#answers.get(question);
-    if (answer === undefined) return;
-    this.#answers.delete(question);
-    // One that still runs is paid for until it ends.
-    if (answer.told) this.#keeps(-answer.weight);
-    else answer.told = true;
+    this.#answers.done(question);
   }
 
   abort(reason: string): void {
@@ -395,50 +225,48 @@ export class Session implements Slots, Listener, Exit, Answering {
   // ---- what leaves --------------------------------------------------------------------------------------------------------
 
   call(through: Remote, message: Message): void {
-    if (this.#closed !== undefined) return message.fail(this.#closed);
+    const line = this.#line;
+    if (line.closed !== undefined) return message.fail(line.closed);
     if (through.instead(message)) return;
     message.taken();
-    const answer = this.#dialect.alwaysAsks ? (message.answer ?? ignored) : wanted(message.answer);
-    if (this.#link.buffered > this.#limits.bufferedBytes)
+    const answer = line.dialect.alwaysAsks ? (message.answer ?? ignored) : wanted(message.answer);
+    if (line.full)
       return void message.answer?.break(
         new CapError('limit', 'the peer does not read as fast as this is sent: wait for answers before you send more'),
       );
-    const id = answer === undefined ? 0 : this.#lastQuestion + 1;
+    const id = answer === undefined ? 0 : this.#waiting.nextQuestion;
     try {
-      this.#tongue.deliver(through.slot, message.method, message.args, id);
+      line.tongue.deliver(through.slot, message.method, message.args, id);
     } catch (error) {
-      this.#unsaid();
+      this.#giving.unsaid();
       return void message.answer?.break(error);
     }
-    this.#said();
-    if (answer === undefined) return message.answer?.fulfil(undefined);
-    this.#lastQuestion = id;
-    const question = new Question(this, id, answer);
-    this.#questions.set(id, question);
-    this.#keeps(weights.question);
-    answer.along?.(question);
+    this.#giving.said();
+    if (answer === undefined) message.answer?.fulfil(undefined);
+    else this.#waiting.asked(id, answer);
   }
 
   answered(answer: Answer, value: unknown): CapError | undefined {
     const { ofStream } = answer;
     answer.ofStream = undefined;
     if (ofStream !== undefined) this.#streams.answered(ofStream, value);
-    if (!this.#ended(answer)) {
-      if (this.#closed !== undefined) this.#streams.tooLate(value);
+    if (!this.#answers.ended(answer)) {
+      if (this.closed !== undefined) this.#streams.tooLate(value);
       return undefined;
     }
     const { question } = answer;
+    const { tongue } = this.#line;
     let why: CapError | undefined;
     try {
-      this.#tongue.answer(question, value);
+      tongue.answer(question, value);
     } catch (error) {
-      this.#unsaid();
+      this.#giving.unsaid();
       why = error as CapError;
-      this.#tongue.refuse(question, why);
+      tongue.refuse(question, why);
     }
-    const { said } = this.#tongue;
-    this.#said();
-    this.#keep(answer, why !== undefined || targetOf(value) !== undefined, said);
+    const { said } = tongue;
+    this.#giving.said();
+    this.#answers.keep(answer, why !== undefined || targetOf(value) !== undefined, said);
     return why;
   }
 
@@ -446,208 +274,18 @@ export class Session implements Slots, Listener, Exit, Answering {
     const { ofStream } = answer;
     answer.ofStream = undefined;
     if (ofStream !== undefined) this.#streams.refused(ofStream);
-    if (!this.#ended(answer)) return;
-    this.#tongue.refuse(answer.question, error);
-    const { said } = this.#tongue;
-    this.#said();
-    this.#keep(answer, true, said);
-  }
-
-  lost(): void {
-    this.close(1001, 'the host could not write its store: enter again');
-  }
-
-  /** It is answered; false where nobody is to be told. */
-  #ended(answer: Answer): boolean {
-    this.#unanswered -= 1;
-    const wanted = answer.question !== 0 && !answer.told && this.#closed === undefined;
-    answer.told = true;
-    if (!wanted) this.#keeps(-answer.weight);
-    return wanted;
-  }
-
-  /** What an answer that is there weighs from now on; in dialects that never say that they are done, data is forgotten. */
-  #keep(answer: Answer, callable: boolean, said: number): void {
-    this.#keeps(weights.answer + said - answer.weight);
-    answer.weight = weights.answer + said;
-    if (this.#dialect.saysDone) return;
-    if (!callable) return this.#forget(answer.question);
-    if (answer.target !== undefined) return;
-    this.#broken.push(answer.question);
-    if (this.#broken.length > mostBroken) this.#forget(this.#broken.shift() as number);
-  }
-
-  #forget(question: number): void {
-    const answer = this.#answers.get(question);
-    if (answer === undefined) return;
-    this.#answers.delete(question);
-    this.#keeps(-answer.weight);
-  }
-
-  /** What was mentioned is known to the peer, or will be. */
-  #said(): void {
-    const mentioned = this.#mentioned;
-    if (mentioned.length > 0) {
-      this.#mentioned = [];
-      for (const known of mentioned) if (isPromise(known) && !known.watched) this.#watch(known);
-    }
-    if (this.#flushing) return;
-    this.#flushing = true;
-    soon(this.#flush);
-  }
-
-  /** When it is closed nothing is kept for the peer; what still runs is its meter's. */
-  #keeps(bytes: number): void {
-    if (this.#closed === undefined) this.#bytes += bytes;
-  }
-
-  /** It was mentioned in what will not be said. */
-  #unsaid(): void {
-    for (const known of this.#mentioned) if (this.#exports.drop(known.id, 1)) this.#gone(known);
-    this.#mentioned = [];
-  }
-
-  /** Once for each promise: dropped and mentioned again, it would be waited for once more each time. */
-  #watch(known: Export & { readonly value: Vow }): void {
-    known.watched = true;
-    const vow = known.value;
-    const again = this.#watching.has(vow) && !watchesAgain;
-    // A promise that never settles must not keep a session that is over.
-    const self = this.#self;
-    if (this.#dialect.shortens && !waitsForEver && (!again || vow.path !== undefined))
-      vow.watchShortening(() => self.deref()?.tellShortened(vow));
-    if (again) return;
-    this.#watching.add(vow);
-    vow.watchOutside(
-      (value) => self.deref()?.tell(vow, value),
-      (error) => self.deref()?.tellBroken(vow, error),
-    );
-  }
-
-  /** It has become a promise that a peer decides: where that is this one it is told at once, for it may be waiting for ours. */
-  tellShortened(vow: Vow): void {
-    const known = this.#exports.of(vow);
-    const { path } = vow;
-    if (known === undefined || known.told || !(path instanceof Remote) || path.exit !== this) return;
-    known.told = true;
-    this.#tongue.resolve(known.id, vow.promise());
-    this.#said();
-  }
-
-  /** The promise as the peer knows it now, if it does and was not told yet: it is being told. */
-  #told(vow: Vow): Export | undefined {
-    this.#watching.delete(vow);
-    const known = this.#exports.of(vow);
-    if (known === undefined || (known.told && !watchesAgain)) return undefined;
-    known.told = true;
-    return known;
-  }
-
-  tell(vow: Vow, value: unknown): void {
-    const known = this.#told(vow);
-    if (known === undefined) return;
-    try {
-      this.#tongue.resolve(known.id, value);
-    } catch (error) {
-      this.#unsaid();
-      this.#tongue.break(known.id, error);
-    }
-    this.#said();
-  }
-
-  tellBroken(vow: Vow, error: unknown): void {
-    const known = this.#told(vow);
-    if (known === undefined) return;
-    this.#tongue.break(known.id, error);
-    this.#said();
-  }
-
-  /** What is only forgotten need not go at once: it goes with the next frame, or when there is nothing else to do. */
-  #forgetSoon(): void {
-    if (this.#forgetting) return;
-    this.#forgetting = true;
-    onceOthersRan(() => {
-      this.#forgetting = false;
-      const over = this.#over;
-      this.#over = [];
-      if (this.#closed !== undefined) return;
-      for (const promise of over) this.#tongue.drop(promise.slot.id, this.#imports.giveBack(promise));
-      if (!this.#flushing) this.#flush();
-    });
-  }
-
-  readonly #flush = (): void => {
-    this.#flushing = false;
-    if (this.#closed !== undefined) return;
-    this.#tongue.flush();
-    if (this.#floods) this.close(4400, unread);
-    else this.#inBudget();
-  };
-
-  /** What the peer asked for, and does not take. */
-  get #floods(): boolean {
-    return this.#link.buffered > this.#limits.bufferedBytes + this.#limits.frameBytes;
-  }
-
-  close(code: number, reason: string): void {
-    if (this.#closed !== undefined) return;
-    this.#tongue.abort(reason);
-    this.#tongue.flush();
-    this.#end();
-    this.#link.close(code, reason);
-  }
-
-  /** The transport is gone. */
-  end(): void {
-    if (this.#closed !== undefined) return;
-    this.#tongue.abort('the transport is gone');
-    this.#end();
-  }
-
-  #end(): void {
-    const why = disconnected();
-    this.#closed = why;
-    const questions = [...this.#questions.values()];
-    this.#questions.clear();
-    const promised = this.#imports.clear();
-    this.#answers.clear();
-    this.#exports.clear();
-    this.#bytes = 0;
-    this.#streams.end();
-    if (leavesWaiting) return;
-    breakSome(questions, promised, why);
+    if (!this.#answers.ended(answer)) return;
+    const { tongue } = this.#line;
+    tongue.refuse(answer.question, error);
+    const { said } = tongue;
+    this.#giving.said();
+    this.#answers.keep(answer, true, said);
   }
 
   // ---- tables, for a dialect at work --------------------------------------------------------------------------------------
 
   give(value: object): Slot | undefined {
-    const target = targetOf(value);
-    if (target !== undefined) {
-      if (target instanceof Import && target.exit === this && !target.released) return target.slot;
-      return this.#mention('object', value, target);
-    }
-    const vow = vowOf(value);
-    if (vow === undefined) return undefined;
-    const { path } = vow;
-    if (
-      path instanceof Remote &&
-      path.exit === this &&
-      (path.slot.kind !== 'answer' || this.#dialect.pipelinesArguments)
-    )
-      return path.slot;
-    const end = Vow.end(vow);
-    end.watchedInside();
-    return this.#mention('promise', end, end);
-  }
-
-  #mention(kind: 'object' | 'promise', value: object, target: Target): Slot {
-    const [known, made] = this.#exports.mention(value, target);
-    if (made) {
-      this.#keeps(kind === 'promise' ? weights.promise : weights.export);
-      if (kind === 'object') this.#streams.gave(value, target);
-    }
-    this.#mentioned.push(known);
-    return { kind, id: known.id };
+    return this.#giving.give(value);
   }
 
   take(slot: Slot): unknown {
@@ -657,62 +295,59 @@ export class Session implements Slots, Listener, Exit, Answering {
       case 'promise':
         return this.#imports.promise(slot.id);
       case 'yours': {
-        const known = this.#exports.get(slot.id);
+        const known = this.#giving.get(slot.id);
         if (known === undefined) throw new Violation('a value names what was never offered, or was given back');
         return isPromise(known) ? known.value.promise() : known.value;
       }
-      case 'answer': {
-        const answer = this.#answers.get(slot.id);
-        if (answer === undefined) throw new Violation('a value names a question that was not asked, or is done');
-        const { value, after } = answer.asValue(this.#after);
-        this.#after = later(this.#after, after);
-        return shareable(value) ? value : this.#copied(answer, value);
-      }
+      case 'answer':
+        return this.#answers.take(slot.id);
     }
   }
 
-  /** Bytes could be changed by who gets them: each one gets his own. */
-  #copied(answer: Answer, value: unknown): unknown {
-    this.#copies += answer.weight;
-    if (this.#copies > this.#limits.memoryBytes / 4)
-      throw new CapError('limit', 'too many bytes of answers in the arguments of one frame: send less at a time');
-    return pass(value, this.account);
-  }
+  // ---- what is given back -------------------------------------------------------------------------------------------------
 
   /** Nobody here holds it any more. */
   collected(id: number): void {
-    if (!this.#dialect.collects || this.#closed !== undefined) return;
+    if (!this.#line.dialect.collects || this.closed !== undefined) return;
     const mentions = this.#imports.collected(id);
     if (mentions > 0) this.#giveBack(id, mentions);
   }
 
   release(given: Import): void {
     const mentions = this.#imports.release(given);
-    if (mentions > 0 && this.#closed === undefined) this.#giveBack(given.slot.id, mentions);
+    if (mentions > 0 && this.closed === undefined) this.#giveBack(given.slot.id, mentions);
   }
 
   #giveBack(id: number, mentions: number): void {
-    this.#keeps(-weights.import);
-    this.#tongue.drop(id, mentions);
-    this.#forgetSoon();
+    this.#line.keeps(-weights.import);
+    this.#line.tongue.drop(id, mentions);
+    this.#line.forgetSoon();
+  }
+
+  // ---- the end ------------------------------------------------------------------------------------------------------------
+
+  close(code: number, reason: string): void {
+    this.#line.close(code, reason);
+  }
+
+  /** The transport is gone. */
+  end(): void {
+    this.#line.end();
+  }
+
+  lost(): void {
+    this.close(1001, 'the host could not write its store: enter again');
+  }
+
+  #ended(why: CapError): void {
+    // What breaks runs code of others: not before all is empty.
+    const breakAll = this.#waiting.clear();
+    this.#answers.clear();
+    this.#giving.clear();
+    this.#streams.end();
+    breakAll(why);
   }
 }
-
-/** Some at once, the others when there is time: who makes us wait for very much must not hold up the rest with its end. */
-function breakSome(questions: Question[], promises: ImportedPromise[], why: CapError): void {
-  for (const question of questions.splice(0, brokenAtOnce)) {
-    question.over = true;
-    question.answer.break(why);
-  }
-  for (const promise of promises.splice(0, brokenAtOnce)) {
-    promise.over = true;
-    promise.vow.break(why);
-  }
-  if (questions.length + promises.length > 0) onceOthersRan(() => breakSome(questions, promises, why));
-}
-
-const promised = (value: unknown): Vow | undefined =>
-  typeof value === 'object' && value !== null ? vowOf(value) : undefined;
 
 /** A call of a peer's that goes on to another is asked for an answer there only if it was here. */
 const wanted = (answer: Awaited | undefined): Awaited | undefined =>

@@ -1,0 +1,140 @@
+/**
+ * The peer's questions, by its numbers, for as long as it may still name what they are answered with.
+ *
+ * Promise: no number is used twice, also after it is forgotten. Each answer is paid for until it is given and the peer is done
+ * with it. An answer that comes as an argument is what its question is answered with, there already or not, and whoever takes it
+ * waits for the turn that gave it.
+ */
+import { type Barrier, later } from '../../barrier.ts';
+import { CapError } from '../../errors.ts';
+import { pass, shareable } from '../../values.ts';
+import { Answer, type Answering } from './answers.ts';
+import { weights } from './limits.ts';
+import type { Line } from './line.ts';
+import { Violation } from './operations.ts';
+
+/** Broken answers that are remembered for a peer that never says that it is done with them. */
+const mostBroken = 1000;
+
+export class AnswerTable {
+  readonly #line: Line;
+  readonly #session: Answering;
+  readonly #answers = new Map<number, Answer>();
+  #lastHeard = 0;
+  readonly #broken: number[] = [];
+  #unanswered = 0;
+  /** What values of the operation that is being heard have to wait for. */
+  #after: Barrier | undefined;
+  /** Bytes that were copied for the frame that is being heard. */
+  #copies = 0;
+
+  constructor(line: Line, session: Answering) {
+    this.#line = line;
+    this.#session = session;
+  }
+
+  /** The peer's questions, answered or not, that it is not done with. */
+  get size(): number {
+    return this.#answers.size;
+  }
+
+  /** Of those and of the calls that want no answer: the ones that still run. */
+  get unanswered(): number {
+    return this.#unanswered;
+  }
+
+  /** A frame begins. */
+  begin(): void {
+    this.#copies = 0;
+  }
+
+  /** The entry of a question that was just asked. */
+  ask(question: number, bytes: number): Answer {
+    if (question !== 0) {
+      // Rising numbers: none is used twice, also after it is forgotten.
+      if (question <= this.#lastHeard) throw new Violation('asks the same question twice: number questions upwards');
+      this.#lastHeard = question;
+    }
+    const answer = new Answer(this.#session, question, weights.call + bytes);
+    if (question !== 0) this.#answers.set(question, answer);
+    this.#unanswered += 1;
+    this.#line.keeps(answer.weight);
+    return answer;
+  }
+
+  get(question: number): Answer | undefined {
+    return this.#answers.get(question);
+  }
+
+  /** Whether such a question was ever asked. */
+  heardOf(question: number): boolean {
+    return question <= this.#lastHeard;
+  }
+
+  /** It is answered; false where nobody is to be told. */
+  ended(answer: Answer): boolean {
+    this.#unanswered -= 1;
+    const wanted = answer.question !== 0 && !answer.told && this.#line.closed === undefined;
+    answer.told = true;
+    if (!wanted) this.#line.keeps(-answer.weight);
+    return wanted;
+  }
+
+  /** What an answer that is there weighs from now on; in dialects that never say that they are done, data is forgotten. */
+  keep(answer: Answer, callable: boolean, said: number): void {
+    this.#line.keeps(weights.answer + said - answer.weight);
+    answer.weight = weights.answer + said;
+    if (this.#line.dialect.saysDone) return;
+    if (!callable) return this.#forget(answer.question);
+    if (answer.target !== undefined) return;
+    this.#broken.push(answer.question);
+    if (this.#broken.length > mostBroken) this.#forget(this.#broken.shift() as number);
+  }
+
+  #forget(question: number): void {
+    const answer = this.#answers.get(question);
+    if (answer === undefined) return;
+    this.#answers.delete(question);
+    this.#line.keeps(-answer.weight);
+  }
+
+  /** The peer will not name it again. */
+  done(question: number): void {
+    const answer = this.#answers.get(question);
+    if (answer === undefined) return;
+    this.#answers.delete(question);
+    // One that still runs is paid for until it ends.
+    if (answer.told) this.#line.keeps(-answer.weight);
+    else answer.told = true;
+  }
+
+  clear(): void {
+    this.#answers.clear();
+  }
+
+  // ---- as arguments -------------------------------------------------------------------------------------------------------
+
+  /** The answer to this question, where the operation that is being heard names it as a value. */
+  take(question: number): unknown {
+    const answer = this.#answers.get(question);
+    if (answer === undefined) throw new Violation('a value names a question that was not asked, or is done');
+    const { value, after } = answer.asValue(this.#after);
+    this.#after = later(this.#after, after);
+    return shareable(value) ? value : this.#copied(answer, value);
+  }
+
+  /** Bytes could be changed by who gets them: each one gets his own. */
+  #copied(answer: Answer, value: unknown): unknown {
+    this.#copies += answer.weight;
+    if (this.#copies > this.#line.limits.memoryBytes / 4)
+      throw new CapError('limit', 'too many bytes of answers in the arguments of one frame: send less at a time');
+    return pass(value, this.#session.account);
+  }
+
+  /** What the values that were just decoded have to wait for: asked once for each operation. */
+  heardAfter(): Barrier | undefined {
+    const after = this.#after;
+    this.#after = undefined;
+    return after;
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * What the peer is given in what we say, references and promises of ours, and what it is told of the promises afterwards.
+ *
+ * Promise: what cannot be said was not given. What became of a promise that was given is told once for as long as the peer knows
+ * it, and not before it is durable. A promise that goes on to be the peer's own is told of at once, or two promises could wait
+ * for each other for ever.
+ */
+import { mutant } from '../../drivers/mutant.ts';
+import type { Target } from '../../message.ts';
+import { targetOf } from '../../reference.ts';
+import { Vow, vowOf } from '../../vow.ts';
+import { type Export, Exports, isPromise } from './exports.ts';
+import { type Exit, Import, Remote } from './imports.ts';
+import { weights } from './limits.ts';
+import type { Line } from './line.ts';
+import type { Slot } from './operations.ts';
+import type { Streams } from './streams.ts';
+
+const keepsCounts = mutant('captp-drop');
+const tellsOnce = mutant('captp-crossing');
+const watchesAgain = mutant('captp-redrop');
+const waitsForEver = mutant('captp-ring');
+
+export class Giving {
+  readonly #line: Line;
+  readonly #exit: Exit;
+  readonly #streams: Streams;
+  readonly #exports: Exports;
+  readonly #self = new WeakRef(this);
+  /** Mentioned by the operation that is being said. */
+  #mentioned: Export[] = [];
+  /** Promises that it waits for, to tell the peer. */
+  readonly #watching = new WeakSet<Vow>();
+
+  constructor(line: Line, exit: Exit, streams: Streams) {
+    this.#line = line;
+    this.#exit = exit;
+    this.#streams = streams;
+    this.#exports = new Exports(line.limits.exports);
+  }
+
+  /** What the peer was given, and did not give back. */
+  get size(): number {
+    return this.#exports.size;
+  }
+
+  /** Promises that the peer was not told of yet. */
+  get pending(): number {
+    return this.#exports.pending;
+  }
+
+  /** Number 0: given before anything is said. */
+  bootstrap(value: object, target: Target): void {
+    this.#exports.bootstrap(value, target);
+  }
+
+  /** What the peer knows by this number. */
+  get(id: number): Export | undefined {
+    return this.#exports.get(id);
+  }
+
+  clear(): void {
+    this.#exports.clear();
+  }
+
+  // ---- given, and given back ----------------------------------------------------------------------------------------------
+
+  /** How the operation that is being said names this; undefined where it is data. Throws `limit`. */
+  give(value: object): Slot | undefined {
+    const target = targetOf(value);
+    if (target !== undefined) {
+      if (target instanceof Import && target.exit === this.#exit && !target.released) return target.slot;
+      return this.#mention('object', value, target);
+    }
+    const vow = vowOf(value);
+    if (vow === undefined) return undefined;
+    const { path } = vow;
+    if (
+      path instanceof Remote &&
+      path.exit === this.#exit &&
+      (path.slot.kind !== 'answer' || this.#line.dialect.pipelinesArguments)
+    )
+      return path.slot;
+    const end = Vow.end(vow);
+    end.watchedInside();
+    return this.#mention('promise', end, end);
+  }
+
+  #mention(kind: 'object' | 'promise', value: object, target: Target): Slot {
+    const [known, made] = this.#exports.mention(value, target);
+    if (made) {
+      this.#line.keeps(kind === 'promise' ? weights.promise : weights.export);
+      if (kind === 'object') this.#streams.gave(value, target);
+    }
+    this.#mentioned.push(known);
+    return { kind, id: known.id };
+  }
+
+  /** What was mentioned is known to the peer, or will be. */
+  said(): void {
+    const mentioned = this.#mentioned;
+    if (mentioned.length > 0) {
+      this.#mentioned = [];
+      for (const known of mentioned) if (isPromise(known) && !known.watched) this.#watch(known);
+    }
+    this.#line.said();
+  }
+
+  /** It was mentioned in what will not be said. */
+  unsaid(): void {
+    for (const known of this.#mentioned) if (this.#exports.drop(known.id, 1)) this.#gone(known);
+    this.#mentioned = [];
+  }
+
+  /** The peer has forgotten so many mentions. */
+  drop(id: number, mentions: number): void {
+    const known = this.#exports.get(id);
+    if (known === undefined || id === 0 || mentions === 0 || keepsCounts) return;
+    if (this.#exports.drop(id, mentions)) return this.#gone(known);
+    // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
+    if (!known.told || !isPromise(known) || tellsOnce) return;
+    known.told = false;
+    this.#watch(known);
+  }
+
+  #gone(known: Export): void {
+    this.#streams.dropped(known.target);
+    this.#line.keeps(-(isPromise(known) ? weights.promise : weights.export));
+  }
+
+  // ---- told of its promises -----------------------------------------------------------------------------------------------
+
+  /** Once for each promise: dropped and mentioned again, it would be waited for once more each time. */
+  #watch(known: Export & { readonly value: Vow }): void {
+    known.watched = true;
+    const vow = known.value;
+    const again = this.#watching.has(vow) && !watchesAgain;
+    // A promise that never settles must not keep a session that is over.
+    const self = this.#self;
+    if (this.#line.dialect.shortens && !waitsForEver && (!again || vow.path !== undefined))
+      vow.watchShortening(() => self.deref()?.tellShortened(vow));
+    if (again) return;
+    this.#watching.add(vow);
+    vow.watchOutside(
+      (value) => self.deref()?.tell(vow, value),
+      (error) => self.deref()?.tellBroken(vow, error),
+    );
+  }
+
+  /** It has become a promise that a peer decides: where that is this one it is told at once, for it may be waiting for ours. */
+  tellShortened(vow: Vow): void {
+    const known = this.#exports.of(vow);
+    const { path } = vow;
+    if (known === undefined || known.told || !(path instanceof Remote) || path.exit !== this.#exit) return;
+    known.told = true;
+    this.#line.tongue.resolve(known.id, vow.promise());
+    this.said();
+  }
+
+  /** The promise as the peer knows it now, if it does and was not told yet: it is being told. */
+  #told(vow: Vow): Export | undefined {
+    this.#watching.delete(vow);
+    const known = this.#exports.of(vow);
+    if (known === undefined || (known.told && !watchesAgain)) return undefined;
+    known.told = true;
+    return known;
+  }
+
+  tell(vow: Vow, value: unknown): void {
+    const known = this.#told(vow);
+    if (known === undefined) return;
+    const { tongue } = this.#line;
+    try {
+      tongue.resolve(known.id, value);
+    } catch (error) {
+      this.unsaid();
+      tongue.break(known.id, error);
+    }
+    this.said();
+  }
+
+  tellBroken(vow: Vow, error: unknown): void {
+    const known = this.#told(vow);
+    if (known === undefined) return;
+    this.#line.tongue.break(known.id, error);
+    this.said();
+  }
+}

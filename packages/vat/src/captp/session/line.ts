@@ -1,0 +1,143 @@
+/**
+ * What all parts of a session share: the dialect that it speaks, when what was said leaves, what the connection keeps, its end.
+ *
+ * Promise: what is said in one go leaves together; what is only forgotten goes with it, or when there is nothing else to do. A
+ * peer that makes us keep more than it may, or does not read what it asked for, is closed on. After the end nothing is said,
+ * and nothing is counted for it any more.
+ */
+import { onceOthersRan, soon } from '../../drivers/loop.ts';
+import { mutant } from '../../drivers/mutant.ts';
+import { CapError } from '../../errors.ts';
+import type { Limits } from './limits.ts';
+import type { Dialect, Frame, Tongue } from './operations.ts';
+
+/** The transport, for the core. */
+export interface Link {
+  send(frame: Frame): void;
+  readonly buffered: number;
+  close(code: number, reason: string): void;
+}
+
+/** Who speaks. */
+export interface Speaking {
+  /** There is time now to say what is only forgotten. */
+  giveBack(): void;
+  /** Nothing is heard or said any more. */
+  ended(why: CapError): void;
+}
+
+const unbounded = mutant('captp-memory');
+
+export class Line {
+  readonly dialect: Dialect;
+  readonly limits: Limits;
+  readonly tongue: Tongue;
+  readonly #link: Link;
+  readonly #session: Speaking;
+  #closed: CapError | undefined;
+  #bytes = 0;
+  #flushing = false;
+  #forgetting = false;
+
+  constructor(dialect: Dialect, tongue: Tongue, limits: Limits, link: Link, session: Speaking) {
+    this.dialect = dialect;
+    this.limits = limits;
+    this.tongue = tongue;
+    this.#link = link;
+    this.#session = session;
+  }
+
+  /** Why nothing leaves any more. */
+  get closed(): CapError | undefined {
+    return this.#closed;
+  }
+
+  /** About what this connection keeps. */
+  get bytes(): number {
+    // What a transport that is closed did not get rid of is no longer kept for this peer.
+    return this.#bytes + this.tongue.kept + (this.#closed === undefined ? this.#link.buffered : 0);
+  }
+
+  /** When it is closed nothing is kept for the peer; what still runs is its meter's. */
+  keeps(bytes: number): void {
+    if (this.#closed === undefined) this.#bytes += bytes;
+  }
+
+  // ---- what leaves --------------------------------------------------------------------------------------------------------
+
+  /** Something was said: it leaves when this turn of the loop has said the rest. */
+  said(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    soon(this.#flush);
+  }
+
+  /** What is only forgotten need not go at once: it goes with the next frame, or when there is nothing else to do. */
+  forgetSoon(): void {
+    if (this.#forgetting) return;
+    this.#forgetting = true;
+    onceOthersRan(() => {
+      this.#forgetting = false;
+      if (this.#closed !== undefined) return;
+      this.#session.giveBack();
+      if (!this.#flushing) this.#flush();
+    });
+  }
+
+  readonly #flush = (): void => {
+    this.#flushing = false;
+    if (this.#closed !== undefined) return;
+    this.tongue.flush();
+    if (!this.endsFlood()) this.endsOverspent();
+  };
+
+  // ---- what a peer may make us keep ---------------------------------------------------------------------------------------
+
+  /** No more calls of ours fit in. */
+  get full(): boolean {
+    return this.#link.buffered > this.limits.bufferedBytes;
+  }
+
+  /** Closes on a peer that does not take what it asked for; whether it did. */
+  endsFlood(): boolean {
+    if (this.#link.buffered <= this.limits.bufferedBytes + this.limits.frameBytes) return false;
+    this.close(4400, 'the peer does not read what it asked for');
+    return true;
+  }
+
+  /** Closes where too much is kept: that grows with what the peer says, and with what it is answered. */
+  endsOverspent(): void {
+    if (this.#bytes + this.tongue.kept > this.limits.memoryBytes && !unbounded)
+      this.close(4400, 'this connection keeps more than it may: connect again');
+  }
+
+  // ---- the end ------------------------------------------------------------------------------------------------------------
+
+  close(code: number, reason: string): void {
+    if (this.#closed !== undefined) return;
+    this.tongue.abort(reason);
+    this.tongue.flush();
+    this.#end();
+    this.#link.close(code, reason);
+  }
+
+  /** The transport is gone. */
+  end(): void {
+    if (this.#closed !== undefined) return;
+    this.tongue.abort('the transport is gone');
+    this.#end();
+  }
+
+  #end(): void {
+    const why = disconnected();
+    this.#closed = why;
+    this.#bytes = 0;
+    this.#session.ended(why);
+  }
+}
+
+const disconnected = (): CapError =>
+  new CapError(
+    'disconnected',
+    'the connection is closed: connect again, and look at what happened before you repeat a call',
+  );
