@@ -113,7 +113,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#answers.begin();
     this.#imports.begin();
     try {
-      // In here, as what a transport hands us for a frame may be none.
+      // Inside: a transport that hands us what is no frame is a fault of this end, too (faults.test.ts).
       this.#waiting.begin(frame.length);
       line.tongue.hear(frame);
     } catch (error) {
