@@ -3,6 +3,7 @@
  *
  * The order of a store's keys, hence the same for a table in memory and on disk.
  */
+import { mutant } from './drivers/mutant.ts';
 
 /** Compares as UTF-8 bytes do. JavaScript compares UTF-16 units, which puts astral characters before U+E000. */
 export function compareUtf8(a: string, b: string): number {
@@ -23,12 +24,16 @@ export function compareUtf8(a: string, b: string): number {
 }
 
 const chunkSize = 512;
+const staysPut = mutant('table-walk');
 
 export class SortedKeys {
   readonly #chunks: string[][] = [];
+  /** How often a key came or went. */
+  #changes = 0;
 
   add(key: string): void {
     const chunks = this.#chunks;
+    this.#changes += 1;
     if (chunks.length === 0) {
       chunks.push([key]);
       return;
@@ -47,18 +52,40 @@ export class SortedKeys {
     if (chunk === undefined) return;
     const index = firstNotBelow(chunk, key);
     if (chunk[index] !== key) return;
+    this.#changes += 1;
     chunk.splice(index, 1);
     if (chunk.length === 0) this.#chunks.splice(at, 1);
   }
 
-  /** The first key at or after `key` (after it, with `beyond`); undefined at the end. */
-  from(key: string, beyond: boolean): string | undefined {
-    const at = Math.max(0, this.#chunkFrom(key) - 1);
-    const chunk = this.#chunks[at];
-    if (chunk === undefined) return undefined;
-    let index = firstNotBelow(chunk, key);
-    if (beyond && chunk[index] === key) index += 1;
-    return index < chunk.length ? chunk[index] : this.#chunks[at + 1]?.[0];
+  /**
+   * Answers key after key, from the first at or after `from` on; undefined at the end. What is added or deleted meanwhile is seen as it is
+   * when the walk comes there: it looks for its place again where keys have changed, and otherwise only steps on.
+   */
+  walk(from: string): () => string | undefined {
+    let last: string | undefined;
+    let at = 0;
+    let index = 0;
+    let seen = -1;
+    return () => {
+      const chunks = this.#chunks;
+      if (seen === this.#changes || (staysPut && seen >= 0)) index += 1;
+      else {
+        const sought = last ?? from;
+        at = Math.max(0, this.#chunkFrom(sought) - 1);
+        const chunk = chunks[at];
+        if (chunk === undefined) return undefined;
+        index = firstNotBelow(chunk, sought);
+        if (last !== undefined && chunk[index] === sought) index += 1;
+        seen = this.#changes;
+      }
+      if (index >= (chunks[at]?.length ?? 0)) {
+        at += 1;
+        index = 0;
+      }
+      const key = chunks[at]?.[index];
+      if (key !== undefined) last = key;
+      return key;
+    };
   }
 
   /** How many chunks begin at or before `key`. */

@@ -74,6 +74,48 @@ test('a walk sees rows as they are when it comes to them, and does not stumble o
   expect(seen).toEqual(['a', 'c', 'd']);
 });
 
+test('a walk among keys that come and go finds each that is there when it comes by, once, in order', async () => {
+  const name = (n: number): string => String(n).padStart(4, '0');
+  // More than a chunk of keys, so that a walk goes from one chunk to the next.
+  const some = fc.nat(1599);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ step: fc.nat(799), n: some, comes: fc.boolean() }), { maxLength: 60 }),
+      some,
+      async (changes, from) => {
+        await vats.vat('a').turn(() => {
+          const rows = table<number>();
+          const there = new Set<number>();
+          const change = (n: number, comes: boolean): void => {
+            if (comes) rows.set(name(n), n);
+            else rows.delete(name(n));
+            if (comes) there.add(n);
+            else there.delete(n);
+          };
+          for (let n = 0; n < 1600; n += 2) change(n, true);
+          const firstFrom = (least: number): number | undefined => {
+            for (let n = least; n < 1600; n += 1) if (there.has(n)) return n;
+            return undefined;
+          };
+          let expected = firstFrom(from);
+          let step = 0;
+          for (const [key, value] of rows.entries(name(from))) {
+            if (key !== name(expected ?? -1) || value !== expected) expect([key, value]).toEqual([expected, expected]);
+            for (const { step: when, n, comes } of changes) if (when === step) change(n, comes);
+            // The row that the walk is at goes as well, and so does the one after it.
+            if (step % 97 === 0) change(value, false);
+            if (step % 89 === 0) change(value + 2, false);
+            step += 1;
+            expected = firstFrom(value + 1);
+          }
+          expect(expected).toBeUndefined();
+        });
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
 test('a table is near only in its own vat, and names who to ask elsewhere', async () => {
   const book = await vats.vat('a').turn(() => spawn(Book(table())));
   const rows = (await E(book).rows()) as unknown as Table<unknown>;

@@ -109,13 +109,12 @@ class Rows extends ByReference implements Table<unknown> {
   /** Rows at and after `from`, at most `limit`. Rows changed while it runs are seen as they are when it comes to them. */
   *entries(from = '', limit = Number.POSITIVE_INFINITY): Generator<readonly [string, unknown]> {
     this.#turn();
-    let left = limit;
-    let key = this.#keys.from(from, false);
-    while (key !== undefined && left > 0) {
+    const next = this.#keys.walk(from);
+    for (let left = limit; left > 0; left -= 1) {
+      const key = next();
+      if (key === undefined) return;
       yield Object.freeze([key, valueIn(this.#rows.get(key))] as const);
       this.#turn();
-      left -= 1;
-      key = this.#keys.from(key, true);
     }
   }
 

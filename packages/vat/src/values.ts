@@ -210,20 +210,31 @@ function walkArray(array: readonly unknown[], into: Walk, depth: number): readon
 }
 
 function walkRecord(record: object, into: Walk, depth: number): object {
-  const copy: Record<string, unknown> = {};
+  let deeper: string[] | undefined;
   into.bytes += 16;
-  for (const key of Reflect.ownKeys(record)) {
-    if (typeof key !== 'string') return refuse('a record with symbol keys cannot be passed: use string keys');
+  // Names and symbols apart: `Reflect.ownKeys`, which answers both, costs three times as much.
+  for (const key of Object.getOwnPropertyNames(record)) {
     if (key === '__proto__') return refuse('a record cannot have a key "__proto__"');
     const own = Object.getOwnPropertyDescriptor(record, key);
     if (own?.enumerable !== true) return refuse(`the property "${key.slice(0, 64)}" is hidden: pass plain data`);
     into.bytes += 8 + key.length;
-    const item = walk(plain(own, key), into, depth + 1);
+    const value = plain(own, key);
+    if ((typeof value === 'object' && value !== null) || typeof value === 'function') {
+      deeper ??= [];
+      deeper.push(key);
+    } else walk(value, into, depth + 1);
+  }
+  if (Object.getOwnPropertySymbols(record).length > 0)
+    return refuse('a record with symbol keys cannot be passed: use string keys');
+  // All at once: key by key costs five times as much. Each property was just seen to be data, so it runs no getter; and it meets no setter
+  // of Object.prototype, for it defines what it copies. What is deeper is looked at only then: nothing can have changed in between.
+  const copy: Record<string, unknown> = { ...record };
+  if (deeper === undefined) return copy;
+  for (const key of deeper) {
+    const item = walk(copy[key], into, depth + 1);
     if (key === 'then' && typeof item === 'function')
       refuse('a record with a callable "then" would pass for a promise');
-    // Assigning to a name of Object.prototype could meet a setter there, or what lockdown made read-only.
-    if (key in copy) Object.defineProperty(copy, key, { value: item, enumerable: true });
-    else copy[key] = item;
+    copy[key] = item;
   }
   return copy;
 }
