@@ -31,6 +31,8 @@ export class Outgoing {
   readonly room: Room;
   /** At most so many structural characters come of lists and records. */
   tokens = 0;
+  /** At most so many different keys of records. */
+  keys = 0;
 
   constructor({ frameBytes }: Limits) {
     this.room = new Room(frameBytes);
@@ -122,6 +124,7 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
     copy[key.charCodeAt(0) === at ? `@${key}` : key] = made;
   }
   bytes.tokens += 2 * keys + 1;
+  bytes.keys += keys;
   return copy ?? record;
 }
 

@@ -17,6 +17,7 @@ import {
   Violation,
 } from '../session/operations.ts';
 import { hob1 } from './hob.ts';
+import { checkStructure } from './structure.ts';
 
 /** Keeps what was heard. */
 class Ear implements Listener {
@@ -380,6 +381,24 @@ test('what is too large is refused before anything of it is said', () => {
     expect(() => tongue.answer(1, value)).toThrowError(CapError);
     tongue.flush();
     expect(frames).toEqual([]);
+  }
+});
+
+test('what has more new keys than the other side would hear is refused here, and what has not is sent', () => {
+  const frames: Frame[] = [];
+  const tongue = hob1.open(tables(), new Ear(), defaultLimits, (frame) => frames.push(frame));
+  const keys = (count: number) => Array.from({ length: count }, (_, n) => [`k${n}`, 1] as const);
+  const one = (count: number): unknown => Object.fromEntries(keys(count));
+  const each = (count: number): unknown => keys(count).map(([key, value]) => ({ [key]: value }));
+  for (const value of [one(13_000), each(13_000)]) {
+    expect(() => tongue.answer(1, value)).toThrowError(/larger than a frame may be/);
+    tongue.flush();
+    expect(frames).toEqual([]);
+  }
+  for (const value of [one(11_000), each(10_500)]) {
+    tongue.answer(1, value);
+    tongue.flush();
+    expect(() => checkStructure(frames.at(-1) as string, defaultLimits)).not.toThrow();
   }
 });
 

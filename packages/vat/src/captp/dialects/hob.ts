@@ -19,7 +19,7 @@ import {
 import { inward, outward } from './errors.ts';
 import { Decoder, encode, Incoming, Outgoing } from './hob-values.ts';
 import { tooLarge } from './room.ts';
-import { checkStructure, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
+import { checkStructure, freeKeys, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
 
 /** A frame with this much in it leaves without waiting for the end of the turn. */
 const full = 64 << 10;
@@ -104,8 +104,11 @@ class HobTongue implements Tongue {
   #say(operation: readonly unknown[], bytes: Outgoing): string {
     const text = JSON.stringify(operation);
     if (tooLong(text, this.#limits) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
-    // Looked at only where what was encoded may have too many.
-    if (text.length > this.#limits.tokens && bytes.tokens + mostOfOperation > this.#limits.tokens)
+    // Looked at only where what was encoded may have too many: a frame of more than one operation is too short for that.
+    if (
+      text.length > Math.min(full, this.#limits.tokens) &&
+      (bytes.tokens + mostOfOperation > this.#limits.tokens || bytes.keys > freeKeys)
+    )
       this.#checkTokens(text);
     if (bytes.length === 0) {
       this.#add(text);

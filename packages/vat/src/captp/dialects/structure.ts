@@ -15,9 +15,9 @@ const objectBytes = 56;
 const partBytes = 24;
 const keyBytes = 32;
 
-/** Keys that nobody has used before cost the engine 2 us each, those of most records much less: after so many, a new one counts as more. */
-const freeKeys = 16_384;
-const newKey = mutant('captp-keys') ? 0 : 8;
+/** Keys that nobody has used before cost the engine 2 to 5 us each, those of most records much less: after so many, a new one counts as more. */
+export const freeKeys = 4_096;
+const newKey = mutant('captp-keys') ? 0 : 24;
 
 /**
  * Throws where text may not be parsed. What a person reads has commas too: not counted in strings. Answers how many bytes its
