@@ -93,14 +93,15 @@ test('one meter that floods does not keep another out of the next commit', async
   const [busy, quiet] = counters as [Far<Counter>, Far<Counter>];
   const door = vats.vat('door', { meter: vats.meter('quiet') });
   const go = hold();
-  const flood = Array.from({ length: 5000 }, () => E(busy).next());
+  const flood = Promise.all(Array.from({ length: 5000 }, () => E(busy).next()));
   await breath();
   const before = turns.length;
   const asked = door.turn(() => E(quiet).next()).then(() => turns.length - before);
   go();
-  // The one under way, the full one behind it, and its own two: the asking, and what was asked.
-  expect(await asked).toBeLessThanOrEqual(4);
-  await Promise.all(flood);
+  await flood;
+  // The one under way, the full one behind it, its own two (the asking, and what was asked), and the few that may begin while the
+  // answer is on its way here: not the twenty that the flood takes.
+  expect(await asked).toBeLessThanOrEqual(8);
 });
 
 test('a commit that fails lets the turns go on', async () => {
