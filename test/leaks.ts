@@ -3,7 +3,7 @@
  *
  * Promise: after each test, and after all its own hooks, no socket, server, child process, worker, watcher, timer or
  * descriptor is there that was not there before; also one that keeps nothing alive (`unref`) counts. What is left fails
- * the test by its kind and by the line that made it. What is about to close gets half a second.
+ * the test by its kind and by the line that made it. What is about to close gets five seconds: a busy machine takes them.
  *
  * How: `async_hooks` tells of every such object as it is made and destroyed (without promises, so it costs nothing per
  * `await`); descriptors opened behind its back, as SQLite does, show in /proc/self/fd. A clean test pays well under
@@ -16,7 +16,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { type CallSiteObject, getCallSites } from 'node:util';
 import { beforeEach } from 'vitest';
 
-const SETTLE_MS = 500;
+const SETTLE_MS = Number(process.env['HOB_LEAKS_SETTLE_MS'] ?? 5_000);
 
 // Taken before a test can put a false clock in their place.
 const { setTimeout } = globalThis;

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { code, openDescriptors, SECRET, scratch, text } from '../test/scratch.ts';
 
 const SECONDS = 1.5;
+/** A busy machine gets longer, until the attack has met both outcomes. */
+const MOST_SECONDS = 20;
 
 test('no swap of a directory or file with a link leads any operation outside', async () => {
   await using s = await scratch();
@@ -21,9 +23,11 @@ test('no swap of a directory or file with a link leads any operation outside', a
   const outcomes = new Map<string, number>();
   const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   const seen = new Set<string>();
-  const end = performance.now() + SECONDS * 1000;
+  const start = performance.now();
+  const seconds = () => (performance.now() - start) / 1000;
+  const met = () => outcomes.has('inside') && outcomes.has('! RESOLVED_OUTSIDE');
   let attempts = 0;
-  for (; performance.now() < end; attempts++) {
+  for (; seconds() < SECONDS || (!met() && seconds() < MOST_SECONDS); attempts++) {
     for (const path of ['dir/secret', 'file', 'via/secret']) {
       const got = await s.cap.read(path).then(text, (error: { code: string }) => `! ${error.code}`);
       seen.add(got);
@@ -53,7 +57,7 @@ test('no swap of a directory or file with a link leads any operation outside', a
   expect(fs.readdirSync(s.outside('.'))).toEqual(['secret']);
   expect(fs.readFileSync(s.outside('secret'), 'utf8')).toBe(SECRET);
   // The attack was one: both outcomes were met, and nothing but the closed set came out.
-  expect(swaps).toBeGreaterThan(500);
+  expect(swaps).toBeGreaterThan(50);
   expect(outcomes.get('inside')).toBeGreaterThan(0);
   expect(outcomes.get('! RESOLVED_OUTSIDE') ?? 0).toBeGreaterThan(0);
   expect(outcomes.has('IO')).toBe(false);

@@ -53,7 +53,7 @@ test('grants, revoke, ledger verify, ledger export: each does what it says', asy
   expect(forged.said).toMatch(/NOT whole: line \d+: /);
   const printed = await hob(['ledger', 'export']);
   expect(printed.said.split('\n').every((line) => JSON.parse(line).v === 1)).toBe(true);
-}, 30_000);
+});
 
 test('sturdyref mint, list, rotate: a secret for one cap, from the command line to its use', async () => {
   await E(home.granter).grant(home.session.id, 'bell', 'bell', { scope: 'permanent' });
@@ -125,7 +125,7 @@ test('without the secret nothing is shown or done: wrong, empty, not in the firs
   expect((await hob(['revoke', id], `${home.session.secret}\n`)).code).toBe(1);
   expect(await E(home.granter).list({ live: true })).toHaveLength(1);
   expect((await hob(['grants'], `  ${home.granterSecret}  \nmore\n`)).code).toBe(0);
-}, 30_000);
+});
 
 test('what it does not understand is the usage or one line, before any secret is asked for', async () => {
   const tries = [[], ['grants', 'x'], ['revoke'], ['request'], ['approve', 'q001'], ['refuse'], ['ledger', 'burn']];
@@ -135,7 +135,7 @@ test('what it does not understand is the usage or one line, before any secret is
   }
   const unknown = await hob(['grants', '--secret', 'x'], '');
   expect(unknown).toEqual({ code: 2, said: expect.stringMatching(/^hob: Unknown option '--secret'[^\n]*$/) });
-}, 30_000);
+});
 
 test('no host, a host that is gone, a note that is none: one line each, and no file is made', async () => {
   const state = join(home.folder, 'state');
@@ -150,4 +150,4 @@ test('no host, a host that is gone, a note that is none: one line each, and no f
   const file = join(home.folder, 'x');
   expect((await hob(['ledger', 'export', file])).code).toBe(1);
   expect(existsSync(file)).toBe(false);
-}, 30_000);
+});

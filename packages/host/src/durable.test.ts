@@ -157,7 +157,7 @@ test('a boot: what was granted for a time dies, what was granted to a date goes 
   clock.advance(day);
   expect(await code(E(await (await host.session(child.id)).cap<Bell>('until')).ring())).toBe('expired');
   expect(await host.verify()).toMatchObject({ ok: true });
-}, 30_000);
+});
 
 test('restarts at random points lose nothing that was answered, and repeat nothing', async () => {
   const clock = testClock();
@@ -187,7 +187,7 @@ test('restarts at random points lose nothing that was answered, and repeat nothi
   expect(rung).toBeGreaterThanOrEqual(answered);
   const calls = (await lines(host, 'call')).length;
   expect(calls).toBe(12 - (grant?.usesLeft ?? Number.NaN));
-}, 30_000);
+});
 
 test('no secret is in the store, only hashes; the state of a host is one folder', async () => {
   const host = await openHost({ stateDir: state });

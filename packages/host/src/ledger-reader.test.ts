@@ -42,4 +42,4 @@ test('it is read whole in pages that fit into frames, however long its lines are
   } finally {
     await home.close();
   }
-}, 30_000);
+});

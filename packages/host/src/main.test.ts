@@ -146,4 +146,4 @@ test('what it does not understand is one line', async () => {
     ['--demo', '--sabotage', 'nothing'],
   ];
   for (const line of await Promise.all(tries.map((args) => refusal(args)))) expect(line).toMatch(/^hob: [^\n]+$/);
-}, 30_000);
+});

@@ -68,7 +68,7 @@ test('a host that runs revokes everything, of whichever granter, and ends; no se
   const again = await wedgeable(state);
   expect(again.ready.states).toEqual([['wedge', 'revoked', 99]]);
   expect(await code(E(await enter({ ...ready, url: again.ready.url })).count())).toBe('revoked');
-}, 30_000);
+});
 
 test('a host whose vat hangs in an endless turn is killed after the wait; what was acknowledged stays, and all of it is revoked before anything else', async () => {
   const { state } = place();
@@ -92,7 +92,7 @@ test('a host whose vat hangs in an endless turn is killed after the wait; what w
   // Two were acknowledged; the third and the fourth may be on the disk or not, and none came back.
   expect(grant?.[2]).toBeLessThanOrEqual(98);
   expect(stopOrder(state)).toBeUndefined();
-}, 30_000);
+});
 
 test('what is in the store and would make the next host hang, too, does not run: its grant is over before', async () => {
   const { state } = place();
@@ -111,7 +111,7 @@ test('what is in the store and would make the next host hang, too, does not run:
   expect(after.states).toEqual([['wedge', 'revoked', 99]]);
   expect(await code(E(await enter({ ...ready, url: after.url })).count())).toBe('revoked');
   expect(last.lines).not.toContain('spins');
-}, 30_000);
+});
 
 test('the order is carried out once: by the next host, before its program could use a grant, with a line for each', async () => {
   const home = await house();
@@ -137,7 +137,7 @@ test('the order is carried out once: by the next host, before its program could 
   host = await openHost({ stateDir: state });
   expect((await E(await host.granter('owner')).list({ live: true })).map(({ petname }) => petname)).toEqual(['new']);
   expect(await host.verify()).toMatchObject({ ok: true });
-}, 30_000);
+});
 
 test('a program stops its own host; calls under way are told, and it is over for good', async () => {
   const home = await house();
@@ -151,7 +151,7 @@ test('a program stops its own host; calls under way are told, and it is over for
   const host = await openHost({ stateDir: state });
   onTestFinished(() => host.close());
   expect((await E(await host.granter('owner')).list()).map(({ state: is }) => is)).toEqual(['revoked']);
-}, 30_000);
+});
 
 test('a note that names another process ends nobody: only who has the store open is ended', async () => {
   const { state } = place();
@@ -163,7 +163,7 @@ test('a note that names another process ends nobody: only who has the store open
   leaveNote(state, { url: 'ws://127.0.0.1:1', pid: bystander.child.pid as number });
   expect(await stop(state, '--wait', '0')).toMatch(/^no host is running on this state/);
   expect(bystander.child.exitCode ?? bystander.child.signalCode).toBeNull();
-}, 30_000);
+});
 
 test('a folder that is no state of a host gets no order', async () => {
   const { folder } = place();
@@ -172,4 +172,4 @@ test('a folder that is no state of a host gets no order', async () => {
   expect(await asked.ended).toBe(1);
   expect(asked.lines.join('\n')).toMatch(/^hob: that is no state of a host/);
   expect(existsSync(join(folder, 'stop'))).toBe(false);
-}, 30_000);
+});

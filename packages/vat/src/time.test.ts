@@ -296,4 +296,4 @@ test('100,000 random histories: nothing extended, nothing revived; the rules tha
   expect(percent(extended.get('hrtime'))).toBeGreaterThan(50);
   expect(percent(extended.get('outlives boots'))).toBeGreaterThan(0.5);
   expect(percent(revived)).toBeGreaterThan(0.5);
-}, 30_000);
+});

@@ -233,7 +233,7 @@ test('a session that floods: so many wait and no more, also through its children
   const later = request({ terms: { uses: 7 } });
   await answer((await inbox())[0]!, { grant: {} });
   await later;
-}, 30_000);
+});
 
 test('what a request holds is data and understood; what cannot be asked for is not asked', async () => {
   const { agent, request, inbox, session, host, enterAs } = await scene();

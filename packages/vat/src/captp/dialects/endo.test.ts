@@ -203,11 +203,20 @@ test('a key "__proto__" changes no object of ours', () => {
   expect(({} as { polluted?: number }).polluted).toBeUndefined();
 });
 
-test('a check of the largest frame takes no longer than parsing it', () => {
+test('a check of the largest frame costs what parsing it costs, a few times over at most', () => {
   const text = JSON.stringify(call({ method: capData(['write', ['x,'.repeat(500_000)]]) }));
-  const started = performance.now();
-  for (let i = 0; i < 5; i += 1) expect(checkText(text)).toBe('ok');
-  expect((performance.now() - started) / 5).toBeLessThan(100);
+  const best = (work: () => void): number =>
+    Math.min(
+      ...Array.from({ length: 7 }, () => {
+        const started = performance.now();
+        work();
+        return performance.now() - started;
+      }),
+    );
+  const parsed = best(() => JSON.parse(text));
+  const checked = best(() => expect(checkText(text)).toBe('ok'));
+  // Twice, as a rule; a check that looks again at each character is hundreds.
+  expect(checked / parsed).toBeLessThan(30);
 });
 
 test('what we send is what we would take', () => {
