@@ -121,7 +121,7 @@ test.each<[string, (both: Both) => void]>([
 });
 
 test('a way that is gone without a word is noticed with 4408, and breaks everything on both sides', async () => {
-  const both = await meet(15);
+  const both = await meet(1_000);
   const waiting = both.waiting();
   // Nothing is read any more, at either end: no answer, no ping, no close.
   for (const socket of both.sockets) socket.pause();
