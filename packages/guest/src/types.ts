@@ -1,0 +1,45 @@
+/** What a program that runs guests sees. */
+import type { Far } from '@hob/vat';
+
+/** Of one evaluation. Nothing is unlimited; what is not said is the default (README.md). */
+export interface GuestLimits {
+  readonly wallMs?: number;
+  /** Time on a processor: waiting for an answer or a human costs nothing. */
+  readonly cpuMs?: number;
+  /** All that the process holds, Node itself (some 60 MiB) included. */
+  readonly memoryBytes?: number;
+  /** Of the console. */
+  readonly outputBytes?: number;
+}
+
+export interface Evaluation {
+  /** Data, or a cap that the guest was given. */
+  readonly value: unknown;
+  readonly console: string;
+  readonly usage: { readonly wallMs: number; readonly cpuMs: number; readonly peakBytes: number };
+}
+
+export interface EvaluateOptions {
+  /** By petname: what the program finds under these names, and nothing else. */
+  readonly caps: Readonly<Record<string, Far<object>>>;
+  readonly limits?: GuestLimits;
+  /** Kills the guest. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Guests {
+  evaluate(source: string, options: EvaluateOptions): Promise<Evaluation>;
+  /** Kills what runs, and answers when no process is left. */
+  close(): Promise<void>;
+}
+
+export interface GuestsOptions {
+  /** That of `@hob/caps-shell`. */
+  readonly spawnConfined?: unknown;
+  /** Most processes that wait for work. */
+  readonly pool?: number;
+  /** The most that an evaluation may ask for, and what it has where it asks for nothing. */
+  readonly limits?: GuestLimits;
+  /** `ses-only`: without a sandbox. To be asked for by name. */
+  readonly isolation?: 'sandbox' | 'ses-only';
+}
