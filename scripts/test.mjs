@@ -10,6 +10,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setUpHermes } from './hermes.mjs';
 import { BRIDGE, setUpPython } from './python.mjs';
 import { environmentFor, ROOT } from './setup.mjs';
 
@@ -21,6 +22,8 @@ const bin = (...path) => join(ROOT, 'node_modules', ...path);
  */
 const suites = async (filter) => {
   const vitest = { name: 'tests', args: [bin('vitest', 'vitest.mjs'), 'run', ...filter], reports: true };
+  // Before the first probe asks for it. Whoever runs a part of the tests waits for Hermes only when that part is about it.
+  if (filter.length === 0 || filter.some((part) => /bisim|hermes/.test(part))) await setUpHermes();
   if (filter.length > 0) return [vitest];
   return [
     { name: 'lint', args: [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings'] },

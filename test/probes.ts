@@ -1,5 +1,6 @@
 /** What this machine has. Each probe tries the thing itself and is asked once. */
 import { spawnSync } from 'node:child_process';
+import { HERMES_VERSIONS, hermesPython } from '../scripts/hermes.mjs';
 
 export type Need =
   | 'linux'
@@ -29,13 +30,8 @@ const probes: Record<Need, () => string | undefined> = {
   cc: () => runs('needs a C compiler (cc)', 'cc', '--version'),
   python: () =>
     runs('needs Python >= 3.11 (python3)', 'python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 11))'),
-  hermes: () =>
-    runs(
-      'needs the Python package hermes-agent',
-      'python3',
-      '-c',
-      'import importlib.metadata as m; m.version("hermes-agent")',
-    ),
+  // The environments that `npm test` and `.ci/run` make before they ask; `hermesPython(version)` is where a test finds them.
+  hermes: () => HERMES_VERSIONS.map((version) => hermesPython(version).missing).find((reason) => reason !== undefined),
   patch: () => runs('needs the program patch', 'patch', '--version'),
   mkfifo: () => runs('needs the program mkfifo', 'mkfifo', '--version'),
   // Some systems allow the namespace and then nothing inside it, so the probe mounts something there.
