@@ -1,0 +1,40 @@
+/**
+ * Takes TypeScript's types out of a source, by Node's own stripping: every type becomes blanks, so every place stays.
+ *
+ * Promise: what comes back has the length of the source, or an error says where what could not be stripped is.
+ * Node's stripping is a program of its own that cannot be started twice in a process. A source that is nested deep enough
+ * breaks it for good (measured on Node 24: 3,000 brackets), so it runs where the program itself will run.
+ */
+import { stripTypeScriptTypes } from 'node:module';
+import { CapError } from '@hob/vat';
+import { Lines, refusal } from '../source/position.ts';
+
+/** A program may `return` and `await`, which a module may not: it is read as the body of a function. */
+const AROUND = { program: ['async function program(){', '\n}'], module: ['', ''] } as const;
+
+export function stripTypes(source: string, kind: 'program' | 'module'): string {
+  const [before, after] = AROUND[kind];
+  let stripped: string;
+  try {
+    stripped = stripTypeScriptTypes(before + source + after, { mode: 'strip' });
+  } catch (error) {
+    throw refusalOf(error, source, before.length);
+  }
+  return stripped.slice(before.length, stripped.length - after.length);
+}
+
+/** Node says it as the head of the stack: `:LINE`, that line, and a line of carets below what it means. */
+function refusalOf(error: unknown, source: string, before: number): unknown {
+  const { code, message, stack } = error as { code?: string; message?: string; stack?: string };
+  if (code === 'ERR_INTERNAL_ASSERTION' || error instanceof RangeError)
+    return new CapError('invalid', 'line 1, column 1: nested too deeply to take the types out. Write it flatter');
+  if (code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX' && code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') return error;
+  const line = Number(/^[^\n]*:(\d+)\n/.exec(stack ?? '')?.[1] ?? 1);
+  const caret = /^( *)\^/m.exec(stack ?? '')?.[1]?.length ?? 0;
+  // What is around the source stands on its first line only.
+  const column = line === 1 ? caret - before : caret;
+  const lines = new Lines(source);
+  const place = lines.at(lines.offset({ line, column: Math.max(column, 0) + 1 }));
+  const what = code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX' ? `${message}. Only types are taken out: write it as JavaScript` : `${message}. Mend it there`;
+  return refusal(place, what);
+}
