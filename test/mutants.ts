@@ -14,6 +14,16 @@ export interface Mutant {
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'source-refuse',
+    breaks: 'a program that loads modules is refused somewhere in it, not before it runs, and without a remedy',
+    tests: ['packages/guest/src/source/prepare.test.ts'],
+  },
+  {
+    name: 'source-escape',
+    breaks: 'a program fails because of the text in its strings',
+    tests: ['packages/guest/src/source/prepare.test.ts'],
+  },
+  {
     name: 'answer-digest',
     breaks: 'an answer counts whatever digest it names',
     tests: ['packages/host/src/powerbox/request.test.ts', 'packages/host/src/powerbox/gate.test.ts'],

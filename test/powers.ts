@@ -101,6 +101,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Worker', 'import.meta', 'node:worker_threads', 'setTimeout'],
     why: 'starts that thread, and ends it when its time is over',
   },
+  'packages/guest/src/drivers/strip-types.ts': {
+    powers: ['node:module'],
+    why: "Node's own stripping of types, for sources that carry them",
+  },
   'packages/vat/src/drivers/memory-pair.ts': {
     powers: ['setTimeout'],
     why: 'a wire in memory whose frames take time',
@@ -170,6 +174,7 @@ export const isDriverPlace = (file: string): boolean =>
 
 /** Modules that compute and reach nothing. Everything that is not here and not ours is a power. */
 const HARMLESS = new Set([
+  'acorn',
   'node:assert',
   'node:assert/strict',
   'node:buffer',

@@ -7,6 +7,7 @@
  */
 import { stripTypeScriptTypes } from 'node:module';
 import { CapError } from '@hob/vat';
+import { OTHER_MODULE } from '../source/parse.ts';
 import { Lines, refusal } from '../source/position.ts';
 
 /** A program may `return` and `await`, which a module may not: it is read as the body of a function. */
@@ -35,6 +36,11 @@ function refusalOf(error: unknown, source: string, before: number): unknown {
   const column = line === 1 ? caret - before : caret;
   const lines = new Lines(source);
   const place = lines.at(lines.offset({ line, column: Math.max(column, 0) + 1 }));
-  const what = code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX' ? `${message}. Only types are taken out: write it as JavaScript` : `${message}. Mend it there`;
+  if (/'import', and 'export' cannot be used/.test(message ?? ''))
+    return refusal(place, `an import or export: ${OTHER_MODULE}`);
+  const what =
+    code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'
+      ? `${message}. Only types are taken out: write it as JavaScript`
+      : `${message}. Mend it there`;
   return refusal(place, what);
 }

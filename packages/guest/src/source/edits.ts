@@ -4,7 +4,7 @@
  * Promise: a rewriting holds as many line ends as what it replaces, so lines stay where they were; `where` leads from a
  * place in the result to the one it came from.
  */
-import { lastNotAbove, Lines, lineEnds, type Position } from './position.ts';
+import { Lines, lastNotAbove, lineEnds, type Position } from './position.ts';
 
 /** Puts `text` in place of `from` to `to`; where both are the same it is put in between. */
 export interface Edit {

@@ -7,6 +7,7 @@
  * SES looks at text so that it need not parse; where the source has been parsed, and real imports refused, the
  * text alone does no harm, but no option of SES lets it through unchanged (`evade…` rewrites the strings of the program).
  */
+import { mutant } from '@hob/vat';
 import type { TaggedTemplateExpression, Token } from 'acorn';
 import type { Edit } from './edits.ts';
 import type { Parsed } from './parse.ts';
@@ -22,8 +23,9 @@ export interface Escaped {
   readonly hoisted: readonly (readonly [name: string, expression: string])[];
 }
 
-export function escape(parsed: Parsed): Escaped {
+export function escaped(parsed: Parsed): Escaped {
   const { source, tokens, comments } = parsed;
+  if (mutant('source-escape')) return { edits: [], hoisted: [] };
   const edits: Edit[] = [];
   const hoisted: [string, string][] = [];
   let prefix: string | undefined;
@@ -53,7 +55,7 @@ export function escape(parsed: Parsed): Escaped {
     }
     const token = tokens[lastNotAbove(tokenStarts, at)] as Token;
     const { label } = token.type;
-    if (label !== 'regexp' && label !== 'template') {
+    if (label !== 'regexp' && label !== 'template' && label !== 'invalidTemplate') {
       edits.push(escapedIn(parsed, token, at));
       continue;
     }

@@ -5,8 +5,8 @@
  * open, and it holds no dynamic import, no `import.meta` and no direct `eval`. A program may `await` and `return` at its top
  * level; a module may import and export there.
  */
-import { CapError } from '@hob/vat';
-import { type Comment, parse as acorn, type Program, type Token } from 'acorn';
+import { CapError, mutant } from '@hob/vat';
+import { parse as acorn, type Comment, type Program, type Token } from 'acorn';
 import { Lines, refusal } from './position.ts';
 import { type Tree, walk } from './walk.ts';
 
@@ -22,10 +22,10 @@ export interface Parsed {
 }
 
 /** Characters of one source. More is no program that a model writes in one go, and reading it would take its time. */
-export const LONGEST = 256 * 1024;
+export const LONGEST: number = 256 * 1024;
 
-/** Reads plain JavaScript. */
-export function parse(source: string, kind: Kind): Parsed {
+/** Reads plain JavaScript; answers, does not throw, the refusal of one that may be right with types in it. */
+export function parse(source: string, kind: Kind): Parsed | CapError {
   if (source.length > LONGEST)
     throw new CapError('limit', `a source of ${source.length} characters; ${LONGEST} are read. Put data into a file`);
   const lines = new Lines(source);
@@ -43,9 +43,8 @@ export function parse(source: string, kind: Kind): Parsed {
       onComment: comments,
     });
   } catch (error) {
-    throw syntaxError(error, lines, kind);
+    return syntaxError(error, lines, kind);
   }
-  refuse(tree, lines, kind);
   return { source, lines, tree, tokens, comments };
 }
 
@@ -61,9 +60,11 @@ export function mayMeanTypes({ tree, source }: Parsed): boolean {
 }
 
 const DIRECT_EVAL = '`eval` called as such sees what is around it, which nothing here may: write a function instead';
-const OTHER_MODULE = 'nothing can be loaded from here. Use what you hold, by its name';
+export const OTHER_MODULE: string = 'nothing can be loaded from here. Use what you hold, by its name';
 
-function refuse(tree: Program, lines: Lines, kind: Kind): void {
+/** Throws for what is JavaScript and cannot be had here. */
+export function refuse({ tree, lines }: Parsed, kind: Kind): void {
+  if (mutant('source-refuse')) return;
   walk(tree, (node, above) => {
     const what = refused(node, kind) ?? (kind === 'module' ? waits(node, above) : undefined);
     if (what !== undefined) throw refusal(lines.at(node.start), what);
@@ -105,24 +106,47 @@ function waits(node: Tree, above: readonly Tree[]): string | undefined {
   return 'an `await` outside functions: a module of actors is evaluated at once. Ask in an actor, with `E`';
 }
 
-const FUNCTIONS: ReadonlySet<string> = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
+const FUNCTIONS: ReadonlySet<string> = new Set([
+  'FunctionDeclaration',
+  'FunctionExpression',
+  'ArrowFunctionExpression',
+]);
 
-/** What `acorn` says, as a refusal with the remedy where there is one. */
+/** What `acorn` says, as a refusal. Thrown where the remedy is known: no types could make such a source right. */
 function syntaxError(error: unknown, lines: Lines, kind: Kind): CapError {
   const { pos, message } = error as { readonly pos?: number; readonly message?: string };
-  // A tree that is too deep for the parser's stack ends as one of these, too.
-  if (error instanceof RangeError) return new CapError('invalid', 'line 1, column 1: nested too deeply. Write it flatter');
-  if (!(error instanceof SyntaxError) || pos === undefined) throw error;
+  if (!(error instanceof SyntaxError) || pos === undefined) {
+    // A source that is too deep for the parser's stack.
+    if (error instanceof RangeError) throw refusal({ line: 1, column: 1 }, 'nested too deeply. Write it flatter');
+    throw error;
+  }
   const plain = (message ?? '').replace(/ \(\d+:\d+\)$/, '');
-  return refusal(lines.at(pos), REMEDIES.find(([said]) => said.test(plain))?.[1](kind) ?? `${plain}. Mend it there`);
+  const remedy = REMEDIES.find(([said]) => said.test(plain))?.[1](kind);
+  if (remedy !== undefined) throw refusal(lines.at(pos), remedy);
+  return refusal(lines.at(pos), `${plain}. Mend it there`);
 }
 
 const REMEDIES: readonly (readonly [said: RegExp, remedy: (kind: Kind) => string])[] = [
   [/^'with' in strict mode/, () => 'a `with` statement: write the object before each name, `object.name`'],
   [/^Not enough stack space/, () => 'nested too deeply. Write it flatter'],
-  [/^'return' outside of function/, () => 'a `return` outside functions: a module of actors has exports, `export const Name = define(…)`'],
-  [/^(?:Cannot use keyword 'await'|.*\bawait\b.*async function)/, () => 'an `await` in a function that is not `async`: write `async` before it'],
-  [/^'import' and 'export' may only appear at the top level/, (kind) => kind === 'program' ? `an import or export: ${OTHER_MODULE}` : 'an import or export inside something: put it at the top level'],
-  [/^Unterminated string constant/, () => 'a string that does not end on its line: close it, or write it between backticks'],
+  [
+    /^'return' outside of function/,
+    () => 'a `return` outside functions: a module of actors has exports, `export const Name = define(…)`',
+  ],
+  [
+    /^(?:Cannot use keyword 'await'|.*\bawait\b.*async function)/,
+    () => 'an `await` in a function that is not `async`: write `async` before it',
+  ],
+  [
+    /^'import' and 'export' may only appear at the top level/,
+    (kind) =>
+      kind === 'program'
+        ? `an import or export: ${OTHER_MODULE}`
+        : 'an import or export inside something: put it at the top level',
+  ],
+  [
+    /^Unterminated string constant/,
+    () => 'a string that does not end on its line: close it, or write it between backticks',
+  ],
   [/^Unterminated template/, () => 'a template that does not end: close it with a backtick'],
 ];

@@ -8,10 +8,11 @@
  * Call it in the process that runs the program: a source that is nested deep enough spoils Node's stripping of
  * types for the rest of its process.
  */
+import { CapError } from '@hob/vat';
 import { stripTypes } from '../drivers/strip-types.ts';
 import { type Edited, edited } from './edits.ts';
-import { escape } from './escape.ts';
-import { mayMeanTypes, type Parsed, parse } from './parse.ts';
+import { escaped } from './escape.ts';
+import { mayMeanTypes, type Parsed, parse, refuse } from './parse.ts';
 import type { Position } from './position.ts';
 
 export type Place = Position;
@@ -24,25 +25,23 @@ export interface Prepared {
 }
 
 export function prepare(source: string): Prepared {
-  return wrap(read(source));
+  const parsed = read(source);
+  refuse(parsed, 'program');
+  return wrap(parsed);
 }
 
 /** Plain JavaScript first: it is what most programs are, and read in a tenth of the time. */
 function read(source: string): Parsed {
-  let parsed: Parsed;
-  try {
-    parsed = parse(source, 'program');
-  } catch (error) {
-    const stripped = stripTypes(source, 'program');
-    // Without types in it, what was said about the JavaScript holds.
-    if (stripped === source) throw error;
-    return parse(stripped, 'program');
-  }
-  return mayMeanTypes(parsed) ? parse(stripTypes(source, 'program'), 'program') : parsed;
+  const parsed = parse(source, 'program');
+  if (!(parsed instanceof CapError) && !mayMeanTypes(parsed)) return parsed;
+  const stripped = stripTypes(source, 'program');
+  const again = stripped === source ? parsed : parse(stripped, 'program');
+  if (again instanceof CapError) throw again;
+  return again;
 }
 
 function wrap(parsed: Parsed): Edited {
-  const { edits, hoisted } = escape(parsed);
+  const { edits, hoisted } = escaped(parsed);
   const names = hoisted.map(([name]) => name).join(',');
   const values = hoisted.map(([, expression]) => expression).join(',');
   // An `async function`, for its own `arguments` and a `this` that is nothing. The line end closes a comment.
