@@ -6,12 +6,10 @@
  * kill or a power cut a session is entered again with its secret and finds what it held and what is left of it.
  */
 import {
-  type AnyDefinition,
   base32,
   CapError,
   type CapTPStats,
   type Clock,
-  type Connection,
   captp,
   closeCodes,
   type Dialect,
@@ -38,7 +36,6 @@ import {
   type Vat,
   type Vats,
   verifyLedger,
-  type WireFault,
 } from '@hob/vat';
 import { type Bearer, type Book, bookOf, eraOf, type House, HouseActor, next, type Room } from './book.ts';
 import { definitions } from './definitions.ts';
@@ -51,91 +48,13 @@ import { type Asked, callObject, noObject, type Said } from './object-call.ts';
 import { offeredOf } from './powerbox/offered.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { Waiters } from './powerbox/waiters.ts';
+import { type Guest, Presence, type Rooms } from './presence.ts';
 import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
 import { revokeAll, stopFirst } from './stop.ts';
 import { callerOf, openSturdyref } from './sturdyrefs.ts';
+import type { Host, HostOptions, NewSession, Session } from './types.ts';
 import { hashOfId, publish, resolveUrl, unpublish } from './urls.ts';
 import type { World } from './world.ts';
-
-/** For the program that runs the host. */
-export interface Session {
-  readonly id: string;
-  /** Enters the session over the wire. Undefined for a session that was opened earlier: of that only the hash is kept. */
-  readonly secret: string | undefined;
-  /** Fulfilled when it has ended, whoever ended it. */
-  readonly ended: Promise<void>;
-  caps(): Promise<readonly string[]>;
-  cap<T extends object>(petname: string): Promise<Far<T>>;
-  /** A text that opens the cap for this session only, for so many ms (15 minutes; a day at the most). */
-  publish(petname: string, options?: { readonly for?: number }): Promise<string>;
-  resolve<T extends object>(url: string): Promise<Far<T>>;
-  unpublish(url: string): Promise<void>;
-  /** The new secret; the old one dies when the new one is first used. */
-  rotate(): Promise<{ readonly secret: string }>;
-  /** Ends it, what hangs under it and all that they hold. Answers when every driver that worked for them is done. */
-  end(why?: string): Promise<void>;
-}
-export interface NewSession extends Session {
-  readonly secret: string;
-}
-
-export interface Host {
-  readonly vats: Vats;
-  /**
-   * A session without granters can be granted nothing. With a `parent` it hangs under that one and ends with it. Errors: `invalid`,
-   * `no-such-object` (a granter or parent that is not there).
-   */
-  openSession(options: {
-    readonly name: string;
-    readonly granters?: readonly string[];
-    readonly parent?: string;
-  }): Promise<NewSession>;
-  /** One that is open, also from an earlier run. Errors: `no-such-object`. */
-  session(id: string): Promise<Session>;
-  sessions(): Promise<readonly { readonly id: string; readonly name: string; readonly parent?: string }[]>;
-  /** The granter as a cap, and the secret that a person enters to reach it over the wire: shown once, kept hashed. */
-  addGranter(name: string): Promise<{ readonly granter: Far<Granter>; readonly secret: string }>;
-  /** Errors: `no-such-object`. */
-  granter(name: string): Promise<Far<Granter>>;
-  /** A new secret for a granter; the old one is dead at once, and who entered with it is put out. */
-  renewGranter(name: string): Promise<{ readonly secret: string }>;
-  /**
-   * What granters may give out, by name: an FsCap, any object with async methods, any reference. What is not in the store itself has to be
-   * offered again after a restart, until when grants of it answer `unavailable`; what is offered again under a name takes its place in them.
-   */
-  offer(name: string, cap: object, options?: { readonly reads?: readonly string[] }): Promise<void>;
-  /** CapTP over WebSocket on loopback; port 0 is any. */
-  serve(options?: { readonly port?: number }): Promise<{ readonly url: string; close(): Promise<void> }>;
-  /** A granter's is called `granter:NAME`, one of a sturdyref `sturdyref:GRANT`. */
-  connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[];
-  /** The store was put back to an earlier state: what was granted before waits for `confirm` of a granter, or for `trust`. */
-  readonly restored: boolean;
-  trust(by: string): Promise<void>;
-  verify(): Promise<LedgerVerdict>;
-  /** The ledger as JSON Lines, whole and in order. */
-  ledger(options?: { readonly from?: number; readonly follow?: boolean }): AsyncIterable<string>;
-  close(): Promise<void>;
-  /**
-   * Revokes everything that was granted, by whomever, and closes. What cannot be done now (a disk that failed) is done by the next host on this
-   * state, before anything else. One whose vat hangs is stopped from outside: `hob stop`.
-   */
-  stop(why?: string): Promise<void>;
-}
-
-export interface HostOptions {
-  /** Holds everything that lasts. */
-  readonly stateDir: string;
-  readonly clock?: Clock;
-  readonly random?: (bytes: number) => Uint8Array;
-  /** Told of each error that a peer was told only the id of: for a log that stays here. */
-  readonly observe?: (fault: WireFault) => void;
-  /** How long a session is kept after its last connection was lost: 10 minutes. */
-  readonly graceMs?: number;
-  /** How long a request waits for an answer: an hour. */
-  readonly requestMs?: number;
-  /** Of actors that the program offers and that are to last. */
-  readonly definitions?: readonly AnyDefinition[];
-}
 
 /** What one session, and those that it spawned, may take up of the host: far above what an agent needs, far below what would hurt. */
 const sessionLimits = Object.freeze({
@@ -146,21 +65,6 @@ const sessionLimits = Object.freeze({
   rows: 10_000,
   lines: 100_000,
 });
-
-/** Who came in. */
-interface Guest {
-  /** The session's id, `granter:NAME`, or `sturdyref:GRANT`. */
-  readonly who: string;
-  readonly session: string | undefined;
-  readonly face: Far<object>;
-  readonly meter: Meter;
-}
-
-interface Link {
-  readonly who: string;
-  readonly dialect: Dialect;
-  readonly connection: Connection;
-}
 
 export async function openHost(options: HostOptions): Promise<Host> {
   const { stateDir, clock = systemClock(), random = systemRandom, graceMs = 600_000, requestMs = 3_600_000 } = options;
@@ -189,8 +93,6 @@ export async function openHost(options: HostOptions): Promise<Host> {
 }
 
 const longestTimer = 24 * 86_400_000;
-/** What is kept for what lasts in it is looked at again no sooner than this. */
-const shortestLook = 60_000;
 
 interface Parts {
   readonly stateDir: string;
@@ -213,19 +115,15 @@ class LiveHost implements Host {
   readonly #vat: Vat;
   readonly #house: House;
   readonly #random: (bytes: number) => Uint8Array;
-  readonly #clock: Clock;
-  readonly #graceMs: number;
   readonly #requestMs: number;
   /** Who waits for a granter. */
   readonly #waiters = new Waiters((request) => this.#alone(request));
-  readonly #links = new Set<Link>();
+  readonly #presence: Presence;
   readonly #meters = new Map<string, Meter>();
   /** What was offered in this process. */
   readonly #named = new Set<string>();
   readonly #listeners = new Set<Listener>();
   readonly #ends = new Map<string, PromiseWithResolvers<void>>();
-  /** Sessions whose last connection was lost, and how to stop the clock. */
-  readonly #graces = new Map<string, () => void>();
   readonly #view: LedgerView;
   #stopListening: () => void = () => {};
   #era = '';
@@ -239,10 +137,13 @@ class LiveHost implements Host {
     this.#vat = vat;
     this.#house = house as unknown as House;
     this.#random = random;
-    this.#clock = clock;
-    this.#graceMs = graceMs;
     this.#requestMs = requestMs;
     this.#view = new LedgerView(store);
+    const rooms: Rooms = {
+      isOpen: (session) => this.#turn((book) => book.rooms.has(session)),
+      lapse: (session) => this.#turn((book) => lapse(book, session)),
+    };
+    this.#presence = new Presence({ waiters: this.#waiters, rooms, clock, graceMs });
   }
 
   /** What the actors of the house need of this process, and a grace time for whom the last one left. */
@@ -282,11 +183,9 @@ class LiveHost implements Host {
       openPowerbox(book, this.#house, this.#requestMs);
       return [...book.rooms.entries()].filter(([, { entered }]) => entered).map(([id]) => id);
     });
-    for (const id of left) this.#graceBegins(id);
+    for (const id of left) this.#presence.left(id);
     // What a peer was told, or has said, may be undone with the turns.
-    this.#stopListening = this.vats.onLoss(() => {
-      for (const { connection } of this.#links) connection.close('the disk failed: enter again', closeCodes.fault);
-    });
+    this.#stopListening = this.vats.onLoss(() => this.#presence.cut('the disk failed: enter again', closeCodes.fault));
   }
 
   async openSession(options: {
@@ -382,8 +281,7 @@ class LiveHost implements Host {
       book.bearers.set(hash, { granter: name });
       book.granters.set(name, { ...row, secret: hash });
     });
-    for (const { who, connection } of this.#links)
-      if (who === `granter:${name}`) connection.close('this secret was renewed', closeCodes.sessionEnded);
+    this.#presence.renewed(`granter:${name}`);
     return { secret };
   }
 
@@ -413,7 +311,7 @@ class LiveHost implements Host {
       welcome: (guest, duplex, dialect) => {
         const { face: bootstrap, meter } = guest;
         const observe = this.#observe === undefined ? {} : { observe: this.#observe };
-        this.#welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter, ...observe }));
+        this.#presence.welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter, ...observe }));
       },
       ask: (guest, url, call, gone, post) => this.#objectCall(guest, url, call, gone, post),
     });
@@ -455,30 +353,6 @@ class LiveHost implements Host {
     };
   }
 
-  #welcome({ who, session }: Guest, dialect: Dialect, connection: Connection): void {
-    if (session !== undefined) {
-      this.#graceEnds(session);
-      for (const other of this.#links)
-        if (other.who === who)
-          other.connection.close('a newer connection of this session took its place', closeCodes.fenced);
-    }
-    const link = { who, dialect, connection };
-    this.#links.add(link);
-    this.#waiters.entered(who);
-    connection.closed.then(({ code }) => {
-      this.#links.delete(link);
-      const others = [...this.#links].some((other) => other.who === who);
-      if (!others) this.#waiters.left(who);
-      if (session !== undefined && !others && code !== closeCodes.sessionEnded) this.#graceBegins(session);
-    });
-    // It may have ended while it was entered.
-    if (session !== undefined)
-      this.#turn((book) => book.rooms.has(session)).then(
-        (there) => there || connection.close('this session has ended', closeCodes.sessionEnded),
-        () => {},
-      );
-  }
-
   async #objectCall(
     guest: Guest | undefined,
     url: string,
@@ -488,17 +362,12 @@ class LiveHost implements Host {
   ): Promise<Said> {
     // Only those who may call anything leave a trace, which their meter pays for: a stranger could fill the disk.
     if (guest?.session === undefined) return noObject;
-    // It is not gone: the clock begins anew.
-    if (this.#graces.has(guest.session)) this.#graceBegins(guest.session);
+    this.#presence.seen(guest.session);
     return post ? await callObject(guest, url, call, gone) : await callObject(guest, '', nothing, gone);
   }
 
   connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[] {
-    return [...this.#links].map(({ who, dialect, connection }) => ({
-      session: who,
-      dialect,
-      stats: () => connection.stats(),
-    }));
+    return this.#presence.connections();
   }
 
   get restored(): boolean {
@@ -520,10 +389,8 @@ class LiveHost implements Host {
   async close(): Promise<void> {
     this.#closing = true;
     this.#stopListening();
-    for (const stop of this.#graces.values()) stop();
-    this.#graces.clear();
     // First: what peers wait for is not to be raced for by what is under way.
-    for (const { connection } of this.#links) connection.close('the host is closing', closeCodes.goingAway);
+    this.#presence.close();
     await this.#vat.turn(() => ledgerLine('host-stop', {})).catch(() => {});
     await Promise.all([...this.#listeners].map((listener) => listener.close()));
     this.#listeners.clear();
@@ -555,10 +422,8 @@ class LiveHost implements Host {
   /** They have ended, and that is on the disk. */
   #ended(sessions: readonly string[]): void {
     for (const id of sessions) {
-      this.#graceEnds(id);
       this.#waiters.ended(id);
-      for (const { who, connection } of this.#links)
-        if (who === id) connection.close('this session has ended', closeCodes.sessionEnded);
+      this.#presence.ended(id);
       this.#ends.get(id)?.resolve();
       this.#ends.delete(id);
     }
@@ -566,24 +431,6 @@ class LiveHost implements Host {
 
   #alone(request: string): void {
     if (!this.#closing) this.#turn((book) => checkRequest(book, request)).catch(() => {});
-  }
-
-  #graceBegins(id: string, ms: number = this.#graceMs): void {
-    if (this.#closing) return;
-    this.#graceEnds(id);
-    const stop = this.#clock.after(ms, () => {
-      this.#graces.delete(id);
-      this.#turn((book) => lapse(book, id)).then(
-        (goesOn) => goesOn && this.#graceBegins(id, Math.max(this.#graceMs, shortestLook)),
-        () => {},
-      );
-    });
-    this.#graces.set(id, stop);
-  }
-
-  #graceEnds(id: string): void {
-    this.#graces.get(id)?.();
-    this.#graces.delete(id);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The public face of `@hob/host`. */
 export type { Grant, Granter } from './grants.ts';
-export { type Host, type HostOptions, type NewSession, openHost, type Session } from './host.ts';
+export { openHost } from './host.ts';
 export type { LedgerReader } from './ledger-reader.ts';
 export type { Answer } from './powerbox/answers.ts';
 export { card } from './powerbox/card.ts';
@@ -8,3 +8,4 @@ export type { Request } from './powerbox/inbox.ts';
 export type { Judge } from './powerbox/judge.ts';
 export type { SessionFace } from './sessions.ts';
 export type { GrantTerms, Scope } from './terms.ts';
+export type { Host, HostOptions, NewSession, Session } from './types.ts';

@@ -13,7 +13,8 @@ import { endWithProcess } from './drivers/life.ts';
 import { checkRoot } from './drivers/roots.ts';
 import { leaveNote, openStateDir, removeNote, stopOrder } from './drivers/state-dir.ts';
 import type { Granter } from './grants.ts';
-import { type Host, openHost, type Session } from './host.ts';
+import { openHost } from './host.ts';
+import type { Host, Session } from './types.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 /** What the host runs from: granting any of it would grant the host. */
