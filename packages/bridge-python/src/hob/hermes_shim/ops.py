@@ -1,0 +1,82 @@
+"""The table of the operations: what each takes, where it runs, and the function that asks Hermes.
+
+HERE: in this process, within a time limit. APART: in a process of its own, forked for this line, whose state is gone afterwards.
+WORLD: in the one process that keeps its state from line to line.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+HERE, APART, WORLD = "here", "apart", "world"
+
+Fields = dict[str, Any]
+
+
+class Refusal(Exception):
+    """An error verdict: the line is at fault, or this Hermes lacks what it asks for."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Op:
+    name: str
+    where: str
+    fields: dict[str, str]
+    answers: str
+    ask: Callable[[Fields], Any]
+
+
+OPS: dict[str, Op] = {}
+
+# Any operation may bring these; then it runs apart.
+COMMON = {
+    "env?": "variables of Hermes to set for this line: HERMES_*, TERMINAL_*, SUDO_PASSWORD",
+    "config?": "what to put over the configuration for this line",
+    "seconds?": "the longest that it may take",
+}
+
+
+def op(name: str, fields: dict[str, str], answers: str, where: str = HERE) -> Callable[[Callable[[Fields], Any]], Callable[[Fields], Any]]:
+    def enter(ask: Callable[[Fields], Any]) -> Callable[[Fields], Any]:
+        OPS[name] = Op(name, where, fields, answers, ask)
+        return ask
+
+    return enter
+
+
+def hermes(module: str) -> Any:
+    """A module of the installed Hermes. What cannot be imported is missing, not a verdict."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise Refusal("missing", f"{module} of hermes-agent cannot be imported here ({error})") from error
+
+
+def part(module: str, name: str) -> Any:
+    """Something in a module that only some versions have."""
+    found = getattr(hermes(module), name, None)
+    if found is None:
+        raise Refusal("not-in-this-version", f"this hermes-agent has no {module}.{name}")
+    return found
+
+
+def text(fields: Fields, name: str, default: str | None = None) -> str:
+    value = fields.get(name, default)
+    if not isinstance(value, str):
+        raise Refusal("bad-input", f'field "{name}" must be a string')
+    return value
+
+
+def whole(fields: Fields, name: str, kind: type, default: Any = None) -> Any:
+    """A field that is a dict, a list or a bool."""
+    value = fields.get(name, default)
+    if not isinstance(value, kind):
+        raise Refusal("bad-input", f'field "{name}" must be {"an object" if kind is dict else "a list" if kind is list else "true or false"}')
+    return value

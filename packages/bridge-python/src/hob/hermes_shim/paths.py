@@ -1,0 +1,87 @@
+"""What Hermes says of a path: the validator that five callers share, the write and read rules, and whether two calls may overlap."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+from .ops import Fields, Refusal, hermes, op, part, text
+
+SAFETY = "agent.file_safety"
+
+
+@op(
+    "validate_path",
+    {"path": "relative to root, or absolute: joined with root as each caller does it", "root": "the directory that it has to stay in"},
+    "{inside, error, traversal}; {raised, message} where the validator throws (a loop of links, on older Pythons)",
+)
+def validate_path(fields: Fields) -> Any:
+    path, root = text(fields, "path"), Path(text(fields, "root"))
+    security = hermes("tools.path_security")
+    error = security.validate_within_dir(root / path, root)
+    return {"inside": error is None, "error": error, "traversal": security.has_traversal_component(path)}
+
+
+@op("write_denied", {"path": "a path as a model would give it; `~` is the home of this world"}, "{denied, error, sensitive}: the deny list, and what the file tools check before it")
+def write_denied(fields: Fields) -> Any:
+    path = text(fields, "path")
+    safety = hermes(SAFETY)
+    tell = getattr(safety, "get_write_denied_error", None)
+    sensitive = part("tools.file_tools", "_check_sensitive_path")(path)
+    return {"denied": safety.is_write_denied(path), "error": tell(path) if tell else None, "sensitive": sensitive}
+
+
+@op("read_blocked", {"path": "a path as a model would give it"}, "{blocked, error}")
+def read_blocked(fields: Fields) -> Any:
+    error = hermes(SAFETY).get_read_block_error(text(fields, "path"))
+    return {"blocked": error is not None, "error": error}
+
+
+@op("cross_profile", {"path": "a path; the active profile is that of HERMES_HOME (see env)"}, "{crosses, target, warning}: a soft rule, a model may pass it by")
+def cross_profile(fields: Fields) -> Any:
+    path = text(fields, "path")
+    safety = hermes(SAFETY)
+    target = safety.classify_cross_profile_target(path)
+    return {"crosses": target is not None, "target": target, "warning": safety.get_cross_profile_warning(path)}
+
+
+@op("sandbox_mirror", {"path": "a path"}, "{mirror, target, warning}: a soft rule")
+def sandbox_mirror(fields: Fields) -> Any:
+    path = text(fields, "path")
+    safety = hermes(SAFETY)
+    target = safety.classify_sandbox_mirror_target(path)
+    return {"mirror": target is not None, "target": target, "warning": safety.get_sandbox_mirror_warning(path)}
+
+
+@op("file_rules", {}, "{write_denied: [path], write_denied_prefixes: [prefix], read_blocked_names: [name]}: the lists of this version, for this world's home")
+def file_rules(_: Fields) -> Any:
+    safety = hermes(SAFETY)
+    home = str(Path.home().resolve())
+    return {
+        "write_denied": sorted(safety.build_write_denied_paths(home)),
+        "write_denied_prefixes": sorted(safety.build_write_denied_prefixes(home)),
+        "read_blocked_names": sorted(safety._BLOCKED_PROJECT_ENV_BASENAMES),
+    }
+
+
+@op(
+    "paths_overlap",
+    {"left": "the path of one call", "right": "the path of another", "tool?": "the tool that both call (write_file)"},
+    "{overlap, left, right}: the paths as Hermes makes them comparable, and whether the two calls may not run at once",
+)
+def paths_overlap(fields: Fields) -> Any:
+    dispatch = hermes("agent.tool_dispatch_helpers")
+    tool = text(fields, "tool", "write_file")
+    left, right = (_scope(dispatch, tool, text(fields, side)) for side in ("left", "right"))
+    return {"overlap": dispatch._paths_overlap(left, right), "left": str(left), "right": str(right)}
+
+
+def _scope(dispatch: Any, tool: str, path: str) -> Path:
+    scope = dispatch._extract_parallel_scope_path
+    # 0.19 is told where the tools run; 0.17 takes the directory of the process, which is the same here.
+    more = [Path.cwd()] if len(inspect.signature(scope).parameters) > 2 else []
+    found = scope(tool, {"path": path}, *more)
+    if found is None:
+        raise Refusal("bad-input", "Hermes sees no path in that call: the tool is not one with a path, or the path is blank")
+    return Path(found)

@@ -1,0 +1,227 @@
+"""Where a line is asked: here, in a fork of its own, or in the process that keeps the state of the world.
+
+Promise: an operation that hangs, dies or changes Hermes' state does so for its own line only. (The world of `tool` lines is meant to
+keep its state; when its process dies, the line that killed it says so and the next one starts a new process in the same directories.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import world as worlds
+from .ops import APART, OPS, WORLD, Fields, Op, Refusal, whole
+from .world import World
+
+SECONDS = 30.0
+SETTABLE = ("HERMES_", "TERMINAL_")
+
+
+class Server:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.keeper: Child | None = None
+
+    def ask(self, fields: Fields) -> Any:
+        found = OPS.get(fields.get("op", "")) if isinstance(fields.get("op", ""), str) else None
+        if found is None:
+            raise Refusal("unknown-op", f"there are {', '.join(OPS)}")
+        seconds = fields.get("seconds", SECONDS)
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 600:
+            raise Refusal("bad-input", 'field "seconds" must be a number up to 600')
+        if found.where == WORLD:
+            return self._in_world(fields, seconds)
+        if found.where == APART or "env" in fields or "config" in fields:
+            return self._apart(found, fields, seconds)
+        return _verdict(_within(seconds, lambda: _asked(found, fields)))
+
+    def _apart(self, found: Op, fields: Fields, seconds: float) -> Any:
+        env = _env(fields)
+        before = _read(self.world)
+        self.world.configure(whole(fields, "config", dict, {}))
+        child = Child(lambda line: _anew(found, line, env), self.world)
+        try:
+            return _verdict(child.ask(fields, seconds))
+        finally:
+            child.close()
+            _write(self.world, before)
+
+    def _in_world(self, fields: Fields, seconds: float) -> Any:
+        if "env" in fields or "config" in fields:
+            raise Refusal("bad-input", "the world of tools is set up once: start a shim with --hermes-home for another configuration")
+        if self.keeper is None:
+            self.keeper = Child(lambda line: _asked(OPS[line["op"]], line), self.world)
+        try:
+            return _verdict(self.keeper.ask(fields, seconds))
+        except Refusal as refusal:
+            if refusal.code in ("died", "timeout") and self.keeper is not None:
+                self.keeper.kill()
+                self.keeper = None
+            raise
+
+    def close(self) -> None:
+        if self.keeper is not None:
+            self.keeper.close()
+        self.keeper = None
+
+
+class Child:
+    """A fork that answers lines: `{"verdict"}`, or `{"refused": [code, message]}`."""
+
+    def __init__(self, ask: Callable[[Fields], Any], world: World) -> None:
+        theirs, self._to = os.pipe()
+        self._from, answers = os.pipe()
+        sys.stdout.flush()
+        self._pid = os.fork()
+        if self._pid == 0:
+            _live(ask, theirs, answers, (self._to, self._from))
+        os.close(theirs)
+        os.close(answers)
+        self._text = b""
+
+    def ask(self, fields: Fields, seconds: float) -> Any:
+        try:
+            _send(self._to, fields)
+        except BrokenPipeError:
+            raise Refusal("died", "the process of the world is gone; the next line starts another") from None
+        until = time.monotonic() + seconds
+        while b"\n" not in self._text:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self._from], [], [], left)[0]:
+                raise Refusal("timeout", f"no answer within {seconds:g} s")
+            more = os.read(self._from, 1 << 16)
+            if not more:
+                raise Refusal("died", "Hermes' process ended before it answered")
+            self._text += more
+        line, _, self._text = self._text.partition(b"\n")
+        return json.loads(line)
+
+    def close(self) -> None:
+        """Closing its input lets it clean up after itself; one that does not leave is killed."""
+        until = time.monotonic() + 5
+        self._let_go()
+        while time.monotonic() < until:
+            if os.waitpid(self._pid, os.WNOHANG)[0] != 0:
+                return
+            time.sleep(0.005)
+        self._end()
+
+    def kill(self) -> None:
+        """With the programs that it has started and that are still below it."""
+        self._let_go()
+        self._end()
+
+    def _let_go(self) -> None:
+        for descriptor in (self._to, self._from):
+            os.close(descriptor)
+
+    def _end(self) -> None:
+        for pid in (*_below(self._pid), self._pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+
+
+def _below(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in task.read_text().split():
+                found += [*_below(int(child)), int(child)]
+    return found
+
+
+def _live(ask: Callable[[Fields], Any], lines: int, answers: int, others: tuple[int, ...]) -> None:
+    code = 1
+    try:
+        for descriptor in others:
+            os.close(descriptor)
+        with os.fdopen(lines, "rb") as stream:
+            for line in stream:
+                _send(answers, _enclosed(ask, json.loads(line)))
+        leave = sys.modules.get("tools.terminal_tool")
+        if leave is not None:
+            leave.cleanup_all_environments()
+        code = 0
+    except BaseException:
+        pass
+    finally:
+        os._exit(code)
+
+
+def _send(descriptor: int, value: Any) -> None:
+    data = json.dumps(value, default=str).encode() + b"\n"
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _anew(found: Op, fields: Fields, env: dict[str, str]) -> Any:
+    worlds.anew()
+    os.environ.update(env)
+    return _asked(found, fields)
+
+
+def _asked(found: Op, fields: Fields) -> Any:
+    """Hermes' own exceptions are what it says: a verdict."""
+    try:
+        return found.ask(fields)
+    except Refusal:
+        raise
+    except (Exception, SystemExit) as error:
+        return {"raised": type(error).__name__, "message": str(error)}
+
+
+def _enclosed(ask: Callable[[Fields], Any], fields: Fields) -> Any:
+    try:
+        return {"verdict": ask(fields)}
+    except Refusal as refusal:
+        return {"refused": [refusal.code, str(refusal)]}
+
+
+def _verdict(answer: Any) -> Any:
+    if "refused" in answer:
+        raise Refusal(*answer["refused"])
+    return answer["verdict"]
+
+
+class TooLong(BaseException):
+    """Not an Exception: Hermes catches those."""
+
+
+def _within(seconds: float, ask: Callable[[], Any]) -> Any:
+    def ring(*_: Any) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return {"verdict": ask()}
+    except TooLong:
+        raise Refusal("timeout", f"no answer within {seconds:g} s") from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _env(fields: Fields) -> dict[str, str]:
+    env = whole(fields, "env", dict, {})
+    for name, value in env.items():
+        if not (name.startswith(SETTABLE) or name == "SUDO_PASSWORD") or not isinstance(value, str):
+            raise Refusal("bad-input", f'field "env" may set texts of HERMES_*, TERMINAL_* and SUDO_PASSWORD, not {name}')
+    return dict(env)
+
+
+def _read(world: World) -> str:
+    return (world.hermes_home / "config.yaml").read_text()
+
+
+def _write(world: World, text: str) -> None:
+    (world.hermes_home / "config.yaml").write_text(text)

@@ -1,0 +1,66 @@
+"""The real terminal and file tools of Hermes, executing: what a model's call of them comes to in this world.
+
+They run with this process's own rights: only what may happen to this user may be asked for outside a sandbox. A person sits at the
+prompt and gives the answers that the line scripts; where it scripts none, he denies.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from .ops import WORLD, Fields, Refusal, hermes, op, text, whole
+
+# Those that need nothing but this machine. Hermes has more; none of them is asked for here.
+EXECUTED = ("terminal", "process", "read_file", "write_file", "patch", "search_files", "execute_code")
+SESSION = "shim"
+
+_ready: set[str] = set()
+
+
+@op(
+    "tool",
+    {
+        "name": f"one of {', '.join(EXECUTED)}",
+        "args": "its arguments, an object",
+        "answer?": "what the person answers to each prompt of this line: once, session, always, deny (deny)",
+        "task?": "the task, which has a working directory of its own (default)",
+        "dedup?": "true: an unchanged file that was read before is not read again, as in a session of Hermes (false)",
+    },
+    "{result, asked: [{command, description, answer}]}: result is what the model would get, parsed; state (cwd, exports, session approvals) stays for the next line",
+    where=WORLD,
+)
+def tool(fields: Fields) -> Any:
+    name, args = text(fields, "name"), whole(fields, "args", dict)
+    answer, task = text(fields, "answer", "deny"), text(fields, "task", "default")
+    if name not in EXECUTED:
+        raise Refusal("bad-input", f"the tools are {', '.join(EXECUTED)}")
+    terminal = _set_up(task)
+    asked: list[dict[str, Any]] = []
+
+    def person(command: str, description: str, **_: Any) -> str:
+        asked.append({"command": command, "description": description, "answer": answer})
+        return answer
+
+    terminal.set_approval_callback(person)
+    if not whole(fields, "dedup", bool, False):
+        hermes("tools.file_tools").reset_file_dedup(task)
+    said = hermes("tools.registry").registry.dispatch(name, args, task_id=task, session_id=SESSION)
+    try:
+        result = json.loads(said)
+    except (TypeError, ValueError):  # search_files appends a hint behind its JSON
+        result = said
+    return {"result": result, "asked": asked}
+
+
+def _set_up(task: str) -> Any:
+    os.environ["HERMES_INTERACTIVE"] = "1"
+    terminal = hermes("tools.terminal_tool")
+    for module in ("tools.file_tools", "tools.code_execution_tool"):
+        hermes(module)
+    hermes("tools.approval").set_current_session_key(SESSION)
+    if task not in _ready:
+        terminal.register_task_env_overrides(task, {"cwd": os.environ["TERMINAL_CWD"]})
+        _ready.add(task)
+    return terminal
