@@ -41,8 +41,8 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     exclude: ['**/node_modules/**', '**/dist/**', 'test/fixtures/**'],
     // These end what hangs. They are no measure of speed: a busy machine gets its time.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     execArgv: ['--expose-gc'],
     // A forgotten `test.only` would leave out everything else and still be green.
     allowOnly: report === undefined,

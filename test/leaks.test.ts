@@ -19,4 +19,4 @@ test('each kind of leftover fails its test and is named; a clean test passes', a
   expect({ passed, failed }, output).toEqual({ passed: clean.length, failed: leaking.length });
   // Of use only if it says where: the line in the test that made it.
   expect(failures['timer of 60000 ms']).toMatch(/made at .*leaks\.fixture\.ts:\d+/);
-}, 120_000);
+});

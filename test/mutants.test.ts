@@ -22,12 +22,12 @@ test('a mutant that a test catches is named with that test; one that is missed f
   expect(output).toMatch(/^MISSED +turnstile-free +the turnstile takes no coin$/m);
   expect(output).toMatch(/^passes +\(nothing left out\)/m);
   expect(code).toBe(1);
-}, 60_000);
+});
 
 test('with every mutant caught it exits 0', async () => {
   const { code, output } = await mutants('table.ts', 'turnstile-open');
   expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('1 of 1 mutants caught') });
-}, 60_000);
+});
 
 test('a table that does not fit the sources fails', async () => {
   const { code, output } = await mutants('stale-table.ts');

@@ -53,7 +53,7 @@ test('the tarballs install in an empty folder and run there, mutants left out', 
     const { stdout } = await run(process.execPath, [`program-${index}.ts`], { cwd: folder, env });
     if (index === 0) expect(stdout).toBe('function\n');
   }
-}, 120_000);
+});
 
 /** `…/hob-vat-0.1.0.tgz` holds `@hob/vat`. */
 function nameIn(tarball: string): string {

@@ -6,7 +6,8 @@ import { code, openDescriptors, SECRET, scratch } from '../test/scratch.ts';
 
 /** A small repository; nothing of `outside` may ever be named or shown. */
 async function repository(limits: Readonly<Record<string, number>> = {}) {
-  const s = await scratch(limits);
+  // A busy machine gets its time.
+  const s = await scratch({ maxSearchMs: 60_000, ...limits });
   const files: Record<string, string> = {
     'README.md': 'about needle\nneedle again, needle twice\n',
     'src/a.ts': 'const a = 1;\n// the Needle\n',

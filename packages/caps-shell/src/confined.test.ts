@@ -8,7 +8,7 @@ import { spawnConfined } from './drivers/confined.ts';
 const test = requires('linux', 'cc', 'userns');
 beforeAll(() => {
   builds();
-}, 60_000);
+});
 
 interface Channel {
   send(message: unknown): void;

@@ -53,7 +53,7 @@ beforeAll(() => {
       lines.map((line) => line.split(' ').map(Number) as unknown as Instruction),
     );
   }
-}, 60_000);
+});
 
 const ask = (machine: Machine, nr: number, ...args: (number | bigint)[]): string | number =>
   verdict(programs.get(machine) ?? [], ARCH[machine], nr, args.map(BigInt));

@@ -33,14 +33,14 @@ test('a hundred hostile processes: the job ends when the last one is gone', asyn
     await job.wait();
     expect(processesWith('41.2310')).toEqual([]);
   }
-}, 60_000);
+});
 
 test('a fork storm runs into its limit, and ends with its time', async () => {
   const sh = await shell({ limits: { processes: 60, wallMs: 700 } });
   const ended = await sh.run(`: 43.5889; ${storm}`);
   expect(ended).toMatchObject({ ended: 'timeout', status: 137 });
   expect(processesWith('43.5889')).toEqual([]);
-}, 60_000);
+});
 
 test('a host that is killed leaves nothing, also of a job that traps everything', async () => {
   const resolve = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
@@ -57,7 +57,7 @@ test('a host that is killed leaves nothing, also of a job that traps everything'
   host.kill('SIGKILL');
   await once(host, 'close');
   await gone('44.7213');
-}, 60_000);
+});
 
 test('a thousand jobs in a row leak no descriptor, process, mount or listener', async () => {
   const cap = await directory();
@@ -87,7 +87,7 @@ test('a thousand jobs in a row leak no descriptor, process, mount or listener', 
   expect(processesWith('46.9041')).toEqual([]);
   // Each job that was kept would be more than this with its buffers and streams.
   expect(heap() - used).toBeLessThan(64 << 20);
-}, 240_000);
+}, 400_000);
 
 test('half a gigabyte of output takes a few MB here, whoever reads', async () => {
   const sh = await shell({ limits: { outputBytes: 2 ** 40 } });
@@ -105,4 +105,4 @@ test('half a gigabyte of output takes a few MB here, whoever reads', async () =>
   await watch;
   expect(truncated).toBe(true);
   expect(most - before).toBeLessThan(16 << 20);
-}, 120_000);
+});

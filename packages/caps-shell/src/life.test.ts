@@ -11,7 +11,7 @@ const test = requires('linux', 'cc', 'userns');
 let all: Builds;
 beforeAll(() => {
   all = builds();
-}, 60_000);
+});
 
 /** Processes of this machine whose command line has the mark. */
 function marked(mark: string): number[] {

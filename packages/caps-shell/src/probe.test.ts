@@ -12,7 +12,7 @@ const test = requires('linux', 'cc', 'userns');
 let all: Builds;
 beforeAll(() => {
   all = builds();
-}, 60_000);
+});
 
 test('where everything works every layer is ok', async () => {
   const { ok, layers } = await probe();

@@ -83,7 +83,7 @@ test('sturdyref mint, list, rotate: a secret for one cap, from the command line 
     ['--for', '1', '--until', '2100-01-01'],
   ])
     expect((await hob(['sturdyref', 'mint', home.session.id, 'bell', ...terms])).code).toBe(1);
-}, 60_000);
+});
 
 test('trust: shows what waits in a store that was put back, and lets it go on, one or all', async () => {
   const state = join(home.folder, 'state');
@@ -112,7 +112,7 @@ test('trust: shows what waits in a store that was put back, and lets it go on, o
   expect((await hob(['trust', '--state', again])).said).toMatch(/^no grant of yours waits/);
   expect((await lines(host, 'confirm')).map(({ by }) => by)).toEqual(['owner', 'owner', 'owner']);
   expect((await hob(['trust', 'g999-none', '--state', again])).code).toBe(1);
-}, 60_000);
+});
 
 test('without the secret nothing is shown or done: wrong, empty, not in the first line, a session’s', async () => {
   const { id } = (await E(home.granter).grant(home.session.id, 'bell', 'bell', {})) as { id: string };

@@ -116,7 +116,7 @@ test('uses are spent of every limited ancestor at once or of none, also where ca
     ),
     { numRuns: 20 },
   );
-}, 120_000);
+});
 
 test('64 calls of three generations race for the last uses: exactly so many pass', async () => {
   const grand = await home.host.openSession({ name: 'grand', granters: ['owner'], parent: child.id });

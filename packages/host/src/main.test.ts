@@ -111,7 +111,7 @@ test('session, grants, granter and ledger of one run are there in the next, also
   expect(await code(connect(renewed.url, { secret: before.granter.secret }))).toBe('denied');
   owner.close();
   await owner.closed;
-}, 60_000);
+});
 
 test('it does not start with a mechanism left out, unless told that this is a test', async () => {
   expect(await refusal(usual(), { HOB_MUTANT: 'limit' })).toMatch(/^hob: HOB_MUTANT is set[^\n]*$/);

@@ -75,8 +75,8 @@ export async function lines(host: Host, kind?: string): Promise<readonly Record<
   return kind === undefined ? all : all.filter(({ k }) => k === kind);
 }
 
-/** Bytes on a bare TCP connection: what comes back until the other side closes, or after `ms`. */
-export function shout(url: string, bytes: string, ms = 3000): Promise<{ text: string; closed: boolean }> {
+/** Bytes on a bare TCP connection: what comes back until the other side closes, or it is `enough`; whoever keeps it open for ever fails the test. */
+export function shout(url: string, bytes: string, enough?: RegExp): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {
     // Its own half stays open: only the other side can end this.
     const socket: Socket = dialTcp({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
@@ -88,9 +88,12 @@ export function shout(url: string, bytes: string, ms = 3000): Promise<{ text: st
       socket.destroy();
       resolve({ text, closed });
     };
-    const timer = setTimeout(() => done(false), ms);
+    const timer = setTimeout(() => done(false), 45_000);
     socket.setEncoding('latin1');
-    socket.on('data', (part: string) => (text += part));
+    socket.on('data', (part: string) => {
+      text += part;
+      if (enough?.test(text)) done(false);
+    });
     socket.on('error', () => done(true));
     socket.on('close', () => done(true));
     // The end of what it says is not yet the end of the connection: who has really let go resets what comes then.

@@ -16,7 +16,7 @@ export function knock(url: string, { secret, origin, host, frame }: Knock): Prom
       headers: { authorization: `Bearer ${secret}`, ...(host === undefined ? {} : { host }) },
       ...(origin === undefined ? {} : { origin }),
     });
-    const timer = setTimeout(() => done('no answer'), 5000);
+    const timer = setTimeout(() => done('no answer'), 30_000);
     const done = (text: string): void => {
       clearTimeout(timer);
       socket.terminate();

@@ -62,7 +62,7 @@ export class Program {
   /** Asks it to end, then makes it. */
   async stop(): Promise<number | string> {
     this.kill('SIGTERM');
-    const timer = setTimeout(() => this.kill('SIGKILL'), 8000);
+    const timer = setTimeout(() => this.kill('SIGKILL'), 30_000);
     const code = await this.ended;
     clearTimeout(timer);
     return code;

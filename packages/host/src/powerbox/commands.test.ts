@@ -49,4 +49,4 @@ test('requests, request, approve, refuse: each does what it says, and a yes is f
   expect(await denied).toContain('not today');
   expect(await code(at.request({}))).toBe('denied');
   expect(await hob('request', 'q999-none')).toEqual({ code: 1, said: expect.stringMatching(/^hob: nothing of that id is asked/) }); // biome-ignore format: one line
-}, 60_000);
+});
