@@ -35,7 +35,7 @@ export class Program {
   }
 
   /** The first line that `found` likes; undefined when it ended, or after `ms`, without one. */
-  async line(found: (line: string) => boolean, ms = 20_000): Promise<string | undefined> {
+  async line(found: (line: string) => boolean, ms = 60_000): Promise<string | undefined> {
     const until = Date.now() + ms;
     for (;;) {
       const line = this.lines.find(found);
