@@ -312,11 +312,14 @@ test('a slow driver’s caller is told of the end of the grace, and its driver t
   expect(clock.pending()).toBe(others);
 });
 
+const jsonOfRecords = fc.jsonValue().filter((data) => !JSON.stringify(data).includes('"__proto__":'));
+
 test('whatever data passes through, it is the same data', async () => {
   const { box } = await world();
   const caps = [revocable(box, {}).cap, counted(box, 10_000), timed(box, { for: 60_000 }), audited(box)];
   await fc.assert(
-    fc.asyncProperty(fc.jsonValue(), async (data) => {
+    // Names of Object.prototype are data; `__proto__` alone is refused, by whoever sends it.
+    fc.asyncProperty(jsonOfRecords, async (data) => {
       for (const cap of caps) expect(await say(cap, 'give', data)).toEqual(data);
     }),
     { numRuns: 50 },
