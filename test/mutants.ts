@@ -133,6 +133,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/powerbox/words.test.ts'],
   },
   {
+    name: 'captp-digits',
+    breaks: 'a frame may hold any number of long bigints',
+    tests: ['packages/vat/src/captp/attack.test.ts'],
+  },
+  {
     name: 'captp-empty',
     breaks: 'empty binary frames cost their sender nothing',
     tests: ['packages/vat/src/captp/attack.test.ts', 'packages/vat/src/captp/hostile.test.ts'],

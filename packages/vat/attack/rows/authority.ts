@@ -383,7 +383,8 @@ export const authority: readonly Attack[] = [
   },
   {
     name: '`__flush__` reaches no object',
-    expected: ['answered ok'],
+    // Over `captp` an answer that is data may be forgotten by the time when it is called.
+    expected: ['answered ok', 'answered not-callable'],
     act: async (peer) => {
       const self = peer.call(0, 'self');
       const data = peer.call(0, 'echo', 1);

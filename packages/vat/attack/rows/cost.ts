@@ -19,16 +19,16 @@ const nested = (open: string, close: string, depth: number): string => open.repe
 
 /** Shapes that take much more memory or time than text, with how many of them are at most a frame. */
 export const shapes: readonly (readonly [name: string, argument: (count: number) => string, most: number])[] = [
-  ['empty lists', (count) => many('[]', count), 99_000],
-  ['empty records', (count) => many('{}', count), 99_000],
+  ['empty lists', (count) => many('[]', count), 66_300],
+  ['empty records', (count) => many('{}', count), 66_300],
   ['numbers', (count) => many('1', count), 199_000],
   ['fractions', (count) => many('1.5', count), 199_000],
-  ['records with a key', (count) => many('{"a":1}', count), 66_000],
+  ['records with a key', (count) => many('{"a":1}', count), 53_000],
   ['records with keys of their own', (count) => `[${numbers(count).map((n) => `{"k${n}":1}`)}]`, 10_900],
   ['one record with as many keys', (count) => `{${numbers(count).map((n) => `"k${n}":1`)}}`, 11_200],
   ['keys that are large numbers', (count) => `{${numbers(count).map((n) => `"${4_294_900_000 - n * 7}":1`)}}`, 11_200],
   ['inherited names as keys', (count) => many('{"toString":1}', count), 50_000],
-  ['short strings', (count) => `[${numbers(count).map((n) => `"s${n}"`)}]`, 80_000],
+  ['short strings', (count) => `[${numbers(count).map((n) => `"s${n}"`)}]`, 57_000],
   ['letters that are escaped', (count) => `"${'\\u00e9'.repeat(count)}"`, 100_000],
   ['quotes and slashes', (count) => `"${'\\"\\\\'.repeat(count)}"`, 100_000],
 ];
@@ -99,9 +99,51 @@ export const cost: readonly Attack[] = [
     act: (peer) => peer.outcome(echo(peer, bigint(peer, '9'.repeat(1_000_000)))),
   },
   {
-    name: 'sixty bigints of 16,384 digits',
+    name: 'as many bigints of 16,384 digits as a frame may hold',
     expected: ['answered ok'],
-    act: (peer, scene) => peer.outcome(echo(peer, many(bigint(peer, '9'.repeat(16_384)), scene.size(6, 60)))),
+    act: (peer) => peer.outcome(echo(peer, many(bigint(peer, '9'.repeat(16_384)), 8))),
+  },
+  {
+    name: 'more bigints of 16,384 digits than a frame may hold',
+    expected: ['answered limit'],
+    act: async (peer) =>
+      outcomes(
+        peer,
+        [9, 60].map((count) => echo(peer, many(bigint(peer, '9'.repeat(16_384)), count))),
+      ),
+  },
+  {
+    name: 'bigints of two answers in one answer, more than a frame may hold',
+    dialects: ['hob.1'],
+    expected: ['answered limit'],
+    act: async (peer) => {
+      const five = echo(peer, many(bigint(peer, '9'.repeat(16_384)), 5));
+      const twice = peer.call(0, 'echo', [new Slot('answer', five), new Slot('answer', five)]);
+      const first = await peer.outcome(five);
+      return first === 'answered ok' ? peer.outcome(twice) : first;
+    },
+  },
+  {
+    name: 'small bigints, as many as there is room for',
+    expected: ['answered ok', 'answered limit'],
+    act: (peer) => peer.outcome(echo(peer, many(bigint(peer, '9'.repeat(20)), 12_000))),
+  },
+  {
+    name: 'more short strings, lists and records than allowed',
+    expected: ['closed 4400 *may have 200000 tokens: send less at a time'],
+    act: async (_peer, scene) => {
+      const all: string[] = [];
+      for (const text of [
+        `[${numbers(58_000).map((n) => `"s${n}"`)}]`,
+        many('[]', 67_000),
+        many('{"a":"b"}', 54_000),
+      ]) {
+        const peer = await scene.enter();
+        echo(peer, text);
+        all.push(await peer.end());
+      }
+      return all;
+    },
   },
   {
     name: '20,000 promises in one frame',
@@ -120,7 +162,7 @@ export const cost: readonly Attack[] = [
     name: 'as many promises as one frame may have',
     expected: ['answered ok'],
     act: async (peer, scene) => {
-      const slots = numbers(8192, 1).map((n) => new Slot('promise', n));
+      const slots = numbers(4096, 1).map((n) => new Slot('promise', n));
       const first = await peer.outcome(peer.call(0, 'echo', slots));
       await scene.weigh();
       return [first, await peer.alive()];

@@ -9,6 +9,7 @@ import { CapError } from '../../errors.ts';
 import { decoded, shareable } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
+import { Digits } from './digits.ts';
 import { errorFrom, errorText, mostErrors } from './errors.ts';
 import { Room, special } from './room.ts';
 import { checkStructure, isId, parse } from './structure.ts';
@@ -32,8 +33,9 @@ const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-export function toCapData(value: unknown, slots: Slots, naming: Naming, { frameBytes }: Limits): CapData {
-  const room = new Room(frameBytes);
+export function toCapData(value: unknown, slots: Slots, naming: Naming, limits: Limits): CapData {
+  const room = new Room(limits.frameBytes);
+  let written: Digits | undefined;
   const given: string[] = [];
   const indices = new Map<string, number>();
   const encode = (item: unknown): unknown => {
@@ -51,6 +53,8 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming, { frameB
       case 'bigint': {
         const digits = String(item);
         room.take(digits.length);
+        written ??= new Digits(limits);
+        written.take(digits.length);
         return { [kind]: 'bigint', digits };
       }
       case 'symbol':
@@ -126,6 +130,7 @@ export class CapDataDecoder {
   readonly #naming: Naming;
   #errors = 0;
   readonly #symbols = new Symbols();
+  readonly #read: Digits;
   #slots: readonly string[] = [];
   #taken: unknown[] = [];
   #mutable = false;
@@ -133,12 +138,14 @@ export class CapDataDecoder {
   constructor(limits: Limits, naming: Naming) {
     this.#limits = limits;
     this.#naming = naming;
+    this.#read = new Digits(limits);
   }
 
   decode({ body, slots }: CapData): unknown {
     this.promises = false;
     this.#mutable = false;
     this.#errors = 0;
+    this.#read.begin();
     this.#slots = slots;
     this.#taken = [];
     const small = body.charCodeAt(0) === 35;
@@ -180,8 +187,7 @@ export class CapDataDecoder {
 
   #digits(text: unknown): bigint {
     if (typeof text !== 'string' || !/^[+-]?\d+$/.test(text)) throw new Violation('a malformed bigint');
-    if (text.length > this.#limits.bigintDigits) refuse(`a bigint may have ${this.#limits.bigintDigits} digits`);
-    return BigInt(text.charCodeAt(0) === 43 ? text.slice(1) : text);
+    return this.#read.read(text.charCodeAt(0) === 43 ? text.slice(1) : text);
   }
 
   #symbol(name: unknown): symbol {
@@ -196,30 +202,52 @@ export class CapDataDecoder {
     if (depth >= this.#limits.depth) refuse(`data is deeper than ${this.#limits.depth}`);
   }
 
-  #array(json: readonly unknown[], item: (json: unknown) => unknown): readonly unknown[] {
-    const before = this.promises;
-    this.promises = false;
-    return this.#made(json.map(item), before);
+  /** In place, as the record after it: nobody else has what was just parsed. */
+  #array(json: unknown[], decode: Decode): readonly unknown[] {
+    const before = this.#begun();
+    for (let i = 0; i < json.length; i += 1) {
+      const item = json[i];
+      const value = decode(item);
+      if (value !== item) json[i] = value;
+    }
+    return this.#made(json, before);
   }
 
-  #entries(
-    json: Readonly<Record<string, unknown>>,
-    entry: (key: string, json: unknown) => readonly [string, unknown],
-    first?: readonly [string, unknown],
-  ): object {
+  #record(json: Record<string, unknown>, decode: Decode): object {
+    const before = this.#begun();
+    for (const key in json) {
+      const item = json[key];
+      const value = decode(item);
+      if (value !== item) put(json, key, value);
+    }
+    if (Object.hasOwn(json, '__proto__')) throw noProto();
+    return this.#made(json, before);
+  }
+
+  /** One whose keys are written otherwise. */
+  #renamed(json: Readonly<Record<string, unknown>>, decode: Decode): object {
+    const before = this.#begun();
+    const made: Record<string, unknown> = {};
+    for (const key of Object.keys(json)) {
+      const name = unescaped(key);
+      if (name === undefined) throw new Violation('a malformed record');
+      put(made, name, decode(json[key]));
+    }
+    return this.#made(made, before);
+  }
+
+  /** A record that has a key of the encoding's own. */
+  #hilbert(original: unknown, rest: Readonly<Record<string, unknown>>, decode: Decode): object {
+    const before = this.#begun();
+    const made: Record<string, unknown> = { [kind]: decode(original) };
+    for (const key of Object.keys(rest)) put(made, key, decode(rest[key]));
+    return this.#made(made, before);
+  }
+
+  #begun(): boolean {
     const before = this.promises;
     this.promises = false;
-    const made: Record<string, unknown> = {};
-    const put = ([key, value]: readonly [string, unknown]): void => {
-      if (key === '__proto__') refuse('a record cannot have a key "__proto__"');
-      if (key === 'then' && typeof value === 'function')
-        refuse('a record with a callable "then" would pass for a promise');
-      if (key in Object.prototype) Object.defineProperty(made, key, { value, enumerable: true });
-      else made[key] = value;
-    };
-    if (first !== undefined) put(first);
-    for (const key of Object.keys(json)) put(entry(key, json[key]));
-    return this.#made(made, before);
+    return before;
   }
 
   #made<T extends object>(made: T, before: boolean): T {
@@ -234,10 +262,14 @@ export class CapDataDecoder {
   #old(json: unknown, depth: number): unknown {
     if (typeof json !== 'object' || json === null) return json;
     this.#deep(depth);
-    if (Array.isArray(json)) return this.#array(json, (item) => this.#old(item, depth + 1));
-    const record = json as Readonly<Record<string, unknown>>;
-    if (Object.hasOwn(record, kind)) return this.#special(record, depth);
-    return this.#entries(record, (key, item) => [key, this.#old(item, depth + 1)]);
+    const decode = this.#olds(depth + 1);
+    if (Array.isArray(json)) return this.#array(json, decode);
+    const record = json as Record<string, unknown>;
+    return Object.hasOwn(record, kind) ? this.#special(record, depth) : this.#record(record, decode);
+  }
+
+  #olds(depth: number): Decode {
+    return (item) => (typeof item === 'object' && item !== null ? this.#old(item, depth) : item);
   }
 
   #special(json: Readonly<Record<string, unknown>>, depth: number): unknown {
@@ -266,8 +298,7 @@ export class CapDataDecoder {
         const { rest = {}, original } = json;
         if (typeof rest !== 'object' || rest === null || Array.isArray(rest) || Object.hasOwn(rest, kind))
           throw new Violation('a malformed record');
-        const first = [kind, this.#old(original, depth + 1)] as const;
-        return this.#entries(rest as Record<string, unknown>, (key, item) => [key, this.#old(item, depth + 1)], first);
+        return this.#hilbert(original, rest as Record<string, unknown>, this.#olds(depth + 1));
       }
       default:
         throw new Violation('a value of an unknown kind');
@@ -280,15 +311,13 @@ export class CapDataDecoder {
     if (typeof json === 'string') return this.#text(json);
     if (typeof json !== 'object' || json === null) return json;
     this.#deep(depth);
-    if (Array.isArray(json)) return this.#array(json, (item) => this.#small(item, depth + 1));
-    const record = json as Readonly<Record<string, unknown>>;
+    const decode: Decode = (item) => this.#small(item, depth + 1);
+    if (Array.isArray(json)) return this.#array(json, decode);
+    const record = json as Record<string, unknown>;
     if (Object.hasOwn(record, '#tag')) return this.#bytes(record['#tag'], unescaped(record['payload']));
     if (Object.hasOwn(record, '#error')) return this.#error(unescaped(record['#error']));
-    return this.#entries(record, (key, item) => {
-      const name = unescaped(key);
-      if (name === undefined) throw new Violation('a malformed record');
-      return [name, this.#small(item, depth + 1)];
-    });
+    for (const key in record) if (isMarked(key)) return this.#renamed(record, decode);
+    return this.#record(record, decode);
   }
 
   #text(text: string): unknown {
@@ -328,9 +357,26 @@ const constants: ReadonlyMap<string, { readonly value: unknown }> = new Map([
 /** The string that a smallcaps string stands for; undefined where it stands for something else. */
 function unescaped(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
+  if (!isMarked(text)) return text;
+  return text.charCodeAt(0) === 33 ? text.slice(1) : undefined;
+}
+
+const isMarked = (text: string): boolean => {
   const first = text.charCodeAt(0);
-  if (!(first >= 33 && first <= 45)) return text;
-  return first === 33 ? text.slice(1) : undefined;
+  return first >= 33 && first <= 45;
+};
+
+type Decode = (json: unknown) => unknown;
+
+const noProto = (): CapError => new CapError('invalid', 'a record cannot have a key "__proto__"');
+
+function put(record: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') throw noProto();
+  if (key === 'then' && typeof value === 'function') refuse('a record with a callable "then" would pass for a promise');
+  // Of what every record inherits an engine may refuse to be told by assignment.
+  if (key in Object.prototype)
+    Object.defineProperty(record, key, { value, enumerable: true, writable: true, configurable: true });
+  else record[key] = value;
 }
 
 /** Of what this module makes only data has these prototypes. */

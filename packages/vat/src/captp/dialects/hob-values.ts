@@ -11,9 +11,10 @@ import { CapError } from '../../errors.ts';
 import { decoded, shareable } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slot, type Slots, Violation } from '../session/operations.ts';
+import { Digits } from './digits.ts';
 import { inward, mostErrors, outward } from './errors.ts';
 import { Room, special } from './room.ts';
-import { isId } from './structure.ts';
+import { isId, shortString } from './structure.ts';
 import { Symbols } from './symbols.ts';
 
 const at = 64;
@@ -33,9 +34,21 @@ export class Outgoing {
   tokens = 0;
   /** At most so many different keys of records. */
   keys = 0;
+  /** Lists and records. */
+  lists = 0;
+  /** Strings that are short. */
+  strings = 0;
+  readonly #limits: Limits;
+  #digits: Digits | undefined;
 
-  constructor({ frameBytes }: Limits) {
-    this.room = new Room(frameBytes);
+  constructor(limits: Limits) {
+    this.#limits = limits;
+    this.room = new Room(limits.frameBytes);
+  }
+
+  get digits(): Digits {
+    this.#digits ??= new Digits(this.#limits);
+    return this.#digits;
   }
 
   take(bytes: Uint8Array): number {
@@ -52,6 +65,7 @@ export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
   switch (typeof value) {
     case 'string':
       bytes.room.take(value.length);
+      if (value.length <= shortString) bytes.strings += 1;
       return value;
     case 'boolean':
       return value;
@@ -63,6 +77,7 @@ export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
     case 'bigint': {
       const v = String(value);
       bytes.room.take(v.length);
+      bytes.digits.take(v.length);
       return { '@': 'bigint', v };
     }
     case 'symbol':
@@ -77,6 +92,7 @@ function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   if (Array.isArray(value)) {
     let copy: unknown[] | undefined;
     bytes.tokens += value.length + 1;
+    bytes.lists += 1;
     for (let i = 0; i < value.length; i += 1) {
       const item: unknown = value[i];
       const made = encode(item, slots, bytes);
@@ -125,6 +141,7 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
   }
   bytes.tokens += 2 * keys + 1;
   bytes.keys += keys;
+  bytes.lists += 1;
   return copy ?? record;
 }
 
@@ -205,6 +222,7 @@ export class Decoder {
   mutable = false;
   #errors = 0;
   readonly #symbols = new Symbols();
+  readonly #digits: Digits;
   readonly #slots: Slots;
   readonly #limits: Limits;
   readonly #bytes: Incoming;
@@ -213,11 +231,13 @@ export class Decoder {
     this.#slots = slots;
     this.#limits = limits;
     this.#bytes = bytes;
+    this.#digits = new Digits(limits);
   }
 
   /** A frame begins. */
   begin(): void {
     this.#errors = 0;
+    this.#digits.begin();
   }
 
   /** One whole value, which nobody else has a part of. */
@@ -325,9 +345,7 @@ export class Decoder {
       case 'bigint': {
         const { v } = exactly(json, 2);
         if (typeof v !== 'string' || !/^-?\d+$/.test(v)) throw malformed(kind);
-        if (v.length > this.#limits.bigintDigits)
-          return refuse(`a bigint may have ${this.#limits.bigintDigits} digits`);
-        return BigInt(v);
+        return this.#digits.read(v);
       }
       case 'symbol': {
         const { v } = exactly(json, 2);

@@ -19,7 +19,7 @@ import {
 import { inward, outward } from './errors.ts';
 import { Decoder, encode, Incoming, Outgoing } from './hob-values.ts';
 import { tooLarge } from './room.ts';
-import { checkStructure, freeKeys, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
+import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
 
 /** A frame with this much in it leaves without waiting for the end of the turn. */
 const full = 64 << 10;
@@ -107,7 +107,7 @@ class HobTongue implements Tongue {
     // Looked at only where what was encoded may have too many: a frame of more than one operation is too short for that.
     if (
       text.length > Math.min(full, this.#limits.tokens) &&
-      (bytes.tokens + mostOfOperation > this.#limits.tokens || bytes.keys > freeKeys)
+      (bytes.tokens + mostOfOperation > this.#limits.tokens || isDear(bytes))
     )
       this.#checkTokens(text);
     if (bytes.length === 0) {

@@ -35,8 +35,8 @@ export const defaultLimits: Limits = Object.freeze({
 /** Operations of one frame: with them what a frame costs is bounded, and what it may bring into the tables. */
 export const operationsPerFrame = 4096;
 
-/** Promises that one frame may bring: each costs 4 us, so that with them a frame stays below 50 ms. */
-export const promisesPerFrame = 8192;
+/** Promises that one frame may bring: each costs 4 us, so that with them a frame stays far below 50 ms. */
+export const promisesPerFrame = 4096;
 
 /** What waits when a connection ends is told in portions: the rest when others have run. */
 export const brokenAtOnce = 4096;
