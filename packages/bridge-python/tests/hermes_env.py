@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+import hob
+
 VERSIONS = ("0.17.0", "0.19.0")
 BRIDGE = Path(__file__).resolve().parent.parent
 TOOLCHAIN = BRIDGE.parent.parent / ".toolchain"
-SRC = BRIDGE / "src"
+# The package that is under test, which may be a copy.
+SRC = Path(hob.__file__).resolve().parent.parent
 
 
 def hermes(version: str) -> str:

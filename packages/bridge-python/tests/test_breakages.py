@@ -35,6 +35,15 @@ ROWS: list[tuple[str, str, str, str, str]] = [
     ("bytes once", "values.py", "if self.taken > self.length:", "if False:", "test_wire.py"),
     ("exact petname", "tools.py", "if petname not in self._held:\n                return", "if False:\n                return", "test_tools.py"),
     ("far apart", "tools.py", "CUTOFF: Final = 0.7\n", "CUTOFF: Final = 0.7\nlru_cache = lambda _: lambda __: lambda a, b: a == b\n", "test_tools.py"),
+    ("shim: own environment", "hermes_shim/world.py", "    os.environ.clear()\n", "", "test_shim_lines.py"),
+    ("shim: own path", "hermes_shim/world.py", '    sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]\n', "", "test_shim_lines.py"),
+    ("shim: no connection", "hermes_shim/world.py", "    sys.addaudithook(_no_network)\n", "", "test_shim_lines.py"),
+    ("shim: own streams", "hermes_shim/__main__.py", "    os.dup2(nothing, 0)\n", "", "test_shim_lines.py"),
+    ("shim: fresh modules", "hermes_shim/serve.py", "    worlds.anew()\n", "", "test_shim_guards.py"),
+    ("shim: configuration back", "hermes_shim/serve.py", "            _write(self.world, before)\n", "            pass\n", "test_shim_guards.py"),
+    ("shim: time limit", "hermes_shim/serve.py", "            signal.setitimer(signal.ITIMER_REAL, seconds)\n", "", "test_shim_lines.py"),
+    ("shim: no tools beyond", "hermes_shim/tools.py", "    if name not in EXECUTED:", "    if False:", "test_shim_tools.py"),
+    ("shim: scripted guardian", "hermes_shim/guards.py", '    sys.modules["agent.auxiliary_client"] = stub\n', "", "test_shim_guards.py"),
 ]  # fmt: skip
 
 
@@ -48,6 +57,6 @@ def test_a_mechanism_that_is_left_out_is_noticed(tmp_path: Path, name: str, file
     source.write_text(text.replace(old, new))
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "src"), "HOB_TEST_REPORT": ""}
     command = [sys.executable, "-m", "pytest", "-x", "-q", str(HERE / tests)]
-    done = subprocess.run(command, cwd=HERE.parent, env=env, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, cwd=HERE.parent, env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1, f"{name}: nobody noticed\n{done.stdout[-2000:]}"
     assert "FAILURES" in done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 from pathlib import Path
 
@@ -90,3 +91,25 @@ def test_a_world_of_its_own_goes_with_the_shim(version: str, tmp_path: Path) -> 
     written = json.loads(done.stdout)["verdict"]["result"]["resolved_path"]
     assert written.startswith(str(tmp_path)) and not Path(written).exists()
     assert not list(tmp_path.glob("hob-shim-*"))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_process_of_the_shim_connects_nowhere(version: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        code = (
+            "import runpy, socket, sys\n"
+            "try: runpy.run_module('hob.hermes_shim', run_name='__main__')\n"
+            "except SystemExit: pass\n"
+            f"socket.create_connection(('127.0.0.1', {server.getsockname()[1]}))\n"
+        )
+        done = subprocess.run([hermes(version), "-c", code], stdin=subprocess.DEVNULL, env={"PYTHONPATH": str(SRC), "TMPDIR": str(tmp_path)}, capture_output=True, text=True)
+        assert "PermissionError: the shim opens no connection" in done.stderr
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def test_a_verdict_has_a_time_limit(shim: Shim) -> None:
+    assert shim.error("detect", command="ls", seconds=1e-6) == "timeout"
+    assert shim.error("guard", steps=[], seconds=1e-6) == "timeout"
+    assert shim.ask("detect", command="ls")["dangerous"] is False

@@ -13,7 +13,7 @@ import os
 import sys
 from typing import IO, Any
 
-from . import paths, patterns, tools  # noqa: F401  each enters its operations
+from . import callers, edits, guards, hooks, loops, paths, patterns, tools  # noqa: F401  each enters its operations
 from .ops import COMMON, OPS, Refusal
 from .serve import Server
 from .world import enter, make
@@ -59,6 +59,8 @@ def _answer(server: Server, line: bytes) -> dict[str, Any]:
         return {**fields, "verdict": server.ask(fields)}
     except Refusal as refusal:
         return _refused(fields, refusal)
+    except Exception as error:  # a fault of the shim's own costs its line
+        return _refused(fields, Refusal("fault", f"{type(error).__name__}: {error}"))
 
 
 def _refused(fields: dict[str, Any], refusal: Refusal) -> dict[str, Any]:

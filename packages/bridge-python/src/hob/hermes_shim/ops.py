@@ -31,6 +31,8 @@ class Op:
     fields: dict[str, str]
     answers: str
     ask: Callable[[Fields], Any]
+    # What it imports. Lines that set no variable share one import of them; the others import anew.
+    modules: tuple[str, ...] = ()
 
 
 OPS: dict[str, Op] = {}
@@ -43,9 +45,9 @@ COMMON = {
 }
 
 
-def op(name: str, fields: dict[str, str], answers: str, where: str = HERE) -> Callable[[Callable[[Fields], Any]], Callable[[Fields], Any]]:
+def op(name: str, fields: dict[str, str], answers: str, where: str = HERE, modules: tuple[str, ...] = ()) -> Callable[[Callable[[Fields], Any]], Callable[[Fields], Any]]:
     def enter(ask: Callable[[Fields], Any]) -> Callable[[Fields], Any]:
-        OPS[name] = Op(name, where, fields, answers, ask)
+        OPS[name] = Op(name, where, fields, answers, ask, modules)
         return ask
 
     return enter

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import world as worlds
-from .ops import APART, OPS, WORLD, Fields, Op, Refusal, whole
+from .ops import APART, OPS, WORLD, Fields, Op, Refusal, hermes, whole
 from .world import World
 
 SECONDS = 30.0
@@ -47,7 +47,13 @@ class Server:
         env = _env(fields)
         before = _read(self.world)
         self.world.configure(whole(fields, "config", dict, {}))
-        child = Child(lambda line: _anew(found, line, env), self.world)
+        anew = bool(env) or fields.get("yolo") is True
+        if not anew:
+            # Once, here, where only imports happen: a fork of it is a Hermes that has just started.
+            for module in found.modules:
+                with contextlib.suppress(Refusal):
+                    hermes(module)
+        child = Child(lambda line: _anew(found, line, env) if anew else _asked(found, line))
         try:
             return _verdict(child.ask(fields, seconds))
         finally:
@@ -58,7 +64,7 @@ class Server:
         if "env" in fields or "config" in fields:
             raise Refusal("bad-input", "the world of tools is set up once: start a shim with --hermes-home for another configuration")
         if self.keeper is None:
-            self.keeper = Child(lambda line: _asked(OPS[line["op"]], line), self.world)
+            self.keeper = Child(lambda line: _asked(OPS[line["op"]], line))
         try:
             return _verdict(self.keeper.ask(fields, seconds))
         except Refusal as refusal:
@@ -76,7 +82,7 @@ class Server:
 class Child:
     """A fork that answers lines: `{"verdict"}`, or `{"refused": [code, message]}`."""
 
-    def __init__(self, ask: Callable[[Fields], Any], world: World) -> None:
+    def __init__(self, ask: Callable[[Fields], Any]) -> None:
         theirs, self._to = os.pipe()
         self._from, answers = os.pipe()
         sys.stdout.flush()
@@ -200,15 +206,16 @@ def _within(seconds: float, ask: Callable[[], Any]) -> Any:
     def ring(*_: Any) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.signal(signal.SIGALRM, ring)
     try:
-        return {"verdict": ask()}
+        # Two levels, since it may also ring in the first lines of `finally`.
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            return {"verdict": ask()}
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except TooLong:
         raise Refusal("timeout", f"no answer within {seconds:g} s") from None
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _env(fields: Fields) -> dict[str, str]:
