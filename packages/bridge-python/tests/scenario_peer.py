@@ -17,7 +17,8 @@ from typing import Any
 
 import hob
 from hob import E
-from hob.connection import Connection, Frame
+from hob.captp.connection import Connection
+from hob.captp.speech import Frame
 
 
 def write(line: dict[str, Any]) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 
 import hob
 import pytest
-from hob.connection import dumps
+from hob.captp.speech import dumps
 from hob.data import LARGEST
 from hob.errors import CapError, Violation
-from hob.limits import Limits
+from hob.captp.limits import Limits
 from hob.reference import Promise, Ref
-from hob.structure import parse
-from hob.values import Decoder, Incoming, Outgoing
+from hob.captp.structure import parse
+from hob.captp.values import Decoder, Incoming, Outgoing
 from hob.vow import Message, Target, Vow
 from house import ROOT, needs_node
 from hypothesis import HealthCheck, example, given, settings

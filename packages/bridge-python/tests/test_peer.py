@@ -62,9 +62,9 @@ async def test_a_chain_of_calls_is_one_round_trip() -> None:
     client, host = pair(b=Directory())
     text = E(client.bootstrap).subdir("src").subdir("deep").readText("a.txt")
     await quiet(2)
-    assert len(client._link.frames) == 1  # type: ignore[attr-defined]
+    assert len(client._line.link.frames) == 1  # type: ignore[attr-defined]
     assert await text == "text of /src/deep/a.txt"
-    assert len(host._link.frames) == 1  # type: ignore[attr-defined]
+    assert len(host._line.link.frames) == 1  # type: ignore[attr-defined]
     assert await client.bootstrap.readText("b") == "text of /b"
     client.close()
 

@@ -107,7 +107,7 @@ async def test_a_lost_connection_is_entered_again(house: House) -> None:
         assert await held.readText("notes.txt")
         never = E(session["lazy"]).wait()
         await quiet()
-        socket: Any = session.connection._link
+        socket: Any = session.connection._line.link
         socket._transport.abort()
         with pytest.raises(hob.Disconnected):
             await never

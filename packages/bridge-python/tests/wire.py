@@ -6,8 +6,9 @@ import asyncio
 import json
 from typing import Any
 
-from hob.connection import Connection, Frame
-from hob.limits import Limits
+from hob.captp.connection import Connection
+from hob.captp.speech import Frame
+from hob.captp.limits import Limits
 
 
 class End:
@@ -45,6 +46,33 @@ def pair(a: object = None, b: object = None, limits: Limits | None = None) -> tu
     return one.connection, two.connection
 
 
+class Stepped:
+    """Two ends whose frames arrive when `step` says so."""
+
+    def __init__(self, a: object = None, b: object = None) -> None:
+        self.ends = End(), End()
+        self.waiting: list[list[Frame]] = [[], []]
+        for at, end in enumerate(self.ends):
+            end.other = self.ends[1 - at]
+            end.send = self.waiting[at].append  # type: ignore[method-assign]
+        self.client = self.ends[0].connection = Connection(self.ends[0], bootstrap=a)
+        self.host = self.ends[1].connection = Connection(self.ends[1], bootstrap=b)
+
+    def step(self, at: int) -> bool:
+        if not self.waiting[at]:
+            return False
+        self.ends[1 - at].arrive(self.waiting[at].pop(0))
+        return True
+
+    async def settle(self) -> int:
+        """How many rounds it took until nothing was under way; at most 50."""
+        for rounds in range(50):
+            await quiet()
+            if not any([self.step(0), self.step(1)]):
+                return rounds
+        return 50
+
+
 class ByHand:
     """Speaks `hob.1` by hand."""
 
@@ -53,6 +81,8 @@ class ByHand:
         self.theirs = End()
         self.end.other, self.theirs.other = self.theirs, self.end
         self.faults: list[BaseException] = []
+        self._said: list[Any] = []
+        self._read = 0
         self.connection = self.theirs.connection = Connection(
             self.theirs, bootstrap=bootstrap, limits=limits, observe=lambda _id, error: self.faults.append(error)
         )
@@ -66,11 +96,13 @@ class ByHand:
     async def said(self) -> list[Any]:
         """All that was said until it is quiet."""
         await quiet()
-        said = []
-        for frame in self.theirs.frames:
+        frames = self.theirs.frames
+        while self._read < len(frames):
+            frame = frames[self._read]
+            self._read += 1
             if isinstance(frame, str):
-                said += json.loads(frame)
-        return said
+                self._said += json.loads(frame)
+        return self._said
 
     async def answer(self, number: int) -> Any:
         for name, id_, *rest in await self.said():

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .connection import Connection, Link, Stats
+from .captp.connection import Connection, Stats
+from .captp.limits import Limits
+from .captp.line import Link
 from .data import BigInt, Symbol, Undefined, undefined
 from .errors import (
     AsyncBehaviour,
@@ -35,7 +37,6 @@ from .errors import (
     VatHalted,
 )
 from .far import Far, far
-from .limits import Limits
 from .reference import E, Promise, Ref, promise
 
 if TYPE_CHECKING:

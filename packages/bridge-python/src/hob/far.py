@@ -95,6 +95,7 @@ class Near(Target):
         self.object = object_
 
     def post(self, message: Message) -> None:
+        message.to = self
         queue_of(asyncio.get_running_loop()).add(self, message)
 
     def run(self, message: Message) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from .errors import Invalid
-from .limits import Limits
+from .captp.limits import Limits
 from .reference import E
 from .sessions import Entered
 from .terms import Terms, on_the_wire

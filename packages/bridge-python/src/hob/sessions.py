@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, Unpack
 
-from .connection import Connection
+from .captp.connection import Connection
 from .errors import Invalid, NoSuchObject
-from .limits import Limits
+from .captp.limits import Limits
 from .reference import E, Promise, Ref
 from .terms import Terms, on_the_wire
 from .websocket import open_websocket

@@ -21,9 +21,10 @@ from websockets.protocol import CONNECTING, OPEN
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
-from .connection import Connection, Frame
+from .captp.connection import Connection
+from .captp.speech import Frame
 from .errors import CapError, Denied, Disconnected, Invalid, Unavailable
-from .limits import Limits
+from .captp.limits import Limits
 
 PING_S: Final = 10.0
 

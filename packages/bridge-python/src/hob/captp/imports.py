@@ -1,102 +1,19 @@
-"""What is the peer's: its objects, its promises, its answers to our questions. Each is a target of messages, which leave by the connection."""
+"""What the peer gave us, by its numbers: its objects for as long as somebody here holds them, its promises until they are settled.
+
+Promise: one object has one reference; every mention is counted, also while nobody held it, so that what is given back is what was
+had. How many there may be is bounded, and how many promises one frame may bring.
+"""
 
 from __future__ import annotations
 
 import weakref
-from abc import abstractmethod
 from collections.abc import Callable
-from typing import Protocol
 
-from .errors import CapError, Limit, NoSuchObject, Violation
-from .limits import IMPORT, PROMISE
-from .reference import Promise, Ref
-from .vow import Answer, Message, Target, Vow
-
-
-class Exit(Protocol):
-    """The end of a connection that messages leave by."""
-
-    def call(self, through: Remote, message: Message, /) -> None: ...
-    def closed(self) -> CapError | None:
-        """Why nothing leaves any more."""
-        ...
-
-
-class Remote(Target):
-    __slots__ = ("exit", "number", "sent")
-    asks = False
-    """Named by a question of ours, and not by an export of the peer's."""
-
-    def __init__(self, exit_: Exit, number: int) -> None:
-        self.exit = exit_
-        self.number = number
-        # Messages that were to go this way.
-        self.sent = 0
-
-    def post(self, message: Message) -> None:
-        self.sent += 1
-        self.exit.call(self, message)
-
-    @abstractmethod
-    def instead(self, message: Message) -> bool:
-        """Takes a message that comes too late to go this way; False where it still can."""
-
-
-class Import(Remote):
-    """An object of the peer's."""
-
-    __slots__ = ("released",)
-
-    def __init__(self, exit_: Exit, number: int) -> None:
-        super().__init__(exit_, number)
-        self.released = False
-
-    def instead(self, message: Message) -> bool:
-        if self.released:
-            message.fail(NoSuchObject("this reference was released: ask for a new one"))
-        return self.released
-
-
-class ImportedPromise(Remote):
-    """A promise of the peer's: what is sent to it goes there until it is known what it became."""
-
-    __slots__ = ("decided", "mentions", "over", "vow")
-
-    def __init__(self, exit_: Exit, number: int, vow: Vow) -> None:
-        super().__init__(exit_, number)
-        self.vow = vow
-        self.mentions = 0
-        # The peer has said what it became, which may have to wait.
-        self.decided = False
-        self.over = False
-
-    def instead(self, message: Message) -> bool:
-        if self.over:
-            self.vow.post(message)
-        return self.over
-
-
-class Question(Remote):
-    """A question of ours."""
-
-    __slots__ = ("answer", "decided", "over")
-    asks = True
-
-    def __init__(self, exit_: Exit, number: int, answer: Answer) -> None:
-        super().__init__(exit_, number)
-        self.answer = answer
-        self.decided = False
-        self.over = False
-
-    def instead(self, message: Message) -> bool:
-        if not self.over:
-            return False
-        post = getattr(self.answer, "post", None)
-        if post is not None:
-            post(message)
-        else:
-            message.fail(self.exit.closed() or NoSuchObject("this answer is gone"))
-        return True
+from ..errors import Limit, Violation
+from ..reference import Promise, Ref
+from ..vow import Vow
+from .limits import IMPORT, PROMISE, PROMISES
+from .remote import Exit, Import, ImportedPromise
 
 
 class _Entry:
@@ -108,12 +25,6 @@ class _Entry:
 
 
 class Imports:
-    """What the peer gave us, by its numbers: its objects for as long as somebody here holds them, its promises until they are settled.
-
-    Promise: one object has one reference; every mention is counted, also while nobody held it, so that what is given back is
-    what was had.
-    """
-
     def __init__(
         self, exit_: Exit, most: int, keeps: Callable[[int], None], collected: Callable[[int], None]
     ) -> None:
@@ -126,6 +37,12 @@ class Imports:
         self._promises: dict[int, ImportedPromise] = {}
         # Settled, and not given back: what they became may mention them.
         self._settled: dict[int, ImportedPromise] = {}
+        # New in the frame that is being heard.
+        self._brought = 0
+
+    def begin(self) -> None:
+        """A frame begins."""
+        self._brought = 0
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -156,6 +73,9 @@ class Imports:
         if found is None:
             if number in self._objects:
                 raise Violation("one number is an object and a promise")
+            self._brought += 1
+            if self._brought > PROMISES:
+                raise Limit(f"a frame may bring {PROMISES} new promises: send less at a time")
             self._room(PROMISE)
             vow = Vow()
             found = ImportedPromise(self._exit, number, vow)

@@ -29,6 +29,12 @@ class Limits:
 
 OPERATIONS: Final = 4096
 """Operations of one frame."""
+PROMISES: Final = 8192
+"""Promises that one frame may bring."""
+FREE_KEYS: Final = 4096
+"""Keys of the records of a frame that cost no more than their colon."""
+NEW_KEY: Final = 24
+"""What each further one costs beside, in tokens, that is not among those after them yet."""
 
 # About what an entry of a table takes, with what hangs on it (tracemalloc over 10,000 of each, rounded up).
 CALL: Final = 2000

@@ -5,8 +5,8 @@ Promise: what one connection exports another cannot name. What the peer has forg
 
 from __future__ import annotations
 
-from .errors import Limit
-from .vow import Target, Vow
+from ..errors import Limit
+from ..vow import Target, Vow
 
 
 class Export:

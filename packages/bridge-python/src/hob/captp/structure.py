@@ -1,6 +1,7 @@
 """Looks at text before it is parsed.
 
-Promise: what passes has at most so many structural characters (`[ { , :` outside strings) and is nested at most so deep.
+Promise: what passes has at most so many structural characters (`[ { , :` outside strings; keys of records that are new count more, after
+the first thousands) and is nested at most so deep.
 Looking costs much less than parsing: text that has few enough of them, strings included, is not looked at twice.
 """
 
@@ -10,10 +11,11 @@ import json
 import re
 from typing import Final
 
-from .errors import Violation
-from .limits import Limits
+from ..errors import Violation
+from .limits import FREE_KEYS, NEW_KEY, Limits
 
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_STRING_AND_COLON: Final = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*"?)[ \t\r\n]*(:?)', re.DOTALL)
 _NO_BRACKET: Final = re.compile(r"[^\[\]{}]+")
 
 
@@ -33,11 +35,11 @@ def check(text: str, limits: Limits) -> None:
     # The frame, its operation and the list of arguments are levels of their own, as are records that stand for what JSON lacks.
     deepest = limits.depth * 2 + 8
     opened = text.count("[") + text.count("{")
-    if opened <= deepest and opened + text.count(",") + text.count(":") <= limits.tokens:
+    if opened <= deepest and has_room(text, limits):
         return
-    bare = _STRING.sub("", text)
-    if bare.count("[") + bare.count("{") + bare.count(",") + bare.count(":") > limits.tokens:
+    if not has_room(text, limits):
         raise Violation(f"a frame may have {limits.tokens} tokens: send less at a time")
+    bare = _STRING.sub("", text)
     level = 0
     for letter in _NO_BRACKET.sub("", bare):
         if letter in "[{":
@@ -46,6 +48,23 @@ def check(text: str, limits: Limits) -> None:
                 raise Violation(f"a frame may be nested {limits.depth} deep: send it flatter")
         else:
             level -= 1
+
+
+def has_room(text: str, limits: Limits) -> bool:
+    """Whether it has as few tokens as a frame may have."""
+    keys = text.count(":")
+    if keys <= FREE_KEYS and text.count("[") + text.count("{") + text.count(",") + keys <= limits.tokens:
+        return True
+    bare = _STRING.sub("", text)
+    keys = bare.count(":")
+    tokens = bare.count("[") + bare.count("{") + bare.count(",") + keys
+    if tokens > limits.tokens:
+        return False
+    if keys <= FREE_KEYS or tokens + (keys - FREE_KEYS) * NEW_KEY <= limits.tokens:
+        return True
+    # Records of the same kind have the same keys: those are cheap.
+    named = [string for string, colon in _STRING_AND_COLON.findall(text) if colon]
+    return tokens + len(set(named[FREE_KEYS:])) * NEW_KEY <= limits.tokens
 
 
 def parse(text: str, limits: Limits) -> object:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .data import undefined
-from .far import Near
+from ..data import undefined
+from ..far import Near
 from .remote import Remote
-from .vow import FLUSH, Answer, Message, Target, Vow, target_of
+from ..vow import FLUSH, Answer, Message, Target, Vow, target_of
 
 
 class Arrival:

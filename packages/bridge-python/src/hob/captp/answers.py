@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final, Protocol
 
-from .errors import NotCallable
-from .reference import Promise
+from ..errors import NotCallable
+from ..reference import Promise
 from .values import copied
-from .vow import Message, Target, Vow, target_of, to_data, vow_of
+from ..vow import Message, Target, Vow, target_of, to_data, vow_of
 
 
 class Answering(Protocol):
@@ -24,7 +24,7 @@ class Answering(Protocol):
 
 
 class PeersQuestion:
-    __slots__ = ("_path", "_session", "_state", "_value", "gone", "number", "running", "told", "weight")
+    __slots__ = ("_path", "_session", "_state", "_value", "gone", "number", "of_stream", "running", "told", "weight")
 
     def __init__(self, session: Answering, number: int, weight: int) -> None:
         self._session = session
@@ -36,6 +36,8 @@ class PeersQuestion:
         self.gone = False
         # The task that works for it.
         self.running: asyncio.Task[Any] | None = None
+        # The call itself, where it is one of a stream's.
+        self.of_stream: Message | None = None
         self._state = "pending"
         self._value: object = None
         # Where calls on it can go before it is there.
@@ -71,11 +73,11 @@ class PeersQuestion:
         elif self._state == "pending":
             self._path = path
 
-    def hold(self) -> None:
+    def hold(self, becoming: Vow | None = None) -> None:
         """They may not any more: what comes waits until it is settled."""
         self._path = None
         if self._state == "vow":
-            self._vow().hold()
+            self._vow().hold(becoming)
 
     def _vow(self) -> Vow:
         assert isinstance(self._value, Vow)
@@ -132,6 +134,11 @@ class PeersQuestion:
         if self._state == "fulfilled":
             return target_of(self._value)
         return self.as_vow() if self._state == "pending" else None
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether it is a list or a record: whoever gets it gets one of his own."""
+        return self._state == "fulfilled" and isinstance(self._value, (list, dict))
 
     def as_value(self) -> object:
         """As an argument of another call."""

@@ -10,13 +10,23 @@ from __future__ import annotations
 import math
 from typing import Any, Final, Literal, Protocol, TypeGuard
 
-from .data import LARGEST, BigInt, Symbol, undefined
-from .errors import CODE, LONGEST, NAMELESS, CapError, Invalid, Limit, Violation, inward
+from ..data import LARGEST, BigInt, Symbol, undefined
+from ..errors import CODE, LONGEST, NAMELESS, CapError, Invalid, Limit, Violation, inward
+from ..reference import Promise, Ref, target_of
 from .limits import Limits
-from .reference import Promise, Ref
 
 Kind = Literal["object", "promise", "yours", "answer"]
 Slot = tuple[Kind, int]
+
+# About what a record or a list takes in memory, and a part of one with what it is (sys.getsizeof over data as JSON makes it).
+CONTAINER: Final = 72
+ITEM: Final = 40
+
+
+def width(text: str) -> int:
+    """Bytes of a string in memory: one letter beyond ASCII can make all of them take four."""
+    return len(text) if text.isascii() else 40 + 4 * len(text)
+
 
 SPECIAL: Final = 16
 """Letters of a value that JSON lacks, at least."""
@@ -47,7 +57,7 @@ def outward(error: BaseException, slots: Slots) -> tuple[str, str]:
 class Outgoing:
     """What the values of one operation need beside their text: bytes, in order."""
 
-    __slots__ = ("_depth", "_left", "_slots", "length", "parts")
+    __slots__ = ("_depth", "_left", "_slots", "length", "parts", "weight")
 
     def __init__(self, slots: Slots, limits: Limits) -> None:
         self._slots = slots
@@ -55,6 +65,8 @@ class Outgoing:
         self._depth = limits.depth
         self.parts: list[bytes] = []
         self.length = 0
+        self.weight = 0
+        """About what the values take in memory, without their bytes."""
 
     def _take(self, letters: int) -> None:
         self._left -= letters
@@ -66,6 +78,7 @@ class Outgoing:
         kind = type(value)
         if kind is str:
             self._take(len(value) + 1)  # type: ignore[arg-type]
+            self.weight += width(value)  # type: ignore[arg-type]
             return value
         self._take(1)
         if value is None or kind is bool:
@@ -133,6 +146,7 @@ class Outgoing:
     def _list(self, value: list[object] | tuple[object, ...], depth: int) -> object:
         if depth >= self._depth:
             raise Invalid(f"data is deeper than {self._depth}")
+        self.weight += CONTAINER + ITEM * len(value)
         encode = self.encode
         return [encode(item, depth + 1) for item in value]
 
@@ -140,6 +154,7 @@ class Outgoing:
         if depth >= self._depth:
             raise Invalid(f"data is deeper than {self._depth}")
         made: dict[str, object] = {}
+        self.weight += CONTAINER + ITEM * 2 * len(value)
         for key, item in value.items():
             if not isinstance(key, str):
                 raise Invalid("the keys of a record are strings")
@@ -148,13 +163,12 @@ class Outgoing:
             if key == "then" and is_callable(item):
                 raise Invalid('a record with a callable "then" would pass for a promise')
             self._take(len(key))
+            self.weight += width(key)
             made[f"@{key}" if key[:1] == "@" else key] = self.encode(item, depth + 1)
         return made
 
 
 def is_callable(value: object) -> bool:
-    from .reference import target_of
-
     return type(value) is Ref or target_of(value) is not None
 
 
@@ -247,8 +261,6 @@ def malformed(kind: object) -> Violation:
 
 _ODD: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
 _REFERENCES: Final = frozenset({"object", "promise", "yours", "answer"})
-CONTAINER: Final = 72
-ITEM: Final = 40
 
 
 class Decoder:
@@ -270,7 +282,7 @@ class Decoder:
     def value(self, json: Any, depth: int = 0) -> object:
         kind = type(json)
         if kind is str:
-            self.weight += len(json)
+            self.weight += width(json)
             return json
         if kind is int:
             if -LARGEST <= json <= LARGEST:
@@ -300,7 +312,7 @@ class Decoder:
         for key, item in json.items():
             if key == "__proto__":
                 raise Invalid('a record cannot have a key "__proto__"')
-            self.weight += len(key)
+            self.weight += width(key)
             value = self.value(item, depth + 1)
             if key[:1] == "@":
                 if key[1:2] != "@":
@@ -328,7 +340,7 @@ class Decoder:
             self._errors += 1
             if self._errors > self._limits.errors:
                 raise Invalid(f"a frame may hold {self._limits.errors} errors")
-            self.weight += 500 + len(message)
+            self.weight += 500 + width(message)
             return inward(code, message)
         if isinstance(kind, str) and kind in _REFERENCES:
             self._exactly(json, 2)

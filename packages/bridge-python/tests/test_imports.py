@@ -1,0 +1,86 @@
+"""Imports go one way, as those of the other packages do: what runs below knows nothing of what runs above."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SRC = Path(__file__).parents[1] / "src" / "hob"
+LAYERS = [
+    {"data", "errors"},
+    {"vow"},
+    {"reference"},
+    {"far"},
+    {"streams", "terms"},
+    {"captp"},
+    {"websocket"},
+    {"sessions"},
+    {"granter", "tools"},
+    {"sync"},
+    {"approvals"},
+]
+"""From below. What is not here may use all of these: it is used by none of them."""
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Modules of ours that it needs when it runs, as dotted names below `hob`; also those that it imports late."""
+    inside = file.relative_to(SRC).with_suffix("").parts
+    tree = ast.parse(file.read_text())
+    skipped = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or node.level == 0 or id(node) in skipped:
+            continue
+        folder = inside[: len(inside) - node.level]
+        for name in [node.module] if node.module else [alias.name for alias in node.names]:
+            yield ".".join([*folder, *name.split(".")])
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for file in SRC.rglob("*.py"):
+        parts = file.relative_to(SRC).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def test_no_module_imports_what_is_above_it() -> None:
+    level = {name: at for at, names in enumerate(LAYERS) for name in names}
+    wrong = []
+    for module, file in modules().items():
+        mine = level.get(module.split(".")[0])
+        if module == "" or mine is None:
+            continue
+        for other in imported(file):
+            theirs = level.get(other.split(".")[0])
+            if theirs is None or theirs > mine or (theirs == mine and other.split(".")[0] != module.split(".")[0]):
+                wrong.append(f"{module} imports {other}")
+    assert wrong == []
+    assert {name for names in LAYERS for name in names} <= {module.split(".")[0] for module in modules()}
+
+
+def test_no_import_goes_round() -> None:
+    graph = {module: set(imported(file)) & modules().keys() for module, file in modules().items() if module}
+    done: set[str] = set()
+
+    def visit(module: str, way: tuple[str, ...]) -> None:
+        assert module not in way, " -> ".join((*way, module))
+        if module not in done:
+            for other in graph.get(module, ()):
+                visit(other, (*way, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def test_each_file_says_what_it_is_for_and_is_short() -> None:
+    for module, file in modules().items():
+        text = file.read_text()
+        assert ast.get_docstring(ast.parse(text)), f"{module} does not say what it is for"
+        assert text.count("\n") <= 420, f"{module} has {text.count(chr(10))} lines: one idea per file"
