@@ -15,7 +15,7 @@ import pytest
 
 HERE = Path(__file__).parent
 ROWS: list[tuple[str, str, str, str, str]] = [
-    ("embargo", "captp/waiting.py", "return not (isinstance(target, Remote) and target.exit is self)", "return False", "test_wire.py"),
+    ("embargo", "captp/waiting.py", "return not (isinstance(target, Remote) and target.exit is self._exit)", "return False", "test_wire.py"),
     ("flush", "captp/flush.py", "return target.post(Message(FLUSH, [], answer))", "return answer.fulfil(undefined)", "test_wire.py"),
     ("mentions", "captp/exports.py", "if known.mentions > 0:", "if False:", "test_wire.py"),
     ("drop", "captp/speech.py", "self._drops += (number, mentions)", "pass", "test_peer.py"),
