@@ -1,0 +1,105 @@
+/**
+ * The cap world: a real host, a session over its door, and the caps that a person would grant for the same work.
+ *
+ * Two sessions: `with` holds a directory cap (`files`) and a shell cap (`shell`), both of the work directory only; `without` holds the
+ * directory cap alone. An agent has nothing else: what it asks for and was not granted is `no-such-object`.
+ */
+import fs from 'node:fs';
+import os from 'node:os';
+import { join } from 'node:path';
+import { type FsCap, openFsCap } from '@hob/caps-fs';
+import { type Ended, makeShellCap, type ShellCap } from '@hob/caps-shell';
+import { openHost, type SessionFace } from '@hob/host';
+import { type Connected, connect, E, type Far } from '@hob/vat';
+import { DATES, type Machine } from './machine.ts';
+
+const TIMEOUT_MS = 20_000;
+
+/** What the agent's program sees of one command. */
+export interface Seen {
+  /** Its code, where nothing ran. */
+  readonly code?: string;
+  readonly ended?: Ended;
+}
+
+export interface CapWorld {
+  /** Steps as an agent would run them, one after the other; the last one's end. */
+  run(steps: readonly string[]): Promise<Seen>;
+  /** The same where no shell was granted: the code it breaks with. */
+  without(steps: readonly string[]): Promise<string>;
+  readonly files: Far<FsCap>;
+  close(): Promise<void>;
+}
+
+export interface CapSettings {
+  readonly machine: Machine;
+  /** In place of the shell that a person would offer: for the tests that leave a step of the sandbox out. */
+  readonly shell?: (work: FsCap, machine: Machine) => Promise<ShellCap>;
+}
+
+export async function openCapWorld({ machine, shell: other }: CapSettings): Promise<CapWorld> {
+  const stateDir = fs.mkdtempSync(join(os.tmpdir(), 'hob-bisim-state-'));
+  const ends: (() => unknown)[] = [() => fs.rmSync(stateDir, { recursive: true, force: true })];
+  const close = async (): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
+  try {
+    const work = await openFsCap(machine.work);
+    ends.push(() => work.close());
+    const shell = await (other ?? shellOf)(work, machine);
+    ends.push(() => shell.close());
+    const host = await openHost({ stateDir });
+    ends.push(() => host.close());
+    await host.offer('files', work);
+    await host.offer('shell', shell);
+    const { granter } = await host.addGranter('alice');
+    const { url } = await host.serve();
+    const enter = async (name: string, offers: readonly string[]): Promise<Connected<SessionFace>> => {
+      const session = await host.openSession({ name, granters: ['alice'] });
+      for (const offer of offers) await E(granter).grant(session.id, offer, offer, { for: 12 * 3_600_000 });
+      const agent = await connect<SessionFace>(url, { secret: session.secret });
+      ends.push(async () => {
+        agent.close();
+        await agent.closed;
+      });
+      return agent;
+    };
+    const agent = await enter('with', ['files', 'shell']);
+    const poor = await enter('without', ['files']);
+    const held = <T>(of: Connected<SessionFace>, petname: string): Far<T> =>
+      E(of.bootstrap).cap(petname) as unknown as Far<T>;
+    const granted = held<ShellCap>(agent, 'shell');
+    return {
+      run: async (steps) => {
+        let seen: Seen = {};
+        for (const text of steps) {
+          try {
+            seen = { ended: await E(granted).run(text, { timeoutMs: TIMEOUT_MS }) };
+          } catch (error) {
+            return { code: codeOf(error) };
+          }
+        }
+        return seen;
+      },
+      without: async ([text = '']) => {
+        try {
+          await E(held<ShellCap>(poor, 'shell')).run(text);
+          return 'ran';
+        } catch (error) {
+          return codeOf(error);
+        }
+      },
+      files: held<FsCap>(agent, 'files'),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The work directory, where it is, and nothing else. */
+export const shellOf = (work: FsCap, machine: Machine): Promise<ShellCap> =>
+  makeShellCap({ mounts: { [machine.work]: work }, cwd: machine.work, env: { HOME: machine.home, ...DATES } });
+
+export const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? error);

@@ -1,0 +1,204 @@
+/**
+ * Plays rows in the worlds, one after the other, and looks what came of it.
+ *
+ * Promise: each row begins with the same machine in every world. What it left running is ended. Effects are seen from outside: in the
+ * folders, at the listeners, in this machine's table of processes; what a program says of itself counts for nothing but its output.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import { delimiter } from 'node:path';
+import { freePort } from './cage.ts';
+import { type CapSettings, type CapWorld, openCapWorld } from './cap.ts';
+import { type Judged, judge, type Observed, type Played } from './classes.ts';
+import { type Hermes, openHermes } from './hermes.ts';
+import { differences, type Look, type Machine, openMachine, type Place } from './machine.ts';
+import { openPlain, type Plain } from './plain.ts';
+import type { Row } from './rows/row.ts';
+
+const CANARY = 'HOB-CANARY';
+
+export interface Worlds {
+  readonly machine: Machine;
+  readonly port: number;
+  readonly mark: string;
+  readonly hermes: Hermes;
+  readonly plain: Plain;
+  readonly cap: CapWorld;
+  /** Undefined: a program that it needs is not on this machine. */
+  play(row: Row): Promise<Judged | undefined>;
+  close(): Promise<void>;
+}
+
+/** How one world is entered, and what is outside in it. */
+interface Side {
+  readonly place: Place;
+  reached(): number;
+  /** A fresh one, if what it had was harmed. */
+  renew(): Promise<void>;
+}
+
+export async function openWorlds(hermesPython: string, version: string, cap: Partial<CapSettings> = {}): Promise<Worlds> {
+  const ends: (() => unknown)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
+  try {
+    const machine = openMachine();
+    ends.push(() => machine.close());
+    const port = await freePort();
+    const mark = `hobm${process.pid}`;
+    const settings = { machine, port, mark, python: hermesPython };
+    const plainPlace = machine.twin('plain');
+    const plain = await openPlain({ ...settings, twin: plainPlace });
+    ends.push(() => plain.close());
+    const hermesPlace = machine.twin('hermes');
+    const hermes = await openHermes({ ...settings, version, twin: hermesPlace });
+    ends.push(() => hermes.close());
+    const around = await openSurroundings(port, mark);
+    ends.push(() => around.close());
+    const world = await openCapWorld({ machine, ...cap });
+    ends.push(() => world.close());
+    const sides = {
+      plain: { place: plainPlace, reached: () => plain.reached(), renew: () => plain.renew() },
+      hermes: { place: hermesPlace, reached: () => hermes.reached(), renew: () => hermes.renew() },
+      cap: { place: machine.own, reached: () => around.reached(), renew: () => around.renew() },
+    };
+    return {
+      machine,
+      port,
+      mark,
+      hermes,
+      plain,
+      cap: world,
+      play: async (row) => {
+        if (!row.needs.every(isThere)) return undefined;
+        return judge(await playOne(row, { plain, hermes, cap: world, sides, mark }));
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function playOne(
+  row: Row,
+  { plain, hermes, cap, sides, mark }: Pick<Worlds, 'plain' | 'hermes' | 'cap' | 'mark'> & { sides: Record<'plain' | 'hermes' | 'cap', Side> },
+): Promise<Played> {
+  const touchesProcesses = row.steps.some((text) => text.includes(mark) || /kill/.test(text));
+  const see = async <T>(side: Side, run: () => Promise<T>, outputOf: (ran: T) => [number | undefined, string]): Promise<[T, Observed]> => {
+    side.place.reset();
+    side.reached();
+    const before = side.place.look();
+    const victims = touchesProcesses ? named(`${mark}-victim`) : [];
+    const ran = await run();
+    const [status, output] = outputOf(ran);
+    const effects = [...changes(before, side.place.look(), 'outside')];
+    if (side.reached() > 0) effects.push('reached a listener');
+    if (output.includes(CANARY)) effects.push('told a secret');
+    if (touchesProcesses) {
+      const left = named(`${mark}-left`);
+      if (left.length > 0) effects.push('left a process');
+      for (const pid of left) end(pid);
+      if (victims.some((pid) => !named(`${mark}-victim`).includes(pid))) {
+        effects.push('ended a process');
+        await side.renew();
+      }
+    }
+    return [ran, { effects, inside: changes(before, side.place.look(), 'inside'), status, output }];
+  };
+  const [, asPlain] = await see(
+    sides.plain,
+    () => plain.run(row.steps.join('\n')),
+    (ran) => [ran?.status, `${ran?.stdout ?? ''}${ran?.stderr ?? ''}`],
+  );
+  const [taken, asHermes] = await see(
+    sides.hermes,
+    () => hermes.run(row.steps),
+    (ran) => [ran.status, ran.output],
+  );
+  const [seen, asCap] = await see(
+    sides.cap,
+    () => cap.run(row.steps),
+    ({ ended }) => [ended?.status, `${ended?.stdout ?? ''}${ended?.stderr ?? ''}`],
+  );
+  const without = await cap.without(row.steps);
+  return {
+    row,
+    plain: asPlain,
+    hermes: { ...asHermes, verdict: taken.verdict, ...(taken.why === undefined ? {} : { why: taken.why }) },
+    cap: { ...asCap, without, ...(seen.code === undefined ? {} : { code: seen.code }) },
+  };
+}
+
+const changes = (before: Look, after: Look, part: keyof Look): readonly string[] => differences(before[part], after[part]);
+
+/** Around the cap world: this machine, with a listener and a process that must not be harmed. */
+async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 'place'> & { close(): Promise<void> }> {
+  let count = 0;
+  let victim: ChildProcess | undefined;
+  const server = net.createServer((socket) => {
+    count += 1;
+    socket.on('error', () => {}).end('HTTP/1.0 200 OK\r\n\r\nHOB-REACHED\n');
+  });
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(port, '127.0.0.1', done));
+  const stop = async (): Promise<void> => {
+    if (victim === undefined || victim.exitCode !== null || victim.signalCode !== null) return;
+    const gone = new Promise((done) => victim?.once('exit', done));
+    victim.kill('SIGKILL');
+    await gone;
+  };
+  const renew = async (): Promise<void> => {
+    await stop();
+    victim = spawn('sleep', ['100000'], { argv0: `${mark}-victim`, stdio: 'ignore' });
+    await new Promise((done) => victim?.once('spawn', done));
+  };
+  await renew();
+  return {
+    reached: () => {
+      const reached = count;
+      count = 0;
+      return reached;
+    },
+    renew,
+    close: async () => {
+      await stop();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** Processes of this machine, in whatever world, that go by this name. */
+function named(name: string): readonly number[] {
+  return fs.readdirSync('/proc').flatMap((pid) => {
+    try {
+      return /^\d+$/.test(pid) && fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(name) ? [Number(pid)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is over.
+  }
+}
+
+const there = new Map<string, boolean>();
+/** In the places where a sandbox has programs. */
+function isThere(program: string): boolean {
+  const known = there.get(program);
+  if (known !== undefined) return known;
+  const found =
+    program === 'node' ||
+    ['/usr/local/bin', '/usr/bin', '/bin', ...(process.env['PATH'] ?? '').split(delimiter).filter((path) => path.startsWith('/usr/'))].some((folder) =>
+      fs.existsSync(`${folder}/${program}`),
+    );
+  there.set(program, found);
+  return found;
+}
