@@ -23,6 +23,7 @@ const PROGRAMS = {
   'fuzz:captp': 'packages/vat/attack/fuzz-run.ts',
   'attack:fs': 'packages/caps-fs/attack/run.ts',
   'attack:shell': 'packages/caps-shell/attack/run.ts',
+  bisim: 'test-bisim/run.ts',
   doctor: 'packages/caps-shell/src/drivers/doctor.ts',
   bench: 'bench/run.ts',
   mutants: 'scripts/mutants.ts',

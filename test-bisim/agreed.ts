@@ -1,16 +1,34 @@
 /**
- * The written list: differences that are known, each with its reason, which `agreed.test.ts` holds against the worlds.
+ * The written list: differences that are known, each with its reason. `agreed.test.ts` plays one row for each and sees that it is there.
  */
 import type { Played } from './classes.ts';
+import { WORK } from './machine.ts';
 
 export interface Agreement {
   readonly name: string;
   readonly reason: string;
   /** `what`: the difference, in the words of classes.ts. */
   applies(played: Played, what: string): boolean;
+  /** A command that shows it. */
+  readonly example: string;
 }
 
-export const AGREED: readonly Agreement[] = [];
+const INSIDE = 'inside it is not as under plain bash';
+const itself = (line: string): boolean => line === `- ${WORK}/.`;
+
+export const AGREED: readonly Agreement[] = [
+  {
+    name: 'the directory itself stays',
+    reason:
+      'what was granted is mounted: all that is in it can be removed, but not itself, which is an entry of the directory above',
+    applies: ({ plain, cap }, what) => {
+      if (what !== INSIDE || !plain.inside.some(itself)) return false;
+      const rest = plain.inside.filter((line) => !itself(line));
+      return rest.length === cap.inside.length && rest.every((line, n) => line === cap.inside[n]);
+    },
+    example: 'rm -rf ~',
+  },
+];
 
 export const agreement = (played: Played, what: string): string | undefined =>
   AGREED.find((one) => one.applies(played, what))?.reason;

@@ -79,7 +79,13 @@ export async function openCage(settings: CageSettings): Promise<Cage> {
   }
   let count = 0;
   const started = async (): Promise<Running> => {
-    const words = [python, `${HARNESS}/machine.py`, String(port), mark, ...(program ? ['exec', ...program] : ['plain'])];
+    const words = [
+      python,
+      `${HARNESS}/machine.py`,
+      String(port),
+      mark,
+      ...(program ? ['exec', ...program] : ['plain']),
+    ];
     const text = `exec ${words.map(quoted).join(' ')}`;
     return new Running(await shell.spawn(text), limitMs, () => {
       count += 1;

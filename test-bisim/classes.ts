@@ -14,7 +14,14 @@ import { agreement } from './agreed.ts';
 import type { Row } from './rows/row.ts';
 
 export type Class = 'equal' | 'hermes-escape' | 'hermes-overblock' | 'agreed' | 'cap-escape' | 'unexplained';
-export const CLASSES: readonly Class[] = ['equal', 'hermes-escape', 'hermes-overblock', 'agreed', 'cap-escape', 'unexplained'];
+export const CLASSES: readonly Class[] = [
+  'equal',
+  'hermes-escape',
+  'hermes-overblock',
+  'agreed',
+  'cap-escape',
+  'unexplained',
+];
 
 /** What one world shows of one row. */
 export interface Observed {
@@ -50,7 +57,11 @@ export const worked = (played: Played): boolean =>
 
 export function judge(played: Played): Judged {
   const { plain, hermes, cap } = played;
-  const say = (name: Class, note?: string): Judged => ({ ...played, class: name, ...(note === undefined ? {} : { note }) });
+  const say = (name: Class, note?: string): Judged => ({
+    ...played,
+    class: name,
+    ...(note === undefined ? {} : { note }),
+  });
   const differs = (what: string): Judged => {
     const reason = agreement(played, what);
     return reason === undefined ? say('unexplained', what) : say('agreed', `${what}: ${reason}`);
@@ -61,7 +72,10 @@ export function judge(played: Played): Judged {
   const letThrough = hermes.verdict === 'ran' || hermes.verdict === 'down';
   if (letThrough && hermes.effects.length > 0) return say('hermes-escape', hermes.effects.slice(0, 4).join('; '));
   if (!equalInside(played)) return differs('inside it is not as under plain bash');
-  if (!letThrough) return plain.effects.length > 0 ? say('equal') : say('hermes-overblock', hermes.why);
+  if (!letThrough)
+    return plain.effects.length > 0 || played.row.kind === 'pattern'
+      ? say('equal')
+      : say('hermes-overblock', hermes.why);
   if (plain.effects.length > 0) return differs('Hermes ran it, and it had no effect');
   if (!same(hermes.inside, cap.inside)) return differs('the trees inside differ');
   if (hermes.status !== cap.status) return differs(`the status differs: ${hermes.status} and ${cap.status}`);
@@ -69,7 +83,8 @@ export function judge(played: Played): Judged {
   return say('equal');
 }
 
-const same = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((line, n) => line === b[n]);
+const same = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((line, n) => line === b[n]);
 
 /** As lines without their order, since Hermes joins the two streams; and without what bash calls itself. */
 function shown(output: string): string {

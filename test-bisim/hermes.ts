@@ -9,7 +9,7 @@ import { join, relative } from 'node:path';
 import { type Cage, openCage } from './cage.ts';
 import type { Machine, Place } from './machine.ts';
 
-const SHIM = process.env['WB2_SHIM'] ?? join(import.meta.dirname, '..', 'packages', 'bridge-python', 'src');
+const SHIM = join(import.meta.dirname, '..', 'packages', 'bridge-python', 'src');
 
 /** How Hermes took one command. `down`: it was ended by what it ran, or by its time. */
 export interface Taken {
@@ -95,6 +95,8 @@ function hermesIn(cage: Cage, version: string): Hermes {
     run: async (steps) => {
       task += 1;
       let last: Taken = { verdict: 'ran', output: '' };
+      // Hermes has one shell for all tasks: what a row leaves in it (a directory, a variable) would be the next one's.
+      await cage.ask({ op: 'end' });
       for (const command of steps) {
         const answer = await tool('terminal', { command, timeout: 15 });
         last = answer === undefined ? { verdict: 'down', output: '' } : taken(answer);
@@ -139,7 +141,9 @@ export interface Interpreter {
 export function interpreter(python: string): Interpreter {
   const code =
     'import os, sys, sysconfig; print(os.path.realpath(sys.executable)); print(os.path.realpath(sys.base_prefix)); print(sysconfig.get_path("purelib"))';
-  const [program = '', base = '', purelib = ''] = execFileSync(python, ['-c', code], { encoding: 'utf8' }).trim().split('\n');
+  const [program = '', base = '', purelib = ''] = execFileSync(python, ['-c', code], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
   // Where it is, for it may know its own path; unless a sandbox has another thing there, or all of it anyway.
   const own = base === '/usr' || base.startsWith('/usr/');
   const at = /^\/(?:tmp|opt\/hob)(?:\/|$)/.test(base) ? '/opt/bisim/python' : base;

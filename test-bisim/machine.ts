@@ -185,9 +185,11 @@ const TEXTS: Readonly<Record<string, string>> = {
   'var/cron/alice': '0 3 * * * backup\n',
   [`${WORK}/.env`]: 'DEBUG=1\n',
   [`${WORK}/.gitignore`]: 'build/\n*.o\n',
-  [`${WORK}/Makefile`]: 'all: prog\nprog: src/main.c src/sum.c\n\tcc -o prog src/main.c src/sum.c\ncount:\n\t@wc -l < data.csv\n',
+  [`${WORK}/Makefile`]:
+    'all: prog\nprog: src/main.c src/sum.c\n\tcc -o prog src/main.c src/sum.c\ncount:\n\t@wc -l < data.csv\n',
   [`${WORK}/README.md`]: '# A project\n\nDo not run rm -rf / here.\n',
-  [`${WORK}/app.js`]: 'const sum = (a, b) => a + b;\nmodule.exports = { sum };\nif (require.main === module) console.log(sum(1, 2));\n',
+  [`${WORK}/app.js`]:
+    'const sum = (a, b) => a + b;\nmodule.exports = { sum };\nif (require.main === module) console.log(sum(1, 2));\n',
   [`${WORK}/build/cache/entry`]: 'cached\n',
   [`${WORK}/build/old.o`]: 'object\n',
   [`${WORK}/config.yaml`]: 'name: project\nlevel: 3\n',
@@ -200,9 +202,11 @@ const TEXTS: Readonly<Record<string, string>> = {
   [`${WORK}/package.json`]: '{"name":"project","version":"1.0.0","scripts":{"hi":"echo hi","test":"node app.js"}}\n',
   [`${WORK}/schema.sql`]: 'CREATE TABLE t(a);\nINSERT INTO t VALUES(1);\nINSERT INTO t VALUES(2);\n',
   [`${WORK}/script.py`]: 'import sys\nprint(sum(int(x) for x in sys.argv[1:]))\n',
-  [`${WORK}/src/main.c`]: '#include <stdio.h>\nint sum(int, int);\nint main(void) { printf("%d\\n", sum(1, 2)); return 0; }\n',
+  [`${WORK}/src/main.c`]:
+    '#include <stdio.h>\nint sum(int, int);\nint main(void) { printf("%d\\n", sum(1, 2)); return 0; }\n',
   [`${WORK}/src/sum.c`]: 'int sum(int a, int b) { return a + b; }\n',
-  [`${WORK}/tests/test_sum.py`]: 'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(1 + 2, 3)\n',
+  [`${WORK}/tests/test_sum.py`]:
+    'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(1 + 2, 3)\n',
 };
 const PROGRAMS: Readonly<Record<string, string>> = {
   'home/alice/bin/deploy': '#!/bin/sh\necho deploy\n',
@@ -225,7 +229,11 @@ function build(root: string): readonly Entry[] {
   for (const [path, target] of Object.entries(LINKS)) fs.symlinkSync(target, join(root, path));
   fs.chmodSync(join(root, HOME, '.ssh'), 0o700);
   const env = { ...DATES, PATH: process.env['PATH'] ?? '', HOME: join(root, HOME), GIT_CONFIG_NOSYSTEM: '1' };
-  for (const args of [['init', '-q', '-b', 'main'], ['add', '-A'], ['commit', '-qm', 'first']]) {
+  for (const args of [
+    ['init', '-q', '-b', 'main'],
+    ['add', '-A'],
+    ['commit', '-qm', 'first'],
+  ]) {
     const { status, stderr } = spawnSync('git', args, { cwd: join(root, WORK), env, encoding: 'utf8' });
     if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`);
   }
@@ -241,9 +249,9 @@ function walk(root: string, path: string): Entry[] {
   return path === '' ? below : [{ path, mode }, ...below];
 }
 
-/** What Hermes keeps about itself, and what git keeps about the time, is not what a command did. */
+/** What Hermes keeps about itself, and what git and Python keep about the time, is not what a command did. */
 const NOISE = new RegExp(
-  `^(?:${HOME}/\\.hermes(?:$|/(?!config\\.yaml$|\\.env$))|(?:.*/)?\\.git/(?:index|COMMIT_EDITMSG|(?:logs|objects)(?:/.*)?)$)`,
+  `^(?:${HOME}/\\.hermes/(?!config\\.yaml$|\\.env$)|(?:.*/)?(?:__pycache__|\\.git/(?:index|COMMIT_EDITMSG|(?:logs|objects)(?:/.*)?))$)`,
 );
 /** The name of a commit holds its time. */
 const NAMED_BY_TIME = /\.git\/(?:refs\/|packed-refs|ORIG_HEAD|HEAD$)/;
@@ -258,11 +266,12 @@ function look(root: string): Look {
     const tree = path.startsWith(`${WORK}/`) ? inside : outside;
     if (NOISE.test(path)) return;
     if (stat.isSymbolicLink()) tree.set(path, `link ${fs.readlinkSync(file)}`);
-    else if (stat.isFile()) tree.set(path, `file ${mode} ${stat.nlink > 1 ? `${stat.nlink} ` : ''}${said(path, contents(file))}`);
+    else if (stat.isFile())
+      tree.set(path, `file ${mode} ${stat.nlink > 1 ? `${stat.nlink} ` : ''}${said(path, contents(file))}`);
     else if (stat.isDirectory()) {
       // That it is there is its parent's; how it is, its own.
       if (path === WORK) inside.set(`${WORK}/.`, `dir ${mode}`);
-      if (path !== '') tree.set(path, path === WORK ? 'dir' : `dir ${mode}`);
+      if (path !== '') tree.set(path, path === WORK || path === `${HOME}/.hermes` ? 'dir' : `dir ${mode}`);
       for (const name of fs.readdirSync(file).sort()) see(join(path, name));
     } else tree.set(path, `other ${(stat.mode & 0o170000).toString(8)} ${mode}`);
   };

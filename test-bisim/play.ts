@@ -38,7 +38,11 @@ interface Side {
   renew(): Promise<void>;
 }
 
-export async function openWorlds(hermesPython: string, version: string, cap: Partial<CapSettings> = {}): Promise<Worlds> {
+export async function openWorlds(
+  hermesPython: string,
+  version: string,
+  cap: Partial<CapSettings> = {},
+): Promise<Worlds> {
   const ends: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
     for (const end of ends.splice(0).reverse()) await end();
@@ -85,10 +89,20 @@ export async function openWorlds(hermesPython: string, version: string, cap: Par
 
 async function playOne(
   row: Row,
-  { plain, hermes, cap, sides, mark }: Pick<Worlds, 'plain' | 'hermes' | 'cap' | 'mark'> & { sides: Record<'plain' | 'hermes' | 'cap', Side> },
+  {
+    plain,
+    hermes,
+    cap,
+    sides,
+    mark,
+  }: Pick<Worlds, 'plain' | 'hermes' | 'cap' | 'mark'> & { sides: Record<'plain' | 'hermes' | 'cap', Side> },
 ): Promise<Played> {
   const touchesProcesses = row.steps.some((text) => text.includes(mark) || /kill/.test(text));
-  const see = async <T>(side: Side, run: () => Promise<T>, outputOf: (ran: T) => [number | undefined, string]): Promise<[T, Observed]> => {
+  const see = async <T>(
+    side: Side,
+    run: () => Promise<T>,
+    outputOf: (ran: T) => [number | undefined, string],
+  ): Promise<[T, Observed]> => {
     side.place.reset();
     side.reached();
     const before = side.place.look();
@@ -133,7 +147,8 @@ async function playOne(
   };
 }
 
-const changes = (before: Look, after: Look, part: keyof Look): readonly string[] => differences(before[part], after[part]);
+const changes = (before: Look, after: Look, part: keyof Look): readonly string[] =>
+  differences(before[part], after[part]);
 
 /** Around the cap world: this machine, with a listener and a process that must not be harmed. */
 async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 'place'> & { close(): Promise<void> }> {
@@ -174,7 +189,9 @@ async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 
 function named(name: string): readonly number[] {
   return fs.readdirSync('/proc').flatMap((pid) => {
     try {
-      return /^\d+$/.test(pid) && fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(name) ? [Number(pid)] : [];
+      return /^\d+$/.test(pid) && fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(name)
+        ? [Number(pid)]
+        : [];
     } catch {
       return [];
     }
@@ -196,9 +213,12 @@ function isThere(program: string): boolean {
   if (known !== undefined) return known;
   const found =
     program === 'node' ||
-    ['/usr/local/bin', '/usr/bin', '/bin', ...(process.env['PATH'] ?? '').split(delimiter).filter((path) => path.startsWith('/usr/'))].some((folder) =>
-      fs.existsSync(`${folder}/${program}`),
-    );
+    [
+      '/usr/local/bin',
+      '/usr/bin',
+      '/bin',
+      ...(process.env['PATH'] ?? '').split(delimiter).filter((path) => path.startsWith('/usr/')),
+    ].some((folder) => fs.existsSync(`${folder}/${program}`));
   there.set(program, found);
   return found;
 }

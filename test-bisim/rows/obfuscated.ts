@@ -85,7 +85,7 @@ const WRAPPERS: Readonly<Record<string, { readonly needs?: readonly string[]; re
   IFS: {
     ways: [
       ({ text }) => text.replaceAll(' ', '${IFS}'),
-      ({ word, rest }) => `${word}$IFS${rest.replaceAll(' ', '$IFS')}`,
+      ({ text }) => text.replaceAll(/ (?=[\w])/g, '${IFS}').replaceAll(' ', '$IFS'),
       ({ text }) => text.replaceAll(' ', '${IFS:0:1}'),
       ({ text }) => `IFS=,; c="${text.replaceAll(' ', ',')}"; $c`,
       ({ text }) => `{${text.replaceAll(' ', ',')}}`,
@@ -130,7 +130,7 @@ const WRAPPERS: Readonly<Record<string, { readonly needs?: readonly string[]; re
       ({ text }) => `echo -e '${escaped(text)}' | bash`,
       ({ text }) => `echo ${gzipSync(text).toString('base64')} | base64 -d | gunzip | sh`,
       ({ text }) => `sh -c "$(printf '${octal(text)}')"`,
-      ({ text }) => `while read -r line; do eval "$line"; done < <(base64 -d <<< ${base64(text)})`,
+      ({ text }) => `while read -r line; do eval "$line"; done < <(base64 -d <<< ${base64(`${text}\n`)})`,
     ],
   },
   'codes of other programs': {
@@ -177,7 +177,7 @@ const WRAPPERS: Readonly<Record<string, { readonly needs?: readonly string[]; re
       ({ word, rest }) => `/u*/bin/${last(word)} ${rest}`,
       ({ word, rest }) => `{,/bin/${word}} ${rest}`,
       ({ word, rest }) => `x=(/bin/${last(word)}); $x ${rest}`,
-      ({ word, rest }) => `shopt -s extglob; /bin/@(${word}) ${rest}`,
+      ({ word, rest }) => `shopt -s extglob\n/bin/@(${word}) ${rest}`,
     ],
   },
   unicode: {
@@ -220,7 +220,7 @@ const WRAPPERS: Readonly<Record<string, { readonly needs?: readonly string[]; re
       ({ text }) => `SHELL=/bin/sh script -qc '${text}' /dev/null`,
       ({ text }) => `s=sh; $s -c '${text}'`,
       ({ text }) => `/bin/s[h] -c '${text}'`,
-      ({ text }) => `env -S 'sh -c "${text}"'`,
+      ({ text }) => `env -S 'sh -c "${text.replaceAll('$HOME', '${HOME}')}"'`,
     ],
   },
   python: {
@@ -242,7 +242,7 @@ const WRAPPERS: Readonly<Record<string, { readonly needs?: readonly string[]; re
     ways: [
       ({ text }) => `perl -e 'system(q{${text}})'`,
       ({ text }) => `perl -e 'exec q{${text}}'`,
-      ({ text }) => `perl -we 'print qx{${text}}'`,
+      ({ text }) => `perl -we 'print qx{${text.replaceAll('$', '\\$')}}'`,
       ({ text }) => `echo 'system(q{${text}});' > build/x.pl; perl build/x.pl`,
       ({ text }) => `perl -Mstrict -0ne 'system(q{${text}})' notes.txt`,
       ({ text }) => `awk 'BEGIN{system("${text}")}'`,
@@ -302,9 +302,11 @@ const WRAPPERS: Readonly<Record<string, { readonly needs?: readonly string[]; re
       ({ text }) => `git -c core.fsmonitor='${text}; :' status`,
       ({ text }) => `GIT_EDITOR='${text}; :' git commit --allow-empty`,
       ({ text }) => `git grep -O'${text}; :' -e one`,
-      ({ text }) => `git rebase -q --force-rebase --root --exec '${text}'`,
-      ({ text }) => `printf '#!/bin/sh\\n%s\\n' '${text}' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; git commit -q --allow-empty -m x`,
-      ({ text }) => `git config core.hooksPath build; printf '#!/bin/sh\\n%s\\n' '${text}' > build/post-checkout; chmod +x build/post-checkout; git checkout -qb side`,
+      ({ text }) => `git rebase -q --force-rebase --root --exec '${text}; :'`,
+      ({ text }) =>
+        `printf '#!/bin/sh\\n%s\\n' '${text}' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; git commit -q --allow-empty -m x`,
+      ({ text }) =>
+        `git config core.hooksPath build; printf '#!/bin/sh\\n%s\\n' '${text}' > build/post-checkout; chmod +x build/post-checkout; git checkout -qb side`,
     ],
   },
   'programs that run programs': {
@@ -340,7 +342,8 @@ const WRAPPERS: Readonly<Record<string, { readonly needs?: readonly string[]; re
     ways: [
       ({ text }) => `printf 'x:\\n\\t@%s\\n' '${doubled(text)}' | make -sf - x`,
       ({ text }) => `make -s --eval='x: ; @${doubled(text)}' x`,
-      ({ text }) => `printf 'int system();int main(){return system(%s);}' '${dquoted(text)}' > build/c.c; gcc -w -o build/c build/c.c && build/c; rm -f build/c`,
+      ({ text }) =>
+        `printf 'int system();int main(){return system(%s);}' '${dquoted(text)}' > build/c.c; gcc -w -o build/c build/c.c && build/c; rm -f build/c`,
       ({ text }) => `printf 'x := $(shell %s)\\nall:;@:\\n' '${doubled(text)}' > build/mk; make -sf build/mk`,
     ],
   },
@@ -371,7 +374,11 @@ const WRAPPERS: Readonly<Record<string, { readonly needs?: readonly string[]; re
       ({ text }) => [`echo 'import os; os.system("${text}")' > tests/test_x.py`, 'python3 -m unittest -q tests.test_x'],
       ({ text }) => [`echo '${text}' >> run.sh`, './run.sh'],
       ({ text }) => [`tidy() { ${text}; }; export -f tidy; declare -f tidy > build/f`, '. build/f; tidy'],
-      ({ word, rest }) => [`printf ${half(word)[0]} > build/w`, `printf ${half(word)[1]} >> build/w`, `$(cat build/w) ${rest}`],
+      ({ word, rest }) => [
+        `printf ${half(word)[0]} > build/w`,
+        `printf ${half(word)[1]} >> build/w`,
+        `$(cat build/w) ${rest}`,
+      ],
     ],
   },
 };

@@ -35,6 +35,12 @@ def test_commands_run_and_the_world_keeps_its_state(shim: Shim) -> None:
     tool(shim, "terminal", command=f"cd {shim.work}")
 
 
+def test_after_the_end_a_command_begins_where_the_first_did(shim: Shim) -> None:
+    tool(shim, "terminal", command="mkdir -p away && cd away && export WORD=kept")
+    assert shim.ask("end") == {"ended": True}
+    assert tool(shim, "terminal", command="echo [$WORD]; pwd")["result"]["output"].split() == ["[]", str(shim.work)]
+
+
 def test_what_hermes_asks_about_is_asked_and_done_as_answered(shim: Shim) -> None:
     (shim.work / "gone").mkdir(exist_ok=True)
     denied = tool(shim, "terminal", command="rm -rf ./gone")

@@ -54,6 +54,17 @@ def tool(fields: Fields) -> Any:
     return {"result": result, "asked": asked}
 
 
+@op("end", {}, "{ended}: what the terminal has open is closed; the next command begins in the working directory, with nothing exported", where=WORLD)
+def end(_: Fields) -> Any:
+    terminal = hermes("tools.terminal_tool")
+    terminal.cleanup_all_environments()
+    forget = getattr(terminal, "clear_session_cwd", lambda _: None)  # 0.19 keeps the directory apart from the rest
+    for key in (SESSION, *_ready):
+        forget(key)
+    _ready.clear()
+    return {"ended": True}
+
+
 def _set_up(task: str) -> Any:
     os.environ["HERMES_INTERACTIVE"] = "1"
     terminal = hermes("tools.terminal_tool")
