@@ -89,7 +89,7 @@ const same = (a: readonly string[], b: readonly string[]): boolean =>
 /** As lines without their order, since Hermes joins the two streams; and without what bash calls itself. */
 function shown(output: string): string {
   return output
-    .replaceAll(/(?:^|(?<=\n))(?:\/bin\/)?bash: line \d+: /g, 'bash: ')
+    .replaceAll(/(?:^|(?<=\n))(?:\/usr)?(?:\/bin\/)?bash: (?:-c: |eval: )?line \d+: /g, 'bash: ')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
