@@ -27,14 +27,25 @@ class Limits:
     """Errors as values, in a frame."""
 
 
+DEFAULT: Final = Limits()
+
 OPERATIONS: Final = 4096
 """Operations of one frame."""
-PROMISES: Final = 8192
+PROMISES: Final = 4096
 """Promises that one frame may bring."""
 FREE_KEYS: Final = 4096
 """Keys of the records of a frame that cost no more than their colon."""
 NEW_KEY: Final = 24
 """What each further one costs beside, in tokens, that is not among those after them yet."""
+FREE_STRINGS: Final = 40_000
+"""Short strings of a frame, keys left out, that cost no more than what stands between them."""
+SHORT: Final = 10
+MORE_STRING: Final = 8
+FREE_LISTS: Final = 32_768
+"""Lists and records of a frame that count as one token each."""
+MORE_LIST: Final = 2
+BIGINTS: Final = 8
+"""Of the longest ones so many may be in a frame: reading and writing them costs the square of their digits."""
 
 # About what an entry of a table takes, with what hangs on it (tracemalloc over 10,000 of each, rounded up).
 CALL: Final = 2000

@@ -1,7 +1,7 @@
 """Looks at text before it is parsed.
 
-Promise: what passes has at most so many structural characters (`[ { , :` outside strings; keys of records that are new count more, after
-the first thousands) and is nested at most so deep.
+Promise: what passes has at most so many structural characters (`[ { , :` outside strings; what costs an
+engine more than others counts as more, after the first thousands) and is nested at most so deep.
 Looking costs much less than parsing: text that has few enough of them, strings included, is not looked at twice.
 """
 
@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 from ..errors import Violation
-from .limits import FREE_KEYS, NEW_KEY, Limits
+from .limits import FREE_KEYS, FREE_LISTS, FREE_STRINGS, MORE_LIST, MORE_STRING, NEW_KEY, SHORT, Limits
 
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 _STRING_AND_COLON: Final = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*"?)[ \t\r\n]*(:?)', re.DOTALL)
@@ -52,19 +52,25 @@ def check(text: str, limits: Limits) -> None:
 
 def has_room(text: str, limits: Limits) -> bool:
     """Whether it has as few tokens as a frame may have."""
-    keys = text.count(":")
-    if keys <= FREE_KEYS and text.count("[") + text.count("{") + text.count(",") + keys <= limits.tokens:
+    keys, lists, quotes = text.count(":"), text.count("[") + text.count("{"), text.count('"')
+    tokens = lists + keys + text.count(",")
+    if keys <= FREE_KEYS and lists <= FREE_LISTS and quotes <= 2 * FREE_STRINGS and tokens <= limits.tokens:
         return True
     bare = _STRING.sub("", text)
-    keys = bare.count(":")
-    tokens = bare.count("[") + bare.count("{") + bare.count(",") + keys
+    keys, lists = bare.count(":"), bare.count("[") + bare.count("{")
+    tokens = lists + keys + bare.count(",") + max(0, lists - FREE_LISTS) * MORE_LIST
     if tokens > limits.tokens:
         return False
-    if keys <= FREE_KEYS or tokens + (keys - FREE_KEYS) * NEW_KEY <= limits.tokens:
+    if keys <= FREE_KEYS and quotes <= 2 * FREE_STRINGS:
         return True
     # Records of the same kind have the same keys: those are cheap.
-    named = [string for string, colon in _STRING_AND_COLON.findall(text) if colon]
-    return tokens + len(set(named[FREE_KEYS:])) * NEW_KEY <= limits.tokens
+    strings = _STRING_AND_COLON.findall(text)
+    named = [string for string, colon in strings if colon]
+    tokens += len(set(named[FREE_KEYS:])) * NEW_KEY
+    if len(strings) - len(named) > FREE_STRINGS:
+        short = sum(1 for string, colon in strings if not colon and len(string) <= SHORT + 2)
+        tokens += max(0, short - FREE_STRINGS) * MORE_STRING
+    return tokens <= limits.tokens
 
 
 def parse(text: str, limits: Limits) -> object:

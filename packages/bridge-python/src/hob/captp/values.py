@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol, TypeGuard
 from ..data import LARGEST, BigInt, Symbol, undefined
 from ..errors import CODE, LONGEST, NAMELESS, CapError, Invalid, Limit, Violation, inward
 from ..reference import Promise, Ref, target_of
-from .limits import Limits
+from .limits import BIGINTS, DEFAULT, Limits
 
 Kind = Literal["object", "promise", "yours", "answer"]
 Slot = tuple[Kind, int]
@@ -57,12 +57,13 @@ def outward(error: BaseException, slots: Slots) -> tuple[str, str]:
 class Outgoing:
     """What the values of one operation need beside their text: bytes, in order."""
 
-    __slots__ = ("_depth", "_left", "_slots", "length", "parts", "weight")
+    __slots__ = ("_depth", "_digits", "_left", "_slots", "length", "parts", "weight")
 
     def __init__(self, slots: Slots, limits: Limits) -> None:
         self._slots = slots
         self._left = limits.frame_bytes
         self._depth = limits.depth
+        self._digits = most_digits(limits)
         self.parts: list[bytes] = []
         self.length = 0
         self.weight = 0
@@ -140,7 +141,11 @@ class Outgoing:
         return {"@": "number", "v": "-0" if value == 0 else "Infinity" if value > 0 else "-Infinity"}
 
     def _bigint(self, value: int) -> object:
-        self._take(SPECIAL + value.bit_length() * 3 // 10)
+        about = value.bit_length() * 3 // 10
+        self._take(SPECIAL + about)
+        self._digits -= about * about
+        if self._digits < 0:
+            raise too_many_digits()
         return {"@": "bigint", "v": digits(value)}
 
     def _list(self, value: list[object] | tuple[object, ...], depth: int) -> object:
@@ -170,6 +175,16 @@ class Outgoing:
 
 def is_callable(value: object) -> bool:
     return type(value) is Ref or target_of(value) is not None
+
+
+def most_digits(limits: Limits) -> int:
+    """The squares of the digits of all bigints of a frame, together at most."""
+    longest = max(limits.bigint_digits, DEFAULT.bigint_digits)
+    return BIGINTS * longest * longest
+
+
+def too_many_digits() -> Limit:
+    return Limit(f"a frame may hold {BIGINTS} bigints as long as they may be: send less at a time")
 
 
 # Python writes and reads integers of more than 4,300 digits only by way of `decimal`, whose time does not grow with the square.
@@ -266,18 +281,20 @@ _REFERENCES: Final = frozenset({"object", "promise", "yours", "answer"})
 class Decoder:
     """Takes values apart. `weight` grows by about what they take in memory."""
 
-    __slots__ = ("_bytes", "_errors", "_limits", "_slots", "weight")
+    __slots__ = ("_bytes", "_digits", "_errors", "_limits", "_slots", "weight")
 
     def __init__(self, slots: Slots, limits: Limits, bytes_: Incoming) -> None:
         self._slots = slots
         self._limits = limits
         self._bytes = bytes_
         self._errors = 0
+        self._digits = most_digits(limits)
         self.weight = 0
 
     def begin(self) -> None:
         """A frame begins."""
         self._errors = 0
+        self._digits = most_digits(self._limits)
 
     def value(self, json: Any, depth: int = 0) -> object:
         kind = type(json)
@@ -360,6 +377,9 @@ class Decoder:
                 raise malformed(kind)
             if len(v) > self._limits.bigint_digits:
                 raise Invalid(f"a bigint may have {self._limits.bigint_digits} digits")
+            self._digits -= len(v) * len(v)
+            if self._digits < 0:
+                raise too_many_digits()
             return integer(v)
         if kind == "symbol":
             self._exactly(json, 2)
