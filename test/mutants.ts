@@ -19,6 +19,21 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/guest/src/source/prepare.test.ts'],
   },
   {
+    name: 'actors-names',
+    breaks: 'a module of actors that names what it was not given is loaded',
+    tests: ['packages/guest/src/actors.test.ts'],
+  },
+  {
+    name: 'actors-manifest',
+    breaks: 'a module of actors gets powers that its manifest does not name',
+    tests: ['packages/guest/src/actors.test.ts'],
+  },
+  {
+    name: 'actors-frozen',
+    breaks: 'a module of actors can change the words that other modules use',
+    tests: ['packages/guest/src/actors.test.ts'],
+  },
+  {
     name: 'source-escape',
     breaks: 'a program fails because of the text in its strings',
     tests: ['packages/guest/src/source/prepare.test.ts'],

@@ -101,6 +101,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Worker', 'import.meta', 'node:worker_threads', 'setTimeout'],
     why: 'starts that thread, and ends it when its time is over',
   },
+  'packages/guest/src/drivers/strip-thread.ts': {
+    powers: ['Worker', 'node:worker_threads'],
+    why: 'the same in a thread, for sources that are loaded into this process',
+  },
   'packages/guest/src/drivers/strip-types.ts': {
     powers: ['node:module'],
     why: "Node's own stripping of types, for sources that carry them",

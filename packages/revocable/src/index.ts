@@ -12,5 +12,6 @@ export { membrane } from './membrane.ts';
 export { type Revealed, reveal } from './reveal.ts';
 export { type Forwarded, type Grant, type GrantOptions, grantOf, type Revoker, revocable } from './revocable.ts';
 export { type Approved, approveFor, approveOnce, approvePermanent, approveSession } from './scopes.ts';
+export { type Shape, shapeOf } from './shape.ts';
 export { checkTerms, type Limits, longestTerm, type Terms } from './terms.ts';
 export { timed } from './timed.ts';

@@ -76,6 +76,10 @@ class Driver extends Target {
     return house;
   }
 
+  get methods(): readonly string[] {
+    return Object.keys(this.#methods);
+  }
+
   near(method: string): never {
     throw new CapError(
       'not-callable',
@@ -401,6 +405,22 @@ export function objectOf(reference: object): object | undefined {
     );
   const target = actualOf(reference);
   return target && objects.get(target);
+}
+
+/**
+ * The methods that a reference has, as far as this process can tell: none are known of an object of a peer, of a procedure (a forwarder, say)
+ * and of a function. Like `objectOf` it is for the program that runs the host, outside turns: to describe what somebody holds.
+ */
+export function shownMethods(reference: object): readonly string[] | undefined {
+  if (inTurn()) throw new CapError('not-callable', 'shownMethods is for the program that runs the host, outside turns');
+  const target = actualOf(reference);
+  if (target instanceof Driver) return target.methods;
+  const names: string[] = [];
+  if (targetOf(reference) === undefined || typeof reference === 'function') return undefined;
+  for (let at: object | null = Object.getPrototypeOf(reference); at !== null; at = Object.getPrototypeOf(at))
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at)))
+      if (at !== Object.prototype && typeof value === 'function' && isMethodName(name)) names.push(name);
+  return names.length === 0 ? undefined : names;
 }
 
 function actualOf(reference: object): Target | undefined {

@@ -26,6 +26,7 @@ export {
   lastsUnder,
   named,
   objectOf,
+  shownMethods,
 } from './driver.ts';
 export { restoreStore } from './drivers/backup.ts';
 export { fromChild } from './drivers/child.ts';

@@ -13,20 +13,38 @@ import { Lines, refusal } from '../source/position.ts';
 /** A program may `return` and `await`, which a module may not: it is read as the body of a function. */
 const AROUND = { program: ['async function program(){', '\n}'], module: ['', ''] } as const;
 
-export function stripTypes(source: string, kind: 'program' | 'module'): string {
-  const [before, after] = AROUND[kind];
-  let stripped: string;
+export type Kind = keyof typeof AROUND;
+
+export function stripTypes(source: string, kind: Kind): string {
   try {
-    stripped = stripTypeScriptTypes(before + source + after, { mode: 'strip' });
+    return unwrapped(stripTypeScriptTypes(wrapped(source, kind), { mode: 'strip' }), kind);
   } catch (error) {
-    throw refusalOf(error, source, before.length);
+    throw refusalOf(error as Said, source, lengthBefore(kind));
   }
+}
+
+/** How much stands before the source in what is stripped. */
+export const lengthBefore = (kind: Kind): number => AROUND[kind][0].length;
+
+/** What is stripped, for a source. */
+export const wrapped = (source: string, kind: Kind): string => AROUND[kind].join(source);
+
+/** The source again, of what was stripped. */
+export function unwrapped(stripped: string, kind: Kind): string {
+  const [before, after] = AROUND[kind];
   return stripped.slice(before.length, stripped.length - after.length);
 }
 
+/** What is told of an error. */
+export interface Said {
+  readonly code?: string;
+  readonly message?: string;
+  readonly stack?: string;
+}
+
 /** Node says it as the head of the stack: `:LINE`, that line, and a line of carets below what it means. */
-function refusalOf(error: unknown, source: string, before: number): unknown {
-  const { code, message, stack } = error as { code?: string; message?: string; stack?: string };
+export function refusalOf(error: Said, source: string, before: number): unknown {
+  const { code, message, stack } = error;
   if (code === 'ERR_INTERNAL_ASSERTION' || error instanceof RangeError)
     return new CapError('invalid', 'line 1, column 1: nested too deeply to take the types out. Write it flatter');
   if (code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX' && code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') return error;

@@ -162,7 +162,7 @@ const quoted = (text: string): string =>
   JSON.stringify(text).replace(REFUSED, (match) => `\\x${match.charCodeAt(0).toString(16)}${match.slice(1)}`);
 
 /** The begin of names that the source does not use. */
-function fresh(source: string): string {
+export function fresh(source: string): string {
   let name = 'hob$';
   while (source.includes(name)) name += '$';
   return name;

@@ -1,0 +1,57 @@
+/**
+ * Takes the types out of a source in a thread of its own, which ends with it.
+ *
+ * Promise: whatever the source is, this process goes on, and can still load TypeScript itself. Node's stripping breaks for good
+ * at a source that is nested too deeply, and each thread has its own.
+ */
+import { Worker } from 'node:worker_threads';
+import { CapError } from '@hob/vat';
+import { type Kind, lengthBefore, refusalOf, type Said, unwrapped, wrapped } from './strip-types.ts';
+
+/** Not a file of ours: it needs nothing, and starts sooner. */
+const PROGRAM = `
+const { parentPort, workerData } = require('node:worker_threads');
+const { stripTypeScriptTypes } = require('node:module');
+try {
+  parentPort.postMessage({ text: stripTypeScriptTypes(workerData, { mode: 'strip' }) });
+} catch ({ code, message, stack }) {
+  parentPort.postMessage({ said: { code, message, stack: String(stack) } });
+}`;
+
+interface Answer {
+  readonly text?: string;
+  readonly said?: Said;
+}
+
+export async function stripTypesElsewhere(source: string, kind: Kind): Promise<string> {
+  const { text, said } = await answerOf(wrapped(source, kind));
+  if (text !== undefined) return unwrapped(text, kind);
+  throw refusalOf(said ?? {}, source, lengthBefore(kind));
+}
+
+function answerOf(source: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let answer: Answer | undefined;
+    const thread = new Worker(PROGRAM, {
+      eval: true,
+      workerData: source,
+      env: {},
+      // Not this process's own, which may load what is not for a thread that reads a stranger's source.
+      execArgv: ['--no-warnings'],
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: 256 },
+    });
+    // Node may end it by itself, at its limits.
+    thread.on('message', (said: Answer) => {
+      answer = said;
+    });
+    thread.on('error', () => {
+      answer ??= { said: { code: 'ERR_INTERNAL_ASSERTION' } };
+    });
+    thread.on('exit', () => {
+      if (answer === undefined) reject(new CapError('unavailable', 'the types could not be taken out: try again'));
+      else resolve(answer);
+    });
+  });
+}

@@ -1,0 +1,193 @@
+/**
+ * The names that a program takes from around it.
+ *
+ * Promise: every name that is read or set and that the program did not declare is answered, once for each way it is used,
+ * with where it first is; none that it declared itself is.
+ */
+import type { Class, Program } from 'acorn';
+import { below, type Tree } from './walk.ts';
+
+export interface FreeName {
+  readonly name: string;
+  readonly offset: number;
+  /** `asked`: only by `typeof`, which works for what is not there. */
+  readonly use: 'read' | 'set' | 'asked';
+}
+
+type Use = FreeName['use'];
+
+class Scope {
+  readonly #names: ReadonlySet<string>;
+  readonly #outer: Scope | undefined;
+  constructor(names: Iterable<string>, outer?: Scope) {
+    this.#names = new Set(names);
+    this.#outer = outer;
+  }
+  has(name: string): boolean {
+    return this.#names.has(name) || (this.#outer?.has(name) ?? false);
+  }
+}
+
+export function freeNames(tree: Program): readonly FreeName[] {
+  const found = new Map<string, FreeName>();
+
+  const all = (nodes: readonly (Tree | null | undefined)[], scope: Scope, use: Use = 'read'): void => {
+    for (const node of nodes) if (node != null) visit(node, scope, use);
+  };
+
+  const inFunction = (node: Extract<Tree, { readonly params: unknown }>, outer: Scope): void => {
+    const names = node.params.flatMap(namesIn);
+    if (node.type !== 'ArrowFunctionExpression') names.push('arguments');
+    if (node.type === 'FunctionExpression' && node.id) names.push(node.id.name);
+    const scope = new Scope([...names, ...varsIn(node.body as Tree)], outer);
+    all([...node.params, node.body] as Tree[], scope);
+  };
+
+  const inClass = (node: Class, outer: Scope): void => {
+    const scope = new Scope(node.id ? [node.id.name] : [], outer);
+    all([node.superClass, node.body] as Tree[], scope);
+  };
+
+  function visit(node: Tree, scope: Scope, use: Use): void {
+    switch (node.type) {
+      case 'Identifier': {
+        const key = `${use} ${node.name}`;
+        const known = found.get(key);
+        if (scope.has(node.name) || (known !== undefined && known.offset <= node.start)) return;
+        found.set(key, { name: node.name, offset: node.start, use });
+        return;
+      }
+      case 'Program':
+        return all(node.body, new Scope([...lexical(node.body), ...varsIn(node)], scope));
+      case 'BlockStatement':
+        return all(node.body, new Scope(lexical(node.body), scope));
+      case 'StaticBlock':
+        return all(node.body, new Scope([...lexical(node.body), ...node.body.flatMap(varsIn)], scope));
+      case 'SwitchStatement': {
+        visit(node.discriminant, scope, 'read');
+        const inner = new Scope(lexical(node.cases.flatMap(({ consequent }) => consequent)), scope);
+        return all(node.cases, inner);
+      }
+      case 'ForStatement':
+        return all(below(node), new Scope(node.init ? lexical([node.init]) : [], scope));
+      case 'ForInStatement':
+      case 'ForOfStatement': {
+        const inner = new Scope(lexical([node.left]), scope);
+        visit(node.left, inner, node.left.type === 'VariableDeclaration' ? 'read' : 'set');
+        return all([node.right, node.body], inner);
+      }
+      case 'CatchClause': {
+        const inner = new Scope(node.param ? namesIn(node.param) : [], scope);
+        return all([node.param, node.body], inner);
+      }
+      case 'FunctionDeclaration':
+      case 'FunctionExpression':
+      case 'ArrowFunctionExpression':
+        return inFunction(node, scope);
+      case 'ClassDeclaration':
+      case 'ClassExpression':
+        return inClass(node, scope);
+      case 'Property':
+        if (node.computed) visit(node.key as Tree, scope, 'read');
+        return visit(node.value as Tree, scope, use);
+      case 'PropertyDefinition':
+      case 'MethodDefinition':
+        if (node.computed) visit(node.key as Tree, scope, 'read');
+        return all([node.value], scope);
+      case 'MemberExpression':
+        visit(node.object, scope, 'read');
+        if (node.computed) visit(node.property as Tree, scope, 'read');
+        return;
+      case 'LabeledStatement':
+        return visit(node.body, scope, 'read');
+      case 'BreakStatement':
+      case 'ContinueStatement':
+      case 'MetaProperty':
+      case 'ImportDeclaration':
+        return;
+      case 'ExportNamedDeclaration':
+        if (node.source != null) return;
+        return all([node.declaration, ...node.specifiers.map(({ local }) => local as Tree)], scope);
+      case 'AssignmentExpression':
+        visit(node.left as Tree, scope, 'set');
+        // `a += 1` reads it first.
+        if (node.operator !== '=') visit(node.left as Tree, scope, 'read');
+        return visit(node.right, scope, 'read');
+      case 'UpdateExpression':
+        return visit(node.argument, scope, 'set');
+      case 'UnaryExpression':
+        return visit(node.argument, scope, node.operator === 'typeof' ? 'asked' : 'read');
+      case 'AssignmentPattern':
+        visit(node.left as Tree, scope, use);
+        return visit(node.right, scope, 'read');
+      case 'ObjectPattern':
+      case 'ArrayPattern':
+      case 'RestElement':
+        return all(below(node), scope, use);
+      default:
+        return all(below(node), scope);
+    }
+  }
+
+  visit(tree, new Scope([]), 'read');
+  return [...found.values()].sort((a, b) => a.offset - b.offset);
+}
+
+/** The names that a pattern declares. */
+export function namesIn(pattern: Tree): string[] {
+  switch (pattern.type) {
+    case 'Identifier':
+      return [pattern.name];
+    case 'ObjectPattern':
+      return pattern.properties.flatMap((property) =>
+        namesIn(property.type === 'Property' ? (property.value as Tree) : property),
+      );
+    case 'ArrayPattern':
+      return pattern.elements.flatMap((element) => (element === null ? [] : namesIn(element)));
+    case 'RestElement':
+      return namesIn(pattern.argument);
+    case 'AssignmentPattern':
+      return namesIn(pattern.left);
+    default:
+      return [];
+  }
+}
+
+/** What statements declare for the block that they stand in. */
+function lexical(statements: readonly Tree[]): string[] {
+  return statements.flatMap((statement): string[] => {
+    switch (statement.type) {
+      case 'VariableDeclaration':
+        return statement.kind === 'var' ? [] : statement.declarations.flatMap(({ id }) => namesIn(id));
+      case 'FunctionDeclaration':
+      case 'ClassDeclaration':
+        return statement.id ? [statement.id.name] : [];
+      case 'ImportDeclaration':
+        return statement.specifiers.map(({ local }) => local.name);
+      case 'ExportNamedDeclaration':
+        return statement.declaration ? lexical([statement.declaration]) : [];
+      case 'ExportDefaultDeclaration':
+        return lexical([statement.declaration as Tree]);
+      default:
+        return [];
+    }
+  });
+}
+
+/** The names of every `var` below, as far as the function that it stands in. */
+function varsIn(node: Tree): string[] {
+  switch (node.type) {
+    case 'FunctionDeclaration':
+    case 'FunctionExpression':
+    case 'ArrowFunctionExpression':
+    case 'StaticBlock':
+      return [];
+    case 'VariableDeclaration':
+      return [
+        ...(node.kind === 'var' ? node.declarations.flatMap(({ id }) => namesIn(id)) : []),
+        ...below(node).flatMap(varsIn),
+      ];
+    default:
+      return below(node).flatMap(varsIn);
+  }
+}
