@@ -74,9 +74,9 @@ test('directories, shells, actors, drivers and granted ones are told by their me
   const vats = await open();
   const vat = vats.vat('session');
   const workspace = driverOf(dir);
-  const granted = (await vat.turn(() =>
-    counted(named('types-test-dir', driver({ ...dir } as never)) as never, 3),
-  )) as unknown as Far<object>;
+  // As a host offers it: by a name that lasts.
+  const lasting = named('types-test-dir', driver({ ...dir } as never));
+  const granted = (await vat.turn(() => counted(lasting as never, 3))) as unknown as Far<object>;
   const clerk = (await vat.spawn(Clerk())) as unknown as Far<object>;
   const anything = (await vat.spawn(Anything())) as unknown as Far<object>;
   const types = await renderTypes({
