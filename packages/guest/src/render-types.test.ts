@@ -28,6 +28,7 @@ function compiled(types: string, program: string): string {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(join(root, 'packages/guest/node_modules/@hob'), join(folder, 'node_modules/@hob'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'caps.d.ts'), types);
   writeFileSync(join(folder, 'program.ts'), program);
   const flags =
