@@ -12,7 +12,7 @@ LAYERS = [
     {"vow"},
     {"reference"},
     {"far"},
-    {"streams", "terms"},
+    {"calls", "streams", "terms"},
     {"captp"},
     {"websocket"},
     {"sessions"},

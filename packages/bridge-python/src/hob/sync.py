@@ -2,6 +2,8 @@
 
     with hob.sync.connect(url, secret) as session:
         print(session["workspace"].readText("a.txt"))
+        # One round trip: sent at once, waited for at the end.
+        print(wait(E(session["workspace"]).subdir("src").readText("a.txt")))
 
 Promise: it may be called from any thread, also from one whose own loop is running (which then waits, as for any other slow function). All
 connections live in one thread of their own. Objects that are offered run one call at a time in a thread of theirs, so they may call
@@ -11,165 +13,15 @@ caps and wait, and each sees its calls in the order in which they were sent.
 from __future__ import annotations
 
 import asyncio
-import os
-import threading
-import weakref
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar, Unpack
+from typing import Any, Self, Unpack
 
-from .far import Far
+from .calls import Cap, E, Later, _inward, _loop, _outward, wait
 from .granter import Grant, Granter as AsyncGranter, connect_granter as async_connect_granter
-from .reference import E, Promise, Ref
 from .sessions import Session as AsyncSession, connect as async_connect
 from .streams import source
 from .terms import Terms
-
-T = TypeVar("T")
-
-
-class _Loop:
-    """The loop of all connections, in a thread of its own that ends with the program."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._pid = 0
-
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        loop = self._running()
-        if threading.current_thread() is self._thread:
-            coroutine.close()
-            raise RuntimeError("a call that waits was made in the thread of the connections: use `await` there")
-        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
-        try:
-            return future.result()
-        except BaseException:
-            # Ctrl-C, or the error of the call itself: then this does nothing.
-            future.cancel()
-            raise
-
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            # A forked child has the object, and not the thread.
-            if self._loop is None or self._pid != os.getpid():
-                self._loop = asyncio.new_event_loop()
-                self._pid = os.getpid()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="hob", daemon=True)
-                self._thread.start()
-            return self._loop
-
-
-_loop: Final = _Loop()
-
-
-class Cap:
-    """A cap whose methods wait. Its attributes are methods to send, whatever they are called."""
-
-    __slots__ = ("__weakref__", "_of")
-
-    def __init__(self, of: Ref | Promise) -> None:
-        self._of = of
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self[name]
-
-    def __getitem__(self, name: str) -> Callable[..., Any]:
-        def call(*args: Any, deadline: float | None = None) -> Any:
-            return _call(self._of, name, args, deadline)
-
-        return call
-
-    def __call__(self, *args: Any) -> Any:
-        return self[""](*args)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Cap) and self._of == other._of
-
-    def __hash__(self) -> int:
-        return hash(self._of)
-
-    def __repr__(self) -> str:
-        return "<hob.sync.Cap>"
-
-
-def _call(of: Ref | Promise, name: str, args: tuple[Any, ...], deadline: float | None) -> Any:
-    async def call() -> Any:
-        return _outward(await E(of, deadline=deadline)[name](*map(_inward, args)))
-
-    return _loop.run(call())
-
-
-def _outward(value: Any) -> Any:
-    """As programs without a loop see it."""
-    kind = type(value)
-    if kind is Ref or kind is Promise:
-        return Cap(value)
-    if kind is list:
-        return [_outward(item) for item in value]
-    if kind is dict:
-        return {key: _outward(item) for key, item in value.items()}
-    return value.far if isinstance(value, _InThread) else value
-
-
-def _inward(value: Any) -> Any:
-    if isinstance(value, Cap):
-        return value._of
-    if isinstance(value, Far):
-        return _in_thread(value)
-    if isinstance(value, (list, tuple)):
-        return [_inward(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _inward(item) for key, item in value.items()}
-    return value
-
-
-class _InThread(Far):
-    """A far object whose methods run in a thread of its own."""
-
-    def __init__(self, far: Far) -> None:
-        self.far = far
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="hob-far")
-
-    def __hob_method__(self, name: str) -> Callable[..., Any] | None:
-        method = self.far.__hob_method__(name)
-        if method is None:
-            return None
-
-        async def call(*args: Any) -> Any:
-            given = [_outward(arg) for arg in args]
-            # Handed over at once, in this step: so the order of the calls is that of the pool's queue.
-            done = asyncio.get_running_loop().run_in_executor(self._pool, lambda: _ran(method, given))
-            return _inward(await done)
-
-        return call
-
-    def __del__(self) -> None:
-        self._pool.shutdown(wait=False)
-
-
-def _ran(method: Callable[..., Any], args: list[Any]) -> Any:
-    result = method(*args)
-    if asyncio.iscoroutine(result):
-        return asyncio.run(result)
-    return result
-
-
-# One for each object, so that it is the same for the other side; and it comes home as itself.
-_threads: Final[weakref.WeakKeyDictionary[Far, _InThread]] = weakref.WeakKeyDictionary()
-_threads_lock: Final = threading.Lock()
-
-
-def _in_thread(far: Far) -> _InThread:
-    with _threads_lock:
-        known = _threads.get(far)
-        if known is None:
-            known = _threads[far] = _InThread(far)
-        return known
 
 
 class _Entered:
@@ -303,6 +155,9 @@ def read(of: Cap, *, max: int | None = None) -> Iterator[bytes]:
             yield part
     finally:
         _loop.run(stop())
+
+
+__all__ = ["Cap", "E", "Granter", "Later", "Session", "connect", "connect_granter", "read", "wait"]
 
 
 def connect(url: str, secret: str, *, timeout: float = 10.0) -> Session:

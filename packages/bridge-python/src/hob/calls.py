@@ -1,0 +1,283 @@
+"""Calls that wait, from any thread: the loop of all connections, caps whose methods wait, and calls that are sent without waiting.
+
+Promise: calls of one thread are sent in the order in which it made them. All connections live in one thread of their own. Objects that are
+offered run one call at a time in a thread of theirs, so they may call caps and wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import weakref
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+from . import reference
+from .errors import Invalid
+from .far import Far
+from .reference import Promise, Ref
+
+T = TypeVar("T")
+
+
+class Loop:
+    """The loop of all connections, in a thread of its own that ends with the program."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._pid = 0
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        loop = self._running()
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            raise RuntimeError("a call that waits was made in the thread of the connections: use `await` there")
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        try:
+            return future.result()
+        except BaseException:
+            # Ctrl-C, or the error of the call itself: then this does nothing.
+            future.cancel()
+            raise
+
+    def soon(self, do: Callable[[], None]) -> None:
+        """In the thread of the connections, after all that was asked for before."""
+        self._running().call_soon_threadsafe(do)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            # A forked child has the object, and not the thread.
+            if self._loop is None or self._pid != os.getpid():
+                self._loop = asyncio.new_event_loop()
+                self._pid = os.getpid()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="hob", daemon=True)
+                self._thread.start()
+            return self._loop
+
+
+_loop: Final = Loop()
+
+
+class Cap:
+    """A cap whose methods wait. Its attributes are methods to send, whatever they are called."""
+
+    __slots__ = ("__weakref__", "_of")
+
+    def __init__(self, of: Ref | Promise) -> None:
+        self._of = of
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        def call(*args: Any, deadline: float | None = None) -> Any:
+            return _call(self._of, name, args, deadline)
+
+        return call
+
+    def __call__(self, *args: Any) -> Any:
+        return self[""](*args)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cap) and self._of == other._of
+
+    def __hash__(self) -> int:
+        return hash(self._of)
+
+    def __repr__(self) -> str:
+        return "<hob.sync.Cap>"
+
+
+class Later:
+    """What a call answers that was sent and not waited for. Calls on it go after it at once, and it can be an argument of others."""
+
+    __slots__ = ("__weakref__", "_of")
+
+    def __init__(self) -> None:
+        # Set in the thread of the connections, before anything that is asked for after it.
+        self._of: Promise | None = None
+
+    def __getattr__(self, name: str) -> Callable[..., Later]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Callable[..., Later]:
+        return Sender(self, None, False)[name]
+
+    def __call__(self, *args: Any) -> Later:
+        return self[""](*args)
+
+    def __bool__(self) -> bool:
+        raise TypeError("this is not there yet: hob.sync.wait(…) says what it is")
+
+    def __repr__(self) -> str:
+        return "<hob.sync.Later>"
+
+
+class Sender:
+    """What `E(x)` answers: its attributes are methods to send."""
+
+    __slots__ = ("_deadline", "_only", "_to")
+
+    def __init__(self, to: Cap | Later, deadline: float | None, only: bool) -> None:
+        self._to = to
+        self._deadline = deadline
+        self._only = only
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        def send(*args: Any) -> Any:
+            # As they are now: what is changed afterwards was not sent.
+            given = [_inward(arg) for arg in args]
+            if self._only:
+                return _loop.soon(lambda: reference.E.send_only(self._to._of)[name](*map(_there, given)))
+            later = Later()
+
+            def begin() -> None:
+                try:
+                    later._of = reference.E(self._to._of, deadline=self._deadline)[name](*map(_there, given))
+                except Exception as error:
+                    # Nobody is there to be told before it is waited for.
+                    later._of, broken = reference.promise()
+                    broken.break_(error)
+
+            _loop.soon(begin)
+            return later
+
+        return send
+
+    def __call__(self, *args: Any) -> Any:
+        return self[""](*args)
+
+
+class Eventually:
+    """`E(cap).subdir("src").readText("a.txt")` is sent at once, and answers a `Later`; `wait` of that waits."""
+
+    __slots__ = ()
+
+    def __call__(self, to: object, *, deadline: float | None = None) -> Any:
+        return Sender(_sendable(to), deadline, False)
+
+    def send_only(self, to: object) -> Any:
+        """The same where nobody wants the answer."""
+        return Sender(_sendable(to), None, True)
+
+
+E: Final = Eventually()
+
+
+def _sendable(to: object) -> Cap | Later:
+    if isinstance(to, (Cap, Later)):
+        return to
+    raise Invalid("only a cap of hob.sync, or what was sent to one, can be sent a message")
+
+
+def wait(*of: Any, deadline: float | None = None) -> Any:
+    """What it became, or raises what it broke with. Of several: a list, in their order, once all are there.
+
+    `deadline`: raises `TimeoutError` when that takes longer. What was sent may happen all the same, and can be waited for again.
+    """
+
+    async def waiting() -> list[Any]:
+        async with asyncio.timeout(deadline):
+            return [_outward(await known if isinstance(known := _there(each), Promise) else known) for each in of]
+
+    values = _loop.run(waiting())
+    return values[0] if len(values) == 1 else values
+
+
+def _there(value: Any) -> Any:
+    """In the thread of the connections: with the promises in it that were to come."""
+    if isinstance(value, (Cap, Later)):
+        return value._of
+    if isinstance(value, list):
+        return [_there(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _there(item) for key, item in value.items()}
+    return value
+
+
+def _call(of: Ref | Promise, name: str, args: tuple[Any, ...], deadline: float | None) -> Any:
+    async def call() -> Any:
+        return _outward(await reference.E(of, deadline=deadline)[name](*(_there(_inward(arg)) for arg in args)))
+
+    return _loop.run(call())
+
+
+def _outward(value: Any) -> Any:
+    """As programs without a loop see it."""
+    kind = type(value)
+    if kind is Ref or kind is Promise:
+        return Cap(value)
+    if kind is list:
+        return [_outward(item) for item in value]
+    if kind is dict:
+        return {key: _outward(item) for key, item in value.items()}
+    return value.far if isinstance(value, _InThread) else value
+
+
+def _inward(value: Any) -> Any:
+    if isinstance(value, Cap):
+        return value._of
+    if isinstance(value, Far):
+        return _in_thread(value)
+    if isinstance(value, (list, tuple)):
+        return [_inward(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _inward(item) for key, item in value.items()}
+    return value
+
+
+class _InThread(Far):
+    """A far object whose methods run in a thread of its own."""
+
+    def __init__(self, far: Far) -> None:
+        self.far = far
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="hob-far")
+
+    def __hob_method__(self, name: str) -> Callable[..., Any] | None:
+        method = self.far.__hob_method__(name)
+        if method is None:
+            return None
+
+        async def call(*args: Any) -> Any:
+            given = [_outward(arg) for arg in args]
+            # Handed over at once, in this step: so the order of the calls is that of the pool's queue.
+            done = asyncio.get_running_loop().run_in_executor(self._pool, lambda: _ran(method, given))
+            return _inward(await done)
+
+        return call
+
+    def __del__(self) -> None:
+        self._pool.shutdown(wait=False)
+
+
+def _ran(method: Callable[..., Any], args: list[Any]) -> Any:
+    result = method(*args)
+    if asyncio.iscoroutine(result):
+        return asyncio.run(result)
+    return result
+
+
+# One for each object, so that it is the same for the other side; and it comes home as itself.
+_threads: Final[weakref.WeakKeyDictionary[Far, _InThread]] = weakref.WeakKeyDictionary()
+_threads_lock: Final = threading.Lock()
+
+
+def _in_thread(far: Far) -> _InThread:
+    with _threads_lock:
+        known = _threads.get(far)
+        if known is None:
+            known = _threads[far] = _InThread(far)
+        return known
