@@ -12,6 +12,8 @@ import path from 'node:path';
 
 export const SECRET = 'outside: nobody with the cap may read this';
 export const OUTSIDE_NAME = 'known-only-outside';
+/** What a lane may work on: a file to be removed or moved, one to be edited or appended to, a tree, a file to be moved in. */
+export type Thing = 'victim' | 'edit' | 'log' | 'tree' | 'own';
 /** How many attempts are under way at once. */
 export const LANES = 8;
 
@@ -22,8 +24,10 @@ export interface Arena extends Disposable {
   readonly outside: string;
   /** What is in `dir` and `file`, wherever they are named now: the arena holds them open. */
   inDir(name: string): string;
-  /** What each lane works on is there, inside and outside. */
+  /** What each lane works on is there, inside and outside, and nothing that attempts left. */
   prepare(): void;
+  /** Of `file` and `filelink` one is a file and one is a link: else the attacker exchanges like for like. */
+  mendPair(): void;
   escapes(): number;
 }
 
@@ -31,7 +35,7 @@ export type Swap =
   | readonly ['exchange', a: string, b: string]
   | readonly ['relink', link: string, inside: string, outside: string];
 
-export function makeArena(): Arena {
+export function makeArena(things: readonly Thing[] = []): Arena {
   const place = fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir();
   const top = fs.mkdtempSync(path.join(place, 'caps-fs-race-'));
   const root = path.join(top, 'root');
@@ -48,20 +52,18 @@ export function makeArena(): Arena {
   const dir = fs.openSync(path.join(root, 'dir'), fs.constants.O_DIRECTORY);
 
   const inDir = (name: string): string => `/proc/self/fd/${dir}/${name}`;
-  /** One of each kind a lane: to be removed, moved, emptied, edited. */
+  const outsideAt = (name: string): string => path.join(outside, name);
+  const isFile = (at: string, size: number): boolean => fs.statSync(at, { throwIfNoEntry: false })?.size === size;
   const targets = (at: (name: string) => string, content: string): void => {
     for (const lane of lanes) {
-      for (const kind of ['victim', 'edit', 'log']) {
-        const file = at(`${kind}${lane}`);
-        if (!fs.existsSync(file) || fs.statSync(file).size !== content.length) fs.writeFileSync(file, content);
-      }
-      if (!fs.existsSync(at(`tree${lane}/x`))) {
-        fs.mkdirSync(at(`tree${lane}`), { recursive: true });
-        fs.writeFileSync(at(`tree${lane}/x`), content);
+      for (const thing of things) {
+        if (thing === 'own') continue;
+        if (thing === 'tree') fs.mkdirSync(at(`tree${lane}`), { recursive: true });
+        const file = at(thing === 'tree' ? `tree${lane}/x` : `${thing}${lane}`);
+        if (!isFile(file, content.length)) fs.writeFileSync(file, content);
       }
     }
   };
-  const outsideAt = (name: string): string => path.join(outside, name);
   /** How many of the two are links. They change while we look: only what is seen again and again is so. */
   const linksOfPair = (): number => {
     const look = (): number =>
@@ -69,6 +71,15 @@ export function makeArena(): Arena {
     const first = look();
     for (let again = 0; first !== 1 && again < 20; again++) if (look() !== first) return 1;
     return first;
+  };
+  const mendPair = (): void => {
+    // A write that looked at the file and then met the link has replaced the link: the attacker needs one of each.
+    const links = linksOfPair();
+    if (links === 1) return;
+    const fresh = path.join(root, 'moved');
+    if (links === 0) fs.symlinkSync(`${outside}/secret`, fresh);
+    else fs.writeFileSync(fresh, 'inside');
+    fs.renameSync(fresh, path.join(root, 'filelink'));
   };
   const picture = (): Map<string, string> =>
     new Map(
@@ -83,21 +94,16 @@ export function makeArena(): Arena {
     root,
     outside,
     inDir,
+    mendPair,
     prepare() {
       targets(inDir, 'inside');
       for (const name of fs.readdirSync(inDir('.'))) if (/^(?:made|renamed|copied)/.test(name)) tidy(inDir(name));
       for (const name of fs.readdirSync(root)) if (/^(?:moved|stolen)/.test(name)) tidy(path.join(root, name));
-      for (const lane of lanes) {
+      for (const lane of things.includes('own') ? lanes : []) {
         const own = path.join(root, `own${lane}`);
-        if (!fs.existsSync(own)) fs.writeFileSync(own, 'inside');
+        if (!isFile(own, 'inside'.length)) fs.writeFileSync(own, 'inside');
       }
-      // A write that looked at the file and then met the link has replaced the link: the attacker needs one of each.
-      const links = linksOfPair();
-      if (links === 1) return;
-      const fresh = path.join(root, 'moved');
-      if (links === 0) fs.symlinkSync(`${outside}/secret`, fresh);
-      else fs.writeFileSync(fresh, 'inside');
-      fs.renameSync(fresh, path.join(root, 'filelink'));
+      mendPair();
     },
     escapes() {
       const now = picture();

@@ -1,6 +1,8 @@
 /** What is attacked how: each cell is one kind of swap against one operation, of the cap and of the control. */
+import fs from 'node:fs';
+import path from 'node:path';
 import type { FsCap } from '../src/index.ts';
-import { type Arena, OUTSIDE_NAME, SECRET, type Swap } from './arena.ts';
+import { type Arena, OUTSIDE_NAME, SECRET, type Swap, type Thing } from './arena.ts';
 import type { Naive } from './naive.ts';
 
 export interface Cell {
@@ -9,10 +11,10 @@ export interface Cell {
   /** Answers what was given out; what was done to the outside the arena sees itself. */
   cap(cap: FsCap, lane: number, arena: Arena): Promise<string>;
   control(naive: Naive, lane: number): Promise<string>;
-  /** The lanes need what `prepare` puts there, each time. */
-  readonly prepares?: boolean;
-  /** One of its attempts looks at every name, so it takes so many times the time of a read and is tried so many times less often. */
-  readonly costs?: number;
+  /** What each lane works on. */
+  readonly things?: readonly Thing[];
+  /** Takes back what an attempt that came through did inside, so that the next one has the same to do. */
+  mend?(arena: Arena, lane: number): void;
 }
 
 const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
@@ -28,6 +30,11 @@ const aim: Swap = ['relink', 'aim', 'dir', 'OUTSIDE'];
 const five = 'a/b/c/d/e/secret';
 /** In place of a size: what has another one is not the file that is inside. */
 const sized = (size: number): string => (size === SECRET.length ? SECRET : '');
+
+const unlink =
+  (where: 'dir' | 'root', name: string) =>
+  (arena: Arena, lane: number): void =>
+    fs.unlinkSync(where === 'dir' ? arena.inDir(`${name}${lane}`) : path.join(arena.root, `${name}${lane}`));
 
 const reading = (name: string, swap: Swap, path: string): Cell => ({
   name: `read, ${name}`,
@@ -99,7 +106,7 @@ export const cells: readonly Cell[] = [
   {
     name: 'write a new name, directory swapped',
     swap: dir,
-    prepares: true,
+    mend: unlink('dir', 'made'),
     cap: (cap, lane) => nothing(cap.write(`dir/made${lane}`, 'inside', { create: 'new' })),
     control: (naive, lane) => nothing(naive.write(`dir/made${lane}`, 'inside')),
   },
@@ -112,14 +119,14 @@ export const cells: readonly Cell[] = [
   {
     name: 'write, file swapped',
     swap: file,
-    prepares: true,
+    mend: (arena) => arena.mendPair(),
     cap: (cap) => nothing(cap.write('file', 'inside')),
     control: (naive) => nothing(naive.replace('file', 'inside')),
   },
   {
     name: 'openWrite, link re-aimed',
     swap: aim,
-    prepares: true,
+    mend: unlink('dir', 'made'),
     async cap(cap, lane) {
       const sink = await cap.openWrite(`aim/made${lane}`);
       await sink.write(new TextEncoder().encode('inside'));
@@ -130,7 +137,7 @@ export const cells: readonly Cell[] = [
   {
     name: 'append, directory swapped',
     swap: dir,
-    prepares: true,
+    things: ['log'],
     cap: (cap, lane) => nothing(cap.append(`dir/log${lane}`, 'x')),
     control: (naive, lane) => nothing(naive.append(`dir/log${lane}`, 'x')),
   },
@@ -143,14 +150,15 @@ export const cells: readonly Cell[] = [
   {
     name: 'edit, directory swapped',
     swap: dir,
-    prepares: true,
+    things: ['edit'],
+    mend: (arena, lane) => fs.writeFileSync(arena.inDir(`edit${lane}`), 'inside'),
     cap: (cap, lane) => nothing(cap.edit(`dir/edit${lane}`, [{ oldText: 'side', newText: 'changed' }])),
     control: (naive, lane) => nothing(naive.edit(`dir/edit${lane}`, 'side', 'changed')),
   },
   {
     name: 'mkdir, directory swapped',
     swap: dir,
-    prepares: true,
+    mend: (arena, lane) => fs.rmdirSync(arena.inDir(`made${lane}`)),
     cap: (cap, lane) => nothing(cap.mkdir(`dir/made${lane}`)),
     control: (naive, lane) => nothing(naive.mkdir(`dir/made${lane}`)),
   },
@@ -158,7 +166,9 @@ export const cells: readonly Cell[] = [
     // By the link: `dir` itself could be made anew in the gap, in the attacker's way.
     name: 'mkdir recursive, by an inner link',
     swap: dir,
-    prepares: true,
+    mend(arena, lane) {
+      for (const made of ['/x/y', '/x', '']) fs.rmdirSync(arena.inDir(`made${lane}${made}`));
+    },
     cap: (cap, lane) => nothing(cap.mkdir(`via/made${lane}/x/y`, { recursive: true })),
     control: async (naive, lane) => {
       await naive.mkdir(`via/made${lane}`);
@@ -168,35 +178,42 @@ export const cells: readonly Cell[] = [
   {
     name: 'remove, directory swapped',
     swap: dir,
-    prepares: true,
+    things: ['victim'],
+    mend: (arena, lane) => fs.writeFileSync(arena.inDir(`victim${lane}`), 'inside'),
     cap: (cap, lane) => nothing(cap.remove(`dir/victim${lane}`)),
     control: (naive, lane) => nothing(naive.remove(`dir/victim${lane}`)),
   },
   {
     name: 'remove recursive, directory swapped',
     swap: dir,
-    prepares: true,
+    things: ['tree'],
+    mend(arena, lane) {
+      fs.mkdirSync(arena.inDir(`tree${lane}`));
+      fs.writeFileSync(arena.inDir(`tree${lane}/x`), 'inside');
+    },
     cap: (cap, lane) => nothing(cap.remove(`dir/tree${lane}`, { recursive: true })),
     control: (naive, lane) => nothing(naive.remove(`dir/tree${lane}`, true)),
   },
   {
     name: 'rename out of it, directory swapped',
     swap: dir,
-    prepares: true,
+    things: ['victim'],
+    mend: (arena, lane) => fs.renameSync(path.join(arena.root, `moved${lane}`), arena.inDir(`victim${lane}`)),
     cap: (cap, lane) => nothing(cap.rename(`dir/victim${lane}`, `moved${lane}`)),
     control: (naive, lane) => nothing(naive.rename(`dir/victim${lane}`, `moved${lane}`)),
   },
   {
     name: 'rename into it, directory swapped',
     swap: dir,
-    prepares: true,
+    things: ['own'],
+    mend: (arena, lane) => fs.renameSync(arena.inDir(`renamed${lane}`), path.join(arena.root, `own${lane}`)),
     cap: (cap, lane) => nothing(cap.rename(`own${lane}`, `dir/renamed${lane}`)),
     control: (naive, lane) => nothing(naive.rename(`own${lane}`, `dir/renamed${lane}`)),
   },
   {
     name: 'copy out of it, directory swapped',
     swap: dir,
-    prepares: true,
+    mend: unlink('root', 'stolen'),
     async cap(cap, lane) {
       await cap.copy('dir/secret', `stolen${lane}`);
       return text(await cap.read(`stolen${lane}`));
@@ -209,21 +226,19 @@ export const cells: readonly Cell[] = [
   {
     name: 'copy into it, directory swapped',
     swap: dir,
-    prepares: true,
+    mend: unlink('dir', 'copied'),
     cap: (cap, lane) => nothing(cap.copy('other', `dir/copied${lane}`)),
     control: (naive, lane) => nothing(naive.copy('other', `dir/copied${lane}`)),
   },
   {
     name: 'search, directory swapped',
     swap: dir,
-    costs: 20,
     cap: async (cap) => JSON.stringify(await cap.search('side')),
     control: (naive) => naive.search(),
   },
   {
     name: 'glob, directory swapped',
     swap: dir,
-    costs: 20,
     cap: async (cap) => (await cap.glob('**/*')).join(),
     control: async (naive) => (await naive.glob()).join(),
   },

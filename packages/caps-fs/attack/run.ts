@@ -1,5 +1,5 @@
 /**
- * `npm run attack:fs [-- --attempts N --control N --only TEXT --backend proc|native --json FILE --kills N]`: the race against
+ * `npm run attack:fs [-- --attempts N --control N --only TEXT --cell NAME --backend proc|native --json FILE --kills N]`: the race against
  * every operation, with the attacker in C on a core of its own; with `--kills`, `kill -9` in the middle of writing instead.
  *
  * One line a cell: attempts, escapes, and what else came out. The same attack is run against realpath-then-open: where it
@@ -19,12 +19,15 @@ const { values } = parseArgs({
     attempts: { type: 'string', default: '1000000' },
     control: { type: 'string', default: '20000' },
     only: { type: 'string', default: '' },
+    cell: { type: 'string' },
     backend: { type: 'string' },
     json: { type: 'string' },
     kills: { type: 'string' },
   },
 });
-const chosen = cells.filter(({ name }) => name.includes(values.only));
+const chosen = cells.filter(({ name }) =>
+  values.cell === undefined ? name.includes(values.only) : name === values.cell,
+);
 const present: Backend[] = [];
 for (const backend of backends) {
   if (values.backend !== undefined && values.backend !== backend) continue;
