@@ -513,6 +513,21 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/caps-fs/src/parallel.test.ts'],
   },
   {
+    name: 'fs-append-order',
+    breaks: 'a file is renamed while an append writes to it',
+    tests: ['packages/caps-fs/src/order.test.ts'],
+  },
+  {
+    name: 'fs-copy-source',
+    breaks: 'a copy shows a file that its source no longer names',
+    tests: ['packages/caps-fs/src/order.test.ts'],
+  },
+  {
+    name: 'fs-at-once',
+    breaks: 'a search of a large tree holds everybody up',
+    tests: ['packages/caps-fs/src/at-once.test.ts'],
+  },
+  {
     name: 'fs-sweep',
     breaks: 'what a killed write left stays for ever',
     tests: ['packages/caps-fs/src/sweep.test.ts'],

@@ -5,14 +5,15 @@
  * second, which resolves at once and moves data on the thread pool: faster than `fs.promises`, whose readFile takes four
  * hops or more through the pool (reference/fs.md §3).
  */
+import { mutant } from '@hob/vat';
 import { takeBytes, takeCount, takeFlag, takeRecord, takeString, takeText } from './arguments.ts';
 import { Draft, type DraftOptions } from './draft.ts';
 import { failedWith, refusal } from './errors.ts';
 import { own } from './handle.ts';
 import type { Limits } from './limits.ts';
 import { type Path, parsePath } from './path.ts';
-import { type Place, versionOf } from './place.ts';
-import { type Found, locate, openData, openFile, readDirectly, refuseOtherMount } from './resolve.ts';
+import { inodeOf, type Place, versionOf } from './place.ts';
+import { type Found, find, locate, openData, openFile, readDirectly, refuseOtherMount } from './resolve.ts';
 import { refuseIfFull } from './room.ts';
 import { charge } from './terms.ts';
 
@@ -23,6 +24,9 @@ const chunk = 256 * 1024;
 // One write call, so that two appenders do not interleave.
 const maxAppend = 1024 * 1024;
 const maxCreateTries = 8;
+// Somebody keeps replacing what is copied.
+const maxCopyTries = 8;
+const anySource = mutant('fs-copy-source');
 
 export function read(path: unknown, range: unknown): Job<Uint8Array> {
   const parsed = parsePath(path);
@@ -61,33 +65,57 @@ export function write(
 export function append(path: unknown, data: unknown): Job<void> {
   const parsed = parsePath(path);
   const bytes = takeBytes(data, maxAppend, 'bytes of one append');
-  return async (place) => {
-    using file = openForAppend(place, parsed);
-    refuseIfFull(place, file.fd, bytes.length);
-    charge(place.terms, { bytes: bytes.length });
-    await writeEnd(place, file.fd, bytes);
-  };
+  return (place) =>
+    place.root.order.beside(async () => {
+      using file = openForAppend(place, parsed);
+      refuseIfFull(place, file.fd, bytes.length);
+      charge(place.terms, { bytes: bytes.length });
+      await writeEnd(place, file.fd, bytes);
+    });
 }
 
-/** Files only, and never over something: a copy that replaced would lose what nobody named as lost. */
+/**
+ * Files only, and never over something: a copy that replaced would lose what nobody named as lost. It shows what the file was
+ * at the moment at which the copy got its name.
+ */
 export function copy(from: unknown, to: unknown): Job<void> {
   const source = parsePath(from);
   const target = parsePath(to);
   return async (place) => {
-    const { kernel, limits } = place.root;
-    using file = openFile(place, source);
-    if (file.status.size > limits.maxStreamBytes)
-      throw tooLarge('maxStreamBytes', limits.maxStreamBytes, file.status.size);
-    await using draft = Draft.open(place, target, { create: 'new', mode: file.status.mode & 0o777 });
-    const buffer = new Uint8Array(chunk);
-    for (;;) {
-      const got = await kernel.read(file.fd, buffer, draft.size);
-      if (got === 0) break;
-      if (draft.size + got > limits.maxStreamBytes) throw tooLarge('maxStreamBytes', limits.maxStreamBytes);
-      await draft.write(buffer.subarray(0, got));
+    for (let tries = 0; tries < maxCopyTries; tries++) {
+      using file = openFile(place, source);
+      await using draft = Draft.open(place, target, { create: 'new', mode: file.status.mode & 0o777 });
+      await copyRest(place, file, draft);
+      let isSource = true;
+      const asItIs = async (): Promise<void> => {
+        if (anySource) return;
+        using now = find(place, source);
+        isSource = inodeOf(now.status) === inodeOf(file.status);
+        if (!isSource) throw refusal('BUSY');
+        // What was appended since.
+        if (now.status.size !== draft.size) await copyRest(place, file, draft);
+      };
+      try {
+        await draft.commit(asItIs);
+        return;
+      } catch (error) {
+        // The name means another file by now: that one is to be copied.
+        if (isSource) throw error;
+      }
     }
-    await draft.commit();
+    throw refusal('BUSY');
   };
+}
+
+async function copyRest({ root: { kernel, limits } }: Place, file: Found, draft: Draft): Promise<void> {
+  const max = limits.maxStreamBytes;
+  if (file.status.size > max) throw tooLarge('maxStreamBytes', max, file.status.size);
+  const buffer = new Uint8Array(chunk);
+  for (let got = -1; got !== 0; ) {
+    got = await kernel.read(file.fd, buffer, draft.size);
+    if (draft.size + got > max) throw tooLarge('maxStreamBytes', max);
+    if (got > 0) await draft.write(buffer.subarray(0, got));
+  }
 }
 
 /** A whole text and the version it was read at, in one open. */

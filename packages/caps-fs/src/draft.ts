@@ -103,30 +103,36 @@ export class Draft implements AsyncDisposable {
     await this.#put(bytes);
   }
 
-  /** Gives the file its name; answers its version. */
-  async commit(): Promise<string> {
-    const { kernel } = this.#place.root;
-    const { spot: begun, path, options, keepMode } = this.#beginning;
-    if (!this.#synced) {
-      if (keepMode !== undefined) kernel.chmod(this.#fd, keepMode);
-      // Before the name points here: after a power cut the file must be whole or not there, never empty under its name.
-      await kernel.sync(this.#fd);
-    }
-    // Found anew: a directory on the way may have been renamed or removed meanwhile. From here on nothing of ours comes
-    // between, so all that goes through this process happens in some order.
-    using spot = stale ? { ...begun, [Symbol.dispose]: () => {} } : locate(this.#place, path);
-    const present = replaceable(kernel, spot, options);
-    if (inSteps && present) {
-      kernel.unlink(spot.dir, spot.name);
-      await kernel.breathe();
-    }
-    this.#giveName(spot, present === undefined);
-    this.#unlink();
-    const version = versionOf(kernel, kernel.fstat(this.#fd));
-    if (options.durable) {
-      using readable = own(kernel, kernel.reopen(spot.dir, 'read'));
-      await kernel.sync(readable.fd);
-    }
+  /**
+   * Gives the file its name; answers its version. What is `last` to do is done when no name changes any more and no append is
+   * under way: it may still write, and what it throws ends all.
+   */
+  async commit(last?: () => Promise<void>): Promise<string> {
+    const { kernel, order } = this.#place.root;
+    await this.#sync();
+    const { version, readable } = await order.alone(async () => {
+      if (last) {
+        await last();
+        await this.#sync();
+      }
+      const { spot: begun, path, options } = this.#beginning;
+      // Found anew: a directory on the way may have been renamed or removed meanwhile. From here on nothing of ours comes
+      // between, so all that goes through this process happens in some order.
+      using spot = stale ? { ...begun, [Symbol.dispose]: () => {} } : locate(this.#place, path);
+      const present = replaceable(kernel, spot, options);
+      if (inSteps && present) {
+        kernel.unlink(spot.dir, spot.name);
+        await kernel.breathe();
+      }
+      this.#giveName(spot, present === undefined);
+      this.#unlink();
+      return {
+        version: versionOf(kernel, kernel.fstat(this.#fd)),
+        readable: options.durable ? own(kernel, kernel.reopen(spot.dir, 'read')) : undefined,
+      };
+    });
+    using directory = readable;
+    if (directory) await kernel.sync(directory.fd);
     return version;
   }
 
@@ -144,7 +150,18 @@ export class Draft implements AsyncDisposable {
     }
   }
 
+  /** Before the name points here: after a power cut the file must be whole or not there, never empty under its name. */
+  async #sync(): Promise<void> {
+    if (this.#synced) return;
+    const { kernel } = this.#place.root;
+    const { keepMode } = this.#beginning;
+    if (keepMode !== undefined) kernel.chmod(this.#fd, keepMode);
+    await kernel.sync(this.#fd);
+    this.#synced = true;
+  }
+
   async #put(bytes: Uint8Array): Promise<void> {
+    this.#synced = false;
     this.#size += await writeAll(this.#place.root.kernel, this.#fd, bytes, this.#size);
   }
 

@@ -12,6 +12,7 @@ import type { FsCap } from './fs-cap.ts';
 import { Handle } from './handle.ts';
 import type { Kernel } from './kernel.ts';
 import { Slots, Turnstile, takeLimits } from './limits.ts';
+import { Order } from './order.ts';
 import { unbounded } from './terms.ts';
 
 export interface OpenOptions {
@@ -52,6 +53,7 @@ export function openWith(kernel: Kernel, root: unknown, given?: unknown): FsCap 
         subdirs: new Slots('open subdirectories', limits.maxSubdirs, subdirsOfProcess),
         streams: new Slots('open streams', limits.maxStreams),
         turnstile: new Turnstile(limits),
+        order: new Order(),
       };
       return directoryCap({ root, directory, terms: unbounded });
     } catch (error) {

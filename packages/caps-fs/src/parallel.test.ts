@@ -87,7 +87,8 @@ test('a recursive removal that is refused removes nothing', async () => {
 type Step =
   | { readonly op: 'write'; readonly path: string; readonly create: 'any' | 'new' | 'never' }
   | { readonly op: 'read' | 'remove' | 'removeAll' | 'mkdir' | 'list'; readonly path: string }
-  | { readonly op: 'rename'; readonly path: string; readonly to: string };
+  | { readonly op: 'append'; readonly path: string }
+  | { readonly op: 'rename' | 'copy'; readonly path: string; readonly to: string };
 
 /** Path -> content; a directory has none. */
 type Model = ReadonlyMap<string, string | undefined>;
@@ -109,6 +110,16 @@ function play(model: Model, step: Step, id: number): readonly [Model, string] {
       if (has && step.create === 'new') return [model, 'EXISTS'];
       if (isDirectory) return [model, 'IS_A_DIRECTORY'];
       return [next.set(path, `${id}`), 'ok'];
+    case 'append':
+      if (isDirectory) return [model, 'IS_A_DIRECTORY'];
+      return [next.set(path, `${model.get(path) ?? ''}+${id}`), 'ok'];
+    case 'copy': {
+      if (!has) return [model, 'NOT_FOUND'];
+      if (isDirectory) return [model, 'IS_A_DIRECTORY'];
+      const missingTo = way(model, step.to);
+      if (missingTo) return [model, missingTo];
+      return model.has(step.to) ? [model, 'EXISTS'] : [next.set(step.to, model.get(path)), 'ok'];
+    }
     case 'read':
       return [model, !has ? 'NOT_FOUND' : isDirectory ? 'IS_A_DIRECTORY' : `= ${model.get(path)}`];
     case 'list':
@@ -173,9 +184,11 @@ async function act(cap: FsCap, step: Step, id: number): Promise<string> {
       ? cap.write(path, `${id}`, { create: step.create })
       : op === 'mkdir'
         ? cap.mkdir(path)
-        : op === 'rename'
-          ? cap.rename(path, step.to)
-          : cap.remove(path, { recursive: op === 'removeAll' }),
+        : op === 'append'
+          ? cap.append(path, `+${id}`)
+          : op === 'rename' || op === 'copy'
+            ? cap[op](path, step.to)
+            : cap.remove(path, { recursive: op === 'removeAll' }),
   );
 }
 
@@ -222,7 +235,7 @@ function onDisk(at: (name: string) => string): Model {
   return model;
 }
 
-test('writes, renames, removals of 32 callers on overlapping subtrees behave as in some order', async () => {
+test('writes, appends, copies, renames, removals of 32 callers on overlapping subtrees behave as in some order', async () => {
   const path = fc.array(fc.constantFrom('a', 'b'), { minLength: 1, maxLength: 3 }).map((names) => names.join('/'));
   const step: fc.Arbitrary<Step> = fc.oneof(
     {
@@ -234,7 +247,8 @@ test('writes, renames, removals of 32 callers on overlapping subtrees behave as 
       }),
     },
     { weight: 5, arbitrary: fc.record({ op: fc.constantFrom('read', 'remove', 'removeAll', 'mkdir', 'list'), path }) },
-    { weight: 3, arbitrary: fc.record({ op: fc.constant('rename' as const), path, to: path }) },
+    { weight: 3, arbitrary: fc.record({ op: fc.constant('append' as const), path }) },
+    { weight: 5, arbitrary: fc.record({ op: fc.constantFrom('rename', 'copy'), path, to: path }) },
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 32, maxLength: 32 }), async (steps) => {

@@ -4,6 +4,7 @@
 import type { Handle } from './handle.ts';
 import type { Kernel, Status } from './kernel.ts';
 import type { Limits, Slots, Turnstile } from './limits.ts';
+import type { Order } from './order.ts';
 import type { Terms } from './terms.ts';
 
 /** What all caps made from one `openFsCap` share. No path of the host is in it. */
@@ -15,6 +16,7 @@ export interface Root {
   readonly subdirs: Slots;
   readonly streams: Slots;
   readonly turnstile: Turnstile;
+  readonly order: Order;
 }
 
 export interface Place {
@@ -26,4 +28,9 @@ export interface Place {
 /** Opaque, and another one when the object or its content changed. */
 export function versionOf(kernel: Kernel, status: Status): string {
   return kernel.seal(status.stamp);
+}
+
+/** Which object it is, whatever became of it. Only while it is held, or for a moment: numbers are given out again. */
+export function inodeOf({ stamp }: Status): string {
+  return stamp.split(':', 2).join();
 }

@@ -5,9 +5,9 @@ import type { Job } from './content.ts';
 import { failedWith, refusal } from './errors.ts';
 import { type Descriptor, own } from './handle.ts';
 import type { Kernel, Name, Status } from './kernel.ts';
-import { temporaryName } from './names.ts';
+import { isTemporary, temporaryName } from './names.ts';
 import { type Path, parsePath } from './path.ts';
-import type { Place } from './place.ts';
+import { inodeOf, type Place } from './place.ts';
 import { locate, openDirectory, refuseOtherMount, type Spot } from './resolve.ts';
 import { refuseIfFull } from './room.ts';
 import { charge, refuseExcepted } from './terms.ts';
@@ -15,6 +15,8 @@ import { charge, refuseExcepted } from './terms.ts';
 // Somebody keeps filling or changing what we empty.
 const maxRetries = 8;
 const entriesPerBreath = 128;
+// Of writes and removals that are under way in one directory.
+const maxUnfinished = 256;
 const inPlace = mutant('fs-remove-in-place');
 
 export function mkdir(path: unknown, options: unknown): Job<void> {
@@ -50,14 +52,49 @@ export function remove(path: unknown, options: unknown): Job<void> {
   const parsed = parsePath(path);
   const recursive = takeFlag(takeRecord(options, 'options')['recursive'], 'recursive');
   return async (place) => {
-    const { kernel } = place.root;
+    const { order } = place.root;
     if (parsed.names.length === 0) throw refusal('NOT_PERMITTED');
-    using spot = locate(place, parsed);
-    const present = presentAt(place, spot, parsed.directory);
-    if (present.kind !== 'dir') return kernel.unlink(spot.dir, spot.name);
-    if (!recursive) return kernel.rmdir(spot.dir, spot.name);
-    await removeTree(place, parsed);
+    for (let tries = 0; tries < maxRetries; tries++) {
+      const left = await order.alone(() => removeOne(place, parsed, recursive));
+      if (!left) return;
+      // Something else may have that name when the survey is over: then from the beginning.
+      const hidden = left === 'tree' ? await hideTree(place, parsed) : left;
+      if (hidden) return await removeHidden(place, hidden);
+    }
+    throw refusal('BUSY');
   };
+}
+
+/** Answers what is still to be done. */
+async function removeOne(place: Place, path: Path, recursive: boolean): Promise<'tree' | Hidden | undefined> {
+  const { kernel } = place.root;
+  using spot = locate(place, path);
+  const present = presentAt(place, spot, path.directory);
+  if (present.kind !== 'dir') {
+    kernel.unlink(spot.dir, spot.name);
+    return undefined;
+  }
+  if (recursive) return 'tree';
+  try {
+    kernel.rmdir(spot.dir, spot.name);
+    return undefined;
+  } catch (error) {
+    if (failedWith(error, 'ENOTEMPTY', 'EEXIST') && (await isEmptyToAll(kernel, spot)))
+      return hide(place, path, inodeOf(present));
+    throw error;
+  }
+}
+
+/**
+ * Whether only unfinished files and removals are in there, which no holder sees: for him the directory is empty. Nothing of ours
+ * comes between the answer and the next step of who asked.
+ */
+async function isEmptyToAll(kernel: Kernel, { dir, name }: Spot): Promise<boolean> {
+  using opened = own(kernel, kernel.openDirectory(dir, name));
+  // Names that are no UTF-8 are in the first of these only.
+  const raw = await kernel.rawNames(opened.fd, maxUnfinished);
+  const seen = kernel.children(opened.fd, maxUnfinished);
+  return raw.length < maxUnfinished && raw.length === seen.length && seen.every((entry) => isTemporary(entry.name));
 }
 
 /**
@@ -68,16 +105,18 @@ export function rename(from: unknown, to: unknown): Job<void> {
   const source = parsePath(from);
   const target = parsePath(to);
   return (place) => {
-    const { kernel } = place.root;
+    const { kernel, order } = place.root;
     if (source.names.length === 0 || target.names.length === 0) throw refusal('NOT_PERMITTED');
-    using old = locate(place, source);
-    const present = presentAt(place, old, source.directory || target.directory);
-    using fresh = locate(place, target);
-    if (kernel.renameNew?.(old.dir, old.name, fresh.dir, fresh.name)) return;
-    if (kernel.lstat(fresh.dir, fresh.name)) throw refusal('EXISTS');
-    if (present.kind === 'dir') return kernel.rename(old.dir, old.name, fresh.dir, fresh.name);
-    kernel.link(old.dir, old.name, fresh.dir, fresh.name);
-    kernel.unlink(old.dir, old.name);
+    return order.alone(() => {
+      using old = locate(place, source);
+      const present = presentAt(place, old, source.directory || target.directory);
+      using fresh = locate(place, target);
+      if (kernel.renameNew?.(old.dir, old.name, fresh.dir, fresh.name)) return;
+      if (kernel.lstat(fresh.dir, fresh.name)) throw refusal('EXISTS');
+      if (present.kind === 'dir') return kernel.rename(old.dir, old.name, fresh.dir, fresh.name);
+      kernel.link(old.dir, old.name, fresh.dir, fresh.name);
+      kernel.unlink(old.dir, old.name);
+    });
   };
 }
 
@@ -92,40 +131,56 @@ function presentAt(place: Place, { dir, name }: Spot, directory: boolean): Statu
  * All at once for whoever looks: what can be refused is found out first, then the directory gets a name that nobody can
  * use, then it is emptied. If that fails after all, what is left comes back. (Emptied in place, a write could land in a half.)
  */
-async function removeTree(place: Place, path: Path): Promise<void> {
-  const { kernel } = place.root;
-  for (let tries = 0; tries < maxRetries; tries++) {
-    const surveyed = await survey(place, path);
-    // Nothing of ours comes between here and the new name.
-    using spot = locate(place, path);
-    const present = presentAt(place, spot, true);
-    if (present.stamp.split(':', 2).join() !== surveyed) continue;
-    const hidden = inPlace ? spot.name : temporaryName(kernel.random);
-    if (!inPlace) kernel.rename(spot.dir, spot.name, spot.dir, hidden);
-    try {
-      return await new Removal(place).removeDirectory(spot.dir, hidden, 1);
-    } catch (error) {
-      if (!inPlace) putBack(kernel, spot, hidden);
-      throw error;
-    }
-  }
-  throw refusal('BUSY');
-}
-
-/** Whether all of it may go; answers which directory was looked at. */
-async function survey(place: Place, path: Path): Promise<string> {
-  using top = openSpot(place, path);
+async function hideTree(place: Place, path: Path): Promise<Hidden | undefined> {
+  const { kernel, order } = place.root;
+  // Held until it has its new name: the number of an inode that is gone is given out again.
+  using top = openIfDirectory(place, path);
+  if (!top) return undefined;
   await new Removal(place).judge(top.fd, 1);
-  return place.root.kernel.fstat(top.fd).stamp.split(':', 2).join();
+  return await order.alone(() => hide(place, path, inodeOf(kernel.fstat(top.fd))));
 }
 
-function openSpot(place: Place, path: Path): Descriptor {
+interface Hidden extends Spot {
+  readonly hidden: string;
+}
+
+/** Gives the directory a name that nobody can use; `undefined` if it is not that one any more. */
+function hide(place: Place, path: Path, inode: string): Hidden | undefined {
+  const { kernel } = place.root;
+  const spot = locate(place, path);
+  let hidden: string | undefined;
+  try {
+    const present = presentAt(place, spot, false);
+    if (present.kind !== 'dir' || inodeOf(present) !== inode) return undefined;
+    const name = inPlace ? spot.name : temporaryName(kernel.random);
+    if (!inPlace) kernel.rename(spot.dir, spot.name, spot.dir, name);
+    hidden = name;
+    return { ...spot, hidden };
+  } finally {
+    if (hidden === undefined) spot[Symbol.dispose]();
+  }
+}
+
+async function removeHidden(place: Place, hidden: Hidden): Promise<void> {
+  using spot = hidden;
+  try {
+    await new Removal(place).removeDirectory(spot.dir, spot.hidden, 1);
+  } catch (error) {
+    // What is above it was removed as well, and that was quicker.
+    if (!inPlace && failedWith(error, 'ENOENT')) return;
+    if (!inPlace) putBack(place.root.kernel, spot);
+    throw error;
+  }
+}
+
+function openIfDirectory(place: Place, path: Path): Descriptor | undefined {
+  const { kernel } = place.root;
   using spot = locate(place, path);
-  presentAt(place, spot, true);
-  return own(place.root.kernel, place.root.kernel.openDirectory(spot.dir, spot.name));
+  if (presentAt(place, spot, false).kind !== 'dir') return undefined;
+  return own(kernel, kernel.openDirectory(spot.dir, spot.name));
 }
 
-function putBack(kernel: Kernel, { dir, name }: Spot, hidden: string): void {
+function putBack(kernel: Kernel, { dir, name, hidden }: Hidden): void {
   try {
     if (kernel.renameNew?.(dir, hidden, dir, name)) return;
     if (!kernel.lstat(dir, name)) kernel.rename(dir, hidden, dir, name);

@@ -6,6 +6,7 @@ import { chooseBackend } from '../src/drivers/backend.ts';
 import { Handle } from '../src/handle.ts';
 import { Slots, Turnstile, takeLimits } from '../src/limits.ts';
 import { stat } from '../src/listing.ts';
+import { Order } from '../src/order.ts';
 import { parsePath } from '../src/path.ts';
 import type { Place } from '../src/place.ts';
 import { openDirectory, openFile } from '../src/resolve.ts';
@@ -33,6 +34,7 @@ export function openWalk(backend: Backend, root: string): Walk {
     subdirs: new Slots('open subdirectories', limits.maxSubdirs),
     streams: new Slots('open streams', limits.maxStreams),
     turnstile: new Turnstile(limits),
+    order: new Order(),
   };
   return walkOf({ root: shared, directory: new Handle(kernel, fd), terms: unbounded });
 }
