@@ -183,6 +183,6 @@ async def test_no_frame_is_larger_than_its_receiver_takes() -> None:
             assert await E(client.bootstrap).size(text) > 1 << 19
         except hob.Limit:
             assert spare > 1
-    assert host.closed() is None
+    assert host.closed is None
     assert max(len(frame) for frame in client._line.link.frames) <= 1 << 20  # type: ignore[attr-defined]
     client.close()

@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from . import reference
@@ -31,12 +31,15 @@ class Loop:
         self._thread: threading.Thread | None = None
         self._pid = 0
 
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
         loop = self._running()
         if threading.current_thread() is self._thread:
             coroutine.close()
             raise RuntimeError("a call that waits was made in the thread of the connections: use `await` there")
-        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        return asyncio.run_coroutine_threadsafe(coroutine, loop)
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        future = self.submit(coroutine)
         try:
             return future.result()
         except BaseException:
@@ -60,6 +63,11 @@ class Loop:
 
 
 _loop: Final = Loop()
+
+
+def submit(coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+    """Runs a coroutine beside the connections, for whoever wants to wait in his own way."""
+    return _loop.submit(coroutine)
 
 
 class Cap:

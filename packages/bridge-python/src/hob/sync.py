@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from .calls import Cap, E, Later, _inward, _loop, _outward, wait
+from .calls import Cap, E, Later, _inward, _loop, _outward, submit, wait
 from .granter import Grant, Granter as AsyncGranter, connect_granter as async_connect_granter
 from .sessions import Session as AsyncSession, connect as async_connect
 from .streams import source
@@ -157,7 +157,7 @@ def read(of: Cap, *, max: int | None = None) -> Iterator[bytes]:
         _loop.run(stop())
 
 
-__all__ = ["Cap", "E", "Granter", "Later", "Session", "connect", "connect_granter", "read", "wait"]
+__all__ = ["Cap", "E", "Granter", "Later", "Session", "connect", "connect_granter", "read", "submit", "wait"]
 
 
 def connect(url: str, secret: str, *, timeout: float = 10.0) -> Session:

@@ -101,7 +101,9 @@ class Connection:
             self._line.bytes,
         )
 
+    @property
     def closed(self) -> CapError | None:
+        """Why nothing leaves or comes any more; None while it is open."""
         return self._line.closed
 
     async def ended(self) -> tuple[int, str]:

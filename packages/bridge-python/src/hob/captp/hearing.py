@@ -17,6 +17,7 @@ from .values import Decoder, Incoming, Slots, is_id, is_question
 class Listener(Protocol):
     """Who is told. `refused`: the value could not be decoded."""
 
+    @property
     def closed(self) -> CapError | None: ...
     def deliver(
         self, to: int, asked: bool, method: str, args: list[object], refused: CapError | None, number: int, weight: int, /
@@ -47,7 +48,7 @@ class Hearing:
             raise Violation(f"a frame may have {OPERATIONS} operations: send several")
         self.decoder.begin()
         for operation in operations:
-            if self._listener.closed() is not None:
+            if self._listener.closed is not None:
                 return
             self._operation(operation)
         self._incoming.done()

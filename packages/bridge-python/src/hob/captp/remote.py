@@ -13,6 +13,7 @@ class Exit(Protocol):
     """The end of a connection that messages leave by."""
 
     def call(self, through: Remote, message: Message, /) -> None: ...
+    @property
     def closed(self) -> CapError | None:
         """Why nothing leaves any more."""
         ...
@@ -92,5 +93,5 @@ class Question(Remote):
         if post is not None:
             post(message)
         else:
-            message.fail(self.exit.closed() or NoSuchObject("this answer is gone"))
+            message.fail(self.exit.closed or NoSuchObject("this answer is gone"))
         return True
