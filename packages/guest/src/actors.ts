@@ -37,6 +37,8 @@ import {
   table,
   writeOnly,
 } from '@hob/vat';
+// For its types (Compartment, harden): it is the program that loads it and locks down.
+import type {} from 'ses';
 import { stripTypesElsewhere } from './drivers/strip-thread.ts';
 import { asModule, checkNames, type Module } from './source/module.ts';
 import { mayMeanTypes, type Parsed, parse, refuse } from './source/parse.ts';
