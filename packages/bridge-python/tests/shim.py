@@ -15,14 +15,15 @@ from hermes_env import SRC, VERSIONS, hermes
 
 
 class Shim:
-    def __init__(self, version: str, root: Path, *options: str, **env: str) -> None:
+    def __init__(self, version: str, root: Path, *, cwd: Path | None = None, **env: str) -> None:
         self.version = version
         self.root = root
         self.home = root / "home"
         self.work = root / "work"
         self.hermes_home = self.home / ".hermes"
         self.process = subprocess.Popen(
-            [hermes(version), "-m", "hob.hermes_shim", "--root", str(root), *options],
+            [hermes(version), "-m", "hob.hermes_shim", "--root", str(root)],
+            cwd=cwd,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -55,8 +56,8 @@ class Shim:
         return code
 
 
-def made(version: str, root: Path, *options: str, **env: str) -> Iterator[Shim]:
-    shim = Shim(version, root, *options, **env)
+def made(version: str, root: Path, *, cwd: Path | None = None, **env: str) -> Iterator[Shim]:
+    shim = Shim(version, root, cwd=cwd, **env)
     try:
         yield shim
         assert shim.close() == 0

@@ -35,6 +35,7 @@ def test_always_is_written_down_by_kind_and_gone_with_the_line(shim: Shim) -> No
     said = shim.ask("guard", steps=[{"command": RM, "answer": "always"}, {"command": RM, "session": "another"}])
     assert outcome(said["steps"]) == ["True?", "True"] and said["allowlist"] == ["recursive delete"]
     assert shim.ask("guard", steps=[])["allowlist"] == []
+    assert "recursive delete" not in (shim.hermes_home / "config.yaml").read_text()
     assert outcome(guard(shim, {"command": RM}, allowlist=["recursive delete"])) == ["True"]
 
 

@@ -63,7 +63,7 @@ def test_nothing_of_the_users_is_seen(version: str, tmp_path: Path) -> None:
     (user / "tools" / "__init__.py").write_text("raise SystemExit('a folder of the working directory was taken for Hermes')")
     before = {path: path.stat().st_mtime_ns for path in user.rglob("*")}
     secrets = {"HOME": str(user), "HERMES_HOME": str(user / ".hermes"), "HERMES_YOLO_MODE": "1", "OPENAI_API_KEY": "sk-secret", "MY_TOKEN": "s3"}
-    for shim in made(version, tmp_path / "world", **secrets):
+    for shim in made(version, tmp_path / "world", cwd=user, **secrets):
         said = shim.ask("tool", name="terminal", args={"command": "env; rm -rf ./nothing"})
         assert [each["answer"] for each in said["asked"]] == ["deny"]
         output = shim.ask("tool", name="terminal", args={"command": "env"})["result"]["output"]
@@ -75,6 +75,9 @@ def test_nothing_of_the_users_is_seen(version: str, tmp_path: Path) -> None:
 def test_hermes_gets_no_line_of_ours_and_prints_none(shim: Shim) -> None:
     said = shim.ask("tool", name="terminal", args={"command": "cat; echo out; echo err >&2"})
     assert said["result"]["output"].split() == ["out", "err"]
+    # Nor would a prompt of its own, which reads the terminal: the process where it runs has none.
+    said = shim.ask("tool", name="terminal", args={"command": "readlink /proc/$PPID/fd/0"})
+    assert said["result"]["output"].strip() == "/dev/null"
 
 
 def test_a_call_that_hangs_or_kills_its_process_costs_its_own_line_only(shim: Shim) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
 from shim import Shim, both
@@ -39,6 +40,30 @@ def test_after_the_end_a_command_begins_where_the_first_did(shim: Shim) -> None:
     tool(shim, "terminal", command="mkdir -p away && cd away && export WORD=kept")
     assert shim.ask("end") == {"ended": True}
     assert tool(shim, "terminal", command="echo [$WORD]; pwd")["result"]["output"].split() == ["[]", str(shim.work)]
+
+
+def test_the_end_of_the_session_ends_its_shell_its_jobs_and_its_approvals(shim: Shim) -> None:
+    (shim.work / "again").mkdir(exist_ok=True)
+    tool(shim, "terminal", answer="session", command="cd again; export WORD=kept; rm -rf ./none")
+    job = tool(shim, "terminal", command="sleep 300", background=True)["result"]["pid"]
+    assert tool(shim, "terminal", command="echo $WORD; rm -rf ./none")["asked"] == [] and runs(job)
+    assert shim.ask("end") == {"ended": True}
+    after = tool(shim, "terminal", command="echo =$WORD; pwd")
+    assert after["result"]["output"].split() == ["=", str(shim.work)]
+    assert tool(shim, "terminal", command="rm -rf ./none")["result"]["status"] == "blocked"
+    until = time.monotonic() + 20
+    while runs(job) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not runs(job)
+
+
+def runs(pid: int) -> bool:
+    """And is no zombie, which its parent has only not asked about yet."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_what_hermes_asks_about_is_asked_and_done_as_answered(shim: Shim) -> None:

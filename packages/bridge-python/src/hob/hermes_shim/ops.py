@@ -1,7 +1,7 @@
 """The table of the operations: what each takes, where it runs, and the function that asks Hermes.
 
 HERE: in this process, within a time limit. APART: in a process of its own, forked for this line, whose state is gone afterwards.
-WORLD: in the one process that keeps its state from line to line.
+WORLD: in the one process that keeps its state from line to line. END: ends that process.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-HERE, APART, WORLD = "here", "apart", "world"
+HERE, APART, WORLD, END = "here", "apart", "world", "end"
 
 Fields = dict[str, Any]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import world as worlds
-from .ops import APART, OPS, WORLD, Fields, Op, Refusal, hermes, whole
+from .ops import APART, END, OPS, WORLD, Fields, Op, Refusal, hermes, whole
 from .world import World
 
 SECONDS = 30.0
@@ -37,8 +37,11 @@ class Server:
         seconds = fields.get("seconds", SECONDS)
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 600:
             raise Refusal("bad-input", 'field "seconds" must be a number up to 600')
+        if found.where == END:
+            self.close()
+            return found.ask(fields)
         if found.where == WORLD:
-            return self._in_world(fields, seconds)
+            return self._in_world(found, fields, seconds)
         if found.where == APART or "env" in fields or "config" in fields:
             return self._apart(found, fields, seconds)
         return _verdict(_within(seconds, lambda: _asked(found, fields)))
@@ -49,10 +52,7 @@ class Server:
         self.world.configure(whole(fields, "config", dict, {}))
         anew = bool(env) or fields.get("yolo") is True
         if not anew:
-            # Once, here, where only imports happen: a fork of it is a Hermes that has just started.
-            for module in found.modules:
-                with contextlib.suppress(Refusal):
-                    hermes(module)
+            _import(found.modules)
         child = Child(lambda line: _anew(found, line, env) if anew else _asked(found, line))
         try:
             return _verdict(child.ask(fields, seconds))
@@ -60,10 +60,11 @@ class Server:
             child.close()
             _write(self.world, before)
 
-    def _in_world(self, fields: Fields, seconds: float) -> Any:
+    def _in_world(self, found: Op, fields: Fields, seconds: float) -> Any:
         if "env" in fields or "config" in fields:
             raise Refusal("bad-input", "the world of tools is set up once: start a shim with --hermes-home for another configuration")
         if self.keeper is None:
+            _import(found.modules)
             self.keeper = Child(lambda line: _asked(OPS[line["op"]], line))
         try:
             return _verdict(self.keeper.ask(fields, seconds))
@@ -111,13 +112,15 @@ class Child:
         return json.loads(line)
 
     def close(self) -> None:
-        """Closing its input lets it clean up after itself; one that does not leave is killed."""
+        """Closing its input lets it clean up after itself; then what it started is ended, and itself if it does not leave."""
+        below = _below(self._pid)
         until = time.monotonic() + 5
         self._let_go()
         while time.monotonic() < until:
             if os.waitpid(self._pid, os.WNOHANG)[0] != 0:
+                _kill(below)
                 return
-            time.sleep(0.005)
+            time.sleep(0.002)
         self._end()
 
     def kill(self) -> None:
@@ -130,10 +133,14 @@ class Child:
             os.close(descriptor)
 
     def _end(self) -> None:
-        for pid in (*_below(self._pid), self._pid):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        _kill([*_below(self._pid), self._pid])
         os.waitpid(self._pid, 0)
+
+
+def _kill(pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _below(pid: int) -> list[int]:
@@ -143,6 +150,13 @@ def _below(pid: int) -> list[int]:
             for child in task.read_text().split():
                 found += [*_below(int(child)), int(child)]
     return found
+
+
+def _import(modules: tuple[str, ...]) -> None:
+    """Once, in this process, where nothing but imports happens: a fork of it is a Hermes that has just started."""
+    for module in modules:
+        with contextlib.suppress(Refusal):
+            hermes(module)
 
 
 def _live(ask: Callable[[Fields], Any], lines: int, answers: int, others: tuple[int, ...]) -> None:

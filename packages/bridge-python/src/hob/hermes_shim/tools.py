@@ -10,11 +10,12 @@ import json
 import os
 from typing import Any
 
-from .ops import WORLD, Fields, Refusal, hermes, op, text, whole
+from .ops import END, WORLD, Fields, Refusal, hermes, op, text, whole
 
 # Those that need nothing but this machine. Hermes has more; none of them is asked for here.
 EXECUTED = ("terminal", "process", "read_file", "write_file", "patch", "search_files", "execute_code")
 SESSION = "shim"
+MODULES = ("tools.terminal_tool", "tools.file_tools", "tools.code_execution_tool", "tools.approval")
 
 _ready: set[str] = set()
 
@@ -30,6 +31,7 @@ _ready: set[str] = set()
     },
     "{result, asked: [{command, description, answer}]}: result is what the model would get, parsed; state (cwd, exports, session approvals) stays for the next line",
     where=WORLD,
+    modules=MODULES,
 )
 def tool(fields: Fields) -> Any:
     name, args = text(fields, "name"), whole(fields, "args", dict)
@@ -54,21 +56,15 @@ def tool(fields: Fields) -> Any:
     return {"result": result, "asked": asked}
 
 
-@op("end", {}, "{ended}: what the terminal has open is closed; the next command begins in the working directory, with nothing exported", where=WORLD)
+@op("end", {}, "{ended}: the session ends: its shells, what it left running, what was approved; the next tool line begins a new one", where=END)
 def end(_: Fields) -> Any:
-    terminal = hermes("tools.terminal_tool")
-    terminal.cleanup_all_environments()
-    forget = getattr(terminal, "clear_session_cwd", lambda _: None)  # 0.19 keeps the directory apart from the rest
-    for key in (SESSION, *_ready):
-        forget(key)
-    _ready.clear()
     return {"ended": True}
 
 
 def _set_up(task: str) -> Any:
     os.environ["HERMES_INTERACTIVE"] = "1"
     terminal = hermes("tools.terminal_tool")
-    for module in ("tools.file_tools", "tools.code_execution_tool"):
+    for module in MODULES:
         hermes(module)
     hermes("tools.approval").set_current_session_key(SESSION)
     if task not in _ready:
