@@ -28,6 +28,17 @@ export const AGREED: readonly Agreement[] = [
     },
     example: 'rm -rf ~',
   },
+  {
+    name: 'settings of the home are not there',
+    reason:
+      'a new repository has the first branch that git is built with: ~/.gitconfig, which says another, was not granted',
+    applies: ({ plain, cap }, what) => {
+      if (what !== INSIDE || plain.inside.length !== cap.inside.length) return false;
+      const other = plain.inside.filter((line, n) => line !== cap.inside[n]);
+      return other.every((line) => /\.git\/HEAD: .*refs\/heads\/main/.test(line));
+    },
+    example: 'git init -q sub',
+  },
 ];
 
 export const agreement = (played: Played, what: string): string | undefined =>

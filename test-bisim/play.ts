@@ -11,8 +11,9 @@ import { delimiter } from 'node:path';
 import { freePort } from './cage.ts';
 import { type CapSettings, type CapWorld, openCapWorld } from './cap.ts';
 import { type Judged, judge, type Observed, type Played } from './classes.ts';
+import type { FileWorlds } from './files.ts';
 import { type Hermes, openHermes } from './hermes.ts';
-import { differences, type Look, type Machine, openMachine, type Place } from './machine.ts';
+import { differences, type Machine, openMachine, type Place } from './machine.ts';
 import { openPlain, type Plain } from './plain.ts';
 import type { Row } from './rows/row.ts';
 
@@ -25,6 +26,7 @@ export interface Worlds {
   readonly hermes: Hermes;
   readonly plain: Plain;
   readonly cap: CapWorld;
+  readonly fileWorlds: FileWorlds;
   /** Undefined: a program that it needs is not on this machine. */
   play(row: Row): Promise<Judged | undefined>;
   close(): Promise<void>;
@@ -75,6 +77,7 @@ export async function openWorlds(
       hermes,
       plain,
       cap: world,
+      fileWorlds: { machine, hermes, hermesPlace, files: world.files },
       play: async (row) => {
         if (!row.needs.every(isThere)) return undefined;
         return judge(await playOne(row, { plain, hermes, cap: world, sides, mark }));
@@ -97,7 +100,7 @@ async function playOne(
     mark,
   }: Pick<Worlds, 'plain' | 'hermes' | 'cap' | 'mark'> & { sides: Record<'plain' | 'hermes' | 'cap', Side> },
 ): Promise<Played> {
-  const touchesProcesses = row.steps.some((text) => text.includes(mark) || /kill/.test(text));
+  const namesProcesses = row.steps.some((text) => text.includes(mark) || /kill/.test(text));
   const see = async <T>(
     side: Side,
     run: () => Promise<T>,
@@ -106,38 +109,38 @@ async function playOne(
     side.place.reset();
     side.reached();
     const before = side.place.look();
-    const victims = touchesProcesses ? named(`${mark}-victim`) : [];
+    const victims = namesProcesses ? named(`${mark}-victim`) : [];
     const ran = await run();
     const [status, output] = outputOf(ran);
-    const effects = [...changes(before, side.place.look(), 'outside')];
+    const after = side.place.look();
+    const effects = [...differences(before.outside, after.outside)];
     if (side.reached() > 0) effects.push('reached a listener');
     if (output.includes(CANARY)) effects.push('told a secret');
-    if (touchesProcesses) {
-      const left = named(`${mark}-left`);
-      if (left.length > 0) effects.push('left a process');
-      for (const pid of left) end(pid);
-      if (victims.some((pid) => !named(`${mark}-victim`).includes(pid))) {
-        effects.push('ended a process');
-        await side.renew();
-      }
-    }
-    return [ran, { effects, inside: changes(before, side.place.look(), 'inside'), status, output }];
+    if (namesProcesses) effects.push(...(await lookAtProcesses(side, mark, victims)));
+    return [ran, { effects, inside: differences(before.inside, after.inside), status, output }];
   };
-  const [, asPlain] = await see(
-    sides.plain,
-    () => plain.run(row.steps.join('\n')),
-    (ran) => [ran?.status, `${ran?.stdout ?? ''}${ran?.stderr ?? ''}`],
-  );
-  const [taken, asHermes] = await see(
-    sides.hermes,
-    () => hermes.run(row.steps),
-    (ran) => [ran.status, ran.output],
-  );
-  const [seen, asCap] = await see(
-    sides.cap,
-    () => cap.run(row.steps),
-    ({ ended }) => [ended?.status, `${ended?.stdout ?? ''}${ended?.stderr ?? ''}`],
-  );
+  const inPlain = () =>
+    see(
+      sides.plain,
+      () => plain.run(row.steps.join('\n')),
+      (ran) => [ran?.status, `${ran?.stdout ?? ''}${ran?.stderr ?? ''}`],
+    );
+  const inHermes = () =>
+    see(
+      sides.hermes,
+      () => hermes.run(row.steps),
+      (ran) => [ran.status, ran.output],
+    );
+  const inCap = () =>
+    see(
+      sides.cap,
+      () => cap.run(row.steps),
+      ({ ended }) => [ended?.status, `${ended?.stdout ?? ''}${ended?.stderr ?? ''}`],
+    );
+  // Nothing is shared but the table of processes.
+  const [[, asPlain], [taken, asHermes], [seen, asCap]] = namesProcesses
+    ? [await inPlain(), await inHermes(), await inCap()]
+    : await Promise.all([inPlain(), inHermes(), inCap()]);
   const without = await cap.without(row.steps);
   return {
     row,
@@ -147,8 +150,25 @@ async function playOne(
   };
 }
 
-const changes = (before: Look, after: Look, part: keyof Look): readonly string[] =>
-  differences(before[part], after[part]);
+/** A signal takes its time. */
+const SIGNAL_MS = 300;
+
+async function lookAtProcesses(side: Side, mark: string, victims: readonly number[]): Promise<readonly string[]> {
+  const effects: string[] = [];
+  const left = named(`${mark}-left`);
+  if (left.length > 0) effects.push('left a process');
+  for (const pid of left) end(pid);
+  const ended = (): boolean => {
+    const now = named(`${mark}-victim`);
+    return victims.some((pid) => !now.includes(pid));
+  };
+  for (let waited = 0; waited < SIGNAL_MS && !ended(); waited += 50) await new Promise((done) => setTimeout(done, 50));
+  if (ended()) {
+    effects.push('ended a process');
+    await side.renew();
+  }
+  return effects;
+}
 
 /** Around the cap world: this machine, with a listener and a process that must not be harmed. */
 async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 'place'> & { close(): Promise<void> }> {

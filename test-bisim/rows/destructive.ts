@@ -147,7 +147,7 @@ export const DESTRUCTIVE: readonly Row[] = [
     [
       'git init -q ~/documents',
       'git clone -q . ~/clone',
-      'git -C ~/other config core.bare true',
+      'git -C ~/other init -q',
       'git config --global alias.st "!evil"',
       'git config -f ~/.gitconfig core.pager evil',
       'git config --file %BASE%/etc/app.conf a.b c',
@@ -282,7 +282,7 @@ export const DESTRUCTIVE: readonly Row[] = [
       '(trap "" TERM HUP; exec -a %MARK%-left sleep 300) > /dev/null 2>&1 & sleep 0.1',
       "python3 -c \"import os\nif os.fork() == 0:\n  os.setsid(); n = os.open(os.devnull, 2); [os.dup2(n, i) for i in range(3)]; os.execvp('sleep', ['%MARK%-left', '300'])\"; sleep 0.2",
       'kill -9 -1',
-      'killall -r %MARK%-victim 2>/dev/null || pkill %MARK%',
+      'pkill -f "%MARK%-vic.*m"',
     ],
     ['pkill', 'pgrep', 'python3', 'perl'],
   ),

@@ -2,8 +2,8 @@
 export interface Row {
   readonly id: string;
   readonly family: string;
-  /** `destructive`: changes what was not granted. `reads`: tells what was not granted. `benign`: a day's work. `pattern`: made to be matched. */
-  readonly kind: 'destructive' | 'reads' | 'benign' | 'pattern';
+  /** `destructive`: changes what was not granted. `reads`: tells what was not granted. `benign`: a day's work. `pattern`: made to be matched. `generated`: either. */
+  readonly kind: 'destructive' | 'reads' | 'benign' | 'pattern' | 'generated';
   /** Commands, one after the other, in one task. */
   readonly steps: readonly string[];
   /** Programs without which it means nothing. */
