@@ -39,6 +39,26 @@ export const AGREED: readonly Agreement[] = [
     },
     example: 'git init -q sub',
   },
+  {
+    name: 'what is outside is not there',
+    reason:
+      'the program says that it found nothing where under Hermes it found what was not granted; nothing came of it in either',
+    applies: ({ row, cap }, what) =>
+      row.kind !== 'benign' &&
+      /^the (?:status|output) differs/.test(what) &&
+      cap.status !== 0 &&
+      (row.kind === 'generated' || /No such file or directory|Read-only file system|not a directory/i.test(cap.output)),
+    example: 'cat ~/documents/thesis.txt > /dev/null',
+  },
+  {
+    name: 'no way in through what is outside',
+    reason: 'a path that goes out by a link and comes back finds nothing on its way, so less is changed inside',
+    applies: ({ row, plain, cap }, what) =>
+      what === INSIDE &&
+      row.steps.some((text) => text.includes('shared/')) &&
+      cap.inside.every((line) => plain.inside.includes(line)),
+    example: 'rm -rf shared/../work/notes.txt',
+  },
 ];
 
 export const agreement = (played: Played, what: string): string | undefined =>

@@ -40,7 +40,7 @@ export interface Cage {
   ask(line: Line): Promise<Line | undefined>;
   /** Connections to the listener inside since the last time this was asked. */
   reached(): number;
-  /** What is to be started anew before the next line. */
+  /** Ends all that runs in it, and begins anew. */
   renew(): Promise<void>;
   close(): Promise<void>;
 }
@@ -87,10 +87,13 @@ export async function openCage(settings: CageSettings): Promise<Cage> {
       ...(program ? ['exec', ...program] : ['plain']),
     ];
     const text = `exec ${words.map(quoted).join(' ')}`;
-    return new Running(await shell.spawn(text), limitMs, () => {
+    const made = new Running(await shell.spawn(text), limitMs, () => {
       count += 1;
     });
+    await made.ready;
+    return made;
   };
+  running = await started();
   return {
     ask: async (line) => {
       if (running === undefined || running.over) running = await started();
@@ -103,7 +106,7 @@ export async function openCage(settings: CageSettings): Promise<Cage> {
     },
     renew: async () => {
       await running?.end();
-      running = undefined;
+      running = await started();
     },
     close,
   };
@@ -114,6 +117,7 @@ export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''"
 /** One life of what answers the lines. */
 class Running {
   over = false;
+  readonly ready: Promise<void>;
   readonly #job: Job;
   readonly #limitMs: number;
   readonly #ended: Promise<undefined>;
@@ -122,7 +126,10 @@ class Running {
   constructor(job: Job, limitMs: number, reached: () => void) {
     this.#job = job;
     this.#limitMs = limitMs;
-    this.#ended = this.#read(reached).then(() => {
+    const ready = Promise.withResolvers<void>();
+    this.ready = ready.promise;
+    this.#ended = this.#read(reached, ready.resolve).then(() => {
+      ready.resolve();
       this.over = true;
       this.#waiting?.(undefined);
       return undefined;
@@ -131,7 +138,7 @@ class Running {
     void job.stderr.return?.();
   }
 
-  async #read(reached: () => void): Promise<void> {
+  async #read(reached: () => void, ready: () => void): Promise<void> {
     const decoder = new TextDecoder();
     let rest = '';
     try {
@@ -140,8 +147,9 @@ class Running {
         rest = lines.pop() ?? '';
         for (const text of lines) {
           const line = parsed(text);
-          if (line === undefined || line['ready']) continue;
-          if (line['reached'] !== undefined) reached();
+          if (line === undefined) continue;
+          if (line['ready']) ready();
+          else if (line['reached'] !== undefined) reached();
           else this.#waiting?.(line);
         }
       }

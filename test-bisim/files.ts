@@ -47,10 +47,13 @@ export const AGREED_FILES: Readonly<Record<string, string>> = {
   PATH_ESCAPES:
     'a path that goes up is refused, also where it would come back: `..` has no meaning in a directory that knows none above it',
   RESOLVED_OUTSIDE: 'a link that leaves is refused, also where it comes back',
-  PATH_INVALID: 'a path has one spelling: no empty and no `.` names in it',
   NOT_FOUND: 'a write makes no directories; mkdir does',
+  IS_A_DIRECTORY:
+    'Hermes moves what it wrote into the directory, under a name of its own, and says that it was written',
   NOT_A_FILE: 'a final link is not written through: the file that it names can be named itself',
 };
+
+export const NEW_FILE = 'a file that Hermes makes is for its owner alone (600), one that a cap makes is as umask says';
 
 export async function playFiles(
   { machine, hermes, hermesPlace, files }: FileWorlds,
@@ -91,9 +94,14 @@ export async function playFiles(
   if (differing !== undefined) return differing;
   const other = hermesPlace.look();
   const [mine, its] = [differences(before.inside, after.inside), differences(theirs.inside, other.inside)];
-  if (mine.join('\n') !== its.join('\n')) return say('unexplained', `the trees inside differ: ${mine} and ${its}`);
+  if (mine.join('\n') !== its.join('\n'))
+    return mine.map(modeless).join('\n') === its.map(modeless).join('\n')
+      ? say('agreed', NEW_FILE)
+      : say('unexplained', `the trees inside differ: ${mine} and ${its}`);
   return say('equal');
 }
+
+const modeless = (line: string): string => line.replace(/^(\+ .*?: file) \d+/, '$1');
 
 function difference(op: FileOp, hermes: Answer, cap: Answer, outside: boolean): [Class, string] | undefined {
   if (hermes.ok && cap.ok)

@@ -9,7 +9,7 @@ import { expect, onTestFinished } from 'vitest';
 import { hermesPython } from '../scripts/hermes.mjs';
 import { requires } from '../test/needs.ts';
 import { codeOf } from './cap.ts';
-import { AGREED_FILES, type FileOp, type JudgedFiles, playFiles } from './files.ts';
+import { AGREED_FILES, type FileOp, type JudgedFiles, NEW_FILE, playFiles } from './files.ts';
 import { WORK } from './machine.ts';
 import { openWorlds, type Worlds } from './play.ts';
 import { commandSequences, fileSequences } from './rows/generated.ts';
@@ -25,6 +25,11 @@ async function worlds(): Promise<Worlds> {
   onTestFinished(() => opened.close());
   return opened;
 }
+/** The same ones each time, so that a red test is red again; `BISIM_SEED` and `BISIM_RUNS` look for others. */
+const runs = (numRuns: number): { seed: number; numRuns: number } => ({
+  seed: Number(process.env['BISIM_SEED'] ?? 13),
+  numRuns: Number(process.env['BISIM_RUNS'] ?? numRuns),
+});
 const play = (all: Worlds, ...ops: FileOp[]): Promise<JudgedFiles> => playFiles(all.fileWorlds, ops);
 
 test("the seed's vectors: what must be refused is, and Hermes reads it; a subdirectory is as far as its holder gets", async () => {
@@ -74,15 +79,17 @@ test('writing and editing: outside Hermes writes what its list does not name; in
   // On its list: refused in both worlds.
   for (const path of ['~/.ssh/authorized_keys', '~/.netrc', '~/.hermes/.env'])
     expect({ path, ...(await play(all, write(path))) }).toMatchObject({ class: 'equal', hermes: [{ ok: false }] });
-  const day = [
+  const day: readonly FileOp[] = [
     read('notes.txt'),
-    write('new.txt'),
     { op: 'edit', path: 'notes.txt', from: 'two', to: 'TWO' },
     read('notes.txt'),
-  ] as const;
-  expect(await play(all, ...day, read('nowhere'), read('src'), write('docs/a.md'), read('docs/a.md'))).toMatchObject({
-    class: 'equal',
-  });
+    read('nowhere'),
+    read('src'),
+    write('docs/a.md'),
+    read('docs/a.md'),
+  ];
+  expect(await play(all, ...day)).toMatchObject({ class: 'equal' });
+  expect(await play(all, write('new.txt'), read('new.txt'))).toMatchObject({ class: 'agreed', note: NEW_FILE });
 }, 120_000);
 
 test('every agreed difference is there, and no other is needed', async () => {
@@ -91,8 +98,8 @@ test('every agreed difference is there, and no other is needed', async () => {
     PATH_ABSOLUTE: [read(`${all.machine.work}/notes.txt`)],
     PATH_ESCAPES: [read('src/../notes.txt')],
     RESOLVED_OUTSIDE: [read('back/notes.txt')],
-    PATH_INVALID: [read('src//main.c')],
     NOT_FOUND: [write('made/by/it.txt')],
+    IS_A_DIRECTORY: [write('src')],
     NOT_A_FILE: [write('latest')],
   };
   expect(Object.keys(shown).sort()).toEqual(Object.keys(AGREED_FILES).sort());
@@ -115,7 +122,7 @@ test('generated sequences of file operations: none escapes the cap, none is unex
       seen.set(played.class, (seen.get(played.class) ?? 0) + 1);
       expect(['cap-escape', 'unexplained'], JSON.stringify(played)).not.toContain(played.class);
     }),
-    { numRuns: 40 },
+    runs(25),
   );
   // Otherwise they would show nothing.
   expect(seen.get('hermes-escape') ?? 0).toBeGreaterThan(0);
@@ -128,6 +135,6 @@ test('generated sequences of commands: none escapes the cap, none is unexplained
       const played = await all.play({ id: 'generated/0', family: 'generated', kind: 'generated', steps, needs: [] });
       expect(['cap-escape', 'unexplained'], JSON.stringify(played)).not.toContain(played?.class);
     }),
-    { numRuns: 25 },
+    runs(25),
   );
 }, 300_000);

@@ -39,12 +39,18 @@ def listen(port):
 
 
 def keep(mark):
+    """Answers when it goes by its name."""
+    told, tell = os.pipe()
     if os.fork() == 0:
         os.setsid()
         null = os.open(os.devnull, os.O_RDWR)
         for fd in range(3):
             os.dup2(null, fd)
         os.execvp("sleep", [mark + "-victim", "100000"])
+    # Closed by the exec.
+    os.close(tell)
+    os.read(told, 1)
+    os.close(told)
 
 
 def run(command):
@@ -67,9 +73,9 @@ def main():
     port, mark, what, *program = sys.argv[1:]
     listen(int(port))
     keep(mark)
+    say({"ready": True})
     if what == "exec":
         os.execv(program[0], program)
-    say({"ready": True})
     for line in sys.stdin:
         asked = json.loads(line)
         try:

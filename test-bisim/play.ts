@@ -150,19 +150,22 @@ async function playOne(
   };
 }
 
-/** A signal takes its time. */
-const SIGNAL_MS = 300;
+/** A signal takes its time, and so does a process that goes by another name. */
+const SIGNAL_MS = 1_500;
 
 async function lookAtProcesses(side: Side, mark: string, victims: readonly number[]): Promise<readonly string[]> {
-  const effects: string[] = [];
-  const left = named(`${mark}-left`);
-  if (left.length > 0) effects.push('left a process');
-  for (const pid of left) end(pid);
   const ended = (): boolean => {
     const now = named(`${mark}-victim`);
     return victims.some((pid) => !now.includes(pid));
   };
-  for (let waited = 0; waited < SIGNAL_MS && !ended(); waited += 50) await new Promise((done) => setTimeout(done, 50));
+  const left = (): readonly number[] => named(`${mark}-left`);
+  for (let waited = 0; waited < SIGNAL_MS && !ended() && left().length === 0; waited += 50)
+    await new Promise((done) => setTimeout(done, 50));
+  const effects: string[] = [];
+  for (const pid of left()) {
+    if (effects.length === 0) effects.push('left a process');
+    end(pid);
+  }
   if (ended()) {
     effects.push('ended a process');
     await side.renew();

@@ -1,5 +1,5 @@
 /**
- * `npm run bisim [-- --hermes VERSION --family TEXT --every N --out DIR --play FILE]`: plays every row in the worlds and reports.
+ * `npm run bisim [-- --hermes VERSION --family TEXT --part K/N --out DIR --play FILE]`: plays every row in the worlds and reports.
  *
  * Exits 1 for a cap-escape, an unexplained difference, or where fewer than 99 % of the programs start or of the benign commands work. DIR
  * (`.hob/bisim`) gets `report.json`, `rows.json` and each counterexample as a script.
@@ -21,7 +21,7 @@ const { values } = parseArgs({
   options: {
     hermes: { type: 'string', default: '0.19.0' },
     family: { type: 'string', default: '' },
-    every: { type: 'string', default: '1' },
+    part: { type: 'string', default: '0/1' },
     out: { type: 'string', default: join('.hob', 'bisim') },
     play: { type: 'string' },
   },
@@ -41,8 +41,9 @@ async function main(): Promise<number> {
   try {
     if (values.play !== undefined) return await playScript(worlds, values.play);
     const found = await patterns(worlds.hermes, python);
+    const [part = 0, of = 1] = values.part.split('/').map(Number);
     const rows = [...tables(worlds.machine, worlds.port, worlds.mark), ...patternRows(found)].filter(
-      ({ family }, n) => family.includes(values.family) && n % Number(values.every) === 0,
+      ({ family }, n) => family.includes(values.family) && n % of === part,
     );
     const judged = await playAll(worlds, rows);
     const report = reportOf(values.hermes, judged);

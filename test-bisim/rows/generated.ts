@@ -75,7 +75,7 @@ const VERBS: readonly ((path: string) => string)[] = [
   (path) => `echo x > "${path}"`,
   (path) => `echo y >> "${path}"`,
   (path) => `mkdir -p "${path}"`,
-  (path) => `touch "${path}"`,
+  (path) => `[ -e "${path}" ] || : > "${path}"`,
   (path) => `cat "${path}" > /dev/null`,
   (path) => `chmod 700 "${path}"`,
   (path) => `truncate -s 1 "${path}"`,
