@@ -39,6 +39,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/guest/src/source/prepare.test.ts'],
   },
   {
+    name: 'pipe-junk',
+    breaks: 'a line that is no JSON ends the process that reads it',
+    tests: ['packages/vat/src/drivers/pipe.test.ts'],
+  },
+  {
+    name: 'pipe-endless',
+    breaks: 'a line without an end is kept for ever',
+    tests: ['packages/vat/src/drivers/pipe.test.ts'],
+  },
+  {
     name: 'answer-digest',
     breaks: 'an answer counts whatever digest it names',
     tests: ['packages/host/src/powerbox/request.test.ts', 'packages/host/src/powerbox/gate.test.ts'],
