@@ -1,8 +1,9 @@
 /** Hostile programs, in the sandbox, beside one that is not: the host and the other go on. */
 import { homedir, hostname, userInfo } from 'node:os';
 import { spawnConfined } from '@hob/caps-shell';
-import { driver, E } from '@hob/vat';
-import { expect } from 'vitest';
+import { revocable } from '@hob/revocable';
+import { driver, E, openVats } from '@hob/vat';
+import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { guestsFor, outcome, table } from '../test/guests.ts';
 
@@ -25,7 +26,7 @@ const bombs = [
   ['const a = {}; for (let i = 0; ; i += 1) a["key" + i] = { i }', memory],
   ['return new Array(2 ** 27).fill(0).map((_, i) => [i]).length', outOfMemory],
   ['const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))', outOfMemory],
-  ['const a = []; for (;;) { a.push(new Float64Array(1e7).fill(1.5)); await null }', outOfMemory],
+  ['const a = []; for (;;) { a.push(new BigUint64Array(1e7).fill(5n)); await null }', outOfMemory],
 ] as const;
 
 const loops = [
@@ -126,7 +127,6 @@ test('nothing of Node is there, shared objects are frozen, and no way leads out'
   const language = new Set(Object.getOwnPropertyNames(new Compartment().globalThis));
   expect((found.value as string[]).filter((name) => !language.has(name) && !offered.has(name))).toEqual([]);
 
-  const nodes = /process|require|mainModule|binding/;
   const rows = [
     // To the constructor of functions, of each kind.
     [`return [].map.constructor('return process')()`, /not a valid constructor/],
@@ -187,7 +187,6 @@ test('nothing of Node is there, shared objects are frozen, and no way leads out'
     [`const t = new Set(); for (let i = 0; i < 1000; i += 1) t.add(now() % 1); return [...t]`, '[0]'],
   ] as const;
   expect(await table(guests, rows)).toEqual([]);
-  expect(nodes.test('process')).toBe(true);
 }, 120_000);
 
 test('answers and errors hold nothing of this machine', async () => {
@@ -223,6 +222,18 @@ test('answers and errors hold nothing of this machine', async () => {
 
 test('a cap that a program kept is dead once it is revoked; thenables and ten thousand open calls do nothing to the host', async () => {
   const guests = await guestsFor({ spawnConfined, pool: 2 });
+  const vats = await openVats();
+  onTestFinished(() => vats.close());
+  const { cap, revoker } = revocable(driver<{ use(): Promise<string> }>({ use: async () => 'used' }), { for: 60_000 });
+  const kept = guests.start(
+    `const use = async () => { try { return await E(cap).use() } catch (error) { return error.code } };
+     const said = [await use()]; console.log(said[0]); while (said.at(-1) === 'used') said[1] = await use(); return said`,
+    { caps: { cap } },
+  );
+  expect(await kept.console.next()).toBe('used\n');
+  await E(revoker).revoke('enough');
+  expect((await kept.result()).value).toEqual(['used', 'revoked']);
+
   const calls = driver<{ echo(x: unknown): Promise<unknown>; never(): Promise<never>; count(): Promise<number> }>({
     echo: async ([x]) => x,
     never: () => new Promise(() => {}),
@@ -238,7 +249,7 @@ test('a cap that a program kept is dead once it is revoked; thenables and ten th
   const rows = [
     [`return { then: 1 }`, '{"then":1}'],
     [`return { deep: { then: 'x', catch: 1 } }`, '{"deep":{"then":"x","catch":1}}'],
-    [`return { a: { then(done) { done('eaten') } } }`, /value cannot leave/],
+    [`return { a: { then(done) { done('its own') } } }`, '{"a":"its own"}'],
     [`return (await E(calls).echo({ then: 5, toString: 1, __proto__: null })).then`, '5'],
     [`return await E(calls).echo({ then: () => 1 })`, /invalid/],
     [`return await E(calls).then(1)`, /not a function/],

@@ -12,7 +12,7 @@ interface Files {
 const files: Far<object> = driver<Files>({
   readText: async ([path]) => `text of ${path}`,
   fail: async () => {
-    throw new Error('cannot read /home/somebody/secret');
+    throw new Error('cannot read a secret place');
   },
   never: () => new Promise(() => {}),
 });

@@ -101,36 +101,36 @@ export class Job {
       return await Promise.race([taking, this.#ended.promise]);
     } catch (error) {
       taking.then(
-        ({ process }) => process.kill(),
+        (ready) => ready.started.kill(),
         () => {},
       );
       throw error;
     }
   }
 
-  async #inside({ process, duplex, onSaid }: Ready): Promise<Evaluation> {
+  async #inside({ started, duplex, onSaid }: Ready): Promise<Evaluation> {
     const { source, caps, limits, meter } = this.#work;
     const connection = captp<Runner>(duplex, meter === undefined ? {} : { meter });
-    const watched = watchOver(process.pid, (used) => this.#look(used));
+    const watched = watchOver(started.pid, (used) => this.#look(used));
     try {
       onSaid((said) => this.#print(said));
       const order = { source, caps, outputBytes: limits.outputBytes };
-      const died = process.gone.then((how) => {
+      const died = started.gone.then((how) => {
         throw diedOf(how);
       });
       died.catch(() => {});
       const answer = E(connection.bootstrap).run(order) as Promise<unknown>;
       // Its end breaks the connection, too; which of both is told first says nothing.
       answer.catch(() => {});
-      const outcome = await Promise.race([this.#ended.promise, died, answer.catch((error) => broken(error, process))]);
+      const outcome = await Promise.race([this.#ended.promise, died, answer.catch((error) => broken(error, started))]);
       this.#used = watched.used();
       return this.#outcome(outcome);
     } finally {
       this.#used = watched.used();
       watched.stop();
-      process.kill();
+      started.kill();
       connection.close();
-      await process.gone;
+      await started.gone;
     }
   }
 
@@ -182,15 +182,15 @@ export class Job {
 }
 
 /** Its end breaks the connection, too; which of both is told first says nothing. */
-async function broken(error: unknown, process: GuestProcess): Promise<never> {
+async function broken(error: unknown, started: GuestProcess): Promise<never> {
   const { code, message } = error as CapError;
   if (code !== 'disconnected')
     throw new CapError(
       'E_PROGRAM',
       `the value cannot leave the program: return plain data, bytes or caps (${said(message)})`,
     );
-  process.kill();
-  throw diedOf(await process.gone);
+  started.kill();
+  throw diedOf(await started.gone);
 }
 
 function diedOf(how: Gone): CapError {

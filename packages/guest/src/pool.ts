@@ -9,7 +9,7 @@ import type { GuestProcess } from './drivers/process.ts';
 
 /** A process that runs one program. */
 export interface Ready {
-  readonly process: GuestProcess;
+  readonly started: GuestProcess;
   /** Not spoken over yet: whoever takes it pays for what comes. */
   readonly duplex: Duplex;
   /** What it prints, and what it printed before somebody listened. */
@@ -67,9 +67,9 @@ export class Pool {
   async close(): Promise<void> {
     this.#closed = true;
     for (const { reject } of this.#askers.splice(0)) reject(closed());
-    for (const process of this.#all) process.kill();
+    for (const started of this.#all) started.kill();
     await Promise.all([...this.#starts]);
-    for (const process of this.#all) process.kill();
+    for (const started of this.#all) started.kill();
     await Promise.all([...this.#all].map(({ gone }) => gone));
   }
 
@@ -104,23 +104,23 @@ export class Pool {
   }
 
   async #ready(): Promise<Ready> {
-    const process = await this.#start();
-    this.#all.add(process);
-    void process.gone.then(() => {
-      this.#all.delete(process);
-      const at = this.#waiting.findIndex((ready) => ready.process === process);
+    const started = await this.#start();
+    this.#all.add(started);
+    void started.gone.then(() => {
+      this.#all.delete(started);
+      const at = this.#waiting.findIndex((ready) => ready.started === started);
       if (at >= 0) this.#waiting.splice(at, 1);
     });
-    if (this.#closed) process.kill();
-    const { duplex, onSaid, isReady } = split(process);
-    await Promise.race([isReady, process.gone]);
+    if (this.#closed) started.kill();
+    const { duplex, onSaid, isReady } = split(started);
+    await Promise.race([isReady, started.gone]);
     if (this.#closed) throw closed();
-    if (!this.#all.has(process))
+    if (!this.#all.has(started))
       throw new CapError(
         'unavailable',
         'the process of a program ended before it could run: look at the memory of this machine',
       );
-    return { process, duplex, onSaid };
+    return { started, duplex, onSaid };
   }
 }
 

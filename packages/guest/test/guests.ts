@@ -37,9 +37,9 @@ export async function table(
   const came = await Promise.all(
     rows.map(async ([source, wanted]) => {
       const { value, code, message } = await outcome(guests, source, options);
-      const text = code === undefined ? JSON.stringify(value) : `${code}: ${message}`;
-      const fits = typeof wanted === 'string' ? text === wanted : wanted.test(text ?? '');
-      return fits ? undefined : `${source}\n  came to ${text?.slice(0, 400)}\n  instead of ${wanted}`;
+      const text = code === undefined ? String(JSON.stringify(value)) : `${code}: ${message}`;
+      const fits = typeof wanted === 'string' ? text === wanted : wanted.test(text);
+      return fits ? undefined : `${source}\n  came to ${text.slice(0, 400)}\n  instead of ${wanted}`;
     }),
   );
   return came.filter((fault) => fault !== undefined);

@@ -26,8 +26,10 @@ function text(value: unknown): string {
   }
 }
 
+/** What a program finds as `console`. */
 export interface Printing {
-  readonly console: Readonly<Record<string, (...args: unknown[]) => void>>;
+  readonly error: (...args: unknown[]) => void;
+  readonly [method: string]: (...args: never[]) => void;
 }
 
 /** `say` is given whole lines. */
@@ -43,7 +45,7 @@ export function printing(say: (lines: string) => void, outputBytes: number): Pri
     say(bytes.length <= left || endless ? line : `${bytes.toString('utf8', 0, left)}…`);
     left -= bytes.length;
   };
-  const console = {
+  return {
     log: print,
     info: print,
     warn: print,
@@ -63,5 +65,4 @@ export function printing(say: (lines: string) => void, outputBytes: number): Pri
       indent = indent.slice(2);
     },
   };
-  return { console };
 }

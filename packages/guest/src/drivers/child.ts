@@ -36,10 +36,10 @@ async function run({ source, caps, outputBytes }: Order): Promise<Outcome> {
     const prepared = read(() => prepare(source));
     if ('failed' in prepared) return prepared;
     where = prepared.where;
-    const { console } = printing(say, outputBytes);
-    const uncaught = (error: unknown): void => console['error']?.(`uncaught: ${describe(error, source, where).failed}`);
+    const printer = printing(say, outputBytes);
+    const uncaught = (error: unknown): void => printer.error(`uncaught: ${describe(error, source, where).failed}`);
     process.removeAllListeners('unhandledRejection').on('unhandledRejection', uncaught);
-    const inside = compartment(caps, { E: guestE, console }, powers, uncaught);
+    const inside = compartment(caps, { E: guestE, console: printer }, powers, uncaught);
     const program = inside.evaluate(`${prepared.code}\n//# sourceURL=${programName}`) as () => Promise<unknown>;
     return { value: await settled(await program()) };
   } catch (error) {
