@@ -62,7 +62,11 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'lets the process breathe between operations that wait for nothing',
   },
   'packages/caps-fs/src/drivers/native.ts': {
-    powers: ['import.meta', 'node:fs', 'node:module', 'process'],
+    powers: ['node:fs', 'process'],
+    why: 'what the C part of a directory cap can do, as system calls of it',
+  },
+  'packages/caps-fs/src/drivers/part.ts': {
+    powers: ['import.meta', 'node:fs', 'node:module'],
     why: 'loads the C part of a directory cap, if it was built',
   },
   'packages/caps-fs/src/drivers/node-fs.ts': {
