@@ -78,3 +78,11 @@ def house() -> Any:
     made = House()
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def world() -> Any:
+    """The real Hermes, with the plugin, a model and a host."""
+    from hermes_world import made
+
+    yield from made()

@@ -45,7 +45,8 @@ export function grantBelow(
     throw new CapError('no-such-object', 'that session holds no cap of that name');
   const state = stateOf(book, above);
   if (state === 'suspended') throw new CapError('unavailable', 'the grant waits for its granter: confirm it first');
-  if (state !== 'live') throw new CapError(state, `the grant has ended (${state}): there is nothing to hand on`);
+  if (state !== 'live')
+    throw new CapError(state, `the grant of "${petname}" has ended (${state}): there is nothing to hand on`);
   const { until, lasting } = above.gate.look();
   // Without a time of its own it lasts as long as what it hangs under, over boots if that does.
   const timed = terms.for !== undefined || terms.until !== undefined;

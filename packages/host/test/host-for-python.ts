@@ -1,12 +1,14 @@
 /**
  * A host in a process of its own, for the tests of `packages/bridge-python`. `host-for-python.ts STATE ROOT`: offers "dangerous-op", which
  * notes what it is told, "directory", which is ROOT, and "lazy", whose calls wait until they are let go; prints `{"url", "granter"}`, the granter's secret, when it
- * serves; then does what it is told, a line of JSON `[act, …args]` each, and answers `{"value"}` or `{"code"}`. Its clock is turned by hand.
+ * serves, and leaves a note for the commands of a person; then does what it is told, a line of JSON `[act, …args]` each, and answers `{"value"}` or `{"code"}`. Its clock is turned by hand.
  */
 import '../src/lockdown.ts';
 import { createInterface } from 'node:readline';
 import { openFsCap } from '@hob/caps-fs';
+import { makeShellCap, type ShellCap } from '@hob/caps-shell';
 import { testClock } from '@hob/vat';
+import { leaveNote } from '../src/drivers/state-dir.ts';
 import { openHost } from '../src/index.ts';
 
 const [state = '', root = ''] = process.argv.slice(2);
@@ -21,9 +23,12 @@ await host.offer('dangerous-op', {
 });
 let waiting = Promise.withResolvers<string>();
 await host.offer('lazy', { wait: () => waiting.promise });
-await host.offer('directory', await openFsCap(root));
+const directory = await openFsCap(root);
+await host.offer('directory', directory);
+let shell: ShellCap | undefined;
 const { secret } = await host.addGranter('owner');
 const { url } = await host.serve();
+leaveNote(state, { url, pid: process.pid });
 const say = (what: unknown): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
 
 const acts: Readonly<Record<string, (...args: never[]) => unknown>> = {
@@ -41,6 +46,16 @@ const acts: Readonly<Record<string, (...args: never[]) => unknown>> = {
   },
   connections: () => host.connections().map((each) => ({ session: each.session, ...each.stats() })),
   verify: () => host.verify(),
+  // Made only for those who want it: it starts processes.
+  shell: async () => {
+    shell ??= await makeShellCap({ mounts: { '/ws': directory } });
+    await host.offer('shell', shell);
+  },
+  ledger: async () => {
+    const lines: unknown[] = [];
+    for await (const line of host.ledger()) lines.push(JSON.parse(line));
+    return lines;
+  },
 };
 
 say({ url, granter: secret });
@@ -52,5 +67,6 @@ for await (const line of createInterface({ input: process.stdin })) {
     say({ code: (error as { code?: string }).code ?? String(error) });
   }
 }
+await shell?.close();
 await host.close();
 process.exit(0);

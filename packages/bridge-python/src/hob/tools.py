@@ -153,13 +153,10 @@ class Tools:
     def _described(self) -> Iterable[tuple[str, str, dict[str, Any]]]:
         for name in self.names:
             if name == REQUEST:
-                yield REQUEST, _ASK, {"type": "object", "properties": dict(_REQUEST), "required": ["cap", "why"], "additionalProperties": False}  # fmt: skip
+                yield REQUEST, ASK, REQUEST_PARAMETERS
                 continue
             verb = self._verbs[name]
-            cap = {"type": "string", "enum": self._petnames(name), "description": "which of your caps"}
-            required = ["cap", *(each for each in verb.parameters if each not in verb.optional)]
-            properties = {"cap": cap, **{each: dict(schema) for each, schema in verb.parameters.items()}}
-            yield name, verb.description, {"type": "object", "properties": properties, "required": required, "additionalProperties": False}  # fmt: skip
+            yield name, verb.description, parameters_of(verb, self._petnames(name))
 
     def openai(self) -> list[dict[str, Any]]:
         return [
@@ -226,6 +223,9 @@ class Tools:
             return Result(f"unknown ({code}): it may have happened or not, look before you repeat it", True, code)
         if code in _ENDED:
             return Result(f"refused ({code}): {error.message}. {self._how_to_ask(petname)}", True, code)
+        if code in _OUTSIDE:
+            outside = f"{_quoted(petname)} ends at its own directory, and paths are relative to it"
+            return Result(f'failed ({code}): {error.message}: {outside}. {self._how_to_ask("…")} names a cap of another one', True, code)
         return Result(f"failed ({code}): {error.message}", True, code)
 
     def _how_to_ask(self, petname: str) -> str:
@@ -246,14 +246,26 @@ class Tools:
         return {**made, "is_error": True} if result.is_error else made
 
 
+_OUTSIDE: Final = frozenset({"PATH_ESCAPES", "PATH_ABSOLUTE"})
 _ENDED: Final = frozenset({"revoked", "expired", "exhausted", "denied", "no-such-object"})
-_ASK: Final = "Asks a person for a cap that you do not hold, or for more of one. Waits for the answer."
+ASK: Final = "Asks a person for a cap that you do not hold, or for more of one. Waits for the answer."
 _REQUEST: Final[Mapping[str, Schema]] = {
     "cap": {"type": "string", "description": "its name"},
     "why": {"type": "string", "description": "shown to the person, as your words"},
     "uses": _NUMBER,
     "seconds": _NUMBER,
 }
+REQUEST_PARAMETERS: Final[dict[str, Any]] = {
+    "type": "object", "properties": dict(_REQUEST), "required": ["cap", "why"], "additionalProperties": False,
+}  # fmt: skip
+
+
+def parameters_of(verb: Verb, petnames: Sequence[str] | None = None) -> dict[str, Any]:
+    """The JSON schema of a verb's arguments, for these caps; for any, where they are not known yet."""
+    cap = {"type": "string", "description": "which of your caps", **({} if petnames is None else {"enum": list(petnames)})}
+    required = ["cap", *(each for each in verb.parameters if each not in verb.optional)]
+    properties = {"cap": cap, **{each: dict(schema) for each, schema in verb.parameters.items()}}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 async def of(

@@ -1,0 +1,65 @@
+"""The second guard: a call of what is not ours is answered here and not done.
+
+Promise: a call goes on only where its name is ours *and* what Hermes has under that name is our function. When this cannot tell, the call is
+not done. It is looked at twice, before the call and around it, for the first may be skipped by a loop of Hermes' own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+from . import names
+
+_INSTEAD: Final = {
+    "read_file": "read", "search_files": "search", "write_file": "write", "patch": "edit", "terminal": "run", "execute_code": "run", "process": "run",
+}  # fmt: skip
+
+
+def register(context: Any) -> None:
+    context.register_hook("pre_tool_call", before_call)
+    context.register_middleware("tool_execution", around_call)
+
+
+def before_call(tool_name: object = "", **_about: Any) -> dict[str, str] | None:
+    try:
+        if allowed(tool_name):
+            return None
+        return {"action": "block", "message": refusal(tool_name)}
+    except BaseException:
+        return {"action": "block", "message": "not done: Hob could not tell whose tool this is"}
+
+
+def around_call(tool_name: object = "", args: Any = None, next_call: Callable[..., Any] | None = None, **_about: Any) -> Any:
+    try:
+        message = None if allowed(tool_name) else refusal(tool_name)
+    except BaseException:
+        message = "not done: Hob could not tell whose tool this is"
+    if message is not None or next_call is None:
+        return json.dumps({"error": message})
+    return next_call(args)
+
+
+def allowed(name: object) -> bool:
+    from . import plugin
+
+    return isinstance(name, str) and (_is_our_function(name) if name in names.NAMES else name in plugin.allowed_besides())
+
+
+def _is_our_function(name: str) -> bool:
+    """Whether Hermes' registry has our function there, and not another plugin's of the same name."""
+    from tools.registry import registry
+
+    from . import plugin
+
+    entry = registry.get_entry(name)
+    return entry is not None and entry.handler is plugin.handlers.get(name)
+
+
+def refusal(name: object) -> str:
+    instead = _INSTEAD.get(name if isinstance(name, str) else "", "")
+    use = f'use "{instead}" with one of your caps; ' if instead else ""
+    return (
+        f'refused (denied): there is no {json.dumps(str(name)[:80])} here, only what caps allow: {use}for a cap that you do not hold ask a person: request {{"cap": "…", "why": "…"}}'
+    )

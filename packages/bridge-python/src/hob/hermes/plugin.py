@@ -1,0 +1,213 @@
+"""The tools themselves, and what happens at the beginnings and ends of sessions of Hermes.
+
+Promise: a handler answers a text for whatever a model sends, and reaches what the session of Hob behind *its* session of Hermes holds, or nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import CancelledError
+from concurrent.futures import TimeoutError as NotYet
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from .. import sync
+from ..errors import CapError
+from ..tools import ASK, REQUEST, REQUEST_PARAMETERS, Result, parameters_of
+from . import names
+from .sessions import Sessions
+from .settings import Settings, allowed, read
+
+T = TypeVar("T")
+log: Final = logging.getLogger("hob.hermes")
+
+handlers: Final[dict[str, Callable[..., str]]] = {}
+"""Our functions, by name: `block` lets through what Hermes has them for, and nothing else."""
+
+
+class _State:
+    """Of this process: made by the first that asks."""
+
+    sessions: Sessions | None = None
+    settings: Settings | None = None
+    allow: frozenset[str] = frozenset()
+    in_editor = False
+    said: str | None = None
+
+
+_state: Final = _State()
+
+
+def register(context: Any) -> None:
+    config = _config()
+    _state.allow = allowed(config)
+    _state.in_editor = _is_editors()
+    toolset = names.ACP_TOOLSET if _state.in_editor else names.TOOLSET
+    context.register_hook("pre_llm_call", at_turn)
+    context.register_hook("subagent_start", at_child)
+    context.register_hook("subagent_stop", after_child)
+    context.register_hook("on_session_finalize", after_session)
+    for verb in names.VERBS:
+        schema = {"name": verb.name, "description": verb.description, "parameters": parameters_of(verb)}
+        _offer(context, toolset, verb.name, schema)
+    _offer(context, toolset, REQUEST, {"name": REQUEST, "description": ASK, "parameters": REQUEST_PARAMETERS})
+
+
+def _offer(context: Any, toolset: str, name: str, schema: dict[str, Any]) -> None:
+    handlers[name] = partial(call, name)
+    context.register_tool(name=name, toolset=toolset, schema=schema, handler=handlers[name], description=schema["description"])
+
+
+def _config() -> Mapping[str, Any]:
+    from hermes_cli.config import load_config
+
+    return load_config() or {}
+
+
+def _is_editors() -> bool:
+    """Whether this process serves an editor: `hermes acp`, `hermes-acp`. Plugins are loaded before Hermes gets to that."""
+    if "acp_adapter.entry" in sys.modules or os.path.basename(sys.argv[0]).startswith("hermes-acp"):
+        return True
+    words = iter(sys.argv[1:])
+    for word in words:
+        if word in ("-p", "--profile"):
+            next(words, None)
+        elif not word.startswith("-"):
+            return word == "acp"
+    return False
+
+
+# ---- what the guards ask -----------------------------------------------------------------------------------------------------
+
+
+def offered(about: Mapping[str, Any]) -> frozenset[str]:
+    """What the model of this request is to have. Raises `CapError` where no session stands behind it."""
+    _run(_sessions().stand(*_who(about)))
+    return names.NAMES | _state.allow
+
+
+def allowed_besides() -> frozenset[str]:
+    return _state.allow
+
+
+def only_stripped(about: Mapping[str, Any]) -> bool:
+    """Whether foreign tools cannot be configured away there: an editor's session, and the children of one."""
+    platform = about.get("platform")
+    return _state.in_editor and platform in ("acp", "subagent")
+
+
+# ---- beginnings and ends -----------------------------------------------------------------------------------------------------
+
+
+def at_turn(session_id: str = "", platform: str = "", task_id: str = "", **_about: Any) -> dict[str, str] | None:
+    """Says what is held, so that a model need not guess petnames. It may change from turn to turn."""
+    try:
+        behind = _run(_sessions().stand(session_id or "", platform or "", task_id or ""))
+        held = _run(behind.session.caps())
+    except CapError as error:
+        _say_once(f"no session: {error.message}")
+        return None
+    return {"context": f"Your caps: {', '.join(held) or 'none yet'}. For more use {REQUEST}."}
+
+
+def at_child(parent_session_id: str = "", child_session_id: str = "", child_subagent_id: str = "", **_about: Any) -> None:
+    try:
+        _run(_sessions().delegate(parent_session_id or "", child_session_id or "", child_subagent_id or ""))
+    except CapError as error:
+        log.warning("a child has no session of Hob and so no tools: %s", error.message)
+
+
+def after_child(child_session_id: str = "", **_about: Any) -> None:
+    after_session(child_session_id)
+
+
+def after_session(session_id: str = "", **_about: Any) -> None:
+    if session_id and _state.sessions is not None:
+        _run(_state.sessions.leave(session_id))
+
+
+# ---- calls ---------------------------------------------------------------------------------------------------------------------
+
+
+def call(name: str, args: Any = None, session_id: str = "", **_about: Any) -> str:
+    try:
+        result = _run(_called(name, args, session_id or ""))
+    except CapError as error:
+        result = Result(f"refused ({error.code}): {error.message}", True, error.code)
+    except CancelledError:
+        result = Result("interrupted: it may have happened or not, look before you repeat it", True, "unknown-outcome")
+    return json.dumps({"error": result.text} if result.is_error else {"result": result.text}, ensure_ascii=False)
+
+
+async def _called(name: str, args: Any, id: str) -> Result:
+    sessions = _sessions()
+    behind = sessions.of(id)
+    await behind.enter()
+    if name != REQUEST:
+        return await behind.tools.call(name, args)
+    try:
+        async with asyncio.timeout(_settings().wait):
+            return await behind.tools.call(name, args)
+    except TimeoutError:
+        return Result("nobody has answered yet: go on with something else, and ask the same again later", True, "unavailable")
+
+
+def _who(about: Mapping[str, Any]) -> tuple[str, str, str]:
+    return str(about.get("session_id") or ""), str(about.get("platform") or ""), str(about.get("task_id") or "")
+
+
+def _settings() -> Settings:
+    if _state.settings is None:
+        _state.settings = read(_config())
+    return _state.settings
+
+
+def _sessions() -> Sessions:
+    if _state.sessions is None:
+        _state.sessions = Sessions(_settings())
+    return _state.sessions
+
+
+def _say_once(what: str) -> None:
+    """To the person, who wonders why there are no tools. Once for each reason."""
+    if _state.said != what:
+        _state.said = what
+        os.write(2, f"hob: {what}\n".encode(errors="replace"))
+
+
+# ---- waiting -------------------------------------------------------------------------------------------------------------------
+
+_LOOK_S: Final = 0.1
+
+
+def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """In the thread of the connections. Ends early when the person interrupts the agent."""
+    future = sync.submit(coroutine)
+    while True:
+        try:
+            return future.result(_LOOK_S)
+        except NotYet:
+            # It may be the coroutine's own.
+            if future.done():
+                return future.result()
+            if _is_interrupted():
+                future.cancel()
+                return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+
+def _is_interrupted() -> bool:
+    try:
+        from tools.interrupt import is_interrupted
+    except ImportError:
+        return False
+    return bool(is_interrupted())
+
+

@@ -1,0 +1,91 @@
+"""The third guard: Hermes ends, before anything is sent, while a foreign tool is exposed.
+
+Promise: it looks at what Hermes would offer by itself, before `strip` has been at it, and at what is really sent, after everybody has. When it
+cannot tell it ends Hermes too. Where a foreign tool cannot be configured away (an editor's session, ACP) only the second look counts.
+
+An exception would not do: Hermes swallows those of plugins and goes on. (The hook `pre_api_request` would not do either: of a long conversation it
+shows a cut text, without the tools.)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from . import names
+
+EXIT: Final = 78
+"""EX_CONFIG: the configuration is wrong."""
+
+
+def register(context: Any) -> None:
+    context.register_hook("pre_llm_call", at_turn)
+    context.register_middleware("llm_request", before_request)
+    context.register_middleware("llm_execution", around_request)
+
+
+def at_turn(**_about: Any) -> None:
+    """A turn that is handed to another agent program as a whole never becomes a request: it is looked at here."""
+    _look(_handed_over)
+
+
+def before_request(original_request: Any = None, **about: Any) -> None:
+    _look(lambda: _exposed(original_request, about))
+
+
+def around_request(request: Any = None, next_call: Callable[..., Any] | None = None, **_about: Any) -> Any:
+    _look(lambda: _foreign(request))
+    return next_call(request) if next_call is not None else None
+
+
+def _look(why: Callable[[], str | None]) -> None:
+    try:
+        reason = why()
+    except BaseException as error:
+        reason = f"Hob could not tell which tools are exposed ({type(error).__name__})"
+    if reason is not None:
+        stop(reason)
+
+
+def _exposed(request: Any, about: Mapping[str, Any]) -> str | None:
+    from . import plugin
+
+    if is_an_agent(str(about.get("provider") or ""), str(about.get("base_url") or "")):
+        return "the model is behind another agent program, which has tools of its own"
+    return None if plugin.only_stripped(about) else _foreign(request)
+
+
+def _foreign(request: Mapping[str, Any]) -> str | None:
+    from . import plugin
+
+    foreign = names.foreign_in(request, names.NAMES | plugin.allowed_besides())
+    return f"these tools are exposed beside Hob's: {', '.join(foreign)}" if foreign else None
+
+
+def _handed_over() -> str | None:
+    from hermes_cli.config import load_config
+
+    return "turns are handed to codex app-server, which has tools of its own" if hands_over(load_config()) else None
+
+
+def hands_over(config: object) -> bool:
+    """Whether it says somewhere that turns go to codex app-server: there are several places to say it."""
+    if isinstance(config, Mapping):
+        return any(hands_over(value) for value in config.values())
+    if isinstance(config, (list, tuple)):
+        return any(map(hands_over, config))
+    return isinstance(config, str) and config.strip().lower() == "codex_app_server"
+
+
+def is_an_agent(provider: str, base_url: str) -> bool:
+    return provider.lower().endswith("-acp") or base_url.lower().startswith("acp")
+
+
+def stop(reason: str) -> None:
+    """To the descriptor itself: Hermes puts `sys.stderr` elsewhere in some of its modes."""
+    text = f"hob: Hermes was ended before anything was sent: {reason}. `hob-hermes doctor` says how to close it\n"
+    try:
+        os.write(2, text.encode(errors="replace"))
+    finally:
+        os._exit(EXIT)

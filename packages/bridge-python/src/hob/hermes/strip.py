@@ -1,0 +1,64 @@
+"""The first guard: a request leaves with our tools and no others.
+
+Promise: where this cannot tell what is in a request, or no session of Hob stands behind it, the request leaves with no tools at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from . import names
+
+# Where providers look for tools, and what makes no sense without them.
+_TOOLS: Final = ("tools", "functions", "toolConfig")
+_CHOICE: Final = ("tool_choice", "function_call", "parallel_tool_calls")
+
+
+def register(context: Any) -> None:
+    context.register_middleware("llm_request", on_request)
+
+
+def on_request(request: Any = None, **about: Any) -> dict[str, Any]:
+    try:
+        return {"request": stripped(request, _offered(about)), "source": "hob"}
+    except BaseException:
+        return {"request": bare(request), "source": "hob"}
+
+
+def _offered(about: Mapping[str, Any]) -> frozenset[str]:
+    """What the model of this request is to have: nothing where no session is."""
+    from . import plugin
+
+    return plugin.offered(about)
+
+
+def stripped(request: Mapping[str, Any], ours: frozenset[str]) -> dict[str, Any]:
+    kept = {key: value for key, value in request.items() if key not in _TOOLS}
+    if isinstance(request.get("extra_body"), Mapping):
+        kept["extra_body"] = {key: value for key, value in request["extra_body"].items() if key not in _TOOLS}
+    tools = _ours(request.get("tools"), ours)
+    config = request.get("toolConfig")
+    configured = _ours(config.get("tools"), ours) if isinstance(config, Mapping) else []
+    if tools:
+        kept["tools"] = tools
+    if isinstance(config, Mapping) and configured:
+        kept["toolConfig"] = {**config, "tools": configured}
+    return kept if tools or configured else bare(kept)
+
+
+def _ours(tools: object, ours: frozenset[str]) -> list[object]:
+    """Each of ours once."""
+    kept: dict[str, object] = {}
+    for tool in tools if isinstance(tools, (list, tuple)) else ():
+        name = names.name_of(tool)
+        if name in ours:
+            kept.setdefault(name, tool)
+    return list(kept.values())
+
+
+def bare(request: object) -> dict[str, Any]:
+    """Without tools."""
+    if not isinstance(request, Mapping):
+        return {}
+    return {key: value for key, value in request.items() if key not in (*_TOOLS, *_CHOICE, "extra_body")}

@@ -1,0 +1,120 @@
+"""Whole turns of the real Hermes: what a model does with the caps it holds, what it is refused, what a person gives and takes meanwhile."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from itertools import groupby
+from typing import Any
+
+from hermes_world import AMBIENT, OURS, World, call, person, says
+
+FOLDER: Any = ("directory", {"uses": 100})
+
+
+def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_nothing_else(world: World) -> None:
+    house = world.house
+    house.do("shell")
+    id_, secret = world.session(workspace=FOLDER, sh=("shell", {"uses": 5}))
+    home = world.home(secret)
+    yes: list[threading.Thread] = []
+
+    def a_person_says_yes() -> None:
+        while not (found := re.search(r"^(q\S+)  (\S+)  .*directory", person(house, "requests"), re.M)):
+            pass
+        person(house, "approve", found[1], found[2])
+
+    def asks() -> dict[str, Any]:
+        yes.append(threading.Thread(target=a_person_says_yes))
+        yes[0].start()
+        return call("request", cap="directory", why="to look once more", uses=5)
+
+    def a_person_stops_it() -> None:
+        while not (house.root / "started").exists():
+            time.sleep(0.05)
+        # The grant of the session of Hermes, not the one above it.
+        found = re.search(r"^(g\S+)  hermes-\S+  sh\b", person(house, "grants"), re.M)
+        assert found is not None
+        person(house, "revoke", found[1])
+
+    def runs_on() -> dict[str, Any]:
+        yes.append(threading.Thread(target=a_person_stops_it))
+        yes[-1].start()
+        return call("run", cap="sh", command="touch /ws/started; sleep 80")
+
+    def revoked_meanwhile() -> dict[str, Any]:
+        found = re.search(r"^(g\S+)  \S+  directory\b", person(house, "grants"), re.M)
+        assert found is not None
+        person(house, "revoke", found[1])
+        return call("read", cap="directory", path="notes.txt")
+
+    world.model.script(
+        "do the work",
+        call("entries", cap="workspace"),
+        call("read", cap="workspace", path="notes.txt"),
+        call("write", cap="workspace", path="new.txt", text="one two\n"),
+        call("edit", cap="workspace", path="new.txt", old="two", new="three"),
+        call("search", cap="workspace", text="three"),
+        call("run", cap="sh", command="wc -c < /ws/new.txt"),
+        call("read", cap="workspace", path="../state/host.json"),
+        call("read", cap="workspace", path="/etc/passwd"),
+        call("read", cap="deploy-key", path="a"),
+        asks,
+        call("read", cap="directory", path="notes.txt"),
+        revoked_meanwhile,
+        runs_on,
+        {"calls": [(name, {"command": "touch made", "path": "made", "content": "x", "code": "open('made','w')", "goal": "x"}) for name in AMBIENT]},
+        says("all done"),
+    )
+    done = home.chat("do the work")
+    for thread in yes:
+        thread.join()
+    assert done.returncode == 0 and "all done" in done.stdout, done.stderr
+    assert {tuple(names) for names in world.model.offered("do the work")} == {tuple(OURS)}
+    results = world.model.results("do the work")
+    names, text, written, edited, found, ran, above, absolute, missing, granted, again, revoked, stopped, *ambient = results
+    assert names["result"].split("\n") == ["big.bin", "notes.txt", "src"] and text == {"result": "notes\n"}
+    assert "version" in written["result"] and "+one three" in edited["result"] and "new.txt" in found["result"]
+    assert json.loads(ran["result"])["stdout"] == "10\n"
+    assert "PATH_ESCAPES" in above["error"] and "PATH_ABSOLUTE" in absolute["error"] and "request {" in above["error"]
+    assert "no-such-object" in str(missing) and 'request {\\"cap\\": \\"deploy-key\\"' in str(missing)
+    assert "You hold: directory, sh, workspace" in granted["result"] and again == {"result": "notes\n"}
+    assert "refused (revoked)" in revoked["error"] and "request {" in revoked["error"]
+    assert "refused (revoked)" in str(stopped)
+    assert len(ambient) == len(AMBIENT) and all("does not exist" in str(each) for each in ambient)
+    # What happened is what is on the disk, and in the ledger.
+    assert (house.root / "new.txt").read_text() == "one three\n" and home.is_untouched()
+    assert house.do("verify")["ok"] is True
+    lines = house.do("ledger")
+    (session,) = {line["session"] for line in lines if line["k"] == "session" and line.get("parent") == id_}
+    grants = {line["grant"]: line["petname"] for line in lines if line["k"] == "grant" and line["session"] == session}
+    assert session.startswith("hermes-") and set(grants.values()) == {"workspace", "sh", "directory"}
+    trail = [
+        (line["k"], grants.get(line.get("grant"), ""), line.get("method", line.get("asks", "")), line.get("code", ""))
+        for line in lines
+        if line.get("grant") in grants or line["k"] == "request"
+    ]
+    # A program that is stopped has two lines: the job's, and the call's.
+    assert [each for each, _ in groupby(each for each in trail if each[0] != "grant")] == [
+        ("call", "workspace", "list", ""),
+        ("call", "workspace", "readText", ""),
+        ("call", "workspace", "write", ""),
+        ("call", "workspace", "edit", ""),
+        ("call", "workspace", "search", ""),
+        ("call", "sh", "run", ""),
+        ("result", "sh", "run", "exit"),
+        ("call", "workspace", "readText", ""),
+        ("result", "workspace", "readText", "PATH_ESCAPES"),
+        ("call", "workspace", "readText", ""),
+        ("result", "workspace", "readText", "PATH_ABSOLUTE"),
+        ("request", "", "directory", ""),
+        ("approve", "directory", "", ""),
+        ("call", "directory", "readText", ""),
+        ("revoke", "directory", "", ""),
+        ("refuse", "directory", "readText", "revoked"),
+        ("call", "sh", "run", ""),
+        ("revoke", "sh", "", ""),
+        ("result", "sh", "run", "revoked"),
+    ]
