@@ -34,8 +34,8 @@ def test_once_is_for_one_command_and_session_for_every_command_of_its_kind(shim:
 def test_always_is_written_down_by_kind_and_gone_with_the_line(shim: Shim) -> None:
     said = shim.ask("guard", steps=[{"command": RM, "answer": "always"}, {"command": RM, "session": "another"}])
     assert outcome(said["steps"]) == ["True?", "True"] and said["allowlist"] == ["recursive delete"]
-    assert shim.ask("guard", steps=[])["allowlist"] == []
     assert "recursive delete" not in (shim.hermes_home / "config.yaml").read_text()
+    assert shim.ask("guard", steps=[])["allowlist"] == []
     assert outcome(guard(shim, {"command": RM}, allowlist=["recursive delete"])) == ["True"]
 
 
