@@ -141,6 +141,8 @@ class CapSide {
   /** Which commands somebody said always to, and did not take back. */
   readonly always = new Set<string>();
   private number = 0;
+  /** What the agent calls what it was given last. */
+  private readonly petnames = new Map<string, string>();
   private readonly given: Given;
 
   constructor(given: Given) {
@@ -181,7 +183,9 @@ class CapSide {
   private async invoke(who: Who, use: string): Promise<string | undefined> {
     const { connected } = await this.session(who);
     const before = this.given.ran.length;
-    const cap = E(connected.bootstrap).cap(this.petname(use)) as unknown as Far<Operation>;
+    const cap = E(connected.bootstrap).cap(
+      this.petnames.get(`${who} ${use}`) ?? this.offered(use),
+    ) as unknown as Far<Operation>;
     const code = await E(cap)
       .invoke()
       .then(() => undefined, codeOf);
@@ -193,8 +197,11 @@ class CapSide {
 
   private async grant(who: Who, use: string, answer: Yes): Promise<void> {
     const { id } = await this.session(who);
-    const offered = this.petname(use);
-    const { id: grant } = await E(this.given.granter).grant(id, offered, offered, TERMS[answer]);
+    this.number += 1;
+    // A petname is never bound anew: the next grant of the same has another one.
+    const offered = this.offered(use);
+    this.petnames.set(`${who} ${use}`, `${offered}-${this.number}`);
+    const { id: grant } = await E(this.given.granter).grant(id, `${offered}-${this.number}`, offered, TERMS[answer]);
     if (answer === 'once') return;
     this.said.set(`${who} ${use}`, {
       until: answer === 'minute' ? this.now + MINUTE : Number.POSITIVE_INFINITY,
@@ -203,7 +210,7 @@ class CapSide {
     if (answer === 'always') this.always.add(use);
   }
 
-  private petname(use: string): string {
+  private offered(use: string): string {
     return `op-${this.given.commands.indexOf(use)}`;
   }
 
