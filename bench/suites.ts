@@ -6,6 +6,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   asking: () => import('./asking.ts'),
   captp: () => import('./captp.ts'),
   durable: () => import('./durable.ts'),
+  guest: () => import('./guest.ts'),
   python: () => import('./python.ts'),
   fs: () => import('./fs.ts'),
   revocable: () => import('./revocable.ts'),
