@@ -37,7 +37,7 @@ const next = async (): Promise<string> => {
 await next();
 
 const ask =
-  (what: 'ours' | 'bare', how: 'sequential' | 'pipelined' | 'hop' | 'import'): Side =>
+  (what: 'ours' | 'bare', how: 'sequential' | 'pipelined' | 'hop' | 'import' | 'needs'): Side =>
   async (n) => {
     client.stdin?.write(`${JSON.stringify({ what, how, n })}\n`);
     return Number(await next());
@@ -73,6 +73,14 @@ const cases: readonly Case[] = [
     rounds: 9,
     unit: 'ms',
     goal: { text: '<= 150 ms', met: ({ ours }) => ours <= 150 },
+  },
+  {
+    name: 'import, with what connecting needs',
+    ours: ask('ours', 'needs'),
+    peer: ask('bare', 'needs'),
+    n: 1,
+    rounds: 9,
+    unit: 'ms',
   },
 ];
 

@@ -14,6 +14,51 @@ export interface Mutant {
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'guest-memory',
+    breaks: 'a program may fill the memory of its process',
+    tests: ['packages/guest/src/attack.test.ts'],
+  },
+  {
+    name: 'guest-cpu',
+    breaks: 'a loop runs as long as its process lives',
+    tests: ['packages/guest/src/attack.test.ts'],
+  },
+  {
+    name: 'guest-wall',
+    breaks: 'a program may wait for ever',
+    tests: ['packages/guest/src/attack.test.ts'],
+  },
+  {
+    name: 'guest-output',
+    breaks: 'a console prints without end',
+    tests: ['packages/guest/src/attack.test.ts'],
+  },
+  {
+    name: 'guest-abort',
+    breaks: 'the signal of an evaluation is not heard',
+    tests: ['packages/guest/src/guests.test.ts'],
+  },
+  {
+    name: 'guest-reuse',
+    breaks: 'a process runs the program of the next one, too',
+    tests: ['packages/guest/src/guests.test.ts'],
+  },
+  {
+    name: 'guest-unconfined',
+    breaks: 'without a sandbox programs run without one',
+    tests: ['packages/guest/src/guests.test.ts'],
+  },
+  {
+    name: 'guest-inspect',
+    breaks: 'a program’s own inspectors are called with the one of the process',
+    tests: ['packages/guest/src/attack.test.ts'],
+  },
+  {
+    name: 'guest-endowments',
+    breaks: 'what the classes of the machine have beyond the standard is handed to programs',
+    tests: ['packages/guest/src/attack.test.ts'],
+  },
+  {
     name: 'source-refuse',
     breaks: 'a program that loads modules is refused somewhere in it, not before it runs, and without a remedy',
     tests: ['packages/guest/src/source/prepare.test.ts'],
@@ -37,6 +82,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'source-escape',
     breaks: 'a program fails because of the text in its strings',
     tests: ['packages/guest/src/source/prepare.test.ts'],
+  },
+  {
+    name: 'pipe-junk',
+    breaks: 'a line that is no JSON ends the process that reads it',
+    tests: ['packages/vat/src/drivers/pipe.test.ts'],
+  },
+  {
+    name: 'pipe-endless',
+    breaks: 'a line without an end is kept for ever',
+    tests: ['packages/vat/src/drivers/pipe.test.ts'],
   },
   {
     name: 'answer-digest',

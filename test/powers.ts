@@ -62,7 +62,11 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'lets the process breathe between operations that wait for nothing',
   },
   'packages/caps-fs/src/drivers/native.ts': {
-    powers: ['import.meta', 'node:fs', 'node:module', 'process'],
+    powers: ['node:fs', 'process'],
+    why: 'what the C part of a directory cap can do, as system calls of it',
+  },
+  'packages/caps-fs/src/drivers/part.ts': {
+    powers: ['import.meta', 'node:fs', 'node:module'],
     why: 'loads the C part of a directory cap, if it was built',
   },
   'packages/caps-fs/src/drivers/node-fs.ts': {
@@ -116,6 +120,22 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   'packages/vat/src/drivers/websocket.ts': {
     powers: ['WebSocket', 'setInterval', 'setTimeout', 'ws'],
     why: 'carries CapTP frames over a WebSocket',
+  },
+  'packages/guest/src/drivers/child.ts': {
+    powers: ['Date', 'node:crypto', 'process', 'setTimeout'],
+    why: "entry point of a guest's process: its channel, and the clock, chance and timers that a program is given",
+  },
+  'packages/guest/src/drivers/process.ts': {
+    powers: ['node:child_process', 'process'],
+    why: 'starts the process of a guest, where no sandbox is wanted',
+  },
+  'packages/guest/src/drivers/program.ts': {
+    powers: ['import.meta', 'node:fs', 'node:module', 'process'],
+    why: "reads the modules that a guest's process runs",
+  },
+  'packages/guest/src/drivers/watchdog.ts': {
+    powers: ['node:fs', 'node:perf_hooks', 'performance', 'setInterval'],
+    why: 'looks at what guests use, in /proc',
   },
   'packages/host/src/drivers/ask.ts': {
     powers: ['node:readline', 'node:stream', 'process'],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,45 @@ import pytest
 HERE = Path(__file__).parent.parent
 
 
+USERS = """
+import asyncio
+import hob
+from hob import E
+
+async def main() -> None:
+    async with await hob.connect("ws://127.0.0.1:4711", "secret") as session:
+        names: list[str] = await session.caps()
+        cap: hob.Promise = session["workspace"]
+        print(names, await E(cap).readText("a.txt"))
+"""
+
+
 @pytest.mark.skipif(importlib.util.find_spec("hatchling") is None, reason="needs hatchling (pip install -e '.[test]')")
-def test_it_installs_from_its_folder_typed_and_with_one_dependency(tmp_path: Path) -> None:
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--target", str(tmp_path), str(HERE)], check=True, timeout=60)
-    assert (tmp_path / "hob" / "py.typed").exists()
-    look = "import hob, importlib.metadata as m; print(hob.__file__, m.requires('hob-caps'), hob.E)"
-    done = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {look}"], capture_output=True, text=True, check=True)  # fmt: skip
-    assert str(tmp_path) in done.stdout
-    assert [line for line in done.stdout.split("'") if line.startswith("websockets")] == ["websockets>=13"]
+def test_it_installs_from_its_folder_into_an_empty_environment_typed_and_with_one_dependency(tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), str(HERE)], check=True, timeout=60)
+    (wheel,) = tmp_path.glob("hob_caps-*.whl")
+    empty = tmp_path / "venv"
+    venv.create(empty, with_pip=False, symlinks=True)
+    python = str(empty / "bin" / "python")
+    subprocess.run([*pip, "--python", python, "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True, timeout=60)
+    (site,) = (empty / "lib").glob("python*/site-packages")
+    # Its one dependency, as it is installed here.
+    brought = importlib.util.find_spec("websockets")
+    assert brought is not None and brought.origin is not None
+    (site / "websockets").symlink_to(Path(brought.origin).parent)
+    look = "import hob, hob.sync, hob.tools, importlib.metadata as m; hob.connect; print(hob.__file__, [r for r in m.requires('hob-caps') if 'extra' not in r])"
+    done = subprocess.run([python, "-I", "-c", look], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert str(site) in done.stdout and done.stdout.strip().endswith("['websockets>=13']")
+    # Whoever uses it has its types.
+    user = tmp_path / "user.py"
+    user.write_text(USERS)
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "--cache-dir", str(tmp_path / "mypy"), str(user)]
+    checked = subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=100)
+    assert checked.returncode == 0, checked.stdout
+    user.write_text(USERS.replace("list[str]", "list[int]"))
+    assert subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=100).returncode == 1
 
 
 def test_it_is_there_without_a_socket_or_a_thread() -> None:

@@ -83,6 +83,8 @@ struct status {
 #define AT_ONCE 65536
 /* mode, links, owner, size, mtime and ctime in ns, dev, ino */
 #define FIELDS 8
+/* Bytes of one getdents64: about 2,000 names. */
+#define ENTRIES 65536
 
 static int beneath(int dir, const char *path, int flags, int resolve) {
   struct how how = {.flags = (uint64_t)(unsigned)(flags | O_PATH | O_CLOEXEC), .resolve = (uint64_t)(unsigned)resolve};
@@ -188,6 +190,45 @@ static napi_value renameNew(napi_env env, napi_callback_info info) {
   return answer(env, done < 0 ? -errno : 0);
 }
 
+struct dirent64 {
+  uint64_t ino;
+  int64_t off;
+  unsigned short reclen;
+  unsigned char type;
+  char name[];
+};
+
+/*
+ * (directory opened for reading) -> some of its entries: of each one letter for what it is and its name, each ended by `/`; "" at
+ * the end. Nothing is kept open or in memory between two calls.
+ */
+static napi_value someEntries(napi_env env, napi_callback_info info) {
+  ARGUMENTS(1);
+  char *from = malloc(2 * ENTRIES), *out = from ? from + ENTRIES : NULL;
+  if (!from) return answer(env, -ENOMEM);
+  long got = syscall(SYS_getdents64, number(env, given[0]), from, ENTRIES);
+  size_t length = 0;
+  for (long at = 0; at < got;) {
+    const struct dirent64 *one = (const void *)(from + at);
+    at += one->reclen;
+    const char *name = one->name;
+    if (name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]))) continue;
+    /* Never longer than the entry was: its head alone has 19 bytes. */
+    size_t size = strlen(name);
+    out[length++] = one->type == 8 ? 'f' : one->type == 4 ? 'd' : one->type == 10 ? 'l' : one->type == 0 ? '?' : 'o';
+    memcpy(out + length, name, size);
+    length += size;
+    out[length++] = '/';
+  }
+  napi_value value = NULL;
+  /* Of `.` and `..` alone nothing came, but that is not the end. */
+  if (got > 0 && length == 0) out[length++] = '/';
+  if (got < 0) value = answer(env, -errno);
+  else if (napi_create_string_utf8(env, out, length, &value) != napi_ok) value = answer(env, -ENOMEM);
+  free(from);
+  return value;
+}
+
 static int unnamed(int dir, int mode) {
   long fd = syscall(SYS_openat, dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   return fd < 0 ? -errno : (int)fd;
@@ -250,14 +291,18 @@ static void finish(napi_env env, struct job *job, napi_value value) {
   free(job);
 }
 
+static int inMemory(int fd) {
+  struct statfs where;
+  return fstatfs(fd, &where) == 0 && where.f_type == TMPFS;
+}
+
 static ssize_t part(const struct job *job, int fd) {
   struct iovec into = {job->bytes + job->got, job->status.size - job->got};
   if (!job->now) return read(fd, into.iov_base, into.iov_len);
   ssize_t n = syscall(SYS_preadv2, fd, &into, 1, (long)job->got, 0L, NO_WAIT);
   if (n >= 0 || errno != EOPNOTSUPP) return n;
   /* It cannot tell. In tmpfs there is no disk to wait for. */
-  struct statfs where;
-  if (fstatfs(fd, &where) == 0 && where.f_type == TMPFS) return read(fd, into.iov_base, into.iov_len);
+  if (inMemory(fd)) return read(fd, into.iov_base, into.iov_len);
   errno = EAGAIN;
   return -1;
 }
@@ -383,7 +428,10 @@ static void doneWrite(napi_env env, napi_status status, void *data) {
   finish(env, job, answer(env, job->result));
 }
 
-/* (dir, mode, keep, bytes) -> promise of the descriptor of a file without a name that holds them, on the disk */
+/*
+ * (dir, mode, keep, bytes) -> the descriptor of a file without a name that holds them, on the disk, or a promise of it: the value
+ * itself where it is little and there is no disk to wait for.
+ */
 static napi_value writeUnnamed(napi_env env, napi_callback_info info) {
   ARGUMENTS(4);
   napi_typedarray_type type;
@@ -399,6 +447,13 @@ static napi_value writeUnnamed(napi_env env, napi_callback_info info) {
   job->dir = number(env, given[0]);
   job->mode = number(env, given[1]);
   job->keep = number(env, given[2]);
+  if (job->length <= AT_ONCE && inMemory(job->dir)) {
+    runWrite(env, job);
+    napi_value value = answer(env, job->result);
+    napi_delete_reference(env, job->kept);
+    free(job);
+    return value;
+  }
   return start(env, job, "caps-fs write", runWrite, doneWrite);
 }
 
@@ -410,6 +465,7 @@ NAPI_MODULE_INIT() {
       {"openBeneath", openBeneath}, {"statBeneath", statBeneath},     {"mountOf", mountOf},
       {"renameNew", renameNew},     {"createUnnamed", createUnnamed}, {"nameUnnamed", nameUnnamed},
       {"readBeneath", readBeneath}, {"writeUnnamed", writeUnnamed},
+      {"someEntries", someEntries},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     napi_value act;

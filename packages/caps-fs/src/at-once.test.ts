@@ -41,7 +41,15 @@ function ground(root: string, limits: Partial<Ground> = {}) {
       return got;
     },
   };
-  const whole: Ground = { fd, mount: kernel.mountOf(fd), excepted: [], maxEntries: 200_000, maxDepth: 64, ...limits };
+  const whole: Ground = {
+    fd,
+    mount: kernel.mountOf(fd),
+    backend: kernel.backend,
+    excepted: [],
+    maxEntries: 200_000,
+    maxDepth: 64,
+    ...limits,
+  };
   return { kernel: counting, ground: whole, seen };
 }
 

@@ -158,7 +158,7 @@ async function readRange(place: Place, file: Found, offset: number, length: numb
 
 /** As much of `length` as there is: a file that shrank meanwhile gives less. The buffer is the caller's alone. */
 async function fill(place: Place, fd: number, length: number, offset: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
+  const bytes = place.root.kernel.memory(length);
   let done = 0;
   while (done < length) {
     const got = await place.root.kernel.read(fd, done === 0 ? bytes : bytes.subarray(done), offset + done);

@@ -25,6 +25,8 @@ export interface Ground {
   /** A directory, by O_PATH. Whoever started this holds it. */
   readonly fd: number;
   readonly mount: number;
+  /** Of the cap: a thread makes a kernel of its own. */
+  readonly backend: Kernel['backend'];
   readonly excepted: readonly string[];
   readonly maxEntries: number;
   readonly maxDepth: number;
@@ -38,6 +40,8 @@ export interface Entry {
 }
 
 export interface Visitor {
+  /** What it has nothing to do with, of the directory that was opened last: told before anything is sorted. */
+  passes?(name: string, kind: Kind): boolean;
   /** Before the entries of a directory. */
   open?(dir: number, names: readonly string[]): void;
   /** Whether to go into it, if it is a directory. */
@@ -53,7 +57,7 @@ export function descend(kernel: Kernel, ground: Ground, visitor: Visitor, from: 
     const entries = kernel.children(dir, ground.maxEntries - seen + 1);
     seen += entries.length;
     if (seen > ground.maxEntries) throw new Stop('FS_LIMIT', `maxEntries ${ground.maxEntries}, ask for a part of it`);
-    for (const { name, kind } of entries.sort((a, b) => byCodePoint(a.name, b.name))) {
+    for (const { name, kind } of inOrder(entries.filter((entry) => !visitor.passes?.(entry.name, entry.kind)))) {
       if (isTemporary(name) || namedBy(ground.excepted, name)) continue;
       const below = [...names, name];
       if (!visitor.entry({ dir, names: below, kind }) || kind !== 'dir') continue;
@@ -69,6 +73,14 @@ export function descend(kernel: Kernel, ground: Ground, visitor: Visitor, from: 
     visitor.close?.();
   };
   look(ground.fd, from, 1);
+}
+
+/** By code point. What JavaScript compares, units of UTF-16, differs from it only where there are surrogates. */
+function inOrder<E extends { readonly name: string }>(entries: E[]): E[] {
+  if (entries.some(({ name }) => /[\ud800-\udfff]/.test(name))) {
+    return entries.sort((a, b) => byCodePoint(a.name, b.name));
+  }
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** `undefined`: it is gone, or something else by now, or not ours to read. None of it ends the whole search. */

@@ -24,7 +24,14 @@ type Token =
   | '?'
   | { readonly set: readonly (readonly [from: number, to: number])[]; readonly not: boolean }
   | { readonly is: string };
-type Segment = '**' | { readonly tokens: readonly Token[]; readonly dot: boolean };
+type Segment =
+  | '**'
+  | {
+      readonly tokens: readonly Token[];
+      readonly dot: boolean;
+      /** It is this one name, if it is only one. */
+      readonly is: string | undefined;
+    };
 
 const maxAlternatives = 64;
 
@@ -56,19 +63,23 @@ export function parseGlob(pattern: string, { dots = false }: GlobOptions = {}): 
     }
     return [...all];
   };
+  // Most steps lead to one place, or to none: those answers are made once.
+  const nowhere: State = [];
+  const alone = flat.map((_, place) => closed([place]));
   return {
     start: closed(offsets),
     step: (state, name) => {
       const next: number[] = [];
+      const hidden = !dots && name.startsWith('.');
       for (const place of state) {
         const segment = flat[place];
         if (segment === '**') {
-          if (dots || !name.startsWith('.')) next.push(place);
-        } else if (segment && (dots || segment.dot || !name.startsWith('.')) && matchesTokens(segment.tokens, name)) {
-          next.push(place + 1);
-        }
+          if (!hidden) next.push(place);
+        } else if (segment && (!hidden || segment.dot) && matchesSegment(segment, name)) next.push(place + 1);
       }
-      return closed(next);
+      const [first] = next;
+      if (first === undefined) return nowhere;
+      return (next.length === 1 ? alone[first] : undefined) ?? closed(next);
     },
     accepts: (state) => state.some((place) => flat[place] === undefined),
     goesOn: (state) => state.some((place) => flat[place] !== undefined),
@@ -145,7 +156,13 @@ function segmentOf(part: string): Segment {
       if (set) i = set.end;
     }
   }
-  return { tokens, dot: part.startsWith('.') || part.startsWith('\\.') };
+  const names = tokens.map((token) => (typeof token === 'object' && 'is' in token ? token.is : undefined));
+  const is = names.includes(undefined) ? undefined : names.join('');
+  return { tokens, dot: part.startsWith('.') || part.startsWith('\\.'), is };
+}
+
+function matchesSegment({ tokens, is }: Exclude<Segment, '**'>, name: string): boolean {
+  return is === undefined ? matchesTokens(tokens, name) : is === name;
 }
 
 function setAt(chars: readonly string[], open: number): { readonly token: Token; readonly end: number } | undefined {

@@ -64,6 +64,12 @@ export interface Unnamed {
   name(fd: number, dir: number, name: string): void;
 }
 
+export interface Alarm {
+  /** From now on the whole time once more. */
+  again(): void;
+  stop(): void;
+}
+
 export interface Kernel {
   readonly backend: 'proc' | 'native';
   readonly shortcuts?: Shortcuts;
@@ -81,7 +87,7 @@ export interface Kernel {
   /** A file that does not exist yet, for writing. */
   create(dir: number, name: Name, mode: number, how: 'write' | 'append'): number;
   /** A second descriptor for what `fd` holds, this time with data. */
-  reopen(fd: number, how: 'read' | 'append'): number;
+  reopen(fd: number, how: 'read' | 'append' | 'list'): number;
   close(fd: number): void;
 
   fstat(fd: number): Status;
@@ -125,5 +131,7 @@ export interface Kernel {
   breathe(): Promise<void>;
   /** Of the clock that stamps files. */
   now(): number;
-  after(ms: number, then: () => void): () => void;
+  after(ms: number, then: () => void): Alarm;
+  /** Memory that nobody cleared, and nobody else has: for who fills all of it, and shows no more of it than he filled. */
+  memory(bytes: number): Uint8Array;
 }

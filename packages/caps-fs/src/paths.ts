@@ -14,6 +14,10 @@ export function paths(kernel: Kernel, ground: Ground, pattern: string, limit: nu
       const name = names.at(-1);
       if (name !== undefined) states.push(glob.step(states.at(-1) ?? [], name));
     },
+    passes: (name, kind) => {
+      const state = glob.step(states.at(-1) ?? [], name);
+      return !(kind === 'dir' && glob.goesOn(state)) && !glob.accepts(state);
+    },
     entry: ({ names, kind }) => {
       const state = glob.step(states.at(-1) ?? [], names.at(-1) ?? '');
       if (glob.accepts(state) && (!directoriesOnly || kind === 'dir')) {

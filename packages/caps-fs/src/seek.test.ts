@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { code, openDescriptors, SECRET, scratch } from '../test/scratch.ts';
+import { endSpare } from './drivers/thread.ts';
 
 /** A small repository; nothing of `outside` may ever be named or shown. */
 async function repository(limits: Readonly<Record<string, number>> = {}) {
@@ -65,6 +66,7 @@ test('glob names what is there, sorted, relative to the cap; links are named and
 
 test('a large tree is looked at in a thread, and says the same', async () => {
   await using s = await repository({ maxList: 2_000 });
+  await endSpare();
   const before = openDescriptors();
   for (let d = 0; d < 30; d++) {
     fs.mkdirSync(s.at(`many/${d}`), { recursive: true });
@@ -75,7 +77,32 @@ test('a large tree is looked at in a thread, and says the same', async () => {
   expect(new Set(found).size).toBe(900);
   expect(await s.cap.glob('**/29/7.txt')).toEqual(['many/29/7.txt']);
   expect(await s.cap.search('899')).toEqual([{ path: 'many/29/29.txt', line: 1, column: 1, text: '899' }]);
+  await endSpare();
   expect(openDescriptors()).toBe(before);
+});
+
+test('a thread that has answered is there for the next task, one that was ended is not', async () => {
+  await using s = await scratch({ maxSearchMs: 2_000 });
+  for (let f = 0; f < 600; f++) fs.writeFileSync(s.at(`${f}`), `${f}`);
+  const threads = (): number => fs.readdirSync('/proc/self/task').length;
+  await endSpare();
+  const before = threads();
+  expect((await s.cap.glob('*')).length).toBe(600);
+  const kept = threads();
+  expect(kept).toBeGreaterThan(before);
+  // The same one: its own terms and tasks go with each message, nothing of the last is left.
+  expect(await (await s.cap.except(['7*'])).glob('7?')).toEqual([]);
+  expect(await s.cap.search('599')).toEqual([{ path: '599', line: 1, column: 1, text: '599' }]);
+  expect(await s.cap.glob('59?')).toEqual(Array.from({ length: 10 }, (_, i) => `59${i}`));
+  expect(threads()).toBe(kept);
+  // Closed in the middle: nobody gets that thread again.
+  const cap = await s.cap.readOnly();
+  const asked = code(cap.search({ pattern: '((a?b?){50}){10}c' }));
+  await cap.close();
+  expect(await asked).toBe('CLOSED');
+  expect((await s.cap.glob('*')).length).toBe(600);
+  await endSpare();
+  expect(threads()).toBe(before);
 });
 
 test('search answers each line that has the text, with what is ignored left out', async () => {
@@ -208,6 +235,7 @@ test('a pattern that is large when it is made ready is made ready where nobody w
 test('a search ends with its cap and at the end of its time, and keeps no descriptor', async () => {
   await using s = await scratch({ maxSearchMs: 150 });
   for (let i = 0; i < 30; i++) fs.writeFileSync(s.at(`f${i}`), 'ab'.repeat(2_000_000));
+  await endSpare();
   const before = openDescriptors();
   const slow = { pattern: '((a?b?){50}){10}c' };
   await expect(s.cap.search(slow)).rejects.toThrow(/^limit reached: maxSearchMs 150/);
@@ -215,6 +243,7 @@ test('a search ends with its cap and at the end of its time, and keeps no descri
   const asked = [cap.search(slow), cap.search(slow), cap.search(slow)].map(code);
   await cap.close();
   for (const answer of await Promise.all(asked)) expect(answer).toBe('CLOSED');
+  await endSpare();
   expect(openDescriptors()).toBe(before);
 });
 

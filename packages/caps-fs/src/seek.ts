@@ -76,9 +76,9 @@ export function search(query: unknown, given: unknown): Job<readonly Hit[]> {
 }
 
 function groundOf(place: Place, fd: number): Ground {
-  const { mount, limits } = place.root;
+  const { mount, limits, kernel } = place.root;
   const { maxEntries, maxDepth } = limits;
-  return { fd, mount, excepted: place.terms.excepted, maxEntries, maxDepth };
+  return { fd, mount, backend: kernel.backend, excepted: place.terms.excepted, maxEntries, maxDepth };
 }
 
 /** The `.gitignore` files between the cap's directory and the start, through the walk of every other read. */

@@ -9,7 +9,7 @@ import { takeBytes, takeCount } from './arguments.ts';
 import type { ByteSink, ByteSource } from './bytes.ts';
 import { Draft } from './draft.ts';
 import { outward, refusal } from './errors.ts';
-import type { Kernel } from './kernel.ts';
+import type { Alarm, Kernel } from './kernel.ts';
 import { Life } from './life.ts';
 import type { Path } from './path.ts';
 import type { Place } from './place.ts';
@@ -44,7 +44,7 @@ export function openSource(place: Place, path: Path, parent: Life): ByteSource {
           if (!mine) throw refusal('BUSY', 'one next() at a time');
           pulling = true;
           // Fresh each time: a buffer used again would race with whoever still encodes it.
-          const bytes = new Uint8Array(length);
+          const bytes = kernel.memory(length);
           const got = await kernel.read(file.fd, bytes, position);
           position += got;
           if (got === 0) atEnd = true;
@@ -147,35 +147,27 @@ export function openSink(place: Place, path: Path, parent: Life): ByteSink {
 
 /** Ends a life that is not used for a while. */
 class IdleEnd {
-  readonly #kernel: Kernel;
   readonly #ms: number;
   readonly #life: Life;
+  readonly #alarm: Alarm;
   #ended = false;
-  #cancel: () => void;
 
   constructor(kernel: Kernel, ms: number, life: Life) {
-    this.#kernel = kernel;
     this.#ms = ms;
     this.#life = life;
-    this.#cancel = this.#arm();
+    this.#alarm = kernel.after(ms, () => {
+      this.#ended = true;
+      void life.close();
+    });
   }
 
   /** Called at each use; refuses one that comes too late. */
   use(): void {
     if (this.#ended) throw refusal('FS_LIMIT', `maxIdleMs ${this.#ms}`);
-    if (!this.#life.open) return;
-    this.#cancel();
-    this.#cancel = this.#arm();
+    if (this.#life.open) this.#alarm.again();
   }
 
   stop(): void {
-    this.#cancel();
-  }
-
-  #arm(): () => void {
-    return this.#kernel.after(this.#ms, () => {
-      this.#ended = true;
-      void this.#life.close();
-    });
+    this.#alarm.stop();
   }
 }

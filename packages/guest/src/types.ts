@@ -1,5 +1,5 @@
 /** What a program that runs guests sees. */
-import type { Far } from '@hob/vat';
+import type { Far, Meter } from '@hob/vat';
 
 /** Of one evaluation. Nothing is unlimited; what is not said is the default (README.md). */
 export interface GuestLimits {
@@ -23,12 +23,26 @@ export interface EvaluateOptions {
   /** By petname: what the program finds under these names, and nothing else. */
   readonly caps: Readonly<Record<string, Far<object>>>;
   readonly limits?: GuestLimits;
+  /** Pays for the calls that the program makes. */
+  readonly meter?: Meter;
   /** Kills the guest. */
   readonly signal?: AbortSignal;
 }
 
+/** A program on its way. */
+export interface GuestJob {
+  /** What it prints, as text; undefined at the end. */
+  readonly console: { next(): Promise<string | undefined>; return(): Promise<void> };
+  /** Breaks as `evaluate` does. */
+  result(): Promise<Evaluation>;
+  /** Answers when its process is gone. */
+  abort(): Promise<void>;
+}
+
 export interface Guests {
   evaluate(source: string, options: EvaluateOptions): Promise<Evaluation>;
+  /** The same, not waited for. */
+  start(source: string, options: EvaluateOptions): GuestJob;
   /** Kills what runs, and answers when no process is left. */
   close(): Promise<void>;
 }

@@ -55,6 +55,37 @@ test('the C part answers what Node answers, to the nanosecond, and says nothing 
   expect(kernel.shortcuts.open(root, 'x'.repeat(5_000), false)).toBeUndefined();
 });
 
+test('a directory has the same names and kinds by the C part, and no more of them than were asked for', async (context) => {
+  const kernel = native();
+  if (!kernel) return context.skip('the C part is not built');
+  await using s = await scratch();
+  const proc = nodeKernel();
+  const fd = kernel.openRoot(s.at('.'));
+  onTestFinished(() => proc.close(fd));
+  expect(kernel.children(fd, 10)).toEqual([]);
+  fs.mkdirSync(s.at('d'));
+  fs.symlinkSync('nowhere', s.at('l'));
+  for (const name of ['\ufffd', '.hidden', 'a\nb', '\u{1f600}', 'x'.repeat(255)]) fs.writeFileSync(s.at(name), '');
+  // The second would be read as the name of another file that is there.
+  for (const raw of ['no', ''])
+    fs.writeFileSync(Buffer.concat([Buffer.from(`${s.at('.')}/${raw}`), Buffer.from([0xff])]), '');
+  const sorted = <E>(all: E[]): E[] => all.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  const same = async (max: number): Promise<number> => {
+    const children = sorted(kernel.children(fd, max));
+    expect(children).toEqual(sorted(proc.children(fd, max)));
+    expect(sorted(await kernel.names(fd, max))).toEqual(sorted(await proc.names(fd, max)));
+    return children.length;
+  };
+  expect(await same(100)).toBe(7);
+  for (let i = 0; i < 5_000; i++) fs.writeFileSync(s.at(`many-${i}-${'y'.repeat(40)}`), '');
+  expect(await same(10_000)).toBe(5_007);
+  for (const max of [1, 1_000, 4_999]) expect(kernel.children(fd, max).length).toBe(max);
+  expect((await kernel.names(fd, 4_999)).length).toBe(4_999);
+  const file = kernel.openAny(fd, '.hidden');
+  expect(errno(() => kernel.children(file, 1))).toBe('ENOTDIR');
+  proc.close(file);
+});
+
 test('a read in one trip gives a small file whole, and opens nothing else', async (context) => {
   const kernel = native();
   if (!kernel) return context.skip('the C part is not built');

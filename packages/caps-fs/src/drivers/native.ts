@@ -4,17 +4,16 @@
  * Promise: it is there only if the part was built and openat2 answers here: on an old kernel, under a filter that refuses
  * it, or without a compiler there is none, and `proc` does the same, slower. Where a shortcut does not know it says so.
  */
-import { constants, existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { constants } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import { mutant } from '@hob/vat';
 import { type Kernel, KernelError, type Status } from '../kernel.ts';
 import { kindOf, nodeKernel } from './node-fs.ts';
+import { isBuilt, type Listing, listingOver, loadPart } from './part.ts';
 
 type Fields = BigUint64Array;
 
-interface Part {
+interface Part extends Listing {
   openBeneath(dir: number, path: string, flags: number, resolve: number): number;
   statBeneath(dir: number, path: string, flags: number, resolve: number, into: Fields): number;
   mountOf(fd: number): number;
@@ -38,19 +37,13 @@ const otherMounts = mutant('fs-openat2-mounts') ? 0 : 0x01;
 const links = mutant('fs-openat2-links') ? 0 : 0x02 | 0x04;
 const beneath = mutant('fs-openat2-links') ? 0 : 0x08;
 const confined: number = otherMounts | links | beneath;
-const file = fileURLToPath(new URL('../../node_modules/.native/fscap.node', import.meta.url));
 
 /** The kernel of this backend, or why there is none, in words for whoever asked for it by name. */
 export function nativeKernel(random?: (bytes: number) => Uint8Array): Kernel | string {
   if (process.platform !== 'linux') return 'the native backend needs Linux';
-  // Not there on machines without a C compiler: looked for first, so that what else fails is seen.
-  if (!existsSync(file)) return 'the native backend is not built: it needs a C compiler (cc) when Hob is set up';
-  let part: Part;
-  try {
-    part = createRequire(import.meta.url)(file) as Part;
-  } catch {
-    return 'the native backend does not load here';
-  }
+  if (!isBuilt()) return 'the native backend is not built: it needs a C compiler (cc) when Hob is set up';
+  const part = loadPart() as Part | undefined;
+  if (part === undefined) return 'the native backend does not load here';
   const proc = nodeKernel(random, mutant('fs-nofollow'));
   if (!proc.supported) return 'this needs Linux with /proc mounted';
   return openat2Answers(part, proc) ? over(part, proc) : 'the native backend needs openat2 (Linux 5.6)';
@@ -71,6 +64,7 @@ function openat2Answers(part: Part, proc: Kernel): boolean {
 function over(part: Part, proc: Kernel): Kernel {
   return {
     ...proc,
+    ...listingOver(part, proc),
     backend: 'native',
     shortcuts: {
       open: (dir, names, directory) => known(part.openBeneath(dir, names, directory ? O_DIRECTORY : 0, confined)),

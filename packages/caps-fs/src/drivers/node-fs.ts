@@ -33,7 +33,8 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes, 
     },
     // Without O_NOFOLLOW: the link here is the magic one, to what `fd` holds. O_NONBLOCK in case that is no plain file after all.
     reopen: (fd, how) => {
-      const flags = (how === 'read' ? O_RDONLY : O_WRONLY | O_APPEND) | O_NONBLOCK | O_NOCTTY;
+      const access = { read: O_RDONLY, append: O_WRONLY | O_APPEND, list: O_RDONLY | O_DIRECTORY }[how];
+      const flags = access | O_NONBLOCK | O_NOCTTY;
       return call(() => fs.openSync(here(fd), flags));
     },
     close: (fd) => call(() => fs.closeSync(fd)),
@@ -78,14 +79,20 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes, 
       const opened = call(() => fs.opendirSync(here(dir), { bufferSize: batch }));
       try {
         const found: { name: string; kind: Kind }[] = [];
-        for (let entry = call(() => opened.readSync()); entry; entry = call(() => opened.readSync())) {
-          if (found.length === max) break;
-          const { name } = entry;
-          const kind = name.includes('\ufffd') ? undefined : kindOfEntry(entry);
-          // Not told by the file system, or perhaps no UTF-8: asked through the descriptor.
-          const sure = kind ?? call(() => fs.lstatSync(at(dir, name), { throwIfNoEntry: false }));
-          if (sure) found.push({ name, kind: typeof sure === 'string' ? sure : kindOf(sure.mode) });
-        }
+        const unsure = new Set<string>();
+        call(() => {
+          for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
+            if (found.length === max) break;
+            const { name } = entry;
+            const isUnsure = name.includes('\ufffd');
+            if (isUnsure && unsure.has(name)) continue;
+            if (isUnsure) unsure.add(name);
+            const kind = isUnsure ? undefined : kindOfEntry(entry);
+            // Not told by the file system, or perhaps no UTF-8: asked through the descriptor.
+            const sure = kind ?? fs.lstatSync(at(dir, name), { throwIfNoEntry: false });
+            if (sure) found.push({ name, kind: typeof sure === 'string' ? sure : kindOf(sure.mode) });
+          }
+        });
         return found;
       } finally {
         opened.closeSync();
@@ -113,8 +120,10 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes, 
     now: () => Date.now(),
     after: (ms, then) => {
       const timer = setTimeout(then, ms).unref();
-      return () => clearTimeout(timer);
+      return { again: () => void timer.refresh(), stop: () => clearTimeout(timer) };
     },
+    // Its own, not a part of the pool that all small buffers share.
+    memory: (bytes) => new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer),
   };
 }
 

@@ -1,17 +1,23 @@
 /**
- * The thread that looks through large trees and compares large texts: one task, one answer, then it ends.
+ * The thread that looks through large trees and compares large texts: a task, its answer, and the next.
  *
  * It gets numbers of descriptors, which threads of a process share, and plain data; whoever started it holds the descriptors
  * until the answer. Node closes what a thread that is ended has opened by itself, which is why this is made of `node:fs` in
  * every backend. It loads none of the actors: it is there in 60 ms.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { type Ground, Stop } from '../descent.ts';
-import { unifiedDiff } from '../diff.ts';
-import { KernelError } from '../kernel.ts';
-import { paths } from '../paths.ts';
-import { type Query, search } from '../scan.ts';
+import { type Kernel, KernelError } from '../kernel.ts';
+import type { Query } from '../scan.ts';
 import { nodeKernel } from './node-fs.ts';
+import { isBuilt, type Listing, listingOver, loadPart } from './part.ts';
+
+/** As that of the cap, but for what opens something in C: that would not be closed when this thread is ended. */
+function kernelOf(backend: Kernel['backend']): Kernel {
+  const proc = nodeKernel();
+  const part = backend === 'native' && isBuilt() ? (loadPart() as Listing | undefined) : undefined;
+  return part ? { ...proc, ...listingOver(part, proc) } : proc;
+}
 
 export type Task =
   | { readonly task: 'glob'; readonly ground: Ground; readonly pattern: string; readonly limit: number }
@@ -23,15 +29,22 @@ export type Answer =
   | { readonly stop: { readonly code: Stop['code']; readonly detail: string | undefined } }
   | { readonly errno: string };
 
-function answer(task: Task): Answer {
+/** Only what the task needs is loaded: the automaton of patterns is the most of it. */
+async function answer(task: Task): Promise<Answer> {
   try {
     switch (task.task) {
-      case 'glob':
-        return { value: paths(nodeKernel(), task.ground, task.pattern, task.limit) };
-      case 'search':
-        return { value: search(nodeKernel(), task.ground, task.query) };
-      case 'diff':
+      case 'glob': {
+        const { paths } = await import('../paths.ts');
+        return { value: paths(kernelOf(task.ground.backend), task.ground, task.pattern, task.limit) };
+      }
+      case 'search': {
+        const { search } = await import('../scan.ts');
+        return { value: search(kernelOf(task.ground.backend), task.ground, task.query) };
+      }
+      case 'diff': {
+        const { unifiedDiff } = await import('../diff.ts');
         return { value: unifiedDiff(task.before, task.after, task.name) };
+      }
     }
   } catch (error) {
     if (error instanceof Stop) return { stop: { code: error.code, detail: error.detail } };
@@ -39,4 +52,4 @@ function answer(task: Task): Answer {
   }
 }
 
-parentPort?.postMessage(answer(workerData as Task));
+parentPort?.on('message', async (task: Task) => parentPort?.postMessage(await answer(task)));

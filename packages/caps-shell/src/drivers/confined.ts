@@ -30,6 +30,8 @@ export interface ConfinedEnd {
 export interface Confined {
   /** `send`, `on('message')`, `on('disconnect')`, `disconnect`: what `fromChild` of `@hob/vat` takes. */
   readonly channel: object;
+  /** Of the world's first process, the parent of the program, as this machine numbers it. */
+  readonly pid: number;
   /** Answers when no process of it is left. */
   kill(): Promise<void>;
   readonly ended: Promise<ConfinedEnd>;
@@ -115,12 +117,13 @@ export async function spawnConfined(
     };
   });
   ended.catch(() => {}).finally(() => clearTimeout(timer));
-  await job.started.catch(async (error) => {
+  const { pid } = await job.started.catch(async (error) => {
     await job.closed;
     throw error;
   });
   return {
     channel: job.channel as object,
+    pid,
     ended,
     kill: async () => {
       job.signal(SIGKILL);

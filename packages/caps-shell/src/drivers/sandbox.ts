@@ -10,8 +10,8 @@ import { hash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { CapError } from '@hob/vat';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import { CapError, type PipeChannel, pipeChannel } from '@hob/vat';
 import { errorOf, unavailable } from '../errors.ts';
 import { specOf, type World } from '../world.ts';
 
@@ -47,7 +47,7 @@ export interface Sandboxed {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** With `send`, `on('message')`, `on('disconnect')`, `disconnect`: for CapTP over IPC. */
-  readonly channel: object | undefined;
+  readonly channel: PipeChannel | undefined;
   /** To the group of the first process; if that is over, to all. 9 is the end of the world. */
   signal(number: number): void;
   /** Ends the job as the end of this process would. */
@@ -93,7 +93,8 @@ export function startSandbox(world: World, built: string = BUILT): Sandboxed {
     ...(['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const),
     ...world.mounts.map(({ fd }) => fd),
   ];
-  if (channelAt !== undefined) stdio.push('ipc');
+  // Not 'ipc': what the other side writes there can end the process that reads it.
+  if (channelAt !== undefined) stdio.push('pipe');
   let child: ChildProcess;
   try {
     // By our own number for it: the child's descriptors are rearranged before it execs.
@@ -101,10 +102,11 @@ export function startSandbox(world: World, built: string = BUILT): Sandboxed {
   } finally {
     fs.closeSync(program);
   }
-  return follow(child, spec, world);
+  const channel = channelAt === undefined ? undefined : pipeChannel(child.stdio[channelAt] as unknown as Duplex);
+  return follow(child, spec, world, channel);
 }
 
-function follow(child: ChildProcess, spec: Buffer, world: World): Sandboxed {
+function follow(child: ChildProcess, spec: Buffer, world: World, channel: PipeChannel | undefined): Sandboxed {
   const [, , , specPipe, status, orders] = child.stdio as unknown as [
     unknown,
     unknown,
@@ -170,7 +172,7 @@ function follow(child: ChildProcess, spec: Buffer, world: World): Sandboxed {
     stdin: child.stdin ?? undefined,
     stdout: child.stdout as Readable,
     stderr: child.stderr as Readable,
-    channel: world.channel ? child : undefined,
+    channel,
     signal: (number) => {
       if (!orders.destroyed) orders.write(Uint8Array.of(number));
     },

@@ -402,6 +402,23 @@ test('what has more new keys than the other side would hear is refused here, and
   }
 });
 
+test('no frame is larger than its receiver takes: what just fits, alone and with what is forgotten after it', () => {
+  const brackets = '["return",1,""]'.length;
+  for (const spare of [-1, 0, 1, 2, 3, 10]) {
+    const frames: Frame[] = [];
+    const tongue = hob1.open(tables(), new Ear(), defaultLimits, (frame) => frames.push(frame));
+    const said = (): void => {
+      tongue.answer(1, 'x'.repeat(defaultLimits.frameBytes - brackets - spare));
+      tongue.done(2, false);
+      tongue.flush();
+    };
+    if (spare < 2) expect(said).toThrowError(/larger than a frame may be/);
+    else said();
+    for (const frame of frames) expect(frame.length).toBeLessThanOrEqual(defaultLimits.frameBytes);
+    expect(frames.length).toBe(spare < 2 ? 0 : 2);
+  }
+});
+
 test('all that one turn says is one frame', () => {
   const frames: Frame[] = [];
   const tongue = hob1.open(tables(), new Ear(), defaultLimits, (frame) => frames.push(frame));

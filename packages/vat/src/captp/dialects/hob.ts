@@ -103,7 +103,8 @@ class HobTongue implements Tongue {
 
   #say(operation: readonly unknown[], bytes: Outgoing): string {
     const text = JSON.stringify(operation);
-    if (tooLong(text, this.#limits) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
+    // Alone in its frame it has two brackets more.
+    if (tooLong(text, this.#limits, 2) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
     // Looked at only where what was encoded may have too many: a frame of more than one operation is too short for that.
     if (
       text.length > Math.min(full, this.#limits.tokens) &&
@@ -156,6 +157,7 @@ class HobTongue implements Tongue {
   }
 
   #push(text: string): void {
+    if (this.#length > 0 && this.#length + text.length > full) this.#leave();
     this.#operations.push(text);
     this.#length += text.length + 1;
   }

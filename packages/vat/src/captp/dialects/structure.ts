@@ -127,10 +127,11 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** Bytes of UTF-8, exact only where that decides. */
-export function tooLong(text: string, { frameBytes }: Limits): boolean {
-  if (text.length > frameBytes) return true;
-  return text.length * 3 > frameBytes && Buffer.byteLength(text) > frameBytes;
+/** Bytes of UTF-8, exact only where that decides; `around`: what stands around it in its frame. */
+export function tooLong(text: string, { frameBytes }: Limits, around = 0): boolean {
+  const most = frameBytes - around;
+  if (text.length > most) return true;
+  return text.length * 3 > most && Buffer.byteLength(text) > most;
 }
 
 /** Bytes that what this text says takes in memory, about. */

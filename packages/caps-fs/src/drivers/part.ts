@@ -1,0 +1,84 @@
+/**
+ * The C part as Node loads it, and what a thread that only looks through a tree takes of it. Imports no actors.
+ *
+ * Promise: of a directory it tells the same names and kinds as the backend without it, a few thousand in one call.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { getSystemErrorName } from 'node:util';
+import { type Kernel, KernelError, type Kind } from '../kernel.ts';
+
+const file = fileURLToPath(new URL('../../node_modules/.native/fscap.node', import.meta.url));
+
+/** Not there on machines without a C compiler: looked for first, so that what else fails is seen. */
+export function isBuilt(): boolean {
+  return existsSync(file);
+}
+
+/** `undefined`: it does not load here. */
+export function loadPart(): unknown {
+  try {
+    return createRequire(import.meta.url)(file);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Listing {
+  someEntries(fd: number): string | number;
+}
+
+/** What `proc` does with an entry at a time; the descriptors are those of Node. */
+export function listingOver({ someEntries }: Listing, proc: Kernel): Pick<Kernel, 'names' | 'children'> {
+  /** `false`: enough. */
+  const each = (fd: number, take: (kind: string, name: string) => boolean): boolean => {
+    const got = someEntries(fd);
+    if (typeof got === 'number') throw new KernelError(getSystemErrorName(got));
+    for (const entry of got.split('/')) if (entry !== '' && !take(entry.charAt(0), entry.slice(1))) return false;
+    return got !== '';
+  };
+  const opened = (dir: number): number => proc.reopen(dir, 'list');
+  /** U+FFFD may stand for bytes that are no UTF-8: such a name counts only if it names something, and once. */
+  const kindOf = (dir: number, kind: string, name: string, unsure: Set<string>): Kind | undefined => {
+    if (!name.includes('\ufffd')) return kinds[kind] ?? proc.lstat(dir, name)?.kind;
+    if (unsure.has(name)) return undefined;
+    unsure.add(name);
+    return proc.lstat(dir, name)?.kind;
+  };
+  return {
+    names: async (dir, max) => {
+      const names: string[] = [];
+      const unsure = new Set<string>();
+      const fd = opened(dir);
+      try {
+        const take = (_letter: string, name: string): boolean => {
+          if (!name.includes('\ufffd') || kindOf(dir, '?', name, unsure)) names.push(name);
+          return names.length < max;
+        };
+        for (let rounds = 1; each(fd, take); rounds++) if (rounds % 2 === 0) await proc.breathe();
+        return names;
+      } finally {
+        proc.close(fd);
+      }
+    },
+    children: (dir, max) => {
+      const found: { name: string; kind: Kind }[] = [];
+      const unsure = new Set<string>();
+      const fd = opened(dir);
+      try {
+        const take = (letter: string, name: string): boolean => {
+          const kind = kindOf(dir, letter, name, unsure);
+          if (kind) found.push({ name, kind });
+          return found.length < max;
+        };
+        while (each(fd, take));
+        return found;
+      } finally {
+        proc.close(fd);
+      }
+    },
+  };
+}
+
+const kinds: Readonly<Record<string, Kind>> = { f: 'file', d: 'dir', l: 'link', o: 'other' };

@@ -1,0 +1,68 @@
+/** A console that prints through one function, and no more than it may. */
+import { inspect, types } from 'node:util';
+import { mutant } from '@hob/vat/peer';
+
+const endless = mutant('guest-output');
+
+const shown = {
+  // A guest's own inspector would be handed the one of the process.
+  customInspect: mutant('guest-inspect'),
+  depth: 4,
+  breakLength: 100,
+  maxArrayLength: 200,
+  maxStringLength: 10_000,
+} as const;
+
+/** Frames of the process tell the model nothing. */
+const frames = /^\s+at .*\n?/gm;
+
+function text(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    if (types.isNativeError(value)) return `${value.name}: ${value.message}`;
+    return inspect(value, shown).replace(frames, '');
+  } catch {
+    return '(something that cannot be shown)';
+  }
+}
+
+/** What a program finds as `console`. */
+export interface Printing {
+  readonly error: (...args: unknown[]) => void;
+  readonly [method: string]: (...args: never[]) => void;
+}
+
+/** `say` is given whole lines. */
+export function printing(say: (lines: string) => void, outputBytes: number): Printing {
+  let left = outputBytes;
+  let indent = '';
+  const print = (...args: unknown[]): void => {
+    if (left < 0 && !endless)
+      throw new RangeError(`the console takes ${outputBytes} bytes: print less, or return the result as the value`);
+    const line = `${indent}${args.map(text).join(' ')}\n`.replaceAll(/\n(?=.)/gs, `\n${indent}`);
+    // What is over goes, too: by it the host sees that it was too much.
+    const bytes = Buffer.from(line);
+    say(bytes.length <= left || endless ? line : `${bytes.toString('utf8', 0, left)}…`);
+    left -= bytes.length;
+  };
+  return {
+    log: print,
+    info: print,
+    warn: print,
+    error: print,
+    debug: print,
+    trace: print,
+    dir: (value: unknown) => print(value),
+    table: (value: unknown) => print(value),
+    assert: (holds: unknown, ...args: unknown[]) => {
+      if (!holds) print('Assertion failed:', ...args);
+    },
+    group: (...args: unknown[]) => {
+      if (args.length > 0) print(...args);
+      indent = `${indent}  `.slice(0, 40);
+    },
+    groupEnd: () => {
+      indent = indent.slice(2);
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * `openGuests`: programs of models, each in a process of its own.
+ *
+ * Promise: one evaluation, one process: it was started for nobody and ends with the program, so nothing of a session is ever in the
+ * process of another. Without a sandbox nothing runs, unless that was asked for by name.
+ */
+import { CapError, isReference, mutant } from '@hob/vat';
+import { bare, confined, type GuestProcess, type SpawnConfined } from './drivers/process.ts';
+import { Job } from './job.ts';
+import { defaultLimits, type FullLimits, limitsOf } from './limits.ts';
+import { Pool } from './pool.ts';
+import type { EvaluateOptions, Evaluation, Guests, GuestsOptions } from './types.ts';
+
+/** Processes of one `Guests` at once; others wait. */
+const mostRunning = 64;
+const mostQueued = 1024;
+/** An order is one frame. */
+const longestSource = 256 * 1024;
+/** Starting Node and reading the program, on a busy machine. */
+const startCpuMs = 20_000;
+
+const runsAnyway = mutant('guest-unconfined');
+const deaf = mutant('guest-abort');
+
+/** `spawnConfined` is that of `@hob/caps-shell`. */
+export async function openGuests(options: GuestsOptions = {}): Promise<Guests> {
+  const { spawnConfined, isolation = 'sandbox', pool: most = 4 } = options;
+  const limits = limitsOf(defaultLimits, options.limits, false);
+  if (!Number.isSafeInteger(most) || most < 0 || most > mostRunning)
+    throw new CapError('invalid', `pool is how many processes may wait: 0 to ${mostRunning}`);
+  const pool = new Pool(startOf(isolation, spawnConfined, limits), most);
+  try {
+    await pool.open();
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  return new OpenGuests(pool, limits).face;
+}
+
+function startOf(
+  isolation: unknown,
+  spawnConfined: unknown,
+  { memoryBytes, cpuMs }: FullLimits,
+): () => Promise<GuestProcess> {
+  const limits = { memoryBytes, cpuMs: Math.min(cpuMs + startCpuMs, 0x7fff_ffff) };
+  if (isolation === 'ses-only' || (spawnConfined === undefined && runsAnyway)) return () => bare(limits);
+  if (isolation !== 'sandbox') throw new CapError('invalid', "isolation is 'sandbox' or 'ses-only'");
+  if (typeof spawnConfined !== 'function')
+    throw new CapError(
+      'E_SANDBOX_UNAVAILABLE',
+      "programs run in a sandbox: give spawnConfined of @hob/caps-shell, or ask for isolation 'ses-only' by name",
+    );
+  return () => confined(spawnConfined as SpawnConfined, limits);
+}
+
+class OpenGuests {
+  readonly #pool: Pool;
+  readonly #limits: FullLimits;
+  readonly #jobs = new Set<Job>();
+  readonly #queue: (() => void)[] = [];
+  #running = 0;
+  #closed = false;
+
+  constructor(pool: Pool, limits: FullLimits) {
+    this.#pool = pool;
+    this.#limits = limits;
+  }
+
+  get face(): Guests {
+    return Object.freeze({
+      evaluate: (source: string, options: EvaluateOptions) => this.#evaluate(source, options),
+      start: (source: string, options: EvaluateOptions) => this.#start(source, options).face,
+      close: () => this.#close(),
+    });
+  }
+
+  async #evaluate(source: string, options: EvaluateOptions): Promise<Evaluation> {
+    return await this.#start(source, options).result;
+  }
+
+  #start(source: string, { caps, limits, signal, meter }: EvaluateOptions): Job {
+    if (this.#closed) throw new CapError('revoked', 'guests were closed: open them again');
+    if (typeof source !== 'string') throw new CapError('invalid', 'a program is a text');
+    if (source.length > longestSource)
+      throw new CapError('limit', `a program has at most ${longestSource} letters: read what is long through a cap`);
+    if (this.#queue.length >= mostQueued) throw new CapError('limit', 'too many programs wait: wait for some to end');
+    const work = { source, caps: checked(caps), limits: limitsOf(this.#limits, limits, true), meter };
+    const job = new Job(work, () => this.#take());
+    const abort = (): void => job.end('revoked', 'the program was stopped from outside');
+    if (!deaf) signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted === true) abort();
+    this.#jobs.add(job);
+    const over = (): void => {
+      signal?.removeEventListener('abort', abort);
+      this.#jobs.delete(job);
+      this.#running -= 1;
+      this.#queue.shift()?.();
+    };
+    job.result.then(over, over);
+    return job;
+  }
+
+  async #take() {
+    this.#running += 1;
+    if (this.#running > mostRunning) await new Promise<void>((go) => this.#queue.push(go));
+    return await this.#pool.take();
+  }
+
+  async #close(): Promise<void> {
+    this.#closed = true;
+    for (const job of this.#jobs) job.end('revoked', 'guests were closed');
+    const jobs = [...this.#jobs].map(({ result }) => result.catch(() => {}));
+    for (const go of this.#queue.splice(0)) go();
+    await this.#pool.close();
+    await Promise.all(jobs);
+  }
+}
+
+function checked(caps: unknown): Readonly<Record<string, object>> {
+  if (typeof caps !== 'object' || caps === null)
+    throw new CapError('invalid', 'caps are a record of references by petname');
+  const made: Record<string, object> = {};
+  for (const [name, cap] of Object.entries(caps)) {
+    if (!isReference(cap))
+      throw new CapError(
+        'invalid',
+        `"${name.slice(0, 64)}" is no reference: spawn an actor, make a driver, or take one from a session`,
+      );
+    made[name] = cap as object;
+  }
+  return Object.freeze(made);
+}
