@@ -79,6 +79,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/guest/src/actors.test.ts'],
   },
   {
+    name: 'code-holder',
+    breaks: 'a child session that was handed `code` runs programs over what its parent holds',
+    tests: ['packages/host/src/code.test.ts'],
+  },
+  {
+    name: 'code-revoke',
+    breaks: 'a program goes on when the grant of `code` has ended',
+    tests: ['packages/host/src/code.test.ts'],
+  },
+  {
     name: 'source-escape',
     breaks: 'a program fails because of the text in its strings',
     tests: ['packages/guest/src/source/prepare.test.ts'],

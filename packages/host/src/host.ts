@@ -5,6 +5,7 @@
  * offers is never handed out bare, but through a forwarder with a deadline whose revoker stays here. All of it is in the store: after a
  * kill or a power cut a session is entered again with its secret and finds what it held and what is left of it.
  */
+import type { Guests } from '@hob/guest';
 import {
   base32,
   CapError,
@@ -38,6 +39,7 @@ import {
   verifyLedger,
 } from '@hob/vat';
 import { type Bearer, type Book, bookOf, eraOf, type House, HouseActor, next, type Room } from './book.ts';
+import { codeCap, type Holdings, holdingsOf } from './code.ts';
 import { definitions } from './definitions.ts';
 import { type Listener, listen } from './drivers/listener.ts';
 import { openStateDir, orderStop, stopDone, stopOrder } from './drivers/state-dir.ts';
@@ -125,6 +127,8 @@ class LiveHost implements Host {
   readonly #listeners = new Set<Listener>();
   readonly #ends = new Map<string, PromiseWithResolvers<void>>();
   readonly #view: LedgerView;
+  /** Opened with the first program. */
+  #guests: Promise<Guests> | undefined;
   #stopListening: () => void = () => {};
   #era = '';
   #closing = false;
@@ -301,6 +305,21 @@ class LiveHost implements Host {
     this.#named.add(name);
   }
 
+  async offerCode(open: () => Promise<Guests>, { as = 'code' }: { readonly as?: string } = {}): Promise<void> {
+    const guests = (): Promise<Guests> => {
+      if (this.#closing) return Promise.reject(new CapError('unavailable', 'the host is closing'));
+      const opening = (this.#guests ??= open());
+      // What failed once (a machine without sandboxes) may be mended: the next program tries anew.
+      opening.catch(() => {
+        if (this.#guests === opening) this.#guests = undefined;
+      });
+      return opening;
+    };
+    const holdings = (cause: readonly string[]): Promise<Holdings> =>
+      this.#turn((book) => holdingsOf(book, as, cause)) as Promise<Holdings>;
+    await this.offer(as, codeCap(guests, holdings));
+  }
+
   async serve({
     port = 0,
   }: {
@@ -394,6 +413,8 @@ class LiveHost implements Host {
     await this.#vat.turn(() => ledgerLine('host-stop', {})).catch(() => {});
     await Promise.all([...this.#listeners].map((listener) => listener.close()));
     this.#listeners.clear();
+    // What a program was about to hear of a call it hears no more.
+    await this.#guests?.then((guests) => guests.close()).catch(() => {});
     await this.vats.close();
     await this.#store.close();
   }

@@ -1,4 +1,5 @@
 /** The public face of `@hob/host`. */
+export type { Code, Printed, Program } from './code.ts';
 export type { Grant, Granter } from './grants.ts';
 export { openHost } from './host.ts';
 export type { LedgerReader } from './ledger-reader.ts';

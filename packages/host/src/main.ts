@@ -8,6 +8,8 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
+import { spawnConfined } from '@hob/caps-shell';
+import { openGuests } from '@hob/guest';
 import { CapError, E, type Far, hashSecret, mutantName } from '@hob/vat';
 import { endWithProcess } from './drivers/life.ts';
 import { checkRoot } from './drivers/roots.ts';
@@ -27,6 +29,7 @@ const usage = `npm start [-- OPTIONS]
   --state DIR    where everything that lasts is kept (default: .hob in the checkout)
   --port N       where to listen on 127.0.0.1 (default: any free port)
   --uses N       how many calls the session's grant "workspace" allows (default: 1000)
+  --code         grants it "code", too: programs of the agent's own, over what the session holds
   --new-secrets  makes new ones for the session and its granter, and prints them
   --demo [--sabotage=revoker|limit|symlink|ledger|origin]
                  plays the whole story with real processes and checks each step
@@ -45,6 +48,7 @@ function options(): {
   readonly state: string;
   readonly port: number;
   readonly uses: number;
+  readonly code: boolean;
   readonly demo: boolean;
   readonly sabotage: string | undefined;
   readonly mutant: boolean;
@@ -56,6 +60,7 @@ function options(): {
       state: { type: 'string' },
       port: { type: 'string' },
       uses: { type: 'string' },
+      code: { type: 'boolean' },
       demo: { type: 'boolean' },
       sabotage: { type: 'string' },
       'new-secrets': { type: 'boolean' },
@@ -79,6 +84,7 @@ function options(): {
     state: resolve(values.state ?? resolve(checkout, '.hob')),
     port: whole(values.port, 0, 65_535),
     uses: whole(values.uses, 1000, 1_000_000),
+    code: values.code ?? false,
     demo: values.demo ?? false,
     sabotage: values.sabotage,
     mutant: values['with-mutant'] ?? false,
@@ -97,7 +103,10 @@ interface Opened {
  * The offer is called after the directory: with another root it is another offer, and what was granted of the first leads nowhere else. A session
  * whose directory has run out, or was another one, is ended: its petnames cannot be bound anew.
  */
-async function openWorkspace(host: Host, root: string, uses: number, newSecrets: boolean): Promise<Opened> {
+async function openWorkspace(
+  host: Host,
+  { root, uses, code, newSecrets }: Pick<ReturnType<typeof options>, 'root' | 'uses' | 'code' | 'newSecrets'>,
+): Promise<Opened> {
   let granter: Far<Granter>;
   let granterSecret: string | undefined;
   try {
@@ -110,6 +119,8 @@ async function openWorkspace(host: Host, root: string, uses: number, newSecrets:
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')
     .slice(0, 12)}`;
+  // Where there is no sandbox it says so at the first program, with the remedy.
+  await host.offerCode(() => openGuests({ spawnConfined, pool: 1 }));
   const lacking = missing[process.platform] !== undefined;
   if (!lacking) await host.offer(offer, await openFsCap(root));
   for (const { id, name, parent } of await host.sessions()) {
@@ -125,10 +136,11 @@ async function openWorkspace(host: Host, root: string, uses: number, newSecrets:
     await E(granter).grant(session.id, 'workspace', offer, { uses, for: hour });
     await E(granter).grant(session.id, 'once', offer, { uses: 1, for: hour });
   }
+  if (code) await E(granter).grant(session.id, 'code', 'code', { for: hour });
   return { session, secret: session.secret, granterSecret };
 }
 
-async function serve({ root, state, port, uses, mutant, newSecrets }: ReturnType<typeof options>): Promise<void> {
+async function serve({ root, state, port, uses, code, mutant, newSecrets }: ReturnType<typeof options>): Promise<void> {
   if (mutantName() !== undefined && !mutant)
     throw new CapError(
       'invalid',
@@ -148,7 +160,7 @@ async function serve({ root, state, port, uses, mutant, newSecrets }: ReturnType
   const end = endWithProcess(host, state);
 
   try {
-    const { session, secret, granterSecret } = await openWorkspace(host, root, uses, newSecrets);
+    const { session, secret, granterSecret } = await openWorkspace(host, { root, uses, code, newSecrets });
     const lack = missing[process.platform];
     const { url } = await host.serve({ port });
     leaveNote(state, { url, pid: process.pid });

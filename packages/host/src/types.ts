@@ -4,6 +4,7 @@
  * Promise: what comes out of it to others is a reference or a secret that a granter's word stands behind; the store, the vats' turns
  * and the sockets do not leave it.
  */
+import type { Guests } from '@hob/guest';
 import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Vats, WireFault } from '@hob/vat';
 import type { Granter } from './grants.ts';
 
@@ -54,6 +55,11 @@ export interface Host {
    * offered again after a restart, until when grants of it answer `unavailable`; what is offered again under a name takes its place in them.
    */
   offer(name: string, cap: object, options?: { readonly reads?: readonly string[] }): Promise<void>;
+  /**
+   * Offers `code` (or `as`): a session that is granted it runs programs over what it holds. `open` answers where they run (`openGuests`): it is called
+   * for the first program, and what it answers is closed with the host.
+   */
+  offerCode(open: () => Promise<Guests>, options?: { readonly as?: string }): Promise<void>;
   /** CapTP over WebSocket on loopback; port 0 is any. */
   serve(options?: { readonly port?: number }): Promise<{ readonly url: string; close(): Promise<void> }>;
   /** A granter's is called `granter:NAME`, one of a sturdyref `sturdyref:GRANT`. */

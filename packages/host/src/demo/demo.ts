@@ -38,6 +38,7 @@ interface Step {
   readonly saw: string;
 }
 
+const writes = fileURLToPath(new URL('../../../../examples/run-code.ts', import.meta.url));
 const example = fileURLToPath(new URL('../../../../examples/first-session.ts', import.meta.url));
 
 export async function playDemo(sabotage: string | undefined): Promise<number> {
@@ -103,7 +104,7 @@ async function play(
   const { root, state } = prepare(folder);
   const host = start(
     'main.ts',
-    ['--root', root, '--state', state, ...(sabotage === undefined ? [] : ['--with-mutant'])],
+    ['--root', root, '--state', state, '--code', ...(sabotage === undefined ? [] : ['--with-mutant'])],
     sabotage === undefined ? {} : { env: { HOB_MUTANT: sabotage } },
   );
   const ready = await readiness(host);
@@ -112,6 +113,11 @@ async function play(
 
   say('\nThe door');
   await door(ready, step);
+
+  say('\nA program that an agent wrote');
+  const writer = start('agent.ts', [writes], { env: { HOB_URL: ready.url, HOB_SECRET: ready.session.secret } });
+  await writer.ended;
+  programSteps(writer, step);
 
   say('\nThe agent, over @endo/captp');
   const agent = start('agent.ts', [example], { env: { HOB_URL: ready.url, HOB_SECRET: ready.session.secret } });
@@ -151,7 +157,7 @@ function agentSteps(agent: Program, root: string, step: Stepper): void {
   const expect = (name: string, what: string, ok: (text: string) => boolean): void =>
     step(name, ok(said(what)), said(what));
   const refused = (code: string) => (text: string) => text.startsWith(`refused: ${code}: `);
-  expect('it sees what it holds', 'holds', (text) => text === '["once","workspace"]');
+  expect('it sees what it holds', 'holds', (text) => text === '["code","once","workspace"]');
   expect('it reads', 'read', (text) => text === '"for the agent\\n"');
   expect('it lists', 'list', (text) => text === '["hello.txt"]');
   const written = join(root, 'written-by-the-agent.txt');
@@ -167,6 +173,27 @@ function agentSteps(agent: Program, root: string, step: Stepper): void {
   expect('what it does not hold does not exist', 'not-held', refused('no-such-object'));
   expect('the once-grant works once', 'once', (text) => text === '["hello.txt"]');
   expect('the once-grant is used up', 'once-again', refused('exhausted'));
+}
+
+function programSteps(agent: Program, step: Stepper): void {
+  const said = (name: string): string =>
+    agent.lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? 'it said nothing';
+  // Without a sandbox nothing runs, and that is said with the remedy.
+  if (said('counts').startsWith('refused: E_SANDBOX_UNAVAILABLE: '))
+    return step('without a sandbox no program runs', true, said('counts'));
+  const expect = (name: string, what: string, ok: (text: string) => boolean): void =>
+    step(name, ok(said(what)), said(what));
+  expect(
+    'a program runs over what the session holds',
+    'counts',
+    (text) => text === '{"lines":2,"finds":["once","workspace"]}',
+  );
+  expect('it finds nothing of the machine', 'reaches', (text) => text === '[]');
+  expect(
+    'what it failed at is told with its line',
+    'fails',
+    (text) => text.startsWith('refused: ') && text.includes('line 3'),
+  );
 }
 
 async function granterSteps(

@@ -1,0 +1,60 @@
+/**
+ * An agent that writes programs: it asks what a program finds, and runs one over what its session holds.
+ *
+ *   npm start -- --code
+ *   HOB_URL=… HOB_SECRET=… npm run agent -- examples/run-code.ts
+ */
+import { connect, E } from '@hob/vat';
+
+interface Program {
+  console(): { next(): string | undefined };
+  result(): { readonly value: unknown; readonly console: string };
+}
+interface Code {
+  run(source: string): Program;
+  types(): string;
+}
+interface SessionFace {
+  cap(petname: 'code'): Code;
+}
+
+/** As a model writes them. */
+const COUNT = `
+let lines = 0;
+for (const path of await E(workspace).glob('**/*.txt'))
+  lines += (await E(workspace).readText(path)).split('\\n').length - 1;
+console.log('read all of it');
+return { lines, finds: Object.keys(caps) };`;
+
+const REACHES = `
+return ['process', 'require', 'fetch', 'module', 'Buffer'].filter((name) => name in globalThis);`;
+
+const FAILS = `
+const text = await E(workspace).readText('notes.txt');
+text.trimm();`;
+
+export default async function agent({
+  url,
+  secret,
+  say,
+}: {
+  url: string;
+  secret: string;
+  say: (line: string) => void;
+}): Promise<void> {
+  const connection = await connect<SessionFace>(url, { secret });
+  const code = E(connection.bootstrap).cap('code');
+  const step = async (name: string, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      say(`${name}: ${JSON.stringify(await work())}`);
+    } catch (error) {
+      say(`${name}: refused: ${(error as Error).message}`);
+    }
+  };
+  await step('finds', async () => /declare const workspace: \w+/.exec(await E(code).types())?.[0]);
+  await step('counts', async () => (await E(E(code).run(COUNT)).result()).value);
+  await step('reaches', async () => (await E(E(code).run(REACHES)).result()).value);
+  await step('fails', async () => (await E(E(code).run(FAILS)).result()).value);
+  connection.close();
+  await connection.closed;
+}
