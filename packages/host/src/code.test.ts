@@ -227,6 +227,16 @@ test('a call of a program waits for a person as any other does, and costs it no 
   expect(await E(await home.session.cap<FsCap>('files')).readText('a')).toBe('two');
 });
 
+test('one use is one program', async () => {
+  const home = await shop();
+  await grant(home, 'code', { uses: 2 });
+  const agent = await home.enter(home.session.secret);
+  const evaluate = (source: string): Promise<unknown> => E(held<Code>(agent, 'code')).evaluate(source);
+  expect(await evaluate('return 6 * 7')).toMatchObject({ value: 42, console: '' });
+  const codes = await Promise.all([code(evaluate('return 1')), code(evaluate('return 1'))]);
+  expect(codes.sort()).toEqual(['exhausted', 'ok']);
+});
+
 test('so many run at once, and one that is aborted makes room', async () => {
   const home = await shop();
   await grant(home, 'code');

@@ -17,6 +17,8 @@ export interface Code {
    * returns. Errors: `limit` (as many as may run at once), `E_SANDBOX_UNAVAILABLE`, `invalid`.
    */
   run(source: string, options?: { readonly limits?: GuestLimits }): Promise<Program>;
+  /** The same in one call, which answers at its end: under a grant of so many uses one use is one program. */
+  evaluate(source: string, options?: { readonly limits?: GuestLimits }): Promise<Evaluation>;
   /** What a program finds, as TypeScript: for a model's context. */
   types(): Promise<string>;
 }
@@ -105,10 +107,12 @@ export function codeCap(
 
   const code = {
     run: async () => noSession(),
+    evaluate: async () => noSession(),
     types: async () => noSession(),
   };
   return drivenBy(code, {
     run: ([source, options], call) => run(source, options, call),
+    evaluate: async ([source, options], call) => await (await run(source, options, call)).result(),
     types: (_args, call) => types(call),
   });
 }
