@@ -37,7 +37,7 @@ interface Case {
 const CASES: Readonly<Record<string, Case>> = {
   'count-lines.js': { value: { files: 2, lines: 12, largest: 'src/app.py' }, printed: '     6 src/app.py\n' },
   'search-and-edit.js': {
-    value: { paths: ['src/app.py', 'src/users.py'], left: 1 },
+    value: { paths: ['src/app.py', 'src/users.py'], left: 2 },
     printed: 'src/app.py: 2\nsrc/users.py: 1\n',
     files: {
       'src/app.py': /import load_user[\s\S]*load_user\(1\)/,

@@ -6,7 +6,7 @@ import { openGuests } from '@hob/guest';
 import { type Connected, E, type Far, type TestClock, testClock } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { code, type House, held, house, lines } from '../test/house.ts';
-import type { Code, Printed, Program, SessionFace } from './index.ts';
+import type { Code, Printed, Program, Request, SessionFace } from './index.ts';
 
 interface Shop extends House {
   readonly files: string;
@@ -51,6 +51,22 @@ async function printed(job: Far<Program>, text: string): Promise<string> {
     all += part;
   }
   return all;
+}
+/** What the granter is asked, once a program asks; fails where that ends without. */
+async function askedBy(home: House, job: Far<Program>): Promise<Request> {
+  let ended = false;
+  E(job)
+    .result()
+    .then(
+      () => (ended = true),
+      () => (ended = true),
+    );
+  while (!ended) {
+    const [request] = await E(home.granter).inbox();
+    if (request !== undefined) return request as Request;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  throw new Error('it ended, and asked nothing');
 }
 /** Goes on reading until it is refused, and says how. */
 const READS = `
@@ -207,22 +223,14 @@ test('a call of a program waits for a person as any other does, and costs it no 
     { limits: { cpuMs: 5000 } },
   );
   await printed(job, 'asks');
-  const asked = await (async () => {
-    for (;;) {
-      const [request] = await E(home.granter).inbox();
-      if (request !== undefined) return request;
-    }
-  })();
+  const asked = await askedBy(home, job);
   expect(asked).toMatchObject({ effect: expect.stringContaining('replaces the file'), waiting: true });
   await E(home.granter).answer(asked.id, { grant: {}, digest: asked.digest } as never);
   expect(await E(job).result()).toMatchObject({ value: 'two' });
 
   const refused = await start(agent, "return await E(files).write('a', 'three').catch(({ code }) => code)");
-  for (let answered = false; !answered; )
-    for (const { id, digest } of await E(home.granter).inbox()) {
-      await E(home.granter).answer(id, { refuse: 'not now', digest } as never);
-      answered = true;
-    }
+  const { id, digest } = await askedBy(home, refused);
+  await E(home.granter).answer(id, { refuse: 'not now', digest } as never);
   expect(await E(refused).result()).toMatchObject({ value: 'denied' });
   expect(await E(await home.session.cap<FsCap>('files')).readText('a')).toBe('two');
 });
