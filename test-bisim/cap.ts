@@ -31,13 +31,21 @@ export interface CapWorld {
   close(): Promise<void>;
 }
 
-export interface CapSettings {
-  readonly machine: Machine;
-  /** In place of the shell that a person would offer: for the tests that leave a step of the sandbox out. */
-  readonly shell?: (work: FsCap, machine: Machine) => Promise<ShellCap>;
+/** What stands behind the offer `shell`. */
+export interface Offered {
+  readonly offered: object;
+  close(): Promise<void>;
 }
 
-export async function openCapWorld({ machine, shell: other }: CapSettings): Promise<CapWorld> {
+export interface CapSettings {
+  readonly machine: Machine;
+  /** Of the session that should have no shell, for the tests of the tests. */
+  readonly offers?: readonly string[];
+  /** In place of the shell that a person would offer: for the tests that leave a step of the sandbox out. */
+  readonly shell?: (work: FsCap, machine: Machine) => Promise<Offered>;
+}
+
+export async function openCapWorld({ machine, offers = ['files'], shell: other }: CapSettings): Promise<CapWorld> {
   const stateDir = fs.mkdtempSync(join(os.tmpdir(), 'hob-bisim-state-'));
   const ends: (() => unknown)[] = [() => fs.rmSync(stateDir, { recursive: true, force: true })];
   const close = async (): Promise<void> => {
@@ -51,7 +59,7 @@ export async function openCapWorld({ machine, shell: other }: CapSettings): Prom
     const host = await openHost({ stateDir });
     ends.push(() => host.close());
     await host.offer('files', work);
-    await host.offer('shell', shell);
+    await host.offer('shell', shell.offered);
     const { granter } = await host.addGranter('alice');
     const { url } = await host.serve();
     const enter = async (name: string, offers: readonly string[]): Promise<Connected<SessionFace>> => {
@@ -65,7 +73,7 @@ export async function openCapWorld({ machine, shell: other }: CapSettings): Prom
       return agent;
     };
     const agent = await enter('with', ['files', 'shell']);
-    const poor = await enter('without', ['files']);
+    const poor = await enter('without', offers);
     const held = <T>(of: Connected<SessionFace>, petname: string): Far<T> =>
       E(of.bootstrap).cap(petname) as unknown as Far<T>;
     const granted = held<ShellCap>(agent, 'shell');
@@ -99,7 +107,13 @@ export async function openCapWorld({ machine, shell: other }: CapSettings): Prom
 }
 
 /** The work directory, where it is, and nothing else. */
-export const shellOf = (work: FsCap, machine: Machine): Promise<ShellCap> =>
-  makeShellCap({ mounts: { [machine.work]: work }, cwd: machine.work, env: { HOME: machine.home, ...DATES } });
+export async function shellOf(work: FsCap, machine: Machine): Promise<Offered> {
+  const offered = await makeShellCap({
+    mounts: { [machine.work]: work },
+    cwd: machine.work,
+    env: { HOME: machine.home, ...DATES },
+  });
+  return { offered, close: () => offered.close() };
+}
 
 export const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? error);

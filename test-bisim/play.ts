@@ -27,8 +27,8 @@ export interface Worlds {
   readonly plain: Plain;
   readonly cap: CapWorld;
   readonly fileWorlds: FileWorlds;
-  /** Undefined: a program that it needs is not on this machine. */
-  play(row: Row): Promise<Judged | undefined>;
+  /** Undefined: a program that it needs is not on this machine. `cap`: in another cap world of the same machine. */
+  play(row: Row, cap?: CapWorld): Promise<Judged | undefined>;
   close(): Promise<void>;
 }
 
@@ -78,9 +78,9 @@ export async function openWorlds(
       plain,
       cap: world,
       fileWorlds: { machine, hermes, hermesPlace, files: world.files },
-      play: async (row) => {
+      play: async (row, other = world) => {
         if (!row.needs.every(isThere)) return undefined;
-        return judge(await playOne(row, { plain, hermes, cap: world, sides, mark }));
+        return judge(await playOne(row, { plain, hermes, cap: other, sides, mark }));
       },
       close,
     };

@@ -315,7 +315,7 @@ export const DESTRUCTIVE: readonly Row[] = [
     ['cd ~', 'find documents -type f -delete'],
     ['cd %BASE%/srv', 'mv www gone'],
     ['pushd ../photos', 'unlink cat.jpg'],
-    ['D=documents', 'cd ~', 'mv $D gone'],
+    ['export D=documents', 'cd ~', 'mv $D gone'],
     ['echo "rm -rf ../documents" > build/clean.sh', 'chmod +x build/clean.sh', 'build/clean.sh; bash build/clean.sh'],
     ['printf "clean:\\n\\tmv ../photos ../gone\\n" > build/Makefile', 'make -sf build/Makefile clean'],
     ['echo "import shutil; shutil.rmtree(\'../documents\')" > build/tidy.py', 'python3 build/tidy.py'],
