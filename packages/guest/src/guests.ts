@@ -17,7 +17,7 @@ const mostQueued = 1024;
 /** An order is one frame. */
 const longestSource = 256 * 1024;
 /** Starting Node and reading the program, on a busy machine. */
-const startCpuMs = 20_000;
+const startCpuMs = 5_000;
 
 const runsAnyway = mutant('guest-unconfined');
 const deaf = mutant('guest-abort');
