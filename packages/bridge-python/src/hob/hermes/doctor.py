@@ -41,7 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     doctor.add_argument("--toolsets", "-t", help="as you start Hermes with -t")
     doctor.add_argument("--ignore-user-config", action="store_true", help="as you start Hermes with it")
     doctor.add_argument("--json", action="store_true")
-    given = parser.parse_args(argv)
+    commands.add_parser("acp", help="Hermes for an editor, with Hob's tools and no others; otherwise as hermes acp", add_help=False)
+    given, rest = parser.parse_known_args(argv)
+    if given.command == "acp":
+        from .editor import main as begin
+
+        return begin(rest)
+    if rest:
+        parser.error(f"unknown: {' '.join(rest)}")
     if given.home is not None:
         os.environ["HERMES_HOME"] = str(Path(given.home).resolve())
     if given.ignore_user_config:
@@ -80,7 +87,7 @@ def _shown(found: Sequence[Finding]) -> Iterator[str]:
     if not found:
         yield "nothing but Hob's tools, on every platform that was looked at"
     yield "Not in a configuration: `hermes --ignore-user-config` offers its own tools again (the plugin then ends Hermes),"
-    yield "`--safe-mode` does so without the plugin, and an editor's session (`hermes acp`) always begins with them: there the plugin strips them."
+    yield "`--safe-mode` does so without the plugin, and an editor's session (`hermes acp`) always begins with them: there the plugin strips them, and `hob-hermes acp` does not begin without the plugin."
 
 
 def _together(remedies: Sequence[str]) -> Iterator[str]:

@@ -1,0 +1,67 @@
+"""Hermes for an editor (ACP) that starts only with Hob in it: `hob-hermes acp`, where an editor would start `hermes acp`.
+
+Promise: an editor's session has the tools of Hob's plugin or none. Hermes takes those tools from no configuration: its own are written into the
+toolset `hermes-acp`, and a plugin that cannot be loaded takes nothing away. So they are taken out here, before Hermes begins, and it does
+not begin where the plugin is not there with all its guards.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from . import block, names, plugin, refuse, strip
+
+
+def main(argv: Sequence[str]) -> int:
+    try:
+        # First: it says to the plugin that this process is an editor's.
+        from acp_adapter import entry
+        from hermes_cli import plugins
+    except ImportError as error:
+        print(f"hob-hermes: install it where hermes-agent[acp] is, in the version that it is made for (0.19.0): {error}", file=sys.stderr)
+        return 2
+    try:
+        _without_its_own()
+        plugins.discover_plugins()
+        missing = _missing(plugins.get_plugin_manager())
+    except Exception as error:
+        missing = f"Hob could not tell what an editor would be offered ({type(error).__name__}: {error})"
+    if missing is not None:
+        print(f"hob-hermes: Hermes was not started: {missing}", file=sys.stderr)
+        return refuse.EXIT
+    entry.main(list(argv))
+    return 0
+
+
+def _without_its_own() -> None:
+    """Takes Hermes' own tools out of what an editor is offered. Those that plugins put there are kept elsewhere."""
+    import toolsets
+
+    toolsets.TOOLSETS[names.ACP_TOOLSET] = {"description": "what Hob's caps allow", "tools": [], "includes": []}
+
+
+def _missing(manager: Any) -> str | None:
+    """What of the plugin is not there; None where all of it is."""
+    for kind, guard in (
+        ("llm_request", strip.on_request),
+        ("llm_request", refuse.before_request),
+        ("llm_execution", refuse.around_request),
+        ("tool_execution", block.around_call),
+    ):
+        if guard not in manager._middleware.get(kind, ()):
+            return _not_loaded(manager)
+    if block.before_call not in manager._hooks.get("pre_tool_call", ()) or not names.NAMES.issubset(plugin.handlers):
+        return _not_loaded(manager)
+    from toolsets import resolve_toolset
+
+    foreign = set(resolve_toolset(names.ACP_TOOLSET)) - names.NAMES
+    return f"another plugin offers an editor {', '.join(sorted(foreign))}: disable it" if foreign else None
+
+
+def _not_loaded(manager: Any) -> str:
+    for known in manager.list_plugins():
+        if known.get("name") in ("hob", "hob.hermes") and known.get("error"):
+            return f"the plugin could not be loaded ({known['error']})"
+    return "the plugin is not enabled: write plugins: {enabled: [hob]} into config.yaml"
