@@ -46,8 +46,11 @@ export interface CapSettings {
 }
 
 export async function openCapWorld({ machine, offers = ['files'], shell: other }: CapSettings): Promise<CapWorld> {
-  const stateDir = fs.mkdtempSync(join(os.tmpdir(), 'hob-bisim-state-'));
-  const ends: (() => unknown)[] = [() => fs.rmSync(stateDir, { recursive: true, force: true })];
+  // One folder below: a host keeps something beside its state, too.
+  const folder = fs.mkdtempSync(join(os.tmpdir(), 'hob-bisim-state-'));
+  const stateDir = join(folder, 'state');
+  fs.mkdirSync(stateDir);
+  const ends: (() => unknown)[] = [() => fs.rmSync(folder, { recursive: true, force: true })];
   const close = async (): Promise<void> => {
     for (const end of ends.splice(0).reverse()) await end();
   };
