@@ -23,7 +23,7 @@ export const HERMES_VERSIONS = ['0.17.0', '0.19.0'];
 const TOOLCHAIN = join(ROOT, '.toolchain');
 /** Why the last attempt failed; the probe and pytest repeat it. */
 const REASON = join(TOOLCHAIN, 'hermes-missing');
-const INSTALL_MS = 600_000;
+const INSTALL_MS = 300_000;
 
 const pins = (version) => join(BRIDGE, 'hermes', `${version}.txt`);
 const digest = (...texts) => texts.reduce((hash, text) => hash.update(text), createHash('sha256')).digest('hex');
