@@ -52,6 +52,7 @@ export interface Sending {
   readonly id: number;
   /** Messages of one sender are compared: of one party, and on whose account. */
   readonly sender: string;
+  readonly payer: unknown;
   readonly party: Party;
   readonly target: Node;
   readonly handle: object;

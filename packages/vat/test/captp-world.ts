@@ -8,6 +8,9 @@
 import { type Connected, captp, type DialectName, release } from '../src/captp/captp.ts';
 import type { CapTPStats } from '../src/captp/session/session.ts';
 import { CapError, type Definition, define, driver, E, type Far, openVats, promise, type Vat } from '../src/index.ts';
+import { targetOf } from '../src/reference.ts';
+import { current } from '../src/turn.ts';
+import { vowOf } from '../src/vow.ts';
 import {
   type Ending,
   ending,
@@ -221,7 +224,8 @@ export class World {
     const node: PromiseNode = { kind: 'promise', to: undefined, of: undefined };
     const nodes = args.map((each) => each.node);
     const handle = to.real as object;
-    node.of = { id, sender, party, target: to.node, handle, args: nodes, reply, then, answer: node };
+    const payer = current?.account ?? (targetOf(handle) ?? vowOf(handle))?.account;
+    node.of = { id, sender, payer, party, target: to.node, handle, args: nodes, reply, then, answer: node };
     this.#sendings.push(node.of);
     const reals = args.map(({ real }) => real);
     const far = to.real as Far<Hears>;
@@ -432,6 +436,8 @@ export class World {
       for (const { sending: earlier, at: to } of this.#delivered.slice(i + 1)) {
         // `earlier` was delivered after `later`: was it sent before, on the same way?
         if (at !== to || earlier.sender !== later.sender || earlier.id > later.id) continue;
+        // The host program pays by what it calls: of its drivers, and what those answer, the house does.
+        if (earlier.payer !== later.payer) continue;
         const same = earlier.handle === later.handle;
         const both = this.#oneMeter ? known(later.handle, later.id) : undefined;
         const through = both !== undefined && both === known(earlier.handle, later.id);
