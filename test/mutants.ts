@@ -44,6 +44,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/guest/src/guests.test.ts'],
   },
   {
+    name: 'guest-shrink',
+    breaks: 'as many processes wait for ever as were ever wanted at once',
+    tests: ['packages/guest/src/guests.test.ts'],
+  },
+  {
     name: 'guest-unconfined',
     breaks: 'without a sandbox programs run without one',
     tests: ['packages/guest/src/guests.test.ts'],

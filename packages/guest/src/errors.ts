@@ -4,6 +4,12 @@ import { CapError } from '@hob/vat';
 /** `E_PROGRAM`: the program failed; its text is the program's own. */
 export type GuestCode = 'E_PROGRAM' | 'E_SANDBOX_UNAVAILABLE' | 'limit' | 'invalid' | 'revoked' | 'unavailable';
 
+export const noReference = (name: string): CapError =>
+  new CapError(
+    'invalid',
+    `"${name.slice(0, 64)}" is no reference: spawn an actor, make a driver, or take one from a session`,
+  );
+
 /** With what the program had printed and used until then. */
 export class EvaluationError extends CapError {
   readonly console: string;

@@ -28,7 +28,7 @@ const forger = (act: string): string => `
   const fs = require('node:fs');
   const raw = (bytes) => { let rest = Buffer.from(bytes); while (rest.length > 0) try { rest = rest.subarray(fs.writeSync(3, rest)) } catch (e) { if (e.code !== 'EAGAIN') throw e } };
   let n = 0;
-  process.on('message', (m) => { n += 1; if (n === 1) return process.send({ ready: true }); if (n === 2) act(m) });
+  process.on('message', (m) => { if (m.warm) return; n += 1; if (n === 1) return process.send({ ready: true }); if (n === 2) act(m) });
   const act = (m) => { ${act} };`;
 
 const forgeries: Readonly<Record<string, string>> = {

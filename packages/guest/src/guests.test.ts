@@ -1,8 +1,11 @@
 /** Programs as models write them: what they find, what they answer, how they are told of their mistakes. */
-import { driver, type Far } from '@hob/vat';
-import { expect, test } from 'vitest';
+import { CapError, driver, type Far, testClock } from '@hob/vat';
+import { expect, onTestFinished, test } from 'vitest';
 import { guestsFor, outcome, table } from '../test/guests.ts';
+import { type GuestProcess, bare as processOf } from './drivers/process.ts';
 import { openGuests } from './index.ts';
+import { defaultLimits } from './limits.ts';
+import { Pool } from './pool.ts';
 
 interface Files {
   readText(path: string): Promise<string>;
@@ -48,6 +51,10 @@ test('a program has its caps by petname, a console, a clock, chance, timers and 
     `console.log('a', { b: [1] }); console.group('g'); console.warn('two\\nlines')`,
   );
   expect(printed.console).toBe('a { b: [ 1 ] }\ng\n  two\n  lines\n');
+  // In a process that has run a program of ours while it waited: this one's errors are its own.
+  const lost = `Promise.reject(new Error('lost')); await new Promise((done) => setTimeout(done, 50)); return typeof add + typeof cap`;
+  const { value, console: told } = await outcome(guests, lost, { caps });
+  expect([value, told]).toEqual(['undefinedundefined', expect.stringMatching(/^uncaught: line 1, .*Error: lost\n$/)]);
   expect(printed.usage.peakBytes).toBeGreaterThan(10_000_000);
 }, 60_000);
 
@@ -123,4 +130,54 @@ test('a job tells its console while it runs, and can be aborted', async () => {
   expect(await loop.console.next()).toBe('in\n');
   stop.abort();
   await expect(loop.result()).rejects.toMatchObject({ code: 'revoked', console: 'in\n' });
+}, 60_000);
+
+test('a cap may be promised: the program starts when it is there, and not at all when it never is', async () => {
+  const guests = await guestsFor(bare);
+  const soon = Promise.withResolvers<Far<object>>();
+  const program = guests.evaluate(`return await E(files).readText('a')`, { caps: { files: soon.promise } });
+  soon.resolve(files);
+  expect((await program).value).toBe('text of a');
+  const never = new Promise<Far<object>>(() => {});
+  const broken = Promise.reject(new CapError('no-such-object', 'nothing is called that'));
+  broken.catch(() => {});
+  const rows = [
+    [broken, 'no-such-object'],
+    [Promise.resolve({} as Far<object>), 'invalid'],
+  ] as const;
+  for (const [cap, code] of rows) expect(await outcome(guests, 'return 1', { caps: { cap } })).toMatchObject({ code });
+  const stop = new AbortController();
+  const waits = outcome(guests, 'return 1', { caps: { never }, signal: stop.signal });
+  stop.abort();
+  expect(await waits).toMatchObject({ code: 'revoked' });
+}, 60_000);
+
+test('as many processes wait as were wanted at once, and one after a minute in which nobody asked', async () => {
+  const clock = testClock();
+  const made: GuestProcess[] = [];
+  const start = async (): Promise<GuestProcess> => {
+    const one = await processOf(defaultLimits);
+    made.push(one);
+    return one;
+  };
+  const pool = new Pool(start, 2, clock);
+  onTestFinished(() => pool.close());
+  await pool.open();
+  expect(pool.counts).toEqual({ all: 1, waiting: 1 });
+  const taken = await Promise.all([pool.take(), pool.take()]);
+  for (const { started } of taken) started.kill();
+  const settled = async (waiting: number): Promise<void> => {
+    while (pool.counts.waiting !== waiting || pool.counts.all !== waiting)
+      await new Promise((done) => setTimeout(done, 10));
+  };
+  await settled(2);
+  await clock.advance(30_000);
+  (await pool.take()).started.kill();
+  await settled(2);
+  await clock.advance(59_000);
+  expect(pool.counts.waiting).toBe(2);
+  await clock.advance(2_000);
+  await settled(1);
+  await pool.close();
+  expect(pool.counts.all).toBe(0);
 }, 60_000);

@@ -4,11 +4,13 @@
  * Promise: one evaluation, one process: it was started for nobody and ends with the program, so nothing of a session is ever in the
  * process of another. Without a sandbox nothing runs, unless that was asked for by name.
  */
-import { CapError, isReference, mutant } from '@hob/vat';
+import { types } from 'node:util';
+import { CapError, isReference, mutant, systemClock } from '@hob/vat';
 import { bare, confined, type GuestProcess, type SpawnConfined } from './drivers/process.ts';
+import { noReference } from './errors.ts';
 import { Job } from './job.ts';
 import { defaultLimits, type FullLimits, limitsOf } from './limits.ts';
-import { Pool } from './pool.ts';
+import { Pool, type Ready } from './pool.ts';
 import type { EvaluateOptions, Evaluation, Guests, GuestsOptions } from './types.ts';
 
 /** Processes of one `Guests` at once; others wait. */
@@ -24,11 +26,11 @@ const deaf = mutant('guest-abort');
 
 /** `spawnConfined` is that of `@hob/caps-shell`. */
 export async function openGuests(options: GuestsOptions = {}): Promise<Guests> {
-  const { spawnConfined, isolation = 'sandbox', pool: most = 4 } = options;
+  const { spawnConfined, isolation = 'sandbox', pool: most = 4, clock = systemClock() } = options;
   const limits = limitsOf(defaultLimits, options.limits, false);
   if (!Number.isSafeInteger(most) || most < 0 || most > mostRunning)
     throw new CapError('invalid', `pool is how many processes may wait: 0 to ${mostRunning}`);
-  const pool = new Pool(startOf(isolation, spawnConfined, limits), most);
+  const pool = new Pool(startOf(isolation, spawnConfined, limits), most, clock);
   try {
     await pool.open();
   } catch (error) {
@@ -86,7 +88,7 @@ class OpenGuests {
       throw new CapError('limit', `a program has at most ${longestSource} letters: read what is long through a cap`);
     if (this.#queue.length >= mostQueued) throw new CapError('limit', 'too many programs wait: wait for some to end');
     const work = { source, caps: checked(caps), limits: limitsOf(this.#limits, limits, true), meter };
-    const job = new Job(work, () => this.#take());
+    const job = new Job(work, (over) => this.#take(over));
     const abort = (): void => job.end('revoked', 'the program was stopped from outside');
     if (!deaf) signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
@@ -94,17 +96,28 @@ class OpenGuests {
     const over = (): void => {
       signal?.removeEventListener('abort', abort);
       this.#jobs.delete(job);
-      this.#running -= 1;
-      this.#queue.shift()?.();
     };
     job.result.then(over, over);
     return job;
   }
 
-  async #take() {
+  /** A place is free again when the process is gone, which is later than its answer. */
+  async #take(over: () => boolean): Promise<Ready> {
     this.#running += 1;
-    if (this.#running > mostRunning) await new Promise<void>((go) => this.#queue.push(go));
-    return await this.#pool.take();
+    const free = (): void => {
+      this.#running -= 1;
+      this.#queue.shift()?.();
+    };
+    try {
+      if (this.#running > mostRunning) await new Promise<void>((go) => this.#queue.push(go));
+      if (over()) throw new CapError('revoked', 'the program was stopped from outside');
+      const ready = await this.#pool.take();
+      void ready.started.gone.then(free);
+      return ready;
+    } catch (error) {
+      free();
+      throw error;
+    }
   }
 
   async #close(): Promise<void> {
@@ -117,16 +130,13 @@ class OpenGuests {
   }
 }
 
+/** References, and promises that may become one. */
 function checked(caps: unknown): Readonly<Record<string, object>> {
   if (typeof caps !== 'object' || caps === null)
     throw new CapError('invalid', 'caps are a record of references by petname');
   const made: Record<string, object> = {};
   for (const [name, cap] of Object.entries(caps)) {
-    if (!isReference(cap))
-      throw new CapError(
-        'invalid',
-        `"${name.slice(0, 64)}" is no reference: spawn an actor, make a driver, or take one from a session`,
-      );
+    if (!isReference(cap) && !types.isPromise(cap)) throw noReference(name);
     made[name] = cap as object;
   }
   return Object.freeze(made);

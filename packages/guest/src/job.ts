@@ -4,11 +4,11 @@
  * Promise: its process runs this program and nothing after it, and is killed when it has answered, when a limit is reached, when it
  * is aborted: whatever it does. What it printed until then is kept. Nothing that it sent is taken for a word of this process.
  */
-import { CapError, captp, E, type Meter, mutant } from '@hob/vat';
+import { CapError, captp, E, isReference, type Meter, mutant } from '@hob/vat';
 import type { Outcome, Runner } from './child/order.ts';
 import type { Gone, GuestProcess } from './drivers/process.ts';
 import { type Used, watchOver } from './drivers/watchdog.ts';
-import { EvaluationError } from './errors.ts';
+import { EvaluationError, noReference } from './errors.ts';
 import type { FullLimits } from './limits.ts';
 import type { Ready } from './pool.ts';
 import type { Evaluation, GuestJob } from './types.ts';
@@ -19,6 +19,9 @@ export interface Work {
   readonly limits: FullLimits;
   readonly meter: Meter | undefined;
 }
+
+/** `over`: whether it ended meanwhile. */
+type Take = (over: () => boolean) => Promise<Ready>;
 
 interface Why {
   readonly code: string;
@@ -46,7 +49,9 @@ export class Job {
   readonly #ended = Promise.withResolvers<never>();
   readonly result: Promise<Evaluation>;
 
-  constructor(work: Work, take: () => Promise<Ready>) {
+  #gone: Promise<unknown> = Promise.resolve();
+
+  constructor(work: Work, take: Take) {
     this.#work = work;
     this.#ended.promise.catch(() => {});
     this.result = this.#run(take);
@@ -78,14 +83,15 @@ export class Job {
       abort: async () => {
         this.end('revoked', 'the program was aborted');
         await this.result.catch(() => {});
+        await this.#gone;
       },
     });
   }
 
-  async #run(take: () => Promise<Ready>): Promise<Evaluation> {
+  async #run(take: Take): Promise<Evaluation> {
     try {
-      const ready = await this.#taken(take);
-      return await this.#inside(ready);
+      const caps = await Promise.race([here(this.#work.caps), this.#ended.promise]);
+      return await this.#inside(await this.#taken(take), caps);
     } catch (error) {
       throw this.#failure(error);
     } finally {
@@ -95,8 +101,8 @@ export class Job {
   }
 
   /** One that comes after the end is not used for anything else. */
-  async #taken(take: () => Promise<Ready>): Promise<Ready> {
-    const taking = take();
+  async #taken(take: Take): Promise<Ready> {
+    const taking = take(() => this.#why !== undefined);
     try {
       return await Promise.race([taking, this.#ended.promise]);
     } catch (error) {
@@ -108,10 +114,13 @@ export class Job {
     }
   }
 
-  async #inside({ started, duplex, onSaid }: Ready): Promise<Evaluation> {
-    const { source, caps, limits, meter } = this.#work;
+  /** A value is answered at once; what has failed or was ended, when its process is gone. */
+  async #inside({ started, duplex, onSaid }: Ready, caps: Work['caps']): Promise<Evaluation> {
+    const { source, limits, meter } = this.#work;
+    this.#gone = started.gone;
     const connection = captp<Runner>(duplex, meter === undefined ? {} : { meter });
     const watched = watchOver(started.pid, (used) => this.#look(used));
+    let answered: Evaluation | undefined;
     try {
       onSaid((said) => this.#print(said));
       const order = { source, caps, outputBytes: limits.outputBytes };
@@ -124,13 +133,14 @@ export class Job {
       answer.catch(() => {});
       const outcome = await Promise.race([this.#ended.promise, died, answer.catch((error) => broken(error, started))]);
       this.#used = watched.used();
-      return this.#outcome(outcome);
+      answered = this.#outcome(outcome);
+      return answered;
     } finally {
-      this.#used = watched.used();
+      if (answered === undefined) this.#used = watched.used();
       watched.stop();
       started.kill();
       connection.close();
-      await started.gone;
+      if (answered === undefined) await started.gone;
     }
   }
 
@@ -191,6 +201,18 @@ async function broken(error: unknown, started: GuestProcess): Promise<never> {
     );
   started.kill();
   throw diedOf(await started.gone);
+}
+
+/** Those that were promised, too. */
+async function here(caps: Work['caps']): Promise<Work['caps']> {
+  const found = await Promise.all(
+    Object.entries(caps).map(async ([name, promised]) => {
+      const cap: unknown = await promised;
+      if (!isReference(cap)) throw noReference(name);
+      return [name, cap as object] as const;
+    }),
+  );
+  return Object.freeze(Object.fromEntries(found));
 }
 
 function diedOf(how: Gone): CapError {

@@ -1,10 +1,11 @@
 /**
  * Processes that are ready before anybody asks: a start takes longer than most programs.
  *
- * Promise: a process is given out once and never comes back. As many wait as were wanted at once lately, up to `most`. Where none
+ * Promise: a process is given out once and never comes back. As many wait as were wanted at once lately, up to `most`, and one when nobody
+ * asked for a minute. A program that runs has the processors first: who comes after it is started when it is over, or takes long. Where none
  * can be started whoever asks is told why.
  */
-import { CapError, type Duplex, fromChild, mutant } from '@hob/vat';
+import { CapError, type Clock, type Duplex, fromChild, mutant } from '@hob/vat';
 import type { GuestProcess } from './drivers/process.ts';
 
 /** A process that runs one program. */
@@ -12,50 +13,66 @@ export interface Ready {
   readonly started: GuestProcess;
   /** Not spoken over yet: whoever takes it pays for what comes. */
   readonly duplex: Duplex;
+  /** Told once, of one that waits: it makes itself ready for a first program. */
+  warm(): void;
   /** What it prints, and what it printed before somebody listened. */
   onSaid(then: (said: string) => void): void;
 }
 
 /** More at once only make each later. */
 const startsAtOnce = 4;
+/** Longer than a program that only makes some calls. */
+const refillMs = 200;
+const idleMs = 60_000;
 
 const reuses = mutant('guest-reuse');
+const keepsMany = mutant('guest-shrink');
 
 export class Pool {
   readonly #start: () => Promise<GuestProcess>;
   readonly #most: number;
+  readonly #clock: Clock;
   readonly #waiting: Ready[] = [];
   readonly #askers: { readonly resolve: (ready: Ready) => void; readonly reject: (why: unknown) => void }[] = [];
   readonly #all = new Set<GuestProcess>();
+  /** Those that somebody has. */
+  readonly #given = new Set<GuestProcess>();
   readonly #starts = new Set<Promise<void>>();
   #wanted = 1;
   #closed = false;
+  #stopRefill: (() => void) | undefined;
+  #stopShrink: (() => void) | undefined;
 
-  constructor(start: () => Promise<GuestProcess>, most: number) {
+  constructor(start: () => Promise<GuestProcess>, most: number, clock: Clock) {
     this.#start = start;
     this.#most = most;
+    this.#clock = clock;
     this.#wanted = Math.min(1, most);
   }
 
   /** For the first time: whether it works at all. */
   async open(): Promise<void> {
     const ready = await this.take();
-    this.#waiting.push(ready);
-    this.#fill();
+    this.#wanted = Math.min(1, this.#most);
+    this.#given.delete(ready.started);
+    this.#keep(ready);
   }
 
   take(): Promise<Ready> {
     if (this.#closed) return Promise.reject(closed());
+    this.#stopShrink?.();
+    this.#stopShrink = this.#clock.after(idleMs, () => this.#shrink());
     const ready = this.#waiting.shift();
     if (ready === undefined) {
       this.#wanted = Math.min(this.#most, this.#wanted + 1);
       return new Promise((resolve, reject) => {
         this.#askers.push({ resolve, reject });
-        this.#fill();
+        this.#fill(0);
       });
     }
+    this.#given.add(ready.started);
+    this.#refill();
     if (reuses) this.#waiting.push(ready);
-    this.#fill();
     return Promise.resolve(ready);
   }
 
@@ -66,6 +83,8 @@ export class Pool {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#stopRefill?.();
+    this.#stopShrink?.();
     for (const { reject } of this.#askers.splice(0)) reject(closed());
     for (const started of this.#all) started.kill();
     await Promise.all([...this.#starts]);
@@ -73,17 +92,40 @@ export class Pool {
     await Promise.all([...this.#all].map(({ gone }) => gone));
   }
 
-  #fill(): void {
+  /** `ahead`: how many nobody has asked for yet. */
+  #fill(ahead: number): void {
     while (
       !this.#closed &&
       this.#starts.size < startsAtOnce &&
-      this.#starts.size + this.#waiting.length < this.#askers.length + this.#wanted
+      this.#starts.size + this.#waiting.length < this.#askers.length + ahead
     ) {
       const start = this.#add().finally(() => {
         this.#starts.delete(start);
       });
       this.#starts.add(start);
     }
+  }
+
+  /** Later: starting one takes what the program that runs could have. */
+  #refill(): void {
+    this.#stopRefill ??= this.#clock.after(refillMs, () => this.#refillNow());
+  }
+
+  #refillNow(): void {
+    this.#stopRefill?.();
+    this.#stopRefill = undefined;
+    this.#fill(this.#wanted);
+  }
+
+  #shrink(): void {
+    this.#wanted = Math.min(1, this.#most);
+    if (keepsMany) return;
+    for (const { started } of this.#waiting.splice(this.#wanted)) started.kill();
+  }
+
+  #keep(ready: Ready): void {
+    this.#waiting.push(ready);
+    ready.warm();
   }
 
   async #add(): Promise<void> {
@@ -94,13 +136,19 @@ export class Pool {
       // Nobody is told of one that was made in advance: who asks next starts another.
       const asker = this.#askers.shift();
       asker?.reject(error);
-      if (this.#askers.length > 0) queueMicrotask(() => this.#fill());
+      if (this.#askers.length > 0) queueMicrotask(() => this.#fill(0));
       return;
     }
     const asker = this.#askers.shift();
-    if (asker === undefined) this.#waiting.push(ready);
-    else asker.resolve(ready);
-    queueMicrotask(() => this.#fill());
+    if (asker === undefined) {
+      this.#keep(ready);
+      queueMicrotask(() => this.#fill(this.#stopRefill === undefined ? this.#wanted : 0));
+      return;
+    }
+    this.#given.add(ready.started);
+    asker.resolve(ready);
+    queueMicrotask(() => this.#fill(0));
+    this.#refill();
   }
 
   async #ready(): Promise<Ready> {
@@ -110,6 +158,7 @@ export class Pool {
       this.#all.delete(started);
       const at = this.#waiting.findIndex((ready) => ready.started === started);
       if (at >= 0) this.#waiting.splice(at, 1);
+      if (this.#given.delete(started)) this.#refillNow();
     });
     if (this.#closed) started.kill();
     const { duplex, onSaid, isReady } = split(started);
@@ -120,7 +169,7 @@ export class Pool {
         'unavailable',
         'the process of a program ended before it could run: look at the memory of this machine',
       );
-    return { started, duplex, onSaid };
+    return { started, duplex, onSaid, warm: () => void started.channel.send({ warm: true }) };
   }
 }
 

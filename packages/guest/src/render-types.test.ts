@@ -86,7 +86,8 @@ test('directories, shells, actors, drivers and granted ones are told by their me
     shell: driverOf(shell) as Far<object>,
     clerk,
     anything,
-    'deploy-key': clerk,
+    // As a session's `cap` answers it.
+    'deploy-key': Promise.resolve(clerk),
     await: clerk,
   });
   expect(types).toContain('declare const workspace: Directory;');

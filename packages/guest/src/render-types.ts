@@ -26,7 +26,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 );
 
 /** Outside turns, for the program that runs the host. `caps` by petname. */
-export async function renderTypes(caps: Readonly<Record<string, Far<object>>>): Promise<string> {
+export async function renderTypes(caps: Readonly<Record<string, Far<object> | Promise<Far<object>>>>): Promise<string> {
   const names = Object.keys(caps).sort();
   const used = new Set<string>();
   const declared: string[] = [];
@@ -34,7 +34,7 @@ export async function renderTypes(caps: Readonly<Record<string, Far<object>>>): 
   const members: string[] = [];
   let number = 0;
   for (const name of names) {
-    const cap = caps[name];
+    const cap: unknown = await caps[name];
     if (!isReference(cap))
       throw new CapError(
         'invalid',

@@ -1,5 +1,5 @@
 /** What a program that runs guests sees. */
-import type { Far, Meter } from '@hob/vat';
+import type { Clock, Far, Meter } from '@hob/vat';
 
 /** Of one evaluation. Nothing is unlimited; what is not said is the default (README.md). */
 export interface GuestLimits {
@@ -20,8 +20,8 @@ export interface Evaluation {
 }
 
 export interface EvaluateOptions {
-  /** By petname: what the program finds under these names, and nothing else. */
-  readonly caps: Readonly<Record<string, Far<object>>>;
+  /** By petname: what the program finds under these names, and nothing else. It starts when those that are promised are there. */
+  readonly caps: Readonly<Record<string, Far<object> | Promise<Far<object>>>>;
   readonly limits?: GuestLimits;
   /** Pays for the calls that the program makes. */
   readonly meter?: Meter;
@@ -56,4 +56,6 @@ export interface GuestsOptions {
   readonly limits?: GuestLimits;
   /** `ses-only`: without a sandbox. To be asked for by name. */
   readonly isolation?: 'sandbox' | 'ses-only';
+  /** For what waits without being used; that of this machine. */
+  readonly clock?: Clock;
 }

@@ -12,6 +12,7 @@ import type { Order, Outcome, Runner } from '../child/order.ts';
 import { printing } from '../child/printing.ts';
 import { settled } from '../child/settled.ts';
 import { guestE } from '../child/sites.ts';
+import { beside, warmUp } from '../child/warm-up.ts';
 
 const chance = new BigUint64Array(1);
 
@@ -24,12 +25,21 @@ const powers: Powers = {
   },
 };
 
-/** Beside the frames, so that it is on its way when a loop never ends. */
-const say = (said: string): void => void process.send?.({ said });
+/** Of one program: where what it prints goes, and who hears of an error that nobody waits for. */
+interface Ears {
+  say(said: string): void;
+  onUncaught(then: (error: unknown) => void): void;
+}
+
+const host: Ears = {
+  // Beside the frames, so that it is on its way when a loop never ends.
+  say: (said) => void process.send?.({ said }),
+  onUncaught: (then) => void process.removeAllListeners('unhandledRejection').on('unhandledRejection', then),
+};
 
 const reader = () => import('../source/prepare.ts');
 
-async function run({ source, caps, outputBytes }: Order): Promise<Outcome> {
+async function run({ source, caps, outputBytes }: Order, { say, onUncaught }: Ears): Promise<Outcome> {
   const { prepare } = await reader();
   let where = (line: number, column: number) => ({ line, column });
   try {
@@ -38,7 +48,7 @@ async function run({ source, caps, outputBytes }: Order): Promise<Outcome> {
     where = prepared.where;
     const printer = printing(say, outputBytes);
     const uncaught = (error: unknown): void => printer.error(`uncaught: ${describe(error, source, where).failed}`);
-    process.removeAllListeners('unhandledRejection').on('unhandledRejection', uncaught);
+    onUncaught(uncaught);
     const inside = compartment(caps, { E: guestE, console: printer }, powers, uncaught);
     const program = inside.evaluate(`${prepared.code}\n//# sourceURL=${programName}`) as () => Promise<unknown>;
     return { value: await settled(await program()) };
@@ -58,10 +68,16 @@ function read<T>(act: () => T): T | { readonly failed: string; readonly code: st
 }
 
 const bootstrap = driver<Runner>({
-  run: ([order]) => run(order),
+  run: ([order]) => run(order, host),
 });
-const { closed } = captp(fromChild(process), { bootstrap });
+const { closed } = captp(fromChild(beside(process, warm)), { bootstrap });
 void closed.then(() => process.exit());
 // What reads programs is there before the first one.
 await reader();
 process.send?.({ ready: true });
+
+/** It waits for work: the engine reads and compiles now what a first program would wait for. Nobody's program, and nothing of it stays. */
+function warm(): void {
+  const deaf: Ears = { say: () => {}, onUncaught: () => {} };
+  warmUp((order) => run(order, deaf)).catch(() => {});
+}
