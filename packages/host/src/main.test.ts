@@ -1,8 +1,10 @@
 /** The daemon, as a process. */
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ShellCap } from '@hob/caps-shell';
 import { connect, E, verifyLedger } from '@hob/vat';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { requires } from '../../../test/needs.ts';
 import { code, scratch } from '../test/house.ts';
 import { Program, readiness } from './demo/processes.ts';
 import type { Granter, SessionFace } from './index.ts';
@@ -112,6 +114,50 @@ test('session, grants, granter and ledger of one run are there in the next, also
   owner.close();
   await owner.closed;
 });
+
+requires(
+  'linux',
+  'cc',
+  'userns',
+)(
+  'with --shell it runs programs over the directory and nothing else, and they end with it; without, nobody does',
+  async () => {
+    const host = start([...usual(), '--shell']);
+    const ready = await readiness(host);
+    expect(host.lines.join('\n')).toMatch(/It also holds "shell"/);
+    const connection = await connect<SessionFace>(ready.url, { secret: ready.session.secret });
+    const shell = E(connection.bootstrap).cap('shell') as Promise<ShellCap>;
+    const ran = await E(shell).run(
+      `cat notes.txt; echo made > made.txt; ls ${at('state')} ${at('root')} || echo none; echo "$HOB_SECRET"`,
+    );
+    expect(ran).toMatchObject({ status: 0, stdout: 'for the agent\nnone\n\n' });
+    expect(readFileSync(at('root/made.txt'), 'utf8')).toBe('made\n');
+    const mark = '61.80339';
+    const job = E(shell).spawn(`trap "" TERM; echo up; sleep ${mark}`) as unknown as Promise<{
+      stdout(): { next(): Promise<unknown> };
+    }>;
+    await E(E(job).stdout()).next();
+    expect(running(mark)).toBeGreaterThan(0);
+    expect(await host.stop()).toBe(0);
+    await connection.closed;
+    await vi.waitUntil(() => running(mark) === 0, { timeout: 60_000, interval: 50 });
+    // The next start does not say it: what was granted is there, and runs nothing.
+    const second = start(usual());
+    const again = await connect<SessionFace>((await readiness(second, ready)).url, { secret: ready.session.secret });
+    expect(await code(E(E(again.bootstrap).cap('shell') as Promise<ShellCap>).run('true'))).toBe('unavailable');
+    again.close();
+    await again.closed;
+  },
+);
+
+const running = (mark: string): number =>
+  readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(mark);
+    } catch {
+      return false;
+    }
+  }).length;
 
 test('it does not start with a mechanism left out, unless told that this is a test', async () => {
   expect(await refusal(usual(), { HOB_MUTANT: 'limit' })).toMatch(/^hob: HOB_MUTANT is set[^\n]*$/);

@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
-import { spawnConfined } from '@hob/caps-shell';
+import { makeShellCap, spawnConfined } from '@hob/caps-shell';
 import { openGuests } from '@hob/guest';
 import { CapError, E, type Far, hashSecret, mutantName } from '@hob/vat';
 import { endWithProcess } from './drivers/life.ts';
@@ -16,6 +16,7 @@ import { checkRoot } from './drivers/roots.ts';
 import { leaveNote, openStateDir, removeNote, stopOrder } from './drivers/state-dir.ts';
 import type { Granter } from './grants.ts';
 import { openHost } from './host.ts';
+import { requireSandbox } from './sandboxed.ts';
 import type { Host, Session } from './types.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
@@ -30,6 +31,7 @@ const usage = `npm start [-- OPTIONS]
   --port N       where to listen on 127.0.0.1 (default: any free port)
   --uses N       how many calls the session's grant "workspace" allows (default: 1000)
   --code         grants it "code", too: programs of the agent's own, over what the session holds
+  --shell        grants it "shell", too: programs over the directory, in a sandbox without network
   --new-secrets  makes new ones for the session and its granter, and prints them
   --demo [--sabotage=revoker|limit|symlink|ledger|origin]
                  plays the whole story with real processes and checks each step
@@ -49,6 +51,7 @@ function options(): {
   readonly port: number;
   readonly uses: number;
   readonly code: boolean;
+  readonly shell: boolean;
   readonly demo: boolean;
   readonly sabotage: string | undefined;
   readonly mutant: boolean;
@@ -61,6 +64,7 @@ function options(): {
       port: { type: 'string' },
       uses: { type: 'string' },
       code: { type: 'boolean' },
+      shell: { type: 'boolean' },
       demo: { type: 'boolean' },
       sabotage: { type: 'string' },
       'new-secrets': { type: 'boolean' },
@@ -85,6 +89,7 @@ function options(): {
     port: whole(values.port, 0, 65_535),
     uses: whole(values.uses, 1000, 1_000_000),
     code: values.code ?? false,
+    shell: values.shell ?? false,
     demo: values.demo ?? false,
     sabotage: values.sabotage,
     mutant: values['with-mutant'] ?? false,
@@ -105,7 +110,13 @@ interface Opened {
  */
 async function openWorkspace(
   host: Host,
-  { root, uses, code, newSecrets }: Pick<ReturnType<typeof options>, 'root' | 'uses' | 'code' | 'newSecrets'>,
+  {
+    root,
+    uses,
+    code,
+    shell,
+    newSecrets,
+  }: Pick<ReturnType<typeof options>, 'root' | 'uses' | 'code' | 'shell' | 'newSecrets'>,
 ): Promise<Opened> {
   let granter: Far<Granter>;
   let granterSecret: string | undefined;
@@ -115,14 +126,21 @@ async function openWorkspace(
   } catch {
     ({ granter, secret: granterSecret } = await host.addGranter('owner'));
   }
-  const offer = `directory-${hashSecret(root)
+  const place = hashSecret(root)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')
-    .slice(0, 12)}`;
+    .slice(0, 12);
+  const offer = `directory-${place}`;
+  const programs = `shell-${place}`;
   // Where there is no sandbox it says so at the first program, with the remedy.
   await host.offerCode(() => openGuests({ spawnConfined, pool: 1 }));
   const lacking = missing[process.platform] !== undefined;
-  if (!lacking) await host.offer(offer, await openFsCap(root));
+  if (!lacking) {
+    const directory = await openFsCap(root);
+    await host.offer(offer, directory);
+    // Not offered, an earlier grant of it answers `unavailable`: each start says anew whether programs run.
+    if (shell) await host.offer(programs, await makeShellCap({ mounts: { '/workspace': directory } }));
+  }
   for (const { id, name, parent } of await host.sessions()) {
     if (name !== 'workspace' || parent !== undefined) continue;
     const session = await host.session(id);
@@ -136,16 +154,27 @@ async function openWorkspace(
     await E(granter).grant(session.id, 'workspace', offer, { uses, for: hour });
     await E(granter).grant(session.id, 'once', offer, { uses: 1, for: hour });
   }
+  if (shell) await E(granter).grant(session.id, 'shell', programs, { uses, for: hour });
   if (code) await E(granter).grant(session.id, 'code', 'code', { for: hour });
   return { session, secret: session.secret, granterSecret };
 }
 
-async function serve({ root, state, port, uses, code, mutant, newSecrets }: ReturnType<typeof options>): Promise<void> {
+async function serve({
+  root,
+  state,
+  port,
+  uses,
+  code,
+  shell,
+  mutant,
+  newSecrets,
+}: ReturnType<typeof options>): Promise<void> {
   if (mutantName() !== undefined && !mutant)
     throw new CapError(
       'invalid',
       'HOB_MUTANT is set: a host with a mechanism left out starts only for tests and --demo',
     );
+  if (shell) await requireSandbox();
   // Before the folder is made, so that a root that is refused is left as it was.
   checkRoot(root, [state, ...ownCode, dirname(process.execPath)]);
   openStateDir(state);
@@ -160,7 +189,7 @@ async function serve({ root, state, port, uses, code, mutant, newSecrets }: Retu
   const end = endWithProcess(host, state);
 
   try {
-    const { session, secret, granterSecret } = await openWorkspace(host, { root, uses, code, newSecrets });
+    const { session, secret, granterSecret } = await openWorkspace(host, { root, uses, code, shell, newSecrets });
     const lack = missing[process.platform];
     const { url } = await host.serve({ port });
     leaveNote(state, { url, pid: process.pid });
@@ -175,6 +204,8 @@ async function serve({ root, state, port, uses, code, mutant, newSecrets }: Retu
         ? 'It is the session of an earlier start, with what is left of "workspace" and "once": npm run -s hob -- grants tells.'
         : `It holds "workspace" (the directory, for ${uses} calls) and "once" (the same, for a single call), for one hour.`,
     );
+    if (shell && secret !== undefined && !newSecrets)
+      say('It also holds "shell": programs over the directory, at /workspace, in a sandbox without network.');
     if (secret === undefined)
       say('Its secret was printed when it was made, and is kept nowhere: --new-secrets makes another.');
     say('');

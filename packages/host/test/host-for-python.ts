@@ -13,7 +13,13 @@ import { openHost } from '../src/index.ts';
 
 const [state = '', root = ''] = process.argv.slice(2);
 const clock = testClock({ wall: Date.now() });
-const host = await openHost({ stateDir: state, clock });
+const host = await openHost({
+  stateDir: state,
+  clock,
+  // pytest shows it with the test that failed.
+  observe: ({ id, error }) =>
+    void process.stderr.write(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}\n`),
+});
 const ran: unknown[] = [];
 await host.offer('dangerous-op', {
   invoke: async (args: unknown) => {
