@@ -258,6 +258,12 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/settled.test.ts'],
   },
   {
+    name: 'captp-ring-answer',
+    breaks:
+      'two peers make an answer and a promise wait for each other, and the next one who asks runs in circles for ever',
+    tests: ['packages/vat/src/captp/settled.test.ts'],
+  },
+  {
     name: 'captp-room',
     breaks: 'an answer is measured only when all of it was written',
     tests: ['packages/vat/src/captp/dialects/room.test.ts'],

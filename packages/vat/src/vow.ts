@@ -176,6 +176,11 @@ export class Vow extends Target implements Answer {
     return false;
   }
 
+  /** The same, asked of the other one. */
+  awaitedBy(vow: Vow): boolean {
+    return vow.waitsFor(Vow.end(this));
+  }
+
   /** Calls back once where this becomes a promise that a peer decides, when the turn that says so is durable. */
   watchShortening(tell: () => void): void {
     const end = Vow.end(this);

@@ -234,3 +234,38 @@ test('a promise that becomes one of the peer’s is what that becomes, and calls
     await end();
   }
 });
+
+test('two peers cannot make an answer and a promise wait for each other: it breaks with cycle, and nobody runs in circles', async () => {
+  const join = () => {
+    const [ours, theirs] = memoryPair();
+    const connection = captp<Giver>(ours);
+    open.push(connection);
+    return { far: connection.bootstrap, peer: new HobPeer(theirs) };
+  };
+  const [b, c] = [join(), join()];
+  const heard = async ({ peer }: typeof b, method: string): Promise<readonly unknown[]> =>
+    (await peer.until(([name, , called]) => name === 'deliver' && called === method)) ?? [];
+  const given = E(c.far).give();
+  c.peer.say(['return', (await heard(c, 'give'))[4], { p: { '@': 'promise', n: 1 } }]);
+  const { p } = await given;
+  const answer = E(b.far).ask();
+  const seen = how(answer as Promise<unknown>);
+  // Both have calls on their way, so they have to wait until those are there.
+  E.sendOnly(p as unknown as Far<{ m(): void }>).m();
+  E.sendOnly(answer as unknown as Far<{ m(): void }>).m();
+  E.sendOnly(c.far).take(answer);
+  E.sendOnly(b.far).take(p);
+  const number = async (of: typeof b): Promise<unknown> => ((await heard(of, 'take'))[3] as [{ n: number }])[0].n;
+  c.peer.say(['resolve', 1, { '@': 'yours', n: await number(c) }]);
+  await quiet();
+  b.peer.say(['return', (await heard(b, 'ask'))[4], { '@': 'yours', n: await number(b) }]);
+  await expect.poll(() => seen.said, { timeout: 20_000 }).toBe('cycle');
+  const other = promise<unknown>();
+  other.resolver.resolve(p);
+  expect(await Promise.race([other.promise, quiet()])).toBeUndefined();
+});
+interface Giver {
+  give(): { p: Promise<unknown> };
+  ask(): Promise<unknown>;
+  take(p: unknown): void;
+}

@@ -98,6 +98,11 @@ export class Answer implements Awaited {
     if (this.#state === 'vow') (this.#value as Vow).hold(becoming);
   }
 
+  /** Whether `vow` can be settled only once this is. */
+  awaitedBy(vow: Vow): boolean {
+    return this.#state === 'vow' && (this.#value as Vow).awaitedBy(vow);
+  }
+
   /** Says it to the peer. */
   #tell(value: unknown): void {
     const why = this.#session.answered(this, value);

@@ -115,6 +115,8 @@ export class ImportedPromise extends Remote {
 export interface Asked extends Answer {
   along?(path: Target): void;
   hold?(becoming?: Vow): void;
+  /** Whether `vow` can be settled only once this is. */
+  awaitedBy?(vow: Vow): boolean;
   post?(message: Message): void;
 }
 

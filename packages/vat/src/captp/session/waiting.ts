@@ -19,6 +19,7 @@ import { Undecodable, Violation } from './operations.ts';
 
 const shortensAtOnce = mutant('captp-embargo');
 const leavesWaiting = mutant('captp-disconnect');
+const knots = mutant('captp-ring-answer');
 
 export class Waiting {
   readonly #line: Line;
@@ -70,8 +71,11 @@ export class Waiting {
       this.#finish(question, false);
       return question.answer.break(value.error);
     }
-    if (question.sent > 0 && this.#ours(value) && !shortensAtOnce) {
-      question.answer.hold?.(promised(value));
+    const becoming = promised(value);
+    // Two that are held to become each other would be followed round and round by whoever asks what they wait for.
+    const closes = becoming !== undefined && question.answer.awaitedBy?.(becoming) === true && !knots;
+    if (question.sent > 0 && this.#ours(value) && !closes && !shortensAtOnce) {
+      question.answer.hold?.(becoming);
       return this.#behind(question, (error) => {
         this.#finish(question, true);
         if (error === undefined) behind(after, () => question.answer.fulfil(value));
