@@ -70,7 +70,7 @@ async function forked(): Promise<number> {
 
 const pooled = await openGuests({ spawnConfined, pool: 1 });
 /** Once another one waits again: the pool is what is measured. */
-const settles = () => new Promise((done) => setTimeout(done, 700));
+const settles = () => new Promise((done) => setTimeout(done, 1500));
 async function fromPool(): Promise<number> {
   await settles();
   return await took(() => pooled.evaluate(first, { caps }));
