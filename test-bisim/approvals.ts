@@ -21,6 +21,17 @@ export type Step =
   | { readonly end: Who }
   | { readonly wait: number };
 
+/** What is asked for, here and in generated sequences. */
+export const ASKED = {
+  BUILD: 'rm -rf ./build',
+  SRC: 'rm -rf ./src',
+  RESET: 'git reset --hard',
+  MASKED: 'rm -rf ./build; git push --force',
+  UNSEEN: "find . -name '*.ts' -exec unlink {} +",
+  ROOT: 'rm -rf /',
+} as const;
+export const COMMANDS: readonly string[] = Object.values(ASKED);
+
 export interface Happened {
   readonly ran: boolean;
   readonly asked: boolean;
@@ -54,7 +65,7 @@ interface GuardStep {
 export async function openApprovals(
   shim: Shim,
   stateDir: string,
-  commands: readonly string[],
+  commands: readonly string[] = COMMANDS,
 ): Promise<ApprovalWorlds> {
   const clock = testClock();
   const host = await openHost({ stateDir, clock });

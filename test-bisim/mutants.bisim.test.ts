@@ -9,21 +9,16 @@ import { makeShellCap } from '@hob/caps-shell';
 import { expect, onTestFinished } from 'vitest';
 import { hermesPython } from '../scripts/hermes.mjs';
 import { requires } from '../test/needs.ts';
+import { ASKED } from './approvals.ts';
 import { type CapSettings, openCapWorld } from './cap.ts';
-import type { Judged } from './classes.ts';
-import { leakyShell, sandboxWithout } from './leaky.ts';
 import { openWorlds, type Worlds } from './play.ts';
+import { NOT_SHOWN, playIn, playStep, SHOWN } from './steps.ts';
 
 const VERSION = '0.19.0';
 const test = requires('linux', 'cc', 'userns', 'hermes');
 
-/** Harmless, and each needs what the step takes away. */
-const STEPS: Readonly<Record<string, (all: Worlds) => string>> = {
-  netns: ({ port }) => `cat notes.txt > /dev/tcp/127.0.0.1/${port}`,
-  detach: ({ machine }) => `cat /..${machine.home}/.netrc`,
-  close: () => 'for n in 6 7 8 9 1{0..9} 2{0..9}; do cat /proc/self/fd/$n/../.netrc; done 2> /dev/null',
-  readonly: ({ machine }) => `echo x > ${machine.base}/srv/new`,
-};
+/** Of those that are shown; the others by `npm run bisim -- --mutants`. */
+const HERE = ['netns', 'detach', 'close', 'readonly'];
 
 async function worlds(): Promise<Worlds> {
   const { python = '' } = hermesPython(VERSION);
@@ -31,40 +26,37 @@ async function worlds(): Promise<Worlds> {
   onTestFinished(() => opened.close());
   return opened;
 }
-async function playIn(
-  all: Worlds,
-  shell: CapSettings['shell'],
-  ...texts: string[]
-): Promise<readonly (Judged | undefined)[]> {
-  const cap = await openCapWorld({ machine: all.machine, ...(shell === undefined ? {} : { shell }) });
-  const judged: (Judged | undefined)[] = [];
-  try {
-    for (const text of texts)
-      judged.push(
-        await all.play({ id: 'mutant/0', family: 'mutants', kind: 'generated', steps: [text], needs: [] }, cap),
-      );
-  } finally {
-    await cap.close();
-  }
-  return judged;
-}
+test('every step of the sandbox is shown here, or it is written why no command shows it', () => {
+  const shell = join(import.meta.dirname, '..', 'packages', 'caps-shell');
+  const found = new Set<string>();
+  const find = (file: string, pattern: RegExp): void => {
+    for (const [, name = ''] of fs.readFileSync(file, 'utf8').matchAll(pattern)) found.add(name);
+  };
+  find(join(shell, 'src', 'steps.test.ts'), /(?:step: |filtered\()'([\w-]+)'/g);
+  for (const name of fs.readdirSync(join(shell, 'sandbox')).filter((each) => /\.[ch]$/.test(each)))
+    find(join(shell, 'sandbox', name), /WITHOUT\("([\w-]+)"\)/g);
+  expect(found.size).toBeGreaterThan(40);
+  expect([...Object.keys(SHOWN), ...Object.keys(NOT_SHOWN)].sort()).toEqual([...found].sort());
+  expect(HERE.filter((step) => SHOWN[step] === undefined)).toEqual([]);
+});
 
 test('a step of the sandbox that is left out turns up as a cap-escape, and with it there is none', async () => {
   const folder = fs.mkdtempSync(join(os.tmpdir(), 'hob-bisim-build-'));
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
   const all = await worlds();
-  const leaky = (step?: string): CapSettings['shell'] => {
-    const built = sandboxWithout(folder, step);
-    return (_, machine) => leakyShell(built)(machine);
-  };
-  const texts = Object.values(STEPS).map((textOf) => textOf(all));
-  const whole = await playIn(all, leaky(), ...texts);
-  expect(whole.map((each) => each?.cap.effects)).toEqual(texts.map(() => []));
-  for (const [n, step] of Object.keys(STEPS).entries()) {
-    const [without] = await playIn(all, leaky(step), texts[n] ?? '');
-    expect({ step, class: without?.class }).toEqual({ step, class: 'cap-escape' });
-  }
+  const { python = '' } = hermesPython(VERSION);
+  for (const step of HERE)
+    expect(await playStep(all, python, folder, step)).toMatchObject({ step, without: 'cap-escape', noticed: true });
 }, 180_000);
+
+// Nothing but the revoker takes back what was granted for the session.
+test('a grant whose revoker is left out turns up as a cap-escape in a sequence of approvals', async () => {
+  const use = (answer: string): object => ({ use: ASKED.BUILD, who: 'agent', answer });
+  const steps = [use('session'), { revoke: ASKED.BUILD, who: 'agent' }, use('deny')];
+  const classOf = async (mutant: string): Promise<string> => await child(mutant, 'approvals', JSON.stringify(steps));
+  expect(await classOf('')).toBe('equal hermes-escape');
+  expect(await classOf('revoker')).toBe('equal cap-escape');
+}, 120_000);
 
 test('a shell of more than the work directory, and one that was granted to everybody, turn up as a cap-escape', async () => {
   const all = await worlds();
@@ -92,10 +84,15 @@ test('a shell of more than the work directory, and one that was granted to every
 
 // One of several: a path that goes upwards is stopped by more than its grammar (`fs-dotdot`), and nothing then comes of leaving that out.
 test('a directory cap that follows links out turns up as a cap-escape', async () => {
-  const { python = '' } = hermesPython(VERSION);
-  const args = ['--no-warnings', join(import.meta.dirname, 'mutant-child.ts'), python, 'shared/team.txt'];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    env: { ...process.env, HOB_MUTANT: 'symlink' },
-  });
-  expect(stdout.trim()).toBe('cap-escape');
+  expect(await child('symlink', 'file', 'shared/team.txt')).toBe('cap-escape');
 }, 120_000);
+
+/** A process in which that is left out; what it says. */
+async function child(mutant: string, ...args: string[]): Promise<string> {
+  const { python = '' } = hermesPython(VERSION);
+  const program = ['--no-warnings', join(import.meta.dirname, 'mutant-child.ts'), python, ...args];
+  const { stdout } = await promisify(execFile)(process.execPath, program, {
+    env: { ...process.env, HOB_MUTANT: mutant },
+  });
+  return stdout.trim();
+}

@@ -6,17 +6,21 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { HERMES_VERSIONS } from '../scripts/hermes.mjs';
 import { needs, requires } from '../test/needs.ts';
-import { AGREED_APPROVALS, type Answer, type ApprovalWorlds, openApprovals, type Step, type Who } from './approvals.ts';
+import {
+  AGREED_APPROVALS,
+  type Answer,
+  type ApprovalWorlds,
+  ASKED,
+  COMMANDS,
+  openApprovals,
+  type Step,
+  type Who,
+} from './approvals.ts';
+import { approvalSequences } from './rows/generated.ts';
 import { openShim, type Shim, type Verdict } from './shim.ts';
 
 const test = requires('hermes');
-const BUILD = 'rm -rf ./build';
-const SRC = 'rm -rf ./src';
-const RESET = 'git reset --hard';
-const MASKED = 'rm -rf ./build; git push --force';
-const UNSEEN = "find . -name '*.ts' -exec unlink {} +";
-const ROOT = 'rm -rf /';
-const COMMANDS: readonly string[] = [BUILD, SRC, RESET, MASKED, UNSEEN, ROOT];
+const { BUILD, SRC, RESET, MASKED, UNSEEN, ROOT } = ASKED;
 
 const use = (command: string, answer: Answer = 'deny', who: Who = 'agent'): Step => ({ use: command, who, answer });
 
@@ -28,7 +32,7 @@ describe.each(HERMES_VERSIONS)('beside Hermes %s', (version) => {
     if (!needs('hermes')) return;
     folder = mkdtempSync(join(tmpdir(), 'hob-approvals-'));
     shim = openShim(version, join(folder, 'hermes'));
-    worlds = await openApprovals(shim, join(folder, 'host'), COMMANDS);
+    worlds = await openApprovals(shim, join(folder, 'host'));
   }, 60_000);
   afterAll(async () => {
     if (!needs('hermes')) return;
@@ -103,25 +107,9 @@ describe.each(HERMES_VERSIONS)('beside Hermes %s', (version) => {
   });
 
   test('sequences: nothing runs in the cap world that nobody granted, and no difference is unexplained', async () => {
-    const who = fc.constantFrom<Who>('agent', 'agent', 'agent', 'agent', 'other', 'child');
-    // Mostly the same one, so that what was said before matters.
-    const command = fc.constantFrom(...COMMANDS, BUILD, BUILD, BUILD, BUILD);
-    const step: fc.Arbitrary<Step> = fc.oneof(
-      {
-        weight: 8,
-        arbitrary: fc.record({
-          use: command,
-          who,
-          answer: fc.constantFrom<Answer>('once', 'minute', 'session', 'always', 'deny'),
-        }),
-      },
-      { weight: 2, arbitrary: fc.record({ revoke: command, who }) },
-      { weight: 1, arbitrary: fc.record({ end: who }) },
-      { weight: 1, arbitrary: fc.constant({ wait: 61_000 }) },
-    );
     const seen = new Set<string>();
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 14, size: 'max' }), async (steps) => {
+      fc.asyncProperty(approvalSequences(COMMANDS), async (steps) => {
         const judged = await worlds.play(steps);
         for (const each of judged) seen.add(each.class);
         expect(judged.filter((each) => each.class === 'cap-escape' || each.class === 'unexplained')).toEqual([]);

@@ -1,11 +1,13 @@
 /**
- * `npm run bisim [-- --hermes VERSION --family TEXT --part K/N --out DIR --play FILE]`: plays every row in the worlds and reports.
+ * `npm run bisim [-- --hermes VERSION --family TEXT --part K/N --every N --sequences N --seed N --out DIR --play FILE --mutants]`: plays
+ * every row in the worlds, and generated sequences, and reports.
  *
  * Exits 1 for a cap-escape, an unexplained difference, or where fewer than 99 % of the programs start or of the benign commands work. DIR
  * (`.hob/bisim`) gets `report.json`, `rows.json` and each counterexample as a script.
  */
 import '../bench/lockdown.ts';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { hermesPython, setUpHermes } from '../scripts/hermes.mjs';
@@ -15,7 +17,9 @@ import { openWorlds, type Worlds } from './play.ts';
 import { reportOf, tableOf } from './report.ts';
 import { tables } from './rows/all.ts';
 import type { Row } from './rows/row.ts';
-import { readScript, writeScripts } from './scripts.ts';
+import { readScript, readSequence, writeScripts } from './scripts.ts';
+import { type Family, isBad, ofWorlds, type Played, playFamily, reportSequences, withVerdicts } from './sequences.ts';
+import { NOT_SHOWN, playStep, SHOWN } from './steps.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,6 +28,12 @@ const { values } = parseArgs({
     part: { type: 'string', default: '0/1' },
     out: { type: 'string', default: join('.hob', 'bisim') },
     play: { type: 'string' },
+    // One row of so many.
+    every: { type: 'string', default: '1' },
+    // So many of each family.
+    sequences: { type: 'string', default: '25' },
+    seed: { type: 'string', default: '13' },
+    mutants: { type: 'boolean', default: false },
   },
 });
 process.exitCode = await main();
@@ -37,22 +47,32 @@ async function main(): Promise<number> {
     process.stderr.write(`bisim: ${missing}\n`);
     return 2;
   }
+  const folder = resolve(values.out);
+  const script = values.play === undefined ? undefined : resolve(process.env['INIT_CWD'] ?? '.', values.play);
+  // Before there are other vats.
+  const played = await withVerdicts(values.hermes, async (families) => {
+    if (script !== undefined) return await playSequence(families, script);
+    return values.mutants ? undefined : await playAllOf(families);
+  });
+  if (typeof played === 'number') return played;
   const worlds = await openWorlds(python, values.hermes);
   try {
-    if (values.play !== undefined) return await playScript(worlds, values.play);
+    if (script !== undefined)
+      return (await playSequence(ofWorlds(worlds), script)) ?? (await playScript(worlds, script));
+    if (values.mutants) return await playMutants(worlds, python);
     const found = await patterns(worlds.hermes, python);
     const [part = 0, of = 1] = values.part.split('/').map(Number);
     const rows = [...tables(worlds.machine, worlds.port, worlds.mark), ...patternRows(found)].filter(
-      ({ family }, n) => family.includes(values.family) && n % of === part,
+      ({ family }, n) => family.includes(values.family) && n % of === part && n % Number(values.every) === 0,
     );
     const judged = await playAll(worlds, rows);
     const report = reportOf(values.hermes, judged);
-    const folder = resolve(values.out);
+    const counted = [...(played ?? []), ...(await playAllOf(ofWorlds(worlds)))];
     mkdirSync(folder, { recursive: true });
     const without = found.filter(({ command }) => command === undefined).map(({ description }) => description);
     writeFileSync(
       join(folder, 'report.json'),
-      `${JSON.stringify({ ...report, patterns: found.length, without }, null, 1)}\n`,
+      `${JSON.stringify({ ...report, sequences: counted.map((each) => each.counted), patterns: found.length, without }, null, 1)}\n`,
     );
     writeFileSync(join(folder, 'rows.json'), judged.map((each) => `${JSON.stringify(each)}\n`).join(''));
     const scripts = writeScripts(join(folder, 'counterexamples'), judged);
@@ -60,8 +80,10 @@ async function main(): Promise<number> {
     process.stdout.write(
       `patterns of its tables: ${found.length}; no command found for: ${without.join(', ') || 'none'}\n`,
     );
+    const sequences = reportSequences(counted, join(folder, 'counterexamples'));
+    process.stdout.write(`${sequences.table}\n`);
     process.stdout.write(`${scripts} counterexamples in ${folder}\n`);
-    return report.faults.length === 0 ? 0 : 1;
+    return report.faults.length + sequences.faults.length === 0 ? 0 : 1;
   } finally {
     await worlds.close();
   }
@@ -77,9 +99,48 @@ async function playAll(worlds: Worlds, rows: readonly Row[]): Promise<readonly J
   return judged;
 }
 
+/** Those that `--family` names. */
+async function playAllOf(families: readonly Family[]): Promise<readonly Played[]> {
+  const settings = { seed: Number(values.seed), numRuns: Number(values.sequences) };
+  const all: Played[] = [];
+  for (const family of families)
+    if (family.name.includes(values.family) && settings.numRuns > 0)
+      all.push({ family, counted: await playFamily(family, settings) });
+  return all;
+}
+
+/** Undefined: the script is none of these families. */
+async function playSequence(families: readonly Family[], file: string): Promise<number | undefined> {
+  for (const family of families) {
+    const kept = readSequence(file, family.base);
+    if (kept?.sequence !== family.name) continue;
+    const said = await family.play(kept.value);
+    process.stdout.write(`${JSON.stringify(said, null, 1)}\n`);
+    return isBad(said) === undefined ? 0 : 1;
+  }
+  return undefined;
+}
+
+/** Each step of the sandbox left out, one after the other. */
+async function playMutants(worlds: Worlds, python: string): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-bisim-build-'));
+  let missed = 0;
+  try {
+    for (const step of Object.keys(SHOWN)) {
+      const { noticed, whole, without } = await playStep(worlds, python, folder, step);
+      if (!noticed) missed += 1;
+      process.stdout.write(`${noticed ? 'noticed' : 'MISSED '}  ${step}: ${without}; with it ${whole}\n`);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  for (const [step, why] of Object.entries(NOT_SHOWN)) process.stdout.write(`not shown  ${step}: ${why}\n`);
+  return missed === 0 ? 0 : 1;
+}
+
 /** The paths of the run that wrote it were others. */
 async function playScript({ play, machine, port, mark }: Worlds, file: string): Promise<number> {
-  const row = readScript(resolve(process.env['INIT_CWD'] ?? '.', file));
+  const row = readScript(file);
   const steps = row.steps.map((text) =>
     text
       .replaceAll(/\/var\/tmp\/hob-bisim-\w{6}/g, machine.base)

@@ -40,3 +40,35 @@ export function readScript(file: string): Row {
   if (line === undefined) throw new Error(`${file} is no script of a row`);
   return JSON.parse(line.slice(ROW.length)) as Row;
 }
+
+/** A sequence of `sequences.ts`. */
+export interface Kept {
+  readonly sequence: string;
+  readonly value: unknown;
+}
+const SEQUENCE = '#= ';
+const BASE = '@BASE@';
+
+/** `base`: the folder of this run, which the next one has elsewhere. Answers the file. */
+export function writeSequence(folder: string, kept: Kept, note: string, base: string): string {
+  const text = JSON.stringify(kept).replaceAll(base, BASE);
+  const lines = [
+    '#!/bin/sh',
+    ...`${note}\n${text}`.split('\n').map((line) => `# ${line.replaceAll(base, BASE)}`),
+    'exec npm run -s bisim -- --play "$0"',
+    `${SEQUENCE}${text}`,
+    '',
+  ];
+  mkdirSync(join(folder, 'sequences'), { recursive: true });
+  const file = join(folder, 'sequences', `${kept.sequence.replaceAll(/[^\w]+/g, '-')}.sh`);
+  writeFileSync(file, lines.join('\n'), { mode: 0o755 });
+  return file;
+}
+
+/** Undefined: it is the script of a row. `base`: the folder of this run. */
+export function readSequence(file: string, base: string): Kept | undefined {
+  const line = readFileSync(file, 'utf8')
+    .split('\n')
+    .find((each) => each.startsWith(SEQUENCE));
+  return line === undefined ? undefined : (JSON.parse(line.slice(SEQUENCE.length).replaceAll(BASE, base)) as Kept);
+}

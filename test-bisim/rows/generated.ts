@@ -1,5 +1,6 @@
 /** Sequences that nobody thought of: of file operations, and of commands, over paths that go everywhere. For fast-check, which shrinks them. */
 import fc from 'fast-check';
+import type { Answer, Step, Who } from '../approvals.ts';
 import type { FileOp } from '../files.ts';
 import { HOME, WORK } from '../machine.ts';
 
@@ -93,3 +94,18 @@ export const commandSequences = (base: string): fc.Arbitrary<readonly string[]> 
       .map(([path, verb]) => verb(path.replace(/^~/, '$HOME').replace(/^\/(?!var\/tmp)/, `${base}/`))),
     { minLength: 1, maxLength: 3 },
   );
+
+/** Mostly one command and one agent, so that what was said before matters. */
+export function approvalSequences(commands: readonly string[]): fc.Arbitrary<readonly Step[]> {
+  const [often = ''] = commands;
+  const who = fc.constantFrom<Who>('agent', 'agent', 'agent', 'agent', 'other', 'child');
+  const command = fc.constantFrom(...commands, often, often, often, often);
+  const answer = fc.constantFrom<Answer>('once', 'minute', 'session', 'always', 'deny');
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 8, arbitrary: fc.record({ use: command, who, answer }) },
+    { weight: 2, arbitrary: fc.record({ revoke: command, who }) },
+    { weight: 1, arbitrary: fc.record({ end: who }) },
+    { weight: 1, arbitrary: fc.constant({ wait: 61_000 }) },
+  );
+  return fc.array(step, { minLength: 10, maxLength: 14, size: 'max' });
+}
