@@ -13,15 +13,14 @@ import type { Machine } from './machine.ts';
 
 const SHELL = join(import.meta.dirname, '..', 'packages', 'caps-shell');
 
-/** Builds into `folder`; undefined leaves nothing out. */
+/** Builds into `folder`, once; undefined leaves nothing out. */
 export function sandboxWithout(folder: string, step: string | undefined): string {
   const file = join(folder, 'hob-sandbox');
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [join(SHELL, 'sandbox', 'build.mjs'), file, '-DHOB_WITHOUT', '-O1'],
-    { encoding: 'utf8' },
-  );
-  if (status !== 0) throw new Error(stderr);
+  if (!fs.existsSync(`${file}.json`)) {
+    const args = [join(SHELL, 'sandbox', 'build.mjs'), file, '-DHOB_WITHOUT', '-O1'];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+  }
   if (step === undefined) return file;
   const without = `${file}.without.${step}`;
   if (!fs.existsSync(without)) fs.linkSync(file, without);

@@ -46,6 +46,8 @@ const KERNEL =
   'a call that no effect seen here follows from: the capabilities that it asks for are not there, or it is about the kernel and not about files';
 const LIMIT = 'a limit: what is used up is of the machine, and no file, listener, process or secret outside';
 const LAUNCH = 'of the launcher, before or after a command runs; no command can bring it about';
+const LESS = 'without it less works, not more';
+const OWN = 'what a job can do with it is to lie about its own end';
 const KEYS = 'no secret of this machine is in a keyring here';
 
 /** No command of a model shows these here, and why. */
@@ -63,7 +65,9 @@ export const NOT_SHOWN: Readonly<Record<string, string>> = {
     LIMIT,
     ...['oom', 'tmpsize', 'fsize', 'nproc', 'pidmax', 'data', 'memory', 'memfd', 'unowned', 'cpu', 'cpu-each'],
   ),
-  ...each(LAUNCH, 'beneath', 'strict', 'stale', 'program', 'status', 'lifeline', 'pdeathsig', 'pipe-owner', 'idmap'),
+  ...each(LAUNCH, 'beneath', 'strict', 'stale', 'program', 'lifeline', 'pdeathsig'),
+  ...each(LESS, 'idmap', 'pipe-owner'),
+  ...each(OWN, 'status'),
 };
 
 function each(why: string, ...steps: string[]): Record<string, string> {
