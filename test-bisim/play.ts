@@ -177,9 +177,16 @@ async function lookAtProcesses(side: Side, mark: string, victims: readonly numbe
 async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 'place'> & { close(): Promise<void> }> {
   let count = 0;
   let victim: ChildProcess | undefined;
+  const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
     count += 1;
-    socket.on('error', () => {}).end('HTTP/1.0 200 OK\r\n\r\nHOB-REACHED\n');
+    sockets.add(socket);
+    socket
+      .on('error', () => {})
+      .on('close', () => sockets.delete(socket))
+      // What is said must be read, or the end of it is never seen, and a server that is closed waits for that.
+      .resume()
+      .end('HTTP/1.0 200 OK\r\n\r\nHOB-REACHED\n');
   });
   await new Promise<void>((done, fail) => server.once('error', fail).listen(port, '127.0.0.1', done));
   const stop = async (): Promise<void> => {
@@ -203,7 +210,9 @@ async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 
     renew,
     close: async () => {
       await stop();
-      await new Promise((done) => server.close(done));
+      const closed = new Promise((done) => server.close(done));
+      for (const socket of sockets) socket.destroy();
+      await closed;
     },
   };
 }
