@@ -12,6 +12,7 @@ from typing import Any
 
 from hermes_env import hermes
 from hermes_world import VERSION, Home
+from house import LONG
 
 
 class Editor:
@@ -48,7 +49,7 @@ class Editor:
         except BrokenPipeError:
             raise EOFError from None
         while True:
-            line = self._lines.get(timeout=100)
+            line = self._lines.get(timeout=LONG)
             if line is None:
                 raise EOFError
             try:
@@ -83,7 +84,7 @@ class Editor:
         except BrokenPipeError:
             pass
         try:
-            code = self._process.wait(60)
+            code = self._process.wait(LONG)
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()

@@ -25,7 +25,8 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> bool | None:
 
 
 async def _alone(test: Any, args: dict[str, Any]) -> None:
-    async with asyncio.timeout(30):
+    # For what hangs, and not for what is slow: the machine may be busy.
+    async with asyncio.timeout(120):
         await test(**args)
     for _ in range(5):
         await asyncio.sleep(0)

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import pytest
 from hermes_env import BRIDGE, hermes
-from house import ROOT, House, node_is_missing
+from house import LONG, ROOT, House, node_is_missing, skips_without_node
 
 VERSION: Final = "0.19.0"
 OURS: Final = ["edit", "entries", "read", "request", "run", "search", "write"]
@@ -200,7 +200,7 @@ class Home:
 
     def python(self, *args: str, input: str = "") -> subprocess.CompletedProcess[str]:
         command = [hermes(VERSION), *args]
-        return subprocess.run(command, cwd=self.work, env=self.environment(), input=input, capture_output=True, text=True, timeout=90)
+        return subprocess.run(command, cwd=self.work, env=self.environment(), input=input, capture_output=True, text=True, timeout=LONG)
 
     def is_untouched(self) -> bool:
         """Nothing was written beside what Hermes writes for itself, and the person's file is as it was."""
@@ -212,7 +212,7 @@ def configured(model: Model, url: str, secret: str, **more: Any) -> dict[str, An
     return {
         "model": {"default": "scripted", "provider": "custom", "base_url": model.url, "api_key": "none", "context_length": 200_000},
         "security": {"tirith_enabled": False, "allow_lazy_installs": False},
-        "plugins": {"enabled": ["hob"], "entries": {"hob": {"url": url, "secret": secret, "wait": 40}}},
+        "plugins": {"enabled": ["hob"], "entries": {"hob": {"url": url, "secret": secret, "wait": 200}}},
         "platform_toolsets": {"cli": ["hob", "no_mcp"]},
         "tools": {"tool_search": {"enabled": "off"}},
         **more,
@@ -223,15 +223,20 @@ def person(house: House, *args: str) -> str:
     """A granter's command, in a process of its own, with the granter's secret."""
     cli = ["node", str(ROOT / "packages/host/src/cli.ts"), *args, "--state", str(house.folder / "state")]
     env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "")}
-    done = subprocess.run(cli, input=f"{house.granter_secret}\n", capture_output=True, text=True, timeout=60, env=env)
+    done = subprocess.run(cli, input=f"{house.granter_secret}\n", capture_output=True, text=True, timeout=LONG, env=env)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
+
+
+def requests(lines: list[dict[str, Any]]) -> int:
+    """How many were asked, as the ledger tells it."""
+    return sum(line["k"] == "request" for line in lines)
 
 
 def installed(into: Path) -> Path:
     """The package as `pip install` installs it: with its entry points."""
     command = [hermes(VERSION), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps", "--no-index"]
-    subprocess.run([*command, "--target", str(into), str(BRIDGE)], check=True, capture_output=True, timeout=120)
+    subprocess.run([*command, "--target", str(into), str(BRIDGE)], check=True, capture_output=True, timeout=LONG)
     return into
 
 
@@ -272,9 +277,8 @@ class World:
 
 def made() -> Iterator[World]:
     """Skips where Hermes or Node is missing."""
-    missing = node_is_missing()
-    if missing:
-        pytest.skip(missing)
+    if skips_without_node():
+        pytest.skip(node_is_missing())
     hermes(VERSION)
     world = World()
     yield world

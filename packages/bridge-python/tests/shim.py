@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from hermes_env import SRC, VERSIONS, hermes
+from house import LONG
 
 
 class Shim:
@@ -51,7 +52,7 @@ class Shim:
     def close(self) -> int:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.close()
-        code = self.process.wait(60)
+        code = self.process.wait(LONG)
         self.process.stdout.close()
         return code
 

@@ -45,6 +45,7 @@ ROWS: list[tuple[str, str, str, str, str]] = [
     ("full frame", "captp/speech.py", "if self._length > 0 and self._length + len(text) > FULL:", "if False:", "test_limits.py"),
     ("reader gone", "captp/readers.py", 'target.post(Message("return", [], None))', "pass", "test_readers.py"),
     ("an editor without the plugin", "hermes/editor.py", "    if missing is not None:", "    if False:", "test_hermes_acp.py"),
+    ("a child with nothing", "hermes/sessions.py", 'f"child-{_plain(id)}", {})', 'f"child-{_plain(id)}", {each: each for each in await above.session.caps()})', "test_hermes_sessions.py"),
     ("exact petname", "tools.py", "if petname not in self._held:\n                return", "if False:\n                return", "test_tools.py"),
     ("far apart", "tools.py", "CUTOFF: Final = 0.7\n", "CUTOFF: Final = 0.7\nlru_cache = lambda _: lambda __: lambda a, b: a == b\n", "test_tools.py"),
     ("shim: own environment", "hermes_shim/world.py", "    os.environ.clear()\n", "", "test_shim_lines.py"),

@@ -9,7 +9,8 @@ import time
 from itertools import groupby
 from typing import Any
 
-from hermes_world import AMBIENT, OURS, World, call, person, says
+from hermes_world import AMBIENT, OURS, World, call, person, requests, says
+from house import LONG
 
 FOLDER: Any = ("directory", {"uses": 100})
 
@@ -21,18 +22,21 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
     home = world.home(secret)
     yes: list[threading.Thread] = []
 
-    def a_person_says_yes() -> None:
-        while not (found := re.search(r"^(q\S+)  (\S+)  .*directory", person(house, "requests"), re.M)):
-            pass
+    def a_person_says_yes(before: int) -> None:
+        house.until(lambda lines: requests(lines) > before)
+        found = re.search(r"^(q\S+)  (\S+)  .*directory", person(house, "requests"), re.M)
+        assert found is not None
         person(house, "approve", found[1], found[2])
 
     def asks() -> dict[str, Any]:
-        yes.append(threading.Thread(target=a_person_says_yes))
+        yes.append(threading.Thread(target=a_person_says_yes, args=(requests(house.do("ledger")),)))
         yes[0].start()
         return call("request", cap="directory", why="to look once more", uses=5)
 
     def a_person_stops_it() -> None:
+        end = time.monotonic() + LONG
         while not (house.root / "started").exists():
+            assert time.monotonic() < end, "it was not started"
             time.sleep(0.05)
         # The grant of the session of Hermes, not the one above it.
         found = re.search(r"^(g\S+)  hermes-\S+  sh\b", person(house, "grants"), re.M)
@@ -42,7 +46,7 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
     def runs_on() -> dict[str, Any]:
         yes.append(threading.Thread(target=a_person_stops_it))
         yes[-1].start()
-        return call("run", cap="sh", command="touch /ws/started; sleep 80")
+        return call("run", cap="sh", command="touch /ws/started; sleep 200")
 
     def revoked_meanwhile() -> dict[str, Any]:
         found = re.search(r"^(g\S+)  \S+  directory\b", person(house, "grants"), re.M)

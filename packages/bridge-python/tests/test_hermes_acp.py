@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from acp_editor import Editor
 from hermes_env import hermes
-from hermes_world import AMBIENT, OURS, VERSION, Home, World, call, configured, person, says
-from house import House
+from hermes_world import AMBIENT, OURS, VERSION, Home, World, call, configured, person, requests, says
+from house import LONG, House
 
 FOLDER: Any = ("directory", {"uses": 100})
 TRIES: dict[str, Any] = {
@@ -47,13 +47,14 @@ def test_an_editors_model_reads_edits_asks_and_loses_what_a_person_takes_and_has
     home = world.home(secret)
     yes: list[threading.Thread] = []
 
-    def a_person_says_yes() -> None:
-        while not (found := re.search(r"^(q\S+)  (\S+)  .*directory", person(house, "requests"), re.M)):
-            pass
+    def a_person_says_yes(before: int) -> None:
+        house.until(lambda lines: requests(lines) > before)
+        found = re.search(r"^(q\S+)  (\S+)  .*directory", person(house, "requests"), re.M)
+        assert found is not None
         person(house, "approve", found[1], found[2])
 
     def asks() -> dict[str, Any]:
-        yes.append(threading.Thread(target=a_person_says_yes))
+        yes.append(threading.Thread(target=a_person_says_yes, args=(requests(house.do("ledger")),)))
         yes[0].start()
         return call("request", cap="directory", why="to look once more", uses=5)
 
@@ -190,8 +191,14 @@ def test_a_host_that_is_away_or_dies_leaves_an_editors_model_with_no_tools(world
         home = world.home()
         home.config = configured(world.model, house.url, secret)
 
+        def kill_it() -> None:
+            house.until(lambda lines: requests(lines) > 0)
+            house.kill()
+
+        killer = threading.Thread(target=kill_it, daemon=True)
+
         def dies() -> dict[str, Any]:
-            threading.Timer(0.5, house.kill).start()
+            killer.start()
             return call("request", cap="directory", why="to be killed while it waits")
 
         world.model.script("killed under an editor", call("read", cap="workspace", path="notes.txt"), dies, TRIES, says("done"))
@@ -203,6 +210,37 @@ def test_a_host_that_is_away_or_dies_leaves_an_editors_model_with_no_tools(world
         assert home.is_untouched()
     finally:
         house.close()
+
+
+def test_a_child_that_an_editors_model_delegates_to_begins_with_nothing(world: World) -> None:
+    _, secret = world.session(workspace=FOLDER)
+    home = world.home(secret)
+    home.config["plugins"]["entries"]["hob"]["allow"] = ["delegate_task"]
+    goal = "look around for an editor"
+    ended = threading.Event()
+
+    def end() -> dict[str, Any]:
+        ended.set()
+        return says("it had nothing")
+
+    world.model.script("an editor hands it on", call("read", cap="workspace", path="notes.txt"), call("delegate_task", goal=goal), says("all done"))
+    world.model.script(
+        goal, call("read", cap="workspace", path="notes.txt"), call("entries", cap="workspace"), call("delegate_task", goal="and you for me"), TRIES, end
+    )
+    editor = Editor(home)
+    assert editor.prompt(editor.session(str(home.work)), "an editor hands it on")["stopReason"] == "end_turn"
+    # It goes on when the turn of its parent is over.
+    assert ended.wait(100), world.model.offered(goal)
+    _, said = editor.end()
+    assert {tuple(offered) for offered in world.model.offered("an editor hands it on")} - {()} == {tuple(sorted([*OURS, "delegate_task"]))}, said
+    assert {tuple(offered) for offered in world.model.offered(goal)} - {()} == {tuple(OURS)}
+    read, entries, *foreign = results(world, goal)
+    assert all("no-such-object" in str(each) and "You hold: nothing" in str(each) for each in (read, entries)), (read, entries)
+    assert len(foreign) == 1 + len(AMBIENT) and all(re.search(r"does not exist|refused \(denied\)", str(each)) for each in foreign), foreign
+    assert editor.asked == [] and home.is_untouched()
+    lines = world.house.do("ledger")
+    child = [line for line in lines if line["k"] == "session" and line["session"].startswith("child-")][-1]
+    assert child["parent"].startswith("hermes-") and not [line for line in lines if line["k"] == "grant" and line["session"] == child["session"]]
 
 
 def test_hermes_acp_itself_has_the_guards_too(world: World) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from hermes_world import OURS, Home, World, call, doctors, says
-from house import ROOT
+from house import LONG, ROOT
 
 EXAMPLE = ROOT / "examples" / "hermes"
 
@@ -86,7 +86,7 @@ def test_the_doctor_says_what_would_be_exposed_and_what_to_write(found: dict[str
 def test_where_hermes_is_not_the_doctor_says_so() -> None:
     import sys
 
-    done = subprocess.run([sys.executable, "-m", "hob.hermes.doctor", "doctor"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "hob.hermes.doctor", "doctor"], capture_output=True, text=True, timeout=LONG)
     assert done.returncode == 2 and "install it where hermes-agent is" in done.stderr
 
 

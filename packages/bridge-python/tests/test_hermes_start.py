@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from hermes_world import World, call, configured, doctors, says
+from hermes_world import World, call, configured, doctors, requests, says
 from house import House
 
 EXPOSED = re.compile(r"exposed beside Hob's: (.*?)\. `hob-hermes")
@@ -91,10 +92,14 @@ def test_a_host_that_is_killed_in_the_middle_of_a_call_leaves_a_model_with_no_to
         home = world.home()
         home.config = configured(world.model, house.url, secret)
 
-        def dies() -> dict[str, Any]:
-            import threading
+        def kill_it() -> None:
+            house.until(lambda lines: requests(lines) > 0)
+            house.kill()
 
-            threading.Timer(0.5, house.kill).start()
+        killer = threading.Thread(target=kill_it, daemon=True)
+
+        def dies() -> dict[str, Any]:
+            killer.start()
             return call("request", cap="directory", why="to be killed while it waits")
 
         world.model.script("then it is killed", call("read", cap="workspace", path="notes.txt"), dies, call("terminal", command="touch made"), says("done"))

@@ -9,6 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
+from house import LONG
 
 HERE = Path(__file__).parent.parent
 
@@ -29,29 +30,29 @@ async def main() -> None:
 @pytest.mark.skipif(importlib.util.find_spec("hatchling") is None, reason="needs hatchling (pip install -e '.[test]')")
 def test_it_installs_from_its_folder_into_an_empty_environment_typed_and_with_one_dependency(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    subprocess.run([*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), str(HERE)], check=True, timeout=60)
+    subprocess.run([*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), str(HERE)], check=True, timeout=LONG)
     (wheel,) = tmp_path.glob("hob_caps-*.whl")
     empty = tmp_path / "venv"
     venv.create(empty, with_pip=False, symlinks=True)
     python = str(empty / "bin" / "python")
-    subprocess.run([*pip, "--python", python, "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True, timeout=60)
+    subprocess.run([*pip, "--python", python, "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True, timeout=LONG)
     (site,) = (empty / "lib").glob("python*/site-packages")
     # Its one dependency, as it is installed here.
     brought = importlib.util.find_spec("websockets")
     assert brought is not None and brought.origin is not None
     (site / "websockets").symlink_to(Path(brought.origin).parent)
     look = "import hob, hob.sync, hob.tools, importlib.metadata as m; hob.connect; print(hob.__file__, [r for r in m.requires('hob-caps') if 'extra' not in r])"
-    done = subprocess.run([python, "-I", "-c", look], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([python, "-I", "-c", look], capture_output=True, text=True, timeout=LONG)
     assert done.returncode == 0, done.stderr
     assert str(site) in done.stdout and done.stdout.strip().endswith("['websockets>=13']")
     # Whoever uses it has its types.
     user = tmp_path / "user.py"
     user.write_text(USERS)
     mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "--cache-dir", str(tmp_path / "mypy"), str(user)]
-    checked = subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=100)
+    checked = subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=LONG)
     assert checked.returncode == 0, checked.stdout
     user.write_text(USERS.replace("list[str]", "list[int]"))
-    assert subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=100).returncode == 1
+    assert subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=LONG).returncode == 1
 
 
 def test_it_is_there_without_a_socket_or_a_thread() -> None:

@@ -17,7 +17,7 @@ ONCE: Any = ("directory", {"scope": "once"})
 
 async def asked(granter: hob.Granter, session: str) -> dict[str, Any]:
     """What this session asks, as soon as it is there."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(100):
         while True:
             for request in await granter.inbox():
                 if request["session"] == session:

@@ -214,6 +214,16 @@ async def test_a_lost_connection_says_that_nobody_knows(house: House) -> None:
         assert result.code == "disconnected" and "look before you repeat" in result.text
 
 
+def test_the_verb_that_lists_cannot_be_called_list() -> None:
+    like: Any = lambda typo, name: difflib.SequenceMatcher(None, name, typo).ratio()  # noqa: E731
+    # As Hermes measures it: one letter of "edit" mistyped, and it is as near to "list".
+    assert like("elit", "list") == like("elit", "edit") == 0.75 > tools.CUTOFF
+    # With a word of ours before both they are so near that nothing need be mistyped.
+    assert like("hob_edit", "hob_list") == 0.75
+    assert tools.too_close(["list", "edit"]) and tools.too_close(["hob_list", "hob_edit"])
+    assert tools.too_close(["entries", "edit"]) is None
+
+
 def test_verbs_that_could_be_mistaken_are_refused() -> None:
     session: Any = None
     for kinds in (

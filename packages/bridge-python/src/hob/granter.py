@@ -125,5 +125,5 @@ class Granter(Entered):
         return await E(E(self.root).ledger()).verify()
 
 
-async def connect_granter(url: str, secret: str, *, limits: Limits | None = None, timeout: float = 10.0) -> Granter:
+async def connect_granter(url: str, secret: str, *, limits: Limits | None = None, timeout: float = 30.0) -> Granter:
     return Granter(url, secret, await open_websocket(url, secret, limits=limits, timeout=timeout), limits)

@@ -142,7 +142,7 @@ def _listed(caps: Iterable[object]) -> Iterable[object]:
     return caps
 
 
-async def connect(url: str, secret: str, *, limits: Limits | None = None, timeout: float = 10.0) -> Session:
+async def connect(url: str, secret: str, *, limits: Limits | None = None, timeout: float = 30.0) -> Session:
     """Enters the session of this secret. Raises `Refused`, `Unavailable`, `Disconnected`."""
     return Session(url, secret, await open_websocket(url, secret, limits=limits, timeout=timeout), limits)
 

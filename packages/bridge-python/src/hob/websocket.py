@@ -208,7 +208,7 @@ async def open_websocket(
     *,
     bootstrap: object = None,
     limits: Limits | None = None,
-    timeout: float = 10.0,
+    timeout: float = 30.0,
 ) -> Connection:
     """Enters. Raises `Refused`, `Unavailable`, `Disconnected`."""
     limits = limits or Limits()

@@ -1,6 +1,6 @@
 """Hermes for an editor (ACP) that starts only with Hob in it: `hob-hermes acp`, where an editor would start `hermes acp`.
 
-Promise: an editor's session has the tools of Hob's plugin or none. Hermes takes those tools from no configuration: its own are written into the
+Promise: an editor's session has the tools of Hob's plugin, with what its operator allows (`names.HARMLESS`), or none. Hermes takes those tools from no configuration: its own are written into the
 toolset `hermes-acp`, and a plugin that cannot be loaded takes nothing away. So they are taken out here, before Hermes begins, and it does
 not begin where the plugin is not there with all its guards.
 """
@@ -26,6 +26,7 @@ def main(argv: Sequence[str]) -> int:
         _without_its_own()
         plugins.discover_plugins()
         missing = _missing(plugins.get_plugin_manager())
+        _fill(names.NAMES | plugin.allowed_besides())
     except Exception as error:
         missing = f"Hob could not tell what an editor would be offered ({type(error).__name__}: {error})"
     if missing is not None:
@@ -40,6 +41,13 @@ def _without_its_own() -> None:
     import toolsets
 
     toolsets.TOOLSETS[names.ACP_TOOLSET] = {"description": "what Hob's caps allow", "tools": [], "includes": []}
+
+
+def _fill(tools: frozenset[str]) -> None:
+    """With ours by name too: a child of Hermes gets no toolset in which there is nothing that a child may have."""
+    import toolsets
+
+    toolsets.TOOLSETS[names.ACP_TOOLSET]["tools"] = sorted(tools)
 
 
 def _missing(manager: Any) -> str | None:

@@ -21,7 +21,7 @@ from . import world as worlds
 from .ops import APART, END, OPS, WORLD, Fields, Op, Refusal, hermes, whole
 from .world import World
 
-SECONDS = 30.0
+SECONDS = 100.0
 SETTABLE = ("HERMES_", "TERMINAL_")
 
 
