@@ -39,7 +39,7 @@ test('a sample of every family: no effect of the cap world is outside, no differ
   expect({ faults, effectsOutside }).toEqual({ faults: [], effectsOutside: 0 });
   expect(withoutShell).toBe(judged.length);
   expect(destructive.letThrough).toBeGreaterThan(0);
-}, 300_000);
+}, 400_000);
 
 test("the seed's probes: r''m is caught by now, the word that only looks like rm runs nothing, xargs goes through", async () => {
   const all = await worlds();
@@ -56,10 +56,10 @@ test("the seed's probes: r''m is caught by now, the word that only looks like rm
     class: 'hermes-escape',
     cap: { effects: [] },
   });
-}, 120_000);
+}, 400_000);
 
 test('every agreed difference is there', async () => {
   const all = await worlds();
   for (const { name, example } of AGREED)
     expect({ name, ...(await play(all, example)) }).toMatchObject({ name, class: 'agreed' });
-}, 120_000);
+}, 400_000);

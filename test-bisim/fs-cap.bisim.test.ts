@@ -62,7 +62,7 @@ test("the seed's vectors: what must be refused is, and Hermes reads it; a subdir
         .read(path)
         .then(() => 'read', codeOf),
     ).toBe('PATH_ESCAPES');
-}, 120_000);
+}, 400_000);
 
 test('writing and editing: outside Hermes writes what its list does not name; inside both do the same', async () => {
   const all = await worlds();
@@ -90,7 +90,7 @@ test('writing and editing: outside Hermes writes what its list does not name; in
   ];
   expect(await play(all, ...day)).toMatchObject({ class: 'equal' });
   expect(await play(all, write('new.txt'), read('new.txt'))).toMatchObject({ class: 'agreed', note: NEW_FILE });
-}, 120_000);
+}, 400_000);
 
 test('every agreed difference is there, and no other is needed', async () => {
   const all = await worlds();
@@ -108,7 +108,7 @@ test('every agreed difference is there, and no other is needed', async () => {
       code === 'RESOLVED_OUTSIDE' ? await playFiles(all.fileWorlds, ops, linkBack) : await play(all, ...ops);
     expect({ code, ...played }).toMatchObject({ class: 'agreed', cap: [{ why: code }] });
   }
-}, 120_000);
+}, 400_000);
 
 /** A link out of the work directory that comes back to it. */
 const linkBack = (root: string): void => symlinkSync('../work', join(root, WORK, 'back'));
@@ -126,7 +126,7 @@ test('generated sequences of file operations: none escapes the cap, none is unex
   );
   // Otherwise they would show nothing.
   expect(seen.get('hermes-escape') ?? 0).toBeGreaterThan(0);
-}, 300_000);
+}, 400_000);
 
 test('generated sequences of commands: none escapes the cap, none is unexplained', async () => {
   const all = await worlds();
@@ -137,4 +137,4 @@ test('generated sequences of commands: none escapes the cap, none is unexplained
     }),
     runs(25),
   );
-}, 300_000);
+}, 400_000);

@@ -47,7 +47,7 @@ test('a step of the sandbox that is left out turns up as a cap-escape, and with 
   const { python = '' } = hermesPython(VERSION);
   for (const step of HERE)
     expect(await playStep(all, python, folder, step)).toMatchObject({ step, without: 'cap-escape', noticed: true });
-}, 180_000);
+}, 400_000);
 
 // Nothing but the revoker takes back what was granted for the session.
 test('a grant whose revoker is left out turns up as a cap-escape in a sequence of approvals', async () => {
@@ -56,7 +56,7 @@ test('a grant whose revoker is left out turns up as a cap-escape in a sequence o
   const classOf = async (mutant: string): Promise<string> => await child(mutant, 'approvals', JSON.stringify(steps));
   expect(await classOf('')).toBe('equal hermes-escape');
   expect(await classOf('revoker')).toBe('equal cap-escape');
-}, 120_000);
+}, 400_000);
 
 test('a shell of more than the work directory, and one that was granted to everybody, turn up as a cap-escape', async () => {
   const all = await worlds();
@@ -80,12 +80,12 @@ test('a shell of more than the work directory, and one that was granted to every
   onTestFinished(() => cap.close());
   const row = { id: 'mutant/1', family: 'mutants', kind: 'generated' as const, steps: ['true'], needs: [] };
   expect(await all.play(row, cap)).toMatchObject({ class: 'cap-escape', note: 'without a shell: ran' });
-}, 120_000);
+}, 400_000);
 
 // One of several: a path that goes upwards is stopped by more than its grammar (`fs-dotdot`), and nothing then comes of leaving that out.
 test('a directory cap that follows links out turns up as a cap-escape', async () => {
   expect(await child('symlink', 'file', 'shared/team.txt')).toBe('cap-escape');
-}, 120_000);
+}, 400_000);
 
 /** A process in which that is left out; what it says. */
 async function child(mutant: string, ...args: string[]): Promise<string> {

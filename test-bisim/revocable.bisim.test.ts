@@ -33,13 +33,13 @@ describe.each(HERMES_VERSIONS)('beside Hermes %s', (version) => {
     folder = mkdtempSync(join(tmpdir(), 'hob-approvals-'));
     shim = openShim(version, join(folder, 'hermes'));
     worlds = await openApprovals(shim, join(folder, 'host'));
-  }, 60_000);
+  }, 400_000);
   afterAll(async () => {
     if (!needs('hermes')) return;
     await worlds.close();
     await shim.close();
     rmSync(folder, { recursive: true });
-  }, 60_000);
+  }, 400_000);
 
   const classes = async (...steps: Step[]): Promise<readonly string[]> =>
     (await worlds.play(steps)).map((each) => each.class);
@@ -117,5 +117,5 @@ describe.each(HERMES_VERSIONS)('beside Hermes %s', (version) => {
       { numRuns: 12, seed: 13, endOnFailure: false },
     );
     expect([...seen].sort()).toEqual(['agreed', 'equal', 'hermes-escape']);
-  }, 120_000);
+  }, 400_000);
 });

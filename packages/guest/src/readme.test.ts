@@ -25,4 +25,4 @@ for (const program of programs)
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', resolve, file]);
     const said = [...program.matchAll(/console\.log\(.*\/\/ (.*)$/gm)].map(([, text]) => text).join(' ');
     expect([stdout.trim().replace(/\s+/g, ' '), stderr]).toEqual([said, '']);
-  }, 60_000);
+  }, 400_000);
