@@ -56,10 +56,10 @@ export const NOT_SHOWN: Readonly<Record<string, string>> = {
   ...each(NAME, 'cgroupns', 'hostname', 'procmask'),
   ...each(
     BEHIND,
-    ...['unroot', 'procro', 'caps', 'nnp', 'groups', 'rootro', 'nosuid', 'nodev', 'nouserns', 'namespaces', 'mounts'],
+    ...['unroot', 'caps', 'nnp', 'groups', 'rootro', 'nosuid', 'nodev', 'nouserns', 'namespaces', 'mounts'],
     ...['handles', 'peek', 'terminal', 'families', 'compat', 'clone3', 'openat2', 'io_uring', 'seccomp'],
   ),
-  ...each(KERNEL, 'kernel', 'clock'),
+  ...each(KERNEL, 'kernel', 'clock', 'procro'),
   ...each(KEYS, 'keyring', 'keys'),
   ...each(
     LIMIT,
