@@ -482,6 +482,11 @@ export const MUTANTS: readonly Mutant[] = [
   },
   { name: 'narrow', breaks: 'to narrow can widen', tests: ['packages/revocable/src/change.test.ts'] },
   {
+    name: 'backup-once',
+    breaks: 'a backup gives up where a write is under way as it begins',
+    tests: ['packages/vat/src/drivers/sqlite.test.ts'],
+  },
+  {
     name: 'durable-batch',
     breaks: 'turns run on while the disk is behind, and commits grow with what waits',
     tests: ['packages/vat/src/durable/batch.test.ts'],

@@ -239,7 +239,7 @@ def test_a_child_that_an_editors_model_delegates_to_begins_with_nothing(world: W
     assert len(foreign) == 1 + len(AMBIENT) and all(re.search(r"does not exist|refused \(denied\)", str(each)) for each in foreign), foreign
     assert editor.asked == [] and home.is_untouched()
     lines = world.house.do("ledger")
-    child = [line for line in lines if line["k"] == "session" and line["session"].startswith("child-")][-1]
+    child = [line for line in lines if line["k"] == "session" and line["what"] == "open" and line["session"].startswith("child-")][-1]
     assert child["parent"].startswith("hermes-") and not [line for line in lines if line["k"] == "grant" and line["session"] == child["session"]]
 
 

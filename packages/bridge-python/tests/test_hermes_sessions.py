@@ -88,6 +88,6 @@ def test_a_delegated_child_begins_with_nothing(world: World) -> None:
     assert all("no-such-object" in str(each) and "You hold: nothing" in str(each) for each in (read, entries, ran))
     assert all("does not exist" in str(each) for each in foreign) and home.is_untouched()
     lines = world.house.do("ledger")
-    (child,) = [line for line in lines if line["k"] == "session" and line["session"].startswith("child-")]
+    (child,) = [line for line in lines if line["k"] == "session" and line["what"] == "open" and line["session"].startswith("child-")]
     assert child["parent"].startswith("hermes-") and child["chain"].count(">") == 2
     assert not [line for line in lines if line["k"] == "grant" and line["session"] == child["session"]]

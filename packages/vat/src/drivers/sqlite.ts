@@ -45,6 +45,10 @@ export interface SqliteOptions {
   readonly maxPages?: number;
 }
 
+/** A copy that is refused again and again: something else is wrong. */
+const mostCopies = 1_000;
+const onlyOnce = mutant('backup-once');
+
 const BUSY = 5;
 const CORRUPT = 11;
 const FULL = 13;
@@ -163,7 +167,16 @@ function wrap(database: DatabaseSync): Sqlite {
       }
     },
     async copyTo(file) {
-      await backup(database, file, { rate: 256 });
+      // A copy that begins in the middle of a write of ours is refused, with no error of SQLite's ("0, not an error"), before anything
+      // is copied: then again. The thread goes round in between, so the write is over.
+      for (let tries = 1; ; tries += 1) {
+        try {
+          await backup(database, file, { rate: 256 });
+          return;
+        } catch (error) {
+          if ((error as { errcode?: number }).errcode !== 0 || tries === mostCopies || onlyOnce) throw error;
+        }
+      }
     },
     emptyLog() {
       const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()[0];
