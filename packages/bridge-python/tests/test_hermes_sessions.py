@@ -67,7 +67,7 @@ def test_what_one_session_is_granted_no_other_has(world: World) -> None:
 
 
 def test_a_delegated_child_begins_with_nothing(world: World) -> None:
-    _, secret = world.session(workspace=FOLDER)
+    id_, secret = world.session(workspace=FOLDER)
     home = world.home(secret, platform_toolsets={"cli": ["hob", "delegation", "no_mcp"]})
     home.config["plugins"]["entries"]["hob"]["allow"] = ["delegate_task"]
     world.model.script("hand it on", call("read", cap="workspace", path="notes.txt"), call("delegate_task", goal="look around for me"), says("all done"))
@@ -88,6 +88,6 @@ def test_a_delegated_child_begins_with_nothing(world: World) -> None:
     assert all("no-such-object" in str(each) and "You hold: nothing" in str(each) for each in (read, entries, ran))
     assert all("does not exist" in str(each) for each in foreign) and home.is_untouched()
     lines = world.house.do("ledger")
-    (child,) = [line for line in lines if line["k"] == "session" and line["what"] == "open" and line["session"].startswith("child-")]
+    (child,) = [line for line in lines if line["k"] == "session" and line["what"] == "open" and line["session"].startswith("child-") and id_ in line["chain"]]
     assert child["parent"].startswith("hermes-") and child["chain"].count(">") == 2
     assert not [line for line in lines if line["k"] == "grant" and line["session"] == child["session"]]
