@@ -46,7 +46,7 @@ export default async function agent({
     socket.once('open', resolve);
     socket.once('error', reject);
   });
-  socket.once('close', () => abort('the host is gone'));
+  socket.once('close', () => abort(new Error('the host is gone')));
   const session = getBootstrap() as Promise<SessionFace>;
 
   const step = async (name: string, work: () => Promise<unknown>): Promise<void> => {
