@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+struct shared *shared;
 static int news_fd;
 
 static void tell(struct news n) {

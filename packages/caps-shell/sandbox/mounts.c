@@ -16,6 +16,8 @@
 /* openat2: beneath, no links of any kind. */
 #define RESOLVE_STRICT (WITHOUT("strict") ? 0u : 0x08u | 0x04u | 0x02u)
 
+bool as_root;
+
 static const char *const DEVICES[] = {"null", "zero", "full", "random", "urandom", "tty"};
 enum { DEVICE_COUNT = sizeof DEVICES / sizeof *DEVICES };
 static int device_trees[DEVICE_COUNT];

@@ -2,8 +2,8 @@
  * The sandbox program of Hob: what its files share.
  *
  * Three processes. `main.c` is the outer one: it reads the spec, clones, writes the id maps, carries stdin, stdout and
- * stderr, and is the only one that ever holds the status descriptor. `world.c` and `init.c` are pid 1 of the new world:
- * they build it, start the payload, watch it, reap. The payload is what was asked for. PROTOCOL.md says how to talk to it.
+ * stderr, and is the only one that ever holds the status descriptor. `init.c` is pid 1 of the new world:
+ * it builds it (`mounts.c`, `filter.c`), starts the payload, watches it, reaps. The payload is what was asked for. PROTOCOL.md says how to talk to it.
  *
  * Promise: either everything asked for holds when the payload's first instruction runs, or the payload never runs.
  * Every step that can fail ends in `fail(stage)`; no step has a fallback that holds less.
@@ -25,7 +25,9 @@
  * that a probe notices. In any other build this is the constant false, and the compiler removes it.
  */
 #ifdef HOB_WITHOUT
+void read_left_out(void);
 bool without(const char *step);
+void print_filter(bool x86); /* filter.c */
 #define WITHOUT(step) without(step)
 #else
 #define WITHOUT(step) false
@@ -89,17 +91,29 @@ struct news {
   char stage[24];
 };
 
-extern struct spec spec;
-extern struct shared *shared;
-extern bool as_root;
+extern struct spec spec;      /* spec.c */
+extern struct shared *shared; /* init.c */
+extern bool as_root;          /* mounts.c: the caller is root */
 
-/* main.c: the outer process sets it for itself, pid 1 for itself. */
+/* fail.c: the outer process sets it for itself, pid 1 for itself. */
 extern void (*on_failure)(const char *stage, int error, int mount);
 __attribute__((noreturn)) void fail_at(const char *stage, int error, int mount);
 __attribute__((noreturn)) void fail(const char *stage); /* with errno */
 
 /* spec.c */
 void read_spec(int fd);
+
+/* clone.c */
+pid_t clone_with(unsigned long flags, int *pidfd);
+unsigned long namespaces(void);
+void write_maps(pid_t pid, const char *uids, const char *gids);
+int make_idmap(void);
+
+/* relay.c */
+struct relay { int from, to; bool wait_to; };
+void carry(struct relay *r);
+void end_relay(struct relay *r);
+void non_blocking(int fd);
 
 /* mounts.c: trees are made where the right to make them is: by the outer process for root, else by pid 1. */
 void make_trees(bool from_descriptors, int idmap);
