@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 import threading
@@ -27,6 +28,14 @@ AMBIENT: Final = [
     "clarify", "delegate_task", "execute_code", "memory", "patch", "process", "read_file", "search_files", "session_search", "skill_manage", "skill_view",
     "skills_list", "terminal", "text_to_speech", "todo", "vision_analyze", "write_file",
 ]  # fmt: skip
+
+TRIES: Final[dict[str, Any]] = {
+    "calls": [(name, {"command": "touch made", "path": "made", "content": "x", "code": "open('made','w')", "goal": "x"}) for name in AMBIENT]
+}
+"""One turn that calls every tool that Hermes has by itself."""
+
+FINDER: Final = "import sys\nclass Broken:\n def find_spec(self, name, *_):\n  if name == {module!r}: raise RuntimeError('broken')\nsys.meta_path.insert(0, Broken())\n"
+"""A `Home.patch` with which a module cannot be imported."""
 
 Turn = dict[str, Any] | Callable[[], dict[str, Any]]
 
@@ -231,6 +240,66 @@ def person(house: House, *args: str) -> str:
 def requests(lines: list[dict[str, Any]]) -> int:
     """How many were asked, as the ledger tells it."""
     return sum(line["k"] == "request" for line in lines)
+
+
+class Meanwhile:
+    """What a person does while a model is at work, each in a thread of its own."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._threads: list[threading.Thread] = []
+
+    def does(self, what: Callable[[], None]) -> None:
+        self._threads.append(threading.Thread(target=what))
+        self._threads[-1].start()
+
+    def says_yes(self, asked: dict[str, Any]) -> Turn:
+        """A turn in which a model asks for a directory; a person sees that, and says yes."""
+
+        def approve(before: int) -> None:
+            self._house.until(lambda lines: requests(lines) > before)
+            found = re.search(r"^(q\S+)  (\S+)  .*directory", person(self._house, "requests"), re.M)
+            assert found is not None
+            person(self._house, "approve", found[1], found[2])
+
+        def turn() -> dict[str, Any]:
+            before = requests(self._house.do("ledger"))
+            self.does(lambda: approve(before))
+            return asked
+
+        return turn
+
+    def revokes(self, grant: Callable[[], str], then: dict[str, Any]) -> Turn:
+        """A turn before which a grant is taken back."""
+
+        def turn() -> dict[str, Any]:
+            person(self._house, "revoke", grant())
+            return then
+
+        return turn
+
+    def kills_the_host(self, asked: dict[str, Any]) -> Turn:
+        """A turn in which a model asks for something; the host dies while it waits."""
+
+        def kill() -> None:
+            self._house.until(lambda lines: requests(lines) > 0)
+            self._house.kill()
+
+        def turn() -> dict[str, Any]:
+            self.does(kill)
+            return asked
+
+        return turn
+
+    def is_over(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+
+def grant_of(house: House, pattern: str) -> str:
+    """The id of the newest grant whose line, as a person sees it, goes on like that."""
+    *_, newest = re.findall(rf"^(g\S+)  {pattern}\b", person(house, "grants"), re.M)
+    return str(newest)
 
 
 def installed(into: Path) -> Path:

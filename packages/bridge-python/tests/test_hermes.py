@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 from itertools import groupby
 from typing import Any
 
-from hermes_world import AMBIENT, OURS, World, call, person, requests, says
+from hermes_world import AMBIENT, OURS, TRIES, Meanwhile, World, call, grant_of, person, says
 from house import LONG
 
 FOLDER: Any = ("directory", {"uses": 100})
@@ -20,18 +19,7 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
     house.do("shell")
     id_, secret = world.session(workspace=FOLDER, sh=("shell", {"uses": 5}))
     home = world.home(secret)
-    yes: list[threading.Thread] = []
-
-    def a_person_says_yes(before: int) -> None:
-        house.until(lambda lines: requests(lines) > before)
-        found = re.search(r"^(q\S+)  (\S+)  .*directory", person(house, "requests"), re.M)
-        assert found is not None
-        person(house, "approve", found[1], found[2])
-
-    def asks() -> dict[str, Any]:
-        yes.append(threading.Thread(target=a_person_says_yes, args=(requests(house.do("ledger")),)))
-        yes[0].start()
-        return call("request", cap="directory", why="to look once more", uses=5)
+    meanwhile = Meanwhile(house)
 
     def a_person_stops_it() -> None:
         end = time.monotonic() + LONG
@@ -39,20 +27,11 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
             assert time.monotonic() < end, "it was not started"
             time.sleep(0.05)
         # The grant of the session of Hermes, not the one above it.
-        found = re.search(r"^(g\S+)  hermes-\S+  sh\b", person(house, "grants"), re.M)
-        assert found is not None
-        person(house, "revoke", found[1])
+        person(house, "revoke", grant_of(house, r"hermes-\S+  sh"))
 
     def runs_on() -> dict[str, Any]:
-        yes.append(threading.Thread(target=a_person_stops_it))
-        yes[-1].start()
+        meanwhile.does(a_person_stops_it)
         return call("run", cap="sh", command="touch /ws/started; sleep 200")
-
-    def revoked_meanwhile() -> dict[str, Any]:
-        found = re.search(r"^(g\S+)  \S+  directory\b", person(house, "grants"), re.M)
-        assert found is not None
-        person(house, "revoke", found[1])
-        return call("read", cap="directory", path="notes.txt")
 
     world.model.script(
         "do the work",
@@ -65,16 +44,15 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
         call("read", cap="workspace", path="../state/host.json"),
         call("read", cap="workspace", path="/etc/passwd"),
         call("read", cap="deploy-key", path="a"),
-        asks,
+        meanwhile.says_yes(call("request", cap="directory", why="to look once more", uses=5)),
         call("read", cap="directory", path="notes.txt"),
-        revoked_meanwhile,
+        meanwhile.revokes(lambda: grant_of(house, r"\S+  directory"), call("read", cap="directory", path="notes.txt")),
         runs_on,
-        {"calls": [(name, {"command": "touch made", "path": "made", "content": "x", "code": "open('made','w')", "goal": "x"}) for name in AMBIENT]},
+        TRIES,
         says("all done"),
     )
     done = home.chat("do the work")
-    for thread in yes:
-        thread.join()
+    meanwhile.is_over()
     assert done.returncode == 0 and "all done" in done.stdout, done.stderr
     assert {tuple(names) for names in world.model.offered("do the work")} == {tuple(OURS)}
     results = world.model.results("do the work")

@@ -10,13 +10,10 @@ from typing import Any
 import pytest
 from acp_editor import Editor
 from hermes_env import hermes
-from hermes_world import AMBIENT, OURS, VERSION, Home, World, call, configured, person, requests, says
+from hermes_world import AMBIENT, FINDER, OURS, TRIES, VERSION, Home, Meanwhile, World, call, configured, grant_of, says
 from house import LONG, House
 
 FOLDER: Any = ("directory", {"uses": 100})
-TRIES: dict[str, Any] = {
-    "calls": [(name, {"command": "touch made", "path": "made", "content": "x", "code": "open('made','w')", "goal": "x"}) for name in AMBIENT]
-}
 SERVER = """
 from mcp.server.fastmcp import FastMCP
 server = FastMCP("extra")
@@ -45,23 +42,7 @@ def test_an_editors_model_reads_edits_asks_and_loses_what_a_person_takes_and_has
     house = world.house
     id_, secret = world.session(workspace=FOLDER)
     home = world.home(secret)
-    yes: list[threading.Thread] = []
-
-    def a_person_says_yes(before: int) -> None:
-        house.until(lambda lines: requests(lines) > before)
-        found = re.search(r"^(q\S+)  (\S+)  .*directory", person(house, "requests"), re.M)
-        assert found is not None
-        person(house, "approve", found[1], found[2])
-
-    def asks() -> dict[str, Any]:
-        yes.append(threading.Thread(target=a_person_says_yes, args=(requests(house.do("ledger")),)))
-        yes[0].start()
-        return call("request", cap="directory", why="to look once more", uses=5)
-
-    def revoked_meanwhile() -> dict[str, Any]:
-        *_, granted = (line["grant"] for line in house.do("ledger") if line["k"] == "grant" and line["petname"] == "directory")
-        person(house, "revoke", granted)
-        return call("read", cap="directory", path="notes.txt")
+    meanwhile = Meanwhile(house)
 
     world.model.script(
         "in the editor",
@@ -71,17 +52,16 @@ def test_an_editors_model_reads_edits_asks_and_loses_what_a_person_takes_and_has
         call("edit", cap="workspace", path="acp.txt", old="two", new="three"),
         call("read", cap="workspace", path="../state/host.json"),
         call("read", cap="workspace", path="/etc/passwd"),
-        asks,
+        meanwhile.says_yes(call("request", cap="directory", why="to look once more", uses=5)),
         call("read", cap="directory", path="notes.txt"),
-        revoked_meanwhile,
+        meanwhile.revokes(lambda: grant_of(house, r"\S+  directory"), call("read", cap="directory", path="notes.txt")),
         TRIES,
         says("all done"),
     )
     editor = Editor(home)
     session = editor.session(str(home.work))
     assert editor.prompt(session, "in the editor")["stopReason"] == "end_turn"
-    for thread in yes:
-        thread.join()
+    meanwhile.is_over()
     # A second session brings a server of tools with it, and has caps of its own.
     world.model.script("with a server", call("mcp__extra__touch", path=str(home.work / "made")), call("read", cap="workspace", path="acp.txt"), TRIES, says("done"))
     script = home.folder / "server.py"
@@ -143,9 +123,6 @@ def tried(world: World, home: Home, prompt: str, command: tuple[str, ...] = ("-m
     return ended
 
 
-FINDER = "import sys\nclass Broken:\n def find_spec(self, name, *_):\n  if name == {module!r}: raise RuntimeError('broken')\nsys.meta_path.insert(0, Broken())\n"
-
-
 @pytest.mark.parametrize(
     ("module", "code"),
     [("hob.hermes", 1), ("hob.hermes.block", 1), ("hob.hermes.sessions", 1), ("hermes_cli.plugins", 2)],
@@ -191,17 +168,13 @@ def test_a_host_that_is_away_or_dies_leaves_an_editors_model_with_no_tools(world
         home = world.home()
         home.config = configured(world.model, house.url, secret)
 
-        def kill_it() -> None:
-            house.until(lambda lines: requests(lines) > 0)
-            house.kill()
-
-        killer = threading.Thread(target=kill_it, daemon=True)
-
-        def dies() -> dict[str, Any]:
-            killer.start()
-            return call("request", cap="directory", why="to be killed while it waits")
-
-        world.model.script("killed under an editor", call("read", cap="workspace", path="notes.txt"), dies, TRIES, says("done"))
+        world.model.script(
+            "killed under an editor",
+            call("read", cap="workspace", path="notes.txt"),
+            Meanwhile(house).kills_the_host(call("request", cap="directory", why="to be killed while it waits")),
+            TRIES,
+            says("done"),
+        )
         editor = Editor(home)
         assert editor.prompt(editor.session(str(home.work)), "killed under an editor")["stopReason"] == "end_turn"
         _, said = editor.end()

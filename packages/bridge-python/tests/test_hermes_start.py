@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from hermes_world import World, call, configured, doctors, requests, says
+from hermes_world import FINDER, Meanwhile, World, call, configured, doctors, says
 from house import House
 
 EXPOSED = re.compile(r"exposed beside Hob's: (.*?)\. `hob-hermes")
@@ -48,9 +47,8 @@ def test_the_doctor_says_what_hermes_then_exposes_and_hermes_ends(world: World) 
 
 def test_a_plugin_that_breaks_leaves_a_model_with_no_tools(world: World) -> None:
     _, secret = world.session(workspace=("directory", {"uses": 100}))
-    finder = "import sys\nclass Broken:\n def find_spec(self, name, *_):\n  if name == {module!r}: raise RuntimeError('broken')\nsys.meta_path.insert(0, Broken())\n"
     # The one throws when it is imported, the other in `register`, after the guards.
-    breaks = {module: finder.format(module=module) for module in ("hob.hermes", "hob.hermes.plugin")}
+    breaks = {module: FINDER.format(module=module) for module in ("hob.hermes", "hob.hermes.plugin")}
 
     def run(module: str) -> subprocess.CompletedProcess[str]:
         home = world.home(secret)
@@ -92,17 +90,13 @@ def test_a_host_that_is_killed_in_the_middle_of_a_call_leaves_a_model_with_no_to
         home = world.home()
         home.config = configured(world.model, house.url, secret)
 
-        def kill_it() -> None:
-            house.until(lambda lines: requests(lines) > 0)
-            house.kill()
-
-        killer = threading.Thread(target=kill_it, daemon=True)
-
-        def dies() -> dict[str, Any]:
-            killer.start()
-            return call("request", cap="directory", why="to be killed while it waits")
-
-        world.model.script("then it is killed", call("read", cap="workspace", path="notes.txt"), dies, call("terminal", command="touch made"), says("done"))
+        world.model.script(
+            "then it is killed",
+            call("read", cap="workspace", path="notes.txt"),
+            Meanwhile(house).kills_the_host(call("request", cap="directory", why="to be killed while it waits")),
+            call("terminal", command="touch made"),
+            says("done"),
+        )
         done = home.chat("then it is killed")
         assert done.returncode == 0, done.stderr
         before, at, *after = world.model.offered("then it is killed")

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from . import reference
 from .errors import Invalid
 from .far import Far
-from .reference import Promise, Ref
+from .reference import Named, Promise, Ref
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ def submit(coroutine: Coroutine[Any, Any, T]) -> Future[T]:
     return _loop.submit(coroutine)
 
 
-class Cap:
+class Cap(Named[Any]):
     """A cap whose methods wait. Its attributes are methods to send, whatever they are called."""
 
     __slots__ = ("__weakref__", "_of")
@@ -78,19 +78,11 @@ class Cap:
     def __init__(self, of: Ref | Promise) -> None:
         self._of = of
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self[name]
-
     def __getitem__(self, name: str) -> Callable[..., Any]:
         def call(*args: Any, deadline: float | None = None) -> Any:
             return _call(self._of, name, args, deadline)
 
         return call
-
-    def __call__(self, *args: Any) -> Any:
-        return self[""](*args)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cap) and self._of == other._of
@@ -102,7 +94,7 @@ class Cap:
         return "<hob.sync.Cap>"
 
 
-class Later:
+class Later(Named["Later"]):
     """What a call answers that was sent and not waited for. Calls on it go after it at once, and it can be an argument of others."""
 
     __slots__ = ("__weakref__", "_of")
@@ -111,16 +103,8 @@ class Later:
         # Set in the thread of the connections, before anything that is asked for after it.
         self._of: Promise | None = None
 
-    def __getattr__(self, name: str) -> Callable[..., Later]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self[name]
-
     def __getitem__(self, name: str) -> Callable[..., Later]:
         return Sender(self, None, False)[name]
-
-    def __call__(self, *args: Any) -> Later:
-        return self[""](*args)
 
     def __bool__(self) -> bool:
         raise TypeError("this is not there yet: hob.sync.wait(…) says what it is")
@@ -129,7 +113,7 @@ class Later:
         return "<hob.sync.Later>"
 
 
-class Sender:
+class Sender(Named[Any]):
     """What `E(x)` answers: its attributes are methods to send."""
 
     __slots__ = ("_deadline", "_only", "_to")
@@ -138,11 +122,6 @@ class Sender:
         self._to = to
         self._deadline = deadline
         self._only = only
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self[name]
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         def send(*args: Any) -> Any:
@@ -164,9 +143,6 @@ class Sender:
             return later
 
         return send
-
-    def __call__(self, *args: Any) -> Any:
-        return self[""](*args)
 
 
 class Eventually:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from . import vow as vows
@@ -105,8 +105,28 @@ class Send:
         return send(self._target, self._method, list(args), self._deadline)
 
 
-class Proxy:
-    """What `E(x)` answers: its attributes are methods to send, whatever they are called."""
+Sent = TypeVar("Sent")
+
+
+class Named(Generic[Sent]):
+    """Whatever attribute is asked of it is a method to send: `x.name(…)`, `x["odd-name"](…)`, and `x(…)` where it is a function."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Callable[..., Sent]:
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Callable[..., Sent]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __call__(self, *args: Any) -> Sent:
+        return self[""](*args)
+
+
+class Proxy(Named[Any]):
+    """What `E(x)` answers."""
 
     __slots__ = ("_deadline", "_only", "_target")
 
@@ -115,18 +135,10 @@ class Proxy:
         self._deadline = deadline
         self._only = only
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self[name]
-
     def __getitem__(self, name: str) -> Callable[..., Any]:
         if self._only:
             return lambda *args: send_only(self._target, name, list(args))
         return Send(self._target, name, self._deadline)
-
-    def __call__(self, *args: Any) -> Any:
-        return self[""](*args)
 
 
 class Eventually:
