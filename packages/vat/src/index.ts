@@ -6,7 +6,7 @@ export {
   type Connected,
   type Connection,
   captp,
-  type DialectName as Dialect,
+  type DialectOrOcapn as Dialect,
   dialects,
   release,
   type WireFault,

@@ -3,7 +3,18 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { StepWire } from '../../test/step-wire.ts';
 import { type Faults, memoryPair } from '../drivers/memory-pair.ts';
-import { CapError, type Definition, define, driver, E, type Far, openVats, promise, type Vats } from '../index.ts';
+import {
+  CapError,
+  connect,
+  type Definition,
+  define,
+  driver,
+  E,
+  type Far,
+  openVats,
+  promise,
+  type Vats,
+} from '../index.ts';
 import { type CapTPOptions, type Connection, captp, type DialectName, release } from './captp.ts';
 
 interface Room {
@@ -355,4 +366,19 @@ test('what a turn sends leaves when it commits, and never if it fails', async ()
   ).rejects.toThrow();
   await vat.turn(() => void E.sendOnly(bootstrap).add('once'));
   expect(await E(bootstrap).lines()).toEqual(['once']);
+});
+
+test('a dialect that is not spoken is refused before anything is sent or dialled, and the error says what to choose', async () => {
+  const [ours] = memoryPair();
+  const nobody = 'ws://127.0.0.1:9';
+  for (const [dialect, refusal] of [
+    ['ocapn', 'unavailable'],
+    ['telnet', 'invalid'],
+  ] as const) {
+    const options = { dialect: dialect as 'ocapn' };
+    expect(() => captp(ours, options)).toThrow(
+      expect.objectContaining({ code: refusal, message: expect.stringContaining('choose hob.1') }),
+    );
+    expect(await code(connect(nobody, { ...options, secret: 'none' }))).toBe(refusal);
+  }
 });

@@ -19,11 +19,23 @@ import { type CapTPStats, Session } from './session/session.ts';
 /** Ways of writing the same operations; chosen by WebSocket subprotocol. */
 export type DialectName = 'hob.1' | 'captp';
 
+/** OCapN's has its name already, and is refused with `unavailable`: docs/wire.md says what it would need. */
+export type DialectOrOcapn = DialectName | 'ocapn';
+
 export const dialects: Readonly<Record<DialectName, Dialect>> = Object.freeze({ 'hob.1': hob1, captp: endo });
+
+/** Errors: `unavailable`, `invalid`. */
+export function spoken(name: DialectOrOcapn = 'hob.1'): DialectName {
+  if (name === 'ocapn')
+    throw new CapError('unavailable', 'ocapn is not spoken yet: choose hob.1, or captp for an Endo peer');
+  if (!Object.hasOwn(dialects, name))
+    throw new CapError('invalid', `no dialect is called "${String(name).slice(0, 20)}": choose hob.1 or captp`);
+  return name;
+}
 
 export interface CapTPOptions {
   /** `hob.1` where nothing is said. */
-  readonly dialect?: DialectName;
+  readonly dialect?: DialectOrOcapn;
   readonly limits?: CapTPLimits;
   /** Offered to the peer: a reference. */
   readonly bootstrap?: object;
@@ -58,15 +70,14 @@ export interface Connected<T> extends Connection {
 
 /** Speaks CapTP over an open duplex; both sides may offer a bootstrap. */
 export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = {}): Connected<T> {
-  const { dialect = 'hob.1', bootstrap, vat, observe } = options;
+  const { bootstrap, vat, observe } = options;
+  const dialect = dialects[spoken(options.dialect)];
   const meter = options.meter ?? (vat instanceof LiveVat ? vat.account : new Account('connection'));
   if (bootstrap !== undefined && !isReference(bootstrap))
     throw new CapError('invalid', 'a bootstrap is a reference: spawn an actor or make a driver');
-  if (!Object.hasOwn(dialects, dialect))
-    throw new CapError('invalid', `no dialect is called "${String(dialect).slice(0, 20)}": choose hob.1 or captp`);
   if (!(meter instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
   const limits = Object.freeze({ ...defaultLimits, ...options.limits });
-  const session = new Session(dialects[dialect], duplex, meter, limits, bootstrap, observe && noting(observe));
+  const session = new Session(dialect, duplex, meter, limits, bootstrap, observe && noting(observe));
   // What the peer sent may be undone with the turns that took it, also where it waits for no answer: it has to look again.
   const stop = keepsOn ? (): void => {} : onLossOf(vat ?? vatOf(bootstrap), () => session.lost());
   const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
