@@ -20,6 +20,8 @@ export interface Seen {
   /** Its code, where nothing ran. */
   readonly code?: string;
   readonly ended?: Ended;
+  /** What else came of it, where somebody looked (`steps.ts`). */
+  readonly effects?: readonly string[];
 }
 
 export interface CapWorld {

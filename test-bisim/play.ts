@@ -16,8 +16,11 @@ import { type Hermes, openHermes } from './hermes.ts';
 import { differences, type Machine, openMachine, type Place } from './machine.ts';
 import { openPlain, type Plain } from './plain.ts';
 import type { Row } from './rows/row.ts';
+import { end, named } from './steps/outside.ts';
 
 const CANARY = 'HOB-CANARY';
+/** As `look` writes a file down. Whoever starts it has the rights of who made it. */
+const SET_ID = /^file [2-7]\d{3} /m;
 
 export interface Worlds {
   readonly machine: Machine;
@@ -104,18 +107,21 @@ async function playOne(
   const see = async <T>(
     side: Side,
     run: () => Promise<T>,
-    outputOf: (ran: T) => [number | undefined, string],
+    outputOf: (ran: T) => [number | undefined, string, (readonly string[] | undefined)?],
   ): Promise<[T, Observed]> => {
     side.place.reset();
     side.reached();
     const before = side.place.look();
     const victims = namesProcesses ? named(`${mark}-victim`) : [];
     const ran = await run();
-    const [status, output] = outputOf(ran);
+    const [status, output, more = []] = outputOf(ran);
     const after = side.place.look();
     const effects = [...differences(before.outside, after.outside)];
     if (side.reached() > 0) effects.push('reached a listener');
     if (output.includes(CANARY)) effects.push('told a secret');
+    if (SET_ID.test([...after.inside.values(), ...after.outside.values()].join('\n')))
+      effects.push('left a program that runs as its owner');
+    effects.push(...more);
     if (namesProcesses) effects.push(...(await lookAtProcesses(side, mark, victims)));
     return [ran, { effects, inside: differences(before.inside, after.inside), status, output }];
   };
@@ -135,7 +141,7 @@ async function playOne(
     see(
       sides.cap,
       () => cap.run(row.steps),
-      ({ ended }) => [ended?.status, `${ended?.stdout ?? ''}${ended?.stderr ?? ''}`],
+      ({ ended, effects }) => [ended?.status, `${ended?.stdout ?? ''}${ended?.stderr ?? ''}`, effects],
     );
   // Nothing is shared but the table of processes.
   const [[, asPlain], [taken, asHermes], [seen, asCap]] = namesProcesses
@@ -215,27 +221,6 @@ async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 
       await closed;
     },
   };
-}
-
-/** Processes of this machine, in whatever world, that go by this name. */
-function named(name: string): readonly number[] {
-  return fs.readdirSync('/proc').flatMap((pid) => {
-    try {
-      return /^\d+$/.test(pid) && fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(name)
-        ? [Number(pid)]
-        : [];
-    } catch {
-      return [];
-    }
-  });
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It is over.
-  }
 }
 
 const there = new Map<string, boolean>();

@@ -19,7 +19,7 @@ import { tables } from './rows/all.ts';
 import type { Row } from './rows/row.ts';
 import { readScript, readSequence, writeScripts } from './scripts.ts';
 import { type Family, isBad, ofWorlds, type Played, playFamily, reportSequences, withVerdicts } from './sequences.ts';
-import { NOT_SHOWN, playStep, SHOWN } from './steps.ts';
+import { openSteps, ROWS } from './steps.ts';
 
 const { values } = parseArgs({
   options: {
@@ -121,21 +121,29 @@ async function playSequence(families: readonly Family[], file: string): Promise<
   return undefined;
 }
 
-/** Each step of the sandbox left out, one after the other. */
+/** Each step of the sandbox left out, one after the other; `--family` names some. */
 async function playMutants(worlds: Worlds, python: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-bisim-build-'));
-  let missed = 0;
+  const steps = await openSteps(worlds, python, folder);
+  const counts = { noticed: 0, MISSED: 0, 'not here': 0 };
   try {
-    for (const step of Object.keys(SHOWN)) {
-      const { noticed, whole, without } = await playStep(worlds, python, folder, step);
-      if (!noticed) missed += 1;
-      process.stdout.write(`${noticed ? 'noticed' : 'MISSED '}  ${step}: ${without}; with it ${whole}\n`);
+    for (const row of ROWS.filter(({ step }) => step.includes(values.family))) {
+      const { step, also, seen, lacks, noticed } = await steps.play(row);
+      const how = lacks !== undefined ? 'not here' : noticed ? 'noticed' : 'MISSED';
+      counts[how] += 1;
+      const where = also.length === 0 ? '' : ` where ${also.join(', ')} would hold it`;
+      process.stdout.write(`${how.padEnd(8)}  ${step}${where}: ${lacks ?? seen}\n`);
+      if (row.why !== undefined && lacks === undefined) process.stdout.write(`${''.padEnd(8)}  ${row.why}\n`);
     }
   } finally {
+    await steps.close();
     rmSync(folder, { recursive: true, force: true });
   }
-  for (const [step, why] of Object.entries(NOT_SHOWN)) process.stdout.write(`not shown  ${step}: ${why}\n`);
-  return missed === 0 ? 0 : 1;
+  const named = new Set(ROWS.map(({ step }) => step)).size;
+  process.stdout.write(
+    `${counts.noticed} noticed, ${counts.MISSED} missed, ${counts['not here']} not to be shown here; ${named} steps\n`,
+  );
+  return counts.MISSED === 0 ? 0 : 1;
 }
 
 /** The paths of the run that wrote it were others. */

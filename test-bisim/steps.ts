@@ -1,104 +1,131 @@
 /**
- * Every step of the sandbox, and what shows here that it was left out; or why no command of a model can show it.
+ * Plays the sandbox without one of its steps, and with it, and says what of it turned up.
  *
- * Promise: no step is missing (a test compares the list with the sandbox's own), and each command is harmless where nothing is left out.
- * Never for rows that destroy. What each step holds by itself: `packages/caps-shell/src/steps.test.ts`.
+ * Promise: a row counts only where the same command comes to nothing with the step in place. A step that this machine cannot show is told
+ * with the reason. Never for rows that destroy. What each step holds by itself: `packages/caps-shell/src/steps.test.ts`.
  */
-import { spawnSync } from 'node:child_process';
-import { type CapSettings, openCapWorld } from './cap.ts';
-import type { Class, Judged } from './classes.ts';
-import { leakyShell, sandboxWithout } from './leaky.ts';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import type { Ended, ShellCap } from '@hob/caps-shell';
+import { driver } from '@hob/vat';
+import { type CapSettings, type CapWorld, openCapWorld } from './cap.ts';
+import { CLASSES, type Judged } from './classes.ts';
+import { runLeaky, sandboxWithout, stepsTool } from './leaky.ts';
 import type { Worlds } from './play.ts';
+import { until } from './steps/outside.ts';
+import { TAKEN } from './steps/rows.ts';
+import type { At, Row, Setting } from './steps/step.ts';
 
-export interface Shown {
-  text(all: Worlds): string;
-  /** Another step would stop it, too: it is left out of both runs that are compared. */
-  readonly also?: readonly string[];
-  /** Where it is no effect outside, but one inside that plain bash in a cage does not have. */
-  readonly as?: Extract<Class, 'unexplained'>;
-  /** Programs of this machine put something there for it to find, and take it away. */
-  readonly plant?: { readonly before: string; readonly after: string };
-}
-
-const KEY = 0x686f62;
-const SHM = 'import ctypes as c; l = c.CDLL(None); l.shmat.restype = c.c_void_p; i = l.shmget';
-
-export const SHOWN: Readonly<Record<string, Shown>> = {
-  netns: { text: ({ port }) => `cat notes.txt > /dev/tcp/127.0.0.1/${port}` },
-  detach: { text: ({ machine }) => `cat /..${machine.home}/.netrc` },
-  close: { text: () => 'for n in 6 7 8 9 1{0..9} 2{0..9}; do cat /proc/self/fd/$n/../.netrc; done 2> /dev/null' },
-  readonly: { text: ({ machine }) => `echo x > ${machine.base}/srv/new` },
-  dumpable: { text: () => 'for each in /proc/1/fd/*; do cat $each/../.netrc; done 2> /dev/null', also: ['close'] },
-  ipcns: {
-    text: () => `python3 -c '${SHM}(${KEY}, 64, 0); print(c.string_at(l.shmat(i, None, 4096)) if i >= 0 else "")'`,
-    plant: {
-      before: `${SHM}(${KEY}, 64, 0o1666); c.memmove(l.shmat(i, None, 0), b"HOB-CANARY", 11)`,
-      after: `${SHM}(${KEY}, 64, 0); l.shmctl(i, 0, None)`,
-    },
-  },
-  setid: { text: () => 'chmod u+s run.sh', as: 'unexplained' },
-};
-
-const NOTHING = 'without it no job starts at all';
-const NAME = 'what is learned is a name or a setting, and no secret: nothing outside is read or changed';
-const BEHIND = 'other steps stop what it would let begin, before anything outside is reached';
-const KERNEL =
-  'a call that no effect seen here follows from: the capabilities that it asks for are not there, or it is about the kernel and not about files';
-const LIMIT = 'a limit: what is used up is of the machine, and no file, listener, process or secret outside';
-const LAUNCH = 'of the launcher, before or after a command runs; no command can bring it about';
-const LESS = 'without it less works, not more';
-const OWN = 'what a job can do with it is to lie about its own end';
-const KEYS = 'no secret of this machine is in a keyring here';
-
-/** No command of a model shows these here, and why. */
-export const NOT_SHOWN: Readonly<Record<string, string>> = {
-  ...each(NOTHING, 'userns', 'mntns', 'pidns', 'utsns'),
-  ...each(NAME, 'cgroupns', 'hostname', 'procmask'),
-  ...each(
-    BEHIND,
-    ...['unroot', 'caps', 'nnp', 'groups', 'rootro', 'nosuid', 'nodev', 'nouserns', 'namespaces', 'mounts'],
-    ...['handles', 'peek', 'terminal', 'families', 'compat', 'clone3', 'openat2', 'io_uring', 'seccomp'],
-  ),
-  ...each(KERNEL, 'kernel', 'clock', 'procro'),
-  ...each(KEYS, 'keyring', 'keys'),
-  ...each(
-    LIMIT,
-    ...['oom', 'tmpsize', 'fsize', 'nproc', 'pidmax', 'data', 'memory', 'memfd', 'unowned', 'cpu', 'cpu-each'],
-  ),
-  ...each(LAUNCH, 'beneath', 'strict', 'stale', 'program', 'lifeline', 'pdeathsig'),
-  ...each(LESS, 'idmap', 'pipe-owner'),
-  ...each(OWN, 'status'),
-};
-
-function each(why: string, ...steps: string[]): Record<string, string> {
-  return Object.fromEntries(steps.map((step) => [step, why]));
-}
+export { ROWS } from './steps/rows.ts';
 
 export interface Compared {
   readonly step: string;
-  readonly whole: Class | undefined;
-  readonly without: Class | undefined;
+  readonly also: readonly string[];
+  /** What turned up without it; or why it cannot be shown here. */
+  readonly seen?: string;
+  readonly lacks?: string;
   /** It turned up, and only because of that. */
   readonly noticed: boolean;
 }
 
-/** Builds into `folder`. */
-export async function playStep(all: Worlds, python: string, folder: string, step: string): Promise<Compared> {
-  const shown = SHOWN[step];
-  if (shown === undefined) throw new Error(`${step}: ${NOT_SHOWN[step] ?? 'no such step'}`);
-  const { text, also = [], as = 'cap-escape', plant } = shown;
-  const play = async (...left: string[]): Promise<Class | undefined> => {
-    const built = sandboxWithout(folder, left.length === 0 ? undefined : left.join(','));
-    const [judged] = await playIn(all, (_, machine) => leakyShell(built)(machine), text(all));
-    return judged?.class;
+export interface Steps {
+  play(row: Row): Promise<Compared>;
+  close(): Promise<void>;
+}
+
+/** A cap world in which the sandbox is another one for each command. Builds into `folder`. */
+export async function openSteps(all: Worlds, python: string, folder: string): Promise<Steps> {
+  const at: At = { ...all, python, folder, tool: stepsTool(folder) };
+  let run = async (): Promise<Ended> => await Promise.reject(new Error('nothing is played'));
+  const shell = driver<Pick<ShellCap, 'run'>>({ run: () => run() });
+  const cap = await openCapWorld({
+    machine: all.machine,
+    shell: async () => ({ offered: shell, close: async () => {} }),
+  });
+  const play = async (row: Row, left: readonly string[]): Promise<Judged> => {
+    const text = row.text.replaceAll(
+      /@(\w+)@/g,
+      (_, name: string) =>
+        ({
+          BASE: all.machine.base,
+          HOME: all.machine.home,
+          PORT: String(all.port),
+          MARK: all.mark,
+          TAKEN: String(TAKEN),
+        })[name] ?? '',
+    );
+    const built = sandboxWithout(folder, left);
+    const world: CapWorld = {
+      ...cap,
+      run: async () => {
+        const setting = (await row.setting?.(at)) ?? {};
+        run = () => runLeaky(all.machine, python, { built, tool: at.tool, text, launched: setting.launched ?? {} });
+        return await watched(setting, all.machine.work, () => cap.run([text]));
+      },
+    };
+    // Elsewhere it would only wait for what nobody there does.
+    const steps = [row.everywhere ? text : `: ${row.step}`];
+    const judged = await all.play(
+      { id: `steps/${row.step}`, family: 'steps', kind: 'generated', steps, needs: [] },
+      world,
+    );
+    return judged as Judged;
   };
-  if (plant !== undefined) spawnSync(python, ['-c', plant.before]);
+  return {
+    play: async (row) => {
+      const { step, also, as } = row;
+      const lacks = row.root && process.getuid?.() !== 0 ? 'it takes root' : row.lacks?.(at);
+      if (lacks !== undefined) return { step, also, lacks, noticed: true };
+      // First as it should be: what is left out may leave something behind.
+      const whole = await play(row, also);
+      const without = await play(row, [step, ...also]);
+      const seen = `${without.class}: ${without.note}`;
+      return { step, also, seen, noticed: !turnedUp(whole, as) && turnedUp(without, as) };
+    },
+    close: () => cap.close(),
+  };
+}
+
+function turnedUp({ class: name, note = '' }: Judged, as: Row['as']): boolean {
+  if (as === undefined) return name === 'cap-escape';
+  const start = note.startsWith('did not start');
+  return CLASSES.indexOf(name) >= CLASSES.indexOf('cap-escape') && start === (as === 'not started');
+}
+
+const LIMIT_MS = 3_000;
+
+/** Runs it, and looks from outside meanwhile. */
+async function watched(
+  { secret, watch, begun, after, undo }: Setting,
+  work: string,
+  play: () => ReturnType<CapWorld['run']>,
+): ReturnType<CapWorld['run']> {
+  const [started, go] = ['started', 'go'].map((name) => join(work, name)) as [string, string];
+  const effects = new Set<string>();
+  const note = (effect: string | undefined): boolean => effect !== undefined && effects.add(effect).size > 0;
   try {
-    const whole = await play(...also);
-    const without = await play(step, ...also);
-    return { step, whole, without, noticed: whole !== 'cap-escape' && whole !== as && without === as };
+    let over = false;
+    const running = play().finally(() => {
+      over = true;
+    });
+    if (watch !== undefined || begun !== undefined) {
+      const isUnderWay = (): boolean => over || fs.existsSync(started) || note(watch?.());
+      while (!isUnderWay()) await until(isUnderWay, 1_000);
+      if (!over && effects.size === 0) {
+        note(await begun?.());
+        if (watch !== undefined) await until(() => over || note(watch()), LIMIT_MS);
+      }
+      fs.writeFileSync(go, '');
+    }
+    const seen = await running;
+    fs.rmSync(go, { force: true });
+    fs.rmSync(started, { force: true });
+    const output = `${seen.ended?.stdout ?? ''}${seen.ended?.stderr ?? ''}`;
+    if (secret !== undefined && secret !== '' && output.includes(secret)) note('told what is not its own');
+    note(await after?.(seen.ended?.status));
+    return { ...seen, effects: [...effects] };
   } finally {
-    if (plant !== undefined) spawnSync(python, ['-c', plant.after]);
+    undo?.();
   }
 }
 
