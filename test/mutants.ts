@@ -654,6 +654,21 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/caps-fs/src/draft.test.ts'],
   },
   {
+    name: 'fs-durable',
+    breaks: 'a durable write does not wait until its name is on the disk',
+    tests: ['packages/caps-fs/src/traps.test.ts'],
+  },
+  {
+    name: 'fs-size',
+    breaks: 'a file that says 0 bytes is empty',
+    tests: ['packages/caps-fs/src/traps.test.ts'],
+  },
+  {
+    name: 'fs-retry',
+    breaks: 'a name that changes while it is looked at is given up at once',
+    tests: ['packages/caps-fs/src/traps.test.ts'],
+  },
+  {
     name: 'fs-handle',
     breaks: 'a descriptor is closed while another operation uses it',
     tests: ['packages/caps-fs/src/life.test.ts'],

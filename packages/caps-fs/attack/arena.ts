@@ -17,6 +17,27 @@ export type Thing = 'victim' | 'edit' | 'log' | 'tree' | 'own';
 /** How many attempts are under way at once. */
 export const LANES = 8;
 
+/**
+ * Names of one directory, each exchanged with a link to outside by turns: what looks at all of them meets as many swapped names.
+ * `d0` is a directory and `e0` the link, `f0` a file and `g0` the link.
+ */
+export interface Doors {
+  /** The directory that they are in. */
+  readonly in: string;
+  readonly directories: number;
+  readonly files: number;
+  /** Where the links are, if not beside them. */
+  readonly links?: string;
+}
+
+/** The names and their partners, as the attacker takes them. */
+export function pairsOf(doors: Doors): readonly (readonly [door: string, link: string])[] {
+  const { in: dir, links = dir } = doors;
+  const some = (count: number, door: string, link: string): [string, string][] =>
+    Array.from({ length: count }, (_, i) => [`${dir}/${door}${i}`, `${links}/${link}${i}`]);
+  return [...some(doors.directories, 'd', 'e'), ...some(doors.files, 'f', 'g')];
+}
+
 const lanes: readonly number[] = Array.from({ length: LANES }, (_, lane) => lane);
 
 export interface Arena extends Disposable {
@@ -26,16 +47,18 @@ export interface Arena extends Disposable {
   inDir(name: string): string;
   /** What each lane works on is there, inside and outside, and nothing that attempts left. */
   prepare(): void;
+  /** The directory of the doors is there again, whole, if it was gone. */
+  plant(doors: Doors): void;
   /** Of `file` and `filelink` one is a file and one is a link: else the attacker exchanges like for like. */
   mendPair(): void;
   escapes(): number;
 }
 
 export type Swap =
-  | readonly ['exchange', a: string, b: string]
+  | readonly ['exchange', ...pairs: string[]]
   | readonly ['relink', link: string, inside: string, outside: string];
 
-export function makeArena(things: readonly Thing[] = []): Arena {
+export function makeArena(things: readonly Thing[] = [], doors: readonly Doors[] = []): Arena {
   const place = fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir();
   const top = fs.mkdtempSync(path.join(place, 'caps-fs-race-'));
   const root = path.join(top, 'root');
@@ -81,6 +104,30 @@ export function makeArena(things: readonly Thing[] = []): Arena {
     else fs.writeFileSync(fresh, 'inside');
     fs.renameSync(fresh, path.join(root, 'filelink'));
   };
+  const plantLink = (at: string, aim: string): void => {
+    if (fs.lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+    tidy(at);
+    fs.symlinkSync(aim, at);
+  };
+  const plant = ({ in: place, directories, files, links = place }: Doors): void => {
+    const [dir, fresh] = [path.join(root, place), path.join(root, `fresh-${place}`)];
+    if (fs.existsSync(dir)) return;
+    // While they are not there the attacker can exchange nothing: all is whole before it has its name.
+    fs.mkdirSync(fresh);
+    fs.mkdirSync(path.join(root, links === place ? `fresh-${place}` : links), { recursive: true });
+    const linkAt = (name: string): string => (links === place ? `${fresh}/${name}` : path.join(root, links, name));
+    for (let i = 0; i < directories; i++) {
+      fs.mkdirSync(`${fresh}/d${i}`);
+      fs.writeFileSync(`${fresh}/d${i}/secret`, 'inside');
+      plantLink(linkAt(`e${i}`), outside);
+    }
+    for (let i = 0; i < files; i++) {
+      fs.writeFileSync(`${fresh}/f${i}`, 'inside');
+      plantLink(linkAt(`g${i}`), `${outside}/secret`);
+    }
+    fs.renameSync(fresh, dir);
+  };
+  for (const some of doors) plant(some);
   const picture = (): Map<string, string> =>
     new Map(
       fs.readdirSync(outside, { recursive: true }).map((entry) => {
@@ -94,6 +141,7 @@ export function makeArena(things: readonly Thing[] = []): Arena {
     root,
     outside,
     inDir,
+    plant,
     mendPair,
     prepare() {
       targets(inDir, 'inside');
@@ -103,6 +151,7 @@ export function makeArena(things: readonly Thing[] = []): Arena {
         const own = path.join(root, `own${lane}`);
         if (!isFile(own, 'inside'.length)) fs.writeFileSync(own, 'inside');
       }
+      for (const some of doors) plant(some);
       mendPair();
     },
     escapes() {
@@ -112,6 +161,7 @@ export function makeArena(things: readonly Thing[] = []): Arena {
       for (const name of before.keys()) if (!now.has(name)) count += 1;
       if (count === 0) return 0;
       for (const name of now.keys()) if (!before.has(name)) tidy(outsideAt(name));
+      fs.mkdirSync(outsideAt('d/e'), { recursive: true });
       for (const name of secrets) fs.writeFileSync(outsideAt(name), SECRET);
       targets(outsideAt, SECRET);
       before = picture();

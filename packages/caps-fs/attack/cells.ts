@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { FsCap } from '../src/index.ts';
-import { type Arena, OUTSIDE_NAME, SECRET, type Swap, type Thing } from './arena.ts';
+import { type Arena, type Doors, LANES, OUTSIDE_NAME, pairsOf, SECRET, type Swap, type Thing } from './arena.ts';
 import type { Naive } from './naive.ts';
 
 export interface Cell {
@@ -11,6 +11,10 @@ export interface Cell {
   /** Answers what was given out; what was done to the outside the arena sees itself. */
   cap(cap: FsCap, lane: number, arena: Arena): Promise<string>;
   control(naive: Naive, lane: number): Promise<string>;
+  /** Where one call looks at many swapped names: how many, and how many of them its answer shows to have been the inside's. */
+  readonly met?: number;
+  through?(given: string): number;
+  readonly doors?: readonly Doors[];
   /** What each lane works on. */
   readonly things?: readonly Thing[];
   /** Takes back what an attempt that came through did inside, so that the next one has the same to do. */
@@ -26,6 +30,18 @@ const nothing = async (done: Promise<unknown>): Promise<string> => {
 const dir: Swap = ['exchange', 'dir', 'dirlink'];
 const file: Swap = ['exchange', 'file', 'filelink'];
 const deep: Swap = ['exchange', 'a/b/c', 'clink'];
+const doorsOf = (directories: number, files: number): Required<Pick<Cell, 'doors' | 'met'>> & { swap: Swap } => {
+  const doors = { in: 'doors', directories, files };
+  return { doors: [doors], met: directories + files, swap: ['exchange', ...pairsOf(doors).flat()] };
+};
+const treeDoors = 16;
+const trees: readonly Doors[] = Array.from({ length: LANES }, (_, lane) => ({
+  in: `tree${lane}`,
+  links: `held${lane}`,
+  directories: treeDoors,
+  files: 0,
+}));
+const count = (text: string, part: string): number => text.split(part).length - 1;
 const aim: Swap = ['relink', 'aim', 'dir', 'OUTSIDE'];
 const five = 'a/b/c/d/e/secret';
 /** In place of a size: what has another one is not the file that is inside. */
@@ -231,16 +247,45 @@ export const cells: readonly Cell[] = [
     control: (naive, lane) => nothing(naive.copy('other', `dir/copied${lane}`)),
   },
   {
-    name: 'search, directory swapped',
-    swap: dir,
-    cap: async (cap) => JSON.stringify(await cap.search('side')),
-    control: (naive) => naive.search(),
+    name: 'entries, many files swapped',
+    ...doorsOf(0, 64),
+    // Twice as many names: each pair is two of them, and each is looked at.
+    met: 128,
+    through: (given) => count(given, 'file'),
+    cap: async (cap) =>
+      (await cap.entries('doors')).map(({ kind, size }) => (kind === 'file' ? `file${sized(size)}` : '')).join(),
+    control: async (naive) => (await naive.entries('doors')).map(sized).join(),
   },
   {
-    name: 'glob, directory swapped',
-    swap: dir,
-    cap: async (cap) => (await cap.glob('**/*')).join(),
-    control: async (naive) => (await naive.glob()).join(),
+    name: 'remove recursive, directories in it swapped',
+    swap: ['exchange', ...trees.flatMap(pairsOf).flat()],
+    doors: trees,
+    met: treeDoors,
+    mend: (arena, lane) => trees.slice(lane, lane + 1).forEach(arena.plant),
+    cap: (cap, lane) => nothing(cap.remove(`tree${lane}`, { recursive: true })),
+    control: (naive, lane) => nothing(naive.removeTree(`tree${lane}`)),
+  },
+  {
+    name: 'search, directories and files swapped',
+    ...doorsOf(16, 48),
+    through: (given) => count(given, 'inside'),
+    cap: async (cap) => JSON.stringify(await cap.search('side', { path: 'doors' })),
+    control: (naive) => naive.search('doors'),
+  },
+  {
+    // A pattern is looked for in a thread of its own.
+    name: 'search for a pattern, directories and files swapped',
+    ...doorsOf(16, 48),
+    through: (given) => count(given, 'inside'),
+    cap: async (cap) => JSON.stringify(await cap.search({ pattern: 'si.e' }, { path: 'doors' })),
+    control: (naive) => naive.search('doors'),
+  },
+  {
+    name: 'glob, directories swapped',
+    ...doorsOf(64, 0),
+    through: (given) => count(given, '/secret'),
+    cap: async (cap) => (await cap.glob('doors/**')).join(),
+    control: async (naive) => (await naive.glob('doors')).join(),
   },
 ];
 

@@ -62,11 +62,30 @@ export class Naive {
   async subdir(name: string): Promise<Naive> {
     return new Naive(this.#checked(name));
   }
-  async glob(): Promise<readonly string[]> {
-    return this.#walk('.');
+  /** The sizes of what is in it. */
+  async entries(name: string): Promise<readonly number[]> {
+    return fs.readdirSync(this.#checked(name)).flatMap((entry) => {
+      try {
+        return [fs.statSync(this.#checked(path.join(name, entry))).size];
+      } catch {
+        return [];
+      }
+    });
   }
-  async search(): Promise<string> {
-    return this.#walk('.')
+  /** As everybody's `rm -r` in a loop: only what is a directory, and no link, is gone into. */
+  async removeTree(name: string): Promise<void> {
+    for (const entry of fs.readdirSync(this.#checked(name), { withFileTypes: true })) {
+      const below = path.join(name, entry.name);
+      if (entry.isDirectory()) await this.removeTree(below);
+      else fs.unlinkSync(path.join(this.#root, below));
+    }
+    fs.rmdirSync(path.join(this.#root, name));
+  }
+  async glob(from = '.'): Promise<readonly string[]> {
+    return this.#walk(from);
+  }
+  async search(from = '.'): Promise<string> {
+    return this.#walk(from)
       .map((name) => {
         try {
           return fs.readFileSync(this.#checked(name), 'utf8');

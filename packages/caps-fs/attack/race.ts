@@ -10,7 +10,11 @@ export type Victim = Backend | 'realpath-then-open';
 export interface Result {
   readonly cell: string;
   readonly victim: Victim;
+  /** Resolutions of a name that is swapped: each call is one, or as many as the names that it looks at and answers of. */
   readonly attempts: number;
+  readonly calls: number;
+  /** Attempts that met what is inside. */
+  readonly through: number;
   readonly escapes: number;
   /** How often the attacker changed what is there. */
   readonly swaps: number;
@@ -34,23 +38,29 @@ export interface Terms {
 const ROUND = 64;
 
 export async function race(cell: Cell, victim: Victim, terms: Terms): Promise<Result> {
-  using arena = makeArena(cell.things);
+  using arena = makeArena(cell.things, cell.doors);
   const began = performance.now();
   const outcomes = new Map<string, number>();
   const wanted = terms.attempts;
+  const met = cell.met ?? 1;
   let attempts = 0;
+  let calls = 0;
+  let through = 0;
   let escapes = 0;
   const cap = victim === 'realpath-then-open' ? undefined : await openFsCap(arena.root, { backend: victim });
   const naive = new Naive(arena.root);
   // The control is looked at after each, since there each escape counts.
-  const round = cap ? Math.min(ROUND, Math.ceil(wanted / LANES)) : 1;
+  const round = cap ? Math.min(ROUND, Math.ceil(wanted / LANES / met)) : 1;
   const one = async (lane: number): Promise<void> => {
-    attempts += 1;
+    calls += 1;
     let outcome = 'ok';
     try {
       const given = await (cap ? cell.cap(cap, lane, arena) : cell.control(naive, lane));
       if (isOutside(given)) escapes += 1;
+      attempts += met;
+      through += cell.through?.(given) ?? met;
     } catch (error) {
+      attempts += 1;
       outcome = (error as { code?: string }).code ?? (error as Error).message;
     }
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
@@ -79,5 +89,5 @@ export async function race(cell: Cell, victim: Victim, terms: Terms): Promise<Re
     await cap?.close();
   }
   const seconds = (performance.now() - began) / 1000;
-  return { cell: cell.name, victim, attempts, escapes, swaps, seconds, outcomes };
+  return { cell: cell.name, victim, attempts, calls, through, escapes, swaps, seconds, outcomes };
 }

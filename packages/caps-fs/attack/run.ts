@@ -84,7 +84,7 @@ async function killAll(kills: number): Promise<number> {
   return failed;
 }
 
-function tell({ cell, victim, attempts, escapes, swaps, seconds, outcomes }: Result): void {
+function tell({ cell, victim, attempts, calls, through, escapes, swaps, seconds, outcomes }: Result): void {
   const came = [...outcomes].sort(([, a], [, b]) => b - a).map(([outcome, count]) => `${outcome} ${count}`);
   write(
     cell,
@@ -96,7 +96,17 @@ function tell({ cell, victim, attempts, escapes, swaps, seconds, outcomes }: Res
     came.join(', ').slice(0, 120),
   );
   if (values.json !== undefined) {
-    const line = { cell, victim, attempts, escapes, swaps, seconds, outcomes: Object.fromEntries(outcomes) };
+    const line = {
+      cell,
+      victim,
+      attempts,
+      calls,
+      through,
+      escapes,
+      swaps,
+      seconds,
+      outcomes: Object.fromEntries(outcomes),
+    };
     appendFileSync(values.json, `${JSON.stringify(line)}\n`);
   }
 }

@@ -20,6 +20,7 @@ import { charge } from './terms.ts';
 
 const stale = mutant('fs-commit-place');
 const inSteps = mutant('fs-atomic');
+const nameUnsynced = mutant('fs-durable');
 
 export interface DraftOptions {
   readonly create?: 'any' | 'new' | 'never';
@@ -128,7 +129,7 @@ export class Draft implements AsyncDisposable {
       this.#unlink();
       return {
         version: versionOf(kernel, kernel.fstat(this.#fd)),
-        readable: options.durable ? own(kernel, kernel.reopen(spot.dir, 'read')) : undefined,
+        readable: options.durable && !nameUnsynced ? own(kernel, kernel.reopen(spot.dir, 'read')) : undefined,
       };
     });
     using directory = readable;

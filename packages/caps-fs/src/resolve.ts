@@ -19,6 +19,7 @@ const followsOut = mutant('symlink');
 const anyMount = mutant('fs-mount');
 const anyKind = mutant('fs-device');
 const strangersToo = mutant('fs-sticky');
+const looksOnce = mutant('fs-retry');
 
 const maxLinks = 40;
 // An entry that is a directory when asked one way and a link when asked another has changed in between: 3 to 18 % of
@@ -270,7 +271,7 @@ class Walk {
 
   #retry(): void {
     this.#retries += 1;
-    if (this.#retries > maxRetries) throw refusal('BUSY');
+    if (this.#retries > maxRetries || looksOnce) throw refusal('BUSY');
   }
 
   /** `false` when the name is no link (any more). */
