@@ -76,6 +76,7 @@ const methods: readonly string[] = [
   'make',
   'm',
   '__flush__',
+  '__ring__',
   'hear',
   'none',
   'then',

@@ -9,6 +9,8 @@ export interface ObjectNode {
   readonly kind: 'object';
   readonly name: string;
   readonly party: Party;
+  /** Outside the vat: what it answers with is waited for, as by any program. */
+  readonly driver: boolean;
   ref: unknown;
   /** Who has given it back: its references there, and what went through them, may be dead. */
   released: boolean;
@@ -38,14 +40,25 @@ export function ending(node: Node, seen: Set<Node> = new Set()): Ending {
   return target.kind === 'object' ? { kind: 'undelivered' } : target;
 }
 
-/** Whether what `node` becomes may hang on `other`. */
-export function mayNeed(node: Node, other: Node, seen: Set<Node> = new Set()): boolean {
-  if (node === other) return true;
-  if (node.kind !== 'promise' || seen.has(node)) return false;
-  seen.add(node);
-  if (node.to !== undefined) return mayNeed(node.to, other, seen);
-  const { of } = node;
-  return of !== undefined && [of.target, ...of.args].some((each) => mayNeed(each, other, seen));
+/**
+ * Whether `node`, made to be `other`, would wait for a message that waits for it: that is no ring of promises, and waits for ever. Of what is
+ * called to tell another the answer waits as it does for its target.
+ */
+export function deadlocks(node: Node, other: Node, byMessage: boolean = false, seen: Set<Node>[] = []): boolean {
+  if (node === other) return byMessage;
+  const known = (seen[byMessage ? 1 : 0] ??= new Set());
+  if (node.kind !== 'promise' || known.has(node)) return false;
+  known.add(node);
+  const { of, to } = node;
+  const waits = byMessage || (of !== undefined && mayWait(of));
+  if (to !== undefined) return deadlocks(to, other, waits, seen);
+  if (of === undefined) return false;
+  return deadlocks(of.target, other, true, seen) || of.args.some((each) => deadlocks(each, other, waits, seen));
+}
+
+function mayWait({ target, reply }: Sending): boolean {
+  const at = ending(target);
+  return reply === 'tell' || at.kind !== 'object' || at.driver;
 }
 
 export interface Sending {

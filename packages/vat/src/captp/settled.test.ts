@@ -260,6 +260,8 @@ test('two peers cannot make an answer and a promise wait for each other: it brea
   await quiet();
   b.peer.say(['return', (await heard(b, 'ask'))[4], { '@': 'yours', n: await number(b) }]);
   await expect.poll(() => seen.said, { timeout: 20_000 }).toBe('cycle');
+  // Broken when it is said, before anybody could ask what it waits for.
+  expect(b.peer.said.filter(([, , called]) => called === '__flush__')).toEqual([]);
   const other = promise<unknown>();
   other.resolver.resolve(p);
   expect(await Promise.race([other.promise, quiet()])).toBeUndefined();

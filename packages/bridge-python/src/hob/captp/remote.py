@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Protocol
 
 from ..errors import CapError, NoSuchObject
-from ..vow import Answer, Message, Target, Vow
+from ..vow import RING, Answer, Message, Target, Vow
 
 
 class Exit(Protocol):
@@ -32,7 +32,9 @@ class Remote(Target):
 
     def post(self, message: Message) -> None:
         message.to = self
-        self.sent += 1
+        # Nobody is to come after one that looks for a ring.
+        if message.method != RING:
+            self.sent += 1
         self.exit.call(self, message)
 
     @abstractmethod

@@ -8,6 +8,7 @@ import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import type { Target } from '../../message.ts';
 import { Vow } from '../../vow.ts';
+import { birth } from './births.ts';
 
 const forgetsAtOnce = mutant('captp-mentions');
 
@@ -21,6 +22,7 @@ export interface Export {
   watched: boolean;
   /** The peer was told what became of it. */
   told: boolean;
+  readonly born: number;
 }
 
 export class Exports {
@@ -54,7 +56,15 @@ export class Exports {
 
   /** The bootstrap is number 0, and stays. */
   bootstrap(value: object, target: Target): void {
-    const made: Export = { id: 0, value, target, mentions: Number.POSITIVE_INFINITY, watched: true, told: true };
+    const made: Export = {
+      id: 0,
+      value,
+      target,
+      mentions: Number.POSITIVE_INFINITY,
+      watched: true,
+      told: true,
+      born: 0,
+    };
     this.#byId.set(0, made);
     this.#byValue.set(value, made);
   }
@@ -72,7 +82,7 @@ export class Exports {
         'this connection has given out all that it may: release references, or connect again',
       );
     this.#last += 1;
-    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false, told: false };
+    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false, told: false, born: birth() };
     this.#byId.set(made.id, made);
     this.#byValue.set(value, made);
     return [made, true];

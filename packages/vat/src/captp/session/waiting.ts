@@ -50,14 +50,14 @@ export class Waiting {
 
   // ---- answers to our questions -------------------------------------------------------------------------------------------
 
-  /** The number of the question that is asked next. */
-  get nextQuestion(): number {
-    return this.#lastQuestion + 1;
+  /** A number for the next question: what is said with it may ask more, before it is known that it was said. */
+  number(): number {
+    this.#lastQuestion += 1;
+    return this.#lastQuestion;
   }
 
   /** It was said. */
   asked(id: number, answer: Asked): void {
-    this.#lastQuestion = id;
     const question = new Question(this.#exit, id, answer);
     this.#questions.set(id, question);
     this.#line.keeps(weights.question);
