@@ -725,6 +725,21 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/hostile.test.ts'],
   },
   {
+    name: 'captp-owned-kept',
+    breaks: 'the memory of bytes that were given away and sent waits for the garbage collector',
+    tests: ['packages/vat/src/captp/session/owned.test.ts'],
+  },
+  {
+    name: 'captp-owned-unwritten',
+    breaks: 'the memory of bytes goes back before the transport has written it',
+    tests: ['packages/vat/src/captp/session/owned.test.ts'],
+  },
+  {
+    name: 'captp-owned-named',
+    breaks: 'the memory of bytes goes back while the peer may still name their answer',
+    tests: ['packages/vat/src/captp/session/owned.test.ts'],
+  },
+  {
     name: 'captp-embargo',
     breaks: 'what is sent to an object overtakes what was sent to the promise of it',
     tests: [

@@ -118,9 +118,11 @@ class Driver extends Target {
     }
     Promise.resolve(result).then(
       (value) => {
+        const given = takenOver(value);
+        if (given !== undefined) return call.gave(given);
         let passed: unknown;
         try {
-          passed = takenOver(value) ?? pass(value, account);
+          passed = pass(value, account);
         } catch (error) {
           return call.broken(error);
         }
@@ -182,6 +184,12 @@ class Call implements Outside {
   fulfilled(value: unknown): void {
     this.#finish();
     this.#answer((answer) => answer.fulfil(value));
+  }
+
+  /** Bytes that only the caller has from now on. */
+  gave(bytes: Uint8Array): void {
+    this.#finish();
+    this.#answer((answer) => (answer.own === undefined ? answer.fulfil(bytes) : answer.own(bytes)));
   }
 
   broken(error: unknown): void {

@@ -25,6 +25,11 @@ const wholeOf = getter<number>(ArrayBuffer.prototype, 'byteLength');
 const resizable = getter<boolean>(ArrayBuffer.prototype, 'resizable');
 const { transfer } = ArrayBuffer.prototype;
 
+/** Gives the memory of bytes that were taken over back to the system: their view, and there is only that one, is empty. */
+export function free(bytes: Uint8Array): void {
+  Reflect.apply(transfer, bytes.buffer, [0]);
+}
+
 /** The memory of `value`, in a view that nobody else has; undefined where it was not given, or cannot be moved. */
 export function takenOver(value: unknown): Uint8Array | undefined {
   if (typeof value !== 'object' || value === null || !given.delete(value) || copies) return undefined;

@@ -13,6 +13,8 @@ import type { Account } from './meter.ts';
 export interface Answer {
   fulfil(value: unknown): void;
   break(error: unknown): void;
+  /** The same with bytes that nobody else has: whoever is answered so may do with their memory what he likes. */
+  own?(bytes: Uint8Array): void;
   /** While it is not there, messages to it may go on along `path`. */
   along?(path: Target): void;
 }

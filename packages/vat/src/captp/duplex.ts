@@ -1,6 +1,7 @@
 /** What a session runs over: ordered, reliable frames, and a close that gives its reason. */
 export interface Duplex {
-  send(frame: string | Uint8Array): void;
+  /** `written`: told once the memory of a binary frame is of no more use here. Who hands frames on as they are never tells. */
+  send(frame: string | Uint8Array, written?: () => void): void;
   /** Bytes accepted and not yet handed to the system. */
   readonly buffered: number;
   onFrame(then: (frame: string | Uint8Array) => void): void;

@@ -79,8 +79,8 @@ class NodeSocket implements Duplex {
     this.#socket.ping();
   }
 
-  send(frame: string | Uint8Array): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame);
+  send(frame: string | Uint8Array, written?: () => void): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame, written);
   }
 
   get buffered(): number {

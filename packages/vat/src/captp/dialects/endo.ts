@@ -13,6 +13,7 @@ import {
   type Frame,
   type Heard,
   type Listener,
+  type Send,
   type Slot,
   type Slots,
   type Tongue,
@@ -44,7 +45,7 @@ class EndoTongue implements Tongue, Naming {
   readonly #slots: Slots;
   readonly #listener: Listener;
   readonly #limits: Limits;
-  readonly #send: (frame: Frame) => void;
+  readonly #send: Send;
   readonly #decoder: CapDataDecoder;
   #asked = false;
   /** What the peer calls its bootstrap, once it has said so. */
@@ -56,7 +57,7 @@ class EndoTongue implements Tongue, Naming {
   readonly #held: Message[] = [];
   readonly #bootstrapQuestions = new Set<number>();
 
-  constructor(slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void) {
+  constructor(slots: Slots, listener: Listener, limits: Limits, send: Send) {
     this.#slots = slots;
     this.#listener = listener;
     this.#limits = limits;
@@ -321,6 +322,6 @@ export const endo: Dialect = Object.freeze({
   collects: false,
   shortens: false,
   alwaysAsks: true,
-  open: (slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void): Tongue =>
+  open: (slots: Slots, listener: Listener, limits: Limits, send: Send): Tongue =>
     new EndoTongue(slots, listener, limits, send),
 });

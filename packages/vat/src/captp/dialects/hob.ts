@@ -10,6 +10,7 @@ import {
   type Frame,
   type Heard,
   type Listener,
+  type Send,
   type Slot,
   type Slots,
   type Tongue,
@@ -33,7 +34,7 @@ class HobTongue implements Tongue {
   readonly #slots: Slots;
   readonly #listener: Listener;
   readonly #limits: Limits;
-  readonly #send: (frame: Frame) => void;
+  readonly #send: Send;
   readonly #decoder: Decoder;
   readonly #bytes: Incoming;
   #operations: string[] = [];
@@ -42,7 +43,7 @@ class HobTongue implements Tongue {
   #drops: number[] = [];
   said = 0;
 
-  constructor(slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void) {
+  constructor(slots: Slots, listener: Listener, limits: Limits, send: Send) {
     this.#slots = slots;
     this.#listener = listener;
     this.#limits = limits;
@@ -64,9 +65,9 @@ class HobTongue implements Tongue {
     this.#say(question === 0 ? ['deliver', target, method, said] : ['deliver', target, method, said, question], bytes);
   }
 
-  answer(question: number, value: unknown): void {
+  answer(question: number, value: unknown, written?: () => void): void {
     const bytes = new Outgoing(this.#limits);
-    const text = this.#say(['return', question, encode(value, this.#slots, bytes)], bytes);
+    const text = this.#say(['return', question, encode(value, this.#slots, bytes)], bytes, written);
     // It is kept until the peer is done with it, and takes more room than its text.
     if (typeof value === 'object') this.said += weightOf(text) - text.length;
   }
@@ -101,7 +102,8 @@ class HobTongue implements Tongue {
     this.#bytes.clear();
   }
 
-  #say(operation: readonly unknown[], bytes: Outgoing): string {
+  /** `written`: told where all there is are the bytes of one value. */
+  #say(operation: readonly unknown[], bytes: Outgoing, written?: () => void): string {
     const text = JSON.stringify(operation);
     // Alone in its frame it has two brackets more.
     if (tooLong(text, this.#limits, 2) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
@@ -118,8 +120,13 @@ class HobTongue implements Tongue {
     // Where bytes lie is said by where they begin in what came before the frame: so it is a frame of its own.
     this.flush();
     for (const part of bytes.parts)
-      for (let from = 0; from < part.length; from += binaryFrame)
-        this.#send(part.length <= binaryFrame ? part : part.subarray(from, from + binaryFrame));
+      for (let from = 0; from < part.length; from += binaryFrame) {
+        const last = from + binaryFrame >= part.length;
+        this.#send(
+          part.length <= binaryFrame ? part : part.subarray(from, from + binaryFrame),
+          last ? written : undefined,
+        );
+      }
     this.said = text.length + bytes.length;
     this.#send(`[${text}]`);
     return text;
@@ -270,6 +277,6 @@ export const hob1: Dialect = Object.freeze({
   collects: true,
   shortens: true,
   alwaysAsks: false,
-  open: (slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void): Tongue =>
+  open: (slots: Slots, listener: Listener, limits: Limits, send: Send): Tongue =>
     new HobTongue(slots, listener, limits, send),
 });

@@ -106,6 +106,7 @@ export class AnswerTable {
     // One that still runs is paid for until it ends.
     if (answer.told) this.#line.keeps(-answer.weight);
     else answer.told = true;
+    answer.owned?.done();
   }
 
   clear(): void {

@@ -13,6 +13,7 @@ import type { Account } from '../../meter.ts';
 import { targetOf } from '../../reference.ts';
 import { Vow, vowOf } from '../../vow.ts';
 import { birth } from './births.ts';
+import { Owned } from './owned.ts';
 
 const staysCallable = mutant('captp-encoded');
 
@@ -35,6 +36,8 @@ export class Answer implements Awaited {
   weight: number;
   /** The call itself, where it is one of a stream's. */
   ofStream: Message | undefined = undefined;
+  /** Bytes that nobody has but this answer: who takes them as an argument gets a copy. */
+  owned: Owned | undefined = undefined;
   /** The peer was told, or does not want to be. */
   told = false;
   readonly #session: Answering;
@@ -72,6 +75,12 @@ export class Answer implements Awaited {
         () => this.#tell(value),
         (why) => this.#session.lost(why),
       );
+  }
+
+  own(bytes: Uint8Array): void {
+    // A promise has it where somebody used this before it was there.
+    if (this.#state === 'pending' && !this.told) this.owned = new Owned(bytes);
+    this.fulfil(bytes);
   }
 
   break(error: unknown): void {

@@ -13,7 +13,7 @@ import type { Dialect, Frame, Tongue } from './operations.ts';
 
 /** The transport, for the core. */
 export interface Link {
-  send(frame: Frame): void;
+  send(frame: Frame, written?: () => void): void;
   readonly buffered: number;
   close(code: number, reason: string): void;
 }

@@ -54,7 +54,8 @@ export interface Heard {
 export interface Speaker {
   /** `question` 0: no answer is wanted. `method` `''`: a call without a method name. */
   deliver(to: Slot, method: string, args: readonly unknown[], question: number): void;
-  answer(question: number, value: unknown): void;
+  /** `written`: told where `value` is bytes, and the transport has no more use for their memory; not by every dialect. */
+  answer(question: number, value: unknown, written?: () => void): void;
   refuse(question: number, error: unknown): void;
   resolve(promise: number, value: unknown): void;
   break(promise: number, error: unknown): void;
@@ -90,6 +91,7 @@ export class Undecodable {
 }
 
 export type Frame = string | Uint8Array;
+export type Send = (frame: Frame, written?: () => void) => void;
 
 /** One end of a dialect. */
 export interface Tongue extends Speaker {
@@ -113,5 +115,5 @@ export interface Dialect {
   readonly shortens: boolean;
   /** A call without an answer does not exist. */
   readonly alwaysAsks: boolean;
-  open(slots: Slots, listener: Listener, limits: Limits, send: (frame: Frame) => void): Tongue;
+  open(slots: Slots, listener: Listener, limits: Limits, send: Send): Tongue;
 }

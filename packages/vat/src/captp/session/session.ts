@@ -77,7 +77,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     const offered = targetOf(bootstrap);
     this.#streams = new Streams(account, offered);
     this.#rings = new Rings(account);
-    const tongue = dialect.open(this, this, limits, (frame) => link.send(frame));
+    const tongue = dialect.open(this, this, limits, (frame, written) => link.send(frame, written));
     this.#line = new Line(dialect, tongue, limits, link, {
       giveBack: () => this.#waiting.giveBack(),
       ended: (why) => this.#ended(why),
@@ -264,7 +264,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     const { tongue } = this.#line;
     let why: CapError | undefined;
     try {
-      tongue.answer(question, value);
+      tongue.answer(question, value, answer.owned?.written);
     } catch (error) {
       this.#giving.unsaid();
       why = error as CapError;
