@@ -1,6 +1,8 @@
 /** One cell of the attack: so many attempts against one victim, with the attacker at work all the while. */
+import path from 'node:path';
 import { openFsCap } from '../src/index.ts';
 import type { Backend } from '../test/backends.ts';
+import { hostIn } from '../test/escapes/judge.ts';
 import { attack, LANES, makeArena } from './arena.ts';
 import { type Cell, isOutside } from './cells.ts';
 import { Naive } from './naive.ts';
@@ -41,6 +43,7 @@ export async function race(cell: Cell, victim: Victim, terms: Terms): Promise<Re
   using arena = makeArena(cell.things, cell.doors);
   const began = performance.now();
   const outcomes = new Map<string, number>();
+  const texts = new Set<string>();
   const wanted = terms.attempts;
   const met = cell.met ?? 1;
   let attempts = 0;
@@ -62,6 +65,10 @@ export async function race(cell: Cell, victim: Victim, terms: Terms): Promise<Re
     } catch (error) {
       attempts += 1;
       outcome = (error as { code?: string }).code ?? (error as Error).message;
+      const { message } = error as Error;
+      // The texts are few: each is searched once for what it may tell of the host.
+      if (cap && !texts.has(message)) escapes += hostIn(error, { top: path.dirname(arena.root) }).length;
+      texts.add(message);
     }
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     if (outcome !== 'ok' || cell.mend === undefined) return;
