@@ -104,6 +104,20 @@ test('no system call is handed more than one name, nor one that climbs or ends i
   expect(handed.filter((name) => name !== '.' && !component(name))).toEqual([]);
 });
 
+test('what goes by paths inside node:fs is called nowhere: it would look up again what was checked', () => {
+  const sources = fs
+    .readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => fs.readFileSync(path.join(import.meta.dirname, name), 'utf8'))
+    // Comments may speak of it.
+    .map((source) => source.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, ''));
+  const called = new Set(sources.flatMap((source) => [...source.matchAll(/\bfs\.(\w+)/g)].map(([, name]) => name)));
+  expect(called).toContain('openSync');
+  const byPath = /^(?:rm|cp|glob|realpath|watch|watchFile|exists|copyFile)(?:Sync)?$/;
+  expect([...called].filter((name) => byPath.test(name ?? ''))).toEqual([]);
+  expect(sources.filter((source) => /recursive: true/.test(source))).toEqual([]);
+});
+
 test('what changes each time it is looked at is BUSY after eight times more, and not before, whoever asks', async () => {
   await using s = await scratch();
   fs.mkdirSync(s.at('d'));
