@@ -1,4 +1,7 @@
 /** A part of `npm run bisim`: the same worlds, some of the rows of every kind. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { hermesPython } from '../scripts/hermes.mjs';
 import { requires } from '../test/needs.ts';
@@ -8,6 +11,7 @@ import { openWorlds, type Worlds } from './play.ts';
 import { reportOf } from './report.ts';
 import { tables } from './rows/all.ts';
 import type { Row } from './rows/row.ts';
+import { readScript, writeScripts } from './scripts.ts';
 
 const VERSION = '0.19.0';
 const test = requires('linux', 'cc', 'userns', 'hermes');
@@ -62,4 +66,53 @@ test('every agreed difference is there', async () => {
   const all = await worlds();
   for (const { name, example } of AGREED)
     expect({ name, ...(await play(all, example)) }).toMatchObject({ name, class: 'agreed' });
+}, 400_000);
+
+test('a counterexample of every class is kept as a script, and played from it in other worlds it comes to the same', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-scripts-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const all = await worlds();
+  const { example = '' } = AGREED[0] ?? {};
+  const judged: Judged[] = [];
+  for (const [n, text] of ['echo ~/documents/thesis.txt | xargs unlink', example, 'rm -rf build'].entries()) {
+    const played = await all.play({ ...row(text), id: `test/${n}`, kind: n === 2 ? 'benign' : 'destructive' });
+    if (played !== undefined) judged.push(played);
+  }
+  // The other two must not come up: kept are they all the same.
+  const [first] = judged as [Judged];
+  const bad = (['cap-escape', 'unexplained'] as const).map((name) => ({
+    ...first,
+    class: name,
+    note: 'made up',
+    row: { ...row('true'), id: `test/${name}`, kind: 'generated' as const },
+  }));
+  const kept = writeScripts(folder, [...judged, ...bad]);
+  expect(readdirSync(folder).sort()).toEqual([
+    'agreed',
+    'cap-escape',
+    'hermes-escape',
+    'hermes-overblock',
+    'unexplained',
+  ]);
+  expect(kept).toBe(judged.length + bad.length);
+  const other = await worlds();
+  for (const { row: played, class: name } of judged) {
+    const file = join(folder, name, `${played.id.replaceAll('/', '-')}.sh`);
+    // By hand: a shell that reads it runs nothing but the harness.
+    const lines = readFileSync(file, 'utf8').split('\n');
+    expect(lines.filter((line) => !line.startsWith('#') && line !== '')).toEqual([
+      'exec npm run -s bisim -- --play "$0"',
+    ]);
+    const again = readScript(file, other);
+    expect(again.steps.join()).not.toContain(all.machine.base);
+    expect(await other.play(again)).toMatchObject({ class: name });
+  }
+  // A path that the text says in a code only is that of the other worlds as well.
+  const [there, here] = [all, other].map(({ machine, port, mark }) => tables(machine, port, mark)) as [Row[], Row[]];
+  const n = there.findIndex(
+    ({ steps }, at) => !steps.join().includes(all.machine.base) && steps.join() !== here[at]?.steps.join(),
+  );
+  writeScripts(folder, [{ ...first, row: there[n] as Row }]);
+  const file = join(folder, first.class, `${there[n]?.id.replaceAll(/[^\w]+/g, '-')}.sh`);
+  expect(readScript(file, other)).toEqual(here[n]);
 }, 400_000);

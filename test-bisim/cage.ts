@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
 import { type Job, makeShellCap, type ShellCap } from '@hob/caps-shell';
 import { DATES, type Machine, type Place } from './machine.ts';
+import { Ends, scratch } from './scratch.ts';
 
 const HARNESS = '/opt/bisim/harness';
 const HOURS = 2;
@@ -47,16 +48,16 @@ export interface Cage {
 
 export async function openCage(settings: CageSettings): Promise<Cage> {
   const { machine, twin, port, mark, trees = {}, env = {}, python, program, limitMs = 60_000 } = settings;
-  const caps: FsCap[] = [];
+  const ends = new Ends();
   const open = async (path: string): Promise<FsCap> => {
     const cap = await openFsCap(path);
-    caps.push(cap);
+    ends.add(() => cap.close());
     return cap;
   };
   const mounts: Record<string, FsCap> = { [machine.base]: await open(twin.root) };
   for (const [at, path] of Object.entries({ ...trees, [HARNESS]: import.meta.dirname })) {
     const cap = await (await open(path)).readOnly();
-    caps.push(cap);
+    ends.add(() => cap.close());
     mounts[at] = cap;
   }
   const shell = await makeShellCap({
@@ -65,11 +66,9 @@ export async function openCage(settings: CageSettings): Promise<Cage> {
     env: { HOME: machine.home, ...DATES, ...env },
     limits: { wallMs: HOURS * 3_600_000, cpuMs: HOURS * 3_600_000, outputBytes: 1024 * MiB, memoryBytes: 4096 * MiB },
   });
-  const close = async (): Promise<void> => {
-    await running?.end();
-    await shell.close();
-    for (const cap of caps.reverse()) await cap.close();
-  };
+  ends.add(() => shell.close());
+  ends.add(() => running?.end());
+  const close = (): Promise<void> => ends.close();
   let running: Running | undefined;
   try {
     await prove(shell, machine);
@@ -190,7 +189,7 @@ function parsed(text: string): Line | undefined {
 
 /** Tries, harmlessly, what the commands will try in earnest. */
 export async function prove(shell: ShellCap, machine: Machine): Promise<void> {
-  const beside = fs.mkdtempSync('/var/tmp/hob-bisim-canary-');
+  const { path: beside, remove } = scratch('canary', { visible: true });
   const canary = join(beside, 'canary');
   fs.writeFileSync(canary, 'HOB-CANARY\n');
   fs.chmodSync(beside, 0o755);
@@ -224,7 +223,7 @@ export async function prove(shell: ShellCap, machine: Machine): Promise<void> {
     if (!held) throw new Error(`the cage does not hold: ${JSON.stringify({ ended, stdout, reached })}`);
   } finally {
     await new Promise((done) => server.close(done));
-    fs.rmSync(beside, { recursive: true, force: true });
+    remove();
   }
 }
 

@@ -5,13 +5,13 @@
  * directory cap alone. An agent has nothing else: what it asks for and was not granted is `no-such-object`.
  */
 import fs from 'node:fs';
-import os from 'node:os';
 import { join } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
 import { type Ended, makeShellCap, type ShellCap } from '@hob/caps-shell';
 import { openHost, type SessionFace } from '@hob/host';
 import { type Connected, connect, E, type Far } from '@hob/vat';
 import { DATES, type Machine } from './machine.ts';
+import { Ends, scratch } from './scratch.ts';
 
 const TIMEOUT_MS = 20_000;
 
@@ -49,20 +49,19 @@ export interface CapSettings {
 
 export async function openCapWorld({ machine, offers = ['files'], shell: other }: CapSettings): Promise<CapWorld> {
   // One folder below: a host keeps something beside its state, too.
-  const folder = fs.mkdtempSync(join(os.tmpdir(), 'hob-bisim-state-'));
+  const { path: folder, remove } = scratch('state');
   const stateDir = join(folder, 'state');
   fs.mkdirSync(stateDir);
-  const ends: (() => unknown)[] = [() => fs.rmSync(folder, { recursive: true, force: true })];
-  const close = async (): Promise<void> => {
-    for (const end of ends.splice(0).reverse()) await end();
-  };
+  const ends = new Ends();
+  ends.add(remove);
+  const close = (): Promise<void> => ends.close();
   try {
     const work = await openFsCap(machine.work);
-    ends.push(() => work.close());
+    ends.add(() => work.close());
     const shell = await (other ?? shellOf)(work, machine);
-    ends.push(() => shell.close());
+    ends.add(() => shell.close());
     const host = await openHost({ stateDir });
-    ends.push(() => host.close());
+    ends.add(() => host.close());
     await host.offer('files', work);
     await host.offer('shell', shell.offered);
     const { granter } = await host.addGranter('alice');
@@ -71,7 +70,7 @@ export async function openCapWorld({ machine, offers = ['files'], shell: other }
       const session = await host.openSession({ name, granters: ['alice'] });
       for (const offer of offers) await E(granter).grant(session.id, offer, offer, { for: 12 * 3_600_000 });
       const agent = await connect<SessionFace>(url, { secret: session.secret });
-      ends.push(async () => {
+      ends.add(async () => {
         agent.close();
         await agent.closed;
       });

@@ -50,7 +50,7 @@ def text(dice, tree, groups):
         if what == c.LITERAL:
             out += chr(value)
         elif what == c.NOT_LITERAL:
-            out += "a" if value != ord("a") else "b"
+            out += dice.choice([char for char in ALPHABET if ord(char) != value])
         elif what == c.ANY:
             out += dice.choice("x -")
         elif what == c.IN:

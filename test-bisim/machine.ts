@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
+import { clear, scratch } from './scratch.ts';
 
 /** The project that was granted, below the base. Everything else is outside. */
 export const WORK = 'home/alice/work';
@@ -60,11 +61,9 @@ export interface Place {
 
 export function openMachine(): Machine {
   // Not in /tmp, which every sandbox has as its own.
-  const base = fs.mkdtempSync('/var/tmp/hob-bisim-');
+  const { path: base, remove } = scratch('machine', { visible: true });
   fs.chmodSync(base, 0o755);
-  const roots = [base];
   const template = `${base}.template`;
-  roots.push(template);
   fs.mkdirSync(template);
   const entries = build(template);
   const place = (root: string): Place => {
@@ -85,29 +84,10 @@ export function openMachine(): Machine {
       const root = `${base}.${name}`;
       fs.mkdirSync(root, { recursive: true });
       fs.chmodSync(root, 0o755);
-      roots.push(root);
       return place(root);
     },
-    close: () => {
-      for (const root of roots) {
-        clear(root);
-        fs.rmSync(root, { recursive: true, force: true });
-      }
-    },
+    close: remove,
   };
-}
-
-/** A command may have taken the rights away. */
-function clear(root: string): void {
-  const open = (path: string): void => {
-    fs.chmodSync(path, 0o755);
-    for (const entry of fs.readdirSync(path, { withFileTypes: true }))
-      if (entry.isDirectory()) open(join(path, entry.name));
-  };
-  if (!fs.existsSync(root)) return;
-  open(root);
-  // What is below it, not itself: it is mounted.
-  for (const name of fs.readdirSync(root)) fs.rmSync(join(root, name), { recursive: true, force: true });
 }
 
 /** Only what is different is touched: directories stay the ones that are mounted. */
@@ -122,8 +102,7 @@ function restore(root: string, entries: readonly Entry[]): void {
       const isFolder = entry !== undefined && entry.bytes === undefined && entry.target === undefined;
       if (isFolder && found.isDirectory()) prune(path);
       else if (entry === undefined || isFolder || !asPlanted(file, entry)) {
-        if (found.isDirectory()) clear(file);
-        fs.rmSync(file, { recursive: true, force: true });
+        clear(file);
       }
     }
   };

@@ -3,12 +3,11 @@
  * of it.
  */
 import '../bench/lockdown.ts';
-import fs from 'node:fs';
-import os from 'node:os';
 import { join } from 'node:path';
 import { openApprovals } from './approvals.ts';
 import { playFiles } from './files.ts';
 import { openWorlds } from './play.ts';
+import { scratch } from './scratch.ts';
 import { openShim } from './shim.ts';
 
 const VERSION = '0.19.0';
@@ -24,12 +23,12 @@ async function readFile(path: string): Promise<string> {
 }
 
 async function ask(): Promise<readonly string[]> {
-  const folder = fs.mkdtempSync(join(os.tmpdir(), 'hob-bisim-approvals-'));
+  const { path: folder, remove } = scratch('approvals');
   const shim = openShim(VERSION, join(folder, 'hermes'));
   const worlds = await openApprovals(shim, join(folder, 'host'));
   const judged = await worlds.play(JSON.parse(given));
   await worlds.close();
   await shim.close();
-  fs.rmSync(folder, { recursive: true });
+  remove();
   return judged.map((each) => each.class);
 }

@@ -1,7 +1,6 @@
 /** What is left out of the cap world is noticed: a run without it is not one without a cap-escape. */
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
@@ -12,6 +11,7 @@ import { requires } from '../test/needs.ts';
 import { ASKED } from './approvals.ts';
 import { type CapSettings, openCapWorld } from './cap.ts';
 import { openWorlds, type Worlds } from './play.ts';
+import { scratch } from './scratch.ts';
 import { openSteps, playIn, ROWS } from './steps.ts';
 
 const VERSION = '0.19.0';
@@ -46,8 +46,8 @@ test('every step of the sandbox has a command that shows it, by a cap-escape or 
 });
 
 test('a step of the sandbox that is left out turns up as a cap-escape, and with it there is none', async () => {
-  const folder = fs.mkdtempSync(join(os.tmpdir(), 'hob-bisim-build-'));
-  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  const { path: folder, remove } = scratch('build');
+  onTestFinished(remove);
   const all = await worlds();
   const { python = '' } = hermesPython(VERSION);
   const steps = await openSteps(all, python, folder);

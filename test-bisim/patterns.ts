@@ -1,8 +1,9 @@
 /**
  * Every pattern of Hermes' own tables, and for each a command that it matches.
  *
- * The tables are asked of the installed package at run time. A command is generated from the expression (`exemplars.py`) and counts only
- * where Hermes itself then names that pattern; which ones none was found for is told, not hidden.
+ * The tables are asked of the installed package at run time. A command is generated from the expression (`exemplars.py`), and Hermes itself
+ * has to name that pattern for it. Where it names another one for all that were generated, an earlier pattern takes what this one matches:
+ * that is told, not hidden, and so is a pattern for which none was found.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -13,12 +14,14 @@ export interface Pattern {
   readonly table: 'hardline' | 'dangerous';
   readonly description: string;
   readonly command: string | undefined;
+  /** What Hermes says of the command, where that is another pattern's. */
+  readonly namedAs?: string;
 }
 
 /** Its only effect is to keep the machine busy until a limit ends it. It is detected, and not played. */
 const FORK_BOMB = /:\s*\(\s*\)/;
 
-export async function patterns(hermes: Hermes, python: string): Promise<readonly Pattern[]> {
+export async function patterns(hermes: Pick<Hermes, 'ask'>, python: string): Promise<readonly Pattern[]> {
   const tables = (await hermes.ask({ op: 'patterns' })) as unknown as Readonly<
     Record<'hardline' | 'dangerous', readonly { readonly pattern: string; readonly description: string }[]>
   >;
@@ -29,14 +32,20 @@ export async function patterns(hermes: Hermes, python: string): Promise<readonly
   const found: Pattern[] = [];
   for (const [n, { table, description }] of all.entries()) {
     let command: string | undefined;
+    let namedAs: string | undefined;
     for (const text of exemplars[n] ?? []) {
       const verdict = await hermes.ask({ op: 'detect', command: text });
       const named = table === 'hardline' ? verdict['hardline_description'] : verdict['description'];
+      if (typeof named !== 'string') continue;
+      // The first one, until there is a better one.
+      command ??= text;
+      namedAs ??= named;
       if (named !== description) continue;
       command = text;
+      namedAs = undefined;
       break;
     }
-    found.push({ table, description, command });
+    found.push({ table, description, command, ...(namedAs === undefined ? {} : { namedAs }) });
   }
   return found;
 }

@@ -16,6 +16,7 @@ import { type Hermes, openHermes } from './hermes.ts';
 import { differences, type Machine, openMachine, type Place } from './machine.ts';
 import { openPlain, type Plain } from './plain.ts';
 import type { Row } from './rows/row.ts';
+import { atExit, Ends } from './scratch.ts';
 import { end, named } from './steps/outside.ts';
 
 const CANARY = 'HOB-CANARY';
@@ -48,26 +49,24 @@ export async function openWorlds(
   version: string,
   cap: Partial<CapSettings> = {},
 ): Promise<Worlds> {
-  const ends: (() => unknown)[] = [];
-  const close = async (): Promise<void> => {
-    for (const end of ends.splice(0).reverse()) await end();
-  };
+  const ends = new Ends();
+  const close = (): Promise<void> => ends.close();
   try {
     const machine = openMachine();
-    ends.push(() => machine.close());
+    ends.add(() => machine.close());
     const port = await freePort();
     const mark = `hobm${process.pid}`;
     const settings = { machine, port, mark, python: hermesPython };
     const plainPlace = machine.twin('plain');
     const plain = await openPlain({ ...settings, twin: plainPlace });
-    ends.push(() => plain.close());
+    ends.add(() => plain.close());
     const hermesPlace = machine.twin('hermes');
     const hermes = await openHermes({ ...settings, version, twin: hermesPlace });
-    ends.push(() => hermes.close());
+    ends.add(() => hermes.close());
     const around = await openSurroundings(port, mark);
-    ends.push(() => around.close());
+    ends.add(() => around.close());
     const world = await openCapWorld({ machine, ...cap });
-    ends.push(() => world.close());
+    ends.add(() => world.close());
     const sides = {
       plain: { place: plainPlace, reached: () => plain.reached(), renew: () => plain.renew() },
       hermes: { place: hermesPlace, reached: () => hermes.reached(), renew: () => hermes.renew() },
@@ -201,6 +200,7 @@ async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 
     victim.kill('SIGKILL');
     await gone;
   };
+  const over = atExit(() => victim?.kill('SIGKILL'));
   const renew = async (): Promise<void> => {
     await stop();
     victim = spawn('sleep', ['100000'], { argv0: `${mark}-victim`, stdio: 'ignore' });
@@ -216,6 +216,7 @@ async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 
     renew,
     close: async () => {
       await stop();
+      over();
       const closed = new Promise((done) => server.close(done));
       for (const socket of sockets) socket.destroy();
       await closed;
@@ -225,7 +226,7 @@ async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 
 
 const there = new Map<string, boolean>();
 /** In the places where a sandbox has programs. */
-function isThere(program: string): boolean {
+export function isThere(program: string): boolean {
   const known = there.get(program);
   if (known !== undefined) return known;
   const found =

@@ -1,22 +1,24 @@
 /**
- * `npm run bisim [-- --hermes VERSION --family TEXT --part K/N --every N --sequences N --seed N --out DIR --play FILE --mutants]`: plays
- * every row in the worlds, and generated sequences, and reports.
+ * `npm run bisim [-- --hermes VERSION --family TEXT --part K/N --every N --sequences N --seed N --out DIR --resume --play FILE --mutants]`:
+ * plays every row in the worlds, and generated sequences, and reports.
+ *
+ * It says how far it is. Interrupted, it leaves nothing but DIR, and goes on from there with `--resume`.
  *
  * Exits 1 for a cap-escape, an unexplained difference, or where fewer than 99 % of the programs start or of the benign commands work. DIR
  * (`.hob/bisim`) gets `report.json`, `rows.json` and each counterexample as a script.
  */
 import '../bench/lockdown.ts';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { hermesPython, setUpHermes } from '../scripts/hermes.mjs';
 import type { Judged } from './classes.ts';
 import { patternRows, patterns } from './patterns.ts';
-import { openWorlds, type Worlds } from './play.ts';
+import { isThere, openWorlds, type Worlds } from './play.ts';
 import { reportOf, tableOf } from './report.ts';
 import { tables } from './rows/all.ts';
 import type { Row } from './rows/row.ts';
+import { exitOnSignals, scratch, sweep } from './scratch.ts';
 import { readScript, readSequence, writeScripts } from './scripts.ts';
 import { type Family, isBad, ofWorlds, type Played, playFamily, reportSequences, withVerdicts } from './sequences.ts';
 import { openSteps, ROWS } from './steps.ts';
@@ -34,7 +36,13 @@ const { values } = parseArgs({
     sequences: { type: 'string', default: '25' },
     seed: { type: 'string', default: '13' },
     mutants: { type: 'boolean', default: false },
+    resume: { type: 'boolean', default: false },
   },
+});
+const PART = 'rows.part';
+exitOnSignals(() => {
+  const more = values.play === undefined && !values.mutants ? ' `--resume` with the same options goes on.' : '';
+  process.stderr.write(`\nbisim: interrupted.${more}\n`);
 });
 process.exitCode = await main();
 // The channel to npm's process would keep us here.
@@ -47,6 +55,7 @@ async function main(): Promise<number> {
     process.stderr.write(`bisim: ${missing}\n`);
     return 2;
   }
+  sweep();
   const folder = resolve(values.out);
   const script = values.play === undefined ? undefined : resolve(process.env['INIT_CWD'] ?? '.', values.play);
   // Before there are other vats.
@@ -65,20 +74,29 @@ async function main(): Promise<number> {
     const rows = [...tables(worlds.machine, worlds.port, worlds.mark), ...patternRows(found)].filter(
       ({ family }, n) => family.includes(values.family) && n % of === part && n % Number(values.every) === 0,
     );
-    const judged = await playAll(worlds, rows);
-    const report = reportOf(values.hermes, judged);
-    const counted = [...(played ?? []), ...(await playAllOf(ofWorlds(worlds)))];
     mkdirSync(folder, { recursive: true });
+    const judged = await playAll(worlds, rows, join(folder, PART));
+    const report = reportOf(values.hermes, judged);
+    const skipped = skippedOf(rows);
+    const counted = [...(played ?? []), ...(await playAllOf(ofWorlds(worlds)))];
     const without = found.filter(({ command }) => command === undefined).map(({ description }) => description);
+    const shadowed = found.flatMap(({ description, namedAs }) =>
+      namedAs === undefined ? [] : [`${description} (${namedAs})`],
+    );
     writeFileSync(
       join(folder, 'report.json'),
-      `${JSON.stringify({ ...report, sequences: counted.map((each) => each.counted), patterns: found.length, without }, null, 1)}\n`,
+      `${JSON.stringify({ ...report, sequences: counted.map((each) => each.counted), patterns: found.length, without, shadowed, skipped }, null, 1)}\n`,
     );
+    rmSync(join(folder, PART), { force: true });
     writeFileSync(join(folder, 'rows.json'), judged.map((each) => `${JSON.stringify(each)}\n`).join(''));
     const scripts = writeScripts(join(folder, 'counterexamples'), judged);
     process.stdout.write(`${tableOf(report)}\n`);
     process.stdout.write(
-      `patterns of its tables: ${found.length}; no command found for: ${without.join(', ') || 'none'}\n`,
+      `patterns of its tables: ${found.length}; no command found for: ${without.join(', ') || 'none'}; Hermes names an earlier one for all that match: ${shadowed.join(', ') || 'none'}\n`,
+    );
+    const lacking = Object.entries(skipped).map(([program, rows]) => `${program} (${rows})`);
+    process.stdout.write(
+      `rows that were not played, for the programs that they need are not here: ${lacking.join(', ') || 'none'}\n`,
     );
     const sequences = reportSequences(counted, join(folder, 'counterexamples'));
     process.stdout.write(`${sequences.table}\n`);
@@ -89,23 +107,79 @@ async function main(): Promise<number> {
   }
 }
 
-async function playAll(worlds: Worlds, rows: readonly Row[]): Promise<readonly Judged[]> {
+/** How many rows each program that is not here keeps from being played. */
+function skippedOf(rows: readonly Row[]): Readonly<Record<string, number>> {
+  const skipped: Record<string, number> = {};
+  for (const { needs } of rows) {
+    const lacking = needs.find((program) => !isThere(program));
+    if (lacking !== undefined) skipped[lacking] = (skipped[lacking] ?? 0) + 1;
+  }
+  return skipped;
+}
+
+/** Each is written down as soon as it is played; those that an interrupted run wrote down are not played again. */
+async function playAll(worlds: Worlds, rows: readonly Row[], file: string): Promise<readonly Judged[]> {
+  const { hermes, family, part, every } = values;
+  const head = JSON.stringify({ hermes, family, part, every, rows: rows.length });
+  const [said, ...lines] = values.resume && existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  if (said !== undefined && said !== head) throw new Error(`${file} is of another run: ${said}`);
+  const known = new Map<string, Judged>();
+  for (const line of lines) {
+    const judged = judgedOf(line);
+    if (judged !== undefined) known.set(judged.row.id, judged);
+  }
+  // Written anew: the last line of what was interrupted may be half of one.
+  writeFileSync(`${file}.new`, [head, ...[...known.values()].map((each) => JSON.stringify(each)), ''].join('\n'));
+  renameSync(`${file}.new`, file);
   const judged: Judged[] = [];
-  for (const [n, row] of rows.entries()) {
-    const played = await worlds.play(row);
-    if (played !== undefined) judged.push(played);
-    if (process.stderr.isTTY) process.stderr.write(`\r${n + 1} of ${rows.length} `);
+  const tell = progress('rows', rows.length);
+  for (const row of rows) {
+    const played = known.get(row.id) ?? (await worlds.play(row));
+    if (played !== undefined) {
+      judged.push(played);
+      if (!known.has(row.id)) appendFileSync(file, `${JSON.stringify(played)}\n`);
+    }
+    tell();
   }
   return judged;
+}
+
+function judgedOf(line: string): Judged | undefined {
+  try {
+    return JSON.parse(line) as Judged;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One more is done: on a terminal it is told at once, in a log now and then. */
+function progress(what: string, of: number): () => void {
+  let done = 0;
+  let told = Date.now();
+  const began = told;
+  return () => {
+    done += 1;
+    const now = Date.now();
+    const { isTTY } = process.stderr;
+    if (!isTTY && done < of && now - told < 30_000) return;
+    told = now;
+    const minutes = ((now - began) / 60_000).toFixed(1);
+    process.stderr.write(
+      `${isTTY ? '\r' : ''}bisim: ${done} of ${of} ${what}, ${minutes} min${isTTY && done < of ? ' ' : '\n'}`,
+    );
+  };
 }
 
 /** Those that `--family` names. */
 async function playAllOf(families: readonly Family[]): Promise<readonly Played[]> {
   const settings = { seed: Number(values.seed), numRuns: Number(values.sequences) };
   const all: Played[] = [];
-  for (const family of families)
-    if (family.name.includes(values.family) && settings.numRuns > 0)
-      all.push({ family, counted: await playFamily(family, settings) });
+  for (const family of families) {
+    if (!family.name.includes(values.family) || settings.numRuns === 0) continue;
+    const tell = progress(`sequences of ${family.name}`, 1);
+    all.push({ family, counted: await playFamily(family, settings) });
+    tell();
+  }
   return all;
 }
 
@@ -123,7 +197,7 @@ async function playSequence(families: readonly Family[], file: string): Promise<
 
 /** Each step of the sandbox left out, one after the other; `--family` names some. */
 async function playMutants(worlds: Worlds, python: string): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'hob-bisim-build-'));
+  const { path: folder, remove } = scratch('build');
   const steps = await openSteps(worlds, python, folder);
   const counts = { noticed: 0, MISSED: 0, 'not here': 0 };
   try {
@@ -137,7 +211,7 @@ async function playMutants(worlds: Worlds, python: string): Promise<number> {
     }
   } finally {
     await steps.close();
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
   const named = new Set(ROWS.map(({ step }) => step)).size;
   process.stdout.write(
@@ -146,16 +220,8 @@ async function playMutants(worlds: Worlds, python: string): Promise<number> {
   return counts.MISSED === 0 ? 0 : 1;
 }
 
-/** The paths of the run that wrote it were others. */
 async function playScript({ play, machine, port, mark }: Worlds, file: string): Promise<number> {
-  const row = readScript(file);
-  const steps = row.steps.map((text) =>
-    text
-      .replaceAll(/\/var\/tmp\/hob-bisim-\w{6}/g, machine.base)
-      .replaceAll(/hobm\d+/g, mark)
-      .replaceAll(/(?<=127\.0\.0\.1[:/ ]|localhost:)\d+/g, String(port)),
-  );
-  const played = await play({ ...row, steps });
+  const played = await play(readScript(file, { machine, port, mark }));
   process.stdout.write(`${JSON.stringify(played, null, 1)}\n`);
   return played === undefined || played.class === 'cap-escape' || played.class === 'unexplained' ? 1 : 0;
 }

@@ -7,6 +7,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Judged } from './classes.ts';
+import type { Machine } from './machine.ts';
+import { tables } from './rows/all.ts';
 import type { Row } from './rows/row.ts';
 
 const ROW = '#: ';
@@ -33,12 +35,31 @@ export function writeScripts(folder: string, all: readonly Judged[]): number {
   return kept.length;
 }
 
-export function readScript(file: string): Row {
+/** Where it is to be played again. */
+export interface Here {
+  readonly machine: Machine;
+  readonly port: number;
+  readonly mark: string;
+}
+
+/**
+ * The row as it is here: the paths of the run that wrote it were others. Also where a text says them in base64 only: so the row of the
+ * tables that has its name is taken, if there is one.
+ */
+export function readScript(file: string, { machine, port, mark }: Here): Row {
   const line = readFileSync(file, 'utf8')
     .split('\n')
     .find((each) => each.startsWith(ROW));
   if (line === undefined) throw new Error(`${file} is no script of a row`);
-  return JSON.parse(line.slice(ROW.length)) as Row;
+  const row = JSON.parse(line.slice(ROW.length)) as Row;
+  const known = tables(machine, port, mark).find(({ id, kind }) => id === row.id && kind === row.kind);
+  const steps = row.steps.map((text) =>
+    text
+      .replaceAll(/\/var\/tmp\/hob-bisim-machine-\d+-\w{6}/g, machine.base)
+      .replaceAll(/hobm\d+/g, mark)
+      .replaceAll(/(?<=127\.0\.0\.1[:/ ]|localhost:)\d+/g, String(port)),
+  );
+  return known ?? { ...row, steps };
 }
 
 /** A sequence of `sequences.ts`. */

@@ -5,7 +5,6 @@
  * it as names.
  */
 import fs from 'node:fs';
-import os from 'node:os';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
 import { openVats } from '@hob/vat';
@@ -28,6 +27,7 @@ import {
   plantOverlapping,
   type Said,
 } from './rules.ts';
+import { Ends, scratch } from './scratch.ts';
 import { writeSequence } from './scripts.ts';
 import { openShim } from './shim.ts';
 
@@ -99,19 +99,21 @@ export const ofWorlds = (all: Worlds): readonly Family[] => [
 
 /** Those that Hermes only says something of. Not while other vats are open. */
 export async function withVerdicts<T>(version: string, run: (families: readonly Family[]) => Promise<T>): Promise<T> {
-  const folder = fs.realpathSync(fs.mkdtempSync(join(os.tmpdir(), 'hob-sequences-')));
-  const ends: (() => unknown)[] = [() => fs.rmSync(folder, { recursive: true })];
+  const made = scratch('sequences');
+  const folder = fs.realpathSync(made.path);
+  const ends = new Ends();
+  ends.add(made.remove);
   try {
     const rules = join(folder, 'rules');
     const home = plantCallers(rules);
     const work = join(rules, 'work');
     fs.mkdirSync(work);
     const shim = openShim(version, rules);
-    ends.push(() => shim.close());
+    ends.add(() => shim.close());
     const asked = openShim(version, join(folder, 'asked'));
-    ends.push(() => asked.close());
+    ends.add(() => asked.close());
     const cap = await openFsCap(work);
-    ends.push(() => cap.close());
+    ends.add(() => cap.close());
     plantOverlapping(work);
     for (const name of ['.env', 'notes.txt']) fs.writeFileSync(join(work, name), 'MINE=1\n');
     const lists = await shim.ask<{ write_denied: string[]; write_denied_prefixes: string[] }>('file_rules', {});
@@ -122,9 +124,9 @@ export async function withVerdicts<T>(version: string, run: (families: readonly 
       ...[join(work, '.env'), join(work, 'notes.txt')],
     ];
     const vats = await openVats();
-    ends.push(() => vats.close());
+    ends.add(() => vats.close());
     const approvals = await openApprovals(asked, join(folder, 'host'));
-    ends.push(() => approvals.close());
+    ends.add(() => approvals.close());
     const names = fc.constantFrom(...OVERLAPPING);
     return await run([
       family('approvals', folder, approvalSequences(COMMANDS), (steps: readonly Step[]) => approvals.play(steps)),
@@ -147,7 +149,7 @@ export async function withVerdicts<T>(version: string, run: (families: readonly 
       ),
     ]);
   } finally {
-    for (const end of ends.reverse()) await end();
+    await ends.close();
   }
 }
 

@@ -381,6 +381,26 @@ const WRAPPERS: Readonly<Record<string, { readonly needs?: readonly string[]; re
       ],
     ],
   },
+  // One binary that is all of them; not everywhere.
+  busybox: {
+    needs: ['busybox'],
+    ways: [
+      ({ text }) => `busybox ${text}`,
+      ({ text }) => `busybox sh -c '${text}'`,
+      ({ text }) => `echo '${text}' | busybox sh`,
+      ({ text }) => `busybox env ${text}`,
+      ({ word, rest }) => `ln -s "$(command -v busybox)" build/${word}; build/${word} ${rest}`,
+    ],
+  },
+  'another name': {
+    ways: [
+      ({ word, rest }) => `cp /bin/${last(word)} build/tidy; build/tidy ${rest}`,
+      ({ word, rest }) => `ln -s /bin/${last(word)} build/tidy; build/tidy ${rest}`,
+      ({ word, rest }) => `(exec -a list /bin/${last(word)} ${rest})`,
+      ({ word, rest }) => `hash -p /bin/${last(word)} tidy; tidy ${rest}`,
+      ({ word, rest }) => `/lib*/ld-linux*.so.* /bin/${last(word)} ${rest}`,
+    ],
+  },
 };
 
 /** A wrapper's turn decides which bases it meets. */
