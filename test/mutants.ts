@@ -681,7 +681,17 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'fs-atomic',
     breaks: 'a reader meets no file while it is replaced',
-    tests: ['packages/caps-fs/src/draft.test.ts'],
+    tests: ['packages/caps-fs/src/draft.test.ts', 'packages/caps-fs/src/memory.test.ts'],
+  },
+  {
+    name: 'fs-write-order',
+    breaks: 'a small write goes ahead of an append that is under way',
+    tests: ['packages/caps-fs/src/memory.test.ts'],
+  },
+  {
+    name: 'fs-in-memory',
+    breaks: 'everybody waits for the disk when a small file is written',
+    tests: ['packages/caps-fs/src/memory.test.ts'],
   },
   {
     name: 'fs-durable',

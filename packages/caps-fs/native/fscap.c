@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,8 @@
 #define TMPFS 0x01021994
 #define MOUNT_ID 0x1000u
 #define BASIC_STATS 0x7ffu
+/* AT_SYMLINK_NOFOLLOW and AT_NO_AUTOMOUNT: what lstat(2) does. */
+#define NO_FOLLOW 0x900
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
 #endif
@@ -81,8 +84,10 @@ struct status {
 #define MAX_PATH 4096
 /* Copying so much costs about what a trip to the thread pool does. */
 #define AT_ONCE 65536
-/* mode, links, owner, size, mtime and ctime in ns, dev, ino */
-#define FIELDS 8
+/* mode, links, owner, size, mtime and ctime in ms */
+#define FIELDS 6
+/* Room for five numbers of 64 bits and what is between them. */
+#define STAMP 112
 /* Bytes of one getdents64: about 2,000 names. */
 #define ENTRIES 65536
 
@@ -97,17 +102,15 @@ static int look(int fd, struct status *out, unsigned mask) {
   return syscall(SYS_statx, fd, "", AT_EMPTY_PATH, mask, out) < 0 ? -errno : 0;
 }
 
-static void fields(const struct status *s, uint64_t *out) {
-  uint64_t major = s->dev_major, minor = s->dev_minor;
+static int64_t nanoseconds(const struct stamp *t) { return t->seconds * 1000000000LL + t->nanoseconds; }
+
+static void fields(const struct status *s, double *out) {
   out[0] = s->mode;
   out[1] = s->nlink;
   out[2] = s->uid;
-  out[3] = s->size;
-  out[4] = (uint64_t)(s->mtime.seconds * 1000000000LL + s->mtime.nanoseconds);
-  out[5] = (uint64_t)(s->ctime.seconds * 1000000000LL + s->ctime.nanoseconds);
-  /* As makedev(3) has it, so that a version is the same whoever asked. */
-  out[6] = (major & 0xfffff000u) << 32 | (major & 0xfffu) << 8 | (minor & 0xffffff00u) << 12 | (minor & 0xffu);
-  out[7] = s->ino;
+  out[3] = (double)s->size;
+  out[4] = (double)(nanoseconds(&s->mtime) / 1000) / 1000;
+  out[5] = (double)(nanoseconds(&s->ctime) / 1000000);
 }
 
 /* ------------------------------------------------------------------------------------------------- arguments */
@@ -125,17 +128,31 @@ static int text(napi_env env, napi_value value, char *into, size_t size) {
   return length >= size - 4 ? -ENAMETOOLONG : 0;
 }
 
-static uint64_t *fieldsOf(napi_env env, napi_value value) {
+static double *fieldsOf(napi_env env, napi_value value) {
   napi_typedarray_type type;
   size_t length = 0;
   void *data = NULL;
   if (napi_get_typedarray_info(env, value, &type, &length, &data, NULL, NULL) != napi_ok) return NULL;
-  return type == napi_biguint64_array && length >= FIELDS ? data : NULL;
+  return type == napi_float64_array && length >= FIELDS ? data : NULL;
 }
 
 static napi_value answer(napi_env env, int64_t n) {
   napi_value value = NULL;
   napi_create_int64(env, n, &value);
+  return value;
+}
+
+/* Word for word what drivers/node-fs.ts makes of the same file, so that a version is the same whoever asked. */
+static napi_value stampOf(napi_env env, const struct status *s) {
+  /* As makedev(3) has it. */
+  uint64_t major = s->dev_major, minor = s->dev_minor;
+  uint64_t dev = (major & 0xfffff000u) << 32 | (major & 0xfffu) << 8 | (minor & 0xffffff00u) << 12 | (minor & 0xffu);
+  char stamp[STAMP];
+  int length = snprintf(stamp, sizeof stamp, "%llu:%llu:%llu:%lld:%lld", (unsigned long long)dev,
+                        (unsigned long long)s->ino, (unsigned long long)s->size, (long long)nanoseconds(&s->mtime),
+                        (long long)nanoseconds(&s->ctime));
+  napi_value value = NULL;
+  napi_create_string_latin1(env, stamp, (size_t)length, &value);
   return value;
 }
 
@@ -154,11 +171,11 @@ static napi_value openBeneath(napi_env env, napi_callback_info info) {
   return answer(env, bad ? bad : beneath(number(env, given[0]), path, number(env, given[2]), number(env, given[3])));
 }
 
-/* (dir, path, flags, resolve, fields) -> 0: of a last link the link itself */
+/* (dir, path, flags, resolve, fields) -> stamp: of a last link the link itself */
 static napi_value statBeneath(napi_env env, napi_callback_info info) {
   ARGUMENTS(5);
   char path[MAX_PATH + 8];
-  uint64_t *out = fieldsOf(env, given[4]);
+  double *out = fieldsOf(env, given[4]);
   int bad = out ? text(env, given[1], path, sizeof path) : -EINVAL;
   if (bad) return answer(env, bad);
   int fd = beneath(number(env, given[0]), path, number(env, given[2]) | O_NOFOLLOW, number(env, given[3]));
@@ -166,8 +183,47 @@ static napi_value statBeneath(napi_env env, napi_callback_info info) {
   struct status status;
   bad = look(fd, &status, BASIC_STATS);
   close(fd);
-  if (!bad) fields(&status, out);
-  return answer(env, bad);
+  if (bad) return answer(env, bad);
+  fields(&status, out);
+  return stampOf(env, &status);
+}
+
+/* (fd, fields) -> stamp of what it holds */
+static napi_value statHeld(napi_env env, napi_callback_info info) {
+  ARGUMENTS(2);
+  double *out = fieldsOf(env, given[1]);
+  struct status status;
+  int bad = out ? look(number(env, given[0]), &status, BASIC_STATS) : -EINVAL;
+  if (bad) return answer(env, bad);
+  fields(&status, out);
+  return stampOf(env, &status);
+}
+
+/* (dir, one name, fields) -> stamp: of a link the link itself */
+static napi_value statNamed(napi_env env, napi_callback_info info) {
+  ARGUMENTS(3);
+  char name[MAX_PATH + 8];
+  double *out = fieldsOf(env, given[2]);
+  int bad = out ? text(env, given[1], name, sizeof name) : -EINVAL;
+  if (bad) return answer(env, bad);
+  struct status status;
+  memset(&status, 0, sizeof status);
+  if (syscall(SYS_statx, number(env, given[0]), name, NO_FOLLOW, BASIC_STATS, &status) < 0)
+    return answer(env, -errno);
+  fields(&status, out);
+  return stampOf(env, &status);
+}
+
+/* (fd, room) -> 0: the bytes that are free on its file system, and all */
+static napi_value roomOf(napi_env env, napi_callback_info info) {
+  ARGUMENTS(2);
+  double *out = fieldsOf(env, given[1]);
+  struct statfs where;
+  if (!out) return answer(env, -EINVAL);
+  if (fstatfs(number(env, given[0]), &where) < 0) return answer(env, -errno);
+  out[0] = (double)where.f_bavail * (double)where.f_bsize;
+  out[1] = (double)where.f_blocks * (double)where.f_bsize;
+  return answer(env, 0);
 }
 
 /* (fd) -> the mount that it was opened in */
@@ -198,6 +254,8 @@ struct dirent64 {
   char name[];
 };
 
+static int isDots(const char *name) { return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])); }
+
 /*
  * (directory opened for reading) -> some of its entries: of each one letter for what it is and its name, each ended by `/`; "" at
  * the end. Nothing is kept open or in memory between two calls.
@@ -212,7 +270,7 @@ static napi_value someEntries(napi_env env, napi_callback_info info) {
     const struct dirent64 *one = (const void *)(from + at);
     at += one->reclen;
     const char *name = one->name;
-    if (name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]))) continue;
+    if (isDots(name)) continue;
     /* Never longer than the entry was: its head alone has 19 bytes. */
     size_t size = strlen(name);
     out[length++] = one->type == 8 ? 'f' : one->type == 4 ? 'd' : one->type == 10 ? 'l' : one->type == 0 ? '?' : 'o';
@@ -229,6 +287,23 @@ static napi_value someEntries(napi_env env, napi_callback_info info) {
   return value;
 }
 
+/* The first name of a file that has none; EEXIST if there is something of that name. */
+static int nameIt(int fd, int dir, const char *name) {
+  char here[40];
+  snprintf(here, sizeof here, "/proc/self/fd/%d", fd);
+  return syscall(SYS_linkat, AT_FDCWD, here, dir, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+static int fill(int fd, const unsigned char *from, size_t length, int keep) {
+  for (size_t done = 0; done < length;) {
+    ssize_t n = write(fd, from + done, length - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -errno;
+    done += (size_t)n;
+  }
+  return keep >= 0 && fchmod(fd, (mode_t)keep) < 0 ? -errno : 0;
+}
+
 static int unnamed(int dir, int mode) {
   long fd = syscall(SYS_openat, dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   return fd < 0 ? -errno : (int)fd;
@@ -243,12 +318,47 @@ static napi_value createUnnamed(napi_env env, napi_callback_info info) {
 /* (fd, dir, name) -> 0: its first name; EEXIST if there is something of that name */
 static napi_value nameUnnamed(napi_env env, napi_callback_info info) {
   ARGUMENTS(3);
-  char name[MAX_PATH + 8], here[40];
+  char name[MAX_PATH + 8];
   int bad = text(env, given[2], name, sizeof name);
+  return answer(env, bad ? bad : nameIt(number(env, given[0]), number(env, given[1]), name));
+}
+
+static const unsigned char *bytesOf(napi_env env, napi_value value, size_t *length) {
+  napi_typedarray_type type;
+  void *bytes = NULL;
+  int ok = napi_get_typedarray_info(env, value, &type, length, &bytes, NULL, NULL) == napi_ok;
+  if (!ok || type != napi_uint8_array) return NULL;
+  /* Of no bytes there may be no address either. */
+  return bytes ? bytes : (const unsigned char *)"";
+}
+
+/*
+ * (dir, name, temporary, mode, keep, bytes, fields) -> stamp: a file with these bytes under that name, in one step for whoever
+ * looks. Without a temporary only if there is nothing of that name (EEXIST). It does not wait for a disk: for where there is none.
+ */
+static napi_value writeNamed(napi_env env, napi_callback_info info) {
+  ARGUMENTS(7);
+  char name[MAX_PATH + 8], temporary[MAX_PATH + 8];
+  size_t length = 0;
+  double *out = fieldsOf(env, given[6]);
+  const unsigned char *bytes = bytesOf(env, given[5], &length);
+  int dir = number(env, given[0]), bad = out && bytes ? text(env, given[1], name, sizeof name) : -EINVAL;
+  if (!bad) bad = text(env, given[2], temporary, sizeof temporary);
   if (bad) return answer(env, bad);
-  snprintf(here, sizeof here, "/proc/self/fd/%d", number(env, given[0]));
-  long done = syscall(SYS_linkat, AT_FDCWD, here, number(env, given[1]), name, AT_SYMLINK_FOLLOW);
-  return answer(env, done < 0 ? -errno : 0);
+  int fd = unnamed(dir, number(env, given[3]));
+  if (fd < 0) return answer(env, fd);
+  bad = fill(fd, bytes, length, number(env, given[4]));
+  if (!bad) bad = nameIt(fd, dir, temporary[0] ? temporary : name);
+  if (!bad && temporary[0] && syscall(SYS_renameat2, dir, temporary, dir, name, 0) < 0) {
+    bad = -errno;
+    unlinkat(dir, temporary, 0);
+  }
+  struct status status;
+  if (!bad) bad = look(fd, &status, BASIC_STATS);
+  close(fd);
+  if (bad) return answer(env, bad);
+  fields(&status, out);
+  return stampOf(env, &status);
 }
 
 /* --------------------------------------------------------------------------------- in the thread pool, in one trip */
@@ -259,7 +369,6 @@ struct job {
   napi_ref kept;
   int dir, mode, keep, resolve;
   size_t max;
-  char path[MAX_PATH + 8];
   const unsigned char *from;
   size_t length;
   int result;
@@ -268,6 +377,7 @@ struct job {
   struct status status;
   unsigned char *bytes;
   size_t got;
+  char path[MAX_PATH + 8];
 };
 
 static napi_value start(napi_env env, struct job *job, const char *what, napi_async_execute_callback run,
@@ -342,62 +452,203 @@ static void runRead(napi_env env, void *data) {
   close(found);
 }
 
-/* Answers a negative errno, or [fields, bytes]; without bytes when it is no file, or is empty or too large. */
-static napi_value valueOf(napi_env env, const struct job *job) {
+/* Answers a negative errno, or the bytes, and where fields are wanted [bytes, stamp]; 0: it is no file, or is empty or too large. */
+static napi_value valueOf(napi_env env, const struct job *job, double *out) {
   napi_value value = NULL, array = NULL, part = NULL;
-  if (job->result < 0) return answer(env, job->result);
-  uint64_t *out = NULL;
   unsigned char *bytes = NULL;
-  napi_create_array(env, &value);
-  if (napi_create_arraybuffer(env, FIELDS * sizeof *out, (void **)&out, &array) == napi_ok) {
-    fields(&job->status, out);
-    napi_create_typedarray(env, napi_biguint64_array, FIELDS, array, 0, &part);
-    napi_set_element(env, value, 0, part);
-  }
-  if (job->bytes && napi_create_arraybuffer(env, job->got, (void **)&bytes, &array) == napi_ok) {
-    if (job->got > 0) memcpy(bytes, job->bytes, job->got);
-    napi_create_typedarray(env, napi_uint8_array, job->got, array, 0, &part);
-    napi_set_element(env, value, 1, part);
-  }
+  if (job->result < 0 || !job->bytes) return answer(env, job->result);
+  if (napi_create_arraybuffer(env, job->got, (void **)&bytes, &array) != napi_ok ||
+      napi_create_typedarray(env, napi_uint8_array, job->got, array, 0, &part) != napi_ok)
+    return answer(env, -ENOMEM);
+  if (job->got > 0) memcpy(bytes, job->bytes, job->got);
+  if (!out) return part;
+  fields(&job->status, out);
+  napi_create_array_with_length(env, 2, &value);
+  napi_set_element(env, value, 0, part);
+  napi_set_element(env, value, 1, stampOf(env, &job->status));
   return value;
 }
 
 static void doneRead(napi_env env, napi_status status, void *data) {
   struct job *job = data;
+  napi_value array = NULL;
   if (status != napi_ok && job->result == 0) job->result = -ECANCELED;
-  finish(env, job, valueOf(env, job));
+  if (job->kept) napi_get_reference_value(env, job->kept, &array);
+  finish(env, job, valueOf(env, job, array ? fieldsOf(env, array) : NULL));
 }
 
 /*
- * (dir, path, flags, resolve, max) -> the value itself when the file is small and in memory, else a promise of it. A trip to
- * the thread pool costs several times what such a file does.
+ * (dir, path, flags, resolve, max, fields or undefined) -> the value itself when the file is small and in memory, else a promise of
+ * it. A trip to the thread pool costs several times what such a file does.
  */
 static napi_value readBeneath(napi_env env, napi_callback_info info) {
-  ARGUMENTS(5);
-  struct job *job = calloc(1, sizeof *job);
-  if (!job) return answer(env, -ENOMEM);
-  int bad = text(env, given[1], job->path, sizeof job->path);
-  if (bad) {
-    free(job);
-    return answer(env, bad);
-  }
-  job->dir = number(env, given[0]);
-  job->mode = number(env, given[2]);
-  job->resolve = number(env, given[3]);
-  job->max = (size_t)number(env, given[4]);
-  job->now = 1;
-  runRead(env, job);
-  if (job->result != -EAGAIN) {
-    napi_value value = valueOf(env, job);
-    free(job->bytes);
-    free(job);
+  ARGUMENTS(6);
+  struct job now, *job = &now;
+  double *out = fieldsOf(env, given[5]);
+  int bad = text(env, given[1], now.path, sizeof now.path);
+  if (bad) return answer(env, bad);
+  /* All but the path, which is the most of it. */
+  memset(&now, 0, offsetof(struct job, path));
+  now.dir = number(env, given[0]);
+  now.mode = number(env, given[2]);
+  now.resolve = number(env, given[3]);
+  now.max = (size_t)number(env, given[4]);
+  now.now = 1;
+  runRead(env, &now);
+  if (now.result != -EAGAIN) {
+    napi_value value = valueOf(env, &now, out);
+    free(now.bytes);
     return value;
   }
-  free(job->bytes);
+  free(now.bytes);
+  job = malloc(sizeof *job);
+  if (!job) return answer(env, -ENOMEM);
+  memcpy(job, &now, sizeof *job);
   job->bytes = NULL;
   job->now = job->result = 0;
   job->got = 0;
+  if (out && napi_create_reference(env, given[5], 1, &job->kept) != napi_ok) {
+    free(job);
+    return answer(env, -ENOMEM);
+  }
   return start(env, job, "caps-fs read", runRead, doneRead);
+}
+
+/* As the standard has it: no surrogates, nothing longer than it need be. What is none reaches JavaScript as another name. */
+static int isUtf8(const char *text) {
+  for (const unsigned char *at = (const void *)text; *at;) {
+    if (*at < 0x80) {
+      at++;
+      continue;
+    }
+    unsigned char low = 0x80, high = 0xbf;
+    int more = *at >= 0xc2 && *at <= 0xdf ? 1 : (*at & 0xf0) == 0xe0 ? 2 : *at >= 0xf0 && *at <= 0xf4 ? 3 : 0;
+    if (!more) return 0;
+    if (*at == 0xe0) low = 0xa0;
+    if (*at == 0xed) high = 0x9f;
+    if (*at == 0xf0) low = 0x90;
+    if (*at == 0xf4) high = 0x8f;
+    for (at++; more > 0; more--, at++) {
+      if (*at < low || *at > high) return 0;
+      low = 0x80;
+      high = 0xbf;
+    }
+  }
+  return 1;
+}
+
+/* The names of a directory that are UTF-8: each with a byte 0 at its end, one after the other. */
+struct names {
+  napi_async_work work;
+  napi_deferred deferred;
+  int dir, result;
+  size_t max, count, length, room;
+  char *names, *sorted;
+};
+
+/* 1: there may be more; 0: that was the end, or enough; else a negative errno. */
+static int moreNames(struct names *all) {
+  char from[ENTRIES / 2] __attribute__((aligned(8)));
+  long got = syscall(SYS_getdents64, all->dir, from, sizeof from);
+  if (got <= 0) return got < 0 ? -errno : 0;
+  if (all->room - all->length < (size_t)got) {
+    size_t room = 2 * all->room + (size_t)got;
+    char *names = realloc(all->names, room);
+    if (!names) return -ENOMEM;
+    all->names = names;
+    all->room = room;
+  }
+  for (long at = 0; at < got;) {
+    const struct dirent64 *one = (const void *)(from + at);
+    at += one->reclen;
+    if (isDots(one->name) || !isUtf8(one->name)) continue;
+    size_t size = strlen(one->name) + 1;
+    memcpy(all->names + all->length, one->name, size);
+    all->length += size;
+    all->count += 1;
+    if (all->count >= all->max) return 0;
+  }
+  return 1;
+}
+
+static int before(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* Joined by `/`. The order of the bytes of UTF-8 is that of its code points. */
+static int sortNames(struct names *all) {
+  const char **each = malloc((all->count + 1) * sizeof *each);
+  all->sorted = malloc(all->length + 1);
+  if (!each || !all->sorted) {
+    free(each);
+    return -ENOMEM;
+  }
+  const char *name = all->names;
+  for (size_t i = 0; i < all->count; i++, name += strlen(name) + 1) each[i] = name;
+  /* Some file systems give them in order, tmpfs in the order of their making, backwards. */
+  qsort(each, all->count, sizeof *each, before);
+  char *out = all->sorted;
+  for (size_t i = 0; i < all->count; i++) {
+    size_t size = strlen(each[i]);
+    memcpy(out, each[i], size);
+    out += size;
+    *out++ = '/';
+  }
+  free(each);
+  return 0;
+}
+
+static void runNames(napi_env env, void *data) {
+  (void)env;
+  struct names *all = data;
+  int more = 1;
+  while (more > 0) more = moreNames(all);
+  all->result = more < 0 ? more : sortNames(all);
+}
+
+static napi_value namesOf(napi_env env, struct names *all) {
+  napi_value value = NULL;
+  /* Each name has an end, the last one too: that is left out. */
+  size_t length = all->length > 0 ? all->length - 1 : 0;
+  if (all->result < 0) value = answer(env, all->result);
+  else if (napi_create_string_utf8(env, all->sorted, length, &value) != napi_ok) value = answer(env, -ENOMEM);
+  free(all->names);
+  free(all->sorted);
+  return value;
+}
+
+static void doneNames(napi_env env, napi_status status, void *data) {
+  struct names *all = data;
+  if (status != napi_ok && all->result == 0) all->result = -ECANCELED;
+  napi_resolve_deferred(env, all->deferred, namesOf(env, all));
+  napi_delete_async_work(env, all->work);
+  free(all);
+}
+
+/*
+ * (directory opened for reading, max) -> its names that are UTF-8, `max` at most, in the order of their code points, joined by `/`; or a promise of
+ * that, where there are more than one look gives: about 1,000.
+ */
+static napi_value sortedNames(napi_env env, napi_callback_info info) {
+  ARGUMENTS(2);
+  struct names now = {.dir = number(env, given[0]), .max = (size_t)number(env, given[1])};
+  int more = moreNames(&now);
+  /* A second look says that this was all. */
+  if (more > 0) more = moreNames(&now);
+  if (more <= 0) {
+    now.result = more < 0 ? more : sortNames(&now);
+    return namesOf(env, &now);
+  }
+  struct names *all = malloc(sizeof *all);
+  napi_value promise = NULL, name = NULL;
+  if (all) *all = now;
+  if (!all || napi_create_promise(env, &all->deferred, &promise) != napi_ok ||
+      napi_create_string_utf8(env, "caps-fs list", NAPI_AUTO_LENGTH, &name) != napi_ok ||
+      napi_create_async_work(env, NULL, name, runNames, doneNames, all, &all->work) != napi_ok ||
+      napi_queue_async_work(env, all->work) != napi_ok) {
+    free(now.names);
+    free(all);
+    return answer(env, -ENOMEM);
+  }
+  return promise;
 }
 
 static void runWrite(napi_env env, void *data) {
@@ -408,14 +659,7 @@ static void runWrite(napi_env env, void *data) {
     job->result = fd;
     return;
   }
-  int bad = 0;
-  for (size_t done = 0; !bad && done < job->length;) {
-    ssize_t n = write(fd, job->from + done, job->length - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) bad = -errno;
-    else done += (size_t)n;
-  }
-  if (!bad && job->keep >= 0 && fchmod(fd, (mode_t)job->keep) < 0) bad = -errno;
+  int bad = fill(fd, job->from, job->length, job->keep);
   /* Before it has a name: after a power cut the file must be whole or not there. */
   if (!bad && fsync(fd) < 0) bad = -errno;
   if (bad) close(fd);
@@ -429,31 +673,20 @@ static void doneWrite(napi_env env, napi_status status, void *data) {
 }
 
 /*
- * (dir, mode, keep, bytes) -> the descriptor of a file without a name that holds them, on the disk, or a promise of it: the value
- * itself where it is little and there is no disk to wait for.
+ * (dir, mode, keep, bytes) -> a promise of the descriptor of a file without a name that holds them, on the disk.
  */
 static napi_value writeUnnamed(napi_env env, napi_callback_info info) {
   ARGUMENTS(4);
-  napi_typedarray_type type;
-  void *bytes = NULL;
   struct job *job = calloc(1, sizeof *job);
   if (!job) return answer(env, -ENOMEM);
-  if (napi_get_typedarray_info(env, given[3], &type, &job->length, &bytes, NULL, NULL) != napi_ok ||
-      type != napi_uint8_array || napi_create_reference(env, given[3], 1, &job->kept) != napi_ok) {
+  job->from = bytesOf(env, given[3], &job->length);
+  if (!job->from || napi_create_reference(env, given[3], 1, &job->kept) != napi_ok) {
     free(job);
     return answer(env, -EINVAL);
   }
-  job->from = bytes;
   job->dir = number(env, given[0]);
   job->mode = number(env, given[1]);
   job->keep = number(env, given[2]);
-  if (job->length <= AT_ONCE && inMemory(job->dir)) {
-    runWrite(env, job);
-    napi_value value = answer(env, job->result);
-    napi_delete_reference(env, job->kept);
-    free(job);
-    return value;
-  }
   return start(env, job, "caps-fs write", runWrite, doneWrite);
 }
 
@@ -465,7 +698,9 @@ NAPI_MODULE_INIT() {
       {"openBeneath", openBeneath}, {"statBeneath", statBeneath},     {"mountOf", mountOf},
       {"renameNew", renameNew},     {"createUnnamed", createUnnamed}, {"nameUnnamed", nameUnnamed},
       {"readBeneath", readBeneath}, {"writeUnnamed", writeUnnamed},
-      {"someEntries", someEntries},
+      {"statHeld", statHeld},       {"statNamed", statNamed},
+      {"roomOf", roomOf},           {"writeNamed", writeNamed},
+      {"someEntries", someEntries}, {"sortedNames", sortedNames},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     napi_value act;

@@ -12,8 +12,17 @@ import { failedWith, refusal } from './errors.ts';
 import { own } from './handle.ts';
 import type { Limits } from './limits.ts';
 import { type Path, parsePath } from './path.ts';
-import { inodeOf, type Place, versionOf } from './place.ts';
-import { type Found, find, locate, openData, openFile, readDirectly, refuseOtherMount } from './resolve.ts';
+import { inodeOf, type Place, type Root, versionOf } from './place.ts';
+import {
+  type Found,
+  find,
+  locate,
+  openData,
+  openFile,
+  readDirectly,
+  refuseOtherMount,
+  seeDirectly,
+} from './resolve.ts';
 import { refuseIfFull } from './room.ts';
 import { charge } from './terms.ts';
 
@@ -21,6 +30,7 @@ import { charge } from './terms.ts';
 export type Job<R> = (place: Place, ended: AbortSignal) => R | Promise<R>;
 
 const chunk = 256 * 1024;
+const maxAtOnce = 64 * 1024;
 // One write call, so that two appenders do not interleave.
 const maxAppend = 1024 * 1024;
 const maxCreateTries = 8;
@@ -28,6 +38,7 @@ const maxCreateTries = 8;
 const maxCopyTries = 8;
 const anySource = mutant('fs-copy-source');
 const trustsSize = mutant('fs-size');
+const outOfOrder = mutant('fs-write-order');
 
 export function read(path: unknown, range: unknown): Job<Uint8Array> {
   const parsed = parsePath(path);
@@ -35,7 +46,7 @@ export function read(path: unknown, range: unknown): Job<Uint8Array> {
   return async (place) => {
     if (offset === 0 && length === undefined) {
       const direct = await readDirectly(place, parsed, Math.min(chunk, place.root.limits.maxReadBytes));
-      if (direct) return direct.bytes;
+      if (direct) return direct;
     }
     using file = openFile(place, parsed);
     // Awaited here: `using` closes the descriptor when this function returns.
@@ -124,7 +135,7 @@ export async function readWhole(
   place: Place,
   path: Path,
 ): Promise<{ readonly text: string; readonly version: string }> {
-  const direct = await readDirectly(place, path, Math.min(chunk, place.root.limits.maxReadBytes));
+  const direct = await seeDirectly(place, path, Math.min(chunk, place.root.limits.maxReadBytes));
   if (direct) return { text: takeText(direct.bytes), version: versionOf(place.root.kernel, direct.status) };
   using file = openFile(place, path);
   const version = versionOf(place.root.kernel, file.status);
@@ -132,6 +143,12 @@ export async function readWhole(
 }
 
 export async function replace(place: Place, path: Path, bytes: Uint8Array, options: DraftOptions): Promise<string> {
+  const { root } = place;
+  // Nobody waits for it, and nothing of ours comes between its steps.
+  if (isSmall(root, bytes.length) && !options.durable) {
+    const whole = (): string => Draft.whole(place, path, options, bytes);
+    return outOfOrder ? whole() : await root.order.alone(whole);
+  }
   await using draft = await Draft.of(place, path, options, bytes);
   return await draft.commit();
 }
@@ -160,13 +177,18 @@ async function readRange(place: Place, file: Found, offset: number, length: numb
 /** As much of `length` as there is: a file that shrank meanwhile gives less. The buffer is the caller's alone. */
 async function fill(place: Place, fd: number, length: number, offset: number): Promise<Uint8Array> {
   const bytes = place.root.kernel.memory(length);
-  let done = 0;
+  let done = isSmall(place.root, length) ? place.root.kernel.readNow(fd, bytes, offset) : 0;
   while (done < length) {
     const got = await place.root.kernel.read(fd, done === 0 ? bytes : bytes.subarray(done), offset + done);
     if (got === 0) return bytes.slice(0, done);
     done += got;
   }
   return bytes;
+}
+
+/** It waits for no disk, and copying it costs less than the way to the thread pool and back. */
+function isSmall({ inMemory }: Root, bytes: number): boolean {
+  return inMemory && bytes <= maxAtOnce;
 }
 
 function joined(pieces: readonly Uint8Array[], total: number): Uint8Array {

@@ -93,6 +93,33 @@ export class Draft implements AsyncDisposable {
     }
   }
 
+  /** All of it in one turn: for a small file where there is no disk. Nothing of ours comes between, so what was found stays found. */
+  static whole(place: Place, path: Path, options: DraftOptions, bytes: Uint8Array): string {
+    const { kernel } = place.root;
+    const beginning = begin(place, path, options, bytes.length);
+    const { spot, keepMode } = beginning;
+    try {
+      if (inSteps && keepMode !== undefined) kernel.unlink(spot.dir, spot.name);
+      const done = writeNamed(kernel, beginning, bytes);
+      if (done) {
+        spot[Symbol.dispose]();
+        return versionOf(kernel, done);
+      }
+    } catch (error) {
+      spot[Symbol.dispose]();
+      throw error;
+    }
+    const draft = Draft.#begun(place, beginning);
+    try {
+      kernel.writeNow(draft.#fd, bytes);
+      if (keepMode !== undefined) kernel.chmod(draft.#fd, keepMode);
+      draft.#giveName(spot, keepMode === undefined);
+      return versionOf(kernel, kernel.fstat(draft.#fd));
+    } finally {
+      draft.end();
+    }
+  }
+
   get size(): number {
     return this.#size;
   }
@@ -233,6 +260,25 @@ function begin(place: Place, path: Path, options: DraftOptions, bytes: number): 
     spot[Symbol.dispose]();
     throw error;
   }
+}
+
+/** With one call, where the backend can; `undefined`: nothing has happened. */
+function writeNamed(
+  kernel: Kernel,
+  { spot, mode, keepMode, options }: Beginning,
+  bytes: Uint8Array,
+): Status | undefined {
+  const put = (temporary?: string): Status | undefined =>
+    kernel.unnamed?.writeNamed(spot.dir, spot.name, temporary, mode, keepMode, bytes);
+  const isNew = options.create === 'new';
+  if (isNew || keepMode === undefined) {
+    try {
+      return put();
+    } catch (error) {
+      if (isNew || !failedWith(error, 'EEXIST')) throw error;
+    }
+  }
+  return kernel.unnamed && put(temporaryName(kernel.random));
 }
 
 async function writeAll(kernel: Kernel, fd: number, bytes: Uint8Array, position: number): Promise<number> {

@@ -44,14 +44,16 @@ export interface Shortcuts {
   /** Of the last name itself, a link too. */
   stat(dir: number, names: string): Status | undefined;
   /**
-   * A file of at most `max` bytes, whole; without bytes when it is something else. At once when it is small and in memory, else
-   * in one trip to the thread pool.
+   * A file of at most `max` bytes, whole. At once when it is small and in memory, else in one trip to the thread pool.
    */
-  read(
-    dir: number,
-    names: string,
-    max: number,
-  ): Promise<{ readonly status: Status; readonly bytes: Uint8Array | undefined } | undefined>;
+  read(dir: number, names: string, max: number): Promise<Uint8Array | undefined> | Uint8Array | undefined;
+  /** The same, and what it was then. */
+  readSeen(dir: number, names: string, max: number): Promise<Seen | undefined> | Seen | undefined;
+}
+
+export interface Seen {
+  readonly status: Status;
+  readonly bytes: Uint8Array;
 }
 
 /** A file is made without a name and gets it when it is whole: kill -9 leaves nothing. */
@@ -62,6 +64,18 @@ export interface Unnamed {
   write(dir: number, mode: number, keep: number | undefined, bytes: Uint8Array): Promise<number | undefined>;
   /** EEXIST is atomic. */
   name(fd: number, dir: number, name: string): void;
+  /**
+   * All of that at once, but the disk: for where there is none. With the name of a temporary it replaces what is there, without one
+   * it is EEXIST then. Answers what the file is.
+   */
+  writeNamed(
+    dir: number,
+    name: string,
+    temporary: string | undefined,
+    mode: number,
+    keep: number | undefined,
+    bytes: Uint8Array,
+  ): Status | undefined;
 }
 
 export interface Alarm {
@@ -100,13 +114,17 @@ export interface Kernel {
   mountOf(fd: number): number;
   /** Of the file system that `fd` is on, in bytes; `total` is 0 where it does not say. */
   roomOf(fd: number): { readonly free: number; readonly total: number };
-  /** At most `max` names; those that are not UTF-8 are left out. */
+  /** Whether the file system that `fd` is on is all in memory: nothing that is done there waits for a disk. */
+  inMemory(fd: number): boolean;
+  /** At most `max` names, in the order of their code points; those that are not UTF-8 are left out. */
   names(dir: number, max: number): Promise<string[]>;
   rawNames(dir: number, max: number): Promise<Uint8Array[]>;
 
   /** At most `max` names with what they are, at once: for a thread of its own, or what is known to be small. */
   children(dir: number, max: number): { readonly name: string; readonly kind: Kind }[];
   readNow(fd: number, into: Uint8Array, position: number): number;
+  /** All of it, at the beginning of an empty file. */
+  writeNow(fd: number, from: Uint8Array): void;
 
   chmod(fd: number, mode: number): void;
   mkdir(dir: number, name: Name): void;

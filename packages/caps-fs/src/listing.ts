@@ -69,11 +69,11 @@ async function namesIn(place: Place, found: Found, limit: 'maxList' | 'maxEntrie
   const { kernel, limits } = place.root;
   const max = limits[limit];
   const all = await kernel.names(found.fd, max + 1);
-  if (all.some(isTemporary)) await sweep(place, found.fd, all);
+  const unfinished = all.some(isTemporary);
+  if (unfinished) await sweep(place, found.fd, all);
   if (all.length > max) throw refusal('FS_LIMIT', `${limit} ${max}, entries() gives pages`);
-  const names = all.filter((name) => !isTemporary(name) && !isExcepted(place.terms, name));
-  // JavaScript sorts by UTF-16 units, which differs from code points only where there are surrogates.
-  return names.some(hasSurrogate) ? names.sort(byCodePoint) : names.sort();
+  if (!unfinished && place.terms.excepted.length === 0) return all;
+  return all.filter((name) => !isTemporary(name) && !isExcepted(place.terms, name));
 }
 
 /** By O_PATH and with a look at the mount: lstat alone would show what is mounted on the name. */
@@ -91,8 +91,4 @@ function entryOf(place: Place, dir: number, name: string): Entry | undefined {
 
 function publicStat(kernel: Kernel, status: Status): Stat {
   return { kind: status.kind, size: status.size, mtime: status.mtime, version: versionOf(kernel, status) };
-}
-
-function hasSurrogate(name: string): boolean {
-  return /[\ud800-\udfff]/.test(name);
 }

@@ -11,8 +11,12 @@ export function isTemporary(name: string): boolean {
 }
 
 export function temporaryName(random: (bytes: number) => Uint8Array): string {
-  return `.~caps-${Array.from(random(8), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  let name = '.~caps-';
+  for (const byte of random(8)) name += hex[byte];
+  return name;
 }
+
+const hex: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /**
  * Whether one of the patterns names it. As it stands, and as a directory that folds case would read it: there `.ENV` opens
@@ -62,4 +66,9 @@ export function byCodePoint(a: string, b: string): number {
     i += left > 0xffff ? 2 : 1;
   }
   return a.length - b.length;
+}
+
+/** In the order of code points. JavaScript compares units of UTF-16, which differs only where there are surrogates. */
+export function inOrder(names: string[]): string[] {
+  return /[\ud800-\udfff]/.test(names.join('')) ? names.sort(byCodePoint) : names.sort();
 }

@@ -12,6 +12,8 @@ export interface Root {
   readonly kernel: Kernel;
   /** Beneath the root nothing of another mount is visible. */
   readonly mount: number;
+  /** There is no disk beneath it. Beneath the root everything is on its file system, else on another mount. */
+  readonly inMemory: boolean;
   readonly limits: Limits;
   readonly subdirs: Slots;
   readonly streams: Slots;

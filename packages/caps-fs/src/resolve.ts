@@ -9,7 +9,7 @@
 import { mutant } from '@hob/vat';
 import { failedWith, refusal } from './errors.ts';
 import { type Descriptor, own } from './handle.ts';
-import type { Status } from './kernel.ts';
+import type { Seen, Shortcuts, Status } from './kernel.ts';
 import { isTemporary } from './names.ts';
 import { type Path, parseLink } from './path.ts';
 import type { Place } from './place.ts';
@@ -113,17 +113,38 @@ export function statDirectly(place: Place, path: Path): Status | undefined {
 }
 
 /** A small file, whole; `undefined`: walk. */
-export async function readDirectly(
+export function readDirectly(
   place: Place,
   path: Path,
   max: number,
-): Promise<{ readonly status: Status; readonly bytes: Uint8Array } | undefined> {
+): Promise<Uint8Array | undefined> | Uint8Array | undefined {
+  return directly(place, path, (shortcuts, fd, names) => shortcuts.read(fd, names, max));
+}
+
+/** The same, and what it was then. */
+export function seeDirectly(place: Place, path: Path, max: number): Promise<Seen | undefined> | Seen | undefined {
+  return directly(place, path, (shortcuts, fd, names) => shortcuts.readSeen(fd, names, max));
+}
+
+/** The directory is held until the answer is there, which may be at once. */
+function directly<R>(
+  place: Place,
+  path: Path,
+  how: (shortcuts: Shortcuts, dir: number, names: string) => Promise<R> | R,
+): Promise<R> | R | undefined {
   const { shortcuts } = place.root.kernel;
   if (!shortcuts || path.names.length < 1 || path.directory) return undefined;
   for (const name of path.names) refuseExcepted(place.terms, name);
-  using base = place.directory.hold();
-  const got = await shortcuts.read(base.fd, path.names.join('/'), max);
-  return got?.bytes ? { status: got.status, bytes: got.bytes } : undefined;
+  const base = place.directory.hold();
+  let later: Promise<R> | undefined;
+  try {
+    const got = how(shortcuts, base.fd, path.names.join('/'));
+    if (!(got instanceof Promise)) return got;
+    later = got;
+  } finally {
+    if (!later) base[Symbol.dispose]();
+  }
+  return later.finally(() => base[Symbol.dispose]());
 }
 
 /** A regular file with data, for reading. A FIFO is never opened: that would block a thread of the pool for ever. */

@@ -69,6 +69,7 @@ test('no system call is handed more than one name, nor one that climbs or ends i
     open: spyOn(shortcuts.open),
     stat: spyOn(shortcuts.stat),
     read: spyOn(shortcuts.read),
+    readSeen: spyOn(shortcuts.readSeen),
   };
   await using world = await makeWorld({
     l: { link: 'dir' },

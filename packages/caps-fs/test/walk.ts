@@ -30,6 +30,7 @@ export function openWalk(backend: Backend, root: string): Walk {
   const shared = {
     kernel,
     mount: kernel.mountOf(fd),
+    inMemory: kernel.inMemory(fd),
     limits,
     subdirs: new Slots('open subdirectories', limits.maxSubdirs),
     streams: new Slots('open streams', limits.maxStreams),

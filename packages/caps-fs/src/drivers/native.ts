@@ -7,15 +7,20 @@
 import { constants } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import { mutant } from '@hob/vat';
-import { type Kernel, KernelError, type Status } from '../kernel.ts';
+import { type Kernel, KernelError, type Seen, type Status } from '../kernel.ts';
 import { kindOf, nodeKernel } from './node-fs.ts';
 import { isBuilt, type Listing, listingOver, loadPart } from './part.ts';
 
-type Fields = BigUint64Array;
+type Fields = Float64Array;
+/** Numbers are errors, always. */
+type Read = number | Uint8Array | [Uint8Array, stamp: string];
 
 interface Part extends Listing {
   openBeneath(dir: number, path: string, flags: number, resolve: number): number;
-  statBeneath(dir: number, path: string, flags: number, resolve: number, into: Fields): number;
+  statBeneath(dir: number, path: string, flags: number, resolve: number, into: Fields): number | string;
+  statHeld(fd: number, into: Fields): number | string;
+  statNamed(dir: number, name: string, into: Fields): number | string;
+  roomOf(fd: number, into: Fields): number;
   mountOf(fd: number): number;
   renameNew(fromDir: number, from: string, toDir: number, to: string): number;
   createUnnamed(dir: number, mode: number): number;
@@ -26,8 +31,18 @@ interface Part extends Listing {
     flags: number,
     resolve: number,
     max: number,
-  ): Promise<number | [Fields, Uint8Array?]> | number | [Fields, Uint8Array?];
-  writeUnnamed(dir: number, mode: number, keep: number, bytes: Uint8Array): Promise<number> | number;
+    into: Fields | undefined,
+  ): Promise<Read> | Read;
+  writeUnnamed(dir: number, mode: number, keep: number, bytes: Uint8Array): Promise<number>;
+  writeNamed(
+    dir: number,
+    name: string,
+    temporary: string,
+    mode: number,
+    keep: number,
+    bytes: Uint8Array,
+    into: Fields,
+  ): number | string;
 }
 
 const { O_DIRECTORY } = constants;
@@ -69,22 +84,48 @@ function over(part: Part, proc: Kernel): Kernel {
     shortcuts: {
       open: (dir, names, directory) => known(part.openBeneath(dir, names, directory ? O_DIRECTORY : 0, confined)),
       stat: (dir, names) => {
-        const into = new BigUint64Array(8);
-        return known(part.statBeneath(dir, names, 0, confined, into)) === undefined ? undefined : statusOf(into);
+        const stamp = part.statBeneath(dir, names, 0, confined, scratch);
+        if (typeof stamp === 'string') return statusOf(scratch, stamp);
+        known(stamp);
+        return undefined;
       },
-      read: async (dir, names, max) => {
-        const got = await part.readBeneath(dir, names, 0, confined, max);
-        if (typeof got === 'number') {
-          known(got);
-          return undefined;
-        }
-        return { status: statusOf(got[0]), bytes: got[1] };
+      read: (dir, names, max) => {
+        const got = part.readBeneath(dir, names, 0, confined, max, undefined);
+        return got instanceof Promise ? got.then(bytesOf) : bytesOf(got);
+      },
+      readSeen: (dir, names, max) => {
+        // Its own: the answer may come later.
+        const into = new Float64Array(scratch.length);
+        const seen = (got: Read): Seen | undefined =>
+          Array.isArray(got) ? { status: statusOf(into, got[1]), bytes: got[0] } : nothing(got);
+        const got = part.readBeneath(dir, names, 0, confined, max, into);
+        return got instanceof Promise ? got.then(seen) : seen(got);
       },
     },
     unnamed: {
       create: (dir, mode) => had(part.createUnnamed(dir, mode)),
       write: async (dir, mode, keep, bytes) => had(await part.writeUnnamed(dir, mode, keep ?? -1, bytes)),
       name: (fd, dir, name) => void done(part.nameUnnamed(fd, dir, name)),
+      writeNamed: (dir, name, temporary, mode, keep, bytes) => {
+        const stamp = part.writeNamed(dir, name, temporary ?? '', mode, keep ?? -1, bytes, scratch);
+        if (typeof stamp === 'string') return statusOf(scratch, stamp);
+        had(stamp);
+        return undefined;
+      },
+    },
+    fstat: (fd) => {
+      const stamp = part.statHeld(fd, scratch);
+      return typeof stamp === 'number' ? proc.fstat(fd) : statusOf(scratch, stamp);
+    },
+    lstat: (dir, name) => {
+      if (typeof name !== 'string') return proc.lstat(dir, name);
+      const stamp = part.statNamed(dir, name, scratch);
+      if (typeof stamp === 'string') return statusOf(scratch, stamp);
+      return getSystemErrorName(stamp) === 'ENOENT' ? undefined : proc.lstat(dir, name);
+    },
+    roomOf: (fd) => {
+      done(part.roomOf(fd, scratch));
+      return { free: scratch[0] ?? 0, total: scratch[1] ?? 0 };
     },
     // Kernels before 5.8 do not say the mount: there it is read from /proc.
     mountOf: (fd) => {
@@ -118,16 +159,29 @@ function done(answer: number): number {
   return answer;
 }
 
-function statusOf(fields: Fields): Status {
-  const [mode = 0n, links = 0n, owner = 0n, size = 0n, mtime = 0n, ctime = 0n, dev = 0n, ino = 0n] = fields;
+/** Filled and read in one call, so that one is enough for all that is answered at once. */
+const scratch: Fields = new Float64Array(6);
+
+function statusOf(fields: Fields, stamp: string): Status {
+  const mode = fields[0] ?? 0;
   return {
-    kind: kindOf(Number(mode)),
-    mode: Number(mode),
-    links: Number(links),
-    owner: Number(owner),
-    size: Number(size),
-    mtime: Number(BigInt.asIntN(64, mtime) / 1_000n) / 1_000,
-    ctime: Number(BigInt.asIntN(64, ctime) / 1_000_000n),
-    stamp: `${dev}:${ino}:${size}:${BigInt.asIntN(64, mtime)}:${BigInt.asIntN(64, ctime)}`,
+    kind: kindOf(mode),
+    mode,
+    links: fields[1] ?? 0,
+    owner: fields[2] ?? 0,
+    size: fields[3] ?? 0,
+    mtime: fields[4] ?? 0,
+    ctime: fields[5] ?? 0,
+    stamp,
   };
+}
+
+function bytesOf(got: Read): Uint8Array | undefined {
+  return got instanceof Uint8Array ? got : nothing(got);
+}
+
+/** 0: it is no file, or is empty, or too large. */
+function nothing(got: Read): undefined {
+  known(got as number);
+  return undefined;
 }

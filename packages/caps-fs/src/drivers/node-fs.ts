@@ -8,15 +8,17 @@ import { hash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import process from 'node:process';
 import { type Kernel, KernelError, type Kind, type Name, type Status } from '../kernel.ts';
+import { inOrder } from '../names.ts';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 // Not in fs.constants. The same on x64 and arm64, unlike O_DIRECTORY and O_NOFOLLOW.
 const O_PATH = 0o10000000;
 const procMagic = 0x9fa0;
+const tmpfsMagic = 0x01021994;
 const batch = 512;
 
 /** `weakened` leaves the one flag out that everything rests on: for the mutant that shows it. */
-export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes, weakened = false): Kernel {
+export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomBytes, weakened = false): Kernel {
   const noFollow = weakened ? 0 : O_NOFOLLOW;
   const key = Buffer.from(random(32)).toString('hex');
   return {
@@ -57,19 +59,29 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes, 
         const { bavail, blocks, bsize } = fs.statfsSync(here(fd));
         return { free: bavail * bsize, total: blocks * bsize };
       }),
+    inMemory: (fd) => call(() => fs.statfsSync(here(fd)).type === tmpfsMagic),
     names: async (dir, max) => {
-      const names: string[] = [];
-      const unsure = new Set<string>();
-      for (const { name } of await take(fs.opendirSync, here(dir), 'utf8', max)) {
-        if (name.includes('\ufffd')) unsure.add(name);
-        else names.push(name);
+      const opened = call(() => fs.opendirSync(here(dir), { bufferSize: batch }));
+      try {
+        const names: string[] = [];
+        const unsure = new Set<string>();
+        let seen = 0;
+        for (let entry = call(() => opened.readSync()); entry; entry = call(() => opened.readSync())) {
+          if (names.length === max) break;
+          const { name } = entry;
+          // U+FFFD may stand for bytes that are no UTF-8: a name only if it names something, and once.
+          if (!name.includes('\ufffd')) names.push(name);
+          else if (!unsure.has(name)) {
+            unsure.add(name);
+            if (call(() => fs.lstatSync(at(dir, name), { throwIfNoEntry: false }))) names.push(name);
+          }
+          seen += 1;
+          if (seen % (8 * batch) === 0) await new Promise((resolve) => setImmediate(resolve));
+        }
+        return inOrder(names);
+      } finally {
+        opened.closeSync();
       }
-      // U+FFFD may stand for bytes that are no UTF-8: keep the name only if it names something.
-      for (const name of unsure) {
-        const isThere = call(() => fs.lstatSync(at(dir, name), { throwIfNoEntry: false }) !== undefined);
-        if (isThere) names.push(name);
-      }
-      return names;
     },
     rawNames: async (dir, max) =>
       // The types of Node know no directory of bytes, Node itself does.
@@ -99,6 +111,10 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes, 
       }
     },
     readNow: (fd, into, position) => call(() => fs.readSync(fd, into, 0, into.length, position)),
+    writeNow: (fd, from) =>
+      call(() => {
+        for (let done = 0; done < from.length; ) done += fs.writeSync(fd, from, done, from.length - done, done);
+      }),
 
     chmod: (fd, mode) => call(() => fs.fchmodSync(fd, mode)),
     mkdir: (dir, name) => call(() => fs.mkdirSync(at(dir, name), { recursive: false })),
@@ -125,6 +141,16 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = randomBytes, 
     // Its own, not a part of the pool that all small buffers share.
     memory: (bytes) => new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer),
   };
+}
+
+let store = randomBytes(0);
+
+/** Asking for each few of them costs more than what they are for. None is given out twice. */
+function fewRandomBytes(bytes: number): Uint8Array {
+  if (store.length < bytes) store = randomBytes(Math.max(bytes, 4096));
+  const few = store.subarray(0, bytes);
+  store = store.subarray(bytes);
+  return few;
 }
 
 function here(fd: number): string {
@@ -183,9 +209,16 @@ function statusOf(s: fs.BigIntStats): Status {
     links: Number(s.nlink),
     owner: Number(s.uid),
     size: Number(s.size),
-    mtime: Number(s.mtimeNs / 1_000n) / 1_000,
-    ctime: Number(s.ctimeNs / 1_000_000n),
-    stamp: `${s.dev}:${s.ino}:${s.size}:${s.mtimeNs}:${s.ctimeNs}`,
+    // Only who asks pays for what is made of large numbers: most only want to know what it is.
+    get mtime() {
+      return Number(s.mtimeNs / 1_000n) / 1_000;
+    },
+    get ctime() {
+      return Number(s.ctimeNs / 1_000_000n);
+    },
+    get stamp() {
+      return `${s.dev}:${s.ino}:${s.size}:${s.mtimeNs}:${s.ctimeNs}`;
+    },
   };
 }
 

@@ -27,10 +27,11 @@ export function loadPart(): unknown {
 
 export interface Listing {
   someEntries(fd: number): string | number;
+  sortedNames(fd: number, max: number): Promise<string | number> | string | number;
 }
 
 /** What `proc` does with an entry at a time; the descriptors are those of Node. */
-export function listingOver({ someEntries }: Listing, proc: Kernel): Pick<Kernel, 'names' | 'children'> {
+export function listingOver({ someEntries, sortedNames }: Listing, proc: Kernel): Pick<Kernel, 'names' | 'children'> {
   /** `false`: enough. */
   const each = (fd: number, take: (kind: string, name: string) => boolean): boolean => {
     const got = someEntries(fd);
@@ -48,16 +49,13 @@ export function listingOver({ someEntries }: Listing, proc: Kernel): Pick<Kernel
   };
   return {
     names: async (dir, max) => {
-      const names: string[] = [];
-      const unsure = new Set<string>();
       const fd = opened(dir);
       try {
-        const take = (_letter: string, name: string): boolean => {
-          if (!name.includes('\ufffd') || kindOf(dir, '?', name, unsure)) names.push(name);
-          return names.length < max;
-        };
-        for (let rounds = 1; each(fd, take); rounds++) if (rounds % 2 === 0) await proc.breathe();
-        return names;
+        const got = await sortedNames(fd, max);
+        if (typeof got === 'number') throw new KernelError(getSystemErrorName(got));
+        // Split, that would be one name of no characters.
+        if (got === '') return [];
+        return got.split('/');
       } finally {
         proc.close(fd);
       }
