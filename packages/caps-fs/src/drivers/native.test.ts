@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { openDescriptors, SECRET, scratch, temporaries } from '../../test/scratch.ts';
 import { openFsCap } from '../index.ts';
 import { type Kernel, KernelError, type Shortcuts, type Unnamed } from '../kernel.ts';
+import { byCodePoint } from '../names.ts';
 import { chooseBackend } from './backend.ts';
 import { nativeKernel } from './native.ts';
 import { nodeKernel } from './node-fs.ts';
@@ -94,6 +96,27 @@ test('a directory has the same names and kinds by the C part, and no more of the
   const file = kernel.openAny(fd, '.hidden');
   expect(errno(() => kernel.children(file, 1))).toBe('ENOTDIR');
   proc.close(file);
+});
+
+test('names come in the order of their code points, in whatever order they were made', async (context) => {
+  const kernel = native();
+  if (!kernel) return context.skip('the C part is not built');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(fc.stringMatching(/^[ab~\ud7ff\uffee\u{10000}-\u{10002}]{1,8}$/u)),
+      async (names) => {
+        await using s = await scratch();
+        const fd = kernel.openRoot(s.at('.'));
+        try {
+          for (const name of names) fs.writeFileSync(s.at(name), '');
+          expect(await kernel.names(fd, 1_000)).toEqual([...names].sort(byCodePoint));
+        } finally {
+          kernel.close(fd);
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
 });
 
 test('what is no UTF-8 is told from what is, by the bytes', async (context) => {
