@@ -144,7 +144,7 @@ export async function readWhole(
 
 export async function replace(place: Place, path: Path, bytes: Uint8Array, options: DraftOptions): Promise<string> {
   const { root } = place;
-  // Nobody waits for it, and nothing of ours comes between its steps.
+  // Begun and ended in one turn, alone: nothing of ours comes between.
   if (isSmall(root, bytes.length) && !options.durable) {
     const whole = (): string => Draft.whole(place, path, options, bytes);
     return outOfOrder ? whole() : await root.order.alone(whole);
