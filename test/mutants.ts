@@ -735,6 +735,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/hostile.test.ts'],
   },
   {
+    name: 'captp-quoted',
+    breaks: 'a long text is written as if no letter of it needed a backslash',
+    tests: ['packages/vat/src/captp/dialects/quoted.test.ts'],
+  },
+  {
     name: 'captp-owned-kept',
     breaks: 'the memory of bytes that were given away and sent waits for the garbage collector',
     tests: ['packages/vat/src/captp/session/owned.test.ts'],

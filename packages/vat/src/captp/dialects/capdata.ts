@@ -11,6 +11,7 @@ import type { Limits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
 import { Digits } from './digits.ts';
 import { errorFrom, errorText, mostErrors } from './errors.ts';
+import { toJson } from './quoted.ts';
 import { Room, special } from './room.ts';
 import { checkStructure, isId, parse } from './structure.ts';
 import { Symbols } from './symbols.ts';
@@ -105,7 +106,7 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming, limits: 
       ? { [kind]: 'hilbert', original }
       : { [kind]: 'hilbert', original, rest: made };
   };
-  return { body: JSON.stringify(encode(value)), slots: given };
+  return { body: toJson(encode(value)), slots: given };
 }
 
 /** An error, as a body tells of one. */

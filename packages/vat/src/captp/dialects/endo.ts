@@ -22,6 +22,7 @@ import {
 } from '../session/operations.ts';
 import { type CapData, CapDataDecoder, errorData, type Naming, toCapData } from './capdata.ts';
 import { errorText, inward } from './errors.ts';
+import { jsonOfJson, longText } from './quoted.ts';
 import { tooLarge } from './room.ts';
 import { checkStructure, isId, parse, tooLong } from './structure.ts';
 
@@ -124,7 +125,7 @@ class EndoTongue implements Tongue, Naming {
   answer(question: number, value: unknown): void {
     const message = { type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, result: this.#capData(value) };
     // Both sides may be waiting for it.
-    if (this.#bootstrapQuestions.delete(question)) this.#send(JSON.stringify(message));
+    if (this.#bootstrapQuestions.delete(question)) this.#send(textOf(message));
     else this.#say(message);
   }
 
@@ -163,7 +164,7 @@ class EndoTongue implements Tongue, Naming {
   }
 
   #say(message: Message, wait = false): void {
-    const text = JSON.stringify(message);
+    const text = textOf(message);
     if (tooLong(text, this.#limits)) throw tooLarge();
     if (text.length > this.#limits.tokens) this.#checkTokens(message, text);
     this.said = text.length;
@@ -253,7 +254,7 @@ class EndoTongue implements Tongue, Naming {
     this.kept = 0;
     for (const message of this.#held.splice(0)) {
       const { target } = message;
-      this.#send(JSON.stringify(target === bootstrapQuestion ? { ...message, target: this.#bootstrap } : message));
+      this.#send(textOf(target === bootstrapQuestion ? { ...message, target: this.#bootstrap } : message));
     }
     return true;
   }
@@ -285,6 +286,17 @@ class EndoTongue implements Tongue, Naming {
     if (reason instanceof Undecodable) return reason.error;
     return reason instanceof CapError ? reason : inward('error', reason);
   }
+}
+
+const isLong = (value: unknown): value is CapData =>
+  typeof value === 'object' && ((value as Partial<CapData> | null)?.body?.length ?? 0) >= longText;
+
+/** A message; the value that it carries is its last part. */
+function textOf(message: Message): string {
+  const [last, value] = Object.entries(message).at(-1) as [string, unknown];
+  if (!isLong(value)) return JSON.stringify(message);
+  const head = JSON.stringify({ ...message, [last]: undefined });
+  return `${head.slice(0, -1)},"${last}":{"body":${jsonOfJson(value.body)},"slots":${JSON.stringify(value.slots)}}}`;
 }
 
 const noProperties = new CapError('invalid', 'a reference has no properties, only methods');

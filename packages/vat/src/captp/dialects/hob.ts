@@ -19,6 +19,7 @@ import {
 } from '../session/operations.ts';
 import { inward, outward } from './errors.ts';
 import { Decoder, encode, Incoming, Outgoing } from './hob-values.ts';
+import { toJson } from './quoted.ts';
 import { tooLarge } from './room.ts';
 import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
 
@@ -104,7 +105,7 @@ class HobTongue implements Tongue {
 
   /** `written`: told where all there is are the bytes of one value. */
   #say(operation: readonly unknown[], bytes: Outgoing, written?: () => void): string {
-    const text = JSON.stringify(operation);
+    const text = toJson(operation);
     // Alone in its frame it has two brackets more.
     if (tooLong(text, this.#limits, 2) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
     // Looked at only where what was encoded may have too many: a frame of more than one operation is too short for that.
