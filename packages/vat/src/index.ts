@@ -88,6 +88,7 @@ export type {
   TurnRecord,
 } from './types.ts';
 export type { Vat } from './vat.ts';
-export { onlyVats, openVats, type Vats, type VatsOptions, vatOf, vatsOf } from './vats.ts';
+export { openVats, type Vats, type VatsOptions } from './vats.ts';
 export { cancelWake, wakeAt } from './wake.ts';
 export { type Watch, watch } from './watch.ts';
+export { onlyVats, vatOf, vatsOf } from './which-vats.ts';

@@ -8,6 +8,7 @@
 
 import { types } from 'node:util';
 import { mutant } from './drivers/mutant.ts';
+import { copyOfError, inert } from './error-values.ts';
 import { CapError } from './errors.ts';
 import { Foreign, giveLocally, type Seam } from './foreign.ts';
 import type { Account } from './meter.ts';
@@ -130,7 +131,11 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
     return adopted(value as Promise<unknown>, into.account as Account);
   }
   if (types.isUint8Array(value)) return walkBytes(value, into);
-  if (types.isNativeError(value)) return walkError(value, into);
+  if (types.isNativeError(value)) {
+    const copy = copyOfError(value);
+    into.bytes += 16 + copy.message.length;
+    return copy;
+  }
   const proto: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
     if (proto !== Array.prototype) refuse('an array of a class of its own cannot be passed: use a plain array');
@@ -268,46 +273,6 @@ const detached = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'detache
 function bytesAreGone(bytes: Uint8Array): boolean {
   const buffer = Reflect.apply(bufferOf, bytes, []) as object;
   return types.isArrayBuffer(buffer) && Reflect.apply(detached, buffer, []);
-}
-
-/** Errors of the language, which are copied as what they are. */
-const intrinsicErrors: ReadonlyMap<unknown, new (message: string) => Error> = new Map(
-  [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((Made) => [
-    Made.prototype,
-    Made,
-  ]),
-);
-
-function walkError(error: Error, into: Walk): Error {
-  const message = dataProperty(error, 'message');
-  const code = dataProperty(error, 'code');
-  into.bytes += 16 + (message?.length ?? 0);
-  // Its prototype is compared, never asked: it may be a Proxy.
-  const proto: unknown = Object.getPrototypeOf(error);
-  if (proto === CapError.prototype && code !== undefined) return Object.freeze(new CapError(code, message ?? ''));
-  const Made = intrinsicErrors.get(proto) ?? Error;
-  return Object.freeze(new Made(message ?? ''));
-}
-
-function dataProperty(of: object, key: string): string | undefined {
-  const value: unknown = Object.getOwnPropertyDescriptor(of, key)?.value;
-  return typeof value === 'string' ? value : undefined;
-}
-
-const stackOf = (error: Error): unknown => Object.getOwnPropertyDescriptor(error, 'stack')?.get;
-const engineStack = stackOf(new Error('to see how the engine keeps its stack'));
-
-/** Nothing in it acts or can be changed once it is frozen. */
-function inert(error: object): boolean {
-  if (!types.isNativeError(error)) return false;
-  const proto: unknown = Object.getPrototypeOf(error);
-  if (proto !== CapError.prototype && !intrinsicErrors.has(proto)) return false;
-  return Reflect.ownKeys(error).every((key) => {
-    const own = Object.getOwnPropertyDescriptor(error, key) as PropertyDescriptor;
-    if (key === 'stack' && own.get !== undefined) return own.get === engineStack;
-    const { value } = own as { value: unknown };
-    return 'value' in own && typeof value !== 'function' && (typeof value !== 'object' || value === null);
-  });
 }
 
 /**

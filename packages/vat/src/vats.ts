@@ -26,7 +26,7 @@ import type { Message } from './message.ts';
 import { Account } from './meter.ts';
 import { type Kind, kindOf } from './portrait.ts';
 import { isReference, targetOf } from './reference.ts';
-import { Runnable } from './runnable.ts';
+import type { Runnable } from './runnable.ts';
 import { Scheduler } from './scheduler.ts';
 import { engineOf, type Line as LedgerLine, type Store, type StoreEngine } from './store/store.ts';
 import { base32, type Shelf, Sturdyrefs } from './sturdyrefs.ts';
@@ -35,8 +35,8 @@ import type { VatTime } from './time.ts';
 import type { Line } from './turn.ts';
 import type { AnyDefinition, Far, Meter, TurnRecord } from './types.ts';
 import { LiveVat, type Vat } from './vat.ts';
-import { Vow } from './vow.ts';
 import { LiveWakes } from './wake.ts';
+import { lossesOfAny, openedVats } from './which-vats.ts';
 
 export interface VatsOptions {
   /** Where ledger lines go. Without one they are dropped. */
@@ -88,40 +88,6 @@ export interface Vats {
   onLoss(listener: (why: CapError) => void): () => void;
   /** Halts all vats, aborts driver calls and waits for them. The store stays its owner's to close. */
   close(): Promise<void>;
-}
-
-/** Those who speak for the whole process, and not for certain vats. */
-const anyLoss = new Set<(why: CapError) => void>();
-
-/** `onLoss` of the vats that `home` is one of; where there is none, of all that this process has open, now and later. */
-export function onLossOf(home: Vat | undefined, listener: (why: CapError) => void): () => void {
-  if (home instanceof LiveVat) return home.vats.onLoss(listener);
-  const own = guarded(listener);
-  anyLoss.add(own);
-  return () => void anyLoss.delete(own);
-}
-
-// Those that are open, for what is made outside a turn and has to live somewhere.
-const open = new Set<LiveVats>();
-
-/** The vats to use where the caller could not say which. */
-export function onlyVats(): Vats {
-  const [first, ...others] = open;
-  if (first === undefined) throw new CapError('invalid', 'no vats are open: call openVats first');
-  if (others.length > 0) throw new CapError('invalid', 'several vats are open: do this in a turn of the one you mean');
-  return first;
-}
-
-/** The vats that `reference` lives in, where it is an actor; else those that are open, where that is one set. */
-export const vatsOf = (reference: unknown): Vats => homeOf(reference)?.vats ?? onlyVats();
-
-/** The vat that an actor lives in; undefined for all else. */
-export const vatOf = (reference: unknown): Vat | undefined => homeOf(reference);
-
-function homeOf(reference: unknown): LiveVat | undefined {
-  const target = targetOf(reference);
-  const at = target instanceof Vow && target.settled === 'fulfilled' ? targetOf(target.value) : target;
-  return at instanceof Runnable && at.home instanceof LiveVat ? at.home : undefined;
 }
 
 export async function openVats(options: VatsOptions = {}): Promise<Vats> {
@@ -262,7 +228,7 @@ class LiveVats implements Vats {
       ledger?.close();
       throw error;
     }
-    open.add(this);
+    openedVats.add(this);
     if (engine !== undefined) this.#stopSaving = saveTime(clock, engine);
   }
 
@@ -306,7 +272,7 @@ class LiveVats implements Vats {
 
   // Later: while the disk is read again nothing may be written, and what waits is yet to break.
   #tellOfLoss(why: CapError): void {
-    for (const tell of [...this.#losses, ...anyLoss]) queueMicrotask(() => tell(why));
+    for (const tell of [...this.#losses, ...lossesOfAny]) queueMicrotask(() => tell(why));
   }
 
   #refuses(lines: readonly Line[]): CapError | undefined {
@@ -453,7 +419,7 @@ class LiveVats implements Vats {
   async close(): Promise<void> {
     this.#stopSaving?.();
     this.#closed ??= new CapError('vat-halted', 'these vats are closed: open new ones');
-    open.delete(this);
+    openedVats.delete(this);
     this.#wakes.close();
     for (const vat of this.#vats.values()) vat.interrupt(this.#closed);
     await this.#sweep?.catch(() => {});

@@ -7,7 +7,7 @@ import { Account } from '../meter.ts';
 import { isReference, targetOf } from '../reference.ts';
 import type { Far, Meter } from '../types.ts';
 import { LiveVat, type Vat } from '../vat.ts';
-import { onLossOf, vatOf } from '../vats.ts';
+import { onLossOf, vatOf } from '../which-vats.ts';
 import { endo } from './dialects/endo.ts';
 import { hob1 } from './dialects/hob.ts';
 import { closeCodes, type Duplex } from './duplex.ts';
