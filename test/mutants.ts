@@ -800,6 +800,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/commit.test.ts'],
   },
   {
+    name: 'captp-gather',
+    breaks: 'bytes and the frame that names them wake the peer twice',
+    tests: ['packages/vat/src/drivers/websocket.test.ts'],
+  },
+  {
     name: 'captp-ping',
     breaks: 'a peer that is gone without a word is waited for',
     tests: ['packages/vat/src/drivers/websocket.test.ts'],

@@ -1,6 +1,7 @@
 /** Sockets as duplexes. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { dial, fromWebSocket, largestFrame } from './websocket.ts';
@@ -46,6 +47,40 @@ test('the first frames, sent before who dialled has heard that it is open, are n
   expect(got).toEqual(['first', 'second']);
   duplex.close(1000, '');
   await closed(duplex);
+});
+
+test('bytes and the frame behind them leave in one piece, and nothing waits for more', async () => {
+  const socket = accepted();
+  const dialled = new WebSocket(url);
+  const [served] = await Promise.all([socket, new Promise((open) => dialled.once('open', open))]);
+  const stream = (served as unknown as { _socket: Writable & { _writev(chunks: unknown[], done: () => void): void } })
+    ._socket;
+  const pieces: number[] = [];
+  const real = stream._writev;
+  stream._writev = (chunks, done) => {
+    pieces.push(chunks.length);
+    real.call(stream, chunks, done);
+  };
+  const duplex = fromWebSocket(served);
+  const got: unknown[] = [];
+  const all = new Promise<void>((resolve) => {
+    dialled.on('message', (data: Buffer, binary) => {
+      got.push(binary ? data.length : data.toString());
+      if (got.length === 5) resolve();
+    });
+  });
+  duplex.send(new Uint8Array(3));
+  duplex.send(new Uint8Array(4));
+  duplex.send('names them');
+  await Promise.resolve();
+  // Of each frame its head and what is in it.
+  expect(pieces).toEqual([6]);
+  duplex.send('alone');
+  expect(pieces).toEqual([6, 2]);
+  duplex.send(new Uint8Array(5));
+  await all;
+  expect(got).toEqual([3, 4, 'names them', 'alone', 5]);
+  dialled.terminate();
 });
 
 test('text and bytes arrive as what they were, in order', async () => {

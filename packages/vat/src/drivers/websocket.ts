@@ -1,4 +1,5 @@
 /** WebSockets as duplexes: the network's edge. */
+import type { Writable } from 'node:stream';
 import { WebSocket } from 'ws';
 import { closeCodes, type Duplex, Inbox } from '../captp/duplex.ts';
 import { CapError } from '../errors.ts';
@@ -35,6 +36,7 @@ class NodeSocket implements Duplex {
   #said: { readonly code: number; readonly reason: string } | undefined;
   #cut: ReturnType<typeof setTimeout> | undefined;
   #silent = 0;
+  #gathers = false;
 
   constructor(socket: WebSocket, everyMs: number) {
     this.#socket = socket;
@@ -80,7 +82,22 @@ class NodeSocket implements Duplex {
   }
 
   send(frame: string | Uint8Array, written?: () => void): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(frame, written);
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    if (typeof frame !== 'string') this.#gather();
+    this.#socket.send(frame, written);
+  }
+
+  /** Bytes leave together with the frame behind them that names them: in two pieces they would wake the peer twice. */
+  #gather(): void {
+    // `ws` shows it to nobody, and always has it.
+    const stream = (this.#socket as unknown as { readonly _socket?: Writable })._socket;
+    if (this.#gathers || stream === undefined || mutant('captp-gather')) return;
+    this.#gathers = true;
+    stream.cork();
+    queueMicrotask(() => {
+      this.#gathers = false;
+      stream.uncork();
+    });
   }
 
   get buffered(): number {
