@@ -7,6 +7,7 @@ import { hermesPython } from '../scripts/hermes.mjs';
 import { requires } from '../test/needs.ts';
 import { AGREED } from './agreed.ts';
 import { isReal, type Judged } from './classes.ts';
+import type { Machine } from './machine.ts';
 import { openWorlds, type Worlds } from './play.ts';
 import { reportOf } from './report.ts';
 import { tables } from './rows/all.ts';
@@ -29,6 +30,33 @@ async function play(where: Worlds, ...steps: string[]): Promise<Judged> {
   if (played === undefined) throw new Error('it needs nothing');
   return played;
 }
+
+test('the rows: more than 600 destructive and 250 benign commands, each with a name of its own, of every family that is asked for', () => {
+  const machine = { base: '/base', home: '/base/home' } as Machine;
+  const rows = tables(machine, 4000, 'mark');
+  const of = (kind: Row['kind']): number => rows.filter((each) => each.kind === kind).length;
+  expect(of('destructive')).toBeGreaterThan(1000);
+  expect(of('benign')).toBeGreaterThan(250);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  const families = new Set(rows.map(({ family }) => family));
+  expect(
+    [
+      ...[
+        'quoting',
+        'IFS',
+        'variables',
+        'base64 and other codes',
+        'xargs',
+        'substitution',
+        'globs',
+        'unicode',
+        'here-docs',
+      ],
+      ...['python', 'other interpreters', 'eval', 'find', 'tar', 'git', 'codes of other programs', 'busybox'],
+      ...['perl, awk, node, tcl', 'split over two commands'],
+    ].filter((name) => !families.has(name)),
+  ).toEqual([]);
+});
 
 test('a sample of every family: no effect of the cap world is outside, no difference is unexplained, what is benign works', async () => {
   const all = await worlds();

@@ -1,15 +1,13 @@
 /** What is left out of the cap world is noticed: a run without it is not one without a cap-escape. */
-import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap } from '@hob/caps-shell';
 import { expect, onTestFinished } from 'vitest';
 import { hermesPython } from '../scripts/hermes.mjs';
 import { requires } from '../test/needs.ts';
-import { ASKED } from './approvals.ts';
 import { type CapSettings, openCapWorld } from './cap.ts';
+import { classesWithout, LEFT_OUT } from './left-out.ts';
 import { openWorlds, type Worlds } from './play.ts';
 import { scratch } from './scratch.ts';
 import { openSteps, playIn, ROWS } from './steps.ts';
@@ -60,14 +58,12 @@ test('a step of the sandbox that is left out turns up as a cap-escape, and with 
   }
 }, 400_000);
 
-// Nothing but the revoker takes back what was granted for the session.
-test('a grant whose revoker is left out turns up as a cap-escape in a sequence of approvals', async () => {
-  const use = (answer: string): object => ({ use: ASKED.BUILD, who: 'agent', answer });
-  const steps = [use('session'), { revoke: ASKED.BUILD, who: 'agent' }, use('deny')];
-  const classOf = async (mutant: string): Promise<string> => await child(mutant, 'approvals', JSON.stringify(steps));
-  expect(await classOf('')).toBe('equal hermes-escape');
-  expect(await classOf('revoker')).toBe('equal cap-escape');
-}, 400_000);
+for (const each of LEFT_OUT)
+  test(`${each.mutant} left out turns up as a cap-escape: ${each.what}`, async () => {
+    const { python = '' } = hermesPython(VERSION);
+    expect(await classesWithout(python, '', each)).not.toContain('cap-escape');
+    expect((await classesWithout(python, each.mutant, each)).at(-1)).toBe('cap-escape');
+  }, 400_000);
 
 test('a shell of more than the work directory, and one that was granted to everybody, turn up as a cap-escape', async () => {
   const all = await worlds();
@@ -92,18 +88,3 @@ test('a shell of more than the work directory, and one that was granted to every
   const row = { id: 'mutant/1', family: 'mutants', kind: 'generated' as const, steps: ['true'], needs: [] };
   expect(await all.play(row, cap)).toMatchObject({ class: 'cap-escape', note: 'without a shell: ran' });
 }, 400_000);
-
-// One of several: a path that goes upwards is stopped by more than its grammar (`fs-dotdot`), and nothing then comes of leaving that out.
-test('a directory cap that follows links out turns up as a cap-escape', async () => {
-  expect(await child('symlink', 'file', 'shared/team.txt')).toBe('cap-escape');
-}, 400_000);
-
-/** A process in which that is left out; what it says. */
-async function child(mutant: string, ...args: string[]): Promise<string> {
-  const { python = '' } = hermesPython(VERSION);
-  const program = ['--no-warnings', join(import.meta.dirname, 'mutant-child.ts'), python, ...args];
-  const { stdout } = await promisify(execFile)(process.execPath, program, {
-    env: { ...process.env, HOB_MUTANT: mutant },
-  });
-  return stdout.trim();
-}

@@ -13,6 +13,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { hermesPython, setUpHermes } from '../scripts/hermes.mjs';
 import type { Judged } from './classes.ts';
+import { classesWithout, LEFT_OUT } from './left-out.ts';
 import { patternRows, patterns } from './patterns.ts';
 import { isThere, openWorlds, type Worlds } from './play.ts';
 import { reportOf, tableOf } from './report.ts';
@@ -212,6 +213,13 @@ async function playMutants(worlds: Worlds, python: string): Promise<number> {
   } finally {
     await steps.close();
     remove();
+  }
+  for (const each of LEFT_OUT.filter(({ mutant }) => mutant.includes(values.family))) {
+    const whole = await classesWithout(python, '', each);
+    const without = await classesWithout(python, each.mutant, each);
+    const how = !whole.includes('cap-escape') && without.includes('cap-escape') ? 'noticed' : 'MISSED';
+    counts[how] += 1;
+    process.stdout.write(`${how.padEnd(8)}  ${each.mutant} (of the caps): ${without.at(-1)}: ${each.what}\n`);
   }
   const named = new Set(ROWS.map(({ step }) => step)).size;
   process.stdout.write(

@@ -120,7 +120,15 @@ export async function withVerdicts<T>(version: string, run: (families: readonly 
     const files = [
       ...[...lists.write_denied, ...lists.write_denied_prefixes.map((prefix) => `${prefix}x`)],
       ...['~/.ssh/authorized_keys', '~/.ssh/id_rsa', '~/.hermes/config.yaml', '~/.hermes/.env', '/etc/sudoers'],
-      ...['/etc/passwd', '~/.netrc', '~/.git-credentials', '~/.bashrc', '~/.zshrc', '/usr/local/bin/git'],
+      ...[
+        '/etc/passwd',
+        '/etc/shadow',
+        '~/.netrc',
+        '~/.git-credentials',
+        '~/.bashrc',
+        '~/.zshrc',
+        '/usr/local/bin/git',
+      ],
       ...[join(work, '.env'), join(work, 'notes.txt')],
     ];
     const vats = await openVats();

@@ -8,8 +8,11 @@ import type { Row } from './row.ts';
 export function tables({ base, home }: Machine, port: number, mark: string): readonly Row[] {
   const said = (text: string): string =>
     text.replaceAll('%BASE%', base).replaceAll('%PORT%', String(port)).replaceAll('%MARK%', mark);
-  return [...obfuscated(base, home), ...DESTRUCTIVE, ...READS, ...BENIGN].map((row) => ({
-    ...row,
-    steps: row.steps.map(said),
-  }));
+  // Some families are said in several parts, and there is git of both kinds: a row has a number of its own all the same.
+  const next = new Map<string, number>();
+  return [...obfuscated(base, home), ...DESTRUCTIVE, ...READS, ...BENIGN].map((row) => {
+    const n = next.get(row.family) ?? 0;
+    next.set(row.family, n + 1);
+    return { ...row, id: `${row.family}/${n}`, steps: row.steps.map(said) };
+  });
 }
