@@ -1,12 +1,15 @@
 /**
- * `npm run attack:fs [-- --attempts N --control N --only TEXT --cell NAME --backend proc|native --json FILE --kills N]`: the race against
+ * `npm run attack:fs [-- --attempts N --control N --only TEXT --cell NAME --backend proc|native --json FILE --minutes N --kills N]`: the race against
  * every operation, with the attacker in C on a core of its own; with `--kills`, `kill -9` in the middle of writing instead.
+ *
+ * With `--minutes` it is made in pieces of 250,000 until each cell has N attempts in FILE, those of earlier runs counted, or the time
+ * is over.
  *
  * One line a cell: attempts, escapes, and what else came out. The same attack is run against realpath-then-open: where it
  * finds no way out of that, or where no attempt on the cap came through, the cell proves nothing. Exits 1 for an escape, and
  * for a cell that proves nothing.
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Backend, backends, lacks } from '../test/backends.ts';
 import { compile, coreForAttacker } from './arena.ts';
@@ -22,6 +25,7 @@ const { values } = parseArgs({
     cell: { type: 'string' },
     backend: { type: 'string' },
     json: { type: 'string' },
+    minutes: { type: 'string' },
     kills: { type: 'string' },
   },
 });
@@ -49,19 +53,15 @@ async function raceAll(): Promise<number> {
   write('cell', 'victim', 'attempts', 'escapes', 'swaps', 's', 'outcomes');
   for (const cell of chosen) {
     for (const victim of ['realpath-then-open', ...present] as Victim[]) {
-      const attempts = Number(victim === 'realpath-then-open' ? values.control : values.attempts);
-      const result = await race(cell, victim, { program: attacker.program, core, attempts });
-      tell(result);
-      if (victim === 'realpath-then-open') {
-        if (result.escapes > 0) continue;
+      for (const attempts of pieces(cell.name, victim)) {
+        const result = await race(cell, victim, { program: attacker.program, core, attempts });
+        tell(result);
+        const fault = faultOf(result);
+        if (victim !== 'realpath-then-open') total += result.attempts;
+        if (result.escapes > 0 && victim !== 'realpath-then-open') failed += 1;
+        if (fault === undefined) continue;
         failed += 1;
-        process.stdout.write('  FAILED: no way out of realpath-then-open was found, so the cell proves nothing\n');
-      } else {
-        total += result.attempts;
-        if (result.escapes > 0) failed += 1;
-        if ((result.outcomes.get('ok') ?? 0) > 0) continue;
-        failed += 1;
-        process.stdout.write('  FAILED: no attempt came through, so the cell proves nothing\n');
+        process.stdout.write(`  FAILED: ${fault}, so the cell proves nothing\n`);
       }
     }
   }
@@ -69,6 +69,32 @@ async function raceAll(): Promise<number> {
     `${chosen.length} cells, ${total} attempts on the cap, ${failed === 0 ? '0 escapes' : `${failed} FAILED`}\n`,
   );
   return failed;
+}
+
+function faultOf({ victim, escapes, outcomes }: Result): string | undefined {
+  if (victim === 'realpath-then-open') return escapes > 0 ? undefined : 'no way out of realpath-then-open was found';
+  return (outcomes.get('ok') ?? 0) > 0 ? undefined : 'no attempt came through';
+}
+
+/** How many attempts at once, until there are as many as were asked for. */
+function* pieces(cell: string, victim: Victim): Generator<number> {
+  const isControl = victim === 'realpath-then-open';
+  if (values.minutes === undefined) return yield Number(isControl ? values.control : values.attempts);
+  const isMissing = (one: Victim): boolean => made(cell, one) < Number(values.attempts);
+  const isOver = (): boolean => performance.now() > Number(values.minutes) * 60_000;
+  if (isOver() || !present.some(isMissing)) return;
+  if (isControl) return yield Number(values.control);
+  while (isMissing(victim) && !isOver()) yield Math.min(250_000, Number(values.attempts) - made(cell, victim));
+}
+
+/** In the file, by this run and earlier ones. */
+function made(cell: string, victim: Victim): number {
+  if (values.json === undefined) throw new Error('--minutes needs --json FILE, where the attempts are counted');
+  if (!existsSync(values.json)) return 0;
+  const lines = readFileSync(values.json, 'utf8').trim().split('\n');
+  return lines
+    .map((line) => JSON.parse(line) as Pick<Result, 'cell' | 'victim' | 'attempts'>)
+    .reduce((sum, one) => sum + (one.cell === cell && one.victim === victim ? one.attempts : 0), 0);
 }
 
 async function killAll(kills: number): Promise<number> {
