@@ -3,9 +3,11 @@ import { openFsCap } from '../src/index.ts';
 import type { Backend } from './backends.ts';
 
 const [backend, root = ''] = process.argv.slice(2);
+// More than what is written at once where there is no disk.
+const content = 'x'.repeat(70_000);
 const cap = await openFsCap(root, { backend: backend as Backend });
 for (const durable of [true, false]) {
-  for (const create of ['new', 'never'] as const) await cap.write(`f${durable}`, create, { create, durable });
-  await cap.write(`g${durable}`, 'any', { durable });
+  for (const create of ['new', 'never'] as const) await cap.write(`f${durable}`, content, { create, durable });
+  await cap.write(`g${durable}`, content, { durable });
 }
 await cap.close();
