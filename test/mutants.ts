@@ -770,6 +770,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/order.test.ts'],
   },
   {
+    name: 'captp-memory-answers',
+    breaks: 'what a peer asked for in one frame is answered whole before anybody looks whether it reads',
+    tests: ['packages/vat/src/captp/keeping.test.ts'],
+  },
+  {
+    name: 'captp-memory-socket',
+    breaks: 'what waits in the socket of a peer that does not read is kept on top of what it may make us keep',
+    tests: ['packages/vat/src/captp/keeping.test.ts'],
+  },
+  {
     name: 'captp-mentions',
     breaks: 'a drop forgets an export whose mention crossed with it',
     tests: ['packages/vat/src/captp/settled.test.ts', 'packages/vat/src/captp/random.test.ts'],

@@ -14,6 +14,7 @@ interface Offer {
   echo(value: unknown): unknown;
   call(listener: Far<Peer>): Promise<unknown>;
   never(): unknown;
+  long(letters: number): string;
 }
 const later = promise<string>();
 const reasons: CapError[] = [];
@@ -25,6 +26,7 @@ const offer = driver<Offer>({
       .hear(1)
       .then(null, (error: CapError) => void reasons.push(error)),
   never: () => [later.promise],
+  long: ([letters]) => 'x'.repeat(letters),
 });
 
 function served(options: CapTPOptions): { readonly ours: Connected<Peer>; readonly theirs: Duplex } {
@@ -57,6 +59,58 @@ test('captp: a peer that never says what its bootstrap is cannot let answers pil
   }
   expect(peer.closed).toEqual({ code: 4400, reason: 'this connection keeps more than it may: connect again' });
   await expect(called).rejects.toMatchObject({ code: 'disconnected' });
+});
+
+/** A wire whose peer never reads: all that is sent waits. */
+function unread(limits: CapTPOptions['limits'] & object) {
+  const { ours, theirs, sent } = (() => {
+    const [a, b] = memoryPair();
+    let buffered = 0;
+    const full: Duplex = {
+      send: (frame) => {
+        buffered += frame.length;
+      },
+      get buffered() {
+        return buffered;
+      },
+      onFrame: (then) => a.onFrame(then),
+      onClose: (then) => a.onClose(then),
+      close: (code, reason) => a.close(code, reason),
+    };
+    return { ours: captp<Peer>(full, { bootstrap: offer, limits }), theirs: b, sent: () => buffered };
+  })();
+  onTestFinished(async () => {
+    ours.close();
+    await ours.closed;
+  });
+  return { ours, peer: new HobPeer(theirs), sent };
+}
+const answer = 100_000;
+
+test('a peer that does not read is closed on at its limit, also where what it asked for in one frame is answered in one go', async () => {
+  const bufferedBytes = 300_000;
+  const { peer, sent } = unread({ bufferedBytes, frameBytes: 1 << 20 });
+  peer.say(
+    ['deliver', 0, 'long', [answer], 1],
+    ...Array.from({ length: 100 }, (_, i) => ['deliver', 0, 'long', [answer], 2 + i]),
+  );
+  expect(await peer.end()).toBe('4400 the peer does not read what it asked for');
+  expect(sent()).toBeLessThan(bufferedBytes + (1 << 20) + 2 * answer);
+});
+
+test('what waits in the socket is of what a connection may keep', async () => {
+  const memoryBytes = 1_000_000;
+  const { peer, ours, sent } = unread({ memoryBytes });
+  let most = 0;
+  for (let id = 1; id < 40 && peer.closed === undefined; id += 1) {
+    // Of the answers themselves it says that it is done with them.
+    peer.say(['deliver', 0, 'long', [answer], id], ...(id > 1 ? [['done', id - 1]] : []));
+    await quiet();
+    most = Math.max(most, ours.stats().bytes);
+  }
+  expect(peer.closed).toEqual({ code: 4400, reason: 'this connection keeps more than it may: connect again' });
+  expect(sent()).toBeLessThan(memoryBytes + 2 * answer);
+  expect(most).toBeLessThanOrEqual(memoryBytes);
 });
 
 test('the beginning of a long text of a peer’s is kept, and not all of it behind that', async () => {

@@ -27,6 +27,8 @@ export interface Speaking {
 }
 
 const unbounded = mutant('captp-memory');
+const socketIsFree = mutant('captp-memory-socket');
+const looksLater = mutant('captp-memory-answers');
 
 export class Line {
   readonly dialect: Dialect;
@@ -105,10 +107,17 @@ export class Line {
     return true;
   }
 
-  /** Closes where too much is kept: that grows with what the peer says, and with what it is answered. */
+  /** Closes where too much is kept, what waits in the socket with it: that grows with what the peer says, and with what it is answered. */
   endsOverspent(): void {
-    if (this.#bytes + this.tongue.kept > this.limits.memoryBytes && !unbounded)
+    const waits = socketIsFree ? 0 : this.#link.buffered;
+    if (this.#bytes + this.tongue.kept + waits > this.limits.memoryBytes && !unbounded)
       this.close(4400, 'this connection keeps more than it may: connect again');
+  }
+
+  /** After each answer: what was asked in one frame is answered in one go, and may be very much. */
+  answered(): void {
+    if (this.#closed !== undefined || looksLater) return;
+    if (!this.endsFlood()) this.endsOverspent();
   }
 
   // ---- the end ------------------------------------------------------------------------------------------------------------

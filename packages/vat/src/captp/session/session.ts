@@ -273,6 +273,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     const { said } = tongue;
     this.#giving.said();
     this.#answers.keep(answer, why !== undefined || targetOf(value) !== undefined, said);
+    this.#line.answered();
     return why;
   }
 
@@ -286,6 +287,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     const { said } = tongue;
     this.#giving.said();
     this.#answers.keep(answer, true, said);
+    this.#line.answered();
   }
 
   awaits(vow: Vow, born: number): void {
