@@ -309,6 +309,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/keeping.test.ts'],
   },
   {
+    name: 'captp-sink-end',
+    breaks: 'a sink whose writer has vanished is told nothing, and stays open',
+    tests: ['packages/vat/src/captp/stream-ends.test.ts'],
+  },
+  {
     name: 'captp-stream-end',
     breaks: 'the source of a stream whose reader vanished is left open',
     tests: ['packages/vat/src/captp/stream-ends.test.ts'],
@@ -397,6 +402,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'vat-near',
     breaks: 'a reference to another vat can be called at once',
     tests: ['packages/vat/src/eventual.test.ts', 'packages/vat/src/model.test.ts'],
+  },
+  {
+    name: 'vat-outside',
+    breaks: 'a stream behind a forwarder that was never read is told nothing when its reader has vanished',
+    tests: ['packages/vat/src/captp/stream-ends.test.ts', 'packages/revocable/src/streams.test.ts'],
   },
   {
     name: 'vat-resolved-bytes',

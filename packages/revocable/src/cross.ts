@@ -7,7 +7,7 @@
  * Which object has which face is known by identity: weakly in this process, and for a membrane in a durable vat by a row of its table, under
  * the object's name in the store. Holders can ask for neither.
  */
-import { argumentsOf, became, breakAnswer, byMessage, ephemeral, isNear, isReference, lastingName, mutant, passOn, spawn, type Table } from '@hob/vat'; // biome-ignore format: one line
+import { argumentsOf, became, breakAnswer, byMessage, ephemeral, forwardsTo, isNear, isReference, lastingName, mutant, passOn, spawn, type Table } from '@hob/vat'; // biome-ignore format: one line
 import { Face, type Rules, type Stands } from './face.ts';
 
 export interface Crossing {
@@ -78,7 +78,9 @@ function faceFor(given: object, by: Crossing): object {
 
   const name = lastingName(reference);
   const kept = name === undefined || manyFaces ? undefined : members?.get(row(name, inward));
-  const face = kept ?? (name === undefined ? fleetingFace(reference, by) : spawn(faceOf(rules, reference, inward)));
+  const face =
+    kept ??
+    (name === undefined ? fleetingFace(reference, by) : looksLike(spawn(faceOf(rules, reference, inward)), reference));
   if (name !== undefined && kept === undefined) members?.set(row(name, inward), face);
   facesUnder(rules, inward).set(reference, new WeakRef(face));
   return face;
@@ -94,7 +96,7 @@ const row = (name: string, back: boolean): string => `${back ? 'in' : 'out'} ${n
 
 /** The first face of a forwarder, the one that is handed out: `inner` has no other, should it come out itself. */
 export function firstFace(rules: Rules, inner: object, members?: Table<object>): object {
-  const face = spawn(faceOf(rules, inner, false));
+  const face = looksLike(spawn(faceOf(rules, inner, false)), inner);
   const reference = became(inner);
   facesUnder(rules, false).set(reference, new WeakRef(face));
   const name = members === undefined ? undefined : lastingName(reference);
@@ -106,6 +108,12 @@ function fleetingFace(inner: object, { rules, inward: back }: Crossing): object 
   const via = { inner, back, direct: answersNear(inner) };
   const face = ephemeral('forwarder', (method, args) => rules.call(via, method, args, byMessage()));
   fleeting.set(face, { rules, ...via });
+  return looksLike(face, inner);
+}
+
+/** So that whoever passes it to others sees that it is a stream. */
+function looksLike(face: object, inner: object): object {
+  forwardsTo(face, inner);
   return face;
 }
 

@@ -6,7 +6,18 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { memoryPair } from '../drivers/memory-pair.ts';
 import { fromWebSocket } from '../drivers/websocket.ts';
-import { type ByteSource, defineProcedure, driver, E, type Far, iterate, openVats, promise } from '../index.ts';
+import {
+  type ByteSink,
+  type ByteSource,
+  defineProcedure,
+  driver,
+  E,
+  type Far,
+  forwardsTo,
+  iterate,
+  openVats,
+  promise,
+} from '../index.ts';
 import { type Connected, captp, type DialectName } from './captp.ts';
 import type { Duplex } from './duplex.ts';
 
@@ -220,4 +231,111 @@ test('who calls `next` of what is no stream brings nothing about by leaving; a b
   await over(ends);
   await over(offered as unknown as Ends);
   expect([called, returned()]).toEqual([['next'], 0]);
+});
+
+/** What a sink is told; with `failing` it cannot be closed. */
+function sink(failing = false) {
+  const told: string[] = [];
+  let closing = (): void => {};
+  const stream = driver<ByteSink>({
+    write: ([bytes]) => void told.push(`write ${bytes.length}`),
+    close: () => {
+      told.push('close');
+      if (!failing) return undefined;
+      return new Promise<void>((_, reject) => {
+        closing = () => reject(new Error('the disk is full'));
+      });
+    },
+    abort: () => void told.push('abort'),
+  });
+  return { stream, told, fail: () => closing() };
+}
+interface Sinks {
+  give(): ByteSink;
+}
+const through = (method: string, args: readonly unknown[], inner: object): unknown =>
+  (E(inner) as unknown as Record<string, (...all: readonly unknown[]) => unknown>)[method]?.(...args);
+
+test.each(dialects)('%s: a sink whose writer vanishes is aborted, once; not one that was closed', async (dialect) => {
+  const [begun, unused, closed, aborted] = [sink(), sink(), sink(), sink()];
+  const [one, two, three, four] = [begun, unused, closed, aborted].map(({ stream }) => meet(stream, dialect)) as [
+    Ends,
+    Ends,
+    Ends,
+    Ends,
+  ];
+  const given = (ends: Ends): Promise<Far<ByteSink>> =>
+    E(ends.client.bootstrap as unknown as Far<Sinks>).give() as unknown as Promise<Far<ByteSink>>;
+  await E(await given(one)).write(new Uint8Array(3));
+  await given(two);
+  const kept = await given(three);
+  await E(kept).write(new Uint8Array(1));
+  await E(kept).close();
+  // It says so, and is gone before it hears that this was done.
+  E.sendOnly(await given(four)).abort();
+  await quiet();
+  for (const ends of [one, two, three, four]) {
+    ends.client.close();
+    await over(ends);
+  }
+  expect([begun.told, unused.told, closed.told, aborted.told]).toEqual([
+    ['write 3', 'abort'],
+    ['abort'],
+    ['write 1', 'close'],
+    ['abort'],
+  ]);
+});
+
+test('a sink that could not be closed is aborted when its writer is gone, also where it learns that only then', async () => {
+  const { stream, told, fail } = sink(true);
+  const ends = meet(stream);
+  const given = (await E(ends.client.bootstrap).give()) as unknown as Far<ByteSink>;
+  const closing = E(given)
+    .close()
+    .then(null, (error: { code?: string }) => error.code);
+  await quiet();
+  ends.client.close();
+  await over(ends);
+  expect([await closing, told]).toEqual(['disconnected', ['close']]);
+  fail();
+  await quiet();
+  expect(told).toEqual(['close', 'abort']);
+});
+
+test('what is behind a forwarder is told, though nobody read it: its maker says what it forwards to', async () => {
+  const vats = await openVats();
+  onTestFinished(() => vats.close());
+  const Through = defineProcedure<object, [inner: object]>(
+    'Through',
+    (_bcom, inner) => (method, args) => through(method, args, inner),
+  );
+  const [read, written, other] = [
+    source(),
+    sink(),
+    driver<{ next(): number; abort(): void }>({ next: () => 1, abort: () => {} }),
+  ];
+  for (const inner of [read.stream, written.stream, other]) {
+    let face: object = inner;
+    // One of another of another.
+    for (let i = 0; i < 3; i += 1) {
+      const outer = (await vats.vat('a').spawn(Through(face))) as object;
+      forwardsTo(outer, face);
+      face = outer;
+    }
+    const ends = meet(face);
+    await E(ends.client.bootstrap).inRecord();
+    ends.client.close();
+    await over(ends);
+  }
+  expect([read.returned(), written.told]).toEqual([1, ['abort']]);
+});
+
+test('what says that it forwards to itself is looked at, and no more', async () => {
+  const [a, b] = [driver<{ m(): void }>({ m: () => {} }), driver<{ m(): void }>({ m: () => {} })];
+  forwardsTo(a, b);
+  forwardsTo(b, a);
+  const ends = meet(a);
+  await E(ends.client.bootstrap).give();
+  ends.client.close();
+  await over(ends);
 });

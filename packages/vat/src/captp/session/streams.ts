@@ -1,37 +1,48 @@
 /**
- * Streams of ours that a peer reads: when the last peer that was given one has vanished, its source is told `return()`, once.
+ * Streams of ours that a peer has: when the last peer that was given one has vanished, a source is told `return()`, a sink `abort()`, once.
  *
- * Else a file, a socket, a job of the source's stays open for a reader that is not there. A stream is an object with `next` and
- * `return`; of a forwarder, whose methods nobody can see, one that has answered `next` with bytes. What has ended, and what the
- * peer itself has returned, is told nothing; neither is a bootstrap: it is offered to the next peer too.
+ * Else a file, a socket, a job stays open for somebody who is not there. A source is an object with `next` and `return`, a sink one with
+ * `write`, `close` and `abort`; a forwarder what it forwards to, where its maker says so (`forwardsTo`), and a source where it has answered
+ * `next` with bytes. What has ended, and what the peer itself has ended, is told nothing; neither is a bootstrap: it is offered to the next
+ * peer too.
  */
 import { noChain } from '../../causes.ts';
 import { mutant } from '../../drivers/mutant.ts';
 import { Message, type Target } from '../../message.ts';
 import { Account } from '../../meter.ts';
+import { hasMethods } from '../../outside.ts';
 import { targetOf } from '../../reference.ts';
 
 const staySilent = mutant('captp-stream-end');
+const forgetsSinks = mutant('captp-sink-end');
 
 /** How many connections were given it. */
 const readers = new WeakMap<Target, number>();
 /** They have ended, or were told to. */
 const over = new WeakSet<Target>();
+const sinks = new WeakSet<Target>();
 
 /** Pays where the budget of the session is spent: else who has spent it keeps files open for ever. */
 const elsewhere = new Account('gone');
 const nothing: readonly unknown[] = Object.freeze([]);
 
-const isStream = (value: object): boolean => 'next' in value && 'return' in value;
+/** What it is told. */
+type Ending = 'return' | 'abort';
+function endingOf(value: object): Ending | undefined {
+  if (hasMethods(value, 'next', 'return')) return 'return';
+  return hasMethods(value, 'write', 'close', 'abort') && !forgetsSinks ? 'abort' : undefined;
+}
+
+const calls: ReadonlySet<string> = new Set(['next', 'return', 'close', 'abort']);
 /** Calls that say something of the stream that they reach. */
-export const ofStreams = (method: string): boolean => method === 'next' || method === 'return';
+export const ofStreams = (method: string): boolean => calls.has(method);
 
 export class Streams {
   readonly #account: Account;
   readonly #bootstrap: Target | undefined;
-  readonly #given = new Set<Target>();
-  /** Under way. */
-  readonly #returns = new Set<Message>();
+  readonly #given = new Map<Target, Ending>();
+  /** Calls under way that end one. */
+  readonly #endings = new Set<Message>();
   #closed = false;
 
   constructor(account: Account, bootstrap: Target | undefined) {
@@ -41,38 +52,51 @@ export class Streams {
 
   /** The peer has got this object. */
   gave(value: object, target: Target): void {
-    if (isStream(value)) this.#give(target);
+    const ending = endingOf(value);
+    if (ending !== undefined) this.#give(target, ending);
   }
 
-  #give(target: Target): void {
+  #give(target: Target, ending: Ending): void {
     if (this.#given.has(target) || target === this.#bootstrap) return;
-    this.#given.add(target);
+    this.#given.set(target, ending);
+    if (ending === 'abort') sinks.add(target);
     readers.set(target, (readers.get(target) ?? 0) + 1);
   }
 
-  /** It has given it back: others may still read it, and it may ask for it again. */
+  /** It has given it back: others may still use it, and it may ask for it again. */
   dropped(target: Target): void {
     if (!this.#given.delete(target)) return;
     readers.set(target, (readers.get(target) ?? 1) - 1);
   }
 
-  /** It calls `next` or `return` of something. */
+  /** It calls a method that says something of a stream. */
   asked(message: Message): void {
-    if (message.method === 'return') this.#returns.add(message);
+    if (message.method !== 'next') this.#endings.add(message);
   }
 
   /** What came of that. */
   answered(message: Message, value: unknown): void {
-    const { to } = message;
-    if (this.#returns.delete(message) || value === undefined) over.add(to);
+    const { to, method } = message;
+    if (this.#endings.delete(message)) this.#over(to, method);
+    else if (method !== 'next') return;
+    else if (value === undefined) over.add(to);
     else if (value instanceof Uint8Array) {
-      this.#give(to);
-      if (this.#closed) this.#end(to);
+      this.#give(to, 'return');
+      if (this.#closed) this.#end(to, 'return');
     }
   }
 
+  /** What was ended badly is over; but what could not be closed may be open still. */
   refused(message: Message): void {
-    if (this.#returns.delete(message)) over.add(message.to);
+    if (!this.#endings.delete(message)) return;
+    const { to, method } = message;
+    if (method !== 'close') this.#over(to, method);
+    else if (this.#closed && sinks.has(to)) this.#end(to, 'abort');
+  }
+
+  /** `close` and `abort` are methods of many things. */
+  #over(target: Target, method: string): void {
+    if (method === 'return' || sinks.has(target)) over.add(target);
   }
 
   /** An answer that came too late: what it would have given. */
@@ -83,22 +107,24 @@ export class Streams {
       // Most answers that hold a stream are one, or a record with one in it.
       if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype)
         for (const item of Object.values(value)) if (targetOf(item) !== undefined) this.tooLate(item);
-    } else if (isStream(value) && target !== this.#bootstrap) {
-      this.#give(target);
-      this.#end(target);
+      return;
     }
+    const ending = endingOf(value);
+    if (ending === undefined || target === this.#bootstrap) return;
+    this.#give(target, ending);
+    this.#end(target, ending);
   }
 
   /** The peer is gone. */
   end(): void {
     this.#closed = true;
-    for (const target of [...this.#given]) this.#end(target);
+    for (const [target, ending] of [...this.#given]) this.#end(target, ending);
   }
 
-  #end(target: Target): void {
+  #end(target: Target, ending: Ending): void {
     this.dropped(target);
     if ((readers.get(target) ?? 0) > 0 || over.has(target) || staySilent) return;
-    for (const { to } of this.#returns) if (to === target) return;
+    for (const { to } of this.#endings) if (to === target) return;
     over.add(target);
     let account = this.#account;
     try {
@@ -107,6 +133,6 @@ export class Streams {
       account = elsewhere;
       account.charge('messages', 1);
     }
-    target.post(new Message(target, 'return', nothing, false, undefined, account, noChain, undefined, undefined));
+    target.post(new Message(target, ending, nothing, false, undefined, account, noChain, undefined, undefined));
   }
 }

@@ -1,0 +1,51 @@
+/** A stream that came through a grant, when the peer that had it vanishes: what is behind the grant is told, read or not. */
+import {
+  type ByteSink,
+  type ByteSource,
+  type Connected,
+  captp,
+  driver,
+  E,
+  type Far,
+  memoryPair,
+  openVats,
+} from '@hob/vat';
+import { expect, onTestFinished, test } from 'vitest';
+import { membrane, revocable } from './index.ts';
+
+interface Files {
+  open(): { readonly source: object; readonly sink: object };
+}
+const told: string[] = [];
+const files = driver<Files>({
+  open: () => ({
+    source: driver<ByteSource>({ next: async () => undefined, return: async () => void told.push('return') }),
+    sink: driver<ByteSink>({
+      write: async () => {},
+      close: async () => {},
+      abort: async () => void told.push('abort'),
+    }),
+  }),
+});
+
+test.each(['revocable', 'membrane', 'one in the other'])('%s: what was opened and never used is ended', async (how) => {
+  const vats = await openVats();
+  const granted = await vats.vat('grants').turn((): object => {
+    const inner = how === 'membrane' ? membrane(files, {}).cap : revocable(files, {}).cap;
+    return (how === 'one in the other' ? membrane(inner as never, {}).cap : inner) as object;
+  });
+  const [a, b] = memoryPair();
+  const host = captp(a, { bootstrap: driver<{ give(): object }>({ give: () => granted }) });
+  const client = captp<{ give(): Far<Files> }>(b) as Connected<{ give(): Far<Files> }>;
+  onTestFinished(async () => {
+    client.close();
+    await Promise.all([client.closed, host.closed]);
+    await vats.close();
+  });
+  told.length = 0;
+  const reached = (await E(client.bootstrap).give()) as Far<Files>;
+  expect(Object.keys((await E(reached).open()) as object)).toEqual(['source', 'sink']);
+  client.close();
+  await host.closed;
+  await expect.poll(() => [...told].sort(), { timeout: 20_000 }).toEqual(['abort', 'return']);
+});
