@@ -31,6 +31,8 @@ const stays = mutant('captp-ring-moves');
 
 const wordBytes = 16;
 const longestWord = 64;
+/** How often a promise that moves on is asked for anew: else a chain of n promises asks n * n times. */
+const mostMoves = 8;
 const words = new WeakMap<Vow, string>();
 
 /** What a peer waits for: its question, or a promise that it was given, and when that was. */
@@ -50,6 +52,8 @@ interface Inquiry {
   readonly askers: Map<string, Asker[]>;
   /** Who was asked. */
   decider: Target | undefined;
+  /** How often it was another one. */
+  moves: number;
 }
 
 export class Rings {
@@ -64,15 +68,16 @@ export class Rings {
   }
 
   /** The peer waits for `vow`: looks for a ring whenever that becomes one that somebody else decides. */
-  awaits(vow: Vow, awaited: Awaited, known?: Target): void {
+  awaits(vow: Vow, awaited: Awaited, known?: Target, moves = 0): void {
     const self = this.#self;
-    vow.watchDecider(() => self.deref()?.look(vow, awaited), known);
+    vow.watchDecider(() => self.deref()?.look(vow, awaited, moves), known);
   }
 
-  look(vow: Vow, awaited: Awaited): void {
+  look(vow: Vow, awaited: Awaited, moves: number): void {
     if (this.#over || vow.settled !== undefined || neverLooks) return;
     const { decider } = vow;
-    if (decider === undefined || !mayLeadBack(awaited, decider)) return this.awaits(vow, awaited, decider);
+    if (decider === undefined || !mayLeadBack(awaited, decider))
+      return moves < mostMoves ? this.awaits(vow, awaited, decider, moves + 1) : undefined;
     let word = words.get(vow);
     if (word === undefined) {
       word = Buffer.from(systemRandom(wordBytes)).toString('hex');
@@ -102,7 +107,7 @@ export class Rings {
   }
 
   #open(vow: Vow): Inquiry {
-    const inquiry: Inquiry = { askers: new Map(), decider: vow.decider };
+    const inquiry: Inquiry = { askers: new Map(), decider: vow.decider, moves: 0 };
     this.#inquiries.set(vow, inquiry);
     const self = this.#self;
     const over = (): void => self.deref()?.settled(vow);
@@ -120,7 +125,8 @@ export class Rings {
     const inquiry = this.#inquiries.get(vow);
     if (inquiry === undefined || stays) return;
     const { decider } = vow;
-    this.#follow(vow, decider);
+    inquiry.moves += 1;
+    if (inquiry.moves < mostMoves) this.#follow(vow, decider);
     if (decider === inquiry.decider) return;
     inquiry.decider = decider;
     for (const word of [...inquiry.askers.keys()]) this.#send(vow, word, decider);
