@@ -355,6 +355,33 @@ export const cost: readonly Attack[] = [
     },
   },
   {
+    name: 'a chain of promises that one frame makes, from its end and from its beginning, asked for before and in the same frame',
+    dialects: ['hob.1'],
+    expected: ['answered ok'],
+    act: async (_peer, scene) => {
+      const all: string[] = [];
+      for (const together of [true, false]) {
+        for (const backwards of [true, false]) {
+          const peer = await scene.enter();
+          const count = scene.size(500, together ? 2048 : 4096);
+          const asked = numbers(count, 1).map((n) => peer.asking(0, 'echo', [new Slot('promise', n)]));
+          const questions = asked.map(([, text]) => text);
+          const links = numbers(count - 1, 1).map((n) =>
+            peer.resolving(n, new Slot('answer', asked[n]?.[0] as number)),
+          );
+          const linking = [...(backwards ? links.reverse() : links), peer.resolving(count, 'end')];
+          if (together) peer.say([...questions, ...linking]);
+          else {
+            peer.say(questions);
+            peer.say(linking);
+          }
+          all.push(await peer.outcome(asked[0]?.[0] as number));
+        }
+      }
+      return all;
+    },
+  },
+  {
     name: 'as many bytes before a frame as may wait',
     dialects: ['hob.1'],
     expected: ['answered ok', 'answered limit'],
