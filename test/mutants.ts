@@ -284,6 +284,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/rings.test.ts'],
   },
   {
+    name: 'captp-ring-calls',
+    breaks: 'looking for a ring calls what a grant will answer, with a line in the ledger',
+    tests: ['packages/revocable/src/rings.test.ts'],
+  },
+  {
     name: 'captp-ring-moves',
     breaks: 'who looks for a ring asks only who decides the promise now, not who does later',
     tests: ['packages/vat/src/captp/rings.test.ts'],

@@ -28,6 +28,7 @@ const saysYes = mutant('captp-ring-mark');
 const believesLater = mutant('captp-ring-late');
 const asksAgain = mutant('captp-ring-again');
 const stays = mutant('captp-ring-moves');
+const asksAnything = mutant('captp-ring-calls');
 
 const wordBytes = 16;
 const longestWord = 64;
@@ -75,9 +76,9 @@ export class Rings {
 
   look(vow: Vow, awaited: Awaited, moves: number): void {
     if (this.#over || vow.settled !== undefined || neverLooks) return;
-    const { decider } = vow;
+    const decider = deciderOf(vow);
     if (decider === undefined || !mayLeadBack(awaited, decider))
-      return moves < mostMoves ? this.awaits(vow, awaited, decider, moves + 1) : undefined;
+      return moves < mostMoves ? this.awaits(vow, awaited, vow.decider, moves + 1) : undefined;
     let word = words.get(vow);
     if (word === undefined) {
       word = Buffer.from(systemRandom(wordBytes)).toString('hex');
@@ -107,12 +108,12 @@ export class Rings {
   }
 
   #open(vow: Vow): Inquiry {
-    const inquiry: Inquiry = { askers: new Map(), decider: vow.decider, moves: 0 };
+    const inquiry: Inquiry = { askers: new Map(), decider: deciderOf(vow), moves: 0 };
     this.#inquiries.set(vow, inquiry);
     const self = this.#self;
     const over = (): void => self.deref()?.settled(vow);
     vow.watch(over, over);
-    this.#follow(vow, inquiry.decider);
+    this.#follow(vow, vow.decider);
     return inquiry;
   }
 
@@ -124,9 +125,9 @@ export class Rings {
   moved(vow: Vow): void {
     const inquiry = this.#inquiries.get(vow);
     if (inquiry === undefined || stays) return;
-    const { decider } = vow;
+    const decider = deciderOf(vow);
     inquiry.moves += 1;
-    if (inquiry.moves < mostMoves) this.#follow(vow, decider);
+    if (inquiry.moves < mostMoves) this.#follow(vow, vow.decider);
     if (decider === inquiry.decider) return;
     inquiry.decider = decider;
     for (const word of [...inquiry.askers.keys()]) this.#send(vow, word, decider);
@@ -154,7 +155,7 @@ export class Rings {
     const inquiry = this.#inquiries.get(vow);
     const askers = inquiry?.askers.get(word);
     if (askers === undefined || vow.settled !== undefined) return;
-    if (vow.decider !== decider && !believesLater) return;
+    if (deciderOf(vow) !== decider && !believesLater) return;
     inquiry?.askers.delete(word);
     for (const asker of askers) asker(true);
   }
@@ -170,6 +171,15 @@ export class Rings {
     this.#over = true;
     this.#inquiries.clear();
   }
+}
+
+/**
+ * Who can be asked. What else messages may go along by is an object of ours that stands for what a forwarder will answer: a question to that
+ * would be a call of the grant, with a line.
+ */
+function deciderOf(vow: Vow): Target | undefined {
+  const { decider } = vow;
+  return decider instanceof Remote || decider instanceof Vow || asksAnything ? decider : undefined;
 }
 
 function mayLeadBack({ kind, born, told }: Awaited, decider: Target): boolean {
