@@ -146,9 +146,12 @@ async function live(
   const killIn = (ms: number): void => {
     timers.push(setTimeout(() => child.kill('SIGKILL'), ms));
   };
-  // One in six dies while it makes or recovers its store; the others at work, a few of them after a longer day.
+  // One in six dies while it makes or recovers its store; the others at work, a few of them after a longer day, and most once something was
+  // acknowledged, however slow the machine is.
   let wait =
-    chance(6) === 0 ? { word: 'up', ms: chance(15) } : { word: 'open', ms: chance(chance(4) === 0 ? 300 : 40) };
+    chance(6) === 0
+      ? { word: 'up', ms: chance(15) }
+      : { word: chance(4) === 0 ? 'open' : 'acknowledged', ms: chance(chance(4) === 0 ? 300 : 40) };
   killIn(SILENCE_MS);
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
     complaint = (complaint + chunk).slice(-2000);
