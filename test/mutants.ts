@@ -785,6 +785,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/order.test.ts'],
   },
   {
+    name: 'captp-take-closed',
+    breaks: 'a session that ended in the middle of a frame takes in what comes after',
+    tests: ['packages/vat/src/captp/keeping.test.ts'],
+  },
+  {
     name: 'captp-memory-answers',
     breaks: 'what a peer asked for in one frame is answered whole before anybody looks whether it reads',
     tests: ['packages/vat/src/captp/keeping.test.ts'],

@@ -98,6 +98,28 @@ test('a peer that does not read is closed on at its limit, also where what it as
   expect(sent()).toBeLessThan(bufferedBytes + (1 << 20) + 2 * answer);
 });
 
+test('what comes in a frame after the answer that ended the session is not taken in', async () => {
+  const { ours, theirs } = served({ limits: { memoryBytes: 20_000 } });
+  const peer = new HobPeer(theirs);
+  peer.say(
+    // Refused at once, and kept until the peer is done with them.
+    ...Array.from({ length: 500 }, (_, i) => ['deliver', 0, 'then', [], 1 + i]),
+    [
+      'deliver',
+      0,
+      'echo',
+      [
+        { '@': 'object', n: 7 },
+        { '@': 'promise', n: 8 },
+      ],
+      501,
+    ],
+    ['resolve', 8, { '@': 'object', n: 9 }],
+  );
+  expect(await peer.end()).toBe('4400 this connection keeps more than it may: connect again');
+  expect(ours.stats()).toEqual({ questions: 0, answers: 0, imports: 0, exports: 0, promises: 0, bytes: 0 });
+});
+
 test('what waits in the socket is of what a connection may keep', async () => {
   const memoryBytes = 1_000_000;
   const { peer, ours, sent } = unread({ memoryBytes });

@@ -57,6 +57,7 @@ export interface CapTPStats {
 
 const asksAnyway = mutant('captp-send-only');
 
+const takesOn = mutant('captp-take-closed');
 /** Letters of the name of a method. */
 const longestMethod = 1024;
 
@@ -106,7 +107,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   /** The peer's bootstrap: number 0 of what it exports. */
   bootstrapOfPeer(): object {
-    return this.take({ kind: 'object', id: 0 }) as object;
+    return this.#imports.object(0);
   }
 
   // ---- what arrives -------------------------------------------------------------------------------------------------------
@@ -301,6 +302,8 @@ export class Session implements Slots, Listener, Exit, Answering {
   }
 
   take(slot: Slot): unknown {
+    // The answer to an operation may have ended the session: what comes after it in the frame is not taken in.
+    if (this.closed !== undefined && !takesOn) throw new Violation('the session is over');
     switch (slot.kind) {
       case 'object':
         return this.#imports.object(slot.id);
