@@ -39,8 +39,8 @@ def keyed(keys: int) -> str:
 
 
 async def test_new_keys_cost_more_and_those_of_many_records_do_not() -> None:
-    # 4,096 are free; of the others each is 25 and a comma.
-    for keys, passes in ((FREE_KEYS + 7300, True), (FREE_KEYS + 7700, False)):
+    # 4,096 are free; of the others each is 40 and a comma.
+    for keys, passes in ((FREE_KEYS + 4600, True), (FREE_KEYS + 4800, False)):
         peer = ByHand(Thing())
         peer.raw(f'[["deliver",0,"size",[{keyed(keys)}],1]]')
         answer = await peer.answer(1)

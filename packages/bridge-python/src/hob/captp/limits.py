@@ -35,7 +35,7 @@ PROMISES: Final = 4096
 """Promises that one frame may bring."""
 FREE_KEYS: Final = 4096
 """Keys of the records of a frame that cost no more than their colon."""
-NEW_KEY: Final = 24
+NEW_KEY: Final = 39
 """What each further one costs beside, in tokens, that is not among those after them yet."""
 FREE_STRINGS: Final = 40_000
 """Short strings of a frame, keys left out, that cost no more than what stands between them."""

@@ -21,7 +21,7 @@ const keyBytes = 32;
  */
 const looksAlike = mutant('captp-keys');
 const freeKeys = 4_096;
-const newKey = looksAlike ? 0 : 24;
+const newKey = looksAlike ? 0 : 39;
 const freeStrings = 40_000;
 const oneMoreString = looksAlike ? 0 : 8;
 const freeLists = 32_768;
