@@ -239,11 +239,13 @@ function look(root: string): Look {
   const inside = new Map<string, string>();
   const outside = new Map<string, string>();
   const see = (path: string): void => {
+    if (NOISE.test(path)) return;
     const file = join(root, path);
-    const stat = fs.lstatSync(file);
+    // What Hermes keeps about itself comes and goes while this looks.
+    const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+    if (stat === undefined) return;
     const mode = (stat.mode & 0o7777).toString(8);
     const tree = path.startsWith(`${WORK}/`) ? inside : outside;
-    if (NOISE.test(path)) return;
     if (stat.isSymbolicLink()) tree.set(path, `link ${fs.readlinkSync(file)}`);
     else if (stat.isFile())
       tree.set(path, `file ${mode} ${stat.nlink > 1 ? `${stat.nlink} ` : ''}${said(path, contents(file))}`);
