@@ -156,8 +156,11 @@ test('256 open subdirectories and not one more; closing one makes room', async (
 
 test('1,024 open subdirectories in the process, over all roots', async () => {
   const scratches = await Promise.all(Array.from({ length: 5 }, () => scratch()));
-  for (const { cap } of scratches.slice(0, 4)) for (let i = 0; i < 256; i++) await cap.subdir('.');
+  // Held: what nobody holds any more gives its descriptor back.
+  const held: FsCap[] = [];
+  for (const { cap } of scratches.slice(0, 4)) for (let i = 0; i < 256; i++) held.push(await cap.subdir('.'));
   expect(await code(scratches[4]!.cap.subdir('.'))).toBe('FS_LIMIT');
+  expect(held).toHaveLength(1024);
   for (const s of scratches) await s[Symbol.asyncDispose]();
 });
 
@@ -172,7 +175,8 @@ test('a cap that nobody holds any more gives its descriptor back, and what was m
     await sleep(5);
     gc();
   }
-  if (gc) expect(openDescriptors()).toBe(before + 1);
+  // Fewer where something of a test before this one was collected only now.
+  if (gc) expect(openDescriptors()).toBeLessThanOrEqual(before + 1);
   expect(await below.readText('f')).toBe('x');
   await below.close();
   below = undefined;
