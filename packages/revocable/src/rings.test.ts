@@ -1,7 +1,7 @@
 /** A grant over the wire: looking for rings of promises (`vat/src/captp/session/rings.ts`) is no call of it. */
-import { type Connected, captp, driver, E, type Far, memoryPair } from '@hob/vat';
-import { expect, onTestFinished, test } from 'vitest';
-import { jobs, lines, type Slow, slowDriver, world } from '../test/world.ts';
+import { E, type Far } from '@hob/vat';
+import { expect, test } from 'vitest';
+import { jobs, lines, peerOf, type Slow, slowDriver, world } from '../test/world.ts';
 import { revocable } from './index.ts';
 
 test('an answer that a peer waits for is one line of each grant on its way, and nothing but the call arrives', async () => {
@@ -11,13 +11,7 @@ test('an answer that a peer waits for is one line of each grant on its way, and 
     const above = revocable(slow, { for: 60_000 }).cap;
     return revocable(above as never, { for: 60_000 }).cap as object;
   });
-  const [a, b] = memoryPair();
-  const host = captp(a, { bootstrap: driver<{ give(): object }>({ give: () => granted }) });
-  const client = captp<{ give(): Far<Slow> }>(b) as Connected<{ give(): Far<Slow> }>;
-  onTestFinished(async () => {
-    client.close();
-    await Promise.all([client.closed, host.closed]);
-  });
+  const { client } = peerOf<Slow>(granted);
   const pipelined = (E(E(client.bootstrap).give()) as never as Slow).slow();
   await expect.poll(() => calls.length).toBe(1);
   const cap = (await E(client.bootstrap).give()) as Far<Slow>;

@@ -1,16 +1,7 @@
 /** A stream that came through a grant, when the peer that had it vanishes: what is behind the grant is told, read or not. */
-import {
-  type ByteSink,
-  type ByteSource,
-  type Connected,
-  captp,
-  driver,
-  E,
-  type Far,
-  memoryPair,
-  openVats,
-} from '@hob/vat';
-import { expect, onTestFinished, test } from 'vitest';
+import { type ByteSink, type ByteSource, driver, E, type Far } from '@hob/vat';
+import { expect, test } from 'vitest';
+import { peerOf, world } from '../test/world.ts';
 import { membrane, revocable } from './index.ts';
 
 interface Files {
@@ -29,19 +20,12 @@ const files = driver<Files>({
 });
 
 test.each(['revocable', 'membrane', 'one in the other'])('%s: what was opened and never used is ended', async (how) => {
-  const vats = await openVats();
-  const granted = await vats.vat('grants').turn((): object => {
+  const { vat } = await world();
+  const granted = await vat.turn((): object => {
     const inner = how === 'membrane' ? membrane(files, {}).cap : revocable(files, {}).cap;
     return (how === 'one in the other' ? membrane(inner as never, {}).cap : inner) as object;
   });
-  const [a, b] = memoryPair();
-  const host = captp(a, { bootstrap: driver<{ give(): object }>({ give: () => granted }) });
-  const client = captp<{ give(): Far<Files> }>(b) as Connected<{ give(): Far<Files> }>;
-  onTestFinished(async () => {
-    client.close();
-    await Promise.all([client.closed, host.closed]);
-    await vats.close();
-  });
+  const { host, client } = peerOf<Files>(granted);
   told.length = 0;
   const reached = (await E(client.bootstrap).give()) as Far<Files>;
   expect(Object.keys((await E(reached).open()) as object)).toEqual(['source', 'sink']);

@@ -1,5 +1,5 @@
 /** What most tests of this package need: vats with a clock that is turned by hand, an object worth protecting, and eyes on the ledger. */
-import { type AnyDefinition, CapError, type Definition, define, driver, E, exportLedger, type Far, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vat, type Vats } from '@hob/vat'; // biome-ignore format: one line
+import { type AnyDefinition, CapError, type Connected, captp, type Definition, define, driver, E, exportLedger, type Far, memoryPair, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vat, type Vats } from '@hob/vat'; // biome-ignore format: one line
 import { onTestFinished } from 'vitest';
 import { definitions } from '../src/index.ts';
 
@@ -54,6 +54,23 @@ export async function world(durable?: readonly AnyDefinition[]): Promise<World> 
     await store.close();
   });
   return { clock, store, vats, vat: vats.vat('grants'), box: await vats.vat('boxes').spawn(Box('box')) };
+}
+
+export interface Giving<T> {
+  give(): Far<T>;
+}
+/** What a peer sees that is given `granted`, over a wire that ends with the test. */
+export function peerOf<T extends object>(
+  granted: object,
+): { readonly host: Connected<object>; readonly client: Connected<Giving<T>> } {
+  const [a, b] = memoryPair();
+  const host = captp(a, { bootstrap: driver<{ give(): object }>({ give: () => granted }) });
+  const client = captp<Giving<T>>(b);
+  onTestFinished(async () => {
+    client.close();
+    await Promise.all([client.closed, host.closed]);
+  });
+  return { host, client };
 }
 
 export const code = (promise: PromiseLike<unknown> | undefined): Promise<string> =>
