@@ -51,7 +51,6 @@
 #define NO_REPLACE 1u
 /* Only what is in memory: where the disk would have to be waited for, EAGAIN. */
 #define NO_WAIT 0x8u
-#define TMPFS 0x01021994
 #define MOUNT_ID 0x1000u
 #define BASIC_STATS 0x7ffu
 /* AT_SYMLINK_NOFOLLOW and AT_NO_AUTOMOUNT: what lstat(2) does. */
@@ -366,19 +365,22 @@ static napi_value writeNamed(napi_env env, napi_callback_info info) {
 struct job {
   napi_async_work work;
   napi_deferred deferred;
-  napi_ref kept;
-  int dir, mode, keep, resolve;
-  size_t max;
+  /* What must not be collected meanwhile: the memory that is filled or written, and where the fields go. */
+  napi_ref kept, into;
+  int dir, mode, keep, fd, result;
   const unsigned char *from;
-  size_t length;
-  int result;
-  /* The event loop is standing still for it. */
-  int now;
-  struct status status;
   unsigned char *bytes;
-  size_t got;
-  char path[MAX_PATH + 8];
+  size_t length, got;
+  struct status status;
 };
+
+static void forget(napi_env env, struct job *job) {
+  if (job->kept) napi_delete_reference(env, job->kept);
+  if (job->into) napi_delete_reference(env, job->into);
+  if (job->work) napi_delete_async_work(env, job->work);
+  if (job->fd >= 0) close(job->fd);
+  free(job);
+}
 
 static napi_value start(napi_env env, struct job *job, const char *what, napi_async_execute_callback run,
                         napi_async_complete_callback done) {
@@ -387,7 +389,7 @@ static napi_value start(napi_env env, struct job *job, const char *what, napi_as
       napi_create_string_utf8(env, what, NAPI_AUTO_LENGTH, &name) != napi_ok ||
       napi_create_async_work(env, NULL, name, run, done, job, &job->work) != napi_ok ||
       napi_queue_async_work(env, job->work) != napi_ok) {
-    free(job);
+    forget(env, job);
     return answer(env, -ENOMEM);
   }
   return promise;
@@ -395,72 +397,51 @@ static napi_value start(napi_env env, struct job *job, const char *what, napi_as
 
 static void finish(napi_env env, struct job *job, napi_value value) {
   napi_resolve_deferred(env, job->deferred, value);
-  if (job->kept) napi_delete_reference(env, job->kept);
-  napi_delete_async_work(env, job->work);
-  free(job->bytes);
-  free(job);
-}
-
-static int inMemory(int fd) {
-  struct statfs where;
-  return fstatfs(fd, &where) == 0 && where.f_type == TMPFS;
-}
-
-static ssize_t part(const struct job *job, int fd) {
-  struct iovec into = {job->bytes + job->got, job->status.size - job->got};
-  if (!job->now) return read(fd, into.iov_base, into.iov_len);
-  ssize_t n = syscall(SYS_preadv2, fd, &into, 1, (long)job->got, 0L, NO_WAIT);
-  if (n >= 0 || errno != EOPNOTSUPP) return n;
-  /* It cannot tell. In tmpfs there is no disk to wait for. */
-  if (inMemory(fd)) return read(fd, into.iov_base, into.iov_len);
-  errno = EAGAIN;
-  return -1;
+  forget(env, job);
 }
 
 /*
  * By O_PATH first, so that what is no regular file is never opened with an effect on it; then again, through the magic link
- * to the very object that was looked at.
+ * to the very object that was looked at. Answers 0 and no descriptor where it is no file, or is empty or larger than `max`.
  */
-static void runRead(napi_env env, void *data) {
-  (void)env;
-  struct job *job = data;
-  int found = beneath(job->dir, job->path, job->mode, job->resolve);
-  if (found < 0) {
-    job->result = found;
-    return;
-  }
-  job->result = look(found, &job->status, BASIC_STATS);
-  int is_file = (job->status.mode & 0170000) == 0100000;
-  if (job->result == 0 && is_file && job->status.size > 0 && job->status.size <= job->max) {
+static int openToRead(struct job *job, const char *path, int resolve, size_t max) {
+  int found = beneath(job->dir, path, 0, resolve);
+  if (found < 0) return found;
+  int bad = look(found, &job->status, BASIC_STATS);
+  if (!bad && (job->status.mode & 0170000) == 0100000 && job->status.size > 0 && job->status.size <= max) {
     char here[40];
     snprintf(here, sizeof here, "/proc/self/fd/%d", found);
-    long fd = -1;
-    if (job->now && job->status.size > AT_ONCE) job->result = -EAGAIN;
-    else if ((fd = syscall(SYS_openat, AT_FDCWD, here, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0)) < 0)
-      job->result = -errno;
-    else if ((job->bytes = malloc(job->status.size)) == NULL) job->result = -ENOMEM;
-    else
-      while (job->got < job->status.size) {
-        ssize_t n = part(job, (int)fd);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) job->result = -errno;
-        if (n <= 0) break;
-        job->got += (size_t)n;
-      }
-    if (fd >= 0) close((int)fd);
+    job->fd = (int)syscall(SYS_openat, AT_FDCWD, here, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+    if (job->fd < 0) bad = -errno;
   }
   close(found);
+  return bad;
 }
 
-/* Answers a negative errno, or the bytes, and where fields are wanted [bytes, stamp]; 0: it is no file, or is empty or too large. */
-static napi_value valueOf(napi_env env, const struct job *job, double *out) {
-  napi_value value = NULL, array = NULL, part = NULL;
-  unsigned char *bytes = NULL;
-  if (job->result < 0 || !job->bytes) return answer(env, job->result);
-  if (napi_create_arraybuffer(env, job->got, (void **)&bytes, &array) != napi_ok ||
-      napi_create_typedarray(env, napi_uint8_array, job->got, array, 0, &part) != napi_ok)
-    return answer(env, -ENOMEM);
-  if (job->got > 0) memcpy(bytes, job->bytes, job->got);
+/* Until it is all there, or the file ends, which may have shrunk. EAGAIN: the rest would have to be waited for. */
+static int readOn(struct job *job, int may_wait) {
+  while (job->got < job->length) {
+    struct iovec rest = {job->bytes + job->got, job->length - job->got};
+    ssize_t n = may_wait ? pread(job->fd, rest.iov_base, rest.iov_len, (off_t)job->got)
+                         : syscall(SYS_preadv2, job->fd, &rest, 1, (long)job->got, 0L, NO_WAIT);
+    if (n < 0 && errno == EINTR) continue;
+    /* A file system that cannot tell. */
+    if (n < 0) return errno == EOPNOTSUPP ? -EAGAIN : -errno;
+    if (n == 0) break;
+    job->got += (size_t)n;
+  }
+  return 0;
+}
+
+/* The bytes, and where fields are wanted [bytes, stamp]. No more memory than was filled goes out. */
+static napi_value valueOf(napi_env env, const struct job *job, napi_value memory, double *out) {
+  napi_value value = NULL, part = NULL;
+  if (job->got < job->length) {
+    unsigned char *bytes = NULL;
+    if (napi_create_arraybuffer(env, job->got, (void **)&bytes, &memory) != napi_ok) return answer(env, -ENOMEM);
+    if (job->got > 0) memcpy(bytes, job->bytes, job->got);
+  }
+  if (napi_create_typedarray(env, napi_uint8_array, job->got, memory, 0, &part) != napi_ok) return answer(env, -ENOMEM);
   if (!out) return part;
   fields(&job->status, out);
   napi_create_array_with_length(env, 2, &value);
@@ -469,49 +450,58 @@ static napi_value valueOf(napi_env env, const struct job *job, double *out) {
   return value;
 }
 
-static void doneRead(napi_env env, napi_status status, void *data) {
+static void runRead(napi_env env, void *data) {
+  (void)env;
   struct job *job = data;
-  napi_value array = NULL;
-  if (status != napi_ok && job->result == 0) job->result = -ECANCELED;
-  if (job->kept) napi_get_reference_value(env, job->kept, &array);
-  finish(env, job, valueOf(env, job, array ? fieldsOf(env, array) : NULL));
+  job->result = readOn(job, 1);
 }
 
-/*
- * (dir, path, flags, resolve, max, fields or undefined) -> the value itself when the file is small and in memory, else a promise of
- * it. A trip to the thread pool costs several times what such a file does.
- */
-static napi_value readBeneath(napi_env env, napi_callback_info info) {
-  ARGUMENTS(6);
-  struct job now, *job = &now;
-  double *out = fieldsOf(env, given[5]);
-  int bad = text(env, given[1], now.path, sizeof now.path);
-  if (bad) return answer(env, bad);
-  /* All but the path, which is the most of it. */
-  memset(&now, 0, offsetof(struct job, path));
-  now.dir = number(env, given[0]);
-  now.mode = number(env, given[2]);
-  now.resolve = number(env, given[3]);
-  now.max = (size_t)number(env, given[4]);
-  now.now = 1;
-  runRead(env, &now);
-  if (now.result != -EAGAIN) {
-    napi_value value = valueOf(env, &now, out);
-    free(now.bytes);
-    return value;
+static void doneRead(napi_env env, napi_status status, void *data) {
+  struct job *job = data;
+  napi_value memory = NULL, into = NULL;
+  if (status != napi_ok && job->result == 0) job->result = -ECANCELED;
+  napi_get_reference_value(env, job->kept, &memory);
+  if (job->into) napi_get_reference_value(env, job->into, &into);
+  double *out = into ? fieldsOf(env, into) : NULL;
+  finish(env, job, job->result < 0 ? answer(env, job->result) : valueOf(env, job, memory, out));
+}
+
+/* What cannot be read at once goes on where it is. */
+static napi_value readLater(napi_env env, const struct job *now, napi_value memory, napi_value into, int is_wanted) {
+  struct job *job = malloc(sizeof *job);
+  if (!job) {
+    close(now->fd);
+    return answer(env, -ENOMEM);
   }
-  free(now.bytes);
-  job = malloc(sizeof *job);
-  if (!job) return answer(env, -ENOMEM);
-  memcpy(job, &now, sizeof *job);
-  job->bytes = NULL;
-  job->now = job->result = 0;
-  job->got = 0;
-  if (out && napi_create_reference(env, given[5], 1, &job->kept) != napi_ok) {
-    free(job);
+  *job = *now;
+  if (napi_create_reference(env, memory, 1, &job->kept) != napi_ok ||
+      (is_wanted && napi_create_reference(env, into, 1, &job->into) != napi_ok)) {
+    forget(env, job);
     return answer(env, -ENOMEM);
   }
   return start(env, job, "caps-fs read", runRead, doneRead);
+}
+
+/*
+ * (dir, path, resolve, max, whether all of it is in memory, fields or undefined) -> a negative errno; 0: it is no file, or is empty or
+ * too large; or the bytes, with fields [bytes, stamp]: at once when it is small and in memory, else a promise of that. A trip to the
+ * thread pool costs several times what such a file does.
+ */
+static napi_value readBeneath(napi_env env, napi_callback_info info) {
+  ARGUMENTS(6);
+  char path[MAX_PATH + 8];
+  struct job job = {.dir = number(env, given[0]), .fd = -1};
+  double *out = fieldsOf(env, given[5]);
+  int bad = text(env, given[1], path, sizeof path);
+  if (!bad) bad = openToRead(&job, path, number(env, given[2]), (size_t)number(env, given[3]));
+  if (bad || job.fd < 0) return answer(env, bad);
+  job.length = job.status.size;
+  napi_value memory = NULL;
+  if (napi_create_arraybuffer(env, job.length, (void **)&job.bytes, &memory) != napi_ok) bad = -ENOMEM;
+  else bad = job.length > AT_ONCE ? -EAGAIN : readOn(&job, number(env, given[4]));
+  if (bad == -EAGAIN) return readLater(env, &job, memory, given[5], out != NULL);
+  close(job.fd);
+  return bad ? answer(env, bad) : valueOf(env, &job, memory, out);
 }
 
 /* As the standard has it: no surrogates, nothing longer than it need be. What is none reaches JavaScript as another name. */
@@ -715,9 +705,10 @@ static napi_value writeUnnamed(napi_env env, napi_callback_info info) {
   ARGUMENTS(4);
   struct job *job = calloc(1, sizeof *job);
   if (!job) return answer(env, -ENOMEM);
+  job->fd = -1;
   job->from = bytesOf(env, given[3], &job->length);
   if (!job->from || napi_create_reference(env, given[3], 1, &job->kept) != napi_ok) {
-    free(job);
+    forget(env, job);
     return answer(env, -EINVAL);
   }
   job->dir = number(env, given[0]);

@@ -94,6 +94,7 @@ export function copy(from: unknown, to: unknown): Job<void> {
   const source = parsePath(from);
   const target = parsePath(to);
   return async (place) => {
+    if (place.root.inMemory && (await inOneTurn(place.root, () => copyWhole(place, source, target)))) return;
     for (let tries = 0; tries < maxCopyTries; tries++) {
       using file = openFile(place, source);
       await using draft = Draft.open(place, target, { create: 'new', mode: file.status.mode & 0o777 });
@@ -117,6 +118,18 @@ export function copy(from: unknown, to: unknown): Job<void> {
     }
     throw refusal('BUSY');
   };
+}
+
+/** `false`: it is not small, or became smaller just now. */
+function copyWhole(place: Place, source: Path, target: Path): boolean {
+  const { kernel, limits } = place.root;
+  using file = openFile(place, source);
+  const { size, mode } = file.status;
+  if (!isSmall(place.root, size) || size > limits.maxStreamBytes) return false;
+  const bytes = kernel.memory(size);
+  if (kernel.readNow(file.fd, bytes, 0) < size) return false;
+  Draft.whole(place, target, { create: 'new', mode: mode & 0o777 }, bytes);
+  return true;
 }
 
 async function copyRest({ root: { kernel, limits } }: Place, file: Found, draft: Draft): Promise<void> {
@@ -144,10 +157,8 @@ export async function readWhole(
 
 export async function replace(place: Place, path: Path, bytes: Uint8Array, options: DraftOptions): Promise<string> {
   const { root } = place;
-  // Begun and ended in one turn, alone: nothing of ours comes between.
   if (isSmall(root, bytes.length) && !options.durable) {
-    const whole = (): string => Draft.whole(place, path, options, bytes);
-    return outOfOrder ? whole() : await root.order.alone(whole);
+    return await inOneTurn(root, () => Draft.whole(place, path, options, bytes));
   }
   await using draft = await Draft.of(place, path, options, bytes);
   return await draft.commit();
@@ -184,6 +195,11 @@ async function fill(place: Place, fd: number, length: number, offset: number): P
     done += got;
   }
   return bytes;
+}
+
+/** Begun and ended in one turn, and alone: nothing of ours comes between. */
+function inOneTurn<R>({ order }: Root, body: () => R): R | Promise<R> {
+  return outOfOrder ? body() : order.alone(body);
 }
 
 /** It waits for no disk, and copying it costs less than the way to the thread pool and back. */

@@ -44,11 +44,17 @@ export interface Shortcuts {
   /** Of the last name itself, a link too. */
   stat(dir: number, names: string): Status | undefined;
   /**
-   * A file of at most `max` bytes, whole. At once when it is small and in memory, else in one trip to the thread pool.
+   * A file of at most `max` bytes, whole. At once when it is small and in memory, else in one trip to the thread pool; `inMemory`
+   * says that it is, where the file system cannot. `dir` may be closed once this has returned.
    */
-  read(dir: number, names: string, max: number): Promise<Uint8Array | undefined> | Uint8Array | undefined;
+  read(
+    dir: number,
+    names: string,
+    max: number,
+    inMemory: boolean,
+  ): Promise<Uint8Array | undefined> | Uint8Array | undefined;
   /** The same, and what it was then. */
-  readSeen(dir: number, names: string, max: number): Promise<Seen | undefined> | Seen | undefined;
+  readSeen(dir: number, names: string, max: number, inMemory: boolean): Promise<Seen | undefined> | Seen | undefined;
 }
 
 export interface Seen {

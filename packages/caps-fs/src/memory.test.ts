@@ -48,11 +48,16 @@ test('what is small is moved in the caller’s turn only where there is no disk 
     await cap.write('f', 'small');
     // A part is read through a descriptor in every backend.
     expect(text(await cap.read('f', { offset: 2 }))).toBe('all');
-    expect([inMemory, now]).toEqual([inMemory, inMemory ? ['write', 'read'] : []]);
+    expect([inMemory, now.splice(0)]).toEqual([inMemory, inMemory ? ['write', 'read'] : []]);
+    await cap.copy('large', 'also large');
+    expect([inMemory, now]).toEqual([inMemory, []]);
+    await cap.copy('f', 'g');
+    expect([inMemory, now]).toEqual([inMemory, inMemory ? ['read', 'write'] : []]);
+    expect([text(await cap.read('g')), (await cap.stat('also large')).size]).toEqual(['small', large.length]);
   }
 });
 
-test('a small write waits for an append that is under way', async () => {
+test('a small write, and a small copy, wait for an append that is under way', async () => {
   const asked = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   const { cap, at } = await on(true, (kernel) => ({
@@ -65,16 +70,15 @@ test('a small write waits for an append that is under way', async () => {
   fs.writeFileSync(at('log'), 'old');
   const appended = code(cap.append('log', ' new'));
   await asked.promise;
-  let done = false;
-  const replaced = cap.write('log', 'other').finally(() => {
-    done = true;
-  });
+  const done: string[] = [];
+  const copied = cap.copy('log', 'copy').finally(() => done.push('copied'));
+  const replaced = cap.write('log', 'other').finally(() => done.push('replaced'));
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
-  expect([done, fs.readFileSync(at('log'), 'utf8')]).toEqual([false, 'old']);
+  expect([done, fs.readFileSync(at('log'), 'utf8'), fs.existsSync(at('copy'))]).toEqual([[], 'old', false]);
   gate.resolve();
   expect(await appended).toBe('ok');
-  await replaced;
-  expect(fs.readFileSync(at('log'), 'utf8')).toBe('other');
+  await Promise.all([copied, replaced]);
+  expect([fs.readFileSync(at('copy'), 'utf8'), fs.readFileSync(at('log'), 'utf8')]).toEqual(['old new', 'other']);
 });
 
 test('whoever reads meets the old small file or the new one, never none and never a part', async () => {
@@ -126,6 +130,14 @@ test('create, version, mode, links, quota and a directory that is gone are as wi
     none: 'NOT_FOUND',
     bytes: 'FS_LIMIT',
     gone: 'NOT_FOUND',
+    copy: 'ok',
+    copyOver: 'EXISTS',
+    copyLink: 'ok',
+    copyToLink: 'EXISTS',
+    copyDir: 'IS_A_DIRECTORY',
+    copyEmpty: 'ok',
+    copyQuota: 'FS_LIMIT',
+    copyGone: 'NOT_FOUND',
   });
 });
 
@@ -151,14 +163,27 @@ async function told(cap: FsCap, at: (name: string) => string) {
   await little.write('q', 'abc');
   codes['bytes'] = await code(little.write('q', 'd'));
   const held = await cap.subdir('d');
-  fs.rmdirSync(at('d'));
+  codes['copy'] = await code(cap.copy('f', 'd/copy'));
+  const copied = fs.statSync(at('d/copy')).mode & 0o7777;
+  codes['copyOver'] = await code(cap.copy('q', 'd/copy'));
+  codes['copyLink'] = await code(cap.copy('l', 'd/linked'));
+  codes['copyToLink'] = await code(cap.copy('q', 'l'));
+  codes['copyDir'] = await code(cap.copy('d', 'e'));
+  fs.writeFileSync(at('empty'), '');
+  codes['copyEmpty'] = await code(cap.copy('empty', 'd/empty'));
+  codes['copyQuota'] = await code(little.copy('q', 'd/q'));
+  const copies = fs.readdirSync(at('d')).map((name) => [name, fs.readFileSync(at(`d/${name}`), 'utf8')]);
+  fs.rmSync(at('d'), { recursive: true });
   codes['gone'] = await code(held.write('f', 'x'));
+  codes['copyGone'] = await code(cap.copy('f', 'd/copy'));
   const written = await cap.write('long'.padEnd(255, 'n'), bytes('at last'));
   expect(written.version).toBe((await cap.stat('long'.padEnd(255, 'n'))).version);
   expect(temporaries(at('.'))).toEqual([]);
   return {
     codes,
     usual,
+    copied,
+    copies: copies.toSorted(),
     mode: fs.statSync(at('f')).mode & 0o7777,
     content: fs.readFileSync(at('f'), 'utf8'),
     names: await cap.list(),

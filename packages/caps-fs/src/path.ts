@@ -26,7 +26,7 @@ export function parsePath(input: unknown): Path {
   if (typeof input !== 'string' || input.length === 0 || input.length > maxBytes) throw refusal('PATH_INVALID');
   // Node writes a lone surrogate as U+FFFD, so two strings would name one file.
   if (!input.isWellFormed() || input.includes('\0')) throw refusal('PATH_INVALID');
-  if (utf8.encode(input).length > maxBytes) throw refusal('PATH_INVALID');
+  if (isLonger(input, maxBytes)) throw refusal('PATH_INVALID');
   if (input.startsWith('/')) throw refusal('PATH_ABSOLUTE');
   const parts = input.split('/');
   if (parts.includes('..') && !upwards) throw refusal('PATH_ESCAPES');
@@ -59,5 +59,10 @@ function isName(part: string): boolean {
 }
 
 function tooLong(name: string): boolean {
-  return name.length > maxNameBytes || (name.length * 3 > maxNameBytes && utf8.encode(name).length > maxNameBytes);
+  return isLonger(name, maxNameBytes);
+}
+
+/** In bytes. A unit of UTF-16 is three at most: counted only where that may be too many. */
+function isLonger(text: string, max: number): boolean {
+  return text.length > max || (text.length * 3 > max && utf8.encode(text).length > max);
 }

@@ -92,24 +92,28 @@ export function openDirectory(place: Place, path: Path, make?: (dir: number, nam
 
 /**
  * The whole way in one system call, where the backend can and no link is met: the names that are opened are then exactly those
- * of the path, so its terms are judged before. `undefined`: walk.
+ * of the path, so its terms are judged before. `undefined`: walk. Nothing of ours runs meanwhile, so nobody closes the directory.
  */
-function shortcut(place: Place, path: Path): Descriptor | undefined {
-  const { kernel } = place.root;
-  if (!kernel.shortcuts || path.names.length < 1) return undefined;
+function directly<R>(
+  place: Place,
+  path: Path,
+  how: (shortcuts: Shortcuts, dir: number, names: string) => R | undefined,
+): R | undefined {
+  const { shortcuts } = place.root.kernel;
+  if (!shortcuts || path.names.length < 1) return undefined;
   for (const name of path.names) refuseExcepted(place.terms, name);
-  using base = place.directory.hold();
-  const fd = kernel.shortcuts.open(base.fd, path.names.join('/'), path.directory);
-  return fd === undefined ? undefined : own(kernel, fd);
+  return how(shortcuts, place.directory.fd, path.names.join('/'));
+}
+
+function shortcut(place: Place, path: Path): Descriptor | undefined {
+  const fd = directly(place, path, (shortcuts, dir, names) => shortcuts.open(dir, names, path.directory));
+  return fd === undefined ? undefined : own(place.root.kernel, fd);
 }
 
 /** What the last name is itself, a link too, and nothing opened; `undefined`: walk. */
 export function statDirectly(place: Place, path: Path): Status | undefined {
-  const { shortcuts } = place.root.kernel;
-  if (!shortcuts || path.names.length < 1 || path.directory) return undefined;
-  for (const name of path.names) refuseExcepted(place.terms, name);
-  using base = place.directory.hold();
-  return shortcuts.stat(base.fd, path.names.join('/'));
+  if (path.directory) return undefined;
+  return directly(place, path, (shortcuts, dir, names) => shortcuts.stat(dir, names));
 }
 
 /** A small file, whole; `undefined`: walk. */
@@ -118,33 +122,14 @@ export function readDirectly(
   path: Path,
   max: number,
 ): Promise<Uint8Array | undefined> | Uint8Array | undefined {
-  return directly(place, path, (shortcuts, fd, names) => shortcuts.read(fd, names, max));
+  if (path.directory) return undefined;
+  return directly(place, path, (shortcuts, dir, names) => shortcuts.read(dir, names, max, place.root.inMemory));
 }
 
 /** The same, and what it was then. */
 export function seeDirectly(place: Place, path: Path, max: number): Promise<Seen | undefined> | Seen | undefined {
-  return directly(place, path, (shortcuts, fd, names) => shortcuts.readSeen(fd, names, max));
-}
-
-/** The directory is held until the answer is there, which may be at once. */
-function directly<R>(
-  place: Place,
-  path: Path,
-  how: (shortcuts: Shortcuts, dir: number, names: string) => Promise<R> | R,
-): Promise<R> | R | undefined {
-  const { shortcuts } = place.root.kernel;
-  if (!shortcuts || path.names.length < 1 || path.directory) return undefined;
-  for (const name of path.names) refuseExcepted(place.terms, name);
-  const base = place.directory.hold();
-  let later: Promise<R> | undefined;
-  try {
-    const got = how(shortcuts, base.fd, path.names.join('/'));
-    if (!(got instanceof Promise)) return got;
-    later = got;
-  } finally {
-    if (!later) base[Symbol.dispose]();
-  }
-  return later.finally(() => base[Symbol.dispose]());
+  if (path.directory) return undefined;
+  return directly(place, path, (shortcuts, dir, names) => shortcuts.readSeen(dir, names, max, place.root.inMemory));
 }
 
 /** A regular file with data, for reading. A FIFO is never opened: that would block a thread of the pool for ever. */

@@ -60,10 +60,10 @@ test('no system call is handed more than one name, nor one that climbs or ends i
   const inOne: string[] = [];
   const { shortcuts } = kernel;
   const spyOn =
-    <R>(ask: (dir: number, names: string, last: never) => R) =>
-    (dir: number, names: string, last: never): R => {
+    <A extends unknown[], R>(ask: (dir: number, names: string, ...rest: A) => R) =>
+    (dir: number, names: string, ...rest: A): R => {
       inOne.push(...names.split('/'));
-      return ask(dir, names, last);
+      return ask(dir, names, ...rest);
     };
   const spiedShortcuts = shortcuts && {
     open: spyOn(shortcuts.open),

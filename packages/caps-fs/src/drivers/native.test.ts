@@ -56,7 +56,7 @@ test('the C part answers what Node answers, to the nanosecond, and says nothing 
   proc.close(dir);
   for (const path of ['m/f', 'd/l', 'm/none']) expect(kernel.shortcuts.open(root, path, false)).toBeUndefined();
   expect(kernel.shortcuts.stat(root, 'm/f')).toBeUndefined();
-  expect(await kernel.shortcuts.read(root, 'd/l', 99)).toBeUndefined();
+  expect(await kernel.shortcuts.read(root, 'd/l', 99, false)).toBeUndefined();
   expect(errno(() => kernel.shortcuts.open(root, 'none/x', false))).toBe('ENOENT');
   expect(errno(() => kernel.shortcuts.open(root, 'd/f/x', false))).toBe('ENOTDIR');
   // Nothing of ours gives it such paths; were it to happen, the kernel refuses them too.
@@ -156,16 +156,16 @@ test('a read in one trip gives a small file whole, and opens nothing else', asyn
   const root = kernel.openRoot(s.at('.'));
   onTestFinished(() => kernel.close(root));
   const before = openDescriptors();
-  expect(Buffer.from((await kernel.shortcuts.read(root, 'f', 7)) ?? []).toString()).toBe('content');
+  expect(Buffer.from((await kernel.shortcuts.read(root, 'f', 7, false)) ?? []).toString()).toBe('content');
   for (const [path, max] of [
     ['f', 6],
     ['empty', 9],
     ['d', 9],
   ] as const) {
-    expect(await kernel.shortcuts.read(root, path, max)).toBeUndefined();
-    expect(await kernel.shortcuts.readSeen(root, path, max)).toBeUndefined();
+    expect(await kernel.shortcuts.read(root, path, max, false)).toBeUndefined();
+    expect(await kernel.shortcuts.readSeen(root, path, max, false)).toBeUndefined();
   }
-  expect(errno(() => kernel.shortcuts.read(root, 'none', 9))).toBe('ENOENT');
+  expect(errno(() => kernel.shortcuts.read(root, 'none', 9, false))).toBe('ENOENT');
   expect(openDescriptors()).toBe(before);
 });
 
@@ -176,7 +176,7 @@ requires('mkfifo')('a FIFO is not opened by a read in one trip, however many ask
   execFileSync('mkfifo', [s.at('fifo')]);
   const root = kernel.openRoot(s.at('.'));
   onTestFinished(() => kernel.close(root));
-  const asked = await Promise.all(Array.from({ length: 8 }, () => kernel.shortcuts.read(root, 'fifo', 9)));
+  const asked = await Promise.all(Array.from({ length: 8 }, () => kernel.shortcuts.read(root, 'fifo', 9, false)));
   expect(asked).toEqual(Array.from({ length: 8 }, () => undefined));
 });
 
@@ -253,15 +253,56 @@ test('a small file that is in memory is read at once, a large one and what is no
   for (const size of [1, 4096, 65_536, 65_537, 300_000]) {
     const content = Buffer.alloc(size, `${size};`);
     fs.writeFileSync(s.at('f'), content);
-    const got = await kernel.shortcuts.read(root, 'f', size);
-    expect(Buffer.from(got ?? []).equals(content), `${size} bytes`).toBe(true);
-    const seen = await kernel.shortcuts.readSeen(root, 'f', size);
-    expect(Buffer.from(seen?.bytes ?? []).equals(content), `${size} bytes`).toBe(true);
-    expect(seen?.status).toEqual(proc.lstat(root, 'f'));
-    // Over what was asked for: looked at, not read.
-    expect(await kernel.shortcuts.read(root, 'f', size - 1)).toBeUndefined();
+    for (const inMemory of [true, false]) {
+      const got = kernel.shortcuts.read(root, 'f', size, inMemory);
+      if (inMemory) expect(got instanceof Promise, `${size} bytes`).toBe(size > 65_536);
+      expect(Buffer.from((await got) ?? []).equals(content), `${size} bytes`).toBe(true);
+      const seen = await kernel.shortcuts.readSeen(root, 'f', size, inMemory);
+      expect(Buffer.from(seen?.bytes ?? []).equals(content), `${size} bytes`).toBe(true);
+      expect(seen?.status).toEqual(proc.lstat(root, 'f'));
+      // Over what was asked for: looked at, not read.
+      expect(await kernel.shortcuts.read(root, 'f', size - 1, inMemory)).toBeUndefined();
+    }
   }
   fs.mkdirSync(s.at('d'));
-  expect(await kernel.shortcuts.read(root, 'd', 9)).toBeUndefined();
+  expect(await kernel.shortcuts.read(root, 'd', 9, false)).toBeUndefined();
   expect(openDescriptors()).toBe(before);
+});
+
+test('a read that is still under way needs its directory no more, and shows no memory that the file did not fill', async (context) => {
+  const kernel = native();
+  if (!kernel) return context.skip('the C part is not built');
+  await using s = await scratch();
+  const root = kernel.openRoot(s.at('.'));
+  onTestFinished(() => kernel.close(root));
+  fs.mkdirSync(s.at('d'));
+  const content = Buffer.alloc(200_000, 'content;');
+  const before = openDescriptors();
+  for (const wanted of [content.length, 70_000, 9, 0, 0, 0]) {
+    fs.writeFileSync(s.at('d/f'), content);
+    const dir = kernel.openDirectory(root, 'd');
+    const reading = kernel.shortcuts.readSeen(dir, 'f', content.length, false);
+    kernel.close(dir);
+    // It may have been read by then, or not, or half.
+    fs.truncateSync(s.at('d/f'), wanted);
+    const { bytes } = (await reading) ?? { bytes: new Uint8Array(0) };
+    expect(bytes.length).toBeGreaterThanOrEqual(wanted);
+    expect(bytes.buffer.byteLength).toBe(bytes.length);
+    expect(content.subarray(0, bytes.length).equals(bytes)).toBe(true);
+  }
+  expect(openDescriptors()).toBe(before);
+});
+
+test('a file that says more than it has is what it has', async (context) => {
+  const kernel = native();
+  if (!kernel) return context.skip('the C part is not built');
+  if (!fs.existsSync('/sys/kernel/uevent_seqnum')) return context.skip('there is no sysfs');
+  const root = kernel.openRoot('/sys/kernel');
+  onTestFinished(() => kernel.close(root));
+  const said = fs.statSync('/sys/kernel/uevent_seqnum').size;
+  for (const inMemory of [true, false]) {
+    const bytes = (await kernel.shortcuts.read(root, 'uevent_seqnum', said, inMemory)) ?? new Uint8Array(0);
+    expect(Buffer.from(bytes).toString()).toMatch(/^\d+\n$/);
+    expect(bytes.buffer.byteLength).toBe(bytes.length);
+  }
 });

@@ -28,9 +28,9 @@ interface Part extends Listing {
   readBeneath(
     dir: number,
     path: string,
-    flags: number,
     resolve: number,
     max: number,
+    inMemory: 0 | 1,
     into: Fields | undefined,
   ): Promise<Read> | Read;
   writeUnnamed(dir: number, mode: number, keep: number, bytes: Uint8Array): Promise<number>;
@@ -89,16 +89,16 @@ function over(part: Part, proc: Kernel): Kernel {
         known(stamp);
         return undefined;
       },
-      read: (dir, names, max) => {
-        const got = part.readBeneath(dir, names, 0, confined, max, undefined);
+      read: (dir, names, max, inMemory) => {
+        const got = part.readBeneath(dir, names, confined, max, inMemory ? 1 : 0, undefined);
         return got instanceof Promise ? got.then(bytesOf) : bytesOf(got);
       },
-      readSeen: (dir, names, max) => {
+      readSeen: (dir, names, max, inMemory) => {
         // Its own: the answer may come later.
         const into = new Float64Array(scratch.length);
         const seen = (got: Read): Seen | undefined =>
           Array.isArray(got) ? { status: statusOf(into, got[1]), bytes: got[0] } : nothing(got);
-        const got = part.readBeneath(dir, names, 0, confined, max, into);
+        const got = part.readBeneath(dir, names, confined, max, inMemory ? 1 : 0, into);
         return got instanceof Promise ? got.then(seen) : seen(got);
       },
     },
