@@ -7,13 +7,14 @@
  */
 import { when } from './barrier.ts';
 import type { Outside } from './causes.ts';
+import { soon } from './drivers/loop.ts';
 import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { takenOver } from './hand-over.ts';
 import { encodeArgs } from './ledger/arguments.ts';
 import { type Answer, type Message, Target } from './message.ts';
 import { Account } from './meter.ts';
-import { isMethodName, isReference, procedureReference, referenceClass, targetOf } from './reference.ts';
+import { isMethodName, isReference, procedureReference, referenceClass, sealed, targetOf } from './reference.ts';
 import { inTurn } from './turn.ts';
 import type { Far, Meter } from './types.ts';
 import { pass } from './values.ts';
@@ -44,6 +45,9 @@ type Methods = Readonly<
   Record<string, (args: readonly unknown[], call: DriverCall, chain: Message['chain']) => unknown>
 >;
 
+/** What comes of the value that a method answered, before it is passed on. */
+type Given = (value: unknown, chain: Message['chain']) => unknown;
+
 /**
  * On an object that `driverOf` wraps as the answer of a call, and that keeps something of the machine open (a file, a stream): called once
  * with a signal that fires when a grant ends that the call was made under. It closes then, and its promise says when it has; also
@@ -62,13 +66,15 @@ let drivers = 0;
 class Driver extends Target {
   readonly label: string;
   readonly #methods: Methods;
+  readonly #given: Given | undefined;
   readonly #reads: ReadonlySet<string>;
 
-  constructor(methods: Methods, options: DriverOptions<object>) {
+  constructor(methods: Methods, options: DriverOptions<object>, given?: Given) {
     super();
     drivers += 1;
     this.label = `driver:${options.name ?? drivers}`;
     this.#methods = methods;
+    this.#given = given;
     this.#reads = new Set(options.reads);
   }
 
@@ -94,7 +100,7 @@ class Driver extends Target {
 
   post(message: Message): void {
     // In a job of its own, so that a host's `E(driver).m()` never runs the driver before it returns.
-    const run = (): void => queueMicrotask(() => this.#run(message));
+    const run = (): void => soon(() => this.#run(message));
     // What changes nothing may go ahead of the disk; its answer may not.
     if (this.#reads.has(message.method) || sendsAhead) run();
     else when(message.after, run, (why) => message.fail(why));
@@ -112,58 +118,79 @@ class Driver extends Target {
     chain.causes?.started(chain.ids, call);
     let result: unknown;
     try {
-      result = act(args, call.face, message.chain);
+      result = act(args, new Face(call), chain);
     } catch (error) {
       return call.broken(error);
     }
     Promise.resolve(result).then(
       (value) => {
-        const given = takenOver(value);
-        if (given !== undefined) return call.gave(given);
+        let bytes: Uint8Array | undefined;
         let passed: unknown;
         try {
-          passed = pass(value, account);
+          const given = this.#given === undefined ? value : this.#given(value, chain);
+          bytes = takenOver(given);
+          if (bytes === undefined) passed = pass(given, account);
         } catch (error) {
           return call.broken(error);
         }
-        call.fulfilled(passed);
+        if (bytes !== undefined) call.gave(bytes);
+        else call.fulfilled(passed);
       },
       (error: unknown) => call.broken(error),
     );
   }
 }
 
+/** What the driver sees of a call. Its parts are made when they are asked for: most drivers never look, and it is made for every call. */
+class Face implements DriverCall {
+  readonly #call: Call;
+
+  constructor(call: Call) {
+    this.#call = call;
+    Object.freeze(this);
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  get meter(): Meter {
+    return this.#call.message.account;
+  }
+
+  get cause(): readonly string[] {
+    return this.#call.message.chain.ids;
+  }
+
+  // As values, for whoever takes them out of the call.
+  get watch(): DriverCall['watch'] {
+    const { chain } = this.#call.message;
+    return () => watchOver(chain);
+  }
+
+  get tell(): DriverCall['tell'] {
+    const { chain } = this.#call.message;
+    return async (kind, fields, args) => {
+      const said = args === undefined ? undefined : encodeArgs(args);
+      if (chain.ids.length > 0) await chain.causes?.ledger?.({ kind, fields, args: said });
+    };
+  }
+}
+sealed(Face.prototype);
+
 /** One call on its way. Whoever is first, the driver or the cut, answers. */
 class Call implements Outside {
-  readonly #message: Message;
+  readonly message: Message;
   #controller: AbortController | undefined;
   #aborted: CapError | undefined;
   #finished = false;
   readonly #whenFinished: (() => void)[] = [];
 
   constructor(message: Message) {
-    this.#message = message;
+    this.message = message;
   }
 
-  get face(): DriverCall {
-    const { account, chain } = this.#message;
-    const signal = (): AbortSignal => this.#signal();
-    return Object.freeze({
-      // Made only when asked for: most drivers never look, and a controller costs more than the rest of the call.
-      get signal(): AbortSignal {
-        return signal();
-      },
-      meter: account,
-      cause: chain.ids,
-      watch: () => watchOver(chain),
-      tell: async (kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]) => {
-        const said = args === undefined ? undefined : encodeArgs(args);
-        if (chain.ids.length > 0) await chain.causes?.ledger?.({ kind, fields, args: said });
-      },
-    });
-  }
-
-  #signal(): AbortSignal {
+  get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
@@ -175,7 +202,7 @@ class Call implements Outside {
     if (this.#finished) return Promise.resolve();
     if (this.#aborted === undefined) {
       this.#aborted = why;
-      this.#message.answer?.break(why);
+      this.message.answer?.break(why);
       this.#controller?.abort(why);
     }
     return new Promise((resolve) => this.#whenFinished.push(resolve));
@@ -199,7 +226,7 @@ class Call implements Outside {
 
   /** A call that went ahead of the disk answers after it. */
   #answer(how: (answer: Answer) => void): void {
-    const { answer, after } = this.#message;
+    const { answer, after } = this.message;
     if (answer === undefined) return;
     when(
       after,
@@ -210,7 +237,7 @@ class Call implements Outside {
 
   #finish(): void {
     this.#finished = true;
-    const { chain } = this.#message;
+    const { chain } = this.message;
     chain.causes?.done(chain.ids, this);
     for (const then of this.#whenFinished) then();
   }
@@ -321,11 +348,11 @@ export const driverNamed = (name: string): object => namedDriver(name).reference
 export const nameOfDriver = (target: Target | undefined): string | undefined =>
   target instanceof NamedDriver ? target.name : undefined;
 
-function makeReference(methods: Methods, options: DriverOptions<object>): object {
+function makeReference(methods: Methods, options: DriverOptions<object>, given?: Given): object {
   // Who names one stands behind it for every holder: that is for the host program, and no turn could undo it.
   if (options.name !== undefined && inTurn())
     throw new CapError('not-callable', 'a driver cannot be named in a turn: the program that runs the host does that');
-  const made = new Driver(Object.freeze(methods), options);
+  const made = new Driver(Object.freeze(methods), options, given);
   if (options.name !== undefined) {
     const slot = namedDriver(options.name);
     slot.is(made);
@@ -380,22 +407,14 @@ export function driverOf<T extends object>(object: T, options: DriverOptions<T> 
   // Under another name it is another driver: two hosts in one process may offer the same object.
   if (known !== undefined && (options.name === undefined || nameOfDriver(targetOf(known)) === options.name))
     return known as Far<T>;
-  const methods: Record<string, Methods[string]> = {};
   const own = acts.get(object);
-  const answer = (value: unknown, chain: Message['chain']): unknown => {
-    if (typeof value === 'object' && value !== null && lastsUnder in value) keepUnder(value, chain);
-    return wrap(value);
-  };
+  const methods: Record<string, Methods[string]> = { ...own };
   if (own === undefined)
     for (const name of methodNames(object))
-      methods[name] = async (args, _call, chain) =>
-        answer(await Reflect.apply((object as Record<string, never>)[name] as never, object, args), chain);
-  else
-    for (const [name, act] of Object.entries(own))
-      methods[name] = async (args, call, chain) => answer(await act(args, call, chain), chain);
+      methods[name] = (args) => Reflect.apply((object as Record<string, never>)[name] as never, object, args);
   if (Object.keys(methods).length === 0)
     throw new CapError('invalid', 'it has no methods: a driver is an object with async methods');
-  const reference = makeReference(methods, options as DriverOptions<object>);
+  const reference = makeReference(methods, options as DriverOptions<object>, asObject);
   objects.set(actualOf(reference) as Target, object);
   if (known === undefined) wrapped.set(object, reference);
   return reference as Far<T>;
@@ -436,16 +455,21 @@ function actualOf(reference: object): Target | undefined {
   return target instanceof NamedDriver ? target.actual : target;
 }
 
-function methodNames(object: object): readonly string[] {
-  const names = new Set<string>();
+/** What can be called on it, its own and its class's; runs no getter. One by one: of an answer that is data only the first is asked for. */
+function* methodNames(object: object): Generator<string> {
   for (
     let at: object | null = object;
     at !== null && at !== Object.prototype;
     at = Object.getPrototypeOf(at) as object | null
   )
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at)))
-      if (typeof value === 'function' && isMethodName(name)) names.add(name);
-  return [...names];
+    for (const name of Object.getOwnPropertyNames(at))
+      if (typeof Object.getOwnPropertyDescriptor(at, name)?.value === 'function' && isMethodName(name)) yield name;
+}
+
+/** An answer of `driverOf`'s: an object with methods goes as a driver of its own. */
+function asObject(value: unknown, chain: Message['chain']): unknown {
+  if (typeof value === 'object' && value !== null && lastsUnder in value) keepUnder(value, chain);
+  return wrap(value);
 }
 
 function wrap(value: unknown): unknown {
@@ -458,5 +482,5 @@ function wrap(value: unknown): unknown {
     value instanceof Error
   )
     return value;
-  return acts.has(value) || methodNames(value).length > 0 ? driverOf(value) : value;
+  return acts.has(value) || methodNames(value).next().done !== true ? driverOf(value) : value;
 }
