@@ -126,6 +126,22 @@ test('a driver is told its meter and the grants of the call, outermost first', a
   expect(Object.isFrozen(call)).toBe(true);
 });
 
+test('what a driver is told of a call can be taken out of it, and leads to nothing else', async () => {
+  const { ref, calls } = world();
+  const user = await vat.spawn(User(0));
+  await E(user).use(ref, 'under');
+  const { call } = calls[0] as Seen;
+  const { signal, watch, tell } = call;
+  const watched = watch();
+  await tell('told', {});
+  const cutting = vats.cut('grant-2', new CapError('revoked', 'enough'));
+  expect([signal.aborted, watched.signal.aborted]).toEqual([false, true]);
+  watched.done();
+  await cutting;
+  expect([Reflect.ownKeys(call), call.constructor]).toEqual([[], Object]);
+  expect(Object.isFrozen(Object.getPrototypeOf(call))).toBe(true);
+});
+
 test('cutting a cause fires the signal, tells the caller at once, drops what still comes, and waits for the driver', async () => {
   let finish: (value: string) => void = () => {};
   const { ref, calls } = world(
@@ -226,6 +242,26 @@ test('driverOf wraps an object of a class with its own this, answers with method
     read: () => E(it).read(),
   }));
   expect(await vat.turn(() => E(spawn(Keep(ref))).read())).toBe('text');
+});
+
+test('an answer of driverOf that is data is data: its getters are not run, and a method that throws at once breaks the answer', async () => {
+  let ran = 0;
+  const ref = driverOf({
+    data: () => ({ version: 'v1', then: undefined }),
+    hidden: () => ({
+      get act(): () => void {
+        ran += 1;
+        return () => {};
+      },
+    }),
+    fails: (): number => {
+      throw new CapError('invalid', 'at once');
+    },
+  });
+  expect(await E(ref).data()).toEqual({ version: 'v1', then: undefined });
+  await expect(E(ref).hidden()).rejects.toMatchObject({ code: 'invalid' });
+  expect(ran).toBe(0);
+  await expect(E(ref).fails()).rejects.toMatchObject({ code: 'invalid', message: 'at once' });
 });
 
 test('objectOf answers, to the program only, the object that a reference of driverOf stands for, by name too', async () => {
