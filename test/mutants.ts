@@ -649,6 +649,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/caps-fs/src/order.test.ts'],
   },
   {
+    name: 'fs-close-deep',
+    breaks: 'what was made deep enough from a cap is used after it was closed',
+    tests: ['packages/caps-fs/src/life.test.ts'],
+  },
+  {
     name: 'fs-at-once',
     breaks: 'a search of a large tree holds everybody up',
     tests: ['packages/caps-fs/src/at-once.test.ts'],

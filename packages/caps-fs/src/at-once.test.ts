@@ -1,10 +1,10 @@
-/** A search made where it is asked: what the thread would have said, or nothing, and never much work. */
+/** A glob or a search made where it is asked: what the thread would have said, or nothing, and never much work. */
 import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { code, scratch } from '../test/scratch.ts';
-import { searchAtOnce } from './at-once.ts';
+import { globAtOnce, searchAtOnce } from './at-once.ts';
 import type { Ground } from './descent.ts';
 import { chooseBackend } from './drivers/backend.ts';
 import type { Kernel } from './kernel.ts';
@@ -109,6 +109,45 @@ test('a pattern is never tried where others wait, however small the tree is', as
   const { kernel, ground: here, seen } = ground(s.at('.'));
   expect(searchAtOnce(kernel, here, { ...literally(''), literal: undefined, pattern: 'n+' })).toBeUndefined();
   expect(seen).toEqual({ entries: 0, bytes: 0 });
+});
+
+test('names, patterns and .gitignore files made to be compared for long are not compared where others wait', async () => {
+  await using s = await scratch();
+  for (let i = 0; i < 8; i++) await s.cap.write(`d/${'a'.repeat(250)}${i}`, '').catch(() => s.cap.mkdir('d'));
+  const { kernel, ground: here } = ground(s.at('d'));
+  const rule = `*${'a'.repeat(125)}b`;
+  // Sixty-four times the same, each of which goes through the whole name from each of its characters.
+  const braces = `{${'a,'.repeat(63)}a}`;
+  const heavy = `*${braces}${'a'.repeat(124)}b`;
+  const set = `*[${'bc'.repeat(1_000)}]`;
+  for (const pattern of [heavy, set]) {
+    expect(globAtOnce(kernel, here, pattern, 100)).toBeUndefined();
+    expect(searchAtOnce(kernel, here, literally('x', { glob: pattern }))).toBeUndefined();
+    expect(await s.cap.glob(`d/${pattern}`)).toEqual([]);
+  }
+  const above = [[0, `${rule}\n`.repeat(200)]] as const;
+  expect(searchAtOnce(kernel, here, literally('x', { above }))).toBeUndefined();
+  expect(searchAtOnce(kernel, here, literally('x'))).toEqual([]);
+  await s.cap.write('d/.gitignore', `${rule}\n`.repeat(200));
+  expect(searchAtOnce(kernel, here, literally('x'))).toBeUndefined();
+  expect(await s.cap.search('x', { path: 'd' })).toEqual([]);
+  // Only to take it in takes long.
+  await s.cap.write('d/.gitignore', `# ${'x'.repeat(1_000)}\n`.repeat(250));
+  for (const part of ['p', 'q', 'r', 's']) {
+    await s.cap.mkdir(`d/${part}`);
+    await s.cap.copy('d/.gitignore', `d/${part}/.gitignore`);
+  }
+  expect(searchAtOnce(kernel, here, literally('x'))).toBeUndefined();
+  expect(globAtOnce(kernel, here, 'a*b', 100)).toEqual([]);
+});
+
+test('a long text is not looked for where others wait: somebody may have made the file so that it takes long', async () => {
+  await using s = await scratch();
+  await s.cap.write('f', `${'a'.repeat(500)}\n`);
+  const { kernel, ground: here, seen } = ground(s.at('.'));
+  expect(searchAtOnce(kernel, here, literally(`a${'a'.repeat(200)}`))).toBeUndefined();
+  expect(seen).toEqual({ entries: 0, bytes: 0 });
+  expect((await s.cap.search('a'.repeat(201))).map(({ path }) => path)).toEqual(['f']);
 });
 
 test('a limit of the cap itself is not passed: it is the thread’s to say', async () => {

@@ -1,25 +1,51 @@
 /**
- * A search that is small enough to be made where it is asked: a thread takes 60 ms to be there, this takes some milliseconds.
+ * A glob or a search that is small enough to be made where it is asked: a thread takes 60 ms to be there, this takes some
+ * milliseconds.
  *
  * Promise: whatever it answers is what the thread would have; where it would take longer it answers `undefined`, and has
- * looked at no more than this much. Patterns go to the thread: what they take depends on who wrote them.
+ * looked at no more than this much, in no more steps than these, whoever wrote the names, the pattern and the `.gitignore`
+ * files. Regular expressions and long texts go to the thread: what they take depends on who wrote them.
  */
 import { mutant } from '@hob/vat';
 import { type Ground, Stop } from './descent.ts';
 import { refusal } from './errors.ts';
+import { TooMuch, Work } from './glob.ts';
 import type { Kernel } from './kernel.ts';
+import { paths } from './paths.ts';
 import { type Hit, type Query, search } from './scan.ts';
 
 const all = mutant('fs-at-once');
 const fewEntries = all ? Number.POSITIVE_INFINITY : 500;
 const fewBytes = all ? Number.POSITIVE_INFINITY : 512 * 1024;
 
-export function searchAtOnce(kernel: Kernel, ground: Ground, query: Query): readonly Hit[] | undefined {
-  if (query.literal === undefined) return undefined;
+/** Of comparing names with patterns and rules. */
+const fewSteps = all ? Number.POSITIVE_INFINITY : 1_000_000;
+/** Looking for a text takes its length times that of the file, where somebody made them so. */
+const shortText = all ? Number.POSITIVE_INFINITY : 128;
+
+export function globAtOnce(
+  kernel: Kernel,
+  ground: Ground,
+  pattern: string,
+  limit: number,
+): readonly string[] | undefined {
   const few = { ...ground, maxEntries: Math.min(fewEntries, ground.maxEntries) };
+  return unlessMore(() => paths(kernel, few, pattern, limit, new Work(fewSteps)));
+}
+
+export function searchAtOnce(kernel: Kernel, ground: Ground, query: Query): readonly Hit[] | undefined {
+  if (query.literal === undefined || query.literal.length > shortText) return undefined;
+  const few = { ...ground, maxEntries: Math.min(fewEntries, ground.maxEntries) };
+  const short = { ...query, maxBytes: Math.min(fewBytes, query.maxBytes) };
+  return unlessMore(() => search(kernel, few, short, new Work(fewSteps)));
+}
+
+/** `undefined`: there is more than is looked at here; where that is the cap's own limit, it is the thread's to say. */
+function unlessMore<A>(answer: () => A): A | undefined {
   try {
-    return search(kernel, few, { ...query, maxBytes: Math.min(fewBytes, query.maxBytes) });
+    return answer();
   } catch (error) {
+    if (error instanceof TooMuch) return undefined;
     if (!(error instanceof Stop)) throw error;
     if (/^max(?:Entries|SearchBytes) /.test(error.detail ?? '')) return undefined;
     throw refusal(error.code, error.detail);

@@ -38,12 +38,32 @@ const maxAlternatives = 64;
 /** Why it is no pattern; the message is ours. */
 export class GlobError extends Error {}
 
+/** More was to be done than was allowed. */
+export class TooMuch extends Error {}
+
+/** Steps that may be made: a pattern costs its length times the name's at worst, and a holder writes both. */
+export class Work {
+  #left: number;
+
+  constructor(steps: number) {
+    this.#left = steps;
+  }
+
+  charge(steps: number): void {
+    this.#left -= steps;
+    if (this.#left < 0) throw new TooMuch();
+  }
+}
+
 export interface GlobOptions {
+  /** What it may take, to be made and to be asked. */
+  readonly work?: Work | undefined;
   /** Whether `*` and `?` match a name that begins with a dot. */
   readonly dots?: boolean;
 }
 
-export function parseGlob(pattern: string, { dots = false }: GlobOptions = {}): Glob {
+export function parseGlob(pattern: string, { dots = false, work }: GlobOptions = {}): Glob {
+  work?.charge(pattern.length);
   const alternatives = expand(pattern).map((one) => segmentsOf(one));
   const offsets: number[] = [];
   const flat: (Segment | undefined)[] = [];
@@ -69,13 +89,14 @@ export function parseGlob(pattern: string, { dots = false }: GlobOptions = {}): 
   return {
     start: closed(offsets),
     step: (state, name) => {
+      work?.charge(1 + state.length);
       const next: number[] = [];
       const hidden = !dots && name.startsWith('.');
       for (const place of state) {
         const segment = flat[place];
         if (segment === '**') {
           if (!hidden) next.push(place);
-        } else if (segment && (!hidden || segment.dot) && matchesSegment(segment, name)) next.push(place + 1);
+        } else if (segment && (!hidden || segment.dot) && matchesSegment(segment, name, work)) next.push(place + 1);
       }
       const [first] = next;
       if (first === undefined) return nowhere;
@@ -161,8 +182,8 @@ function segmentOf(part: string): Segment {
   return { tokens, dot: part.startsWith('.') || part.startsWith('\\.'), is };
 }
 
-function matchesSegment({ tokens, is }: Exclude<Segment, '**'>, name: string): boolean {
-  return is === undefined ? matchesTokens(tokens, name) : is === name;
+function matchesSegment({ tokens, is }: Exclude<Segment, '**'>, name: string, work: Work | undefined): boolean {
+  return is === undefined ? matchesTokens(tokens, name, work) : is === name;
 }
 
 function setAt(chars: readonly string[], open: number): { readonly token: Token; readonly end: number } | undefined {
@@ -185,7 +206,8 @@ function setAt(chars: readonly string[], open: number): { readonly token: Token;
 }
 
 /** Two pointers and one place to come back to, as in `names.ts`. */
-function matchesTokens(tokens: readonly Token[], name: string): boolean {
+function matchesTokens(tokens: readonly Token[], name: string, work: Work | undefined): boolean {
+  work?.charge(name.length);
   const given = [...name];
   let t = 0;
   let star = -1;
@@ -195,10 +217,12 @@ function matchesTokens(tokens: readonly Token[], name: string): boolean {
     if (token === '*') {
       star = t++;
       mark = g;
-    } else if (token !== undefined && matchesOne(token, given[g] ?? '')) {
+    } else if (token !== undefined && matchesOne(token, given[g] ?? '', work)) {
       t++;
       g++;
     } else if (star >= 0) {
+      // What was compared for nothing.
+      work?.charge(1 + g - mark);
       t = star + 1;
       g = ++mark;
     } else return false;
@@ -207,9 +231,10 @@ function matchesTokens(tokens: readonly Token[], name: string): boolean {
   return t === tokens.length;
 }
 
-function matchesOne(token: Token, char: string): boolean {
+function matchesOne(token: Token, char: string, work: Work | undefined): boolean {
   if (token === '?' || token === '*') return true;
   if ('is' in token) return token.is === char;
+  work?.charge(token.set.length);
   const code = char.codePointAt(0) ?? 0;
   return token.set.some(([from, to]) => from <= code && code <= to) !== token.not;
 }

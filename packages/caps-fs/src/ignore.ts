@@ -2,7 +2,7 @@
  * Rules of `.gitignore` files, as git reads them: the last one that matches decides, `!` takes back, `/` at the end means
  * directories, a `/` before means "from here". A rule that is no pattern is no rule. Imports only what imports nothing.
  */
-import { type Glob, parseGlob } from './glob.ts';
+import { type Glob, GlobError, parseGlob, type Work } from './glob.ts';
 
 interface Rule {
   readonly glob: Glob;
@@ -14,10 +14,11 @@ interface Rule {
 export class IgnoreRules {
   readonly #rules: readonly Rule[];
 
-  constructor(text: string) {
+  constructor(text: string, work?: Work) {
+    work?.charge(text.length);
     const rules: Rule[] = [];
     for (const line of text.split('\n').slice(0, maxRules)) {
-      const rule = ruleOf(line.endsWith('\r') ? line.slice(0, -1) : line);
+      const rule = ruleOf(line.endsWith('\r') ? line.slice(0, -1) : line, work);
       if (rule) rules.push(rule);
     }
     this.#rules = rules;
@@ -55,7 +56,7 @@ export function isIgnored(levels: readonly IgnoreLevel[], names: readonly string
 const maxRules = 2_000;
 const maxRuleLength = 1_000;
 
-function ruleOf(line: string): Rule | undefined {
+function ruleOf(line: string, work: Work | undefined): Rule | undefined {
   let text = line.replace(/(?<!\\)\s+$/, '');
   if (text === '' || text.startsWith('#') || text.length > maxRuleLength) return undefined;
   const keeps = text.startsWith('!');
@@ -66,8 +67,9 @@ function ruleOf(line: string): Rule | undefined {
   const pattern = text.includes('/') ? text.replace(/^\//, '') : `**/${text}`;
   try {
     // Git knows no braces.
-    return { glob: parseGlob(pattern.replace(/[{}]/g, '\\$&'), { dots: true }), keeps, directoriesOnly };
-  } catch {
-    return undefined;
+    return { glob: parseGlob(pattern.replace(/[{}]/g, '\\$&'), { dots: true, work }), keeps, directoriesOnly };
+  } catch (error) {
+    if (error instanceof GlobError) return undefined;
+    throw error;
   }
 }

@@ -91,6 +91,21 @@ test('closing goes down, never up', async () => {
   expect(await code(s.cap.list())).toBe('ok');
 });
 
+test('closing goes down however deep a holder has made it, and no stack runs out', async () => {
+  await using s = await scratch();
+  await s.cap.write('f', 'x');
+  const top = await s.cap.subdir('.');
+  let deepest = await top.readOnly();
+  const source = await deepest.openRead('f');
+  for (let i = 0; i < 12_000; i++) deepest = await deepest.readOnly();
+  const below = await deepest.openRead('f');
+  await top.close();
+  expect(await Promise.all([deepest.read('f'), source.next(), below.next(), top.read('f')].map(code))).toEqual(
+    Array.from({ length: 4 }, () => 'CLOSED'),
+  );
+  expect(await code(s.cap.read('f'))).toBe('ok');
+});
+
 test('what waits for its turn when the cap closes makes nothing new', async () => {
   await using s = await scratch({ maxConcurrent: 1 });
   await s.cap.write('f', 'x'.repeat(1_000_000));

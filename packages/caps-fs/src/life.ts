@@ -2,10 +2,13 @@
  * How long a cap, or a stream, may be used.
  *
  * Promise: after `close()` nothing new is accepted, here and in all that was made from here (subdirectories, attenuated
- * caps, streams); what runs may finish; then `end` is called, once. Closing goes downwards only: whoever holds an
- * attenuated cap cannot close the one it was made from.
+ * caps, streams), however many were made one from the other; what runs may finish; then `end` is called, once. Closing goes
+ * downwards only: whoever holds an attenuated cap cannot close the one it was made from.
  */
+import { mutant } from '@hob/vat';
 import { refusal } from './errors.ts';
+
+const inSteps = mutant('fs-close-deep');
 
 export class Life {
   readonly #end: () => void;
@@ -52,10 +55,17 @@ export class Life {
 
   /** Answers when what ran here and below has finished. */
   close(): Promise<void> {
-    this.#open = false;
-    this.#closing.abort();
-    for (const made of [...this.#made]) void made.close();
-    this.#settle();
+    // A list, not a call within a call: a holder chooses how deep this goes, and a stack that runs out would leave the rest open.
+    const all: Life[] = [this];
+    for (const life of all) {
+      life.#open = false;
+      for (const made of life.#made) all.push(made);
+      if (inSteps && all.length > 1_000) break;
+    }
+    // Before anybody is told: what is told may ask.
+    for (const life of all) life.#closing.abort();
+    // The lowest first: then each finds those below it gone.
+    for (const life of all.toReversed()) life.#settle();
     return this.#ended.promise;
   }
 
@@ -70,12 +80,14 @@ export class Life {
   }
 
   #settle(): void {
-    if (this.#open || this.#over || this.#running > 0 || this.#made.size > 0) return;
-    this.#over = true;
-    this.#end();
-    this.#ended.resolve();
-    if (!this.#parent) return;
-    this.#parent.#made.delete(this);
-    this.#parent.#settle();
+    let life: Life | undefined = this;
+    while (life && !life.#open && !life.#over && life.#running === 0 && life.#made.size === 0) {
+      life.#over = true;
+      life.#end();
+      life.#ended.resolve();
+      const parent: Life | undefined = life.#parent;
+      if (parent) parent.#made.delete(life);
+      life = parent;
+    }
   }
 }

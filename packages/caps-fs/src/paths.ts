@@ -1,11 +1,11 @@
 /** The paths of a tree that a pattern names. Imports only what imports nothing. */
 import { descend, type Ground, Stop } from './descent.ts';
-import { parseGlob } from './glob.ts';
+import { parseGlob, type Work } from './glob.ts';
 import type { Kernel } from './kernel.ts';
 
 /** Links are named like anything else, and not entered. */
-export function paths(kernel: Kernel, ground: Ground, pattern: string, limit: number): string[] {
-  const glob = parseGlob(pattern);
+export function paths(kernel: Kernel, ground: Ground, pattern: string, limit: number, work?: Work): string[] {
+  const glob = parseGlob(pattern, { work });
   const directoriesOnly = pattern.endsWith('/');
   const states = [glob.start];
   const found: string[] = [];

@@ -7,7 +7,7 @@
 import { Buffer } from 'node:buffer';
 import { RE2JS } from 're2js';
 import { descend, type Ground, readFound, readSmall, type Small, Stop } from './descent.ts';
-import { type Glob, parseGlob } from './glob.ts';
+import { type Glob, parseGlob, type Work } from './glob.ts';
 import { type IgnoreLevel, IgnoreRules, isIgnored } from './ignore.ts';
 import type { Kernel } from './kernel.ts';
 import { namedBy } from './names.ts';
@@ -40,7 +40,8 @@ const maxRules = 256 * 1024;
 const binaryWithin = 8 * 1024;
 const maxColumns = 2_000;
 
-export function search(kernel: Kernel, ground: Ground, query: Query): Hit[] {
+/** `work`: what names, patterns and rules may take where others wait; beyond it `TooMuch` is thrown. */
+export function search(kernel: Kernel, ground: Ground, query: Query, work?: Work): Hit[] {
   const hits: Hit[] = [];
   const finder = query.pattern === undefined ? literally(query.literal ?? '') : byPattern(query.pattern);
   let bytes = 0;
@@ -59,7 +60,7 @@ export function search(kernel: Kernel, ground: Ground, query: Query): Hit[] {
   };
   try {
     if (query.file) take(query.from, readFound(kernel, ground.fd, maxFile));
-    else walk(kernel, ground, query, take);
+    else walk(kernel, ground, query, take, work);
   } catch (stopped) {
     if (stopped !== full) throw stopped;
   }
@@ -74,22 +75,23 @@ function walk(
   ground: Ground,
   query: Query,
   take: (names: readonly string[], found: Small | undefined) => void,
+  work: Work | undefined,
 ): void {
   const levels: (IgnoreLevel | undefined)[] = query.above.map(([depth, text]) => ({
-    rules: new IgnoreRules(text),
+    rules: new IgnoreRules(text, work),
     depth,
   }));
   const wanted =
     query.glob === undefined
       ? undefined
-      : parseGlob(query.glob.includes('/') ? query.glob : `**/${query.glob}`, { dots: true });
+      : parseGlob(query.glob.includes('/') ? query.glob : `**/${query.glob}`, { dots: true, work });
   const states: (readonly number[])[] = [];
   descend(
     kernel,
     ground,
     {
       open: (dir, names) => {
-        const rules = rulesIn(kernel, ground, dir);
+        const rules = rulesIn(kernel, ground, dir, work);
         levels.push(rules && { rules, depth: names.length });
         states.push(
           names.length === query.from.length ? (wanted?.start ?? []) : stepped(wanted, states.at(-1), names.at(-1)),
@@ -125,10 +127,10 @@ function stepped(glob: Glob | undefined, state: readonly number[] = [], name = '
 }
 
 /** Read by the same descent as everything else: a `.gitignore` may be a FIFO, a link, or a mount. */
-function rulesIn(kernel: Kernel, ground: Ground, dir: number): IgnoreRules | undefined {
+function rulesIn(kernel: Kernel, ground: Ground, dir: number, work: Work | undefined): IgnoreRules | undefined {
   if (namedBy(ground.excepted, '.gitignore')) return undefined;
   const found = readSmall(kernel, dir, '.gitignore', maxRules);
-  return found && found.mount === ground.mount ? new IgnoreRules(Buffer.from(found.bytes).toString()) : undefined;
+  return found && found.mount === ground.mount ? new IgnoreRules(Buffer.from(found.bytes).toString(), work) : undefined;
 }
 
 type Finder = (bytes: Uint8Array) => Iterable<Omit<Hit, 'path'>>;

@@ -1,18 +1,17 @@
 /**
  * glob and search: what they take, and where they run.
  *
- * Names of a small tree are looked at here, in some milliseconds; larger trees and all contents in a thread, so that other
- * holders are not held up. A pattern is checked here, before anything is opened.
+ * A small tree is looked at here, in some milliseconds (`at-once.ts`); larger ones in a thread, so that other holders are not
+ * held up. A pattern is checked here, before anything is opened.
  */
 import { takeCount, takeRecord, takeString } from './arguments.ts';
-import { searchAtOnce } from './at-once.ts';
+import { globAtOnce, searchAtOnce } from './at-once.ts';
 import type { Job } from './content.ts';
 import { type Ground, readFound, Stop } from './descent.ts';
 import { inThread } from './drivers/thread.ts';
 import { refusal } from './errors.ts';
 import { GlobError, parseGlob } from './glob.ts';
 import { parsePath } from './path.ts';
-import { paths } from './paths.ts';
 import type { Place } from './place.ts';
 import { find } from './resolve.ts';
 import { compilePattern, type Hit, isLight } from './scan.ts';
@@ -20,8 +19,6 @@ import { compilePattern, type Hit, isLight } from './scan.ts';
 const maxText = 4_096;
 const maxPattern = 1_000;
 const maxRules = 256 * 1024;
-/** So many entries are looked at in the caller's own thread. */
-const fewEntries = 500;
 
 export function glob(pattern: unknown): Job<readonly string[]> {
   const text = takeGlob(pattern);
@@ -31,13 +28,8 @@ export function glob(pattern: unknown): Job<readonly string[]> {
     // Deleted while we hold it: the kernel would still answer, with an empty directory.
     if (kernel.fstat(held.fd).links === 0) throw refusal('NOT_FOUND');
     const ground = groundOf(place, held.fd);
-    try {
-      return paths(kernel, { ...ground, maxEntries: Math.min(fewEntries, ground.maxEntries) }, text, limits.maxList);
-    } catch (error) {
-      if (!(error instanceof Stop)) throw error;
-      if (limits.maxEntries <= fewEntries || !error.detail?.startsWith('maxEntries'))
-        throw refusal(error.code, error.detail);
-    }
+    const small = globAtOnce(kernel, ground, text, limits.maxList);
+    if (small) return small;
     const until = { ended, ms: limits.maxSearchMs, limit: 'maxSearchMs' };
     return await inThread<string[]>({ task: 'glob', ground, pattern: text, limit: limits.maxList }, until);
   };
