@@ -654,6 +654,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/caps-fs/src/life.test.ts'],
   },
   {
+    name: 'fs-line-end',
+    breaks: 'what stood in line when a cap was closed is still done',
+    tests: ['packages/caps-fs/src/life.test.ts'],
+  },
+  {
+    name: 'fs-edit-here',
+    breaks: 'an edit that takes long holds everybody up',
+    tests: ['packages/caps-fs/src/edit.test.ts'],
+  },
+  {
     name: 'fs-at-once',
     breaks: 'a search of a large tree holds everybody up',
     tests: ['packages/caps-fs/src/at-once.test.ts'],

@@ -79,9 +79,7 @@ export function append(path: unknown, data: unknown): Job<void> {
   const bytes = takeBytes(data, maxAppend, 'bytes of one append');
   return (place) =>
     place.root.order.beside(async () => {
-      using file = openForAppend(place, parsed);
-      refuseIfFull(place, file.fd, bytes.length);
-      charge(place.terms, { bytes: bytes.length });
+      using file = openForAppend(place, parsed, bytes.length);
       await writeEnd(place, file.fd, bytes);
     });
 }
@@ -234,16 +232,17 @@ function startOfLine(text: string, from: number, skip: number): number {
 }
 
 /**
- * By O_PATH first, so a FIFO is refused without being opened. A file with two names is refused: appending would change
+ * With room and quota for `bytes`, else nothing is made. By O_PATH first, so a FIFO is refused without being opened. A file with two names is refused: appending would change
  * what the other name shows, and that name may lie outside.
  */
-function openForAppend(place: Place, path: Path): Found {
+function openForAppend(place: Place, path: Path, bytes: number): Found {
   if (path.directory) throw refusal('IS_A_DIRECTORY');
   const { kernel } = place.root;
   using spot = locate(place, path);
   for (let tries = 0; tries < maxCreateTries; tries++) {
     if (kernel.lstat(spot.dir, spot.name) === undefined) {
-      charge(place.terms, { files: 1 });
+      refuseIfFull(place, spot.dir, bytes);
+      charge(place.terms, { bytes, files: 1 });
       try {
         const made = own(kernel, kernel.create(spot.dir, spot.name, 0o666, 'append'));
         return { ...made, status: kernel.fstat(made.fd) };
@@ -256,6 +255,8 @@ function openForAppend(place: Place, path: Path): Found {
       const status = kernel.fstat(present.fd);
       refuseOtherMount(place, present.fd);
       if (status.kind === 'file' && status.links > 1) throw refusal('NOT_A_FILE');
+      refuseIfFull(place, present.fd, bytes);
+      charge(place.terms, { bytes });
       return openData(place, { ...present, status }, 'append');
     } catch (error) {
       if (!failedWith(error, 'ENOENT')) throw error;

@@ -4,7 +4,7 @@
  * Promise: there is no other way in. The object has methods and nothing else, frozen; the directory, the terms and the
  * life of it are in no property.
  */
-import { lastsUnder } from '@hob/vat';
+import { lastsUnder, mutant } from '@hob/vat';
 import type { ByteSink, ByteSource } from './bytes.ts';
 import { append, copy, type Job, read, readText, write } from './content.ts';
 import { breath } from './drivers/breath.ts';
@@ -26,6 +26,8 @@ import { mkdir, remove, rename } from './tree.ts';
 
 /** However many roots a process opens: well below the usual 1,024 descriptors would be too few to be useful, above 20,000 the system says EMFILE. */
 export const subdirsOfProcess: Slots = new Slots('open subdirectories of the process', 1024);
+
+const tooLate = mutant('fs-line-end');
 
 const operations: ReadonlySet<string> = new Set<keyof FsCap>([
   'read',
@@ -79,6 +81,8 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
       if (wait) await wait;
       let answer: R;
       try {
+        // Closed while it stood in line: what had not begun does not begin after that.
+        if (wait && !tooLate) refuseIfClosed(life);
         answer = await job(place, life.closing);
       } finally {
         turnstile.leave();

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { code, scratch } from '../test/scratch.ts';
 import { unifiedDiff } from './diff.ts';
+import { endSpare } from './drivers/thread.ts';
 
 test('a passage is replaced only where it stands exactly once, all of them or none', async () => {
   await using s = await scratch();
@@ -56,6 +57,28 @@ test('a change by another between the reading and the writing of an edit is not 
   fs.appendFileSync(s.at('f'), 'theirs');
   expect(['STALE', 'ok']).toContain(await code(edited));
   expect((await s.cap.readText('f')).endsWith('theirs')).toBe(true);
+});
+
+test('an edit that somebody made to take long is made in a thread, and ends with its cap', async () => {
+  await using s = await scratch();
+  const threads = (): number => fs.readdirSync('/proc/self/task').length;
+  await s.cap.write('f', `${'a'.repeat(100_000)}end`);
+  await endSpare();
+  const before = threads();
+  // Beside this one `a` at a time: a comparison from each place to its end.
+  const long = `ab${'a'.repeat(1_000)}`;
+  expect(await code(s.cap.edit('f', [{ oldText: long, newText: '' }]))).toBe('NO_MATCH');
+  expect(threads()).toBeGreaterThan(before);
+  const { diff } = await s.cap.edit('f', [{ oldText: `${'a'.repeat(1_000)}end`, newText: 'short' }]);
+  expect(diff).toMatch(/^--- f\n\+\+\+ f\n@@ /);
+  expect((await s.cap.readText('f')).slice(-6)).toBe('ashort');
+  await endSpare();
+  expect(threads()).toBe(before);
+  await s.cap.write('g', 'a'.repeat(120_000));
+  const cap = await s.cap.subdir('.');
+  const asked = code(cap.edit('g', [{ oldText: `ab${'a'.repeat(20_000)}`, newText: '' }]));
+  await cap.close();
+  expect(await asked).toBe('CLOSED');
 });
 
 requires('patch')('patch makes the one text into the other with the diff', () => {

@@ -4,26 +4,22 @@
  * Promise: each passage is replaced only where it stands exactly once, all of them or none, and only in the version that
  * was read. What a dry run shows is what the same call then does.
  */
-import { CapError } from '@hob/vat';
+import { CapError, mutant } from '@hob/vat';
 import { takeFlag, takeList, takeRecord, takeString } from './arguments.ts';
 import { type Job, readWhole, replace } from './content.ts';
-import { unifiedDiff } from './diff.ts';
+import { Stop } from './descent.ts';
 import { inThread } from './drivers/thread.ts';
 import { refusal } from './errors.ts';
+import { type Edit, type Edited, type EditTask, editText, weightOf } from './passages.ts';
 import { parsePath, showPath } from './path.ts';
 import type { Place } from './place.ts';
 import { locate } from './resolve.ts';
 
-interface Edit {
-  readonly oldText: string;
-  readonly newText: string;
-}
-
 const maxEdits = 1_000;
-const maxCounted = 1_000;
 const maxTries = 40;
 const smallTexts = 256 * 1024;
-const maxDiffMs = 10_000;
+const lightEdits = mutant('fs-edit-here') ? Number.POSITIVE_INFINITY : 32 * 1024 * 1024;
+const maxEditMs = 10_000;
 
 export function edit(
   path: unknown,
@@ -57,36 +53,29 @@ export function edit(
     }
     const { text, version } = await readWhole(place, parsed);
     if (expected !== undefined && expected !== version) throw refusal('STALE', `it is ${version} now`);
-    const edited = wanted.reduce((now, { oldText, newText }, index) => {
-      const at = onlyPlaceOf(oldText, now, index);
-      const next = now.slice(0, at) + newText + now.slice(at + oldText.length);
-      if (next.length > limits.maxWriteBytes) throw refusal('FS_LIMIT', `maxWriteBytes ${limits.maxWriteBytes}`);
-      return next;
-    }, text);
+    const { edited, diff } = await made(
+      { text, edits: wanted, name: showPath(parsed), max: limits.maxWriteBytes },
+      ended,
+    );
     const bytes = new TextEncoder().encode(edited);
     if (bytes.length > limits.maxWriteBytes) throw refusal('FS_LIMIT', `maxWriteBytes ${limits.maxWriteBytes}`);
-    const diff = await diffOf(text, edited, showPath(parsed), ended);
     if (dry) return { diff, version };
     return { diff, version: await replace(place, parsed, bytes, { create: 'never', version }) };
   }
 }
 
-/** A comparison of large texts would hold up everybody else. */
-async function diffOf(before: string, after: string, name: string, ended: AbortSignal): Promise<string> {
-  if (before.length + after.length <= smallTexts) return unifiedDiff(before, after, name);
-  return await inThread<string>({ task: 'diff', before, after, name }, { ended, ms: maxDiffMs, limit: 'ms of a diff' });
-}
-
-function onlyPlaceOf(passage: string, text: string, index: number): number {
-  const at = text.indexOf(passage);
-  if (at < 0) throw refusal('NO_MATCH', `edit ${index + 1}`);
-  let count = 1;
-  // From one further on, not from the passage's end: `aa` stands twice in `aaa`.
-  for (let next = text.indexOf(passage, at + 1); next >= 0 && count < maxCounted; count++) {
-    next = text.indexOf(passage, next + 1);
+/** Looking for much, or comparing large texts, would hold up everybody else. */
+async function made(wanted: EditTask, ended: AbortSignal): Promise<Edited> {
+  const { text, edits } = wanted;
+  const added = edits.reduce((sum, { newText }) => sum + newText.length, 0);
+  if (2 * text.length + added > smallTexts || weightOf(text, edits) > lightEdits) {
+    return await inThread<Edited>({ task: 'edit', ...wanted }, { ended, ms: maxEditMs, limit: 'ms of an edit' });
   }
-  if (count > 1) throw refusal('AMBIGUOUS', `edit ${index + 1}, ${count} times`);
-  return at;
+  try {
+    return editText(wanted);
+  } catch (error) {
+    throw error instanceof Stop ? refusal(error.code, error.detail) : error;
+  }
 }
 
 function takeEdit(given: unknown): Edit {

@@ -180,6 +180,8 @@ class Walk {
   directory: boolean;
 
   constructor(place: Place, path: Path, make?: (dir: number, name: string) => void) {
+    // All of them before anything is looked at or made: what they lead to changes nothing about the answer.
+    for (const name of path.names) refuseExcepted(place.terms, name);
     this.#place = place;
     this.#make = make;
     this.#names = path.names.toReversed();
@@ -202,7 +204,7 @@ class Walk {
     if (this.#steps > maxSteps) throw refusal('LINK_LOOP');
     this.#nameIsFromLink = this.#fromLinks > 0;
     if (this.#nameIsFromLink) this.#fromLinks -= 1;
-    if (name !== '..') refuseExcepted(this.#place.terms, name);
+    if (this.#nameIsFromLink && name !== '..') refuseExcepted(this.#place.terms, name);
     return name;
   }
 

@@ -15,6 +15,8 @@ test('below the floor of free space every write is refused, and the disk is aske
     await code(cap.write('f', 'new')),
     await code(cap.write('g', 'new')),
     await code(cap.append('f', 'new')),
+    // Not an empty file either: a million of them fill a disk, too.
+    await code(cap.append('j', 'new')),
     await code(cap.edit('f', [{ oldText: 'old', newText: 'new' }])),
     await code(cap.mkdir('d')),
     await code(cap.mkdir('e/e', { recursive: true })),

@@ -126,6 +126,61 @@ test('a quota is one meter, whoever of its holders spends it', async () => {
   }
 });
 
+test('an append that a quota refuses leaves no empty file', async () => {
+  await using s = await scratch();
+  const cap = await s.cap.withQuota({ bytes: 3, files: 2 });
+  expect(await code(cap.append('log', 'four'))).toBe('FS_LIMIT');
+  expect(await s.cap.list()).toEqual([]);
+  await cap.append('log', 'xx');
+  expect(await code(cap.append('log', 'xx'))).toBe('FS_LIMIT');
+  await cap.append('log', 'x');
+  expect(await s.cap.readText('log')).toBe('xxx');
+  await cap.append('empty', '');
+  expect(await code(cap.append('more', ''))).toBe('FS_LIMIT');
+});
+
+test('naming an excepted name has one answer, whatever the way to it leads to, and nothing is made on the way', async () => {
+  await using s = await scratch();
+  await s.cap.write('file', '');
+  fs.symlinkSync('/etc', s.at('out'));
+  fs.symlinkSync('out', s.at('again'));
+  const cap = await s.cap.except(['.env']);
+  for (const way of ['none', 'file', 'out', 'again', '.env', 'none/.env']) {
+    for (const path of [`${way}/.env`, `${way}/.env/x`]) {
+      const asked = {
+        read: cap.read(path),
+        text: cap.readText(path),
+        list: cap.list(path),
+        entries: cap.entries(path),
+        stat: cap.stat(path),
+        subdir: cap.subdir(path),
+        search: cap.search('x', { path }),
+        openRead: cap.openRead(path),
+        mkdir: cap.mkdir(path),
+        parents: cap.mkdir(path, { recursive: true }),
+        write: cap.write(path, ''),
+        append: cap.append(path, ''),
+        edit: cap.edit(path, []),
+        remove: cap.remove(path),
+        rename: cap.rename('file', path),
+        copy: cap.copy('file', path),
+        copyOut: cap.copy(path, 'there'),
+      };
+      const codes = await Promise.all(Object.values(asked).map(code));
+      expect([path, ...codes]).toEqual([path, ...codes.map(() => 'NOT_PERMITTED')]);
+    }
+  }
+  expect(await s.cap.list()).toEqual(['again', 'file', 'out']);
+});
+
+test('quotas inside quotas have an end', async () => {
+  await using s = await scratch();
+  let cap = s.cap;
+  for (let i = 0; i < 64; i++) cap = await cap.withQuota({});
+  expect(await code(cap.withQuota({}))).toBe('FS_LIMIT');
+  expect(await code(cap.write('f', 'x'))).toBe('ok');
+});
+
 test('64 writers on a quota of 100 bytes write 100, not 101', async () => {
   await using s = await scratch();
   const cap = await s.cap.withQuota({ bytes: 100 });

@@ -21,6 +21,7 @@ export interface Terms {
 export const unbounded: Terms = { writes: true, operations: undefined, excepted: [], meters: [] };
 
 const maxPatterns = 256;
+const maxMeters = 64;
 const ignored = mutant('fs-except');
 const unmetered = mutant('fs-quota');
 const writable = mutant('fs-read-only');
@@ -100,5 +101,7 @@ export function exceptTerms(terms: Terms, patterns: unknown): Terms {
 
 export function quotaTerms(terms: Terms, quota: unknown): Terms {
   const { bytes, files } = takeRecord(quota, 'a quota');
+  // Each is asked at every write.
+  if (terms.meters.length >= maxMeters) throw refusal('FS_LIMIT', `quotas of one capability ${maxMeters}`);
   return { ...terms, meters: [...terms.meters, new Meter(takeCount(bytes, 'bytes'), takeCount(files, 'files'))] };
 }

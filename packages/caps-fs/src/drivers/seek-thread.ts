@@ -1,5 +1,5 @@
 /**
- * The thread that looks through large trees and compares large texts: a task, its answer, and the next.
+ * The thread that looks through large trees and edits large texts: a task, its answer, and the next.
  *
  * It gets numbers of descriptors, which threads of a process share, and plain data; whoever started it holds the descriptors
  * until the answer. Node closes what a thread that is ended has opened by itself, which is why this is made of `node:fs` in
@@ -8,6 +8,7 @@
 import { parentPort } from 'node:worker_threads';
 import { type Ground, Stop } from '../descent.ts';
 import { type Kernel, KernelError } from '../kernel.ts';
+import type { EditTask } from '../passages.ts';
 import type { Query } from '../scan.ts';
 import { nodeKernel } from './node-fs.ts';
 import { isBuilt, type Listing, listingOver, loadPart } from './part.ts';
@@ -22,7 +23,7 @@ function kernelOf(backend: Kernel['backend']): Kernel {
 export type Task =
   | { readonly task: 'glob'; readonly ground: Ground; readonly pattern: string; readonly limit: number }
   | { readonly task: 'search'; readonly ground: Ground; readonly query: Query }
-  | { readonly task: 'diff'; readonly before: string; readonly after: string; readonly name: string };
+  | ({ readonly task: 'edit' } & EditTask);
 
 export type Answer =
   | { readonly value: unknown }
@@ -41,9 +42,9 @@ async function answer(task: Task): Promise<Answer> {
         const { search } = await import('../scan.ts');
         return { value: search(kernelOf(task.ground.backend), task.ground, task.query) };
       }
-      case 'diff': {
-        const { unifiedDiff } = await import('../diff.ts');
-        return { value: unifiedDiff(task.before, task.after, task.name) };
+      case 'edit': {
+        const { editText } = await import('../passages.ts');
+        return { value: editText(task) };
       }
     }
   } catch (error) {
