@@ -654,6 +654,16 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/caps-fs/src/life.test.ts'],
   },
   {
+    name: 'fs-line-bytes',
+    breaks: 'writes that wait for their turn take all memory',
+    tests: ['packages/caps-fs/src/life.test.ts'],
+  },
+  {
+    name: 'fs-except-weight',
+    breaks: 'patterns of except make each name take as long as a holder likes',
+    tests: ['packages/caps-fs/src/terms.test.ts'],
+  },
+  {
     name: 'fs-line-end',
     breaks: 'what stood in line when a cap was closed is still done',
     tests: ['packages/caps-fs/src/life.test.ts'],

@@ -11,6 +11,7 @@ import { type Ground, Stop } from './descent.ts';
 import { refusal } from './errors.ts';
 import { TooMuch, Work } from './glob.ts';
 import type { Kernel } from './kernel.ts';
+import { weightOf } from './names.ts';
 import { paths } from './paths.ts';
 import { type Hit, type Query, search } from './scan.ts';
 
@@ -20,6 +21,8 @@ const fewBytes = all ? Number.POSITIVE_INFINITY : 512 * 1024;
 
 /** Of comparing names with patterns and rules. */
 const fewSteps = all ? Number.POSITIVE_INFINITY : 1_000_000;
+/** Of comparing names with what is excepted, all of them. */
+const fewCompared = all ? Number.POSITIVE_INFINITY : 4_000_000;
 /** Looking for a text takes its length times that of the file, where somebody made them so. */
 const shortText = all ? Number.POSITIVE_INFINITY : 128;
 
@@ -29,15 +32,18 @@ export function globAtOnce(
   pattern: string,
   limit: number,
 ): readonly string[] | undefined {
-  const few = { ...ground, maxEntries: Math.min(fewEntries, ground.maxEntries) };
-  return unlessMore(() => paths(kernel, few, pattern, limit, new Work(fewSteps)));
+  return unlessMore(() => paths(kernel, fewOf(ground), pattern, limit, new Work(fewSteps)));
 }
 
 export function searchAtOnce(kernel: Kernel, ground: Ground, query: Query): readonly Hit[] | undefined {
   if (query.literal === undefined || query.literal.length > shortText) return undefined;
-  const few = { ...ground, maxEntries: Math.min(fewEntries, ground.maxEntries) };
   const short = { ...query, maxBytes: Math.min(fewBytes, query.maxBytes) };
-  return unlessMore(() => search(kernel, few, short, new Work(fewSteps)));
+  return unlessMore(() => search(kernel, fewOf(ground), short, new Work(fewSteps)));
+}
+
+function fewOf(ground: Ground): Ground {
+  const compared = Math.floor(fewCompared / Math.max(1, weightOf(ground.excepted)));
+  return { ...ground, maxEntries: Math.min(fewEntries, compared, ground.maxEntries) };
 }
 
 /** `undefined`: there is more than is looked at here; where that is the cap's own limit, it is the thread's to say. */

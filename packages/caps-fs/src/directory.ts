@@ -5,6 +5,7 @@
  * life of it are in no property.
  */
 import { lastsUnder, mutant } from '@hob/vat';
+import { isBytes } from './arguments.ts';
 import type { ByteSink, ByteSource } from './bytes.ts';
 import { append, copy, type Job, read, readText, write } from './content.ts';
 import { breath } from './drivers/breath.ts';
@@ -71,13 +72,13 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
     whenOver?.();
   }, parent);
 
-  const run = async <R>(operation: keyof FsCap, ask: () => Job<R>): Promise<R> => {
+  const run = async <R>(operation: keyof FsCap, ask: () => Job<R>, bytes = 0): Promise<R> => {
     life.enter();
     try {
       permit(place.terms, operation);
       const job = ask();
       const { turnstile } = place.root;
-      const wait = turnstile.enter();
+      const wait = turnstile.enter(bytes);
       if (wait) await wait;
       let answer: R;
       try {
@@ -124,8 +125,8 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
     Object.assign(Object.create(face) as object, {
       read: (path, range) => run('read', () => read(path, range)),
       readText: (path, window) => run('readText', () => readText(path, window)),
-      write: (path, data, options) => run('write', () => write(limits, path, data, options)),
-      append: (path, data) => run('append', () => append(path, data)),
+      write: (path, data, options) => run('write', () => write(limits, path, data, options), lengthOf(data)),
+      append: (path, data) => run('append', () => append(path, data), lengthOf(data)),
       edit: (path, edits, options) => run('edit', () => edit(path, edits, options)),
       list: (path = '.') => run('list', () => list(path)),
       entries: (path = '.', page) => run('entries', () => entries(path, page)),
@@ -165,6 +166,11 @@ function openSubdir(place: Place, path: ReturnType<typeof parsePath>, life: Life
     giveBack();
     throw error;
   }
+}
+
+/** Of what is no data nothing is asked: it is refused. */
+function lengthOf(data: unknown): number {
+  return typeof data === 'string' || isBytes(data) ? data.length : 0;
 }
 
 /** The cap may have closed while this waited for its turn: nothing new may then be made from it. */

@@ -129,6 +129,23 @@ test('what waits for its turn when the cap closes does and makes nothing new', a
   expect(openDescriptors()).toBe(before);
 });
 
+test('writes that wait for their turn hold 64 MiB of the process, not more', async () => {
+  await using s = await scratch({ maxConcurrent: 1 });
+  const data = new Uint8Array(16 * 1024 * 1024);
+  const first = code(s.cap.write('f', 'x'.repeat(100_000)));
+  const asked = Array.from({ length: 6 }, () => code(s.cap.write('g', data)));
+  const small = code(s.cap.append('h', 'x'));
+  expect((await Promise.all(asked)).sort()).toEqual(['FS_LIMIT', 'FS_LIMIT', 'ok', 'ok', 'ok', 'ok']);
+  expect([await first, await small]).toEqual(['ok', 'FS_LIMIT']);
+  // Given back when their turn has come.
+  expect(await Promise.all(Array.from({ length: 4 }, () => code(s.cap.write('g', data))))).toEqual([
+    'ok',
+    'ok',
+    'ok',
+    'ok',
+  ]);
+});
+
 test('no operation, refused or not, keeps a descriptor', async () => {
   const before = openDescriptors();
   {

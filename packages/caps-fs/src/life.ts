@@ -55,6 +55,8 @@ export class Life {
 
   /** Answers when what ran here and below has finished. */
   close(): Promise<void> {
+    // Then all below is closed, too.
+    if (!this.#open) return this.#ended.promise;
     // A list, not a call within a call: a holder chooses how deep this goes, and a stack that runs out would leave the rest open.
     const all: Life[] = [this];
     for (const life of all) {

@@ -4,6 +4,7 @@
  * Promise: a holder cannot exhaust descriptors, memory or the thread pool of the process; the answer is `FS_LIMIT` with
  * the name of the limit.
  */
+import { mutant } from '@hob/vat';
 import { takeCount, takeRecord } from './arguments.ts';
 import { refusal } from './errors.ts';
 
@@ -90,10 +91,14 @@ export class Slots {
   }
 }
 
+// Of what is to be written, while it waits: 4,096 of the largest writes would be 64 GiB.
+const maxWaitingBytes = mutant('fs-line-bytes') ? Number.POSITIVE_INFINITY : 64 * 1024 * 1024;
+
 /** Lets a few operations in at a time, the rest in order of arrival. */
 export class Turnstile {
   readonly #places: number;
-  readonly #line: (() => void)[] = [];
+  readonly #line: { readonly bytes: number; admit(): void }[] = [];
+  #bytes = 0;
   readonly #maxWaiting: number;
   #inside = 0;
 
@@ -102,20 +107,27 @@ export class Turnstile {
     this.#maxWaiting = limits.maxWaiting;
   }
 
-  /** A promise only when there is a wait: an operation that may start does so in the caller's own turn. */
-  enter(): Promise<void> | undefined {
+  /** With `bytes` in its hands. A promise only when there is a wait: an operation that may start does so in the caller's own turn. */
+  enter(bytes: number): Promise<void> | undefined {
     if (this.#inside < this.#places) {
       this.#inside += 1;
       return undefined;
     }
     if (this.#line.length >= this.#maxWaiting) throw refusal('FS_LIMIT', `operations waiting ${this.#maxWaiting}`);
-    return new Promise((admitted) => this.#line.push(admitted));
+    if (this.#bytes + bytes > maxWaitingBytes) {
+      throw refusal('FS_LIMIT', `bytes of writes waiting ${maxWaitingBytes}, await some first`);
+    }
+    this.#bytes += bytes;
+    return new Promise((admit) => this.#line.push({ bytes, admit }));
   }
 
   leave(): void {
     const next = this.#line.shift();
     // The place passes on: counting down and up again would let a newcomer in ahead of the line.
-    if (next) next();
-    else this.#inside -= 1;
+    if (!next) this.#inside -= 1;
+    else {
+      this.#bytes -= next.bytes;
+      next.admit();
+    }
   }
 }

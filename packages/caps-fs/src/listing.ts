@@ -17,6 +17,8 @@ export type Entry = Stat & { readonly name: string };
 const defaultPage = 1_000;
 const maxPage = 10_000;
 const entriesPerBreath = 128;
+// Each with every pattern of `except`.
+const comparedPerBreath = 64;
 
 export function list(path: unknown): Job<readonly string[]> {
   const parsed = parsePath(path);
@@ -73,7 +75,12 @@ async function namesIn(place: Place, found: Found, limit: 'maxList' | 'maxEntrie
   if (unfinished) await sweep(place, found.fd, all);
   if (all.length > max) throw refusal('FS_LIMIT', `${limit} ${max}, entries() gives pages`);
   if (!unfinished && place.terms.excepted.length === 0) return all;
-  return all.filter((name) => !isTemporary(name) && !isExcepted(place.terms, name));
+  const shown: string[] = [];
+  for (const [i, name] of all.entries()) {
+    if (!isTemporary(name) && !isExcepted(place.terms, name)) shown.push(name);
+    if (place.terms.excepted.length > 0 && i % comparedPerBreath === comparedPerBreath - 1) await kernel.breathe();
+  }
+  return shown;
 }
 
 /** By O_PATH and with a look at the mount: lstat alone would show what is mounted on the name. */

@@ -36,10 +36,26 @@ function fold(text: string): string {
   return bare.toLowerCase().toUpperCase().normalize('NFC');
 }
 
+/** The most that comparing one name with these takes, in characters: each once, and what stands between two stars at each place. */
+export function weightOf(patterns: readonly string[]): number {
+  let weight = 0;
+  for (const pattern of patterns) {
+    const between = pattern.split('*').slice(1, -1);
+    weight += pattern.length + 255 * Math.max(0, ...between.map((part) => part.length));
+  }
+  return weight;
+}
+
 /** `*` and `?`. Two pointers and one place to come back to. */
 export function matches(pattern: string, name: string): boolean {
   const wanted = [...pattern];
   const given = [...name];
+  const last = wanted.lastIndexOf('*');
+  // What stands behind the last star is how the name ends: compared there, and not at each place.
+  for (; last >= 0 && wanted.length > last + 1; wanted.pop(), given.pop()) {
+    const end = wanted.at(-1);
+    if (given.length === 0 || (end !== '?' && end !== given.at(-1))) return false;
+  }
   let w = 0;
   let star = -1;
   let mark = 0;

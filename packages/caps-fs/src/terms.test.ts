@@ -102,6 +102,22 @@ test('a pattern is one name; a hostile one takes no time', async () => {
   expect(await code(cap.write('xy', ''))).toBe('NOT_PERMITTED');
 });
 
+test('patterns that would be compared for long are refused together, and what is left is compared where nobody waits', async () => {
+  await using s = await scratch();
+  const run = `*${'a'.repeat(100)}b*`;
+  expect(await code(s.cap.except([run, run, run]))).toBe('FS_LIMIT');
+  const two = await s.cap.except([run, run]);
+  expect(await code(two.except([run]))).toBe('FS_LIMIT');
+  // What people write weighs little.
+  await s.cap.except(Array.from({ length: 128 }, (_, i) => `*.secret-of-${i}`));
+  await s.cap.except(Array.from({ length: 20 }, () => '*credentials*'));
+  for (let i = 0; i < 130; i++) await s.cap.write(`${'a'.repeat(240)}${i}`, '');
+  await s.cap.write(`x${'a'.repeat(100)}bx`, '');
+  expect([(await two.list()).length, (await two.glob('*')).length, (await two.entries()).length]).toEqual([
+    130, 130, 130,
+  ]);
+});
+
 test('a quota is one meter, whoever of its holders spends it', async () => {
   await using s = await scratch();
   await s.cap.mkdir('d');

@@ -8,7 +8,7 @@ import { mutant } from '@hob/vat';
 import { takeCount, takeList, takeRecord, takeString } from './arguments.ts';
 import { refusal } from './errors.ts';
 import { Meter } from './meter.ts';
-import { namedBy } from './names.ts';
+import { namedBy, weightOf } from './names.ts';
 
 export interface Terms {
   readonly writes: boolean;
@@ -22,6 +22,8 @@ export const unbounded: Terms = { writes: true, operations: undefined, excepted:
 
 const maxPatterns = 256;
 const maxMeters = 64;
+// What each name that is met may take.
+const maxWeight = mutant('fs-except-weight') ? Number.POSITIVE_INFINITY : 65_536;
 const ignored = mutant('fs-except');
 const unmetered = mutant('fs-quota');
 const writable = mutant('fs-read-only');
@@ -96,7 +98,9 @@ export function exceptTerms(terms: Terms, patterns: unknown): Terms {
     return text;
   });
   if (terms.excepted.length + more.length > maxPatterns) throw refusal('FS_LIMIT', `patterns ${maxPatterns}`);
-  return { ...terms, excepted: [...terms.excepted, ...more] };
+  const excepted = [...terms.excepted, ...more];
+  if (weightOf(excepted) > maxWeight) throw refusal('FS_LIMIT', 'patterns are too long together');
+  return { ...terms, excepted };
 }
 
 export function quotaTerms(terms: Terms, quota: unknown): Terms {
