@@ -664,6 +664,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/caps-fs/src/terms.test.ts'],
   },
   {
+    name: 'fs-close-keeps',
+    breaks: 'of each cap that was closed something stays in memory for ever',
+    tests: ['packages/caps-fs/src/life.test.ts'],
+  },
+  {
     name: 'fs-line-end',
     breaks: 'what stood in line when a cap was closed is still done',
     tests: ['packages/caps-fs/src/life.test.ts'],

@@ -85,7 +85,8 @@ test('what is answered at once is what the thread answers', async () => {
 });
 
 test('where there is more it answers nothing, after five hundred entries or half a megabyte at most', async () => {
-  await using s = await scratch();
+  // A busy machine gets its time.
+  await using s = await scratch({ maxSearchMs: 60_000 });
   for (let d = 0; d < 8; d++) {
     fs.mkdirSync(s.at(`many/${d}`), { recursive: true });
     for (let f = 0; f < 100; f++) fs.writeFileSync(s.at(`many/${d}/${f}`), '');

@@ -29,6 +29,7 @@ import { mkdir, remove, rename } from './tree.ts';
 export const subdirsOfProcess: Slots = new Slots('open subdirectories of the process', 1024);
 
 const tooLate = mutant('fs-line-end');
+const keeps = mutant('fs-close-keeps');
 
 const operations: ReadonlySet<string> = new Set<keyof FsCap>([
   'read',
@@ -70,6 +71,7 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
   const life = new Life(() => {
     place.directory.drop();
     whenOver?.();
+    if (!keeps) forgotten.unregister(life);
   }, parent);
 
   const run = async <R>(operation: keyof FsCap, ask: () => Job<R>, bytes = 0): Promise<R> => {
@@ -150,7 +152,7 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
     } satisfies FsCap & { [lastsUnder](signal: AbortSignal): Promise<void> }),
   );
   admit(cap, place, life);
-  forgotten.register(cap, life);
+  forgotten.register(cap, life, life);
   return cap;
 }
 

@@ -225,6 +225,24 @@ test('a cap that nobody holds any more gives its descriptor back, and what was m
   below = undefined;
 });
 
+test('of a cap that was closed nothing stays', async (context) => {
+  const { gc } = globalThis as { gc?: () => void };
+  if (!gc) return context.skip('needs --expose-gc');
+  await using s = await scratch();
+  const closed = async (): Promise<WeakRef<FsCap>> => {
+    const cap = await s.cap.readOnly();
+    await cap.close();
+    return new WeakRef(cap);
+  };
+  const caps = await Promise.all(Array.from({ length: 20 }, closed));
+  const left = (): number => caps.filter((cap) => cap.deref()).length;
+  for (let i = 0; i < 100 && left() > 1; i++) {
+    await sleep(5);
+    gc();
+  }
+  expect(left()).toBeLessThanOrEqual(1);
+});
+
 test('where the walk cannot be had there is no capability', async () => {
   await using s = await scratch();
   expect(() => openWith({ ...nodeKernel(), supported: false }, s.at('.'))).toThrow(/^not supported here/);

@@ -9,6 +9,7 @@ import { mutant } from '@hob/vat';
 import { refusal } from './errors.ts';
 
 const inSteps = mutant('fs-close-deep');
+const keepsCaller = mutant('fs-close-keeps');
 
 export class Life {
   readonly #end: () => void;
@@ -65,7 +66,8 @@ export class Life {
       if (inSteps && all.length > 1_000) break;
     }
     // Before anybody is told: what is told may ask.
-    for (const life of all) life.#closing.abort();
+    // With a reason of ours: one of Node's has a stack, and that holds who called: the cap itself, for as long as this is held.
+    for (const life of all) life.#closing.abort(keepsCaller ? undefined : 'closed');
     // The lowest first: then each finds those below it gone.
     for (const life of all.toReversed()) life.#settle();
     return this.#ended.promise;
