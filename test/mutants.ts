@@ -619,6 +619,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/caps-fs/src/terms.test.ts'],
   },
   {
+    name: 'fs-thread-line',
+    breaks: 'a search whose cap is closed waits for those of others',
+    tests: ['packages/caps-fs/src/seek.test.ts'],
+  },
+  {
     name: 'fs-thread-end',
     breaks: 'a search goes on when its cap is closed',
     tests: ['packages/caps-fs/src/seek.test.ts'],

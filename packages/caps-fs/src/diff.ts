@@ -101,8 +101,9 @@ function hunksOf(lines: readonly Line[]): string[] {
   let old = 1;
   let fresh = 1;
   for (let i = 0; i < lines.length; ) {
-    const first = lines.findIndex((line, at) => at >= i && line.mark !== ' ');
-    if (first < 0) break;
+    let first = i;
+    while (lines[first]?.mark === ' ') first++;
+    if (first >= lines.length) break;
     const start = Math.max(i, first - context);
     old += start - i;
     fresh += start - i;

@@ -300,6 +300,7 @@ function replaceable(
     if (create === 'never') throw refusal('NOT_FOUND');
     return undefined;
   }
+  if (present.kind === 'link') throw refusal('NOT_A_FILE');
   if (create === 'new') throw refusal('EXISTS');
   if (present.kind === 'dir') throw refusal('IS_A_DIRECTORY');
   if (present.kind !== 'file') throw refusal('NOT_A_FILE');

@@ -18,7 +18,7 @@ const messages = {
   LINK_LOOP: 'too many links: name the file directly',
   NOT_FOUND: 'no such file or directory: list() shows what there is',
   EXISTS: 'exists already: choose another name or remove it first',
-  NOT_A_DIRECTORY: 'not a directory',
+  NOT_A_DIRECTORY: 'not a directory: list() of where it is shows which are',
   IS_A_DIRECTORY: 'is a directory: name a file in it',
   NOT_EMPTY: 'directory not empty: remove its entries first or ask for recursive',
   NOT_A_FILE: 'not a regular file: name the file itself, with one name',
@@ -32,7 +32,7 @@ const messages = {
   NO_MATCH: 'text not found: read the file and copy the passage exactly',
   AMBIGUOUS: 'text found more than once: give more of what surrounds it',
   BUSY: 'busy, it changes while being used: try again',
-  IO: 'input/output error',
+  IO: 'input/output error: try again, and if it stays tell whoever granted the directory',
   invalid: 'malformed argument',
 } as const;
 
@@ -75,7 +75,12 @@ const fromErrno: ReadonlyMap<string, FsCode> = new Map<string, FsCode>([
 
 /** What a caller may see of a failure. An error that is neither ours nor the kernel's is a bug and stays itself. */
 export function outward(thrown: unknown): unknown {
-  return thrown instanceof KernelError ? refusal(fromErrno.get(thrown.errno) ?? 'IO') : thrown;
+  if (!(thrown instanceof KernelError)) return thrown;
+  const code = fromErrno.get(thrown.errno) ?? 'IO';
+  return refusal(
+    code,
+    code === 'UNSUPPORTED' ? 'its file system cannot do that, ask for another directory' : undefined,
+  );
 }
 
 export function failedWith(thrown: unknown, ...errnos: readonly string[]): boolean {

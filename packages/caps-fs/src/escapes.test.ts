@@ -160,7 +160,8 @@ test('a final link is never written through nor replaced, wherever it leads', as
     expect(await code(s.cap.append('l', 'x'))).toBe('NOT_A_FILE');
     expect(await code(s.cap.openWrite('l'))).toBe('NOT_A_FILE');
     expect(await code(s.cap.edit('l', [{ oldText: 'i', newText: 'x' }]))).toBe('NOT_A_FILE');
-    expect(await code(s.cap.copy('dir/file', 'l'))).toBe('EXISTS');
+    expect(await code(s.cap.write('l', 'x', { create: 'new' }))).toBe('NOT_A_FILE');
+    expect(await code(s.cap.copy('dir/file', 'l'))).toBe('NOT_A_FILE');
     expect(await code(s.cap.mkdir('l'))).toBe('EXISTS');
     expect(await code(s.cap.mkdir('l', { recursive: true }))).not.toBe('ok');
     expect((await s.cap.stat('l')).kind).toBe('link');

@@ -133,7 +133,7 @@ test('create, version, mode, links, quota and a directory that is gone are as wi
     copy: 'ok',
     copyOver: 'EXISTS',
     copyLink: 'ok',
-    copyToLink: 'EXISTS',
+    copyToLink: 'NOT_A_FILE',
     copyDir: 'IS_A_DIRECTORY',
     copyEmpty: 'ok',
     copyQuota: 'FS_LIMIT',

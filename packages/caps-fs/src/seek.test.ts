@@ -248,6 +248,30 @@ test('a search ends with its cap and at the end of its time, and keeps no descri
   expect(openDescriptors()).toBe(before);
 });
 
+test('a search that waits for others’ ends with its cap, and theirs go on', async () => {
+  await using s = await scratch({ maxSearchMs: 15_000 });
+  for (let i = 0; i < 30; i++) fs.writeFileSync(s.at(`f${i}`), 'ab'.repeat(2_000_000));
+  const slow = { pattern: '((a?b?){50}){10}c' };
+  const other = await s.cap.readOnly();
+  const mine = await s.cap.readOnly();
+  let over = 0;
+  const theirs = [other.search(slow), other.search(slow)].map(async (asked) => {
+    const answer = await code(asked);
+    over += 1;
+    return answer;
+  });
+  const waiting = code(mine.search(slow));
+  for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
+  await mine.close();
+  expect([await waiting, over]).toEqual(['CLOSED', 0]);
+  // Its place in the line is nobody's: who comes after it is let in.
+  const next = code(other.search(slow));
+  await other.close();
+  expect([...(await Promise.all(theirs)), await next]).toEqual(['CLOSED', 'CLOSED', 'CLOSED']);
+  expect((await s.cap.search({ pattern: 'no such' }, { path: 'f0' })).length).toBe(0);
+  await endSpare();
+});
+
 requires('mkfifo')('a .gitignore that is a FIFO, a link or a directory has no say, and holds up nothing', async () => {
   await using s = await scratch();
   fs.writeFileSync(s.outside('rules'), '*\n');

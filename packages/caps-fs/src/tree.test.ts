@@ -79,3 +79,12 @@ test('of 16 renames onto one name one succeeds, and nothing is lost', async () =
   expect(codes.filter((c) => c === 'ok').length).toBe(1);
   expect((await s.cap.list()).length).toBe(16);
 });
+
+test('mkdir -p of the directory itself is content while there is one', async () => {
+  await using s = await scratch();
+  fs.mkdirSync(s.at('d'));
+  const held = await s.cap.subdir('d');
+  expect(await code(held.mkdir('.', { recursive: true }))).toBe('ok');
+  fs.rmdirSync(s.at('d'));
+  expect(await code(held.mkdir('.', { recursive: true }))).toBe('NOT_FOUND');
+});

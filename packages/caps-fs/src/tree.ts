@@ -8,7 +8,7 @@ import type { Kernel, Name, Status } from './kernel.ts';
 import { isTemporary, temporaryName } from './names.ts';
 import { type Path, parsePath } from './path.ts';
 import { inodeOf, type Place } from './place.ts';
-import { locate, openDirectory, refuseOtherMount, type Spot } from './resolve.ts';
+import { find, locate, openDirectory, refuseOtherMount, type Spot } from './resolve.ts';
 import { refuseIfFull } from './room.ts';
 import { charge, refuseExcepted } from './terms.ts';
 
@@ -36,6 +36,8 @@ export function mkdir(path: unknown, options: unknown): Job<void> {
       make(spot.dir, spot.name);
       return;
     }
+    // Which may have been deleted while it was held.
+    if (parsed.names.length === 0) return find(place, parsed)[Symbol.dispose]();
     openDirectory(place, parsed, (dir, name) => {
       try {
         make(dir, name);

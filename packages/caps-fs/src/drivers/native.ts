@@ -58,7 +58,8 @@ export function nativeKernel(random?: (bytes: number) => Uint8Array): Kernel | s
   if (process.platform !== 'linux') return 'the native backend needs Linux';
   if (!isBuilt()) return 'the native backend is not built: it needs a C compiler (cc) when Hob is set up';
   const part = loadPart() as Part | undefined;
-  if (part === undefined) return 'the native backend does not load here';
+  if (part === undefined)
+    return 'the native backend does not load here, or was built for another version: set Hob up again';
   const proc = nodeKernel(random, mutant('fs-nofollow'));
   if (!proc.supported) return 'this needs Linux with /proc mounted';
   return openat2Answers(part, proc) ? over(part, proc) : 'the native backend needs openat2 (Linux 5.6)';

@@ -16,10 +16,14 @@ export function isBuilt(): boolean {
   return existsSync(file);
 }
 
-/** `undefined`: it does not load here. */
+/** As `native/fscap.c` numbers it: one that was built from other sources would take our arguments for others. */
+const ours = 2;
+
+/** `undefined`: it does not load here, or is another one. */
 export function loadPart(): unknown {
   try {
-    return createRequire(import.meta.url)(file);
+    const found = createRequire(import.meta.url)(file) as { readonly part?: number };
+    return found.part === ours ? found : undefined;
   } catch {
     return undefined;
   }

@@ -15,6 +15,7 @@ import type { Answer, Task } from './seek-thread.ts';
 const maxThreads = 2;
 const idleMs = 500;
 const endless = mutant('fs-thread-end');
+const patient = mutant('fs-thread-line');
 
 let running = 0;
 const line: (() => void)[] = [];
@@ -27,8 +28,9 @@ export interface Until {
 }
 
 export async function inThread<R>(task: Task, until: Until): Promise<R> {
+  if (until.ended.aborted) throw refusal('CLOSED');
   if (running < maxThreads) running += 1;
-  else await new Promise<void>((admitted) => line.push(admitted));
+  else await admitted(until.ended);
   try {
     return (await run(task, until)) as R;
   } finally {
@@ -37,6 +39,22 @@ export async function inThread<R>(task: Task, until: Until): Promise<R> {
     if (next) next();
     else running -= 1;
   }
+}
+
+/** Whose cap closes leaves the line: those ahead may be another's, and take their whole time. */
+function admitted(ended: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const enter = (): void => {
+    ended.removeEventListener('abort', leave);
+    resolve();
+  };
+  const leave = (): void => {
+    line.splice(line.indexOf(enter), 1);
+    reject(refusal('CLOSED'));
+  };
+  line.push(enter);
+  if (!patient) ended.addEventListener('abort', leave);
+  return promise;
 }
 
 /** As this module is called: source, or packed. */
@@ -93,7 +111,6 @@ export async function endSpare(): Promise<void> {
 }
 
 async function run(task: Task, { ended, ms, limit }: Until): Promise<unknown> {
-  if (ended.aborted) throw refusal('CLOSED');
   const seeker = takeSpare() ?? begin();
   const { worker } = seeker;
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();

@@ -95,7 +95,7 @@ export const directory: Outcomes = outcomes('ok', {
 
 /** The last name is a link: never written through nor replaced, removed and renamed itself, read where it leads. */
 export function link(leadsTo: Change): Outcomes {
-  return outcomes('ok', { ...notAFile, ...exists, ...leadsTo });
+  return outcomes('ok', { ...notAFile, ...exists, copyTo: 'NOT_A_FILE', ...leadsTo });
 }
 
 const seen = (all: Outcome): Change => ({
