@@ -108,12 +108,25 @@ const passing: ReadonlySet<string> = new Set([
   'EINTR',
 ]);
 
+/** What is in a file, for as long as it is being looked at. */
+export interface Small {
+  readonly bytes: Uint8Array;
+  /** Whoever shows something of it asks first. Not asked for the others: it costs as much as the reading. */
+  mount(): number;
+}
+
 /** A regular file of at most `max` bytes, looked at before it is opened; `undefined`: it is none, or is gone. */
-export function readSmall(kernel: Kernel, dir: number, name: string, max: number): Small | undefined {
+export function readSmall<R>(
+  kernel: Kernel,
+  dir: number,
+  name: string,
+  max: number,
+  use: (small: Small) => R,
+): R | undefined {
   let found: number | undefined;
   try {
     found = kernel.openAny(dir, name);
-    return readFound(kernel, found, max);
+    return readFound(kernel, found, max, use);
   } catch (error) {
     if (isPassing(error)) return undefined;
     throw error;
@@ -122,25 +135,24 @@ export function readSmall(kernel: Kernel, dir: number, name: string, max: number
   }
 }
 
-export interface Small {
-  readonly bytes: Uint8Array;
-  readonly mount: number;
-}
-
-/** The mount is asked only of what has bytes: whoever shows them compares it. */
-export function readFound(kernel: Kernel, found: number, max: number): Small | undefined {
+export function readFound<R>(kernel: Kernel, found: number, max: number, use: (small: Small) => R): R | undefined {
   const { kind, size } = kernel.fstat(found);
   if (kind !== 'file' || size === 0 || size > max) return undefined;
+  const bytes = readAll(kernel, found, size);
+  return use({ bytes, mount: () => kernel.mountOf(found) });
+}
+
+function readAll(kernel: Kernel, found: number, size: number): Uint8Array {
   const fd = kernel.reopen(found, 'read');
   try {
-    const bytes = new Uint8Array(size);
+    const bytes = kernel.memory(size);
     let done = 0;
     while (done < size) {
       const got = kernel.readNow(fd, bytes.subarray(done), done);
       if (got === 0) break;
       done += got;
     }
-    return { bytes: done === size ? bytes : bytes.subarray(0, done), mount: kernel.mountOf(found) };
+    return done === size ? bytes : bytes.subarray(0, done);
   } finally {
     kernel.close(fd);
   }

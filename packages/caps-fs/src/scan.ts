@@ -45,21 +45,23 @@ export function search(kernel: Kernel, ground: Ground, query: Query, work?: Work
   const hits: Hit[] = [];
   const finder = query.pattern === undefined ? literally(query.literal ?? '') : byPattern(query.pattern);
   let bytes = 0;
-  const take = (names: readonly string[], found: Small | undefined): void => {
-    if (!found) return;
+  const take = (names: readonly string[], found: Small): void => {
     bytes += found.bytes.length;
     if (bytes > query.maxBytes) throw new Stop('FS_LIMIT', `maxSearchBytes ${query.maxBytes}, give a path or a glob`);
-    if (found.bytes.subarray(0, binaryWithin).includes(0)) return;
+    const content = Buffer.from(found.bytes.buffer, found.bytes.byteOffset, found.bytes.length);
+    if (content.subarray(0, binaryWithin).includes(0)) return;
     const path = names.join('/');
-    for (const hit of finder(found.bytes)) {
-      // Nothing of another mount is shown. Asked here, once for a file with a hit.
-      if (found.mount !== ground.mount) return;
+    let isHere = false;
+    for (const hit of finder(content)) {
+      // Nothing of another mount is shown. Asked once for a file with a hit.
+      isHere ||= found.mount() === ground.mount;
+      if (!isHere) return;
       hits.push({ path, ...hit });
       if (hits.length === query.limit) throw full;
     }
   };
   try {
-    if (query.file) take(query.from, readFound(kernel, ground.fd, maxFile));
+    if (query.file) readFound(kernel, ground.fd, maxFile, (found) => take(query.from, found));
     else walk(kernel, ground, query, take, work);
   } catch (stopped) {
     if (stopped !== full) throw stopped;
@@ -74,7 +76,7 @@ function walk(
   kernel: Kernel,
   ground: Ground,
   query: Query,
-  take: (names: readonly string[], found: Small | undefined) => void,
+  take: (names: readonly string[], found: Small) => void,
   work: Work | undefined,
 ): void {
   const levels: (IgnoreLevel | undefined)[] = query.above.map(([depth, text]) => ({
@@ -110,7 +112,7 @@ function walk(
           return false;
         const state = stepped(wanted, states.at(-1), name);
         if (kind === 'dir') return !wanted || wanted.goesOn(state);
-        if (!wanted || wanted.accepts(state)) take(names, readSmall(kernel, dir, name, maxFile));
+        if (!wanted || wanted.accepts(state)) readSmall(kernel, dir, name, maxFile, (found) => take(names, found));
         return false;
       },
       close: () => {
@@ -129,16 +131,16 @@ function stepped(glob: Glob | undefined, state: readonly number[] = [], name = '
 /** Read by the same descent as everything else: a `.gitignore` may be a FIFO, a link, or a mount. */
 function rulesIn(kernel: Kernel, ground: Ground, dir: number, work: Work | undefined): IgnoreRules | undefined {
   if (namedBy(ground.excepted, '.gitignore')) return undefined;
-  const found = readSmall(kernel, dir, '.gitignore', maxRules);
-  return found && found.mount === ground.mount ? new IgnoreRules(Buffer.from(found.bytes).toString(), work) : undefined;
+  return readSmall(kernel, dir, '.gitignore', maxRules, (found) =>
+    found.mount() === ground.mount ? new IgnoreRules(Buffer.from(found.bytes).toString(), work) : undefined,
+  );
 }
 
-type Finder = (bytes: Uint8Array) => Iterable<Omit<Hit, 'path'>>;
+type Finder = (content: Buffer) => Iterable<Omit<Hit, 'path'>>;
 
 function literally(text: string): Finder {
   const needle = Buffer.from(text);
-  return function* (bytes) {
-    const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return function* (content) {
     let line = 1;
     let counted = 0;
     for (let at = content.indexOf(needle); at >= 0; ) {
@@ -174,10 +176,10 @@ export function compilePattern(pattern: string): RE2JS {
 
 function byPattern(pattern: string): Finder {
   const compiled = compilePattern(pattern);
-  return function* (bytes) {
+  return function* (content) {
     // The answer to most files is no, and the automaton that only says yes or no is the fastest.
-    if (!compiled.test(bytes)) return;
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+    if (!compiled.test(content)) return;
+    const text = content.toString();
     const matcher = compiled.matcher(text);
     let line = 1;
     let counted = 0;

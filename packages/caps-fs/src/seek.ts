@@ -79,8 +79,9 @@ function rulesAbove(place: Place, names: readonly string[]): (readonly [number, 
   for (let depth = 0; depth < names.length; depth++) {
     try {
       using found = find(place, { names: [...names.slice(0, depth), '.gitignore'], directory: false });
-      const small = readFound(place.root.kernel, found.fd, maxRules);
-      if (small) above.push([depth, new TextDecoder().decode(small.bytes)]);
+      readFound(place.root.kernel, found.fd, maxRules, ({ bytes }) => {
+        above.push([depth, new TextDecoder().decode(bytes)]);
+      });
     } catch {
       // There is none, or none that may be read: then it has no say.
     }
