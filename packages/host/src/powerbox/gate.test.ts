@@ -186,7 +186,7 @@ test('the file changes between the yes and the write: what was shown is not what
 test('a file that appeared is not replaced by a write that was shown as a new one', async () => {
   const at = await scene();
   const cap = await gated(at, 'work');
-  const written = E(cap).write('a.txt', 'mine\n');
+  const written = later(E(cap).write('a.txt', 'mine\n'));
   const [asked] = await at.inbox();
   expect(asked?.effect).toMatch(/^makes the file/);
   at.write('a.txt', 'theirs\n');
