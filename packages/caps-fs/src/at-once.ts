@@ -9,11 +9,11 @@
 import { mutant } from '@hob/vat';
 import { type Ground, Stop } from './descent.ts';
 import { refusal } from './errors.ts';
-import { TooMuch, Work } from './glob.ts';
 import type { Kernel } from './kernel.ts';
 import { weightOf } from './names.ts';
 import { paths } from './paths.ts';
 import { type Hit, type Query, search } from './scan.ts';
+import { TooMuch, Work } from './work.ts';
 
 const all = mutant('fs-at-once');
 const fewEntries = all ? Number.POSITIVE_INFINITY : 500;

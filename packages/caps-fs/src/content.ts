@@ -232,8 +232,8 @@ function startOfLine(text: string, from: number, skip: number): number {
 }
 
 /**
- * With room and quota for `bytes`, else nothing is made. By O_PATH first, so a FIFO is refused without being opened. A file with two names is refused: appending would change
- * what the other name shows, and that name may lie outside.
+ * With room and quota for `bytes`, else nothing is made. By O_PATH first, so a FIFO is refused without being opened. A file
+ * with two names is refused: appending would change what the other name shows, and that name may lie outside.
  */
 function openForAppend(place: Place, path: Path, bytes: number): Found {
   if (path.directory) throw refusal('IS_A_DIRECTORY');

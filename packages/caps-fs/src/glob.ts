@@ -3,8 +3,9 @@
  *
  * Promise: names of a walk are matched; no path is ever made out of a pattern. Matching takes steps in proportion to
  * pattern times name, whatever the pattern (picomatch did not finish `'*a'.repeat(20)` in 100 s); braces make 64
- * alternatives at most. Imports nothing, so that the thread of a search starts fast.
+ * alternatives at most. Imports only what imports nothing, so that the thread of a search starts fast.
  */
+import type { Work } from './work.ts';
 
 /** Where a match can be after some names: one number for each alternative and place. */
 export type State = readonly number[];
@@ -37,23 +38,6 @@ const maxAlternatives = 64;
 
 /** Why it is no pattern; the message is ours. */
 export class GlobError extends Error {}
-
-/** More was to be done than was allowed. */
-export class TooMuch extends Error {}
-
-/** Steps that may be made: a pattern costs its length times the name's at worst, and a holder writes both. */
-export class Work {
-  #left: number;
-
-  constructor(steps: number) {
-    this.#left = steps;
-  }
-
-  charge(steps: number): void {
-    this.#left -= steps;
-    if (this.#left < 0) throw new TooMuch();
-  }
-}
 
 export interface GlobOptions {
   /** What it may take, to be made and to be asked. */

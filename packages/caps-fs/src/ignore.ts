@@ -2,7 +2,8 @@
  * Rules of `.gitignore` files, as git reads them: the last one that matches decides, `!` takes back, `/` at the end means
  * directories, a `/` before means "from here". A rule that is no pattern is no rule. Imports only what imports nothing.
  */
-import { type Glob, GlobError, parseGlob, type Work } from './glob.ts';
+import { type Glob, GlobError, parseGlob } from './glob.ts';
+import type { Work } from './work.ts';
 
 interface Rule {
   readonly glob: Glob;

@@ -11,7 +11,7 @@ import { refusal } from './errors.ts';
 const inSteps = mutant('fs-close-deep');
 const keepsCaller = mutant('fs-close-keeps');
 // One for all, made here: the stack of an error holds who called, which would be the cap itself for as long as its life is held.
-const over = refusal('CLOSED');
+const reason = refusal('CLOSED');
 
 export class Life {
   readonly #end: () => void;
@@ -68,7 +68,7 @@ export class Life {
       if (inSteps && all.length > 1_000) break;
     }
     // Before anybody is told: what is told may ask.
-    for (const life of all) life.#closing.abort(keepsCaller ? undefined : over);
+    for (const life of all) life.#closing.abort(keepsCaller ? undefined : reason);
     // The lowest first: then each finds those below it gone.
     for (const life of all.toReversed()) life.#settle();
     return this.#ended.promise;

@@ -1,7 +1,8 @@
 /** The paths of a tree that a pattern names. Imports only what imports nothing. */
 import { descend, type Ground, Stop } from './descent.ts';
-import { parseGlob, type Work } from './glob.ts';
+import { parseGlob } from './glob.ts';
 import type { Kernel } from './kernel.ts';
+import type { Work } from './work.ts';
 
 /** Links are named like anything else, and not entered. */
 export function paths(kernel: Kernel, ground: Ground, pattern: string, limit: number, work?: Work): string[] {

@@ -7,10 +7,11 @@
 import { Buffer } from 'node:buffer';
 import { RE2JS } from 're2js';
 import { descend, type Ground, readFound, readSmall, type Small, Stop } from './descent.ts';
-import { type Glob, parseGlob, type Work } from './glob.ts';
+import { type Glob, parseGlob } from './glob.ts';
 import { type IgnoreLevel, IgnoreRules, isIgnored } from './ignore.ts';
 import type { Kernel } from './kernel.ts';
 import { namedBy } from './names.ts';
+import type { Work } from './work.ts';
 
 export interface Hit {
   readonly path: string;
