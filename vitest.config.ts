@@ -15,7 +15,7 @@ const house = ['test/*.test.ts', 'packages/*/crash/*.test.ts'];
 const regime = (name: string, include: string[], setUp: string) => ({
   extends: true as const,
   // Over Node alone where nothing else is said: `native` is a regime of its own.
-  test: { name, include, env: { CAPS_FS_BACKEND: 'proc' }, setupFiles: ['./test/leaks.ts', setUp] },
+  test: { name, include, env: { CAPS_FS_BACKEND: 'proc' }, setupFiles: ['./test/leaks.ts', setUp, './test/chance.ts'] },
 });
 
 /** The tests of directories once more, over the C part of `caps-fs`; they are skipped, with the reason, where it is not built. */
@@ -27,7 +27,7 @@ const native = {
     // These go over both by themselves.
     exclude: ['packages/caps-fs/src/{escapes,race}-*.test.ts'],
     env: { CAPS_FS_BACKEND: 'native' },
-    setupFiles: ['./test/leaks.ts', './test/lockdown.ts', './packages/caps-fs/test/native.ts'],
+    setupFiles: ['./test/leaks.ts', './test/lockdown.ts', './test/chance.ts', './packages/caps-fs/test/native.ts'],
   },
 };
 

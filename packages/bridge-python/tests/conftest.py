@@ -11,8 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+# What is made by chance is the same each time, as in `test/chance.ts`; `HOB_SEED=any` looks for more.
+settings.register_profile("same", derandomize=True, database=None)
+settings.load_profile("default" if os.environ.get("HOB_SEED") else "same")
 
 
 @pytest.hookimpl(tryfirst=True)

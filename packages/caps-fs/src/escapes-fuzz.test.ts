@@ -52,6 +52,7 @@ const odd = fc.constantFrom(
 const asked = fc.oneof(
   { arbitrary: fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 6 }).map((p) => p.join('/')), weight: 8 },
   { arbitrary: fc.array(fc.oneof(steps, odd), { maxLength: 6 }).map((parts) => parts.join('/')), weight: 2 },
+  { arbitrary: relative.map((text) => `../${text}`), weight: 1 },
   { arbitrary: fc.string({ unit: 'binary', maxLength: 12 }), weight: 1 },
 );
 

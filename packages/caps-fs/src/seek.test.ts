@@ -220,15 +220,18 @@ test('a pattern that never ends elsewhere ends here, and one search holds up nob
 test('a pattern that is large when it is made ready is made ready where nobody waits', async () => {
   await using s = await scratch({ maxSearchMs: 60 });
   await s.cap.write('f', 'a');
-  const began = performance.now();
-  const asked = [
-    code(s.cap.search({ pattern: 'a{1000}'.repeat(140) })),
-    code(s.cap.search({ pattern: '\\p{L}'.repeat(160) })),
-  ];
-  const here = performance.now() - began;
-  expect(await code(s.cap.read('f'))).toBe('ok');
-  expect(await Promise.all(asked)).toEqual(['FS_LIMIT', expect.stringMatching(/^(ok|FS_LIMIT)$/)]);
-  // Two seconds of making ready it would be here.
+  let here = Number.POSITIVE_INFINITY;
+  // Two seconds of making ready it would be here, each time; what else takes as long is a busy machine, and passes.
+  for (let i = 0; i < 10 && here > 500; i++) {
+    const began = performance.now();
+    const asked = [
+      code(s.cap.search({ pattern: 'a{1000}'.repeat(140) })),
+      code(s.cap.search({ pattern: '\\p{L}'.repeat(160) })),
+    ];
+    here = performance.now() - began;
+    expect(await code(s.cap.read('f'))).toBe('ok');
+    expect(await Promise.all(asked)).toEqual(['FS_LIMIT', expect.stringMatching(/^(ok|FS_LIMIT)$/)]);
+  }
   expect(here).toBeLessThan(500);
   expect(await code(s.cap.search({ pattern: 'a{2}\\1' }))).toMatch(/^(invalid|FS_LIMIT)$/);
 });

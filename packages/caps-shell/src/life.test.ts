@@ -28,7 +28,7 @@ function marked(mark: string): number[] {
 }
 
 async function until(what: () => boolean): Promise<void> {
-  for (const end = Date.now() + 5_000; !what(); ) {
+  for (const end = Date.now() + 60_000; !what(); ) {
     if (Date.now() > end) throw new Error('it did not come to pass');
     await new Promise((done) => setTimeout(done, 5));
   }

@@ -196,7 +196,7 @@ describe.each(asRoot)('as %s', (name) => {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     port = (server.address() as { port: number }).port;
     who = await starter(name, all.tool);
-  }, 60_000);
+  });
   afterAll(async () => {
     await who?.close();
     await new Promise((done) => server.close(done));

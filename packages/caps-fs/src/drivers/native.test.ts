@@ -288,7 +288,9 @@ test('a read that is still under way needs its directory no more, and shows no m
     const { bytes } = (await reading) ?? { bytes: new Uint8Array(0) };
     expect(bytes.length).toBeGreaterThanOrEqual(wanted);
     expect(bytes.buffer.byteLength).toBe(bytes.length);
-    expect(content.subarray(0, bytes.length).equals(bytes)).toBe(true);
+    // What is being cut off, the kernel may still hand out as NUL bytes.
+    const odd = bytes.findIndex((byte, i) => byte !== content[i] && (byte !== 0 || i < wanted));
+    expect(odd, `cut to ${wanted}, read ${bytes.length}`).toBe(-1);
   }
   expect(openDescriptors()).toBe(before);
 });

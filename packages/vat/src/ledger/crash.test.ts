@@ -51,7 +51,7 @@ async function round(path: string): Promise<number> {
 }
 
 test('every line said to be committed is there after kill -9, and the chain is whole, 30 times', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   // Two stores side by side, each killed again and again, so that recovery of a recovered store is tested too.
   const lane = async (): Promise<void> => {

@@ -177,7 +177,7 @@ describe('verify names the first bad line of a file', () => {
     expect(await verifyText(lines.join('\n'))).toMatchObject({ ok: true, lines: 10 });
   });
 
-  test('every byte of an export counts: none can be another', { timeout: 60_000 }, async () => {
+  test('every byte of an export counts: none can be another', async () => {
     const { store, ledger } = await open();
     ledger.write(calls(2));
     const good = Buffer.from(join2(await linesOf(store)));
@@ -192,7 +192,7 @@ describe('verify names the first bad line of a file', () => {
     }
   });
 
-  test('any ledger verifies, and no change of one byte in it goes unseen', { timeout: 60_000 }, async () => {
+  test('any ledger verifies, and no change of one byte in it goes unseen', async () => {
     const kind = fc.constantFrom(
       ...(Object.keys(KINDS) as Entry['kind'][]).filter(
         (k) => !['genesis', 'restart', 'restored', 'trust', 'checkpoint', 'redact'].includes(k),

@@ -145,7 +145,7 @@ test('whatever the order of lines and time: each refusal is counted once, in its
 });
 
 test('after kill -9 only the count of the open window is missing: the sum is never too large', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
   const program = (path: string): string => `
