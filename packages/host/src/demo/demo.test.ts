@@ -9,9 +9,13 @@ async function play(...args: readonly string[]): Promise<{ code: number | string
   return { code, lines: program.lines };
 }
 
+/** Each step that failed, with what it saw instead. */
+const failed = (lines: readonly string[]): string[] =>
+  lines.flatMap((line, i) => (line.trim().startsWith('FAILED') ? [`${line.trim()}: ${lines[i + 1]?.trim()}`] : []));
+
 test('the demo passes, step by step', async () => {
   const { code, lines } = await play();
-  expect(lines.filter((line) => line.startsWith('FAILED'))).toEqual([]);
+  expect(failed(lines)).toEqual([]);
   expect(lines.at(-1)).toMatch(/^All \d\d steps came out as they must\.$/);
   expect(code).toBe(0);
 });
@@ -23,7 +27,7 @@ test('with a mechanism left out it fails, and names the step', async () => {
       const [sabotage, step] = next;
       const { code, lines } = await play(`--sabotage=${sabotage}`);
       expect(code, sabotage).toBe(1);
-      expect(lines.filter((line) => line.startsWith('FAILED')).join('\n'), sabotage).toContain(step);
+      expect(failed(lines).join('\n'), sabotage).toContain(step);
       expect(lines.at(-1), sabotage).toContain(step);
     }
   };

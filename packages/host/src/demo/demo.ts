@@ -92,6 +92,9 @@ function prepare(folder: string): { readonly root: string; readonly state: strin
   return { root, state: join(folder, 'state') };
 }
 
+/** For what never comes; a busy machine takes its time. */
+const patienceMs = 15_000;
+
 type Stepper = (name: string, ok: boolean, saw: string) => void;
 
 async function play(
@@ -151,9 +154,14 @@ async function door({ url, session }: Ready, step: Stepper): Promise<void> {
   step('an oversized frame is closed with a reason', huge.startsWith('closed 1009'), huge);
 }
 
+/** What an agent said of a step; of one that did not get there, all that it said. */
+const saidBy =
+  ({ lines }: Program) =>
+  (name: string): string =>
+    lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? `it said only: ${lines.join(' | ')}`;
+
 function agentSteps(agent: Program, root: string, step: Stepper): void {
-  const said = (name: string): string =>
-    agent.lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? 'it said nothing';
+  const said = saidBy(agent);
   const expect = (name: string, what: string, ok: (text: string) => boolean): void =>
     step(name, ok(said(what)), said(what));
   const refused = (code: string) => (text: string) => text.startsWith(`refused: ${code}: `);
@@ -176,8 +184,7 @@ function agentSteps(agent: Program, root: string, step: Stepper): void {
 }
 
 function programSteps(agent: Program, step: Stepper): void {
-  const said = (name: string): string =>
-    agent.lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? 'it said nothing';
+  const said = saidBy(agent);
   // Without a sandbox nothing runs, and that is said with the remedy.
   if (said('counts').startsWith('refused: E_SANDBOX_UNAVAILABLE: '))
     return step('without a sandbox no program runs', true, said('counts'));
@@ -216,14 +223,14 @@ async function granterSteps(
   const revoke = command(['revoke', id]);
   const code = await revoke.ended;
   step('one is revoked', code === 0, revoke.lines.join(' '));
-  const ended = await agent.line((line) => line.startsWith('ended: '), 3000);
+  const ended = await agent.line((line) => line.startsWith('ended: '), patienceMs);
   step(
     'revoked in the middle of its work',
     ended?.startsWith('ended: refused: revoked: ') === true,
     ended ?? 'it goes on working',
   );
   if (ended === undefined) return;
-  const after = await agent.line((line) => line.startsWith('subdir-too: '), 3000);
+  const after = await agent.line((line) => line.startsWith('subdir-too: '), patienceMs);
   step(
     'what came out of the grant is dead too',
     after?.startsWith('subdir-too: refused: revoked: ') === true,
@@ -253,7 +260,7 @@ async function askingSteps(
   step('a yes to something else does nothing', (await forged.ended) === 1, forged.lines.join(' '));
   const approved = command(['approve', id, digest]);
   const code = await approved.ended;
-  const got = await agent.line((line) => /^(?:granted|refused): /.test(line), 3000);
+  const got = await agent.line((line) => /^(?:granted|refused): /.test(line), patienceMs);
   step('a yes to what was shown is what it waits for', code === 0 && got === 'granted: ["hello.txt"]', got ?? 'it still waits'); // biome-ignore format: one line
 }
 
