@@ -279,9 +279,11 @@ async function casesOf(backend: Backend): Promise<Case[]> {
       ...(hasRipgrep ? { goal: times(3), whenMissed: why.search } : {}),
       slow: true,
     }),
+    // Servers are asked for hours: what counts is what a call takes when both are warm, after some 2,000.
     one('over CapTP: read 4 KB vs the MCP server', {
       ...us,
-      n: 200,
+      n: 2_000,
+      rounds: 7,
       ours: (n) => everyTime(n, () => expectLength(wire.read(deep), 4096)),
       peer: (n) => everyTime(n, () => expectLength(mcp.read(deep), 4096)),
       whenMissed: why.wire,
@@ -289,13 +291,15 @@ async function casesOf(backend: Backend): Promise<Case[]> {
     }),
     one('over CapTP: read 4 KB, 32 at once vs the MCP server', {
       ...us,
-      n: 320,
+      n: 3_200,
+      rounds: 7,
       ours: (n) => inBatches(n, () => expectLength(wire.read(deep), 4096)),
       peer: (n) => inBatches(n, () => expectLength(mcp.read(deep), 4096)),
     }),
     one('over CapTP: write 4 KB vs the MCP server', {
       ...us,
-      n: 200,
+      n: 2_000,
+      rounds: 7,
       ours: (n) => everyTime(n, () => wire.write('a/b/c/d/w', small)),
       peer: (n) => everyTime(n, () => mcp.write('a/b/c/d/v', small)),
       whenMissed: why.wire,

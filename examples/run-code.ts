@@ -4,7 +4,7 @@
  *   npm start -- --code
  *   HOB_URL=… HOB_SECRET=… npm run agent -- examples/run-code.ts
  */
-import { connect, E } from '@hob/vat';
+import { type CapError, connect, E } from '@hob/vat';
 
 interface Program {
   console(): { next(): string | undefined };
@@ -48,7 +48,8 @@ export default async function agent({
     try {
       say(`${name}: ${JSON.stringify(await work())}`);
     } catch (error) {
-      say(`${name}: refused: ${(error as Error).message}`);
+      const { code: why, message } = error as CapError;
+      say(`${name}: refused: ${why}: ${message}`);
     }
   };
   await step('finds', async () => /declare const workspace: \w+/.exec(await E(code).types())?.[0]);

@@ -109,7 +109,7 @@ function versionOf(node) {
 
 function packagesAreReady() {
   try {
-    return readFileSync(PACKAGES_STAMP, 'utf8') === fingerprint();
+    return readFileSync(PACKAGES_STAMP, 'utf8') === fingerprint() + built();
   } catch {
     return false;
   }
@@ -171,7 +171,16 @@ function bringPackages(node) {
       `(npx -y ${PNPM} install --lockfile-only --ignore-scripts)`,
   );
   buildNative(node);
-  write(PACKAGES_STAMP, before);
+  write(PACKAGES_STAMP, before + built());
+}
+
+/** What there is of the C parts, a line each: who cleans the tree takes some of it away and leaves the stamp. */
+function built() {
+  return nativeFolders()
+    .flatMap((folder) => [join(folder, '../build'), join(folder, '../node_modules/.native')])
+    .filter((folder) => existsSync(join(ROOT, folder)))
+    .map((folder) => `\n${folder}`)
+    .join('');
 }
 
 /** A package with a C part has a `build.mjs` beside it, which leaves its result where the package looks for it. */

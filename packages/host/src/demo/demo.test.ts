@@ -1,10 +1,19 @@
 /** The whole story, and that each step would be missed. */
-import { expect, test } from 'vitest';
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { sabotages } from './demo.ts';
 import { Program } from './processes.ts';
 
-async function play(...args: readonly string[]): Promise<{ code: number | string; lines: readonly string[] }> {
-  const program = new Program('main.ts', ['--demo', ...args]);
+const play = (...args: readonly string[]): Promise<Played> => watch(new Program('main.ts', ['--demo', ...args]));
+
+interface Played {
+  readonly code: number | string;
+  readonly lines: readonly string[];
+}
+
+async function watch(program: Program): Promise<Played> {
   const code = await program.ended;
   return { code, lines: program.lines };
 }
@@ -17,6 +26,23 @@ test('the demo passes, step by step', async () => {
   const { code, lines } = await play();
   expect(failed(lines)).toEqual([]);
   expect(lines.at(-1)).toMatch(/^All \d\d steps came out as they must\.$/);
+  expect(code).toBe(0);
+});
+
+test('where no C compiler built the sandbox it passes, and says that no program runs, and why', async () => {
+  const copy = mkdtempSync(join(tmpdir(), 'hob-bare-'));
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+  const checkout = join(import.meta.dirname, '../../../..');
+  const isLeft = (path: string): boolean => !/\/packages\/(?:[^/]+\/build|bridge-python)$/.test(path);
+  for (const folder of ['packages', 'examples', 'scripts'])
+    cpSync(join(checkout, folder), join(copy, folder), { recursive: true, verbatimSymlinks: true, filter: isLeft });
+  symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'));
+  const { code, lines } = await watch(new Program(join(copy, 'packages/host/src/main.ts'), ['--demo']));
+  expect(failed(lines)).toEqual([]);
+  expect(lines.at(-1)).toMatch(/^All \d\d steps came out as they must\.$/);
+  expect(lines[lines.findIndex((line) => line.includes('without a sandbox no program runs')) + 1]).toMatch(
+    /refused: E_SANDBOX_UNAVAILABLE: .* install a C compiler/,
+  );
   expect(code).toBe(0);
 });
 

@@ -1,8 +1,9 @@
 /** Real processes for the demo and the chaos run: started, watched line by line, and gone when asked. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 
-const file = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
+/** Of this package, or of another checkout where it is a whole path. */
+const file = (name: string): string => resolve(import.meta.dirname, '..', name);
 const resolveHook = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
 
 export class Program {
