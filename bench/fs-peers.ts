@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import type { FsCap } from '@hob/caps-fs';
-import { type ByteSource, captp, E, type Far, fromWebSocket, iterate } from '@hob/vat';
-import { WebSocket } from 'ws';
+import { type ByteSource, connect, E, type Far, iterate } from '@hob/vat';
 
 /** What both are asked for. Text, since the MCP server knows no bytes. */
 export interface Files {
@@ -31,12 +30,7 @@ export async function serveOurs(root: string): Promise<Ours> {
     backends: Object.keys(ports),
     close: () => server.disconnect(),
     async open(backend) {
-      const socket = new WebSocket(`ws://127.0.0.1:${ports[backend]}`, {
-        perMessageDeflate: false,
-        maxPayload: 64 << 20,
-      });
-      await once(socket, 'open');
-      const peer = captp<FsCap>(fromWebSocket(socket as never), { dialect: 'hob.1' });
+      const peer = await connect<FsCap>(`ws://127.0.0.1:${ports[backend]}`, { secret: 'any', dialect: 'hob.1' });
       const cap = peer.bootstrap;
       return {
         read: async (path) => (await E(cap).read(path)).length,

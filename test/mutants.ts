@@ -865,6 +865,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/commit.test.ts'],
   },
   {
+    name: 'captp-mask',
+    breaks: 'what goes to another machine is not masked',
+    tests: ['packages/vat/src/drivers/websocket.test.ts'],
+  },
+  {
     name: 'captp-gather',
     breaks: 'bytes and the frame that names them wake the peer twice',
     tests: ['packages/vat/src/drivers/websocket.test.ts'],

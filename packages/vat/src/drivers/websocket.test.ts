@@ -49,6 +49,37 @@ test('the first frames, sent before who dialled has heard that it is open, are n
   await closed(duplex);
 });
 
+test('what goes to another machine is masked; to an address of this one it is sent as it is', async () => {
+  const text = 'what a model wrote';
+  const sent = async (to: string): Promise<Buffer> => {
+    const socket = accepted();
+    const duplex = await dial(to, 'secret', 'captp');
+    const raw = (await socket) as unknown as { readonly _socket: NodeJS.EventEmitter };
+    // Before ws, which takes the mask off where the bytes are.
+    const bytes = new Promise<Buffer>((resolve) =>
+      raw._socket.prependOnceListener('data', (seen: Buffer) => resolve(Buffer.from(seen))),
+    );
+    duplex.send(text);
+    const seen = await bytes;
+    duplex.close(1000, '');
+    await closed(duplex);
+    return seen;
+  };
+  // A name may be anybody's.
+  const away = await sent(url.replace('127.0.0.1', 'localhost'));
+  expect(away[1]).toBe(0x80 | text.length);
+  const mask = away.subarray(2, 6);
+  expect(mask.equals(Buffer.alloc(4))).toBe(false);
+  expect(away.includes(text)).toBe(false);
+  expect(away.subarray(6).map((byte, i) => byte ^ (mask[i % 4] ?? 0))).toEqual(Buffer.from(text));
+  const here = await sent(url);
+  expect([here[1], here.subarray(2, 6), here.subarray(6).toString()]).toEqual([
+    0x80 | text.length,
+    Buffer.alloc(4),
+    text,
+  ]);
+});
+
 test('bytes and the frame behind them leave in one piece, and nothing waits for more', async () => {
   const socket = accepted();
   const dialled = new WebSocket(url);
