@@ -8,7 +8,7 @@ import type { Kernel, Status } from './kernel.ts';
 import { byCodePoint, isTemporary } from './names.ts';
 import { parsePath } from './path.ts';
 import { type Place, versionOf } from './place.ts';
-import { type Found, find, locate, refuseOtherMount, statDirectly } from './resolve.ts';
+import { type Found, find, look, statDirectly } from './resolve.ts';
 import { sweep } from './sweep.ts';
 import { isExcepted } from './terms.ts';
 
@@ -60,10 +60,8 @@ export function stat(path: unknown): Job<Stat> {
     }
     const direct = statDirectly(place, parsed);
     if (direct) return publicStat(kernel, direct);
-    using spot = locate(place, parsed);
-    using found = own(kernel, kernel.openAny(spot.dir, spot.name));
-    refuseOtherMount(place, found.fd);
-    return publicStat(kernel, kernel.fstat(found.fd));
+    using found = look(place, parsed);
+    return publicStat(kernel, found.status);
   };
 }
 

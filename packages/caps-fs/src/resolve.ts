@@ -69,6 +69,20 @@ export function find(place: Place, path: Path): Found {
   }
 }
 
+/** What the path's last name is itself, a link too; it is opened by O_PATH at most. */
+export function look(place: Place, path: Path): Found {
+  const walk = new Walk(place, path);
+  try {
+    for (let name = walk.next(); name !== undefined; name = walk.next()) {
+      if (walk.more) walk.enter(name);
+      else return walk.look(name);
+    }
+    return statusOfDirectory(place, walk.takeTop());
+  } finally {
+    walk.end();
+  }
+}
+
 /** Where the path's last name stands; that name itself is not looked at. */
 export function locate(place: Place, path: Path): Spot {
   const name = path.names.at(-1);
@@ -251,6 +265,19 @@ class Walk {
       }
       found[Symbol.dispose]();
       if (this.#follow(name)) return undefined;
+    }
+  }
+
+  /** The last name, whatever it is. */
+  look(name: string): Found {
+    const { kernel } = this.#place.root;
+    const found = own(kernel, kernel.openAny(this.#top, name));
+    try {
+      this.#check(found.fd);
+      return { ...found, status: kernel.fstat(found.fd) };
+    } catch (error) {
+      found[Symbol.dispose]();
+      throw error;
     }
   }
 

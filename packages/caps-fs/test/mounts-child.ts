@@ -20,6 +20,9 @@ const asked: Record<string, Promise<unknown>> = {
   removeAll: cap.remove('mounted/d', { recursive: true }),
   rename: cap.rename('mounted/d/secret', 'stolen'),
   stat: cap.stat('mounted/d'),
+  statWithin: cap.stat('mounted/d/secret'),
+  statMissing: cap.stat('mounted/d/none'),
+  statBelowMissing: cap.stat('mounted/d/none/more'),
   subdir: cap.subdir('mounted/d'),
 };
 // All are asked at once: none may count as unheard while another is waited for.

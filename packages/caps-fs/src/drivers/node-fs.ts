@@ -42,7 +42,7 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
     },
     close: (fd) => call(() => fs.closeSync(fd)),
 
-    fstat: (fd) => call(() => statusOf(fs.fstatSync(fd, { bigint: true }))),
+    fstat: (fd) => call(() => new Stats(fs.fstatSync(fd, { bigint: true }))),
     identityOf: (fd) =>
       call(() => {
         const { dev, ino } = fs.fstatSync(fd, { bigint: true });
@@ -51,7 +51,7 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
     lstat: (dir, name) =>
       call(() => {
         const found = fs.lstatSync(at(dir, name), { bigint: true, throwIfNoEntry: false });
-        return found && statusOf(found);
+        return found && new Stats(found);
       }),
     readLink: (dir, name) => call(() => fs.readlinkSync(at(dir, name), 'buffer')),
     mountOf: (fd) => call(() => mountIn(fdinfo(fd))),
@@ -66,19 +66,22 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
       try {
         const names: string[] = [];
         const unsure = new Set<string>();
-        let seen = 0;
-        for (let entry = call(() => opened.readSync()); entry; entry = call(() => opened.readSync())) {
-          if (names.length === max) break;
-          const { name } = entry;
-          // U+FFFD may stand for bytes that are no UTF-8: a name only if it names something, and once.
-          if (!name.includes('\ufffd')) names.push(name);
-          else if (!unsure.has(name)) {
-            unsure.add(name);
-            if (call(() => fs.lstatSync(at(dir, name), { throwIfNoEntry: false }))) names.push(name);
+        /** Answers whether there may be more. */
+        const takeSome = (): boolean => {
+          for (let seen = 0; seen < 8 * batch; seen += 1) {
+            const entry = opened.readSync();
+            if (!entry || names.length === max) return false;
+            const { name } = entry;
+            // U+FFFD may stand for bytes that are no UTF-8: a name only if it names something, and once.
+            if (!name.includes('\ufffd')) names.push(name);
+            else if (!unsure.has(name)) {
+              unsure.add(name);
+              if (fs.lstatSync(at(dir, name), { throwIfNoEntry: false })) names.push(name);
+            }
           }
-          seen += 1;
-          if (seen % (8 * batch) === 0) await new Promise((resolve) => setImmediate(resolve));
-        }
+          return true;
+        };
+        while (call(takeSome)) await new Promise((resolve) => setImmediate(resolve));
         return inOrder(names);
       } finally {
         opened.closeSync();
@@ -215,25 +218,40 @@ function kindOfEntry(entry: fs.Dirent): Kind | undefined {
   return isOther ? 'other' : undefined;
 }
 
-function statusOf(s: fs.BigIntStats): Status {
-  const mode = Number(s.mode);
-  return {
-    kind: kindOf(mode),
-    mode,
-    links: Number(s.nlink),
-    owner: Number(s.uid),
-    size: Number(s.size),
-    // Only who asks pays for what is made of large numbers: most only want to know what it is.
-    get mtime() {
-      return Number(s.mtimeNs / 1_000n) / 1_000;
-    },
-    get ctime() {
-      return Number(s.ctimeNs / 1_000_000n);
-    },
-    get stamp() {
-      return `${s.dev}:${s.ino}:${s.size}:${s.mtimeNs}:${s.ctimeNs}`;
-    },
-  };
+/** Only who asks pays for what is made of large numbers: most only want to know what it is. */
+class Stats implements Status {
+  readonly #all: fs.BigIntStats;
+  readonly kind: Kind;
+  readonly mode: number;
+  readonly size: number;
+
+  constructor(all: fs.BigIntStats) {
+    this.#all = all;
+    this.mode = Number(all.mode);
+    this.kind = kindOf(this.mode);
+    this.size = Number(all.size);
+  }
+
+  get links(): number {
+    return Number(this.#all.nlink);
+  }
+
+  get owner(): number {
+    return Number(this.#all.uid);
+  }
+
+  get mtime(): number {
+    return Number(this.#all.mtimeNs / 1_000n) / 1_000;
+  }
+
+  get ctime(): number {
+    return Number(this.#all.ctimeNs / 1_000_000n);
+  }
+
+  get stamp(): string {
+    const { dev, ino, size, mtimeNs, ctimeNs } = this.#all;
+    return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+  }
 }
 
 /** Reads a directory in steps, so that one of ten million entries costs no more than `max`. */
