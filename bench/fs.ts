@@ -59,7 +59,7 @@ const times = (bound: number, of = ''): Goal => ({ text: `<= ${bound} x${of}`, m
 /** Why a goal is missed, as profiles have it. */
 const why = {
   sync: 'a file is looked at by O_PATH before it is opened through /proc, so that no FIFO or device ever is: 2.9 us for that opening, where raw opens by path in 1.3; proc opens each name by itself and asks fdinfo for the mount, too',
-  stat: 'its version is a keyed hash of what it is, which raw does not tell, made at the first look; proc opens each name by itself and asks fdinfo for the mount',
+  stat: 'its version is a keyed hash of what it is, which raw does not tell, made at the first look; proc opens each name by itself and asks fdinfo for the mount once',
   write:
     'the target is looked at and the free space is asked for; proc finds each name by itself. With a disk the content is synced and the target found twice',
   stream: 'each part is a buffer of its own and a call through the life and the idle clock of the stream',

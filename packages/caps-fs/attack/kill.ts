@@ -51,7 +51,8 @@ export async function killWrites(backend: Backend, kills: number): Promise<Kille
     await cap.write('edited', '0\n'.repeat(1_000));
     for (let kill = 0; kill < kills; kill++) {
       const child = fork(path.join(import.meta.dirname, 'kill-child.ts'), [root, backend, String(kill)], {
-        execArgv: process.execArgv.filter((flag) => flag.startsWith('--import') || /resolve\.mjs/.test(flag)),
+        // It needs none of the caller's hooks, and a flag without its value would take the file's place.
+        execArgv: [],
       });
       const exit = once(child, 'exit');
       await once(child, 'message');
