@@ -139,8 +139,10 @@ export class Vow extends Target implements Answer {
     }
     this.#seen();
     // Also while those that waited are on their way: it must not overtake them.
-    if (this.#path !== undefined) this.#path.post(message);
-    else if (this.#state === 'pending' || this.#waiting !== undefined) {
+    if (this.#path !== undefined) {
+      message.to = this;
+      this.#path.post(message);
+    } else if (this.#state === 'pending' || this.#waiting !== undefined) {
       message.to = this;
       this.#waiting ??= [];
       this.#waiting.push(message);

@@ -8,8 +8,8 @@
 import { type Barrier, barrier, later, when } from '../../barrier.ts';
 import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
-import { type Answer as Awaited, type Message, type Target, toData } from '../../message.ts';
-import type { Account } from '../../meter.ts';
+import { type Answer as Awaited, type Message, Target, toData } from '../../message.ts';
+import { Account } from '../../meter.ts';
 import { targetOf } from '../../reference.ts';
 import { Vow, vowOf } from '../../vow.ts';
 import { birth } from './births.ts';
@@ -193,6 +193,21 @@ export class Answer implements Awaited {
       : { value: this.#asVow().promise(), after };
   }
 }
+
+/** The target of a call on an answer, until the answer says where the call goes. One that is broken or data never does. */
+class Nowhere extends Target {
+  readonly label = 'nowhere';
+  readonly account = new Account('nowhere');
+
+  post(message: Message): void {
+    message.fail(toData(message.method));
+  }
+
+  near(method: string): never {
+    throw toData(method);
+  }
+}
+export const nowhere: Target = new Nowhere();
 
 export const forgotten: CapError = new CapError(
   'not-callable',

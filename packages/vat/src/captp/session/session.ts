@@ -20,7 +20,7 @@ import { isMethodName, targetOf } from '../../reference.ts';
 import type { Vow } from '../../vow.ts';
 import { closeCodes } from '../duplex.ts';
 import { AnswerTable } from './answer-table.ts';
-import { Answer, type Answering, forgotten } from './answers.ts';
+import { Answer, type Answering, forgotten, nowhere } from './answers.ts';
 import { isPromise } from './exports.ts';
 import { flush, flushMethod } from './flush.ts';
 import { Giving } from './giving.ts';
@@ -158,9 +158,8 @@ export class Session implements Slots, Listener, Exit, Answering {
     } catch (error) {
       return answer.break(error);
     }
-    // To a call on an answer this target is replaced before anybody looks at it.
     const message = new Message(
-      target ?? (undefined as never),
+      target ?? nowhere,
       method,
       heard.args,
       heard.promises,
@@ -175,8 +174,8 @@ export class Session implements Slots, Listener, Exit, Answering {
       answer.ofStream = message;
       this.#streams.asked(message);
     }
-    if (asked === undefined) (target as Target).post(message);
-    else asked.post(message);
+    if (asked !== undefined) asked.post(message);
+    else message.to.post(message);
   }
 
   #addressed(to: Slot, answer: Answer): Target | undefined {

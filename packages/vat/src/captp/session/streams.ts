@@ -12,6 +12,8 @@ import { Message, type Target } from '../../message.ts';
 import { Account } from '../../meter.ts';
 import { hasMethods } from '../../outside.ts';
 import { targetOf } from '../../reference.ts';
+import { Vow } from '../../vow.ts';
+import { nowhere } from './answers.ts';
 
 const staySilent = mutant('captp-stream-end');
 const forgetsSinks = mutant('captp-sink-end');
@@ -36,6 +38,13 @@ function endingOf(value: object): Ending | undefined {
 const calls: ReadonlySet<string> = new Set(['next', 'return', 'close', 'abort']);
 /** Calls that say something of the stream that they reach. */
 export const ofStreams = (method: string): boolean => calls.has(method);
+
+/** The object that the call came to; undefined where there was none, or it is not known yet which one. */
+function reached({ to }: Message): Target | undefined {
+  if (to === nowhere) return undefined;
+  if (!(to instanceof Vow)) return to;
+  return to.settled === 'fulfilled' ? targetOf(to.value) : undefined;
+}
 
 export class Streams {
   readonly #account: Account;
@@ -76,8 +85,11 @@ export class Streams {
 
   /** What came of that. */
   answered(message: Message, value: unknown): void {
-    const { to, method } = message;
-    if (this.#endings.delete(message)) this.#over(to, method);
+    const { method } = message;
+    const ends = this.#endings.delete(message);
+    const to = reached(message);
+    if (to === undefined) return;
+    if (ends) this.#over(to, method);
     else if (method !== 'next') return;
     else if (value === undefined) over.add(to);
     else if (value instanceof Uint8Array) {
@@ -89,7 +101,9 @@ export class Streams {
   /** What was ended badly is over; but what could not be closed may be open still. */
   refused(message: Message): void {
     if (!this.#endings.delete(message)) return;
-    const { to, method } = message;
+    const { method } = message;
+    const to = reached(message);
+    if (to === undefined) return;
     if (method !== 'close') this.#over(to, method);
     else if (this.#closed && sinks.has(to)) this.#end(to, 'abort');
   }
@@ -124,7 +138,7 @@ export class Streams {
   #end(target: Target, ending: Ending): void {
     this.dropped(target);
     if ((readers.get(target) ?? 0) > 0 || over.has(target) || staySilent) return;
-    for (const { to } of this.#endings) if (to === target) return;
+    for (const message of this.#endings) if (reached(message) === target) return;
     over.add(target);
     let account = this.#account;
     try {

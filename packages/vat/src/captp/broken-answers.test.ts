@@ -1,0 +1,109 @@
+/** Calls on answers that lead nowhere, or to the caller itself: each is answered, and the session goes on. */
+import { expect, onTestFinished, test } from 'vitest';
+import { HobPeer } from '../../test/hob-peer.ts';
+import { RawPeer } from '../../test/wire.ts';
+import { memoryPair } from '../drivers/memory-pair.ts';
+import { CapError, type Definition, define, openStore, openVats, type WireFault } from '../index.ts';
+import { captp, type DialectName } from './captp.ts';
+
+interface Desk {
+  echo(value: unknown): unknown;
+  fail(): never;
+}
+const Desk: Definition<Desk, []> = define('Desk', () => ({
+  echo: (value) => value,
+  fail: () => {
+    throw new CapError('denied', 'not for you: ask for it');
+  },
+}));
+
+/** One session on an actor of a durable vat, and the faults of this end. */
+async function session(dialect: DialectName) {
+  const store = await openStore({ memory: true });
+  const vats = await openVats({ store, definitions: [Desk] });
+  const desk = await vats.vat('desks').root('desk', () => Desk());
+  const [ours, theirs] = memoryPair();
+  const faults: WireFault[] = [];
+  const host = captp(ours, { dialect, bootstrap: desk, observe: (fault) => faults.push(fault) });
+  onTestFinished(async () => {
+    host.close();
+    await host.closed;
+    expect(host.stats()).toEqual({ questions: 0, answers: 0, imports: 0, exports: 0, promises: 0, bytes: 0 });
+    expect(faults).toEqual([]);
+    await vats.close();
+    await store.close();
+  });
+  return theirs;
+}
+const quiet = async (): Promise<void> => {
+  for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** What comes of these is looked at apart from other calls: they say something of a stream. */
+const methods = ['next', 'return', 'close', 'abort'] as const;
+/** The second call comes once the first is answered, or in the same frame. */
+const moments = ['is there', 'is not there yet'] as const;
+
+for (const method of methods)
+  for (const moment of moments) {
+    test(`hob.1: "${method}" on an answer that ${moment} fails where it is broken or data, and the session goes on`, async () => {
+      const peer = new HobPeer(await session('hob.1'));
+      peer.say(['deliver', 0, 'fail', [], 1], ['deliver', 0, 'echo', [7], 2]);
+      if (moment === 'is there') await Promise.all([peer.answer(1), peer.answer(2)]);
+      peer.say(['deliver', [1], method, [], 3], ['deliver', [2], method, [], 4]);
+      expect(await peer.answer(3)).toMatch(/^denied: /);
+      expect(await peer.answer(4)).toMatch(/^not-callable: /);
+      peer.say(['deliver', 0, 'echo', ['still here'], 5]);
+      expect(await peer.answer(5)).toBe('"still here"');
+    });
+
+    test(`hob.1: "${method}" on an answer that ${moment} goes to the peer whose object or promise it is, and the session goes on`, async () => {
+      const peer = new HobPeer(await session('hob.1'));
+      peer.say(
+        ['deliver', 0, 'echo', [{ '@': 'object', n: 1 }], 1],
+        ['deliver', 0, 'echo', [{ '@': 'promise', n: 2 }], 2],
+      );
+      if (moment === 'is there') await peer.answer(1);
+      peer.say(['deliver', [1], method, [], 3], ['deliver', [2], method, [], 4]);
+      const asked = async (target: number): Promise<number> => {
+        const said = await peer.until(([name, to, what]) => name === 'deliver' && to === target && what === method);
+        return said?.[4] as number;
+      };
+      // Bytes: what answers with them is a source.
+      const bytes = { '@': 'bytes', at: 0, n: 1 };
+      peer.raw(new Uint8Array(1));
+      peer.say(['return', await asked(1), bytes]);
+      peer.raw(new Uint8Array(1));
+      peer.say(['return', await asked(2), bytes]);
+      expect(await Promise.all([peer.answer(3), peer.answer(4)])).not.toContain('closed');
+      peer.say(['deliver', 0, 'echo', ['still here'], 5]);
+      expect(await peer.answer(5)).toBe('"still here"');
+    });
+
+    test(`captp: "${method}" on an answer that ${moment} fails where it is broken or data, and the session goes on`, async () => {
+      const peer = new RawPeer(await session('captp'));
+      peer.start();
+      await peer.answer('q-1');
+      peer.call('q-2', 'o-1', 'fail', []);
+      peer.call('q-3', 'o-1', 'echo', [7]);
+      if (moment === 'is there') await Promise.all([peer.answer('q-2'), peer.answer('q-3')]);
+      peer.call('q-4', 'q-2', method, []);
+      peer.call('q-5', 'q-3', method, []);
+      expect(await peer.answer('q-4')).toMatch(/^denied: /);
+      expect(await peer.answer('q-5')).toMatch(/^not-callable: /);
+      peer.call('q-6', 'o-1', 'echo', ['still here']);
+      expect(await peer.answer('q-6')).toBe('"still here"');
+    });
+  }
+
+test('a peer that vanishes with such a call under way costs this end nothing', async () => {
+  for (const method of methods) {
+    const theirs = await session('hob.1');
+    const peer = new HobPeer(theirs);
+    peer.say(['deliver', 0, 'fail', [], 1], ['deliver', 0, 'echo', [{ '@': 'promise', n: 2 }], 2]);
+    await peer.answer(1);
+    peer.say(['deliver', [1], method, [], 3], ['deliver', [2], method, [], 4]);
+    peer.leave();
+    await quiet();
+  }
+});
