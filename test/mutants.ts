@@ -264,41 +264,6 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/settled.test.ts'],
   },
   {
-    name: 'captp-ring-again',
-    breaks: 'a question that looks for a ring goes round for ever in one that nobody breaks',
-    tests: ['packages/vat/src/captp/rings.test.ts'],
-  },
-  {
-    name: 'captp-ring-held',
-    breaks: 'a ring is not noticed where a promise waits in it until what was sent to it has come home',
-    tests: ['packages/vat/src/captp/rings.test.ts'],
-  },
-  {
-    name: 'captp-ring-late',
-    breaks: 'who has let go of a promise can break it still, by saying that it waits for itself',
-    tests: ['packages/vat/src/captp/rings.test.ts'],
-  },
-  {
-    name: 'captp-ring-mark',
-    breaks: 'a promise that waits for another is said to wait for itself',
-    tests: ['packages/vat/src/captp/rings.test.ts'],
-  },
-  {
-    name: 'captp-ring-calls',
-    breaks: 'looking for a ring calls what a grant will answer, with a line in the ledger',
-    tests: ['packages/revocable/src/rings.test.ts'],
-  },
-  {
-    name: 'captp-ring-moves',
-    breaks: 'who looks for a ring asks only who decides the promise now, not who does later',
-    tests: ['packages/vat/src/captp/rings.test.ts'],
-  },
-  {
-    name: 'captp-rings',
-    breaks: 'a ring of promises through several vats is looked for by nobody',
-    tests: ['packages/vat/src/captp/rings.test.ts'],
-  },
-  {
     name: 'captp-room',
     breaks: 'an answer is measured only when all of it was written',
     tests: ['packages/vat/src/captp/dialects/room.test.ts'],

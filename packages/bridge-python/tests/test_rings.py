@@ -8,7 +8,6 @@ from typing import Any
 import hob
 import pytest
 from hob import E
-from hob.vow import RING, Message, Target, Vow
 from wire import ByHand, Stepped, quiet
 
 
@@ -175,49 +174,4 @@ async def test_a_long_chain_of_promises_with_many_that_wait_costs_in_proportion(
     peer.say(["resolve", chain, "end"])
     await quiet()
     assert counted == ["end"] * (chain * 10)
-    peer.connection.close()
-
-
-class Way(Target):
-    """Where messages go."""
-
-    def __init__(self) -> None:
-        self.came: list[str] = []
-
-    def post(self, message: Message) -> None:
-        self.came.append(message.method)
-
-
-def test_who_looks_for_a_ring_is_passed_on_by_a_promise_that_waits_until_what_was_sent_to_it_has_come_home() -> None:
-    # In a ring it never comes.
-    held, becoming, way, home = Vow(), Vow(), Way(), Way()
-    held.along(way)
-    held.post(Message("m", [], None))
-    becoming.along(home)
-    held.hold(becoming)
-    held.post(Message("m", [], None))
-    held.post(Message(RING, ["word"], None))
-    assert (way.came, home.came) == (["m"], [RING])
-    held.fulfil(becoming)
-    assert home.came == [RING]
-
-
-async def test_who_looks_for_a_ring_reaches_no_object_and_nobody_waits_behind_it() -> None:
-    called: list[str] = []
-
-    class Door(hob.Far):
-        def __ring__(self, word: str) -> None:
-            called.append(word)
-
-        def give(self, given: Any) -> Any:
-            return given
-
-    peer = ByHand(Door())
-    peer.say(["deliver", 0, "__ring__", ["word"], 1])
-    assert await peer.answer(1) is not None
-    # A promise of the peer's, which asks along it, and says then that it is an object of ours: nothing is to be waited for.
-    peer.say(["deliver", 0, "give", [[{"@": "promise", "n": 1}]], 2], ["deliver", [2], "__ring__", ["word"], 3])
-    peer.say(["resolve", 1, 7])
-    assert await peer.answer(3) is not None
-    assert called == []
     peer.connection.close()

@@ -76,7 +76,6 @@ const methods: readonly string[] = [
   'make',
   'm',
   '__flush__',
-  '__ring__',
   'hear',
   'none',
   'then',

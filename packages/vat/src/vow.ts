@@ -42,7 +42,6 @@ export const leaveBy = (how: (value: unknown) => unknown): void => {
 
 const noCycles = mutant('vat-cycle');
 const losesPlace = mutant('vat-link-order');
-const unseen = mutant('captp-ring-held');
 
 interface Watcher {
   fulfilled(value: unknown): void;
@@ -63,8 +62,6 @@ export class Vow extends Target implements Answer {
   #watchers: Many<Watcher> | undefined;
   /** Told when this becomes a promise that a peer decides. */
   #shortened: Many<() => void> | undefined;
-  /** Told when somebody else decides this. */
-  #moved: Many<() => void> | undefined;
   /** What it is going to be, as soon as what was sent to it before has arrived there. */
   #becoming: Vow | undefined;
   /** Where messages go while it is pending: to the peer that will decide it. */
@@ -161,7 +158,6 @@ export class Vow extends Target implements Answer {
     this.#path = path;
     if (waiting !== undefined) each(waiting, (message) => path.post(message));
     this.#tellShortened();
-    this.#tellMoved();
   }
 
   /** Where messages to it go now, if it is not settled and they need not wait. */
@@ -172,26 +168,7 @@ export class Vow extends Target implements Answer {
   /** Messages wait again until it is settled; `becoming`: with what, where that is a promise. */
   hold(becoming?: Vow): void {
     this.#path = undefined;
-    if (this.#state !== 'pending') return;
-    this.#becoming = becoming;
-    if (becoming !== undefined) this.#tellMoved();
-  }
-
-  /** What settles this, for good: the promise of a peer's that it was made to be, or the one of ours that it is held to become. */
-  get decider(): Target | undefined {
-    const end = Vow.end(this);
-    return end.#path ?? (unseen ? undefined : end.#becoming);
-  }
-
-  /** Calls back once where something else than `known` decides this, when the turn that says so is durable; not where it is settled. */
-  watchDecider(tell: () => void, known: Target | undefined): void {
-    const end = Vow.end(this);
-    if (end.#state !== 'pending') return;
-    const told = (): void => when(later(this.#behind, barrier()), tell, noop);
-    const { decider } = end;
-    if (decider !== undefined && decider !== known) return told();
-    end.#moved ??= [];
-    end.#moved.push(told);
+    if (this.#state === 'pending') this.#becoming = becoming;
   }
 
   /** Whether this can be settled only once `vow` is: it is that, or is going to be. */
@@ -305,7 +282,6 @@ export class Vow extends Target implements Answer {
     this.#path = undefined;
     this.#becoming = undefined;
     this.#shortened = undefined;
-    this.#moved = undefined;
     this.#after = later(this.#after, barrier());
     this.#refund();
     if (this.#waiting !== undefined || this.#watchers !== undefined) telling(this);
@@ -337,10 +313,8 @@ export class Vow extends Target implements Answer {
     const waiting = this.#waiting;
     const watchers = this.#watchers;
     const shortened = this.#shortened;
-    const moved = this.#moved;
     this.#state = 'linked';
     this.#value = end;
-    this.#moved = undefined;
     this.#path = undefined;
     this.#becoming = undefined;
     this.#shortened = undefined;
@@ -360,9 +334,6 @@ export class Vow extends Target implements Answer {
     } else if (waiting !== undefined) end.#waiting = joined(end.#waiting, waiting);
     if (this.#settleNative !== undefined) this.#followNatively(end);
     if (watchers !== undefined) end.#watchers = joined(end.#watchers, watchers);
-    // Those that wait there know who decides it.
-    if (moved !== undefined && end.decider !== undefined) each(moved, (tell) => tell());
-    else if (moved !== undefined) end.#moved = joined(end.#moved, moved);
     if (shortened === undefined) return;
     end.#shortened = joined(end.#shortened, shortened);
     if (end.#path !== undefined) end.#tellShortened();
@@ -373,12 +344,6 @@ export class Vow extends Target implements Answer {
     const told = this.#shortened;
     this.#shortened = undefined;
     if (told !== undefined) each(told, (tell) => tell());
-  }
-
-  #tellMoved(): void {
-    const moved = this.#moved;
-    this.#moved = undefined;
-    if (moved !== undefined) each(moved, (tell) => tell());
   }
 
   #followNatively(end: Vow): void {

@@ -172,26 +172,6 @@ export const SCENARIOS: readonly Scenario[] = [
       'settled',
     ],
     [
-      'three parties: promises of all of them that become each other break with cycle',
-      async (world) => {
-        const [a, b] = [await world.enter(), await world.enter()];
-        const [ofA, ofB] = [a.promise(), b.promise()];
-        // Not awaited by an async function: what such a one waits for nobody else sees.
-        const [ofHost] = (await a.send(a.fixture, 'promise', 'ring')) as [Promise<unknown>];
-        await a.send(a.fixture, 'keep', 'of the host', [ofHost]);
-        await b.send(b.fixture, 'keep', 'of b', [ofB.promise]);
-        const [seenByA] = (await a.send(a.fixture, 'kept', 'of b')) as [Promise<unknown>];
-        const [seenByB] = (await b.send(b.fixture, 'kept', 'of the host')) as [Promise<unknown>];
-        const seen = [ofA.promise, ofB.promise, ofHost].map(become);
-        await a.send(a.fixture, 'resolveWith', 'ring', [ofA.promise]);
-        ofA.resolve(seenByA);
-        await world.quiet();
-        ofB.resolve(seenByB);
-        return Promise.all(seen);
-      },
-      ['broken cycle', 'broken cycle', 'broken cycle'],
-    ],
-    [
       'what one session was given another cannot name',
       async (world) => {
         const [a, b] = [await world.enter(), await world.enter()];

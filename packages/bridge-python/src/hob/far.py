@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 from . import reference
 from .data import undefined
 from .errors import CapError, Invalid
-from .vow import FLUSH, LONGEST_METHOD, RING, Answer, Message, Target, no_method
+from .vow import FLUSH, LONGEST_METHOD, Answer, Message, Target, no_method
 
 _methods: Final[dict[type, dict[str, FunctionType]]] = {}
 
@@ -104,7 +104,7 @@ class Near(Target):
         if getattr(answer, "gone", False):
             return False
         try:
-            if message.method in (FLUSH, RING):
+            if message.method == FLUSH:
                 result = undefined
             else:
                 # The length first: nothing that long is a method, and no error quotes it.

@@ -50,9 +50,6 @@ class Target(ABC):
 FLUSH: Final = "__flush__"
 """A call of it is answered when the calls before it, by the same way, were delivered or sent on. No object gets it."""
 
-RING: Final = "__ring__"
-"""A call of it looks for a ring of promises, for somebody else: it is passed on to who decides a promise. No object gets it."""
-
 NEVER: Final = frozenset({"then", "constructor", "__proto__"})
 LONGEST_METHOD: Final = 1024
 
@@ -122,9 +119,6 @@ class Vow(Target):
         end = self.end()
         if end._path is not None:
             end._path.post(message)
-        elif message.method == RING and end._becoming is not None:
-            # In a ring nothing that was sent before ever arrives: this must not wait for it.
-            end._becoming.post(message)
         # Also while those that waited are on their way: it must not overtake them.
         elif end._state == "pending" or end._waiting is not None:
             if end._waiting is None:

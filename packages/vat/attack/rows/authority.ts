@@ -395,19 +395,6 @@ export const authority: readonly Attack[] = [
     },
   },
   {
-    name: '`__ring__` reaches no object, with whatever word',
-    expected: ['answered ok', 'answered not-callable'],
-    act: async (peer) => {
-      const self = peer.call(0, 'self');
-      const data = peer.call(0, 'echo', 1);
-      const words = ['x', '', 'x'.repeat(100_000), 1, null, ['x']];
-      return outcomes(
-        peer,
-        [0, { answer: self }, { answer: data }].flatMap((to) => words.map((word) => peer.call(to, '__ring__', word))),
-      );
-    },
-  },
-  {
     name: '`__flush__` of an answer that is not there, where no promise may be made',
     meter: { promises: 0 },
     expected: ['answered limit', 'answered ok'],

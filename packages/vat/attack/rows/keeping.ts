@@ -41,23 +41,6 @@ export const keeping: readonly Attack[] = [
     },
   },
   {
-    name: '50,000 questions whether a promise that never settles is in a ring, each with a word of its own',
-    expected: ['answered ok', full],
-    act: async (peer, scene) => {
-      const stuck = peer.call(0, 'stuck');
-      const asked = numbers(scene.size(2000, 50_000)).map((n) =>
-        peer.asking({ answer: stuck }, '__ring__', [`word ${n}`]),
-      );
-      peer.say(
-        asked.map(([, text]) => text),
-        2000,
-      );
-      const last = await peer.alive();
-      await scene.weigh();
-      return last;
-    },
-  },
-  {
     name: 'more unanswered calls than allowed',
     limits: { questions: 500 },
     expected: ['answered limit', full],

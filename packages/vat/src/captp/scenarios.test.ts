@@ -164,12 +164,6 @@ const OTHERWISE: readonly Otherwise[] = [
     is: [3, 1, 2, 4, 5],
   },
   {
-    where: [theirHost, theirClient],
-    what: 'three parties: promises of all of them that become each other break with cycle',
-    why: 'a promise that was resolved to another passes nothing on until that is settled, so nobody can look for the ring',
-    is: 'never ends',
-  },
-  {
     where: [theirClient],
     what: 'to an answer that turns out to be the sender’s own',
     why: 'no embargo after shortening (bug 4)',

@@ -12,7 +12,6 @@ import { type Answer as Awaited, type Message, Target, toData } from '../../mess
 import { Account } from '../../meter.ts';
 import { targetOf } from '../../reference.ts';
 import { Vow, vowOf } from '../../vow.ts';
-import { birth } from './births.ts';
 import { Owned } from './owned.ts';
 
 const staysCallable = mutant('captp-encoded');
@@ -23,15 +22,12 @@ export interface Answering {
   /** Says it to the peer; answers why it could not be carried. */
   answered(answer: Answer, value: unknown): CapError | undefined;
   refused(answer: Answer, error: unknown): void;
-  /** It is going to be what this becomes. */
-  awaits(vow: Vow, born: number): void;
   /** What it waited for is lost with its store. */
   lost(why: Error): void;
 }
 
 export class Answer implements Awaited {
   readonly question: number;
-  readonly born: number = birth();
   /** What it takes of the connection's memory. */
   weight: number;
   /** The call itself, where it is one of a stream's. */
@@ -129,7 +125,6 @@ export class Answer implements Awaited {
       (value) => this.#tell(value),
       (error) => this.#session.refused(this, error),
     );
-    this.#session.awaits(vow, this.born);
   }
 
   /** From now on it is a promise, since somebody uses it before it is there. */

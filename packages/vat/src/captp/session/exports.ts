@@ -8,7 +8,6 @@ import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import type { Target } from '../../message.ts';
 import { Vow } from '../../vow.ts';
-import { birth } from './births.ts';
 
 const forgetsAtOnce = mutant('captp-mentions');
 
@@ -22,7 +21,6 @@ export interface Export {
   watched: boolean;
   /** The peer was told what became of it. */
   told: boolean;
-  readonly born: number;
 }
 
 export class Exports {
@@ -63,7 +61,6 @@ export class Exports {
       mentions: Number.POSITIVE_INFINITY,
       watched: true,
       told: true,
-      born: 0,
     };
     this.#byId.set(0, made);
     this.#byValue.set(value, made);
@@ -82,7 +79,7 @@ export class Exports {
         'this connection has given out all that it may: release references, or connect again',
       );
     this.#last += 1;
-    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false, told: false, born: birth() };
+    const made: Export = { id: this.#last, value, target, mentions: 1, watched: false, told: false };
     this.#byId.set(made.id, made);
     this.#byValue.set(value, made);
     return [made, true];

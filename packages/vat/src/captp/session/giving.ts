@@ -14,7 +14,6 @@ import { type Exit, Import, Remote } from './imports.ts';
 import { weights } from './limits.ts';
 import type { Line } from './line.ts';
 import type { Slot } from './operations.ts';
-import type { Rings } from './rings.ts';
 import type { Streams } from './streams.ts';
 
 const keepsCounts = mutant('captp-drop');
@@ -26,18 +25,14 @@ export class Giving {
   readonly #line: Line;
   readonly #exit: Exit;
   readonly #streams: Streams;
-  readonly #rings: Rings;
   readonly #exports: Exports;
   readonly #self = new WeakRef(this);
   /** Mentioned by the operation that is being said. */
   #mentioned: Export[] = [];
   /** Promises that it waits for, to tell the peer. */
   readonly #watching = new WeakSet<Vow>();
-  /** Promises that may turn out to be in a ring. */
-  readonly #ringed = new WeakSet<Vow>();
 
-  constructor(line: Line, exit: Exit, streams: Streams, rings: Rings) {
-    this.#rings = rings;
+  constructor(line: Line, exit: Exit, streams: Streams) {
     this.#line = line;
     this.#exit = exit;
     this.#streams = streams;
@@ -144,11 +139,6 @@ export class Giving {
     const self = this.#self;
     if (this.#line.dialect.shortens && !waitsForEver && (!again || vow.path !== undefined))
       vow.watchShortening(() => self.deref()?.tellShortened(vow));
-    if (!this.#ringed.has(vow)) {
-      this.#ringed.add(vow);
-      const told = this.#line.dialect.shortens ? { told: this.#exit } : {};
-      this.#rings.awaits(vow, { kind: 'promise', born: known.born, ...told });
-    }
     if (again) return;
     this.#watching.add(vow);
     vow.watchOutside(

@@ -9,19 +9,12 @@ import { type Answer, type Message, Target } from '../../message.ts';
 import { Account } from '../../meter.ts';
 import { procedureReference } from '../../reference.ts';
 import type { Vow } from '../../vow.ts';
-import { birth } from './births.ts';
 import type { Slot } from './operations.ts';
-
-/** Reserved: a call of it looks for a ring of promises. */
-export const ringMethod = '__ring__';
 
 const sendsAhead = mutant('captp-send-before-commit');
 
 /** Pays for nothing: the other side has its own budgets. */
 const elsewhere = new Account('peer');
-
-/** Who looks for a ring asks again where it went on. */
-const elsewhereByNow = new CapError('unavailable', 'another decides this promise by now: ask again');
 
 /** The end of a connection that messages leave by. */
 export interface Exit {
@@ -36,7 +29,6 @@ export abstract class Remote extends Target {
   readonly exit: Exit;
   /** How frames name it. */
   abstract readonly slot: Slot;
-  readonly born: number = birth();
 
   constructor(exit: Exit) {
     super();
@@ -65,8 +57,7 @@ export abstract class Remote extends Target {
 
   post(message: Message): void {
     const { after } = message;
-    // Nobody is to come after one that looks for a ring.
-    if (message.method !== ringMethod) this.sent += 1;
+    this.sent += 1;
     this.after = later(this.after, after);
     if (after === undefined || after.durable || sendsAhead) return this.exit.call(this, message);
     when(
@@ -116,8 +107,7 @@ export class ImportedPromise extends Remote {
 
   instead(message: Message): boolean {
     if (!this.over) return false;
-    if (message.method === ringMethod) message.fail(elsewhereByNow);
-    else this.vow.post(message);
+    this.vow.post(message);
     return true;
   }
 }
@@ -146,8 +136,7 @@ export class Question extends Remote {
 
   instead(message: Message): boolean {
     if (!this.over) return false;
-    if (message.method === ringMethod) message.fail(elsewhereByNow);
-    else if (this.answer.post === undefined) message.fail(this.exit.closed);
+    if (this.answer.post === undefined) message.fail(this.exit.closed);
     else this.answer.post(message);
     return true;
   }

@@ -17,7 +17,6 @@ import { CapError } from '../../errors.ts';
 import { type Answer as Awaited, Message, type Target } from '../../message.ts';
 import type { Account } from '../../meter.ts';
 import { isMethodName, targetOf } from '../../reference.ts';
-import type { Vow } from '../../vow.ts';
 import { closeCodes } from '../duplex.ts';
 import { AnswerTable } from './answer-table.ts';
 import { Answer, type Answering, forgotten, nowhere } from './answers.ts';
@@ -25,7 +24,7 @@ import { isPromise } from './exports.ts';
 import { flush, flushMethod } from './flush.ts';
 import { Giving } from './giving.ts';
 import { ImportTable } from './import-table.ts';
-import { type Exit, type Import, type Remote, ringMethod } from './imports.ts';
+import type { Exit, Import, Remote } from './imports.ts';
 import { type Limits, weights } from './limits.ts';
 import { Line, type Link } from './line.ts';
 import {
@@ -38,7 +37,6 @@ import {
   type Slots,
   Violation,
 } from './operations.ts';
-import { Rings } from './rings.ts';
 import { ofStreams, Streams } from './streams.ts';
 import { Waiting } from './waiting.ts';
 
@@ -70,14 +68,12 @@ export class Session implements Slots, Listener, Exit, Answering {
   readonly #giving: Giving;
   readonly #waiting: Waiting;
   readonly #streams: Streams;
-  readonly #rings: Rings;
 
   constructor(dialect: Dialect, link: Link, account: Account, limits: Limits, bootstrap?: object, fault?: Fault) {
     this.account = account;
     this.fault = fault;
     const offered = targetOf(bootstrap);
     this.#streams = new Streams(account, offered);
-    this.#rings = new Rings(account);
     const tongue = dialect.open(this, this, limits, (frame, written) => link.send(frame, written));
     this.#line = new Line(dialect, tongue, limits, link, {
       giveBack: () => this.#waiting.giveBack(),
@@ -85,7 +81,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     });
     this.#imports = new ImportTable(this, limits.exports, (bytes) => this.#line.keeps(bytes));
     this.#answers = new AnswerTable(this.#line, this);
-    this.#giving = new Giving(this.#line, this, this.#streams, this.#rings);
+    this.#giving = new Giving(this.#line, this, this.#streams);
     this.#waiting = new Waiting(this.#line, this, this.#imports);
     if (offered !== undefined) this.#giving.bootstrap(bootstrap as object, offered);
   }
@@ -152,8 +148,6 @@ export class Session implements Slots, Listener, Exit, Answering {
         const behind = target ?? asked?.target;
         return behind === undefined ? answer.fulfil(undefined) : flush(behind, answer, this.account);
       }
-      if (method === ringMethod)
-        return this.#rings.asked(target ?? asked?.target, heard.args[0], (waits) => answer.fulfil(waits || undefined));
       this.account.charge('messages', 1);
     } catch (error) {
       return answer.break(error);
@@ -290,10 +284,6 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#line.answered();
   }
 
-  awaits(vow: Vow, born: number): void {
-    this.#rings.awaits(vow, { kind: 'answer', born });
-  }
-
   // ---- tables, for a dialect at work --------------------------------------------------------------------------------------
 
   give(value: object): Slot | undefined {
@@ -359,7 +349,6 @@ export class Session implements Slots, Listener, Exit, Answering {
     this.#answers.clear();
     this.#giving.clear();
     this.#streams.end();
-    this.#rings.end();
     breakAll(why);
   }
 }
