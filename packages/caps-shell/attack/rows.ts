@@ -186,6 +186,8 @@ const sockets = family('sockets', [
   'cat /dev/shm/$MARK',
   'echo x > /dev/shm/$MARK-new; [ -e /dev/shm/$MARK ] && echo WON; rm /dev/shm/$MARK-new',
   `[ "$($T call ${nr(41, 198)} 40 1 0 | cut -c1-2)" = ok ] && echo WON`,
+  // 97: the family is refused. Any other answer comes from the driver of the family.
+  ...[17, 40, 44].map((family) => `[ "$($T call ${nr(53, 199)} ${family} 3 0 s:xxxxxxxx)" = 97 ] || echo WON`),
 ]);
 
 const namespaces = family('namespaces and mounts', [

@@ -62,7 +62,7 @@ enum { NATIVE_X86 = false };
 #define SAME(name, x86, arm, group) _Static_assert(NATIVE(x86, arm) == SYS_##name, #name);
 REFUSED(SAME)
 _Static_assert(NATIVE(319, 279) == SYS_memfd_create && NATIVE(56, 220) == SYS_clone && NATIVE(16, 29) == SYS_ioctl, "numbers");
-_Static_assert(NATIVE(41, 198) == SYS_socket && NATIVE(257, 56) == SYS_openat && NATIVE(91, 52) == SYS_fchmod, "numbers");
+_Static_assert(NATIVE(41, 198) == SYS_socket && NATIVE(53, 199) == SYS_socketpair && NATIVE(257, 56) == SYS_openat && NATIVE(91, 52) == SYS_fchmod, "numbers");
 _Static_assert(NATIVE(268, 53) == SYS_fchmodat && NATIVE(259, 33) == SYS_mknodat, "numbers");
 
 struct call { int x86, arm; const char *group; };
@@ -154,8 +154,11 @@ static void make_filter(struct program_text *p, bool x86) {
     answer(p, eperm);
     answer(p, allow);
   }
-  if (!left_out("families")) { /* socket: UNIX, INET, INET6, NETLINK; every other family is a driver of its own */
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 7, x86 ? 41 : 198);
+  if (!left_out("families")) {
+    /* socket and socketpair: UNIX, INET, INET6, NETLINK. Every other family is a driver of its own. socketpair makes both
+       sockets before it finds that the family has no pairs. */
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, x86 ? 41 : 198);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 7, x86 ? 53 : 199);
     load(p, 0);
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 4, 0, 1);
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 3, 0, 2);

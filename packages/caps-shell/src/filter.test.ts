@@ -78,21 +78,22 @@ for (const machine of ['x86-64', 'arm64'] as const) {
   test(`${machine}: exactly the calls of the table are refused, all others pass`, () => {
     const expected = (nr: number): string | number =>
       REFUSED[machine].includes(nr) ? EPERM : ABSENT[machine].includes(nr) ? ENOSYS : ALLOW;
-    const socket = machine === 'arm64' ? 198 : 41;
-    // Family 1, AF_UNIX, so that `socket` is judged by its number only.
+    const sockets = machine === 'arm64' ? [198, 199] : [41, 53];
+    // Family 1 is AF_UNIX: with it, `socket` and `socketpair` are judged by their numbers only.
     for (let nr = 0; nr < 600; nr += 1) {
-      expect({ nr, verdict: ask(machine, nr, nr === socket ? 1 : 0) }).toEqual({ nr, verdict: expected(nr) });
+      expect({ nr, verdict: ask(machine, nr, sockets.includes(nr) ? 1 : 0) }).toEqual({ nr, verdict: expected(nr) });
     }
   });
 
   test(`${machine}: another machine's calls do not pass`, () => {
     const program = programs.get(machine) ?? [];
-    for (const nr of [0, 1, 20, 400]) {
+    // 102 is socketcall, 360 socketpair of the 32-bit machine.
+    for (const nr of [0, 1, 20, 102, 360, 400]) {
       expect(verdict(program, COMPAT[machine], nr, [])).toBe(ENOSYS);
       expect(verdict(program, 0xdeadbeef, nr, [])).toBe(KILL);
     }
     if (machine === 'x86-64')
-      for (const nr of [0x40000000, 0x40000027, 0x400001ff]) expect(ask(machine, nr)).toBe(ENOSYS);
+      for (const nr of [0x40000000, 0x40000027, 0x40000035, 0x400001ff]) expect(ask(machine, nr)).toBe(ENOSYS);
   });
 
   test(`${machine}: no new namespace by clone, whatever else is asked for`, () => {
@@ -145,8 +146,13 @@ for (const machine of ['x86-64', 'arm64'] as const) {
     // The kernel looks at 32 bits, so the rest hides nothing.
     expect(ask(machine, ioctl, 0, 0xffff_ffff_0000_5412n)).toBe(EPERM);
     expect(ask(machine, ioctl, 0, 0x5413)).toBe(ALLOW);
-    for (let family = 0; family < 48; family += 1)
-      expect(ask(machine, socket, family)).toBe([1, 2, 10, 16].includes(family) ? ALLOW : EAFNOSUPPORT);
-    expect(ask(machine, socketpair, 1)).toBe(ALLOW);
+    for (const call of [socket, socketpair])
+      for (let family = 0; family < 48; family += 1)
+        for (const high of [0n, 0xffff_ffffn << 32n])
+          expect({ call, family, verdict: ask(machine, call, high | BigInt(family)) }).toEqual({
+            call,
+            family,
+            verdict: [1, 2, 10, 16].includes(family) ? ALLOW : EAFNOSUPPORT,
+          });
   });
 }
