@@ -12,7 +12,8 @@ export type Need =
   | 'hermes'
   | 'userns'
   | 'patch'
-  | 'mkfifo';
+  | 'mkfifo'
+  | 'prlimit';
 
 /** Each probe answers undefined when the machine has it, otherwise why not. */
 const probes: Record<Need, () => string | undefined> = {
@@ -33,6 +34,7 @@ const probes: Record<Need, () => string | undefined> = {
   // The environments that `npm test` and `.ci/run` make before they ask; `hermesPython(version)` is where a test finds them.
   hermes: () => HERMES_VERSIONS.map((version) => hermesPython(version).missing).find((reason) => reason !== undefined),
   patch: () => runs('needs the program patch', 'patch', '--version'),
+  prlimit: () => runs('needs the program prlimit (util-linux)', 'prlimit', '--version'),
   mkfifo: () => runs('needs the program mkfifo', 'mkfifo', '--version'),
   // Some systems allow the namespace and then nothing inside it, so the probe mounts something there.
   userns: () =>

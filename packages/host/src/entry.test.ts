@@ -71,3 +71,17 @@ test('no refusal repeats what was said', async () => {
     expect(verdict.ok ? '' : verdict.reason).not.toMatch(/marker|^$/);
   }
 });
+
+test('a secret that cannot be looked up is 503, and none at all is still 401', async () => {
+  const broken = async (): Promise<string | undefined> => {
+    throw new Error('disk I/O error');
+  };
+  const tried = async (fields: Partial<Knock>): Promise<unknown> =>
+    admit({ host: '127.0.0.1:4000', origin: undefined, authorization: undefined, protocols: [], ...fields }, authorities, broken); // biome-ignore format: one line
+  expect(await tried({ authorization: bearer })).toMatchObject({
+    status: 503,
+    reason: expect.not.stringMatching(/I\/O/),
+  });
+  expect(await tried({})).toMatchObject({ status: 401 });
+  expect(await tried({ authorization: bearer, origin: 'http://evil.example' })).toMatchObject({ status: 403 });
+});

@@ -3,7 +3,7 @@
  *
  * Promise: without a secret that is known now there is no connection; a web page cannot enter, not even one that guessed or
  * was told the port (`Origin`) or re-bound its name to this machine (`Host`). The secret is in a header or in an offered
- * subprotocol that is never echoed, never in a URL.
+ * subprotocol that is never echoed, never in a URL. A secret that could not be looked up is not called unknown: that is 503.
  */
 import { type Dialect, dialects, mutant } from '@hob/vat';
 
@@ -17,13 +17,14 @@ export interface Knock {
 
 export type Verdict<Who> =
   | { readonly ok: true; readonly who: Who; readonly dialect: Dialect }
-  | { readonly ok: false; readonly status: 400 | 401 | 403; readonly reason: string };
+  | { readonly ok: false; readonly status: RefusalStatus; readonly reason: string };
 
-const no = (status: 400 | 401 | 403, reason: string): { ok: false; status: 400 | 401 | 403; reason: string } => ({
-  ok: false,
-  status,
-  reason,
-});
+type RefusalStatus = 400 | 401 | 403 | 503;
+
+const no = (status: RefusalStatus, reason: string) => ({ ok: false as const, status, reason });
+
+export const storeFailed =
+  'the host cannot read or write its store now: wait and try again; if it goes on, start the host again';
 
 const offeredSecret = 'hob.secret.';
 const withoutOrigin = mutant('origin');
@@ -43,7 +44,13 @@ export async function admit<Who>(
   const dialect = offered.length === 0 ? 'captp' : chosenDialect(offered);
   if (dialect === undefined) return no(400, `this host speaks the dialects ${Object.keys(dialects).join(' and ')}`);
   // Last: to look a secret up may be to use it, and the one before it is dead then.
-  const who = await find(secret);
+  let who: Who | undefined;
+  try {
+    who = await find(secret);
+  } catch {
+    // A client that is told 401 throws its secret away, so 401 is only for a secret that was looked up and is not there.
+    return no(503, storeFailed);
+  }
   return who === undefined ? no(401, 'this secret opens nothing') : { ok: true, who, dialect };
 }
 

@@ -361,7 +361,7 @@ class LiveHost implements Host {
       if (row === undefined) return undefined;
       const who = `granter:${row.name}`;
       return { who, session: undefined, payer: who, face: row.wire };
-    }).catch(() => undefined);
+    });
     if (found === undefined) return undefined;
     const { who, session, payer, face } = found as typeof found & { readonly who: string; readonly payer: string };
     return {

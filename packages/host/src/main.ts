@@ -10,12 +10,12 @@ import { parseArgs } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap, spawnConfined } from '@hob/caps-shell';
 import { openGuests } from '@hob/guest';
-import { CapError, E, type Far, hashSecret, mutantName } from '@hob/vat';
+import { CapError, E, hashSecret, mutantName } from '@hob/vat';
 import { endWithProcess } from './drivers/life.ts';
 import { checkRoot } from './drivers/roots.ts';
 import { leaveNote, openStateDir, removeNote, stopOrder } from './drivers/state-dir.ts';
-import type { Granter } from './grants.ts';
 import { openHost } from './host.ts';
+import { enterOwner } from './owner.ts';
 import { requireSandbox } from './sandboxed.ts';
 import type { Host, Session } from './types.ts';
 
@@ -118,14 +118,7 @@ async function openWorkspace(
     newSecrets,
   }: Pick<ReturnType<typeof options>, 'root' | 'uses' | 'code' | 'shell' | 'newSecrets'>,
 ): Promise<Opened> {
-  let granter: Far<Granter>;
-  let granterSecret: string | undefined;
-  try {
-    granter = await host.granter('owner');
-    if (newSecrets) granterSecret = (await host.renewGranter('owner')).secret;
-  } catch {
-    ({ granter, secret: granterSecret } = await host.addGranter('owner'));
-  }
+  const { granter, secret: granterSecret } = await enterOwner(host, { newSecret: newSecrets });
   const place = hashSecret(root)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')

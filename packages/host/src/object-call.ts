@@ -5,6 +5,7 @@
  * whether there is one or not.
  */
 import { CapError, captp, E, type Far, isReference, type Meter, memoryPair } from '@hob/vat';
+import { storeFailed } from './entry.ts';
 import type { SessionFace } from './sessions.ts';
 
 export interface Asked {
@@ -22,6 +23,8 @@ const said = (status: number, value: unknown): Said => Object.freeze({ status, b
 export const noObject: Said = said(404, { code: 'no-such-object', message: 'this names no object here' });
 /** Without a secret that is known, whatever the id. */
 export const strangersCall: Said = said(401, { code: 'denied', message: 'this secret opens nothing' });
+/** For every request that needs the store while the store fails, whatever the secret and the id. */
+export const storeFails: Said = said(503, { code: 'unavailable', message: storeFailed });
 const noCall: Said = said(400, {
   code: 'invalid',
   message: 'a call is {"method": "name", "args": [...]}, of at most 256 KiB',
@@ -55,8 +58,8 @@ export async function callObject(
     let cap: object;
     try {
       cap = await E(outside.bootstrap).resolve(url);
-    } catch {
-      return noObject;
+    } catch (error) {
+      return isOfTheStore(error) ? storeFails : noObject;
     }
     const act = (E(cap) as Readonly<Record<string, ((...args: readonly unknown[]) => Promise<unknown>) | undefined>>)[
       call.method
@@ -74,6 +77,10 @@ export async function callObject(
     await Promise.all([inside.closed, outside.closed]);
   }
 }
+
+/** The codes that a turn breaks with when the store can be neither read nor written. */
+const isOfTheStore = (error: unknown): boolean =>
+  /^(?:unavailable|unknown-outcome|vat-halted|error)$/.test(String((error as { readonly code?: unknown }).code));
 
 /** What JSON can say; nothing is lost on the way without a word. */
 function plain(value: unknown, depth = 0): unknown {

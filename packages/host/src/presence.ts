@@ -72,7 +72,7 @@ export class Presence {
     if (session !== undefined)
       this.#rooms.isOpen(session).then(
         (there) => there || connection.close('this session has ended', closeCodes.sessionEnded),
-        () => {},
+        () => connection.close('the store cannot be read: enter again', closeCodes.fault),
       );
   }
 
@@ -124,10 +124,9 @@ export class Presence {
     this.#graceEnds(session);
     const stop = this.#clock.after(ms, () => {
       this.#graces.delete(session);
-      this.#rooms.lapse(session).then(
-        (goesOn) => goesOn && this.#graceBegins(session, Math.max(this.#graceMs, shortestLook)),
-        () => {},
-      );
+      const lookAgain = (): void => this.#graceBegins(session, Math.max(this.#graceMs, shortestLook));
+      // A store that failed has ended nothing: the session is looked at again, and not kept for ever.
+      this.#rooms.lapse(session).then((goesOn) => goesOn && lookAgain(), lookAgain);
     });
     this.#graces.set(session, stop);
   }

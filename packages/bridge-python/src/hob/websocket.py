@@ -1,7 +1,8 @@
 """The WebSocket that a connection runs over: RFC 6455 by `websockets` (its Sans-I/O part), bytes by asyncio.
 
 Promise: the secret goes into a header and never into the address; a host that is there and says no is told apart from one that is not there.
-A host that is silent for two pings is gone. Frames that are too large, and messages in pieces that would be, end the connection
+A host that can let nobody in now (HTTP 503: its store fails) is asked again until the time is over; it says nothing about the secret. A host
+that is silent for two pings is gone. Frames that are too large, and messages in pieces that would be, end the connection
 before they are kept.
 """
 
@@ -19,14 +20,16 @@ from websockets.frames import Opcode
 from websockets.http11 import Response
 from websockets.protocol import CONNECTING, OPEN
 from websockets.typing import Subprotocol
-from websockets.uri import parse_uri
+from websockets.uri import WebSocketURI, parse_uri
 
 from .captp.connection import Connection
 from .captp.speech import Frame
-from .errors import CapError, Denied, Disconnected, Invalid, Unavailable
+from .errors import CapError, Denied, Disconnected, Invalid, Limit, Unavailable
 from .captp.limits import Limits
 
 PING_S: Final = 10.0
+FIRST_WAIT_S: Final = 0.1
+LONGEST_WAIT_S: Final = 2.0
 
 
 class Refused(Denied):
@@ -35,9 +38,20 @@ class Refused(Denied):
     status: int = 0
 
 
+class _NotNow(Unavailable):
+    """The host is there, and says that it lets nobody in now."""
+
+
 def refused(status: int) -> CapError:
     if status == 401:
         error = Refused("this secret opens nothing: ask whoever opened the session for one that does")
+    elif status == 503:
+        return _NotNow(
+            "the host is there and lets nobody in now (its store fails, or it is overrun): "
+            "the secret may be right, ask whoever runs the host to look"
+        )
+    elif status == 429:
+        return Limit("this session has too many connections: close some, those of its children count too")
     elif status == 404:
         return Unavailable("no host answers at this address: look at the line `hob ready` that it printed")
     else:
@@ -210,32 +224,48 @@ async def open_websocket(
     limits: Limits | None = None,
     timeout: float = 30.0,
 ) -> Connection:
-    """Enters. Raises `Refused`, `Unavailable`, `Disconnected`."""
+    """Enters. A host that can let nobody in now is asked again until `timeout` is over. Raises `Refused`, `Limit`, `Unavailable`, `Disconnected`."""
     limits = limits or Limits()
     try:
         uri = parse_uri(url)
     except WebSocketException:
         raise Invalid("the address of a host looks like ws://127.0.0.1:4711") from None
-    protocol = ClientProtocol(uri, subprotocols=[Subprotocol("hob.1")], max_size=limits.frame_bytes)
     if not secret.isascii() or not secret.replace("-", "").replace("_", "").isalnum():
         raise Invalid("a secret is made of letters, digits, - and _")
+    last: CapError = Unavailable(f"the host did not answer in {timeout:g} s")
+    wait = FIRST_WAIT_S
+    try:
+        async with asyncio.timeout(timeout):
+            while True:
+                try:
+                    return await _entered(uri, secret, bootstrap, limits)
+                except _NotNow as error:
+                    last = error
+                except (OSError, Disconnected) as error:
+                    # A host that was there a moment ago and is gone now is probably being started again.
+                    if not isinstance(last, _NotNow):
+                        raise error
+                await asyncio.sleep(wait)
+                wait = min(2 * wait, LONGEST_WAIT_S)
+    except TimeoutError:
+        raise last.again() from None
+    except OSError:
+        raise Unavailable("no host answers at this address: look at the line `hob ready` that it printed") from None
+
+
+async def _entered(uri: WebSocketURI, secret: str, bootstrap: object, limits: Limits) -> Connection:
+    protocol = ClientProtocol(uri, subprotocols=[Subprotocol("hob.1")], max_size=limits.frame_bytes)
     loop = asyncio.get_running_loop()
     opened: asyncio.Future[None] = loop.create_future()
     socket = WebSocket(protocol, secret, limits, opened)
     connection = Connection(socket, bootstrap=bootstrap, limits=limits)
     # Before there is anything to hear: the first frame may come with the answer to the handshake.
     socket.listen(connection.hear, connection.lost)
+    tls = ssl.create_default_context() if uri.secure else None
+    transport, _ = await loop.create_connection(lambda: socket, uri.host, uri.port, ssl=tls)
     try:
-        async with asyncio.timeout(timeout):
-            tls = ssl.create_default_context() if uri.secure else None
-            transport, _ = await loop.create_connection(lambda: socket, uri.host, uri.port, ssl=tls)
-            try:
-                await opened
-            except BaseException:
-                transport.abort()
-                raise
-    except TimeoutError:
-        raise Unavailable(f"the host did not answer in {timeout:g} s") from None
-    except OSError:
-        raise Unavailable("no host answers at this address: look at the line `hob ready` that it printed") from None
+        await opened
+    except BaseException:
+        transport.abort()
+        raise
     return connection

@@ -4,8 +4,9 @@
  * Promise: `end` returns only when the process is gone. It is asked first; one that hangs in an endless turn hears nothing and is killed after a
  * bounded wait. No other process is ever hit: only one that has this state's store open is.
  */
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { CapError } from '@hob/vat';
 import { removeNote, stopOrder } from './state-dir.ts';
 
 /** What of a host is needed here. */
@@ -23,7 +24,7 @@ export function endWithProcess(host: Ending, stateDir: string): () => void {
     // A driver that never confirms must not keep the process: the ledger is safe without a good-bye.
     setTimeout(() => process.exit(0), 5000).unref();
     removeNote(stateDir);
-    (stopOrder(stateDir) === undefined ? host.close() : host.stop()).then(
+    (isOrdered(stateDir) ? host.stop() : host.close()).then(
       () => process.exit(0),
       () => process.exit(1),
     );
@@ -33,24 +34,52 @@ export function endWithProcess(host: Ending, stateDir: string): () => void {
   return end;
 }
 
-/** Whether that process has the store of this state open. Where the system does not tell, the note is believed. */
+/** An order that cannot be read is left for the next start, which looks again before anything else. */
+function isOrdered(stateDir: string): boolean {
+  try {
+    return stopOrder(stateDir) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether that process has the store of this state open. Where the system does not tell, the note is believed. Errors: `unavailable`, where the
+ * process cannot be looked at: "it does not run" would be a guess.
+ */
 export function holdsState(pid: number, stateDir: string): boolean {
   if (!isThere(pid)) return false;
+  if (process.platform !== 'linux') return true;
   let store: string;
   let open: readonly string[];
   try {
     store = identity(join(stateDir, 'store.db'));
     open = readdirSync(`/proc/${pid}/fd`);
-  } catch {
-    return process.platform !== 'linux';
+  } catch (error) {
+    // The process has ended meanwhile, or the store is gone. Nobody but root may look into one that has ended and is not reaped yet.
+    if (/^(?:ENOENT|ESRCH)$/.test(String((error as NodeJS.ErrnoException).code)) || hasEnded(pid)) return false;
+    throw new CapError(
+      'unavailable',
+      `it cannot be seen whether process ${pid} is the host of this state: ask again as the user that it runs as, or as root`,
+    );
   }
   return open.some((descriptor) => {
     try {
       return identity(`/proc/${pid}/fd/${descriptor}`) === store;
     } catch {
+      // It was closed meanwhile, or lies on a file system that is gone: it is not the store, which could be looked at just now.
       return false;
     }
   });
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch (error) {
+    return /^(?:ENOENT|ESRCH)$/.test(String((error as NodeJS.ErrnoException).code));
+  }
 }
 
 const identity = (path: string): string => {
@@ -62,8 +91,9 @@ function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    // A process of another user is there, too: it may not be signalled.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

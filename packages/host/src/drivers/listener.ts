@@ -10,7 +10,7 @@ import type { Duplex as Stream } from 'node:stream';
 import { CapError, type Dialect, type Duplex, fromWebSocket, largestFrame } from '@hob/vat';
 import { WebSocketServer } from 'ws';
 import { admit, chosenDialect, secretOf, strays } from '../entry.ts';
-import { type Asked, noObject, readCall, type Said, strangersCall } from '../object-call.ts';
+import { type Asked, readCall, type Said, storeFails, strangersCall } from '../object-call.ts';
 
 export interface Listener {
   readonly port: number;
@@ -54,7 +54,7 @@ export function listen<Who>(port: number, { find, welcome, ask }: Inside<Who>): 
         authorities((server.address() as AddressInfo).port),
       );
       const said = misplaced === undefined ? called(request, response) : Promise.resolve(forbidden(misplaced));
-      said.catch(() => noObject).then(({ status, body }) => tell(response, status, body));
+      said.catch(() => storeFails).then(({ status, body }) => tell(response, status, body));
     },
   );
   async function called(request: IncomingMessage, response: ServerResponse): Promise<Said> {

@@ -56,8 +56,9 @@ function mounts(): readonly Mount[] {
   let table: string;
   try {
     table = readFileSync('/proc/self/mountinfo', 'utf8');
-  } catch {
-    return [];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
   }
   const plain = (text = ''): string =>
     text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { leaveNote, openStateDir, readNote, removeNote } from './state-dir.ts';
+import { isState, leaveNote, openStateDir, orderStop, readNote, removeNote, stopOrder } from './state-dir.ts';
 
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hob-state-'));
@@ -45,4 +45,27 @@ test('the note is whole or not there, and junk in its place is none', () => {
   removeNote(folder);
   removeNote(folder);
   expect(readNote(folder)).toBeUndefined();
+});
+
+test('a folder that cannot be read is an error: neither a state without orders, nor one without a host, nor no state', () => {
+  const folder = place();
+  const state = join(folder, 'state');
+  openStateDir(state);
+  expect([isState(state), stopOrder(state), readNote(state)]).toEqual([false, undefined, undefined]);
+  // A link to itself: the kernel gives up with ELOOP, which is not ENOENT.
+  const broken = join(folder, 'broken');
+  symlinkSync('broken', broken);
+  for (const look of [isState, stopOrder, readNote])
+    expect(() => look(broken)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  mkdirSync(join(state, 'host.json'));
+  expect(() => readNote(state)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+});
+
+test('an order that is there and cannot be read counts as said', () => {
+  const state = place();
+  mkdirSync(join(state, 'stop'));
+  expect(stopOrder(state)).toBe('');
+  rmSync(join(state, 'stop'), { recursive: true });
+  orderStop(state, 'why');
+  expect(stopOrder(state)).toBe('why');
 });

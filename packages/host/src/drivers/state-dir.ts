@@ -2,8 +2,8 @@
 import {
   chmodSync,
   closeSync,
-  existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -33,8 +33,20 @@ export function openStateDir(path: string): void {
 
 const order = (stateDir: string): string => join(stateDir, 'stop');
 
+/** Only a name that is missing counts as missing: a disk that fails must not look like a state without orders, or like none. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    throw unreadable();
+  }
+}
+
+const unreadable = (): CapError =>
+  new CapError('unavailable', 'the folder of the state cannot be read: check its disk, and that you may read it');
+
 /** Whether there is a state in it. */
-export const isState = (stateDir: string): boolean => existsSync(join(stateDir, 'store.db'));
+export const isState = (stateDir: string): boolean => isThere(join(stateDir, 'store.db'));
 
 /**
  * Everything that is granted here is to end. Durable on return, so that it is done before anything else by whoever opens this state next,
@@ -53,7 +65,7 @@ export function orderStop(stateDir: string, why: string): void {
 
 /** Why it was said; undefined where it was not. What cannot be read counts as said. */
 export function stopOrder(stateDir: string): string | undefined {
-  if (!existsSync(order(stateDir))) return undefined;
+  if (!isThere(order(stateDir))) return undefined;
   try {
     return readFileSync(order(stateDir), 'utf8').slice(0, 500);
   } catch {
@@ -95,10 +107,23 @@ export function removeNote(stateDir: string): void {
   rmSync(note(stateDir), { force: true });
 }
 
+/** Undefined where there is none, or one that a power cut left half written: then no host of it runs. */
 export function readNote(stateDir: string): Whereabouts | undefined {
+  if (!isThere(note(stateDir))) return undefined;
+  let text: string;
   try {
-    const found: unknown = JSON.parse(readFileSync(note(stateDir), 'utf8'));
-    const { url, pid } = found as Partial<Whereabouts>;
+    text = readFileSync(note(stateDir), 'utf8');
+  } catch (error) {
+    // It was there a moment ago: its host has just ended.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw unreadable();
+  }
+  return whereaboutsIn(text);
+}
+
+function whereaboutsIn(text: string): Whereabouts | undefined {
+  try {
+    const { url, pid } = JSON.parse(text) as Partial<Whereabouts>;
     return typeof url === 'string' && typeof pid === 'number' ? { url, pid } : undefined;
   } catch {
     return undefined;

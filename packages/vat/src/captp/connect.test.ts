@@ -24,15 +24,19 @@ interface Greeter {
   greet(name: string): string;
 }
 
+/** How often the secret `soon` is still told 503. */
+let knocks = 0;
+const refusal = (bearer: string | undefined): number =>
+  bearer === 'Bearer soon' ? 503 : bearer === 'Bearer crowd' ? 429 : bearer === 'Bearer odd' ? 418 : 401;
+
 async function host(greeting: string): Promise<string> {
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'hob.1' });
   server.on('upgrade', (request, stream, head) => {
+    if (request.headers.authorization === 'Bearer soon' && knocks > 0) knocks -= 1;
+    else if (request.headers.authorization === 'Bearer soon') request.headers.authorization = 'Bearer the-right-one';
     if (request.headers.authorization !== 'Bearer the-right-one')
-      return void stream.end(
-        `HTTP/1.1 ${request.headers.authorization === 'Bearer busy' ? '503 Busy' : '401 No'}\r\n\r\n`,
-        () => stream.destroy(),
-      );
+      return void stream.end(`HTTP/1.1 ${refusal(request.headers.authorization)} No\r\n\r\n`, () => stream.destroy());
     sockets.handleUpgrade(request, stream, head, (socket) => {
       const bootstrap = driver<Greeter>({ greet: ([name]) => `${greeting} ${name}` });
       open.push(captp(fromWebSocket(socket), { bootstrap }));
@@ -73,7 +77,39 @@ test('the right secret connects, and calls are answered', async () => {
 test('a wrong secret is denied, and a refusal of another kind too', async () => {
   const url = await host('hello');
   expect(await code(url, 'a-wrong-one')).toBe('denied');
-  expect(await code(url, 'busy')).toBe('denied');
+  expect(await code(url, 'odd')).toBe('denied');
+  expect(await code(url, 'crowd')).toBe('limit');
+});
+
+test('a host that cannot look the secret up is asked again until it can', async () => {
+  const url = await host('hello');
+  knocks = 3;
+  expect(await code(url, 'soon')).toBe('connected');
+  expect(knocks).toBe(0);
+});
+
+test('one that cannot for all that time is unavailable, which says nothing against the secret', async () => {
+  const url = await host('hello');
+  knocks = 1000;
+  const tried = connect<Greeter>(url, { secret: 'soon', patienceMs: 500 });
+  await expect(tried).rejects.toMatchObject({ code: 'unavailable', message: expect.stringMatching(/may be right/) });
+  expect(knocks).toBeLessThan(999);
+  expect(knocks).toBeGreaterThan(900);
+});
+
+test('a host that is gone while it is waited for may come back', async () => {
+  const server = createServer();
+  server.on('upgrade', (_request, stream) => {
+    // It says that it cannot, ends, and is started again at the same address.
+    stream.end('HTTP/1.1 503 No\r\n\r\n', () => stream.destroy());
+    server.close(() => setTimeout(() => void again.listen(port, '127.0.0.1'), 250));
+  });
+  const again = createServer();
+  again.on('upgrade', (_request, stream) => stream.end('HTTP/1.1 401 No\r\n\r\n', () => stream.destroy()));
+  closing(again);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const port = portOf(server);
+  expect(await code(`ws://127.0.0.1:${port}`, 'soon')).toBe('denied');
 });
 
 test('nobody there, or nobody who speaks HTTP, is disconnected', async () => {

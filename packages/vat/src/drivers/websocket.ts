@@ -158,8 +158,40 @@ function fromBrowserSocket(socket: BrowserSocket): Duplex {
   });
 }
 
-/** Dials a host and enters with `secret`. Breaks `denied` where the host does not let it in, `disconnected` where nobody answers, `invalid`. */
-export function dial(url: string, secret: string, dialect: string): Promise<Duplex> {
+/** The waits between two tries, while a host says that it cannot let anybody in now. */
+const firstWaitMs = 100;
+const longestWaitMs = 2000;
+/** All waits together, where the caller names no other time. */
+const patienceMs = 30_000;
+
+/**
+ * Dials a host and enters with `secret`. A host whose store fails is asked again, with growing waits of `patience` ms together: it does not
+ * know whether the secret is right, and may be started again meanwhile. Rejects with `unavailable` when the waits are used up, `denied` where
+ * the host does not let this secret in, `limit` where its session has too many connections, `disconnected` where nobody answers, `invalid`.
+ */
+export async function dial(
+  url: string,
+  secret: string,
+  dialect: string,
+  patience: number = patienceMs,
+): Promise<Duplex> {
+  let waited = 0;
+  for (let wait = firstWaitMs; ; wait = Math.min(2 * wait, longestWaitMs)) {
+    try {
+      return await dialOnce(url, secret, dialect);
+    } catch (error) {
+      const { code } = error as CapError;
+      // A host that was there a moment ago and is gone now is probably being started again.
+      const mayPass = code === 'unavailable' || (code === 'disconnected' && waited > 0);
+      if (!mayPass || waited >= patience) throw error;
+    }
+    const ms = Math.min(wait, patience - waited);
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    waited += ms;
+  }
+}
+
+function dialOnce(url: string, secret: string, dialect: string): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const socket = socketTo(url, secret, dialect);
     const failed = (error: Error): void =>
@@ -169,14 +201,7 @@ export function dial(url: string, secret: string, dialect: string): Promise<Dupl
           : new CapError('disconnected', 'no host answers there: is it running, and is the address right?'),
       );
     socket.once('unexpected-response', (request, response) => {
-      failed(
-        new CapError(
-          'denied',
-          response.statusCode === 401
-            ? 'the host does not know this secret: ask for a new one'
-            : `the host refused the connection (HTTP ${response.statusCode ?? 0})`,
-        ),
-      );
+      failed(refusedWith(response.statusCode ?? 0));
       request.destroy();
     });
     socket.once('error', failed);
@@ -184,6 +209,18 @@ export function dial(url: string, secret: string, dialect: string): Promise<Dupl
     const duplex = fromWebSocket(socket);
     socket.once('open', () => resolve(duplex));
   });
+}
+
+function refusedWith(status: number): CapError {
+  if (status === 401) return new CapError('denied', 'the host does not know this secret: ask for a new one');
+  if (status === 429)
+    return new CapError('limit', 'this session has too many connections: close some, those of its children count too');
+  if (status === 503)
+    return new CapError(
+      'unavailable',
+      'the host is there and lets nobody in now (its store fails, or it is overrun): the secret may be right, ask whoever runs the host to look',
+    );
+  return new CapError('denied', `the host refused the connection (HTTP ${status})`);
 }
 
 /**

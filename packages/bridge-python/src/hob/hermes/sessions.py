@@ -32,12 +32,15 @@ class Behind:
     tools: tools.Tools
 
     async def enter(self) -> None:
-        """Again, where the connection was lost. Raises `Unavailable`, `Revoked`."""
+        """Again, where the connection was lost. Raises `Unavailable`, `Revoked`, `Limit`."""
         if self.session.connection.closed is None:
             return
         try:
             await self.session.enter_again()
-        except Refused:
+        except Refused as error:
+            # Only 401 says that the secret is gone; every other refusal may pass.
+            if error.status != 401:
+                raise
             raise Revoked("this session of Hob has ended: begin a new one of Hermes") from None
 
 

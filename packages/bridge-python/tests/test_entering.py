@@ -1,0 +1,76 @@
+"""A host that can let nobody in now: a bare HTTP server plays it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+
+import hob
+import pytest
+
+Answer = Callable[[int], int]
+"""Which status the try with this number is told."""
+
+
+class Door:
+    def __init__(self, answer: Answer) -> None:
+        self.tries = 0
+        self._answer = answer
+
+    async def hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            self.tries += 1
+            status = self._answer(self.tries)
+            writer.write(f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+            await writer.drain()
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+@contextlib.asynccontextmanager
+async def a_door(answer: Answer) -> AsyncIterator[tuple[Door, str]]:
+    door = Door(answer)
+    server = await asyncio.start_server(door.hear, "127.0.0.1", 0)
+    async with server:
+        yield door, f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    await asyncio.sleep(0)
+
+
+async def test_a_host_that_cannot_look_the_secret_up_is_asked_again_until_it_can() -> None:
+    async with a_door(lambda tries: 503 if tries < 4 else 401) as (door, url):
+        with pytest.raises(hob.Refused) as refused:
+            await hob.connect(url, "secret")
+        assert refused.value.status == 401
+        assert door.tries == 4
+
+
+async def test_one_that_cannot_for_all_that_time_is_unavailable_and_says_nothing_against_the_secret() -> None:
+    async with a_door(lambda _tries: 503) as (door, url):
+        with pytest.raises(hob.Unavailable, match="may be right"):
+            await hob.connect(url, "secret", timeout=2.0)
+        assert 1 < door.tries < 30
+
+
+async def test_a_host_that_is_gone_while_it_is_waited_for_may_come_back() -> None:
+    async with a_door(lambda _tries: 503) as (door, url):
+        entering = asyncio.ensure_future(hob.connect(url, "secret"))
+        while door.tries == 0:
+            await asyncio.sleep(0.01)
+    port = int(url.rsplit(":", 1)[1])
+    await asyncio.sleep(0.3)
+    server = await asyncio.start_server(Door(lambda _tries: 401).hear, "127.0.0.1", port)
+    async with server:
+        with pytest.raises(hob.Refused) as refused:
+            await entering
+        assert refused.value.status == 401
+    await asyncio.sleep(0)
+
+
+async def test_too_many_connections_of_a_session_are_a_limit_which_is_not_waited_for() -> None:
+    async with a_door(lambda _tries: 429) as (door, url):
+        with pytest.raises(hob.Limit):
+            await hob.connect(url, "secret")
+        assert door.tries == 1

@@ -1,0 +1,44 @@
+/** Whether a host runs. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { requires } from '../../../../test/needs.ts';
+import { holdsState } from './life.ts';
+
+function state(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-life-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'store.db'), '');
+  return folder;
+}
+
+requires('linux')('a process holds a state while it has its store open, and at no other time', async () => {
+  const folder = state();
+  expect(holdsState(process.pid, folder)).toBe(false);
+  const descriptor = openSync(join(folder, 'store.db'), 'r');
+  expect(holdsState(process.pid, folder)).toBe(true);
+  closeSync(descriptor);
+  expect(holdsState(process.pid, folder)).toBe(false);
+  const child = spawn('true');
+  await once(child, 'exit');
+  expect(holdsState(child.pid as number, folder)).toBe(false);
+  rmSync(join(folder, 'store.db'));
+  expect(holdsState(process.pid, folder)).toBe(false);
+});
+
+requires('linux', 'nonroot')('a process of another user is not taken for one that does not run', () => {
+  expect(() => holdsState(1, state())).toThrow(expect.objectContaining({ code: 'unavailable' }));
+});
+
+requires('linux', 'nonroot')('a store that may not be looked at is not taken for one that nobody holds', () => {
+  const folder = state();
+  chmodSync(folder, 0);
+  try {
+    expect(() => holdsState(process.pid, folder)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  } finally {
+    chmodSync(folder, 0o700);
+  }
+});
