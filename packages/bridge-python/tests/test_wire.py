@@ -188,6 +188,21 @@ async def test_bytes_come_before_their_frame_and_each_belongs_to_one_value() -> 
     assert peer.theirs.closed == (4400, "bytes are used twice")
 
 
+async def test_a_value_that_is_refused_costs_the_frame_only_itself() -> None:
+    peer = ByHand(Thing())
+    peer.raw(b"abc")
+    too_many = {"@": "bigint", "v": "9" * 16_385}
+    peer.say(
+        ["deliver", 0, "echo", [{"@": "bytes", "at": 2, "n": 1}], 1],
+        ["deliver", 0, "echo", [[{"@": "bytes", "at": 0, "n": 1}, too_many]], 2],
+        ["deliver", 0, "echo", [{"@": "bytes", "at": 1, "n": 1}], 3],
+    )
+    assert await peer.answer(1) == [{"@": "bytes", "at": 0, "n": 1}]
+    assert str(await peer.answer(2)).startswith("invalid")
+    assert await peer.answer(3) == [{"@": "bytes", "at": 0, "n": 1}]
+    peer.connection.close()
+
+
 async def test_what_waits_for_its_frame_is_counted() -> None:
     peer = ByHand(Thing(), Limits(memory_bytes=1 << 20, frame_bytes=1 << 18))
     for _ in range(100_000):

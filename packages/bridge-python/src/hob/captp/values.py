@@ -213,9 +213,10 @@ PART: Final = 200
 class Incoming:
     """Bytes that came before a frame; each value takes its own part of them."""
 
-    __slots__ = ("_most", "_parts", "_whole", "length", "taken")
+    __slots__ = ("_excused", "_most", "_parts", "_whole", "length", "taken")
 
     def __init__(self, limits: Limits) -> None:
+        self._excused = False
         self._parts: list[bytes] = []
         self._whole: bytes | None = None
         self._most = max(limits.memory_bytes // 4, limits.frame_bytes)
@@ -246,13 +247,14 @@ class Incoming:
         return self._whole[from_ : from_ + n]
 
     def excuse(self) -> None:
-        """A value that was refused did not get to its bytes."""
-        self.taken = self.length
+        """A value of the frame was refused, perhaps before it got to its bytes: some may be left."""
+        self._excused = True
 
     def done(self) -> None:
         """The frame that they came for was heard."""
-        if self.taken != self.length:
+        if self.taken != self.length and not self._excused:
             raise Violation("bytes came that no value names")
+        self._excused = False
         if self.length > 0:
             self.clear()
 

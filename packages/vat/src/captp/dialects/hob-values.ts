@@ -158,6 +158,7 @@ export class Incoming {
   /** So many of them have got their value. */
   taken = 0;
   length = 0;
+  #excused = false;
   readonly #most: number;
 
   constructor({ memoryBytes, frameBytes }: Limits) {
@@ -198,14 +199,15 @@ export class Incoming {
     return whole;
   }
 
-  /** A value that was refused did not get to its bytes. */
+  /** A value of the frame was refused, perhaps before it got to its bytes: some may be left. */
   excuse(): void {
-    this.taken = this.length;
+    this.#excused = true;
   }
 
   /** The frame that they came for was heard. */
   done(): void {
-    if (this.taken !== this.length) throw new Violation('bytes came that no value names');
+    if (this.taken !== this.length && !this.#excused) throw new Violation('bytes came that no value names');
+    this.#excused = false;
     if (this.length > 0) this.clear();
   }
 

@@ -219,6 +219,33 @@ test('bytes: none that no value names, none twice, none that did not come', () =
   expect(heard([part], frame({ '@': 'bytes', at: 2, n: 2 }))).toBe('a value names bytes that did not come');
 });
 
+test('a value that is refused costs the frame only itself: the bytes of the others get to them', () => {
+  const bytes = (at: number, n: number): object => ({ '@': 'bytes', at, n });
+  const tooMany = { '@': 'bigint', v: '9'.repeat(20_000) };
+  const { hear } = ear();
+  const part = new Uint8Array([1, 2, 3]);
+  for (const refused of [[bytes(0, 1), tooMany], [tooMany, bytes(0, 1)], [tooMany]]) {
+    hear(part);
+    const heard = hear(
+      JSON.stringify([
+        ['deliver', 1, 'first', [bytes(2, 1)], 1],
+        ['deliver', 1, 'refused', [refused], 2],
+        ['return', 3, [tooMany]],
+        ['deliver', 1, 'last', [bytes(1, 1)], 4],
+      ]),
+    );
+    expect(heard.splice(0)).toMatchObject([
+      ['deliver', {}, 'first', [new Uint8Array([3])], 1],
+      ['deliver', {}, 'refused', 'invalid', 2],
+      ['answer', 3, { code: 'invalid' }],
+      ['deliver', {}, 'last', [new Uint8Array([2])], 4],
+    ]);
+  }
+  // Only that frame is excused.
+  hear(part);
+  expect(() => hear('[["done",1]]')).toThrow('bytes came that no value names');
+});
+
 test('keys that mean something to the language are data or refused', () => {
   expect(check('[["return",1,{"__proto__":{"polluted":1}}]]')).toMatch(/^invalid: /);
   expect(check('[["return",1,{"a":{"__proto__":1}}]]')).toMatch(/^invalid: /);
