@@ -6,6 +6,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { mutated } from './test/mutants/plugin.ts';
 
 const inBoth = ['packages/{vat,revocable}/src/**/*.test.ts'];
 const directories = ['packages/caps-fs/src/**/*.test.ts'];
@@ -35,7 +36,10 @@ const native = {
 const report = process.env['HOB_TEST_REPORT'];
 
 export default defineConfig({
+  plugins: await mutated(),
   test: {
+    // The cache does not know of mutants: a run without one would find the changed text there.
+    fsModuleCache: !process.env['HOB_MUTANT'],
     pool: 'forks',
     // Vitest leaves one core free; much of what is tested here waits for processes and disks.
     maxWorkers: availableParallelism(),

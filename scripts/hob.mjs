@@ -30,6 +30,9 @@ const PROGRAMS = {
   pack: 'scripts/pack.ts',
 };
 
+/** The verbs that obey `HOB_MUTANT`: they run tests and attacks. A host that people start never does. */
+const TESTING = ['test', 'crash', 'attack:captp', 'fuzz:captp', 'attack:fs', 'attack:shell'];
+
 const BIOME = join(ROOT, 'node_modules', '@biomejs', 'biome', 'bin', 'biome');
 
 const [verb, ...args] = process.argv.slice(2);
@@ -43,6 +46,10 @@ try {
 }
 
 async function main() {
+  if (process.env.HOB_MUTANT && TESTING.includes(verb)) {
+    const apply = pathToFileURL(join(ROOT, 'test', 'mutants', 'apply.mjs')).href;
+    process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${apply}`.trim();
+  }
   if (verb === 'test') return testEverything(await setUp(), args);
   if (verb === 'lint') return runTool(['check', '--error-on-warnings', ...args]);
   if (verb === 'format') return runTool(['check', '--write', ...args]);

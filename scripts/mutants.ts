@@ -1,18 +1,19 @@
 /**
  * `npm run mutants [-- NAME …]`: leaves each mechanism out and looks who notices.
  *
- * Promise: exits 0 only if the tests pass as they are, every mutant of the table is caught by a test that failed (not by
- * a file that did not even load), and the table and the sources name the same mutants.
- *
- * `--table FILE`, `--sources DIR` and `--config FILE` are for the test of this program.
+ * It exits 0 only if the tests pass as they are, every mutant of `test/mutants/` is caught by a test that failed (not by
+ * a file that did not even load), and each replacement still fits the sources. `--part 2/5` takes every fifth row,
+ * beginning with the second.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Mutant } from '../test/mutants.ts';
+import { environmentOf } from '../test/mutants/environment.ts';
+import { editsOf, type Mutant, replaceOnce } from '../test/mutants/mutant.ts';
+import { tableOf } from '../test/mutants/table.ts';
+import { BRIDGE, setUpPython } from './python.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const PARALLEL = 2;
@@ -21,25 +22,31 @@ const LIMIT_MS = 300_000;
 
 interface Verdict {
   name: string;
-  verdict: 'caught' | 'MISSED' | 'BROKEN' | 'passes' | 'FAILS';
+  verdict: 'caught' | 'MISSED' | 'BROKEN' | 'passes' | 'FAILS' | 'skipped';
   by: string;
+}
+
+interface Outcome {
+  /** Counts a run that died, too. */
+  failed: number;
+  /** The name of a test that failed. */
+  first?: string | undefined;
 }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: {
-    table: { type: 'string', default: 'test/mutants.ts' },
-    sources: { type: 'string', default: 'packages' },
-    config: { type: 'string', default: 'vitest.config.ts' },
-  },
+  options: { config: { type: 'string', default: 'vitest.config.ts' }, part: { type: 'string', default: '1/1' } },
 });
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const table: { MUTANTS: readonly Mutant[] } = await import(pathToFileURL(resolve(ROOT, values.table)).href);
-  const unknown = positionals.filter((name) => !table.MUTANTS.some((mutant) => mutant.name === name));
-  const chosen = table.MUTANTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  const faults = [...unknown.map((name) => `${name}: not in the table`), ...(await tableFaults(table.MUTANTS))];
+  const table = await tableOf();
+  const [part = 1, parts = 1] = values.part.split('/').map(Number);
+  const chosen = table
+    .filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+    .filter((_, index) => index % parts === part - 1);
+  const unknown = positionals.filter((name) => !table.some((mutant) => mutant.name === name));
+  const faults = [...unknown.map((name) => `${name}: not in the table`), ...faultsOf(table)];
   for (const fault of faults) console.log(fault);
   if (faults.length > 0) return 1;
   if (chosen.length === 0) {
@@ -54,36 +61,46 @@ async function main(): Promise<number> {
   for (const [verdict = '', name = '', by = ''] of rows) {
     console.log(`${verdict.padEnd(width(0))}  ${name.padEnd(width(1))}  ${by}`);
   }
-  const good = verdicts.filter(({ verdict }) => verdict === 'caught' || verdict === 'passes').length;
-  console.log(`${good - 1} of ${chosen.length} mutants caught`);
+  const caught = verdicts.filter(({ verdict }) => verdict === 'caught').length;
+  const good = verdicts.filter(({ verdict }) => ['caught', 'passes', 'skipped'].includes(verdict)).length;
+  console.log(`${caught} of ${chosen.length} mutants caught`);
   return good === verdicts.length ? 0 : 1;
 }
 
-/** A mutant whose name is in the table only, or in the sources only, leaves nothing out or is tested by nothing. */
-async function tableFaults(mutants: readonly Mutant[]): Promise<string[]> {
-  const { filesIn, isTest, isTypeScript } = await import('../test/sources.ts');
-  const used = new Set<string>();
-  for (const file of filesIn(values.sources).filter((file) => isTypeScript(file) && !isTest(file))) {
-    const text = readFileSync(join(ROOT, file), 'utf8');
-    for (const match of text.matchAll(/\bmutant\(\s*'([\w-]+)'\s*\)/g)) used.add(match[1] ?? '');
-  }
-  const rows = new Set(mutants.map(({ name }) => name));
-  return [
-    ...mutants.filter(({ name }) => !used.has(name)).map(({ name }) => `${name}: no source says mutant('${name}')`),
-    ...[...used].filter((name) => !rows.has(name)).map((name) => `${name}: is in the sources, but not in the table`),
-    ...mutants.flatMap(({ name, tests }) =>
-      tests.filter((file) => !existsSync(join(ROOT, file))).map((file) => `${name}: ${file} does not exist`),
-    ),
-    ...mutants.filter(({ tests }) => tests.length === 0).map(({ name }) => `${name}: names no test file`),
-  ];
+/** Rows that do not fit the sources leave nothing out, or are tested by nothing. */
+function faultsOf(table: readonly Mutant[]): string[] {
+  const names = new Set<string>();
+  return table.flatMap((mutant) => {
+    const faults: string[] = [];
+    if (names.has(mutant.name)) faults.push('its name stands twice in the table');
+    names.add(mutant.name);
+    for (const edit of editsOf(mutant))
+      try {
+        replaceOnce(readFileSync(join(ROOT, edit.file), 'utf8'), edit);
+      } catch (error) {
+        faults.push((error as Error).message);
+      }
+    faults.push(
+      ...mutant.tests.filter((file) => !existsSync(join(ROOT, file))).map((file) => `${file} does not exist`),
+    );
+    if (mutant.tests.length === 0) faults.push('it names no test file');
+    return faults.map((fault) => `${mutant.name}: ${fault}`);
+  });
 }
 
 async function judgeUnmutated(mutants: readonly Mutant[]): Promise<Verdict> {
-  const { failed, first } = await runTests([...new Set(mutants.flatMap(({ tests }) => tests))], undefined);
+  const files = [...new Set(mutants.flatMap(({ tests }) => tests))].filter((file) => !isPython(file));
+  const { failed, first } = files.length === 0 ? { failed: 0, first: '' } : await runTests(files, undefined);
   return { name: '(nothing left out)', verdict: failed === 0 ? 'passes' : 'FAILS', by: first ?? '' };
 }
 
-async function judge({ name, breaks, tests }: Mutant): Promise<Verdict> {
+function isPython(file: string): boolean {
+  return file.endsWith('.py');
+}
+
+async function judge(mutant: Mutant): Promise<Verdict> {
+  const { name, breaks, tests } = mutant;
+  if (tests.some(isPython)) return judgePython(mutant);
   let { failed, first } = await runTests(tests, name);
   // Stopped at its first failure, vitest now and then ends before it has said which that was.
   if (failed > 0 && first === undefined) ({ failed, first } = await runTests(tests, name, []));
@@ -92,15 +109,44 @@ async function judge({ name, breaks, tests }: Mutant): Promise<Verdict> {
   return { name, verdict: 'MISSED', by: breaks };
 }
 
-/** `failed` also counts a run that died; `first` is the name of a test that failed. */
+/** A copy of the package without the mechanism, and pytest over it. */
+async function judgePython(mutant: Mutant): Promise<Verdict> {
+  const { name, breaks, tests } = mutant;
+  const { python, missing } = await setUpPython();
+  if (python === undefined) return { name, verdict: 'skipped', by: missing ?? '' };
+  const folder = mkdtempSync(join(tmpdir(), 'hob-mutant-'));
+  try {
+    const source = join(folder, 'src');
+    cpSync(join(BRIDGE, 'src'), source, { recursive: true, filter: (file) => !file.endsWith('__pycache__') });
+    for (const edit of editsOf(mutant)) {
+      const file = join(folder, edit.file.replace('packages/bridge-python/', ''));
+      writeFileSync(file, replaceOnce(readFileSync(file, 'utf8'), edit));
+    }
+    const env = { ...process.env, PYTHONPATH: source, PYTHONDONTWRITEBYTECODE: '1', HOB_TEST_REPORT: '' };
+    const files = tests.map((file) => join(ROOT, file));
+    const child = spawn(python, ['-m', 'pytest', '-x', '-q', ...files], { cwd: BRIDGE, env });
+    let said = '';
+    child.stdout.on('data', (text) => (said += text));
+    const limit = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
+    const code = await new Promise<number | null>((done) => child.once('close', done));
+    clearTimeout(limit);
+    if (code === 0) return { name, verdict: 'MISSED', by: breaks };
+    const first = /^FAILED \S*::(\S+)/m.exec(said)?.[1];
+    if (code === 1 && first !== undefined) return { name, verdict: 'caught', by: first };
+    return { name, verdict: 'BROKEN', by: `the tests do not run (${breaks})` };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 async function runTests(
   files: readonly string[],
   mutant: string | undefined,
   stopEarly: readonly string[] = mutant === undefined ? [] : ['--bail=1'],
-): Promise<{ failed: number; first?: string | undefined }> {
+): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-mutant-'));
   const report = join(folder, 'report.json');
-  const env = { ...process.env, HOB_TEST_REPORT: report, HOB_MUTANT: mutant ?? '' };
+  const env = { ...process.env, HOB_TEST_REPORT: report, ...environmentOf(mutant ?? '') };
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
   const child = spawn(process.execPath, [vitest, 'run', '--config', values.config, ...stopEarly, ...files], {
     cwd: ROOT,

@@ -2,7 +2,7 @@
  * `npm run pack [-- --into DIR]`: tarballs of JavaScript and types, one per package, in `dist/`.
  *
  * Promise: what is packed runs below a `node_modules`, where Node refuses to strip types; it holds what the package's
- * `exports` and `bin` reach and nothing else (no tests); no mutant can be switched on in it.
+ * `exports` and `bin` reach and nothing else (no tests).
  *
  * All packages are compiled in one go: they import each other's sources by name.
  */
@@ -35,12 +35,6 @@ interface Package {
   folder: string;
   manifest: Manifest;
 }
-
-/** What `drivers/mutant.ts` exports, as constants: in a package nothing reads `HOB_MUTANT`. */
-const CONSTANTS: Readonly<Record<string, string>> = {
-  mutant: 'export const mutant = (_name) => false;\n',
-  mutantName: 'export const mutantName = () => undefined;\n',
-};
 
 const { into } = parseArgs({ options: { into: { type: 'string' } } }).values;
 const target = resolve(process.env['INIT_CWD'] ?? '.', into ?? join(ROOT, 'dist'));
@@ -109,7 +103,6 @@ function pack(one: Package, all: readonly Package[], work: string, target: strin
   const from = join(ROOT, 'packages', one.folder);
   const folder = join(work, one.folder);
   cpSync(join(work, 'js', one.folder, 'src'), join(folder, 'dist'), { recursive: true });
-  leaveMutantsOut(from, folder);
   writeFileSync(join(folder, 'package.json'), JSON.stringify(published(one.manifest, all), null, 2));
   for (const file of ['README.md', 'CHANGELOG.md']) {
     if (existsSync(join(from, file))) copyFileSync(join(from, file), join(folder, file));
@@ -121,17 +114,6 @@ function pack(one: Package, all: readonly Package[], work: string, target: strin
     shell: process.platform === 'win32',
   });
   return JSON.parse(output)[0].filename;
-}
-
-function leaveMutantsOut(from: string, folder: string): void {
-  const compiled = join(folder, 'dist', 'drivers', 'mutant.js');
-  if (!existsSync(compiled)) return;
-  const source = readFileSync(join(from, 'src', 'drivers', 'mutant.ts'), 'utf8');
-  const names = [...source.matchAll(/^export (?:function|const) (\w+)/gm)].map((match) => match[1] ?? '');
-  const unknown = names.filter((name) => !(name in CONSTANTS));
-  if (unknown.length > 0)
-    throw new Error(`drivers/mutant.ts exports ${unknown}: say in scripts/pack.ts what they become`);
-  writeFileSync(compiled, names.map((name) => CONSTANTS[name]).join(''));
 }
 
 function published(manifest: Manifest, all: readonly Package[]): object {

@@ -1,11 +1,12 @@
 /**
- * What of the caps themselves is left out, in a process of its own (`HOB_MUTANT`): a grant's revoker, and the check of links in a directory.
+ * What of the caps themselves is left out, in a process of its own (`test/mutants/`): a grant's revoker, and the check of links in a directory.
  *
  * One of several each: a path that goes upwards is stopped by more than its grammar, and nothing comes of leaving that out.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { environmentOf } from '../test/mutants/environment.ts';
 import { ASKED } from './approvals.ts';
 
 export interface LeftOut {
@@ -30,7 +31,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
 export async function classesWithout(python: string, mutant: string, { args }: LeftOut): Promise<readonly string[]> {
   const program = ['--no-warnings', join(import.meta.dirname, 'mutant-child.ts'), python, ...args];
   const { stdout } = await promisify(execFile)(process.execPath, program, {
-    env: { ...process.env, HOB_MUTANT: mutant },
+    env: { ...process.env, ...environmentOf(mutant) },
   });
   return stdout.trim().split(' ');
 }

@@ -28,10 +28,6 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   },
   'packages/vat/src/drivers/lines.ts': { powers: ['node:fs/promises'], why: 'reads an exported ledger line by line' },
   'packages/vat/src/drivers/loop.ts': { powers: ['setImmediate'], why: 'lets the process breathe between turns' },
-  'packages/vat/src/drivers/mutant.ts': {
-    powers: ['process'],
-    why: 'reads HOB_MUTANT, once; packing makes it a constant',
-  },
   'packages/vat/src/drivers/random.ts': { powers: ['node:crypto'], why: 'randomness of the operating system' },
   'packages/vat/src/drivers/reserve.ts': {
     powers: ['node:fs', 'process'],

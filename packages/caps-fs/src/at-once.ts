@@ -6,7 +6,6 @@
  * looked at no more than this much, in no more steps than these, whoever wrote the names, the pattern and the `.gitignore`
  * files. Regular expressions and long texts go to the thread: what they take depends on who wrote them.
  */
-import { mutant } from '@hob/vat';
 import { type Ground, Stop } from './descent.ts';
 import { refusal } from './errors.ts';
 import type { Kernel } from './kernel.ts';
@@ -15,16 +14,15 @@ import { paths } from './paths.ts';
 import { type Hit, type Query, search } from './scan.ts';
 import { TooMuch, Work } from './work.ts';
 
-const all = mutant('fs-at-once');
-const fewEntries = all ? Number.POSITIVE_INFINITY : 500;
-const fewBytes = all ? Number.POSITIVE_INFINITY : 512 * 1024;
+const fewEntries = 500;
+const fewBytes = 512 * 1024;
 
 /** Of comparing names with patterns and rules. */
-const fewSteps = all ? Number.POSITIVE_INFINITY : 1_000_000;
+const fewSteps = 1_000_000;
 /** Of comparing names with what is excepted, all of them. */
-const fewCompared = all ? Number.POSITIVE_INFINITY : 4_000_000;
+const fewCompared = 4_000_000;
 /** Looking for a text takes its length times that of the file, where somebody made them so. */
-const shortText = all ? Number.POSITIVE_INFINITY : 128;
+const shortText = 128;
 
 export function globAtOnce(
   kernel: Kernel,

@@ -5,7 +5,6 @@
  * second, which resolves at once and moves data on the thread pool: faster than `fs.promises`, whose readFile takes four
  * hops or more through the pool (reference/fs.md §3).
  */
-import { mutant } from '@hob/vat';
 import { takeBytes, takeCount, takeFlag, takeRecord, takeString, takeText } from './arguments.ts';
 import { Draft, type DraftOptions } from './draft.ts';
 import { failedWith, refusal } from './errors.ts';
@@ -36,9 +35,6 @@ const maxAppend = 1024 * 1024;
 const maxCreateTries = 8;
 // Somebody keeps replacing what is copied.
 const maxCopyTries = 8;
-const anySource = mutant('fs-copy-source');
-const trustsSize = mutant('fs-size');
-const outOfOrder = mutant('fs-write-order');
 
 export function read(path: unknown, range: unknown): Job<Uint8Array> {
   const parsed = parsePath(path);
@@ -99,7 +95,6 @@ export function copy(from: unknown, to: unknown): Job<void> {
       await copyRest(place, file, draft);
       let isSource = true;
       const asItIs = async (): Promise<void> => {
-        if (anySource) return;
         using now = find(place, source);
         isSource = inodeOf(now.status) === inodeOf(file.status);
         if (!isSource) throw refusal('BUSY');
@@ -169,7 +164,7 @@ async function readRange(place: Place, file: Found, offset: number, length: numb
   const wanted = length ?? size;
   // Before any memory is taken.
   if (Math.min(wanted, size) > max) throw tooLarge('maxReadBytes', max, file.status.size);
-  if (file.status.size > 0 || trustsSize) return await fill(place, file.fd, Math.min(wanted, size), offset);
+  if (file.status.size > 0) return await fill(place, file.fd, Math.min(wanted, size), offset);
   // Some file systems say 0 and have content: read until the end, not until the size.
   const pieces: Uint8Array[] = [];
   let total = 0;
@@ -197,7 +192,7 @@ async function fill(place: Place, fd: number, length: number, offset: number): P
 
 /** Begun and ended in one turn, and alone: nothing of ours comes between. */
 function inOneTurn<R>({ order }: Root, body: () => R): R | Promise<R> {
-  return outOfOrder ? body() : order.alone(body);
+  return order.alone(body);
 }
 
 /** It waits for no disk, and copying it costs less than the way to the thread pool and back. */

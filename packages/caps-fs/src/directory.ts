@@ -4,7 +4,7 @@
  * Promise: there is no other way in. The object has methods and nothing else, frozen; the directory, the terms and the
  * life of it are in no property.
  */
-import { lastsUnder, mutant } from '@hob/vat';
+import { lastsUnder } from '@hob/vat';
 import { isBytes } from './arguments.ts';
 import type { ByteSink, ByteSource } from './bytes.ts';
 import { append, copy, type Job, read, readText, write } from './content.ts';
@@ -27,9 +27,6 @@ import { mkdir, remove, rename } from './tree.ts';
 
 /** However many roots a process opens: well below the usual 1,024 descriptors would be too few to be useful, above 20,000 the system says EMFILE. */
 export const subdirsOfProcess: Slots = new Slots('open subdirectories of the process', 1024);
-
-const tooLate = mutant('fs-line-end');
-const keeps = mutant('fs-close-keeps');
 
 const operations: ReadonlySet<string> = new Set<keyof FsCap>([
   'read',
@@ -71,7 +68,7 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
   const life = new Life(() => {
     place.directory.drop();
     whenOver?.();
-    if (!keeps) forgotten.unregister(life);
+    forgotten.unregister(life);
   }, parent);
 
   const run = async <R>(operation: keyof FsCap, ask: () => Job<R>, bytes = 0): Promise<R> => {
@@ -85,7 +82,7 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
       let answer: R;
       try {
         // Closed while it stood in line: what had not begun does not begin after that.
-        if (wait && !tooLate) refuseIfClosed(life);
+        if (wait) refuseIfClosed(life);
         answer = await job(place, life.closing);
       } finally {
         turnstile.leave();

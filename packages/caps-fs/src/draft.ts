@@ -7,7 +7,6 @@
  * nameable, swept later. reference/fs.md §9)
  * Owner, ACLs and birth time of a replaced file are not kept, its mode is; set-id bits never are.
  */
-import { mutant } from '@hob/vat';
 import { failedWith, refusal } from './errors.ts';
 import { own } from './handle.ts';
 import type { Kernel, Status } from './kernel.ts';
@@ -17,10 +16,6 @@ import { type Place, versionOf } from './place.ts';
 import { locate, type Spot } from './resolve.ts';
 import { refuseIfFull } from './room.ts';
 import { charge } from './terms.ts';
-
-const stale = mutant('fs-commit-place');
-const inSteps = mutant('fs-atomic');
-const nameUnsynced = mutant('fs-durable');
 
 export interface DraftOptions {
   readonly create?: 'any' | 'new' | 'never';
@@ -99,7 +94,6 @@ export class Draft implements AsyncDisposable {
     const beginning = begin(place, path, options, bytes.length);
     const { spot, keepMode } = beginning;
     try {
-      if (inSteps && keepMode !== undefined) kernel.unlink(spot.dir, spot.name);
       const done = writeNamed(kernel, beginning, bytes);
       if (done) {
         spot[Symbol.dispose]();
@@ -143,20 +137,16 @@ export class Draft implements AsyncDisposable {
         await last();
         await this.#sync();
       }
-      const { spot: begun, path, options } = this.#beginning;
+      const { path, options } = this.#beginning;
       // Found anew: a directory on the way may have been renamed or removed meanwhile. From here on nothing of ours comes
       // between, so all that goes through this process happens in some order.
-      using spot = stale ? { ...begun, [Symbol.dispose]: () => {} } : locate(this.#place, path);
+      using spot = locate(this.#place, path);
       const present = replaceable(kernel, spot, options);
-      if (inSteps && present) {
-        kernel.unlink(spot.dir, spot.name);
-        await kernel.breathe();
-      }
       this.#giveName(spot, present === undefined);
       this.#unlink();
       return {
         version: versionOf(kernel, kernel.fstat(this.#fd)),
-        readable: options.durable && !nameUnsynced ? own(kernel, kernel.reopen(spot.dir, 'read')) : undefined,
+        readable: options.durable ? own(kernel, kernel.reopen(spot.dir, 'read')) : undefined,
       };
     });
     using directory = readable;

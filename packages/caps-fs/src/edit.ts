@@ -4,7 +4,7 @@
  * Promise: each passage is replaced only where it stands exactly once, all of them or none, and only in the version that
  * was read. What a dry run shows is what the same call then does.
  */
-import { CapError, mutant } from '@hob/vat';
+import { CapError } from '@hob/vat';
 import { takeFlag, takeList, takeRecord, takeString } from './arguments.ts';
 import { type Job, readWhole, replace } from './content.ts';
 import { Stop } from './descent.ts';
@@ -18,7 +18,7 @@ import { locate } from './resolve.ts';
 const maxEdits = 1_000;
 const maxTries = 40;
 const smallTexts = 256 * 1024;
-const lightEdits = mutant('fs-edit-here') ? Number.POSITIVE_INFINITY : 32 * 1024 * 1024;
+const lightEdits = 32 * 1024 * 1024;
 const maxEditMs = 10_000;
 
 export function edit(

@@ -4,10 +4,7 @@
  * Promise: a number is closed exactly once, after the last operation that uses it. The kernel hands numbers out again at
  * once: closing one under an operation read the wrong directory in 4,841 of 50,000 tries (reference/fs.md §8).
  */
-import { mutant } from '@hob/vat';
 import type { Kernel } from './kernel.ts';
-
-const tooEarly = mutant('fs-handle');
 
 /** A descriptor for the length of a `using`. */
 export interface Descriptor extends Disposable {
@@ -50,7 +47,7 @@ export class Handle {
 
   drop(): void {
     this.#holders -= 1;
-    if (this.#holders > 0 && !tooEarly) return;
+    if (this.#holders > 0) return;
     if (this.#fd < 0) return;
     const fd = this.fd;
     this.#fd = -1;

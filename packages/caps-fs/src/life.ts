@@ -5,11 +5,8 @@
  * caps, streams), however many were made one from the other; what runs may finish; then `end` is called, once. Closing goes
  * downwards only: whoever holds an attenuated cap cannot close the one it was made from.
  */
-import { mutant } from '@hob/vat';
 import { refusal } from './errors.ts';
 
-const inSteps = mutant('fs-close-deep');
-const keepsCaller = mutant('fs-close-keeps');
 // One for all, made here: the stack of an error holds who called, which would be the cap itself for as long as its life is held.
 const reason = refusal('CLOSED');
 
@@ -65,10 +62,9 @@ export class Life {
     for (const life of all) {
       life.#open = false;
       for (const made of life.#made) all.push(made);
-      if (inSteps && all.length > 1_000) break;
     }
     // Before anybody is told: what is told may ask.
-    for (const life of all) life.#closing.abort(keepsCaller ? undefined : reason);
+    for (const life of all) life.#closing.abort(reason);
     // The lowest first: then each finds those below it gone.
     for (const life of all.toReversed()) life.#settle();
     return this.#ended.promise;

@@ -4,7 +4,6 @@
  * Promise: a holder cannot exhaust descriptors, memory or the thread pool of the process; the answer is `FS_LIMIT` with
  * the name of the limit.
  */
-import { mutant } from '@hob/vat';
 import { takeCount, takeRecord } from './arguments.ts';
 import { refusal } from './errors.ts';
 
@@ -92,7 +91,7 @@ export class Slots {
 }
 
 // Of what is to be written, while it waits: 4,096 of the largest writes would be 64 GiB.
-const maxWaitingBytes = mutant('fs-line-bytes') ? Number.POSITIVE_INFINITY : 64 * 1024 * 1024;
+const maxWaitingBytes = 64 * 1024 * 1024;
 
 /** Lets a few operations in at a time, the rest in order of arrival. */
 export class Turnstile {

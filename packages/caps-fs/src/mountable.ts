@@ -5,7 +5,7 @@
  * keep neither `except` nor a quota nor a choice of operations. No message leads here, so no agent can ask; the descriptor
  * is the cap's own and is open until `release()`, for which whoever closes or revokes the cap waits.
  */
-import { type Far, isReference, mutant, objectOf } from '@hob/vat';
+import { type Far, isReference, objectOf } from '@hob/vat';
 import { outward, refusal } from './errors.ts';
 import type { FsCap } from './fs-cap.ts';
 import type { Life } from './life.ts';
@@ -24,9 +24,6 @@ export interface Mountable {
   readonly ended: AbortSignal;
   release(): void;
 }
-
-const anyTerms = mutant('fs-mount-terms');
-const notHeld = mutant('fs-mount-hold');
 
 interface Inside {
   readonly place: Place;
@@ -50,11 +47,11 @@ export function mountable(cap: FsCap | Far<FsCap>): Mountable {
   const inside = insides.get(isReference(cap) ? (objectOf(cap) ?? cap) : cap);
   if (!inside) throw refusal('invalid', 'no directory of this process');
   const { place, life } = inside;
-  const rights = rightsOf(place.terms) ?? (anyTerms ? 'rw' : undefined);
+  const rights = rightsOf(place.terms);
   if (!rights) {
     throw refusal('NOT_PERMITTED', 'a directory with except, a quota or a choice of operations cannot be mounted');
   }
-  if (!notHeld) life.enter();
+  life.enter();
   try {
     const held = place.directory.hold();
     try {
@@ -71,7 +68,7 @@ export function mountable(cap: FsCap | Far<FsCap>): Mountable {
           if (!mine) return;
           mine = false;
           held[Symbol.dispose]();
-          if (!notHeld) life.leave();
+          life.leave();
         },
       });
     } catch (error) {

@@ -4,7 +4,6 @@
  * Promise: where the walk cannot be had, there is no capability. It never falls back to comparing path strings: that lost
  * 112,766 reads in a million to an attacker (reference/fs.md §2).
  */
-import { mutant } from '@hob/vat';
 import { takeRecord } from './arguments.ts';
 import { directoryCap, subdirsOfProcess } from './directory.ts';
 import { type Backend, chooseBackend } from './drivers/backend.ts';
@@ -15,8 +14,6 @@ import type { Kernel } from './kernel.ts';
 import { Slots, Turnstile, takeLimits } from './limits.ts';
 import { Order } from './order.ts';
 import { unbounded } from './terms.ts';
-
-const noDisk = mutant('fs-in-memory');
 
 export interface OpenOptions {
   readonly backend?: 'proc' | 'native';
@@ -52,7 +49,7 @@ export function openWith(kernel: Kernel, root: unknown, given?: unknown): FsCap 
       const root = {
         kernel,
         mount: kernel.mountOf(fd),
-        inMemory: noDisk || kernel.inMemory(fd),
+        inMemory: kernel.inMemory(fd),
         limits,
         subdirs: new Slots('open subdirectories', limits.maxSubdirs, subdirsOfProcess),
         streams: new Slots('open streams', limits.maxStreams),

@@ -5,10 +5,6 @@
  * replaces waits until it is done, and appends that come later wait behind him. So the append was made at one moment, before
  * or after. First come, first served: neither kind can keep the other out.
  */
-import { mutant } from '@hob/vat';
-
-const atWill = mutant('fs-append-order');
-
 export class Order {
   readonly #line: { readonly alone: boolean; admit(): void }[] = [];
   #beside = 0;
@@ -35,7 +31,7 @@ export class Order {
   }
 
   #mayEnter(alone: boolean): boolean {
-    return atWill || (!this.#alone && !(alone && this.#beside > 0));
+    return !this.#alone && !(alone && this.#beside > 0);
   }
 
   #enter(alone: boolean): void {

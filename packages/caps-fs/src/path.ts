@@ -4,7 +4,6 @@
  * Promise: a `Path` holds only single components, none of them `..`, empty or ours; nothing is decoded, normalised or
  * folded. A trailing `/` becomes a flag, because `link/` makes the kernel follow the link (Go CVE-2026-39822).
  */
-import { mutant } from '@hob/vat';
 import { refusal } from './errors.ts';
 import { isTemporary } from './names.ts';
 
@@ -18,8 +17,6 @@ const maxBytes = 4096;
 const maxNameBytes = 255;
 const maxDepth = 128;
 const utf8 = new TextEncoder();
-const upwards = mutant('fs-dotdot');
-const cutEnd = mutant('fs-trailing-slash');
 
 export function parsePath(input: unknown): Path {
   // Not String objects nor anything with toString: they could name one thing when checked and another when used.
@@ -29,10 +26,10 @@ export function parsePath(input: unknown): Path {
   if (isLonger(input, maxBytes)) throw refusal('PATH_INVALID');
   if (input.startsWith('/')) throw refusal('PATH_ABSOLUTE');
   const parts = input.split('/');
-  if (parts.includes('..') && !upwards) throw refusal('PATH_ESCAPES');
+  if (parts.includes('..')) throw refusal('PATH_ESCAPES');
   const names = parts.filter(isName);
   if (names.length > maxDepth || names.some(tooLong) || names.some(isTemporary)) throw refusal('PATH_INVALID');
-  return { names, directory: !cutEnd && !isName(parts.at(-1) ?? '') };
+  return { names, directory: !isName(parts.at(-1) ?? '') };
 }
 
 /** The text of a link, in the same terms; here `..` is legal, for the walk to act out. */

@@ -6,7 +6,6 @@
  * its text comes back into this same walk; its `..` pops our own stack of descriptors and never reaches the kernel.
  * (31 million attempts under attack, 0 escapes; the same with realpath-then-open: 112,766 in a million. reference/fs.md §2)
  */
-import { mutant } from '@hob/vat';
 import { failedWith, refusal } from './errors.ts';
 import { type Descriptor, own } from './handle.ts';
 import type { Seen, Shortcuts, Status } from './kernel.ts';
@@ -14,12 +13,6 @@ import { isTemporary } from './names.ts';
 import { type Path, parseLink } from './path.ts';
 import type { Place } from './place.ts';
 import { refuseExcepted } from './terms.ts';
-
-const followsOut = mutant('symlink');
-const anyMount = mutant('fs-mount');
-const anyKind = mutant('fs-device');
-const strangersToo = mutant('fs-sticky');
-const looksOnce = mutant('fs-retry');
 
 const maxLinks = 40;
 // An entry that is a directory when asked one way and a link when asked another has changed in between: 3 to 18 % of
@@ -154,7 +147,7 @@ export function openFile(place: Place, path: Path): Found {
 
 export function openData(place: Place, found: Found, how: 'read' | 'append'): Found {
   if (found.status.kind === 'dir') throw refusal('IS_A_DIRECTORY');
-  if (found.status.kind !== 'file' && !anyKind) throw refusal('NOT_A_FILE');
+  if (found.status.kind !== 'file') throw refusal('NOT_A_FILE');
   const { kernel } = place.root;
   return { ...own(kernel, kernel.reopen(found.fd, how)), status: found.status };
 }
@@ -172,7 +165,7 @@ function statusOfDirectory(place: Place, directory: Descriptor): Found {
 }
 
 export function refuseOtherMount(place: Place, fd: number): void {
-  if (!anyMount && place.root.kernel.mountOf(fd) !== place.root.mount) throw refusal('RESOLVED_OUTSIDE');
+  if (place.root.kernel.mountOf(fd) !== place.root.mount) throw refusal('RESOLVED_OUTSIDE');
 }
 
 class Walk {
@@ -306,7 +299,7 @@ class Walk {
 
   #retry(): void {
     this.#retries += 1;
-    if (this.#retries > maxRetries || looksOnce) throw refusal('BUSY');
+    if (this.#retries > maxRetries) throw refusal('BUSY');
   }
 
   /** `false` when the name is no link (any more). */
@@ -333,7 +326,7 @@ class Walk {
 
   /** A link leads out of the root. Refused without a look at where it leads. */
   #outside(open: () => number): void {
-    if (!followsOut && !this.#left) throw refusal('RESOLVED_OUTSIDE');
+    if (!this.#left) throw refusal('RESOLVED_OUTSIDE');
     this.#left = true;
     this.#below.push(open());
   }
@@ -359,7 +352,7 @@ class Walk {
   #strangersLink(name: string): string | undefined {
     const { kernel } = this.#place.root;
     const dir = kernel.fstat(this.#top);
-    if ((dir.mode & 0o1002) !== 0o1002 || strangersToo) return undefined;
+    if ((dir.mode & 0o1002) !== 0o1002) return undefined;
     const link = kernel.lstat(this.#top, name);
     if (link && link.owner !== kernel.user && link.owner !== dir.owner) throw refusal('NOT_PERMITTED');
     return link?.stamp ?? '';

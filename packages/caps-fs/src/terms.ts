@@ -4,7 +4,6 @@
  * Promise: terms only ever narrow. Every cap made from a cap carries at least its terms, so a read-only directory has
  * read-only subdirectories by construction, not by a check that each method remembers.
  */
-import { mutant } from '@hob/vat';
 import { takeCount, takeList, takeRecord, takeString } from './arguments.ts';
 import { refusal } from './errors.ts';
 import { Meter } from './meter.ts';
@@ -23,10 +22,7 @@ export const unbounded: Terms = { writes: true, operations: undefined, excepted:
 const maxPatterns = 256;
 const maxMeters = 64;
 // What each name that is met may take.
-const maxWeight = mutant('fs-except-weight') ? Number.POSITIVE_INFINITY : 65_536;
-const ignored = mutant('fs-except');
-const unmetered = mutant('fs-quota');
-const writable = mutant('fs-read-only');
+const maxWeight = 65_536;
 const changing: ReadonlySet<string> = new Set([
   'write',
   'append',
@@ -62,7 +58,6 @@ export function permit(terms: Terms, operation: string): void {
 
 /** Charges every meter or none. */
 export function charge(terms: Terms, cost: { readonly bytes?: number; readonly files?: number }): void {
-  if (unmetered) return;
   for (const meter of terms.meters) meter.check(cost);
   for (const meter of terms.meters) meter.charge(cost);
 }
@@ -73,11 +68,11 @@ export function refuseExcepted(terms: Terms, name: string): void {
 }
 
 export function isExcepted(terms: Terms, name: string): boolean {
-  return !ignored && namedBy(terms.excepted, name);
+  return namedBy(terms.excepted, name);
 }
 
 export function readOnlyTerms(terms: Terms): Terms {
-  return { ...terms, writes: writable };
+  return { ...terms, writes: false };
 }
 
 export function onlyTerms(terms: Terms, operations: unknown, known: ReadonlySet<string>): Terms {

@@ -1,5 +1,4 @@
 /** Names coming and going: mkdir, remove, rename. All on (directory that we hold, one name), never on a path. */
-import { mutant } from '@hob/vat';
 import { takeFlag, takeRecord } from './arguments.ts';
 import type { Job } from './content.ts';
 import { failedWith, refusal } from './errors.ts';
@@ -17,7 +16,6 @@ const maxRetries = 8;
 const entriesPerBreath = 128;
 // Of writes and removals that are under way in one directory.
 const maxUnfinished = 256;
-const inPlace = mutant('fs-remove-in-place');
 
 export function mkdir(path: unknown, options: unknown): Job<void> {
   const parsed = parsePath(path);
@@ -154,8 +152,8 @@ function hide(place: Place, path: Path, inode: string): Hidden | undefined {
   try {
     const present = presentAt(place, spot, false);
     if (present.kind !== 'dir' || inodeOf(present) !== inode) return undefined;
-    const name = inPlace ? spot.name : temporaryName(kernel.random);
-    if (!inPlace) kernel.rename(spot.dir, spot.name, spot.dir, name);
+    const name = temporaryName(kernel.random);
+    kernel.rename(spot.dir, spot.name, spot.dir, name);
     hidden = name;
     return { ...spot, hidden };
   } finally {
@@ -169,8 +167,8 @@ async function removeHidden(place: Place, hidden: Hidden): Promise<void> {
     await new Removal(place).removeDirectory(spot.dir, spot.hidden, 1);
   } catch (error) {
     // What is above it was removed as well, and that was quicker.
-    if (!inPlace && failedWith(error, 'ENOENT')) return;
-    if (!inPlace) putBack(place.root.kernel, spot);
+    if (failedWith(error, 'ENOENT')) return;
+    putBack(place.root.kernel, spot);
     throw error;
   }
 }

@@ -6,7 +6,7 @@
  * it can reach is the sandbox's matter, whatever it is told.
  */
 import { posix } from 'node:path';
-import { CapError, mutant } from '@hob/vat';
+import { CapError } from '@hob/vat';
 import { type Place, within } from './mounts.ts';
 import { takeArgument } from './taking.ts';
 
@@ -15,9 +15,6 @@ export type ArgSpec = string | { readonly oneOf: readonly string[] } | { readonl
 
 const MOST_BYTES = 128 * 1024;
 const MOST_REST = 4096;
-
-const unchecked = mutant('shell-argv');
-const dashes = mutant('shell-argv-dash');
 
 /** From the granter. Without a word of his: no arguments. */
 export function takeArgs(given: unknown): readonly ArgSpec[] {
@@ -54,7 +51,6 @@ export function checkedArgs(
   });
   if (args.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0) > MOST_BYTES)
     throw new CapError('E_ARGV', 'the arguments are longer than 128 KiB: give some as stdin, or in a file');
-  if (unchecked) return args;
   const last = specs.at(-1);
   const rest = typeof last === 'object' && 'rest' in last ? last.rest : undefined;
   const fixed = rest === undefined ? specs : specs.slice(0, -1);
@@ -73,7 +69,7 @@ export function checkedArgs(
 }
 
 function checkPath(n: number, value: string, places: readonly Place[], cwd: string): void {
-  if (value.startsWith('-') && !dashes) throw wrong(n, 'a path, which does not begin with "-": write ./ before it');
+  if (value.startsWith('-')) throw wrong(n, 'a path, which does not begin with "-": write ./ before it');
   const path = posix.resolve(cwd, value);
   if (value === '' || !places.some(({ at }) => within(path, at))) throw wrong(n, 'a path in a mount');
 }

@@ -5,7 +5,7 @@
  * program behind. No shell reads the arguments. An argument list alone would contain nothing (most programs can be made to read, write or
  * run others), so it runs in the sandbox like everything else.
  */
-import { CapError, drivenBy, mutant } from '@hob/vat';
+import { CapError, drivenBy } from '@hob/vat';
 import { type ArgSpec, checkedArgs, takeArgs } from './argv.ts';
 import { type Caller, callerOf, host } from './caller.ts';
 import { openExecutable } from './drivers/executable.ts';
@@ -17,8 +17,6 @@ import { takeRecord, takeText } from './taking.ts';
 import { Tenure } from './tenure.ts';
 
 type RunOptions = { readonly timeoutMs?: number; readonly stdin?: string };
-
-const anyFile = mutant('shell-exec-changed');
 
 /** Errors: `E_EXEC_NOT_FOUND`, and those of `makeShellCap`. */
 export async function makeCommandCap(
@@ -37,13 +35,13 @@ export async function makeCommandCap(
     const { timeoutMs, stdin } = takeRecord(options, 'options', ['timeoutMs', 'stdin']);
     const checked = checkedArgs(args, specs, places, cwd);
     tenure.check(caller.holder);
-    if (!anyFile && !executable.isSame())
+    if (!executable.isSame())
       throw new CapError('E_EXEC_CHANGED', 'the program is not the one that was granted: grant it again');
     const { program: inside, name, is, mounts: more } = executable;
     const running = await tenure.start(
       {
         program: inside,
-        ...(anyFile ? {} : { is }),
+        is,
         args: [name, ...checked],
         said: checked,
         method: 'run',

@@ -5,7 +5,7 @@
  * started under or that a directory of it was mounted under; who ends that waits until no process of it is left. It is told as ended when
  * no process is left and both streams are at their end: a daemon that holds a pipe cannot delay that, for it is dead.
  */
-import { CapError, type Clock, drivenBy, mutant, systemClock } from '@hob/vat';
+import { CapError, type Clock, drivenBy, systemClock } from '@hob/vat';
 import type { Caller } from './caller.ts';
 import { HOME, openImage, PATH } from './drivers/image.ts';
 import { type Ended as SandboxEnded, type Sandboxed, startSandbox } from './drivers/sandbox.ts';
@@ -43,13 +43,6 @@ const LARGEST_WRITE = 1024 * 1024;
 const MOST_UNSETTLED = 4 * 1024 * 1024;
 const SIGNALS: Readonly<Record<SignalName, number>> = { HUP: 1, INT: 2, KILL: 9, TERM: 15 };
 
-const noTimeout = mutant('shell-timeout');
-const trapped = mutant('shell-grace');
-const noFlood = mutant('shell-output');
-const goesOn = mutant('shell-revoke');
-const neverWaits = mutant('shell-revoke-wait');
-const silent = mutant('shell-ledger');
-
 type Why = 'timeout' | 'limit' | 'revoked';
 
 let time: Clock | undefined;
@@ -82,7 +75,7 @@ export class Running {
     if (order.stdin !== 'open' && order.stdin !== undefined) sandboxed.stdin?.end(order.stdin);
     const { timeoutMs, limits } = order;
     time ??= systemClock();
-    if (!noTimeout) this.#after(Math.min(timeoutMs ?? limits.wallMs, limits.wallMs), () => this.#timeIsOver());
+    this.#after(Math.min(timeoutMs ?? limits.wallMs, limits.wallMs), () => this.#timeIsOver());
     this.ended = this.#end();
     this.ended.catch(() => {});
     this.job = this.#face();
@@ -108,9 +101,8 @@ export class Running {
       ends.push(...holding.ended);
       for (const signal of ends) signal.throwIfAborted();
       running = Running.#launch(order, holding.mounts);
-      for (const signal of ends) if (!goesOn) signal.addEventListener('abort', end, { once: true });
+      for (const signal of ends) signal.addEventListener('abort', end, { once: true });
       running.#told = running.#follow(caller, holding, release);
-      if (neverWaits) release();
       await running.#sandboxed.started;
       return running;
     } catch (error) {
@@ -131,7 +123,7 @@ export class Running {
     const job = `job${jobs}`;
     try {
       const end = await this.ended;
-      if (!silent) await this.#tell(this.#verdict(end), job, told, caller);
+      await this.#tell(this.#verdict(end), job, told, caller);
     } catch {
       // It never ran, which its caller is told; or the ledger cannot be written, which stops what comes next.
     }
@@ -223,12 +215,12 @@ export class Running {
     if (this.#over) return;
     this.#why ??= 'timeout';
     this.#sandboxed.signal(SIGNALS.TERM);
-    if (!trapped) this.#after(GRACE_MS, () => this.end('timeout'));
+    this.#after(GRACE_MS, () => this.end('timeout'));
   }
 
   #took(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > this.#order.limits.outputBytes && !noFlood) this.end('limit', 'output');
+    if (this.#bytes > this.#order.limits.outputBytes) this.end('limit', 'output');
   }
 
   async #tell(

@@ -3,7 +3,7 @@
  *
  * Promise: every job has all of them; there is no "unlimited". Who holds a cap can lower them, for a job or for good, and never raise one.
  */
-import { CapError, mutant } from '@hob/vat';
+import { CapError } from '@hob/vat';
 import type { ShellLimits } from './shell-cap.ts';
 import { takeRecord } from './taking.ts';
 import type { Limits } from './world.ts';
@@ -23,8 +23,6 @@ const names = [
 ] as const;
 /** A longer timer fires at once. */
 const LONGEST_MS = 0x7fff_ffff;
-
-const raises = mutant('shell-limit-raise');
 
 /** The granter's, over the defaults. */
 export function fullLimits(given: unknown): FullLimits {
@@ -48,7 +46,7 @@ export function lowered(limits: FullLimits, given: unknown): FullLimits {
   const said = takeLimits(given);
   for (const name of names) {
     const wanted = said[name];
-    if (wanted !== undefined && wanted > limits[name] && !raises)
+    if (wanted !== undefined && wanted > limits[name])
       throw new CapError('E_NOT_ATTENUATION', `${name} is ${limits[name]} here, and can only be lowered`);
   }
   return Object.freeze({ ...limits, ...said });

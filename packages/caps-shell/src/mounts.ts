@@ -7,7 +7,7 @@
  */
 import { type FsCap, mountable } from '@hob/caps-fs';
 import { reveal } from '@hob/revocable';
-import { CapError, type Far, isReference, mutant } from '@hob/vat';
+import { CapError, type Far, isReference } from '@hob/vat';
 import { takeRecord } from './taking.ts';
 import type { Mount } from './world.ts';
 
@@ -30,9 +30,6 @@ export interface Hold {
 /** Where the world has things of its own. */
 const OURS = ['/bin', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/opt/hob', '/proc', '/sbin', '/sys', '/tmp', '/usr']; // biome-ignore format: one line
 const MOST = 32;
-
-const writesAll = mutant('shell-mount-rights');
-const neverEnds = mutant('shell-mount-end');
 
 /** Outside turns. Errors: `E_MOUNT_CONFLICT`, and those of `hold`. */
 export async function takePlaces(given: unknown): Promise<readonly Place[]> {
@@ -100,11 +97,11 @@ export async function hold(places: readonly Place[]): Promise<Hold> {
       const { fd, dev, ino, rights: most, ended, release: letGo } = mountable(inner);
       ends.push(letGo);
       signals.push(ended);
-      const writable = (most === 'rw' && rights === 'rw') || writesAll;
+      const writable = most === 'rw' && rights === 'rw';
       mounts.push({ fd, dev, ino, at, writable, system: false });
       told[at] = [writable ? 'rw' : 'ro', ...grants].join(' ');
     }
-    return { mounts, told, ended: neverEnds ? [] : signals, release };
+    return { mounts, told, ended: signals, release };
   } catch (error) {
     release();
     throw refused(error);

@@ -7,16 +7,12 @@
  */
 
 import type { Readable } from 'node:stream';
-import { type ByteSource, CapError, handOver, mutant } from '@hob/vat';
+import { type ByteSource, CapError, handOver } from '@hob/vat';
 
 export const KEPT: number = 512 * 1024;
 /** With what pipes and sockets hold besides it has to stay below `KEPT`: at the end a reader who is behind finds the rest there. */
 const WINDOW = 64 * 1024;
 const LARGEST = 1024 * 1024;
-
-const noPressure = mutant('shell-backpressure');
-const keepsAll = mutant('shell-keep');
-const piles = mutant('shell-give-back');
 
 /** The head and the tail of what was written, in two buffers that are filled in place: many small writes take no more than few large ones. */
 export class Kept {
@@ -27,7 +23,7 @@ export class Kept {
   total = 0;
 
   add(chunk: Uint8Array): void {
-    const limit = keepsAll ? Number.MAX_SAFE_INTEGER : KEPT;
+    const limit = KEPT;
     const first = Math.min(chunk.length, limit - this.#headUsed);
     if (first > 0) {
       if (this.#headUsed + first > this.#head.length) {
@@ -124,7 +120,7 @@ function fitting(bytes: Uint8Array, budget: number): number {
  * was wanted of them is copied.
  */
 function giveBack({ buffer, length }: Uint8Array): void {
-  if (length >= 4096 && buffer.byteLength === length && !piles) (buffer as ArrayBuffer).transfer(0);
+  if (length >= 4096 && buffer.byteLength === length) (buffer as ArrayBuffer).transfer(0);
 }
 
 /** One stream of a job. */
@@ -187,7 +183,7 @@ export class Outlet {
   }
 
   #flow(): void {
-    const room = this.kept.total - this.#offset < WINDOW || noPressure;
+    const room = this.kept.total - this.#offset < WINDOW;
     if (this.#draining || room) this.#from.resume();
     else this.#from.pause();
   }

@@ -4,7 +4,7 @@
  * Promise: nobody takes all of it: each who pays has so many places of his own, and beyond those his jobs wait, in order; what waits
  * ends with its grant. The making of worlds is one after the other in the kernel anyway, so more at once would not be sooner.
  */
-import { CapError, mutant } from '@hob/vat';
+import { CapError } from '@hob/vat';
 
 const EACH = 8;
 const ALL = 64;
@@ -15,13 +15,11 @@ interface Waiting {
   go(): void;
 }
 
-const unbounded = mutant('shell-queue');
-
 const running = new Map<object, number>();
 const waiting: Waiting[] = [];
 let all = 0;
 
-const hasPlace = (payer: object): boolean => unbounded || (all < ALL && (running.get(payer) ?? 0) < EACH);
+const hasPlace = (payer: object): boolean => all < ALL && (running.get(payer) ?? 0) < EACH;
 
 /** Answers, when there is a place, how to give it back. Errors: `E_TOO_MANY_JOBS`, and why one of `ends` was fired. */
 export async function place(payer: object, ends: readonly AbortSignal[]): Promise<() => void> {

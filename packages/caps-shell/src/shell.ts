@@ -3,7 +3,7 @@
  *
  * Promise: what is attenuated is never more, in any respect, than what it was made from, and ends with it. Nobody is told a path of the host.
  */
-import { CapError, drivenBy, mutant } from '@hob/vat';
+import { CapError, drivenBy } from '@hob/vat';
 import { type Caller, callerOf, host } from './caller.ts';
 import { FRAME, type Order, type Running } from './job.ts';
 import { type FullLimits, fullLimits, lowered, takeTimeout } from './limits.ts';
@@ -21,9 +21,6 @@ export interface Authority {
   readonly env: Readonly<Record<string, string>>;
   readonly limits: FullLimits;
 }
-
-const widens = mutant('shell-attenuate');
-const writes = mutant('shell-read-only');
 
 /** Errors: `E_NOT_MOUNTABLE`, `E_MOUNT_CONFLICT`, `E_MOUNT_STALE`, `E_ENV`, `E_LIMIT_INVALID`. */
 export async function makeShellCap(world: World): Promise<ShellCap> {
@@ -146,9 +143,9 @@ function lessOf(authority: Authority, { limits, mounts, readOnly }: Readonly<Rec
     for (const at of wanted)
       if (!places.some((place) => place.at === at))
         throw new CapError('E_NOT_ATTENUATION', `${at} is not mounted here: describe() tells what is`);
-    if (!widens) places = places.filter(({ at }) => wanted.has(at));
+    places = places.filter(({ at }) => wanted.has(at));
   }
-  if (readOnly === true && !writes) places = places.map((place) => Object.freeze({ ...place, rights: 'ro' as const }));
+  if (readOnly === true) places = places.map((place) => Object.freeze({ ...place, rights: 'ro' as const }));
   const there = authority.cwd === '/' || places.some(({ at }) => `${authority.cwd}/`.startsWith(`${at}/`));
   return Object.freeze({
     ...authority,

@@ -5,15 +5,13 @@
  * holds the cap by a grant has jobs and names of his own, finds nobody else's, and closes for himself: what somebody else was granted of
  * the same cap goes on.
  */
-import { CapError, mutant } from '@hob/vat';
+import { CapError } from '@hob/vat';
 import type { Caller } from './caller.ts';
 import { type Order, Running } from './job.ts';
 
 /** Of ended jobs that have a name so many are kept, for whoever comes back to ask. */
 const KEPT_NAMES = 16;
 const MOST_NAMES = 64;
-
-const oneForAll = mutant('shell-holders');
 
 class Holder {
   readonly #above: Holder | undefined;
@@ -115,13 +113,13 @@ export class Tenure {
 
   /** The host closes for everybody. */
   async close(of: string): Promise<void> {
-    if (of !== '' && !oneForAll) return await this.#at(of).close();
+    if (of !== '') return await this.#at(of).close();
     this.#closed = true;
     await Promise.all([...this.#holders.values()].map((holder) => holder.close()));
   }
 
   #at(of: string): Holder {
-    const key = oneForAll ? '' : of;
+    const key = of;
     let holder = this.#holders.get(key);
     if (holder === undefined) this.#holders.set(key, (holder = new Holder(this.#above)));
     return holder;

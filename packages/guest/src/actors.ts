@@ -29,7 +29,6 @@ import {
   makeSealers,
   makeSwappable,
   makeTicker,
-  mutant,
   promise,
   race,
   readOnly,
@@ -113,7 +112,7 @@ export async function loadActors(
   const made = new Set<unknown>();
   const words = vocabulary(made);
   Object.assign(compartment.globalThis, words, given);
-  if (!mutant('actors-frozen')) harden(compartment.globalThis);
+  harden(compartment.globalThis);
   return definitionsOf(module, values(compartment, module, words), made);
 }
 
@@ -143,12 +142,12 @@ function vocabulary(made: Set<unknown>): Readonly<Record<string, unknown>> {
       return definition;
     };
   // What one module put on a shared function, another one would find.
-  return mutant('actors-frozen') ? words : harden(words);
+  return harden(words);
 }
 
 function chosen({ needs }: Module, powers: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const given: Record<string, unknown> = {};
-  for (const name of needs === undefined || mutant('actors-manifest') ? Object.keys(powers) : needs) {
+  for (const name of needs === undefined ? Object.keys(powers) : needs) {
     if (!Object.hasOwn(powers, name))
       throw new CapError(
         'denied',

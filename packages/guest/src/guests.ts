@@ -5,7 +5,7 @@
  * process of another. Without a sandbox nothing runs, unless that was asked for by name.
  */
 import { types } from 'node:util';
-import { CapError, isReference, mutant, systemClock } from '@hob/vat';
+import { CapError, isReference, systemClock } from '@hob/vat';
 import { bare, confined, type GuestProcess, type SpawnConfined } from './drivers/process.ts';
 import { noReference } from './errors.ts';
 import { Job } from './job.ts';
@@ -20,9 +20,6 @@ const mostQueued = 1024;
 const longestSource = 256 * 1024;
 /** Starting Node and reading the program, on a busy machine. */
 const startCpuMs = 5_000;
-
-const runsAnyway = mutant('guest-unconfined');
-const deaf = mutant('guest-abort');
 
 /** `spawnConfined` is that of `@hob/caps-shell`. */
 export async function openGuests(options: GuestsOptions = {}): Promise<Guests> {
@@ -46,7 +43,7 @@ function startOf(
   { memoryBytes, cpuMs }: FullLimits,
 ): () => Promise<GuestProcess> {
   const limits = { memoryBytes, cpuMs: Math.min(cpuMs + startCpuMs, 0x7fff_ffff) };
-  if (isolation === 'ses-only' || (spawnConfined === undefined && runsAnyway)) return () => bare(limits);
+  if (isolation === 'ses-only') return () => bare(limits);
   if (isolation !== 'sandbox') throw new CapError('invalid', "isolation is 'sandbox' or 'ses-only'");
   if (typeof spawnConfined !== 'function')
     throw new CapError(
@@ -90,7 +87,7 @@ class OpenGuests {
     const work = { source, caps: checked(caps), limits: limitsOf(this.#limits, limits, true), meter };
     const job = new Job(work, (over) => this.#take(over));
     const abort = (): void => job.end('revoked', 'the program was stopped from outside');
-    if (!deaf) signal?.addEventListener('abort', abort, { once: true });
+    signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
     this.#jobs.add(job);
     const over = (): void => {

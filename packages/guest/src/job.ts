@@ -4,7 +4,7 @@
  * Promise: its process runs this program and nothing after it, and is killed when it has answered, when a limit is reached, when it
  * is aborted: whatever it does. What it printed until then is kept. Nothing that it sent is taken for a word of this process.
  */
-import { CapError, captp, E, isReference, type Meter, mutant } from '@hob/vat';
+import { CapError, captp, E, isReference, type Meter } from '@hob/vat';
 import type { Outcome, Runner } from './child/order.ts';
 import type { Gone, GuestProcess } from './drivers/process.ts';
 import { type Used, watchOver } from './drivers/watchdog.ts';
@@ -31,11 +31,6 @@ interface Why {
 const nothing: Used = Object.freeze({ wallMs: 0, cpuMs: 0, peakBytes: 0 });
 const MiB = 2 ** 20;
 const longestError = 16_384;
-
-const noMemory = mutant('guest-memory');
-const noCpu = mutant('guest-cpu');
-const noWall = mutant('guest-wall');
-const noOutput = mutant('guest-output');
 
 export class Job {
   readonly #work: Work;
@@ -164,18 +159,18 @@ export class Job {
 
   #look({ wallMs, cpuMs, peakBytes }: Used): void {
     const { limits } = this.#work;
-    if (peakBytes > limits.memoryBytes && !noMemory)
+    if (peakBytes > limits.memoryBytes)
       this.end('limit', over('memory', `${Math.round(limits.memoryBytes / MiB)} MiB`, 'work in smaller parts'));
-    else if (cpuMs > limits.cpuMs && !noCpu)
+    else if (cpuMs > limits.cpuMs)
       this.end('limit', over('processor time', `${limits.cpuMs} ms`, 'is there a loop that never ends?'));
-    else if (wallMs > limits.wallMs && !noWall)
+    else if (wallMs > limits.wallMs)
       this.end('limit', over('time', `${limits.wallMs} ms`, 'does it wait for something that never comes?'));
   }
 
   #print(text: string): void {
-    if (this.#over || (this.#printed > this.#work.limits.outputBytes && !noOutput)) return;
+    if (this.#over || this.#printed > this.#work.limits.outputBytes) return;
     const bytes = Buffer.from(text);
-    const room = noOutput ? bytes.length : this.#work.limits.outputBytes - this.#printed;
+    const room = this.#work.limits.outputBytes - this.#printed;
     this.#printed += bytes.length;
     this.#console += bytes.length <= room ? text : `${bytes.toString('utf8', 0, Math.max(room, 0))}…`;
     this.#wake();

@@ -5,7 +5,7 @@
  * asked for a minute. A program that runs has the processors first: who comes after it is started when it is over, or takes long. Where none
  * can be started whoever asks is told why.
  */
-import { CapError, type Clock, type Duplex, fromChild, mutant } from '@hob/vat';
+import { CapError, type Clock, type Duplex, fromChild } from '@hob/vat';
 import type { GuestProcess } from './drivers/process.ts';
 
 /** A process that runs one program. */
@@ -24,9 +24,6 @@ const startsAtOnce = 4;
 /** Longer than a program that only makes some calls. */
 const refillMs = 200;
 const idleMs = 60_000;
-
-const reuses = mutant('guest-reuse');
-const keepsMany = mutant('guest-shrink');
 
 export class Pool {
   readonly #start: () => Promise<GuestProcess>;
@@ -72,7 +69,6 @@ export class Pool {
     }
     this.#given.add(ready.started);
     this.#refill();
-    if (reuses) this.#waiting.push(ready);
     return Promise.resolve(ready);
   }
 
@@ -119,7 +115,6 @@ export class Pool {
 
   #shrink(): void {
     this.#wanted = Math.min(1, this.#most);
-    if (keepsMany) return;
     for (const { started } of this.#waiting.splice(this.#wanted)) started.kill();
   }
 

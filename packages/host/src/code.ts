@@ -6,7 +6,7 @@
  * what the one above them does. The end of the grant kills what runs under it, and whoever ends it waits until that is gone.
  */
 import { type Evaluation, type GuestLimits, type Guests, renderTypes } from '@hob/guest';
-import { CapError, type DriverCall, drivenBy, type Far, mutant } from '@hob/vat';
+import { CapError, type DriverCall, drivenBy, type Far } from '@hob/vat';
 import type { Book, Kept } from './book.ts';
 import { lookOf } from './names.ts';
 
@@ -47,9 +47,6 @@ export interface Holdings {
 /** Programs of a session, and of those that it pays for, at once. */
 const mostAtOnce = 8;
 
-const ofAbove = mutant('code-holder');
-const goesOn = mutant('code-revoke');
-
 /** `holdings`: what the session holds that calls under these grants. */
 export function codeCap(
   guests: () => Promise<Guests>,
@@ -72,7 +69,7 @@ export function codeCap(
     };
     try {
       const open = await guests();
-      const signal = goesOn ? {} : { signal: watch.signal };
+      const signal = { signal: watch.signal };
       const job = open.start(source, {
         caps,
         meter: call.meter,
@@ -142,7 +139,7 @@ function noSession(): never {
  */
 export function holdingsOf(book: Book, offer: string, cause: readonly string[]): Holdings {
   const grants = cause.flatMap((id) => book.grants.get(id) ?? []).filter(({ offered }) => offered === offer);
-  const own: Kept | undefined = ofAbove ? grants.at(-1) : grants[0];
+  const own: Kept | undefined = grants[0];
   const room = own === undefined ? undefined : book.rooms.get(own.session);
   // A sturdyref of `code` is held by nobody: it would open all that its session holds to whoever has that text.
   if (own === undefined || room?.held.get(lookOf(own.petname))?.grant !== own.id) noSession();

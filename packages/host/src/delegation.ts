@@ -5,12 +5,10 @@
  * can do no more. A use is spent of every grant above at once, or of none. Nothing else of the parent's reaches the child.
  */
 import { grantOf, longestTerm, type Terms } from '@hob/revocable';
-import { CapError, mutant, wallTime } from '@hob/vat';
+import { CapError, wallTime } from '@hob/vat';
 import { type Book, chainText, type Holding, type Kept, type Room } from './book.ts';
 import { type Act, grantId, hold, stateOf } from './c-list.ts';
 import { lookOf } from './names.ts';
-
-const copies = mutant('delegate');
 
 /** In a turn. Errors: `no-such-object`, `invalid`, and what the parent's grant has ended with. */
 export function handOn(
@@ -25,8 +23,8 @@ export function handOn(
   const child = book.rooms.get(to);
   if (child?.parent !== from.id)
     throw new CapError('no-such-object', 'that session has no such child: a cap is handed on to a child of its holder');
-  const { kept, cap, holding } = grantBelow(book, from, petname, { session: child, as }, terms, act);
-  hold(book, child, as, copies ? holding.cap : cap, kept);
+  const { kept, cap } = grantBelow(book, from, petname, { session: child, as }, terms, act);
+  hold(book, child, as, cap, kept);
   return kept;
 }
 

@@ -5,7 +5,7 @@
  * was told the port (`Origin`) or re-bound its name to this machine (`Host`). The secret is in a header or in an offered
  * subprotocol that is never echoed, never in a URL. A secret that could not be looked up is not called unknown: that is 503.
  */
-import { type Dialect, dialects, mutant } from '@hob/vat';
+import { type Dialect, dialects } from '@hob/vat';
 
 export interface Knock {
   readonly host: string | undefined;
@@ -27,7 +27,6 @@ export const storeFailed =
   'the host cannot read or write its store now: wait and try again; if it goes on, start the host again';
 
 const offeredSecret = 'hob.secret.';
-const withoutOrigin = mutant('origin');
 
 /** `authorities` are the `host:port` texts that this listener goes by; `find` looks a secret up. */
 export async function admit<Who>(
@@ -64,7 +63,7 @@ export function strays(
   authorities: readonly string[],
 ): string | undefined {
   if (host === undefined || !authorities.includes(host)) return 'this host goes by 127.0.0.1, localhost and [::1] only';
-  if (origin !== undefined && !withoutOrigin && !authorities.some((authority) => origin === `http://${authority}`))
+  if (origin !== undefined && !authorities.some((authority) => origin === `http://${authority}`))
     return 'web pages of other origins may not enter';
   return undefined;
 }

@@ -5,7 +5,7 @@
  * is a message away; when it answers, no driver works under the grant any more. Another granter's sessions are as absent as those that never were.
  */
 import type { GateState, Terms } from '@hob/revocable';
-import { CapError, type Definition, define, E, mutant, spawn } from '@hob/vat';
+import { CapError, type Definition, define, E, spawn } from '@hob/vat';
 import { type Book, bookOf, type House, type Kept, type Room } from './book.ts';
 import { type Act, stateOf } from './c-list.ts';
 import { handOn } from './delegation.ts';
@@ -108,13 +108,12 @@ export function look(book: Book, kept: Kept): Grant {
 }
 
 const page = 100;
-const seesAll = mutant('granter-apart');
 
 export const GranterActor: Definition<Granter, [name: string, surface: string, house: House]> = define(
   'host.granter',
   (_bcom, name, surface, house) => {
     const act: Act = { by: name, surface };
-    const names = (room: Room | undefined): room is Room => room?.granters.includes(name) === true || (seesAll && room !== undefined); // biome-ignore format: one line
+    const names = (room: Room | undefined): room is Room => room?.granters.includes(name) === true; // biome-ignore format: one line
     const mine = (book: Book, session: unknown): Room => {
       const room = typeof session === 'string' ? book.rooms.get(session) : undefined;
       if (!names(room))

@@ -159,11 +159,6 @@ const running = (mark: string): number =>
     }
   }).length;
 
-test('it does not start with a mechanism left out, unless told that this is a test', async () => {
-  expect(await refusal(usual(), { HOB_MUTANT: 'limit' })).toMatch(/^hob: HOB_MUTANT is set[^\n]*$/);
-  expect(existsSync(at('state'))).toBe(false);
-});
-
 test('a root that is, holds or lies in the state or the code is refused, and is left as it was', async () => {
   const checkout = join(import.meta.dirname, '../../..');
   const tries: (readonly string[])[] = [

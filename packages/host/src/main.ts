@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap, spawnConfined } from '@hob/caps-shell';
 import { openGuests } from '@hob/guest';
-import { CapError, E, hashSecret, mutantName } from '@hob/vat';
+import { CapError, E, hashSecret } from '@hob/vat';
 import { endWithProcess } from './drivers/life.ts';
 import { checkRoot } from './drivers/roots.ts';
 import { leaveNote, openStateDir, removeNote, stopOrder } from './drivers/state-dir.ts';
@@ -54,7 +54,6 @@ function options(): {
   readonly shell: boolean;
   readonly demo: boolean;
   readonly sabotage: string | undefined;
-  readonly mutant: boolean;
   readonly newSecrets: boolean;
 } {
   const { values } = parseArgs({
@@ -68,8 +67,6 @@ function options(): {
       demo: { type: 'boolean' },
       sabotage: { type: 'string' },
       'new-secrets': { type: 'boolean' },
-      // Said by the demo and by tests to the host that they start.
-      'with-mutant': { type: 'boolean' },
       help: { type: 'boolean' },
     },
   });
@@ -92,7 +89,6 @@ function options(): {
     shell: values.shell ?? false,
     demo: values.demo ?? false,
     sabotage: values.sabotage,
-    mutant: values['with-mutant'] ?? false,
     newSecrets: values['new-secrets'] ?? false,
   };
 }
@@ -152,21 +148,7 @@ async function openWorkspace(
   return { session, secret: session.secret, granterSecret };
 }
 
-async function serve({
-  root,
-  state,
-  port,
-  uses,
-  code,
-  shell,
-  mutant,
-  newSecrets,
-}: ReturnType<typeof options>): Promise<void> {
-  if (mutantName() !== undefined && !mutant)
-    throw new CapError(
-      'invalid',
-      'HOB_MUTANT is set: a host with a mechanism left out starts only for tests and --demo',
-    );
+async function serve({ root, state, port, uses, code, shell, newSecrets }: ReturnType<typeof options>): Promise<void> {
   if (shell) await requireSandbox();
   // Before the folder is made, so that a root that is refused is left as it was.
   checkRoot(root, [state, ...ownCode, dirname(process.execPath)]);

@@ -4,18 +4,15 @@
  * Promise: of two petnames of a session, neither passes for the other in any common typeface. Names are ASCII (so NFKC changes none of them, and
  * whatever it would change is refused); what is left is compared by its look.
  */
-import { CapError, mutant } from '@hob/vat';
+import { CapError } from '@hob/vat';
 
 export function checkName(name: unknown, what: string): asserts name is string {
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9-]{0,62}$/.test(name) || name.normalize('NFKC') !== name)
     throw new CapError('invalid', `${what} is made of 1 to 63 of a–z, 0–9 and -, and begins with a letter or digit`);
 }
 
-const anyLook = mutant('look-alike');
-
 /** The same text for all names that look alike: 0 and o; 1, l and i; 5 and s; 2 and z; rn and m; vv and w. */
 export function lookOf(name: string): string {
-  if (anyLook) return name;
   return name
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')

@@ -4,7 +4,7 @@
  * Promise: what a session's connection bootstraps as gives out what is in its c-list. It cannot list, name or reach anything
  * of another session or of the host. From the turn that ends it on it gives out nothing, and nothing that it gave out works.
  */
-import { CapError, type Definition, define, E, hashSecret, ledgerLine, mutant, spawn, table } from '@hob/vat';
+import { CapError, type Definition, define, E, hashSecret, ledgerLine, spawn, table } from '@hob/vat';
 import { type Bearer, type Book, bookOf, chainText, eraOf, type House, next, type Room, worldOf } from './book.ts';
 import { type Act, heldBy, petnames } from './c-list.ts';
 import { handOn } from './delegation.ts';
@@ -141,8 +141,6 @@ export function openRoom(book: Book, house: House, { name, granters, parent, pay
   return room;
 }
 
-const goesOn = mutant('session-end');
-
 /**
  * In a turn: ends a session and those that hang under it, with all that they were granted. Answers when every driver that worked for them is
  * done. Their sockets are closed once this is on the disk.
@@ -158,13 +156,13 @@ export function endRoom(book: Book, room: Room, act: Act, why: string): Promise<
     const held = [...one.held.entries()];
     for (const [key, { grant }] of held) {
       const kept = book.grants.get(grant);
-      if (kept !== undefined && !goesOn) stops.push(kept.gate.end());
+      if (kept !== undefined) stops.push(kept.gate.end());
       book.grants.delete(grant);
       one.held.delete(key);
     }
     for (const grant of forgetSturdyrefs(book, one.id)) {
       const kept = book.grants.get(grant);
-      if (kept !== undefined && !goesOn) stops.push(kept.gate.end());
+      if (kept !== undefined) stops.push(kept.gate.end());
       book.grants.delete(grant);
       ended.push(callerOf(grant));
     }
@@ -204,8 +202,6 @@ export function rotate(house: House, id: string): Promise<{ readonly secret: str
   });
 }
 
-const oldStays = mutant('rotate');
-
 /** In a turn: who stands behind a secret. That it was used is on the disk before anybody is let in. */
 export function enter(book: Book, secret: string): Bearer | undefined {
   const hash = hashSecret(secret);
@@ -213,7 +209,7 @@ export function enter(book: Book, secret: string): Bearer | undefined {
   const room = bearer?.session === undefined ? undefined : book.rooms.get(bearer.session);
   if (room === undefined) return bearer;
   if (room.nextSecret === hash) {
-    if (!oldStays) book.bearers.delete(room.secret);
+    book.bearers.delete(room.secret);
     book.rooms.set(room.id, { ...room, secret: hash, nextSecret: undefined, entered: true });
   } else if (!room.entered) book.rooms.set(room.id, { ...room, entered: true });
   return bearer;

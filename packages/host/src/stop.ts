@@ -5,11 +5,9 @@
  * hangs, was killed or its disk failed, the next one on this state does it before anything else runs: before messages that were on their way,
  * alarms, drivers and the door. So what made a host hang does not do so again under a grant of before.
  */
-import { mutant, type Vats } from '@hob/vat';
+import type { Vats } from '@hob/vat';
 import { type Book, bookOf, type House, HouseActor } from './book.ts';
 import { stopDone, stopOrder } from './drivers/state-dir.ts';
-
-const ignored = mutant('stop-at-open');
 
 /** In a turn. Their drivers are told to stop; who closes the vats waits for them. */
 export function revokeAll(book: Book, why: string): void {
@@ -19,7 +17,7 @@ export function revokeAll(book: Book, why: string): void {
 /** What was ordered, before anything else. Undefined where nothing was. */
 export function stopFirst(stateDir: string): ((vats: Vats) => Promise<void>) | undefined {
   const why = stopOrder(stateDir);
-  if (why === undefined || ignored) return undefined;
+  if (why === undefined) return undefined;
   return async (vats) => {
     const vat = vats.vat('host');
     const house = (await vat.root('house', () => HouseActor({}))) as unknown as House;

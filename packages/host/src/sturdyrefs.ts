@@ -6,7 +6,7 @@
  * the place of the old one when it is first used. After a restart it opens what it opened before, with what is left of it.
  */
 import type { Terms } from '@hob/revocable';
-import { CapError, E, hashSecret, ledgerLine, mutant } from '@hob/vat';
+import { CapError, E, hashSecret, ledgerLine } from '@hob/vat';
 import { type Book, bookOf, type House, type Kept, type Room, type SturdyRow, worldOf } from './book.ts';
 import { type Act, stateOf } from './c-list.ts';
 import { grantBelow } from './delegation.ts';
@@ -80,9 +80,6 @@ export function exchange(house: House, { id, session }: Kept, act: Act): Promise
   });
 }
 
-const oldStays = mutant('sturdyref-rotate');
-const opensEnded = mutant('sturdyref-ended');
-
 /** In a turn: what the bearer of that secret is let in to. Undefined where the grant is over. */
 export function openSturdyref(
   book: Book,
@@ -92,10 +89,10 @@ export function openSturdyref(
   const [row, room, kept] = [book.sturdyrefs.get(key(session, grant)), book.rooms.get(session), book.grants.get(grant)];
   if (row === undefined || room === undefined || kept === undefined) return undefined;
   const state = stateOf(book, kept);
-  if (state !== 'live' && state !== 'suspended' && !opensEnded) return undefined;
+  if (state !== 'live' && state !== 'suspended') return undefined;
   const hash = hashSecret(secret);
   if (row.nextSecret === hash) {
-    if (!oldStays) book.bearers.delete(row.secret);
+    book.bearers.delete(row.secret);
     book.sturdyrefs.set(key(session, grant), { ...row, secret: hash, nextSecret: undefined });
   }
   return { cap: row.cap, room };

@@ -4,7 +4,7 @@
  * Promise: a URL is resolved only by the session that it was made in, until its time is over or the cap's grant is; only a hash of its id is
  * kept. Whoever else tries, and whatever else is tried, gets the same words, and is written down.
  */
-import { CapError, E, hashSecret, ledgerLine, mutant, vatTime, wallTime } from '@hob/vat';
+import { CapError, E, hashSecret, ledgerLine, vatTime, wallTime } from '@hob/vat';
 import { type Book, bookOf, type House, type Room, worldOf } from './book.ts';
 import { heldBy } from './c-list.ts';
 
@@ -48,13 +48,11 @@ export function unpublish({ urls }: Room, url: string): void {
   if (id !== undefined) urls.delete(hashOfId(id));
 }
 
-const forEver = mutant('url-time');
-
 /** In a turn. Throws `no-such-object`, always in the same words. */
 export function resolveUrl(room: Room, url: unknown): object {
   const id = idIn(url);
   const found = id === undefined ? undefined : room.urls.get(hashOfId(id));
-  const over = found === undefined || (!forEver && (vatTime() >= found.deadline || wallTime() >= found.wallDeadline));
+  const over = found === undefined || vatTime() >= found.deadline || wallTime() >= found.wallDeadline;
   if (!over) return heldBy(room, found.petname);
   ledgerLine('refuse', { session: room.id, what: 'object', code: 'no-such-object' });
   throw new CapError('no-such-object', noSuchObject);

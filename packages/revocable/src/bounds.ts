@@ -5,7 +5,7 @@
  * (a promise, an object with behaviour of its own) is no data and is refused. A method that is bounded takes no arguments beyond those
  * that its bounds speak of: one more could change what the others mean. A refusal names the argument and what is allowed.
  */
-import { CapError, frozenData, isReference, mutant } from '@hob/vat';
+import { CapError, frozenData, isReference } from '@hob/vat';
 
 /** What an argument may be: exactly this data, one of these, or a number between. By data, never by pattern. */
 export type Bound =
@@ -64,9 +64,6 @@ function checkBound(bound: unknown): void {
   }
 }
 
-const byText = mutant('bound-data');
-const anyNumber = mutant('bound-extra');
-
 /** Throws `denied` where `args` are not within the bounds of `method`. `args` are what a message carried: copied and frozen. */
 export function checkBounds(bounds: Bounds, method: string, args: readonly unknown[]): void {
   if (!Object.hasOwn(bounds, method)) return;
@@ -80,7 +77,7 @@ export function checkBounds(bounds: Bounds, method: string, args: readonly unkno
       );
   }
   const most = 1 + Math.max(...positions.map(([position]) => Number(position)));
-  if (args.length > most && !anyNumber)
+  if (args.length > most)
     throw new CapError(
       'denied',
       `"${method.slice(0, 64)}" takes at most ${most} argument${most === 1 ? '' : 's'} here: leave out the others, or ask for a grant that allows them`,
@@ -88,7 +85,6 @@ export function checkBounds(bounds: Bounds, method: string, args: readonly unkno
 }
 
 function within(bound: Bound, value: unknown): boolean {
-  if (byText) return 'is' in bound ? String(bound.is) === String(value) : true;
   if ('is' in bound) return same(bound.is, value);
   if ('oneOf' in bound) return bound.oneOf.some((choice) => same(choice, value));
   // NaN compares with nothing; -0 and the infinite are no amounts that a person means.

@@ -3,10 +3,8 @@
  *
  * Promise: to narrow only takes away, whatever the terms say; to renew only lets it last longer, and no longer than 90 days from now.
  */
-import { CapError, mutant } from '@hob/vat';
+import { CapError } from '@hob/vat';
 import { type Limits, limitsOf, longestTerm, type Now, readTerms, type Terms } from './terms.ts';
-
-const widens = mutant('narrow');
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
@@ -24,9 +22,9 @@ export function narrowed(
   if (terms.mount === true && !limits.mount) refuse('to narrow only takes away: it cannot let the grant be mounted');
   const timed = terms.for !== undefined || terms.until !== undefined;
   const asked = limitsOf(terms, now, longestTerm);
-  const earlier = (a: number, b: number): number => (widens ? b : Math.min(a, b));
+  const earlier = (a: number, b: number): number => Math.min(a, b);
   for (const method of asked.methods ?? [])
-    if (limits.methods?.includes(method) === false && !widens)
+    if (limits.methods?.includes(method) === false)
       refuse(`to narrow only takes away: "${method.slice(0, 64)}" is not among the methods of this grant`);
   const methods = asked.methods ?? limits.methods;
   for (const method of Object.keys(asked.where ?? {}))

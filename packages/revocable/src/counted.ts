@@ -4,11 +4,9 @@
  * Promise: of any number of callers exactly so many pass, whatever the calls answer; a use is charged in the turn that sends the call
  * and never given back.
  */
-import { type AnyDefinition, CapError, type Far, mutant, storeEra } from '@hob/vat';
+import { type AnyDefinition, CapError, type Far, storeEra } from '@hob/vat';
 import { checkEra } from './era.ts';
 import { type Forward, type FullPolicy, forwardFully, inItsVat } from './forward.ts';
-
-const withoutLimit = mutant('limit');
 
 // One for all: to make an error is to write down a stack, which costs more than revoking a grant.
 export const exhausted: CapError = Object.freeze(
@@ -16,7 +14,7 @@ export const exhausted: CapError = Object.freeze(
 );
 
 export const spend = (left: number): number => {
-  if (left <= 0 && !withoutLimit) throw exhausted;
+  if (left <= 0) throw exhausted;
   return left - 1;
 };
 

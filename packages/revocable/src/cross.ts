@@ -7,7 +7,7 @@
  * Which object has which face is known by identity: weakly in this process, and for a membrane in a durable vat by a row of its table, under
  * the object's name in the store. Holders can ask for neither.
  */
-import { argumentsOf, became, breakAnswer, byMessage, ephemeral, forwardsTo, isNear, isReference, lastingName, mutant, passOn, spawn, type Table } from '@hob/vat'; // biome-ignore format: one line
+import { argumentsOf, became, breakAnswer, byMessage, ephemeral, forwardsTo, isNear, isReference, lastingName, passOn, spawn, type Table } from '@hob/vat'; // biome-ignore format: one line
 import { Face, type Rules, type Stands } from './face.ts';
 
 export interface Crossing {
@@ -27,12 +27,10 @@ interface Known extends Stands {
 // Faces of what ends with the process: no portrait says what they stand for.
 const fleeting = new WeakMap<object, Known>();
 /** The faces that were made under some rules, in each direction. */
-const made = new WeakMap<object, readonly [out: WeakMap<object, WeakRef<object>>, back: WeakMap<object, WeakRef<object>>]>(); // biome-ignore format: one line
-
-const staysWrapped = mutant('membrane-home');
-const manyFaces = mutant('membrane-identity');
-const barePromises = mutant('membrane-promise');
-const bareCallbacks = mutant('membrane-back');
+const made = new WeakMap<
+  object,
+  readonly [out: WeakMap<object, WeakRef<object>>, back: WeakMap<object, WeakRef<object>>]
+>();
 
 /** What a face stands for; undefined for everything else. */
 export function standsFor(reference: unknown): Known | undefined {
@@ -68,16 +66,15 @@ function faceFor(given: object, by: Crossing): object {
   const { rules, inward, members } = by;
   // Not by the name of a promise, where it is known what that has become: there would be two faces of one object.
   const reference = became(given);
-  const held = manyFaces ? undefined : facesUnder(rules, inward).get(reference)?.deref();
+  const held = facesUnder(rules, inward).get(reference)?.deref();
   // One that was made in a turn that was undone stands for nothing.
   if (held !== undefined && (fleeting.has(held) || standsFor(held) !== undefined)) return held;
   const known = standsFor(reference);
-  if (known !== undefined && known.rules === rules && !staysWrapped)
-    return known.back === inward ? reference : known.inner;
-  if (inward && (members === undefined || bareCallbacks)) return reference;
+  if (known !== undefined && known.rules === rules) return known.back === inward ? reference : known.inner;
+  if (inward && members === undefined) return reference;
 
   const name = lastingName(reference);
-  const kept = name === undefined || manyFaces ? undefined : members?.get(row(name, inward));
+  const kept = name === undefined ? undefined : members?.get(row(name, inward));
   const face =
     kept ??
     (name === undefined ? fleetingFace(reference, by) : looksLike(spawn(faceOf(rules, reference, inward)), reference));
@@ -127,7 +124,7 @@ function answersNear(inner: object): boolean {
 }
 
 function promiseFor(promise: Promise<unknown>, { rules, inward, members, pipelined }: Crossing): Promise<unknown> {
-  if (barePromises || (inward && members === undefined)) return promise;
+  if (inward && members === undefined) return promise;
   return passOn(promise, {
     ok: (value) => rules.pass(inward, value),
     broken: (error) => breakAnswer(error),

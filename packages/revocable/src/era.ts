@@ -4,7 +4,7 @@
  * Promise: what was granted with a limit before that admits nothing until a person has looked: its uses may have been spent since, and it
  * may have been revoked. It can still be revoked, and still runs out.
  */
-import { CapError, mutant, suspended } from '@hob/vat';
+import { CapError, suspended } from '@hob/vat';
 
 // One for all: to make an error is to write down a stack, which costs more than revoking a grant.
 export const waits: CapError = Object.freeze(
@@ -14,10 +14,8 @@ export const waits: CapError = Object.freeze(
   ),
 );
 
-const trustsAll = mutant('suspended');
-
 /** Whether what was granted in `era` waits for a person. */
-export const waitsIn = (era: number): boolean => suspended(era) && !trustsAll;
+export const waitsIn = (era: number): boolean => suspended(era);
 
 export function checkEra(era: number): void {
   if (waitsIn(era)) throw waits;

@@ -4,14 +4,12 @@
  * Promise: a method that was not named does not exist here, whether the object behind has it or not. What the others answer comes out as it
  * is: a facet is of one object.
  */
-import { type AnyDefinition, CapError, type Far, mutant } from '@hob/vat';
+import { type AnyDefinition, CapError, type Far } from '@hob/vat';
 import { asItIs, type Forward, type FullPolicy, forwardFully, shown } from './forward.ts';
 import { readMethods } from './terms.ts';
 
-const everyMethod = mutant('facet');
-
 export function checkMethod(methods: readonly string[], method: string): void {
-  if (!methods.includes(method) && !everyMethod)
+  if (!methods.includes(method))
     throw new CapError('no-such-method', `this grant does not include "${shown(method)}": it has ${list(methods)}`);
 }
 

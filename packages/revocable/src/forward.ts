@@ -26,7 +26,6 @@ import {
   isNear,
   isReference,
   ledgerLine,
-  mutant,
   type Portrait,
   passOn,
   promise,
@@ -91,10 +90,6 @@ export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>
 /** The names of methods are the caller's to choose: no longer than a person reads goes into errors and ledger. */
 export const shown = (method: string): string => method.slice(0, 64);
 
-const nearCharge = mutant('near-charge');
-const apart = mutant('stack-charge');
-const bareAnswers = mutant('wrap');
-
 /** The rules of one forwarder, as a part of its actor’s behaviour. `become` makes the portrait of the next state. */
 export function rulesOf<S extends readonly unknown[]>(
   bcom: Bcom<never>,
@@ -103,7 +98,7 @@ export function rulesOf<S extends readonly unknown[]>(
   policy: FullPolicy<S>,
 ): Rules {
   const self = (): Rules => bcom.self as Rules;
-  const near = nearCharge || (typeof policy.near === 'function' ? policy.near(state) : policy.near === true);
+  const near = typeof policy.near === 'function' ? policy.near(state) : policy.near === true;
   const then = (next: S | undefined, value: unknown): never =>
     (next === undefined ? value : bcom(become(next) as Portrait<never>, value)) as never;
   const crossing = (inward: boolean): Crossing => ({
@@ -114,7 +109,7 @@ export function rulesOf<S extends readonly unknown[]>(
   });
   const comeOut = (at: S, value: unknown, back: boolean): unknown => {
     if (!back && policy.wrap !== undefined) return policy.wrap(at, value);
-    return bareAnswers || !holdsMore(value) ? value : cross(value, crossing(back));
+    return !holdsMore(value) ? value : cross(value, crossing(back));
   };
   const told = (at: S, kind: string, back: boolean, method: string, code: string): void => {
     const grant = policy.line?.(at)?.grant;
@@ -148,7 +143,7 @@ export function rulesOf<S extends readonly unknown[]>(
       breakAnswer(error as Error);
       return then(policy.noted?.(noted, self()) ?? noted, undefined);
     }
-    if (next !== undefined && !asked && !nearCharge)
+    if (next !== undefined && !asked)
       throw new CapError('not-callable', 'this cap is reached by message only: use E(cap)');
     const line = policy.line?.(at);
     // A literal rather than spreads, which cost as much as the rest of the call.
@@ -164,7 +159,7 @@ export function rulesOf<S extends readonly unknown[]>(
     const cause = policy.cause?.(at);
     const sendOn = (): unknown => {
       // Of stacked forwarders all are charged in one turn, or none.
-      const behind = asked && !apart ? forwarderNear(inner) : undefined;
+      const behind = asked ? forwarderNear(inner) : undefined;
       if (behind !== undefined) return behind.rules.onward(behind, method, given);
       if (within) return sendTo(inner, method, given);
       // Near only where nothing was charged: an object behind that throws takes the whole turn with it.

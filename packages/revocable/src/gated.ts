@@ -5,17 +5,7 @@
  * refused. Everything but `true`, or arguments to go on with, is a no. What comes out of a call waits likewise, and says how it came out.
  * Calls that wait may be overtaken by others.
  */
-import {
-  type AnyDefinition,
-  CapError,
-  type Definition,
-  E,
-  type Far,
-  hashSecret,
-  isReference,
-  mutant,
-  spawn,
-} from '@hob/vat';
+import { type AnyDefinition, CapError, type Definition, E, type Far, hashSecret, isReference, spawn } from '@hob/vat';
 import { cross } from './cross.ts';
 import type { Rules } from './face.ts';
 import { asItIs, type Forward, type FullPolicy, forwardFully, shown } from './forward.ts';
@@ -38,10 +28,6 @@ export interface Judge {
   ask(call: GatedCall, of: object): boolean | { readonly with: readonly unknown[] };
 }
 
-const opensItself = mutant('gated');
-const takesAnything = mutant('gated-data');
-const gatesTheFirst = mutant('gated-below');
-
 export function isData(value: unknown): boolean {
   if (isReference(value) || value instanceof Promise || typeof value === 'function') return false;
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true;
@@ -56,7 +42,7 @@ const waits = ([, methods]: State, method: string): boolean => methods === undef
 
 const policy: FullPolicy<State> = {
   before: (state, method, args) => {
-    if (waits(state, method) && !isData(args) && !takesAnything)
+    if (waits(state, method) && !isData(args))
       throw new CapError(
         'invalid',
         `"${shown(method)}" waits for approval here, so it takes data only: an object or a promise could change after it`,
@@ -76,13 +62,13 @@ const policy: FullPolicy<State> = {
               throw error;
             },
           );
-        if (yes === true || opensItself) return send(args);
+        if (yes === true) return send(args);
         throw new CapError('denied', 'this call was not approved: ask whoever decides');
       });
     const answer = waits(state, method) ? ask() : send(args);
     // What comes out is gated too, and the judge is told where it came from: "write a.txt" says little without its directory.
     return E.when(answer, (value) => {
-      if (isData(value) || gatesTheFirst) return value;
+      if (isData(value)) return value;
       const below = (made.definition as Definition<Rules, State>)(judge, methods, [...via, step(method, args)]);
       return cross(value, { rules: spawn(below), inward: false, members: undefined, pipelined: false });
     });

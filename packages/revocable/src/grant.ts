@@ -14,7 +14,6 @@ import {
   type Definition,
   define,
   ledgerLine,
-  mutant,
   storeEra,
   type Table,
   vatTime,
@@ -78,13 +77,6 @@ const revoked: CapError = Object.freeze(new CapError('revoked', 'this grant was 
 const ended = (mode: Mode): CapError | undefined =>
   mode === 'live' ? undefined : mode === 'revoked' ? revoked : expired;
 
-const withoutRevoker = mutant('revoker');
-const withoutLatch = mutant('latch');
-const withoutGrace = mutant('grace');
-const passesLate = mutant('late-result');
-const seesThrough = mutant('reveal');
-const refunds = mutant('refund');
-
 const live = ([, { era }, mode]: State): void => {
   const why = ended(mode);
   if (why !== undefined) throw why;
@@ -100,7 +92,6 @@ const policy: FullPolicy<State> = {
   },
   noted: ([grant, limits, mode, left, wake, members], self) => {
     ledgerLine('expire', { grant });
-    if (withoutLatch) return [grant, limits, 'live', left, wake, members];
     if (wake !== undefined) cancelWake(wake);
     return [grant, limits, mode, left, graceOf(limits, self), members];
   },
@@ -112,15 +103,13 @@ const policy: FullPolicy<State> = {
     if (limits.where !== undefined) checkBounds(limits.where, method, args);
     return next === undefined ? undefined : [grant, limits, mode, next, wake, members];
   },
-  after: ([grant, limits, mode, left, wake, members], method, outcome) => {
+  after: ([grant, limits], method, outcome) => {
     if (limits.audited) tellOutcome(grant, method, outcome);
-    if (refunds && !outcome.ok && left !== undefined) return [grant, limits, mode, left + 1, wake, members];
   },
   live,
   pass: ([, limits, mode]) => {
-    if (passesLate) return;
     if (mode === 'revoked') throw revoked;
-    if (isOver(limits, withoutGrace ? 0 : limits.grace)) throw expired;
+    if (isOver(limits, limits.grace)) throw expired;
   },
   line: ([grant, { uses, act }, , left]) =>
     uses === undefined || left === undefined
@@ -134,7 +123,7 @@ const policy: FullPolicy<State> = {
     const [grant, { uses, methods, where, audited, mount }, , , , members] = state;
     live(state);
     const filters = uses !== undefined || methods !== undefined || where !== undefined || members !== undefined;
-    if (filters && !seesThrough) throw opaque();
+    if (filters) throw opaque();
     if (audited) tellMount(grant, mount);
     return grant;
   },
@@ -175,7 +164,7 @@ export const Gate: Definition<Gate, [...State]> = define(
       bcom as unknown as Bcom<never>,
       (next) => Gate(...next),
       state as State,
-      limits.audited || refunds ? policy : unaudited,
+      limits.audited ? policy : unaudited,
     );
     return {
       ...rules,
@@ -185,7 +174,6 @@ export const Gate: Definition<Gate, [...State]> = define(
         // A second revocation changes nothing, and a granter whose first was cut off by a crash may repeat it.
         if (mode === 'revoked') return stopped();
         ledgerLine('revoke', { ...about, grant, why });
-        if (withoutRevoker) return undefined as unknown as Promise<void>;
         if (wake !== undefined) cancelWake(wake);
         return bcom(Gate(grant, limits, 'revoked', left, undefined, members), stopped());
       },
@@ -203,7 +191,7 @@ export const Gate: Definition<Gate, [...State]> = define(
       },
       end() {
         const stopped = (): Promise<void> => cut(grant, revoked);
-        if (mode === 'revoked' || withoutRevoker) return stopped();
+        if (mode === 'revoked') return stopped();
         if (wake !== undefined) cancelWake(wake);
         return bcom(Gate(grant, limits, 'revoked', left, undefined, members), stopped());
       },

@@ -4,7 +4,7 @@
  * Promise: at the deadline it is over, by the clock since boot or by the wall clock, whichever comes first; what is over stays over,
  * whoever sets a clock back. A time that was given in ms dies with its boot; one that was given as a date does not.
  */
-import { type AnyDefinition, bootId, CapError, type Far, mutant, vatTime, wallTime } from '@hob/vat';
+import { type AnyDefinition, bootId, CapError, type Far, vatTime, wallTime } from '@hob/vat';
 import { checkEra } from './era.ts';
 import { type Forward, type FullPolicy, forwardFully, inItsVat } from './forward.ts';
 import { clocks, type Limits, limitsOf, readTerms, type Terms } from './terms.ts';
@@ -12,14 +12,11 @@ import { clocks, type Limits, limitsOf, readTerms, type Terms } from './terms.ts
 /** Only what of the limits is time. */
 export type Times = Pick<Limits, 'deadline' | 'wallDeadline' | 'boot' | 'era' | 'grace'>;
 
-const trustsWall = mutant('wall-only');
-const outlivesBoot = mutant('boot');
-
 /** Whether so many ms after its deadline it is over now. */
 export function isOver({ deadline, wallDeadline, boot }: Times, grace: number): boolean {
-  if (boot !== undefined && boot !== bootId() && !outlivesBoot) return true;
+  if (boot !== undefined && boot !== bootId()) return true;
   // Asked this way round, a number that is none counts as over.
-  const left = (vatTime() < deadline + grace || trustsWall) && wallTime() < wallDeadline + grace;
+  const left = vatTime() < deadline + grace && wallTime() < wallDeadline + grace;
   return !left;
 }
 

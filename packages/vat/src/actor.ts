@@ -5,7 +5,6 @@
  * (`become.ts`). When an actor calls itself and both calls become, the outer one wins, as in Goblins.
  */
 import { Become, makeBcom } from './become.ts';
-import { mutant } from './drivers/mutant.ts';
 import { actorKey, type Keeper, numbersKey, type StoredActor } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { looksLike, referenceTo, shapeOf, storedReference } from './looks.ts';
@@ -18,9 +17,6 @@ import { current, Turn, turnFor, type Undo } from './turn.ts';
 import type { Portrait } from './types.ts';
 import { again, keepArgs } from './values.ts';
 import { quieten, vowOf } from './vow.ts';
-
-const anyPromise = mutant('vat-async-behaviour');
-const everywhereNear = mutant('vat-near');
 
 type AnyFunction = (...args: readonly unknown[]) => unknown;
 
@@ -177,7 +173,7 @@ export class Actor extends Runnable {
     this.sleep({
       kind,
       version: kind.options.version ?? 0,
-      args: keeper.encode(mutant('sleep') ? [] : this.#args),
+      args: keeper.encode(this.#args),
       shape: keeper.keptShape(kind) ?? shapeOf(kind, this.#behaviour),
     });
   }
@@ -248,7 +244,7 @@ export class Actor extends Runnable {
 
   near(method: string, args: readonly unknown[]): unknown {
     const turn = current as Turn;
-    if (turn.home !== this.home && !everywhereNear)
+    if (turn.home !== this.home)
       throw new CapError('not-callable', `${this.label} is in another vat: use E(reference).${method.slice(0, 64)}(…)`);
     return this.#call(turn, method, args, false);
   }
@@ -364,7 +360,7 @@ export class Actor extends Runnable {
       const result = this.#apply(behaviour, method, args);
       if (typeof result !== 'object' || result === null) return result;
       if (Become.is(result)) return Become.accept(result, this, frame, outermost);
-      if (result instanceof Promise && vowOf(result) === undefined && !anyPromise) {
+      if (result instanceof Promise && vowOf(result) === undefined) {
         quieten(result);
         throw asynchronous(this.label);
       }

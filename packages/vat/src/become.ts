@@ -4,7 +4,6 @@
  * Promise: a token counts only when the very call that `bcom` made it in returns it. One of another actor, of another call or
  * another turn, or for anything but a portrait: an error that changes nothing.
  */
-import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import type { Target } from './message.ts';
 import { type Opened, openPortrait } from './portrait.ts';
@@ -18,8 +17,6 @@ export interface Becoming extends Target {
   readonly reference: object | undefined;
   become(next: Opened): void;
 }
-
-const anyToken = mutant('vat-become-identity');
 
 /** What a method returns to change its actor: opaque to everybody else. */
 export class Become {
@@ -49,12 +46,12 @@ export class Become {
 
   /** Takes effect: `actor` becomes `next`; answers with the value. */
   static accept(token: Become, actor: Becoming, frame: number, outermost: boolean): unknown {
-    if (token.#actor !== actor && !anyToken)
+    if (token.#actor !== actor)
       throw new CapError(
         'become-failure',
         `${actor.label} returned a become token of another actor: return what its own bcom made`,
       );
-    if (token.#frame !== frame && !anyToken)
+    if (token.#frame !== frame)
       throw new CapError(
         'become-failure',
         `${actor.label} returned a become token of another call: call bcom in the method that returns it`,

@@ -5,7 +5,6 @@
  * signal fired and its answer broken; a result that still comes is dropped. `cut` answers when those drivers are done.
  * The vat knows ids only. What a grant is, is said by `@hob/revocable`.
  */
-import { mutant } from './drivers/mutant.ts';
 import type { CapError } from './errors.ts';
 import type { Line } from './turn.ts';
 
@@ -25,7 +24,7 @@ export class Causes {
 
   /** Why a message under these causes may not be delivered any more. */
   ended(causes: readonly string[]): CapError | undefined {
-    if (this.#ended.size === 0 || mutant('vat-cut')) return undefined;
+    if (this.#ended.size === 0) return undefined;
     for (const cause of causes) {
       const why = this.#ended.get(cause);
       if (why !== undefined) return why;

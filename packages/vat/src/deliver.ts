@@ -8,8 +8,6 @@
 
 import { behind, when } from './barrier.ts';
 import { noChain } from './causes.ts';
-import { afterOthers } from './drivers/loop.ts';
-import { mutant } from './drivers/mutant.ts';
 import type { Edge } from './durable/edge.ts';
 import { CapError } from './errors.ts';
 import { checkEntry } from './ledger/chain.ts';
@@ -32,10 +30,6 @@ export interface Ground {
   /** The message in this cell could not be taken from the store: its disk is full. */
   leave(kept: string): void;
 }
-
-const sendsAnyway = mutant('vat-rollback-sends');
-const neverConsumes = mutant('durable-consume');
-const deliversHalted = mutant('vat-halt');
 const start = { undos: 0, effects: 0 } as const;
 
 /** The code of whatever was thrown, for records: `error` where it has none. */
@@ -54,7 +48,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
     answer?.break(unsent);
     return began;
   }
-  const refused = (deliversHalted ? undefined : home.halted) ?? chain.ended();
+  const refused = home.halted ?? chain.ended();
   if (refused !== undefined) {
     const consumed = home.interrupted ? undefined : message.kept;
     behind(ground.edge?.turn(undefined, [], consumed), () => answer?.break(refused));
@@ -103,9 +97,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
     return finish(ground, ground.edge, turn, message, { value, failure, cells, ms, ended });
 
   const lines = turn.lines;
-  if (lines.length > 0 && failure === undefined && mutant('send-before-commit'))
-    afterOthers(() => ground.commit(lines));
-  else if (lines.length > 0) {
+  if (lines.length > 0) {
     try {
       ground.commit(failure === undefined ? lines : withCode(lines, failure.error));
     } catch {
@@ -120,7 +112,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
   if (ground.observe !== undefined) ground.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
   if (failure !== undefined) {
     answer?.break(failure.error);
-    if (!sendsAnyway) return ended;
+    return ended;
   }
   const { effects } = turn;
   for (let i = 0; i < effects.length; i += 1) (effects[i] as Effect).release();
@@ -163,14 +155,14 @@ function finish(
     behind(edge.newest(), () => answer?.break(error));
     return ended;
   }
-  const batch = edge.turn(writes, lines, neverConsumes ? undefined : kept);
+  const batch = edge.turn(writes, lines, kept);
   if (record !== undefined)
     when(
       batch,
       () => ground.observe?.(record),
       () => ground.observe?.(Object.freeze({ ...record, code: 'unknown-outcome' })),
     );
-  behind(mutant('send-before-commit') ? undefined : batch, () => {
+  behind(batch, () => {
     if (failure !== undefined) return answer?.break(failure.error);
     for (const effect of turn.effects) effect.release();
     if (turn.breaks !== undefined) answer?.break(turn.breaks.error);

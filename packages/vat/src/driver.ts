@@ -8,7 +8,6 @@
 import { when } from './barrier.ts';
 import type { Outside } from './causes.ts';
 import { soon } from './drivers/loop.ts';
-import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { takenOver } from './hand-over.ts';
 import { encodeArgs } from './ledger/arguments.ts';
@@ -58,9 +57,6 @@ export const lastsUnder: unique symbol = Symbol('lastsUnder');
 /** Messages that the host program sends to a driver are on the house. */
 const house = new Account('host');
 
-const sendsAhead = mutant('durable-send-before-commit');
-const outlives = mutant('driver-lasts');
-
 let drivers = 0;
 
 class Driver extends Target {
@@ -102,7 +98,7 @@ class Driver extends Target {
     // In a job of its own, so that a host's `E(driver).m()` never runs the driver before it returns.
     const run = (): void => soon(() => this.#run(message));
     // What changes nothing may go ahead of the disk; its answer may not.
-    if (this.#reads.has(message.method) || sendsAhead) run();
+    if (this.#reads.has(message.method)) run();
     else when(message.after, run, (why) => message.fail(why));
   }
 
@@ -363,7 +359,7 @@ function makeReference(methods: Methods, options: DriverOptions<object>, given?:
 
 /** What came out of a call under grants ends with the first of them. */
 function keepUnder(value: object, { causes, ids }: Message['chain']): void {
-  if (causes === undefined || ids.length === 0 || outlives) return;
+  if (causes === undefined || ids.length === 0) return;
   const ender = (value as { [lastsUnder]?: unknown })[lastsUnder];
   if (typeof ender !== 'function') return;
   const controller = new AbortController();

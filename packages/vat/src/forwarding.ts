@@ -1,6 +1,5 @@
 /** What forwarders need of a turn besides passing on: refusing and yet remembering, and knowing what they were given. */
 import { Actor } from './actor.ts';
-import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { Message } from './message.ts';
 import { targetOf } from './reference.ts';
@@ -15,8 +14,6 @@ export function breakAnswer(error: Error): void {
   turnFor('breakAnswer').breaks = { error: thrown(error) };
 }
 
-const undone = mutant('tell-anyway');
-
 class Anyway implements Effect {
   readonly #message: Message;
   constructor(message: Message) {
@@ -29,8 +26,7 @@ class Anyway implements Effect {
     this.#message.to.post(this.#message);
   }
   drop(): void {
-    if (undone) this.#message.taken();
-    else this.release();
+    this.release();
   }
 }
 

@@ -5,9 +5,7 @@
  * nobody can change what is on its way. What cannot be moved is copied as ever: a part of a buffer, shared or resizable memory.
  */
 import { types } from 'node:util';
-import { mutant } from './drivers/mutant.ts';
 
-const copies = mutant('vat-hand-over');
 const given = new WeakSet<object>();
 
 /** As the answer of a driver's method these bytes are taken over: do not use them again. Answers them, for `return handOver(bytes)`. */
@@ -32,7 +30,7 @@ export function free(bytes: Uint8Array): void {
 
 /** The memory of `value`, in a view that nobody else has; undefined where it was not given, or cannot be moved. */
 export function takenOver(value: unknown): Uint8Array | undefined {
-  if (typeof value !== 'object' || value === null || !given.delete(value) || copies) return undefined;
+  if (typeof value !== 'object' || value === null || !given.delete(value)) return undefined;
   if (types.isProxy(value) || !types.isUint8Array(value)) return undefined;
   // From their internal slots: nobody's code says how long they are.
   const buffer = Reflect.apply(bufferOf, value, []);

@@ -32,7 +32,6 @@ export { restoreStore } from './drivers/backup.ts';
 export { fromChild } from './drivers/child.ts';
 export { systemClock } from './drivers/clock.ts';
 export { memoryPair } from './drivers/memory-pair.ts';
-export { mutant, mutantName } from './drivers/mutant.ts';
 export { type PipeChannel, pipeChannel } from './drivers/pipe.ts';
 export { systemRandom } from './drivers/random.ts';
 export { fromWebSocket, largestFrame } from './drivers/websocket.ts';

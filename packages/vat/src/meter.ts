@@ -5,7 +5,6 @@
  * Promise: a charge over the limit throws `limit` before anything is made, and a turn that is undone gives back what it
  * was charged. Who changed an actor last pays for its portrait: growth cannot be put on somebody else's account.
  */
-import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import type { Meter } from './types.ts';
 
@@ -19,8 +18,6 @@ export type Budget = (typeof budgets)[number];
 export type Holding = Exclude<Budget, 'turnMs' | 'lines'>;
 
 const hour = 3_600_000;
-
-const unlimited = mutant('vat-limit');
 
 export class Account implements Meter {
   readonly name: string;
@@ -64,7 +61,7 @@ export class Account implements Meter {
 
   charge(budget: Holding, amount: number): void {
     const next = this[budget] + amount;
-    if (next > this.#limits[budget] && amount > 0 && !unlimited) throw this.#over(budget);
+    if (next > this.#limits[budget] && amount > 0) throw this.#over(budget);
     this[budget] = next;
   }
 

@@ -4,10 +4,7 @@
  * Promise: who makes a forwarder, and so holds what is behind it, says so here. It is used to see which methods there are, and for nothing
  * else: nobody gets what is behind a forwarder by asking.
  */
-import { mutant } from './drivers/mutant.ts';
-
 const behind = new WeakMap<object, object>();
-const neverAsks = mutant('vat-outside');
 
 /** Forwarders of forwarders are followed so far. */
 const deepest = 64;
@@ -23,7 +20,7 @@ export function hasMethods(reference: object, ...methods: readonly string[]): bo
   for (let i = 0; i < deepest && at !== undefined; i += 1) {
     const seen: object = at;
     if (methods.every((method) => method in seen)) return true;
-    at = neverAsks ? undefined : behind.get(seen);
+    at = behind.get(seen);
   }
   return false;
 }

@@ -6,7 +6,6 @@
  * that still answers comes to `broken` or `ok` but goes no further.
  */
 import type { Causes, Outside } from './causes.ts';
-import { mutant } from './drivers/mutant.ts';
 import { Ephemeral, type Procedure } from './ephemeral.ts';
 import type { CapError } from './errors.ts';
 import type { Household } from './runnable.ts';
@@ -24,9 +23,6 @@ export interface Passing {
   /** The caller need not wait for an answer once this has ended. */
   readonly cause?: string | undefined;
 }
-
-const callersWait = mutant('passing-cut');
-const callsWait = mutant('passing-next');
 
 /** A caller who waits, as something that a cut ends. */
 class Waiting implements Outside, Effect {
@@ -62,8 +58,8 @@ export function passOn(answer: Promise<unknown>, { ok, broken, next, cause }: Pa
   const turn = turnFor('passOn');
   const promise = when(answer, ok, broken);
   const vow = vowOf(promise) as Vow;
-  if (next !== undefined && !callsWait) vow.along(new Ephemeral(turn.home as Household, 'pipelined', next));
+  if (next !== undefined) vow.along(new Ephemeral(turn.home as Household, 'pipelined', next));
   const { causes } = turn.chain;
-  if (cause !== undefined && causes !== undefined && !callersWait) turn.effects.push(new Waiting(vow, causes, cause));
+  if (cause !== undefined && causes !== undefined) turn.effects.push(new Waiting(vow, causes, cause));
   return promise;
 }

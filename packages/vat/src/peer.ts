@@ -7,7 +7,6 @@ export { type Connected, captp } from './captp/captp.ts';
 export type { Duplex } from './captp/duplex.ts';
 export { driver, driverOf } from './driver.ts';
 export { fromChild } from './drivers/child.ts';
-export { mutant } from './drivers/mutant.ts';
 export { CapError } from './errors.ts';
 export { E } from './eventual.ts';
 export { isReference } from './reference.ts';

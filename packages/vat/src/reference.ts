@@ -6,7 +6,6 @@
  * prototype chain. In a turn of its own vat its methods are plain calls;
  * outside a turn they send a message; in another vat's turn they throw `not-callable`.
  */
-import { mutant } from './drivers/mutant.ts';
 import type { Target } from './message.ts';
 
 /** Passed by identity, never copied. */
@@ -53,7 +52,7 @@ export const isOurTag = (x: object): boolean => tags.has(x);
 
 /** Cuts the way from an instance to its class, whose statics open it, and freezes what instances share. */
 export function sealed(prototype: object, base: object = Object.prototype): void {
-  if (!mutant('vat-sealed')) Reflect.deleteProperty(prototype, 'constructor');
+  Reflect.deleteProperty(prototype, 'constructor');
   Object.setPrototypeOf(prototype, base);
   Object.freeze(prototype);
 }

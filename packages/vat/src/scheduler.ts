@@ -10,12 +10,11 @@
  */
 
 import { afterOthers, onceOthersRan, soon } from './drivers/loop.ts';
-import { mutant } from './drivers/mutant.ts';
 import type { Message } from './message.ts';
 import type { Account } from './meter.ts';
 
 /** ms of turns that one meter may run before the next one has its go. */
-const quantum = mutant('vat-fairness') ? Number.POSITIVE_INFINITY : 0.5;
+const quantum = 0.5;
 /** ms of turns before the event loop is let go. Another's turn waits for up to two of them: one to be asked, one to answer. */
 const slice = 2;
 

@@ -6,7 +6,6 @@
  */
 import { Actor } from './actor.ts';
 import { type Chain, noChain } from './causes.ts';
-import { mutant } from './drivers/mutant.ts';
 import type { Keeper } from './durable/keeper.ts';
 import { giveLocally, handledPromises, sendForeign } from './foreign.ts';
 import { Message, type Target, toData } from './message.ts';
@@ -32,8 +31,6 @@ function addressee(x: unknown, account: Account): Target | undefined {
   return targetOf(pass(x, account));
 }
 
-const noOutbox = mutant('durable-outbox');
-
 class Send implements Effect {
   readonly #message: Message;
   constructor(message: Message) {
@@ -51,7 +48,7 @@ class Send implements Effect {
   }
   keep(keeper: Keeper, cells: Map<string, string | undefined>): void {
     const to = lasting(this.#message.to, keeper);
-    if (to === undefined || noOutbox) return;
+    if (to === undefined) return;
     const { method, args, chain } = this.#message;
     this.#message.kept = keeper.messageKey();
     cells.set(this.#message.kept, keeper.encodeMessage([to, method, args, chain.ids]));

@@ -3,8 +3,6 @@
  *
  * The order of a store's keys, hence the same for a table in memory and on disk.
  */
-import { mutant } from './drivers/mutant.ts';
-
 /** Compares as UTF-8 bytes do. JavaScript compares UTF-16 units, which puts astral characters before U+E000. */
 export function compareUtf8(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);
@@ -24,7 +22,6 @@ export function compareUtf8(a: string, b: string): number {
 }
 
 const chunkSize = 512;
-const staysPut = mutant('table-walk');
 
 export class SortedKeys {
   readonly #chunks: string[][] = [];
@@ -68,7 +65,7 @@ export class SortedKeys {
     let seen = -1;
     return () => {
       const chunks = this.#chunks;
-      if (seen === this.#changes || (staysPut && seen >= 0)) index += 1;
+      if (seen === this.#changes) index += 1;
       else {
         const sought = last ?? from;
         at = Math.max(0, this.#chunkFrom(sought) - 1);

@@ -5,7 +5,6 @@
  * A table is passed by reference and is near only in the vat that made it.
  */
 
-import { mutant } from './drivers/mutant.ts';
 import { type Keeper, numbersKey, rowsKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
@@ -16,7 +15,6 @@ import type { Table } from './types.ts';
 import { again, keepArgs } from './values.ts';
 
 const longestKey = 65_536;
-const keepsRows = mutant('vat-rollback-rows');
 
 interface Row {
   readonly value: unknown;
@@ -246,7 +244,6 @@ class RowChange implements Undo {
     return this.#table.label;
   }
   undo(): void {
-    if (keepsRows) return;
     Rows.restore(this.#table, this.#key, this.#before);
   }
   keep(keeper: Keeper, cells: Map<string, string | undefined>): void {

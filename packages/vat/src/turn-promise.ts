@@ -4,7 +4,6 @@
  * A promise in a turn is never resolved (a resolved one is delivered as its value), so calling a method on one is always a
  * mistake. Here the mistake gets an answer that says so, instead of "x.withdraw is not a function".
  */
-import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { current } from './turn.ts';
 import type { Vow } from './vow.ts';
@@ -27,11 +26,10 @@ const unresolved = new Proxy(known, {
 
 /** One for each: one more in each turn would be one more that waits, and a peer may send a promise as often as it likes. */
 const made = new WeakMap<Vow, Promise<unknown>>();
-const oneEach = !mutant('vat-turn-promise');
 
 /** A promise object for `vow`, to be handed into the running turn. Turns have it in common, so nothing can be left on it. */
 export function turnPromise(vow: Vow): Promise<unknown> {
-  const known = oneEach ? made.get(vow) : undefined;
+  const known = made.get(vow);
   if (known !== undefined) return known;
   // A host program that keeps it learns nothing ahead of the disk; in a turn nobody can wait for it.
   const promise = new Promise<unknown>((resolve, reject) => vow.watchOutside(resolve, reject));

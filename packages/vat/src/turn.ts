@@ -10,7 +10,6 @@
 import { behind } from './barrier.ts';
 import type { Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
-import { mutant } from './drivers/mutant.ts';
 import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
 import { encodeArgs, type Said } from './ledger/arguments.ts';
@@ -85,10 +84,6 @@ export interface Mark {
   readonly effects: number;
 }
 
-const keepsState = mutant('vat-rollback-state');
-const keepsSends = mutant('vat-rollback-sends');
-const noSavepoint = mutant('vat-savepoint');
-
 let epochs = 0;
 let frames = 0;
 
@@ -150,11 +145,10 @@ export class Turn {
     const { undos, effects } = this;
     // Each is forgotten only when it is done: where the stack is full, whoever catches that further out goes on from here.
     for (let last = undos.at(-1); last !== undefined && undos.length > mark.undos; last = undos.at(-1)) {
-      if (!keepsState) last.undo();
+      last.undo();
       undos.pop();
     }
     for (let last = effects.at(-1); last !== undefined && effects.length > mark.effects; last = effects.at(-1)) {
-      if (keepsSends) break;
       last.drop(error);
       effects.pop();
     }
@@ -199,7 +193,7 @@ export function attempt<R>(body: () => R): R {
     return value;
   } catch (error) {
     try {
-      if (!noSavepoint) turn.rollback(mark, error);
+      turn.rollback(mark, error);
     } catch (unfinished) {
       turn.doomed ??= { error: unfinished };
       throw unfinished;
@@ -225,7 +219,7 @@ export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown
   const said = args === undefined ? undefined : args.length === 0 ? nothingSaid : encodeArgs(args);
   const weight = 1 + ((said?.bytes.length ?? 0) >>> 10);
   const { account } = turn;
-  const within = account.writeLine(weight, turn.home.clock.tick()) || mutant('line-budget');
+  const within = account.writeLine(weight, turn.home.clock.tick());
   if (within || !(kind === 'refuse' || begins.has(kind))) {
     turn.lines.push({ kind, fields, args: said });
     return;

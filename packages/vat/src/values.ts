@@ -7,7 +7,6 @@
  */
 
 import { types } from 'node:util';
-import { mutant } from './drivers/mutant.ts';
 import { copyOfError, inert } from './error-values.ts';
 import { CapError } from './errors.ts';
 import { Foreign, giveLocally, type Seam } from './foreign.ts';
@@ -17,11 +16,6 @@ import { leaveBy, Vow, vowOf } from './vow.ts';
 
 /** Deep enough for any document, shallow enough that no walk of ours or of a codec runs out of stack. */
 export const maxDepth = 128;
-
-const unfrozen = mutant('vat-frozen-data');
-const asThrown = mutant('vat-thrown');
-const expands = mutant('vat-shared-data');
-const knownAsClean = mutant('vat-resolved-bytes');
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
@@ -168,7 +162,7 @@ function copied(original: object, into: Walk, depth: number): object {
   const copy = Array.isArray(original) ? walkArray(original, into, depth) : walkRecord(original, into, depth);
   const size = into.bytes - bytes;
   new Copied(copy, !into.mutable, size);
-  if (!unfrozen) Object.freeze(copy);
+  Object.freeze(copy);
   if (into.promises) withPromises.add(copy);
   into.promises ||= promises;
   into.mutable ||= mutable;
@@ -189,7 +183,7 @@ function holdsPromise(value: unknown, seen: Set<object> = new Set()): boolean {
   if (types.isPromise(value)) return true;
   if (!withPromises.has(value) || seen.has(value)) return false;
   // Once: data that is shared all the way down has as many ways through it as 2 to its depth.
-  if (!expands) seen.add(value);
+  seen.add(value);
   return Object.values(value).some((item) => holdsPromise(item, seen));
 }
 
@@ -280,7 +274,6 @@ function bytesAreGone(bytes: Uint8Array): boolean {
  * could act later (a Proxy, an object with getters) never leaves the turn.
  */
 export function thrown(error: unknown): unknown {
-  if (asThrown) return error;
   if (typeof error === 'object' && error !== null && inert(error)) return Object.freeze(error);
   try {
     return walk(error, begin(undefined), 0);
@@ -437,14 +430,14 @@ export function resolved(
   const vow = vowOf(value);
   if (vow !== undefined) return vow.settled === 'fulfilled' ? fulfilment(vow) : pending(vow);
   if (!withPromises.has(value)) return value;
-  const known = expands ? undefined : copies.get(value);
+  const known = copies.get(value);
   if (known !== undefined) return known;
   const copy: object = Array.isArray(value)
     ? value.map((item) => resolved(item, pending, copies))
     : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
   // Not known as clean: what a promise became may be bytes, which whoever hands this on could change afterwards.
   const size = Object.values(copy).reduce((sum: number, item: unknown) => sum + sizeOf(item), 16);
-  new Copied(copy, knownAsClean, size);
+  new Copied(copy, false, size);
   withPromises.add(copy);
   copies.set(value, copy);
   return Object.freeze(copy);

@@ -11,7 +11,6 @@ import { type Ground as Delivery, deliver } from './deliver.ts';
 import { driverNamed } from './driver.ts';
 import { systemClock } from './drivers/clock.ts';
 import { afterOthers } from './drivers/loop.ts';
-import { mutant } from './drivers/mutant.ts';
 import { systemRandom } from './drivers/random.ts';
 import { type Commit, Edge, type Writes } from './durable/edge.ts';
 import { cutKey, Keeper, type OnTheWay, sturdyrefKey } from './durable/keeper.ts';
@@ -150,7 +149,7 @@ class LiveVats implements Vats {
         let lines: readonly LedgerLine[];
         try {
           // A line of the ledger's own could not be written meanwhile: no turn was lost with it.
-          if (engine.failed && reopens) engine.reopen();
+          if (engine.failed) engine.reopen();
           lines = ledger?.prepare(writes.lines as readonly Entry[]) ?? [];
         } catch (error) {
           return done(error);
@@ -223,7 +222,7 @@ class LiveVats implements Vats {
     );
     try {
       this.#left = this.#keeper?.onTheWay();
-      if (first === undefined || mutant('first')) this.resume();
+      if (first === undefined) this.resume();
     } catch (error) {
       ledger?.close();
       throw error;
@@ -242,7 +241,7 @@ class LiveVats implements Vats {
   /** No message is waiting. */
   #rest(): void {
     this.#edge?.afterTurn(true);
-    if (this.#sweptAtOpen || this.#keeper === undefined || mutant('sweep-at-open')) return;
+    if (this.#sweptAtOpen || this.#keeper === undefined) return;
     this.#sweptAtOpen = true;
     // What an earlier process left behind; the first turns go first.
     afterOthers(() => void this.sweep().catch(() => {}));
@@ -255,8 +254,8 @@ class LiveVats implements Vats {
   #lose(why: CapError, keys: ReadonlySet<string>): boolean {
     const engine = this.#engine;
     try {
-      if (engine?.failed === true && reopens) engine.reopen();
-      if (!mutant('durable-undo')) this.#keeper?.reload(keys);
+      if (engine?.failed === true) engine.reopen();
+      this.#keeper?.reload(keys);
       this.#outbox?.again(keys);
     } catch {
       // The disk cannot be read either.
@@ -459,7 +458,7 @@ class LiveVats implements Vats {
   /** One that had to wait until it was known whom it is for is kept from now on. */
   #keep(to: Actor, message: Message): void {
     const [keeper, edge] = [this.#keeper, this.#edge];
-    if (keeper === undefined || edge === undefined || edge.failed !== undefined || noOutbox) return;
+    if (keeper === undefined || edge === undefined || edge.failed !== undefined) return;
     const before = message.kept;
     const key = keeper.queuedAs(before);
     if (key === before) return;
@@ -473,9 +472,6 @@ class LiveVats implements Vats {
 }
 
 const neverPutBack = { now: 0, trusted: 0 };
-
-const noOutbox = mutant('durable-outbox');
-const reopens = !mutant('durable-reopen');
 
 function kindOfDefinition(definition: AnyDefinition): Kind {
   const kind = kindOf(definition);

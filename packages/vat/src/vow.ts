@@ -8,7 +8,6 @@
  * promise made by `.then` or `async` is told from one that passes an answer on.
  */
 import { type Barrier, barrier, behind, later, when } from './barrier.ts';
-import { mutant } from './drivers/mutant.ts';
 import { CapError } from './errors.ts';
 import { type Answer, type Message, Target, toData } from './message.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
@@ -39,9 +38,6 @@ let leave = (value: unknown): unknown => value;
 export const leaveBy = (how: (value: unknown) => unknown): void => {
   leave = how;
 };
-
-const noCycles = mutant('vat-cycle');
-const losesPlace = mutant('vat-link-order');
 
 interface Watcher {
   fulfilled(value: unknown): void;
@@ -239,7 +235,6 @@ export class Vow extends Target implements Answer {
     const end = Vow.end(other);
     this.#after = later(other.#after, barrier());
     const round = end.waitsFor(this);
-    if (round && noCycles) return;
     if (round)
       return this.break(new CapError('cycle', 'a promise was resolved to itself: resolve it to something else'));
     end.#watched = true;
@@ -322,10 +317,7 @@ export class Vow extends Target implements Answer {
     this.#watchers = undefined;
     this.#refund();
     // Whoever sends through us from now on comes after what waits here, so appending keeps the order of every sender.
-    if (waiting !== undefined && losesPlace) {
-      const late = (): void => each(waiting, (message) => end.post(message));
-      end.watch(late, late);
-    } else if (waiting !== undefined && end.#path !== undefined) {
+    if (waiting !== undefined && end.#path !== undefined) {
       const after = this.#after;
       each(waiting, (message) => {
         message.behind(after);
@@ -394,10 +386,8 @@ function each<T extends object>(many: Many<T>, then: (one: T) => void): void {
 
 // One after the other: the answers of what waits may be waited for in turn, deeper than any stack.
 const settled: Vow[] = [];
-const recursive = mutant('vat-settle-in-turn');
 
 function telling(vow: Vow): void {
-  if (recursive) return Vow.tell(vow);
   settled.push(vow);
   if (settled.length > 1) return;
   try {

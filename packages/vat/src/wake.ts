@@ -10,7 +10,6 @@
 import { Actor } from './actor.ts';
 import type { Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
-import { mutant } from './drivers/mutant.ts';
 import type { Edge } from './durable/edge.ts';
 import { type Keeper, numbersKey } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
@@ -22,9 +21,6 @@ import { passArgs } from './values.ts';
 
 /** Timers stand still while the machine sleeps, vat time does not: the clock is looked at again after so many ms. */
 const longestWait = 60_000;
-
-const forgets = mutant('wake-restart');
-const undoesNothing = mutant('wake-undo');
 
 /** What is to be sent; read from its cell where an earlier process set it. */
 interface Wake {
@@ -61,7 +57,7 @@ export class LiveWakes implements Wakes {
   /** What earlier processes set. What is due is sent now. */
   restore(): void {
     const { keeper } = this.#ground;
-    if (keeper === undefined || forgets) return;
+    if (keeper === undefined) return;
     for (const key of keeper.scan('e/').keys())
       if (!this.#byKey.has(key)) this.#push({ at: timeIn(key), key, message: undefined, over: false });
     this.#fire();
@@ -215,7 +211,6 @@ class SetWake implements Effect {
   }
 
   drop(): void {
-    if (undoesNothing) return this.release();
     this.#message.taken();
   }
 

@@ -5,7 +5,6 @@
  * never a weaker way: each of them keeps every promise of this package.
  */
 import process from 'node:process';
-import { mutant } from '@hob/vat';
 import { refusal } from '../errors.ts';
 import type { Kernel } from '../kernel.ts';
 import { nativeKernel } from './native.ts';
@@ -22,7 +21,7 @@ export function chooseBackend(asked: unknown = process.env['CAPS_FS_BACKEND'] ||
     if (typeof native !== 'string') return native;
     if (asked === 'native') throw refusal('UNSUPPORTED', native);
   }
-  const kernel = nodeKernel(undefined, mutant('fs-nofollow'));
+  const kernel = nodeKernel();
   if (!kernel.supported) throw refusal('UNSUPPORTED', 'this needs Linux with /proc mounted');
   return kernel;
 }

@@ -4,15 +4,12 @@
  * Promise: of the operations that were answered without waiting for anything, every 32nd waits until the event loop has gone
  * round once. Else a loop over small files would be the only thing that the process does, and nobody could stop it.
  */
-import { mutant } from '@hob/vat';
-
-const never = mutant('fs-breath');
 const oneIn = 32;
 let since = 0;
 
 export function breath(): Promise<void> | undefined {
   since += 1;
-  if (since < oneIn || never) return undefined;
+  if (since < oneIn) return undefined;
   since = 0;
   return new Promise((resolve) => void setImmediate(resolve));
 }

@@ -6,7 +6,6 @@
  */
 import { constants } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
-import { mutant } from '@hob/vat';
 import { type Kernel, KernelError, type Seen, type Status } from '../kernel.ts';
 import { kindOf, nodeKernel } from './node-fs.ts';
 import { isBuilt, type Listing, listingOver, loadPart } from './part.ts';
@@ -48,9 +47,9 @@ interface Part extends Listing {
 const { O_DIRECTORY } = constants;
 
 // RESOLVE_ flags of openat2. Together: no link is followed, neither the directory nor its mount is left.
-const otherMounts = mutant('fs-openat2-mounts') ? 0 : 0x01;
-const links = mutant('fs-openat2-links') ? 0 : 0x02 | 0x04;
-const beneath = mutant('fs-openat2-links') ? 0 : 0x08;
+const otherMounts = 0x01;
+const links = 0x02 | 0x04;
+const beneath = 0x08;
 const confined: number = otherMounts | links | beneath;
 
 /** The kernel of this backend, or why there is none, in words for whoever asked for it by name. */
@@ -60,7 +59,7 @@ export function nativeKernel(random?: (bytes: number) => Uint8Array): Kernel | s
   const part = loadPart() as Part | undefined;
   if (part === undefined)
     return 'the native backend does not load here, or was built for another version: set Hob up again';
-  const proc = nodeKernel(random, mutant('fs-nofollow'));
+  const proc = nodeKernel(random);
   if (!proc.supported) return 'this needs Linux with /proc mounted';
   return openat2Answers(part, proc) ? over(part, proc) : 'the native backend needs openat2 (Linux 5.6)';
 }

@@ -18,9 +18,7 @@ const tmpfsMagic = 0x01021994;
 const batch = 512;
 const maxRemembered = 1024;
 
-/** `weakened` leaves the one flag out that everything rests on: for the mutant that shows it. */
-export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomBytes, weakened = false): Kernel {
-  const noFollow = weakened ? 0 : O_NOFOLLOW;
+export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomBytes): Kernel {
   const key = Buffer.from(random(32)).toString('hex');
   return {
     backend: 'proc',
@@ -28,8 +26,8 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
     user: process.geteuid?.() ?? -1,
 
     openRoot: (path) => call(() => fs.openSync(path, O_PATH | O_DIRECTORY)),
-    openDirectory: (dir, name) => call(() => fs.openSync(at(dir, name), O_PATH | O_DIRECTORY | noFollow)),
-    openAny: (dir, name) => call(() => fs.openSync(at(dir, name), O_PATH | noFollow)),
+    openDirectory: (dir, name) => call(() => fs.openSync(at(dir, name), O_PATH | O_DIRECTORY | O_NOFOLLOW)),
+    openAny: (dir, name) => call(() => fs.openSync(at(dir, name), O_PATH | O_NOFOLLOW)),
     create: (dir, name, mode, how) => {
       const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | (how === 'append' ? O_APPEND : 0);
       return call(() => fs.openSync(at(dir, name), flags, mode));

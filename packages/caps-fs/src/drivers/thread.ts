@@ -7,15 +7,12 @@
  * before. The one who asked holds the descriptors until the answer.
  */
 import { Worker } from 'node:worker_threads';
-import { mutant } from '@hob/vat';
 import { refusal } from '../errors.ts';
 import { KernelError } from '../kernel.ts';
 import type { Answer, Task } from './seek-thread.ts';
 
 const maxThreads = 2;
 const idleMs = 500;
-const endless = mutant('fs-thread-end');
-const patient = mutant('fs-thread-line');
 
 let running = 0;
 const line: (() => void)[] = [];
@@ -53,7 +50,7 @@ function admitted(ended: AbortSignal): Promise<void> {
     reject(refusal('CLOSED'));
   };
   line.push(enter);
-  if (!patient) ended.addEventListener('abort', leave);
+  ended.addEventListener('abort', leave);
   return promise;
 }
 
@@ -117,7 +114,7 @@ async function run(task: Task, { ended, ms, limit }: Until): Promise<unknown> {
   const closed = (): void => reject(refusal('CLOSED'));
   const failed = (): void => reject(refusal('IO'));
   const timer = setTimeout(() => reject(refusal('FS_LIMIT', `${limit} ${ms}, ask for a part of it`)), ms);
-  if (!endless) ended.addEventListener('abort', closed);
+  ended.addEventListener('abort', closed);
   worker.once('message', resolve);
   worker.once('error', failed);
   worker.once('exit', failed);

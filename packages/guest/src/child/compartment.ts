@@ -4,7 +4,6 @@
  * Promise: each global is listed here. Whoever adds one says why it reaches nothing.
  */
 import 'ses';
-import { mutant } from '@hob/vat/peer';
 
 /** The world of a guest, from the driver that runs it. */
 export interface Powers {
@@ -65,15 +64,12 @@ const standard = new Set<PropertyKey>([
   ...[Symbol.iterator, Symbol.toStringTag],
 ]);
 
-const keepsAll = mutant('guest-endowments');
-
 function computingOnly(): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const name of computing) {
     const made = (globalThis as Record<string, unknown>)[name] as { readonly prototype: object };
     for (const object of [made, made.prototype])
-      for (const key of Reflect.ownKeys(object))
-        if (!standard.has(key) && !keepsAll) Reflect.deleteProperty(object, key);
+      for (const key of Reflect.ownKeys(object)) if (!standard.has(key)) Reflect.deleteProperty(object, key);
     found[name] = harden(made);
   }
   return found;

@@ -1,12 +1,9 @@
 /** A console that prints through one function, and no more than it may. */
 import { inspect, types } from 'node:util';
-import { mutant } from '@hob/vat/peer';
-
-const endless = mutant('guest-output');
 
 const shown = {
   // A guest's own inspector would be handed the one of the process.
-  customInspect: mutant('guest-inspect'),
+  customInspect: false,
   depth: 4,
   breakLength: 100,
   maxArrayLength: 200,
@@ -37,12 +34,12 @@ export function printing(say: (lines: string) => void, outputBytes: number): Pri
   let left = outputBytes;
   let indent = '';
   const print = (...args: unknown[]): void => {
-    if (left < 0 && !endless)
+    if (left < 0)
       throw new RangeError(`the console takes ${outputBytes} bytes: print less, or return the result as the value`);
     const line = `${indent}${args.map(text).join(' ')}\n`.replaceAll(/\n(?=.)/gs, `\n${indent}`);
     // What is over goes, too: by it the host sees that it was too much.
     const bytes = Buffer.from(line);
-    say(bytes.length <= left || endless ? line : `${bytes.toString('utf8', 0, left)}…`);
+    say(bytes.length <= left ? line : `${bytes.toString('utf8', 0, left)}…`);
     left -= bytes.length;
   };
   return {

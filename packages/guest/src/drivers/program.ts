@@ -7,7 +7,6 @@
 import fs from 'node:fs';
 import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';
 import { basename, join } from 'node:path';
-import { mutantName } from '@hob/vat';
 
 interface Module {
   readonly text: string;
@@ -19,15 +18,12 @@ interface Module {
 export interface Program {
   readonly entry: string;
   readonly modules: Readonly<Record<string, Module>>;
-  /** What a test leaves out there: the process has no environment to read it from. */
-  readonly mutant: string | undefined;
 }
 
 /**
  * What waits in `node -e` for the program. It loads modules by name out of what it was sent.
  */
-export const boot: string = `process.once('message', ({ entry, modules, mutant }) => {
-  if (mutant) process.env.HOB_MUTANT = mutant;
+export const boot: string = `process.once('message', ({ entry, modules }) => {
   const { registerHooks } = require('node:module');
   registerHooks({
     resolve(name, { parentURL }, next) {
@@ -75,7 +71,7 @@ function collect(path: string): Program {
     modules[name] = { text, imports };
     return name;
   };
-  return Object.freeze({ entry: add(path), modules, mutant: mutantName() });
+  return Object.freeze({ entry: add(path), modules });
 }
 
 function resolve(specifier: string, from: string): string {

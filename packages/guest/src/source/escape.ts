@@ -7,7 +7,6 @@
  * SES looks at text so that it need not parse; where the source has been parsed, and real imports refused, the
  * text alone does no harm, but no option of SES lets it through unchanged (`evade…` rewrites the strings of the program).
  */
-import { mutant } from '@hob/vat';
 import type { TaggedTemplateExpression, Token } from 'acorn';
 import type { Edit } from './edits.ts';
 import type { Parsed } from './parse.ts';
@@ -25,7 +24,6 @@ export interface Escaped {
 
 export function escaped(parsed: Parsed): Escaped {
   const { source, tokens, comments } = parsed;
-  if (mutant('source-escape')) return { edits: [], hoisted: [] };
   const edits: Edit[] = [];
   const hoisted: [string, string][] = [];
   let prefix: string | undefined;

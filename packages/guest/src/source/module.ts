@@ -5,7 +5,6 @@
  * module takes nothing from around it but what it may use, and sets nothing there: the first name that it may not is
  * refused before it runs, with the line and the remedy.
  */
-import { mutant } from '@hob/vat';
 import type { ExportNamedDeclaration, ImportDeclaration } from 'acorn';
 import { type Edit, type Edited, edited } from './edits.ts';
 import { escaped, fresh } from './escape.ts';
@@ -80,7 +79,6 @@ export function asModule(parsed: Parsed, vocabulary: ReadonlySet<string>): Modul
 
 /** Refuses the first name that the module takes from around it and is not among `allowed`, and any that it sets there. */
 export function checkNames({ tree, lines }: Parsed, allowed: ReadonlySet<string>): void {
-  if (mutant('actors-names')) return;
   for (const { name, offset, use } of freeNames(tree)) {
     if (use === 'set')
       throw refusal(

@@ -5,7 +5,7 @@
  * open, and it holds no dynamic import, no `import.meta` and no direct `eval`. A program may `await` and `return` at its top
  * level; a module may import and export there.
  */
-import { CapError, mutant } from '@hob/vat';
+import { CapError } from '@hob/vat';
 import { parse as acorn, type Comment, type Program, type Token } from 'acorn';
 import { Lines, refusal } from './position.ts';
 import { type Tree, walk } from './walk.ts';
@@ -64,7 +64,6 @@ export const OTHER_MODULE: string = 'nothing can be loaded from here. Use what y
 
 /** Throws for what is JavaScript and cannot be had here. */
 export function refuse({ tree, lines }: Parsed, kind: Kind): void {
-  if (mutant('source-refuse')) return;
   walk(tree, (node, above) => {
     const what = refused(node, kind) ?? (kind === 'module' ? waits(node, above) : undefined);
     if (what !== undefined) throw refusal(lines.at(node.start), what);

@@ -92,6 +92,9 @@ function prepare(folder: string): { readonly root: string; readonly state: strin
   return { root, state: join(folder, 'state') };
 }
 
+/** Of this checkout: leaves the mechanism out of the sources that the host loads. */
+const applyMutant = new URL('../../../../test/mutants/apply.mjs', import.meta.url).href;
+
 /** For what never comes; a busy machine takes its time. */
 const patienceMs = 15_000;
 
@@ -107,8 +110,8 @@ async function play(
   const { root, state } = prepare(folder);
   const host = start(
     'main.ts',
-    ['--root', root, '--state', state, '--code', ...(sabotage === undefined ? [] : ['--with-mutant'])],
-    sabotage === undefined ? {} : { env: { HOB_MUTANT: sabotage } },
+    ['--root', root, '--state', state, '--code'],
+    sabotage === undefined ? {} : { env: { HOB_MUTANT: sabotage, NODE_OPTIONS: `--import=${applyMutant}` } },
   );
   const ready = await readiness(host);
   const command = (args: readonly string[], secret = ready.granter.secret): Program =>

@@ -7,9 +7,7 @@
  */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { CapError, mutant } from '@hob/vat';
-
-const anyRoot = mutant('roots');
+import { CapError } from '@hob/vat';
 
 /** A directory that is there, or would be: the deepest part that is, and the names that are still to be made below it. */
 interface Place {
@@ -107,7 +105,7 @@ export function checkRoot(root: string, own: readonly string[]): void {
   }
   const table = mounts();
   for (const directory of own)
-    if (!anyRoot && overlap(place, placeOf(directory), table))
+    if (overlap(place, placeOf(directory), table))
       throw new CapError(
         'E_ROOT_CONTAINS_HOST_STATE',
         'that directory is, contains or lies inside the state or the code of the host: grant another, or move the state with --state',

@@ -4,7 +4,7 @@
  * Promise: an answer is for the request whose id, and digest, it names, counts once, and only while everything is as it was shown: the cap behind the name,
  * the files of the diff, the grants of a call, the asker. What has changed is asked anew. Only a granter whom the session names can answer.
  */
-import { breakAnswer, CapError, E, ledgerLine, mutant, vatTime } from '@hob/vat';
+import { breakAnswer, CapError, E, ledgerLine, vatTime } from '@hob/vat';
 import { type Book, bookOf, type House, type Room, worldOf } from '../book.ts';
 import { type Act, stateOf } from '../c-list.ts';
 import { giveOut } from '../give.ts';
@@ -26,18 +26,12 @@ export type Answer = (
 /** Whether a granter is named by a session. */
 export type Names = (room: Room | undefined) => boolean;
 
-const anyDigest = mutant('answer-digest');
-const everyGranter = mutant('answer-granter');
-const late = mutant('answer-late');
-const asItWas = mutant('answer-stale');
-const whateverEnded = mutant('answer-live');
-
 /** In a turn. */
 export function pendingOf(book: Book, names: Names, id: unknown): Pending {
   const pending = typeof id === 'string' ? book.requests.get(id) : undefined;
-  if (pending === undefined || !(names(book.rooms.get(pending.session)) || everyGranter))
+  if (pending === undefined || !names(book.rooms.get(pending.session)))
     throw new CapError('no-such-object', 'nothing of that id is asked: it was answered, or has ended, or never was');
-  if (vatTime() >= pending.deadline && !late)
+  if (vatTime() >= pending.deadline)
     throw new CapError('expired', 'nobody answered this in time: it will be asked again if it is still needed');
   return pending;
 }
@@ -48,7 +42,7 @@ export function answer(house: House, names: Names, act: Act, id: string, said: A
   const pending = pendingOf(book, names, id);
   if (typeof said !== 'object' || said === null || typeof (said.digest ?? '') !== 'string')
     throw new CapError('invalid', 'an answer is {grant: {…}} or {refuse: "why"}, and may name the digest of what was shown: {…, digest}'); // biome-ignore format: one line
-  if (said.digest !== undefined && said.digest !== pending.digest && !anyDigest)
+  if (said.digest !== undefined && said.digest !== pending.digest)
     throw new CapError('denied', 'this answers something else than what is asked now: look at the request again');
   if ('refuse' in said) return void refuse(book, pending, act, said);
   if (typeof said.grant !== 'object' || said.grant === null)
@@ -67,7 +61,7 @@ export function answer(house: House, names: Names, act: Act, id: string, said: A
       // It may have been answered, or have ended, while the files were looked at.
       const still = pendingOf(now, names, id);
       if (still.digest !== digest) throw new CapError('no-such-object', 'nothing of that id is asked any more');
-      if (!same && !asItWas) return changed(now, still);
+      if (!same) return changed(now, still);
       checkLive(now, still);
       letGo(now, still, act);
     }),
@@ -79,7 +73,7 @@ function checkLive(book: Book, { under }: Pending): void {
   for (const id of under) {
     const kept = book.grants.get(id);
     const state = kept === undefined ? 'revoked' : stateOf(book, kept);
-    if (state !== 'live' && state !== 'exhausted' && !whateverEnded)
+    if (state !== 'live' && state !== 'exhausted')
       throw new CapError(state === 'suspended' ? 'unavailable' : state, `the grant that it was asked under has ended (${state})`); // biome-ignore format: one line
   }
 }

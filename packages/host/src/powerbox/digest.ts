@@ -4,7 +4,7 @@
  * Promise: it differs wherever one of these differs: the cap and what stands behind it, the method, the data, the versions of the files that were
  * shown. Data is written down in one way only, by type and value; what could change later is refused before.
  */
-import { base32, CapError, hashSecret, isReference, mutant } from '@hob/vat';
+import { base32, CapError, hashSecret, isReference } from '@hob/vat';
 import type { Seen } from './pending.ts';
 
 export interface Bound {
@@ -15,12 +15,9 @@ export interface Bound {
   readonly seen: readonly Seen[];
 }
 
-const ofNothing = mutant('request-digest');
-const ofNoFile = mutant('request-versions');
-
 /** 52 letters and digits: a person copies the first few. */
 export function digestOf({ cap, method, data, seen }: Bound): string {
-  const whole = ofNothing ? [] : [cap, method, data, ofNoFile ? [] : seen];
+  const whole = [cap, method, data, seen];
   return base32(Buffer.from(hashSecret(`request:${written(whole)}`), 'base64url'));
 }
 

@@ -5,7 +5,7 @@
  * shown; else it is asked anew. Whether a call waits its grant's terms say, and nothing in the call.
  */
 import type { GatedCall, Judge } from '@hob/revocable';
-import { CapError, type Definition, define, E, mutant } from '@hob/vat';
+import { CapError, type Definition, define, E } from '@hob/vat';
 import { type Book, bookOf, chainOf, type House, type Kept, type Room, worldOf } from '../book.ts';
 import { callerUnder } from '../sturdyrefs.ts';
 import { digestOf } from './digest.ts';
@@ -13,9 +13,6 @@ import { countAsk, file, waitFor } from './pending.ts';
 import { type Preview, previewOf, unchanged } from './preview.ts';
 import { argumentRows, flagsIn, methodText } from './shown.ts';
 import { words } from './words.ts';
-
-const asShown = mutant('request-stale');
-const unpinned = mutant('request-pin');
 
 export const GateAskActor: Definition<Judge, [house: House, grant: string]> = define(
   'host.gate',
@@ -111,8 +108,8 @@ function wait(gated: Gated, preview: Preview, stale: string | undefined): Promis
   });
   return E.when(waitFor(book, id, callerUnder(book, room.id, asking.id), of), (verdict) => {
     if (!('go' in verdict)) return ask(gated, id);
-    if (preview.pinned !== undefined && !unpinned) return { with: preview.pinned };
-    if (asShown || preview.seen.length === 0) return true;
+    if (preview.pinned !== undefined) return { with: preview.pinned };
+    if (preview.seen.length === 0) return true;
     // What cannot be pinned is looked at once more, as late as can be.
     return E.when(unchanged(of, preview.seen), (same): Yes | Promise<Yes> => (same ? true : ask(gated, id)));
   }) as unknown as Promise<Yes>;

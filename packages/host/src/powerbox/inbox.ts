@@ -4,7 +4,7 @@
  * Promise: only of sessions that name them; and in words of ours. The agent's own reason stands apart and says whose words it is, also in a face
  * that prints it without thinking.
  */
-import { E, mutant, vatTime } from '@hob/vat';
+import { E, vatTime } from '@hob/vat';
 import { bookOf, type House, worldOf } from '../book.ts';
 import type { GrantTerms } from '../terms.ts';
 import type { Names } from './answers.ts';
@@ -62,8 +62,6 @@ export function inbox(house: House, names: Names, after: unknown = ''): Promise<
   ) as unknown as Promise<readonly Request[]>;
 }
 
-const unmarked = mutant('request-mark');
-
 function view(house: House, pending: Pending, waiting: boolean): Request {
   const { id, kind, session, asker, asks, why, terms, digest, since, deadline, count, stale, proposals } = pending;
   const { effect, table, diff, permits, flags } = pending;
@@ -74,7 +72,7 @@ function view(house: House, pending: Pending, waiting: boolean): Request {
     session,
     asker: askersOf(bookOf(house), asker),
     asks,
-    why: why === '' ? '' : unmarked ? why : `the agent says: ${quoted(why, longestWhyShown)}`,
+    why: why === '' ? '' : `the agent says: ${quoted(why, longestWhyShown)}`,
     effect,
     table,
     ...(diff === undefined ? {} : { diff }),

@@ -5,10 +5,10 @@
  * the request until a granter, who is somebody else, says yes in words of their own.
  */
 import { checkTerms } from '@hob/revocable';
-import { CapError, type Definition, define, mutant } from '@hob/vat';
+import { CapError, type Definition, define } from '@hob/vat';
 import { bookOf, type House } from '../book.ts';
 import { type GrantTerms, scoped } from '../terms.ts';
-import { answer, type Names, pendingOf, refuse } from './answers.ts';
+import { type Names, pendingOf, refuse } from './answers.ts';
 import { inbox, type Request } from './inbox.ts';
 import { termText } from './shown.ts';
 import { quoted } from './words.ts';
@@ -23,7 +23,6 @@ export interface Judge {
 
 const mostProposals = 4;
 const longestWhy = 500;
-const grantsItself = mutant('judge-grants');
 
 export const JudgeActor: Definition<Judge, [name: string, house: House]> = define(
   'host.judge',
@@ -34,9 +33,7 @@ export const JudgeActor: Definition<Judge, [name: string, house: House]> = defin
       propose(request, terms, why) {
         const book = bookOf(house);
         const pending = pendingOf(book, names, request);
-        checkTerms(scoped(terms).terms);
-        if (grantsItself)
-        return answer(house, names, { by: name, surface: 'judge' }, request, { grant: terms, digest: pending.digest }) as never; // biome-ignore format: one line
+        checkTerms(scoped(terms).terms); // biome-ignore format: one line
         const { proposals } = pending;
         if (proposals.length >= mostProposals)
           throw new CapError(

@@ -5,7 +5,7 @@
  * answer, its deadline, the end of its asker or of the process, and each of these is a line. How much a session may ask is limited, and whoever
  * asks the same twice is told the same.
  */
-import { CapError, cancelWake, E, ledgerLine, mutant, tellAnyway, vatTime, wakeAt } from '@hob/vat';
+import { CapError, cancelWake, E, ledgerLine, tellAnyway, vatTime, wakeAt } from '@hob/vat';
 import { type Book, chainText, eraOf, next, type Room, worldOf } from '../book.ts';
 import type { GrantTerms } from '../terms.ts';
 import type { Verdict, Waited } from './waiters.ts';
@@ -87,10 +87,6 @@ export type Asking = Omit<Pending, 'id' | 'proposals' | 'count' | 'since' | 'dea
   readonly shown: () => Shown;
 };
 
-const askAway = mutant('request-limit');
-const each = mutant('request-group');
-const forgetsNo = mutant('request-lasting');
-
 /**
  * In a turn: files it, or joins the one that asks the same. `first` runs where it is filed for the first time. Errors: `denied` (refused before),
  * `limit`.
@@ -98,15 +94,15 @@ const forgetsNo = mutant('request-lasting');
 export function file(book: Book, asking: Asking, first?: () => void): string {
   const { asker, payer, digest } = asking;
   const key = askedKey(asker, digest);
-  const no = forgetsNo ? undefined : book.refusals.get(key);
+  const no = book.refusals.get(key);
   if (no !== undefined) {
     ledgerLine('refuse', { session: asker, what: 'request', code: 'denied' });
     throw new CapError('denied', no);
   }
-  const same = each ? undefined : book.asked.get(key);
+  const same = book.asked.get(key);
   const there = same === undefined ? undefined : book.requests.get(same);
   if (there !== undefined) {
-    if (there.count >= askingLimits.together && !askAway) throw asSaid;
+    if (there.count >= askingLimits.together) throw asSaid;
     book.requests.set(there.id, { ...there, count: there.count + 1 });
     return there.id;
   }
@@ -136,14 +132,14 @@ export function file(book: Book, asking: Asking, first?: () => void): string {
 /** In a turn: counts that it asks, before anything is done for it. Errors: `limit`. */
 export function countAsk(book: Book, payer: string): void {
   const counted = roomToAsk(book, payer);
-  if (counted.asked >= askingLimits.hourly && !askAway) throw tooOften;
+  if (counted.asked >= askingLimits.hourly) throw tooOften;
   book.askers.set(payer, { ...counted, asked: counted.asked + 1 });
 }
 
 function roomToAsk(book: Book, payer: string): Asker {
   const now = vatTime();
   const before = book.askers.get(payer) ?? { since: now, asked: 0, pending: 0 };
-  if (before.pending >= askingLimits.pending && !askAway) throw tooMany;
+  if (before.pending >= askingLimits.pending) throw tooMany;
   return now - before.since >= hour ? { since: now, asked: 0, pending: before.pending } : before;
 }
 
@@ -153,12 +149,9 @@ export function powerboxOf(book: Book): object {
   return powerbox;
 }
 
-const again = mutant('request-once');
-
 /** In a turn: it is no longer asked. */
 export function settle(book: Book, { id, asker, digest, payer, wake }: Pending): void {
   cancelWake(wake);
-  if (again) return;
   book.requests.delete(id);
   if (book.asked.get(askedKey(asker, digest)) === id) book.asked.delete(askedKey(asker, digest));
   const counted = book.askers.get(payer);
@@ -203,11 +196,8 @@ export function withdrawAll(book: Book, asker: string, code: string, message: st
   for (const pending of [...askedBy(book, asker)]) withdraw(book, pending, code, message);
 }
 
-const outlives = mutant('request-asker');
-
 /** In a turn: the session has ended, and is forgotten here. */
 export function forgetAsker(book: Book, asker: string): void {
-  if (outlives) return;
   withdrawAll(book, asker, 'revoked', 'this session has ended: ask for a new one');
   for (const [key] of [...book.refusals.entries(`${asker} `)]) {
     if (!key.startsWith(`${asker} `)) break;

@@ -3,7 +3,7 @@
  *
  * Promise: what nobody answered in time ends by itself, and so does what nobody waits for because the grant that it was asked under has ended.
  */
-import { type Definition, define, E, mutant, spawn, vatTime } from '@hob/vat';
+import { type Definition, define, E, spawn, vatTime } from '@hob/vat';
 import { type Book, bookOf, type House, worldOf } from '../book.ts';
 import { decide, settle, tellWithdrawn, withdraw } from './pending.ts';
 
@@ -13,35 +13,28 @@ export interface Powerbox {
   check(request: string): void;
 }
 
-const forEver = mutant('request-deadline');
-const outlives = mutant('request-alone');
-
 export const PowerboxActor: Definition<Powerbox, [house: House]> = define('host.powerbox', (_bcom, house) => ({
   expire(request) {
     const book = bookOf(house);
     const pending = book.requests.get(request);
-    if (pending === undefined || vatTime() < pending.deadline || forEver) return;
+    if (pending === undefined || vatTime() < pending.deadline) return;
     withdraw(book, pending, 'expired', 'nobody answered in time: ask again when somebody is there');
   },
   check(request) {
     E.when(E(worldOf(bookOf(house))).waiting([request]), ([of]) => {
       const book = bookOf(house);
       const pending = book.requests.get(request);
-      if (pending !== undefined && of?.count === 0 && !outlives)
-        withdraw(book, pending, 'revoked', 'nobody waits for it any more');
+      if (pending !== undefined && of?.count === 0) withdraw(book, pending, 'revoked', 'nobody waits for it any more');
       // It has ended while they came.
       if (pending === undefined && of !== undefined && of.count > 0) decide(book, request, { again: true });
     });
   },
 }));
 
-const staysOpen = mutant('request-restart');
-
 /** In the first turn of a process. Who asked in the one before is gone: an answer would reach nobody, or somebody else. */
 export function openPowerbox(book: Book, house: House, askMs: number): void {
   if (!book.powerbox.has('powerbox')) book.powerbox.set('powerbox', spawn(PowerboxActor(house)));
   book.facts.set('askMs', String(askMs));
-  if (staysOpen) return;
   for (const [, pending] of [...book.requests.entries()]) {
     settle(book, pending);
     tellWithdrawn(pending, 'restarted');

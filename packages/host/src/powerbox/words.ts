@@ -5,7 +5,6 @@
  * space, no pile of marks. Each stands there by its number, `⟦U+202E⟧`, and two texts that differ still differ (where they are not cut). What is
  * cut says how much is missing. Letters that pass for others are named beside the text.
  */
-import { mutant } from '@hob/vat';
 import { lookalikes } from './lookalikes.ts';
 
 export interface Words {
@@ -27,14 +26,11 @@ const mark = /^\p{M}$/u;
 /** More on one letter reach over the lines above and below. */
 const mostMarks = 2;
 
-const asItCame = mutant('words-escape');
-
 const numbered = (char: string): string =>
   `⟦${names[char] ?? `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`}⟧`;
 
 /** Escapes `text`, all of it. */
 export function escaped(text: string): string {
-  if (asItCame) return text;
   let out = '';
   // At the beginning a mark would stand on what is not part of the text.
   let marks = mostMarks;
@@ -75,8 +71,6 @@ const harmless = /[\n\t\r]/g;
 const mostLooked = 20_000;
 const mostFlags = 5;
 
-const noticesNothing = mutant('words-lookalike');
-
 /** What is odd about a text, in words of ours. */
 export function flagsOf(text: string): readonly string[] {
   const flags: string[] = [];
@@ -84,7 +78,7 @@ export function flagsOf(text: string): readonly string[] {
   if (directions.test(part)) flags.push('it has characters that change the direction of text');
   if (hidden.test(part.replaceAll(harmless, '').replaceAll(new RegExp(directions, 'gu'), '')))
     flags.push('it has characters that are not seen');
-  if (!noticesNothing) for (const [word] of part.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) flags.push(...oddities(word, part));
+  for (const [word] of part.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) flags.push(...oddities(word, part));
   const told = [...new Set(flags)];
   return told.length <= mostFlags ? told : [...told.slice(0, mostFlags), `and ${told.length - mostFlags} more`];
 }

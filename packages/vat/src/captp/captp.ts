@@ -1,5 +1,4 @@
 /** `captp`: a session over an open duplex, and what a program sees of it. */
-import { mutant } from '../drivers/mutant.ts';
 import { systemRandom } from '../drivers/random.ts';
 import { CapError } from '../errors.ts';
 import { guarded } from '../guarded.ts';
@@ -79,7 +78,7 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
   const limits = Object.freeze({ ...defaultLimits, ...options.limits });
   const session = new Session(dialect, duplex, meter, limits, bootstrap, observe && noting(observe));
   // What the peer sent may be undone with the turns that took it, also where it waits for no answer: it has to look again.
-  const stop = keepsOn ? (): void => {} : onLossOf(vat ?? vatOf(bootstrap), () => session.lost());
+  const stop = onLossOf(vat ?? vatOf(bootstrap), () => session.lost());
   const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
     duplex.onClose((why) => {
       stop();
@@ -97,15 +96,12 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
   });
 }
 
-const keepsOn = mutant('captp-loss');
-const forgets = mutant('captp-note');
-
 /** An id that tells nothing, not even how many there were before. */
 function noting(observe: (fault: WireFault) => void): Fault {
   const note = guarded(observe);
   return (error) => {
     const id = Buffer.from(systemRandom(6)).toString('hex');
-    if (!forgets) note(Object.freeze({ id, error }));
+    note(Object.freeze({ id, error }));
     return id;
   };
 }

@@ -16,7 +16,6 @@ import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, statSy
 import { dirname, join, resolve } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { CapError } from '../errors.ts';
-import { mutant } from './mutant.ts';
 
 export interface Sqlite {
   /** Runs one statement; answers how many rows it changed. */
@@ -47,7 +46,6 @@ export interface SqliteOptions {
 
 /** A copy that is refused again and again: something else is wrong. */
 const mostCopies = 1_000;
-const onlyOnce = mutant('backup-once');
 
 const BUSY = 5;
 const CORRUPT = 11;
@@ -106,7 +104,7 @@ function configure(database: DatabaseSync, schema: Schema, options: SqliteOption
   // `wal`, failed, and left a store whose last commit a power cut undid.
   const ask = (pragma: string): unknown => {
     const statement = database.prepare(`PRAGMA ${pragma}`);
-    return Object.values((mutant('pragma-to-its-end') ? statement.get() : statement.all()[0]) ?? {})[0];
+    return Object.values(statement.all()[0] ?? {})[0];
   };
   ask('locking_mode=EXCLUSIVE');
   // Before anything is written: a newer Hob's store must be left as it is.
@@ -130,12 +128,12 @@ function configure(database: DatabaseSync, schema: Schema, options: SqliteOption
     );
   }
   database.exec(
-    `PRAGMA synchronous=${mutant('sync-normal') ? 'NORMAL' : 'FULL'}; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON`,
+    'PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON',
   );
   database.exec('PRAGMA journal_size_limit=16777216'); // a WAL grown under load is cut back at the next checkpoint
   // macOS' fsync only reaches the drive's own cache. Elsewhere these two do nothing.
   database.exec('PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON');
-  if (ask('synchronous') !== 2 && !mutant('sync-normal'))
+  if (ask('synchronous') !== 2)
     throw new CapError('unavailable', 'this SQLite cannot commit durably: start Hob with another Node');
   const steps = version === 0 ? [schema.sql] : [];
   for (let from = version; from > 0 && from < schema.version; from += 1) steps.push(schema.upgrades[from] as string);
@@ -174,7 +172,7 @@ function wrap(database: DatabaseSync): Sqlite {
           await backup(database, file, { rate: 256 });
           return;
         } catch (error) {
-          if ((error as { errcode?: number }).errcode !== 0 || tries === mostCopies || onlyOnce) throw error;
+          if ((error as { errcode?: number }).errcode !== 0 || tries === mostCopies) throw error;
         }
       }
     },
@@ -212,7 +210,7 @@ function codeOf(error: unknown): number {
 }
 
 export function syncFolder(folder: string): void {
-  if (process.platform === 'win32' || mutant('no-dir-fsync')) return; // a folder cannot be opened there, and NTFS journals names itself
+  if (process.platform === 'win32') return; // a folder cannot be opened there, and NTFS journals names itself
   const descriptor = openSync(folder, 'r');
   try {
     fsyncSync(descriptor);

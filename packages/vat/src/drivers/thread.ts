@@ -13,7 +13,6 @@ import {
   workerData,
 } from 'node:worker_threads';
 import { CapError } from '../errors.ts';
-import { mutant } from './mutant.ts';
 
 /** A refusal as data, since a class does not cross. */
 type Answer = readonly [error: readonly [code: string, message: string] | undefined, value: unknown];
@@ -110,7 +109,6 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
           void worker.terminate(); // what it still does cannot be told apart from what comes next
           throw died();
         }
-        if (mutant('thread-bell')) break;
       }
       const [error, value] = (receiveMessageOnPort(answers) as { readonly message: Answer }).message;
       if (error !== undefined) throw errorFrom(error);

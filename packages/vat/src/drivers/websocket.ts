@@ -3,7 +3,6 @@ import type { Writable } from 'node:stream';
 import { WebSocket } from 'ws';
 import { closeCodes, type Duplex, Inbox } from '../captp/duplex.ts';
 import { CapError } from '../errors.ts';
-import { mutant } from './mutant.ts';
 
 /** Larger frames are refused by the socket itself, before they are in memory (close code 1009). */
 export const largestFrame: number = 1 << 20;
@@ -73,7 +72,7 @@ class NodeSocket implements Duplex {
   /** A peer whose machine is gone says nothing at all, for hours: no read ever fails. */
   #ping(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    if (this.#silent >= unanswered && !mutant('captp-ping')) {
+    if (this.#silent >= unanswered) {
       this.#said ??= { code: closeCodes.halfOpen, reason: 'the peer does not answer: it, or the way to it, is gone' };
       return this.#socket.terminate();
     }
@@ -91,7 +90,7 @@ class NodeSocket implements Duplex {
   #gather(): void {
     // `ws` shows it to nobody, and always has it.
     const stream = (this.#socket as unknown as { readonly _socket?: Writable })._socket;
-    if (this.#gathers || stream === undefined || mutant('captp-gather')) return;
+    if (this.#gathers || stream === undefined) return;
     this.#gathers = true;
     stream.cork();
     queueMicrotask(() => {
@@ -229,7 +228,7 @@ function refusedWith(status: number): CapError {
  */
 function maskFor(url: string): { readonly generateMask?: (mask: Buffer) => void } {
   const isHere = /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
-  return isHere || mutant('captp-mask') ? { generateMask: (mask) => void mask.fill(0) } : {};
+  return isHere ? { generateMask: (mask) => void mask.fill(0) } : {};
 }
 
 function socketTo(url: string, secret: string, dialect: string): WebSocket {

@@ -11,7 +11,6 @@
  * After output commit in Strom and Yemini, Optimistic Recovery in Distributed Systems (1985).
  */
 import type { Barrier } from '../barrier.ts';
-import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
 import type { Line } from '../turn.ts';
 
@@ -19,9 +18,6 @@ const mostTurns = 256;
 const longestMs = 5;
 /** Characters of cells and lines that make a batch full. */
 const mostText = 512 << 10;
-
-const readsAhead = mutant('durable-read-only');
-const gathers = mutant('durable-batch');
 
 /** What one commit writes: cells by key, `undefined` deletes. */
 export interface Writes {
@@ -127,7 +123,7 @@ export class Edge {
     taken?: string,
   ): Batch | undefined {
     const writes = (cells !== undefined && cells.size > 0) || lines.length > 0 || taken !== undefined;
-    if (!writes) return readsAhead ? undefined : this.newest();
+    if (!writes) return this.newest();
     const refused = this.refuses(lines);
     if (refused !== undefined) return this.#never(refused);
     const batch = this.#batch();
@@ -163,7 +159,7 @@ export class Edge {
 
   /** No more turns before the commit that is under way is over. */
   get full(): boolean {
-    return this.#flying !== undefined && this.#open !== undefined && isFull(this.#open) && !gathers;
+    return this.#flying !== undefined && this.#open !== undefined && isFull(this.#open);
   }
 
   /** The latest batch that is not on the disk yet: what an observer of now may have seen. */

@@ -10,7 +10,6 @@
  * e/TIME/VAT/N who is to be woken. Rows carry their vat, so a vat's end is one range.
  */
 import type { Barrier } from '../barrier.ts';
-import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
 import type { Kind } from '../portrait.ts';
 import { ByReference } from '../reference.ts';
@@ -57,8 +56,6 @@ export interface StoredActor {
 
 /** So that a full round takes half as many turns as there are references. */
 const askedPerTurn = 2;
-
-const checksKinds = !mutant('durable-kind-check');
 
 function part(text: string): string {
   if (!text.isWellFormed()) throw new CapError('invalid', 'names in a durable store are Unicode text');
@@ -264,7 +261,6 @@ export class Keeper {
       const label = unpart(key.slice(2));
       const { version, shape, older } = lookFrom(text);
       const kind = this.#kinds.get(label);
-      if (kind === undefined && !checksKinds) continue;
       if (kind === undefined)
         throw new CapError(
           'invalid',

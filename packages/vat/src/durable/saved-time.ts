@@ -6,7 +6,6 @@
  */
 import type { Clock } from '../clock.ts';
 import { afterOthers } from '../drivers/loop.ts';
-import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
 import type { StoreEngine } from '../store/store.ts';
 import { type SavedTime, VatTime } from '../time.ts';
@@ -17,7 +16,7 @@ const saveMs = 5000;
 /** The time of a store; without one that of the process. Errors: `invalid`, where what the store says is no time. */
 export function timeOf(clock: Clock, engine: StoreEngine | undefined): VatTime {
   if (engine === undefined) return new VatTime(clock);
-  const time = new VatTime(clock, mutant('vat-time') ? undefined : saved(engine.get(timeKey)));
+  const time = new VatTime(clock, saved(engine.get(timeKey)));
   engine.stampBy(() => [timeKey, JSON.stringify(time.saved())]);
   return time;
 }

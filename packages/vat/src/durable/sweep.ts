@@ -9,7 +9,6 @@
  * whatever comes into memory later (made, or woken from the store) is marked as it comes. So a reference cannot get behind the mark.
  */
 import { afterOthers } from '../drivers/loop.ts';
-import { mutant } from '../drivers/mutant.ts';
 import type { CapError } from '../errors.ts';
 import { namesIn } from './codec.ts';
 import type { Edge } from './edge.ts';
@@ -96,7 +95,7 @@ export async function sweep({ read, edge, keeper, tick, ended }: Sweeping): Prom
     return true;
   };
 
-  const stop = mutant('durable-sweep') ? () => {} : keeper.watchHeld(mark);
+  const stop = keeper.watchHeld(mark);
   try {
     // What is not on the disk yet may be held by nobody any more.
     await edge.settled();

@@ -7,7 +7,6 @@
  * Where the chain stands is kept with the store's head, so a failed commit leaves nothing to undo.
  */
 import type { Clock } from '../clock.ts';
-import { mutant } from '../drivers/mutant.ts';
 import { CapError } from '../errors.ts';
 import { endsAuthority } from '../store/engine.ts';
 import type { Head, Line, StoreEngine } from '../store/store.ts';
@@ -113,7 +112,7 @@ export function makeLedger(
           side === undefined
             ? fields
             : { ...fields, argc: args?.argc, args: commitment(side), argsCut: args?.cut || undefined },
-        prev: mutant('ledger') ? '' : hash,
+        prev: hash,
       });
       ({ seq, hash } = line);
       tree.add(line.bytes);
@@ -202,11 +201,11 @@ export function makeLedger(
     redact(seq: number, said: Fields = {}) {
       const kept = engine.args(seq, seq).length > 0;
       if (kept) {
-        const forgets = mutant('redaction') ? {} : { forgets: seq };
+        const forgets = { forgets: seq };
         commit(chain([{ kind: 'redact', fields: { ...said, line: seq }, ...forgets }]).lines);
       }
       // Also where there was nothing: an earlier redaction may have been cut off before this.
-      if (!mutant('redaction-log')) engine.scrub();
+      engine.scrub();
       return kept;
     },
     trust(by: string) {

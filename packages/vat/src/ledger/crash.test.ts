@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { environmentOf } from '../../../../test/mutants/environment.ts';
 import { systemRandom } from '../drivers/random.ts';
 import { engineOf, openStore } from '../store/store.ts';
 import { verifyLedger } from './verify.ts';
@@ -81,7 +82,7 @@ test('with the mutant "ledger" the chain is not linked, and verify names line 2'
   const folder = join(mkdtempSync(join(tmpdir(), 'hob-crash-')), 'state');
   mkdirSync(folder);
   onTestFinished(() => rmSync(dirname(folder), { recursive: true, force: true }));
-  const env = { ...process.env, HOB_MUTANT: 'ledger' };
+  const env = { ...process.env, ...environmentOf('ledger') };
   const program = `${appender(folder).replace('for (let n = 0; ;', 'for (let n = 0; n < 3;')}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'ignore', env });
   await new Promise((resolve) => child.once('close', resolve));

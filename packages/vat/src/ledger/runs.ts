@@ -5,7 +5,6 @@
  * the window is over, before anything else about the same grant, and at the close. Each refusal is in one row or in one count,
  * never in two: after kill -9 the count of the open window is missing, so the sum can be too small and never too large.
  */
-import { mutant } from '../drivers/mutant.ts';
 import type { Entry } from './chain.ts';
 
 interface Run {
@@ -39,7 +38,7 @@ export class Runs {
       const key = keyOf(entry);
       if (run !== undefined && run.key === key && tick < run.ends) {
         if (run.count === 0) run.since = wall;
-        run.count += mutant('coalescing') ? 2 : 1;
+        run.count += 1;
         continue;
       }
       if (run !== undefined) {

@@ -5,7 +5,6 @@
  * lacking, commits that end authority are still done, in the room that is kept for them; after any other failure none is, until
  * the disk is opened again: what is on it then, nobody knows before it is read.
  */
-import { mutant } from '../drivers/mutant.ts';
 import { type Era, Full, type Reads, type Rows } from './rows.ts';
 import type { Head, Line } from './store.ts';
 
@@ -74,14 +73,14 @@ export function diskOf(open: () => Rows): Disk {
       if (!(error instanceof Full) || !ends) throw error;
       // From here on only such commits are done: the room is not there for anything else.
       state = 'full';
-      if (mutant('reserve') || !rows.release()) throw error;
+      if (!rows.release()) throw error;
       rows.append(epoch, lines, head, cells);
     }
   };
   const outcome = (is: Outcome['is']): Outcome => ({ is, done, full: state === 'full' });
   const write = (what: Write): Outcome => {
     if (state === 'failed') return outcome('failed');
-    if (what.follows !== done && !mutant('store-stale')) return outcome('stale');
+    if (what.follows !== done) return outcome('stale');
     if (state === 'full' && !what.ends) return outcome('full');
     try {
       append(what);

@@ -6,7 +6,6 @@
  * something with a limit in an earlier era waits for that: uses and revocations may be among what is missing.
  */
 
-import { mutant } from '../drivers/mutant.ts';
 import { systemRandom } from '../drivers/random.ts';
 import type { Sentinel } from '../drivers/sentinel.ts';
 import type { Sqlite } from '../drivers/sqlite.ts';
@@ -32,7 +31,7 @@ export function openHistory(sqlite: Sqlite, sentinel: Sentinel): History {
   const seen = sentinel.read();
 
   if (store === '') store = Buffer.from(systemRandom(16)).toString('hex');
-  else if (row?.['watched'] === 1 && !mutant('sentinel')) {
+  else if (row?.['watched'] === 1) {
     const known = seen?.store === store ? seen.commits : undefined;
     if (known === undefined || known > commits) {
       era = { ...era, now: era.now + 1, missing: known === undefined ? 'unknown' : known - commits };

@@ -4,13 +4,11 @@
  * Promise: what is read and written of them is bounded. Either costs the square of the digits: 1 ms to read 16,384 of them, 4 ms
  * to write them. Of small ones a frame may hold as many as it has room for.
  */
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { defaultLimits, type Limits } from '../session/limits.ts';
 
 /** So many of the longest ones. */
 const most = 8;
-const unbounded = mutant('captp-digits');
 
 export class Digits {
   readonly #longest: number;
@@ -38,7 +36,7 @@ export class Digits {
   /** One with so many is read or written. Throws `limit`. */
   take(digits: number): void {
     this.#left -= digits * digits;
-    if (this.#left < 0 && !unbounded)
+    if (this.#left < 0)
       throw new CapError('limit', `a frame may hold ${most} bigints as long as they may be: send less at a time`);
   }
 }

@@ -5,7 +5,6 @@
  * stays until the connection closes; it forgets for good what it is told to forget, so it is told late; it never says when it
  * is done with an answer. Traps, which block their caller, are refused. Every other departure closes with a reason.
  */
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import type { Limits } from '../session/limits.ts';
 import {
@@ -35,7 +34,6 @@ const bootstrapQuestion = 'q-1';
 
 /** What a message that is held back takes besides its text. */
 const heldBytes = 300;
-const forgetsHeld = mutant('captp-held');
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -170,7 +168,7 @@ class EndoTongue implements Tongue, Naming {
     this.said = text.length;
     if (!wait && this.#held.length === 0) return this.#send(text);
     this.#held.push(message);
-    if (!forgetsHeld) this.kept += text.length + heldBytes;
+    this.kept += text.length + heldBytes;
   }
 
   #checkTokens(message: Message, text: string): void {

@@ -1,12 +1,10 @@
 /** What an error says on the wire: its code and its text where it is one of ours, and otherwise that there was one. */
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import type { Fault } from '../session/operations.ts';
 
 const longest = 4000;
 /** In one frame. */
 export const mostErrors = 1000;
-const keepsWhole = mutant('captp-slice');
 const codes = /^[A-Za-z][\w-]{0,63}$/;
 
 export const nameless = 'the call failed at its target, which gives no reason';
@@ -37,11 +35,7 @@ export function inward(code: unknown, message: unknown): CapError {
 
 /** A copy where it is cut off: an engine keeps a string whole for as long as there is a slice of it. */
 const beginning = (text: string): string =>
-  text.length <= longest
-    ? text
-    : keepsWhole
-      ? text.slice(0, longest)
-      : Buffer.from(text.slice(0, longest), 'utf16le').toString('utf16le');
+  text.length <= longest ? text : Buffer.from(text.slice(0, longest), 'utf16le').toString('utf16le');
 
 /** For dialects whose errors have no code of their own: `CODE: text`. */
 export function errorText(error: unknown, by: { readonly fault?: Fault | undefined }): string {

@@ -6,7 +6,6 @@
  *
  * Promise: what is decoded is plain, frozen and new; decoding costs in proportion to the text; nothing in it can act.
  */
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { decoded, shareable } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
@@ -148,8 +147,6 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
 function slotJson({ kind, id }: Slot): object {
   return { '@': kind, n: id };
 }
-
-const keepsEmpty = mutant('captp-empty');
 const partBytes = 200;
 
 /** Bytes that came before a frame; each value takes its own part of them. */
@@ -166,7 +163,7 @@ export class Incoming {
   }
 
   add(part: Uint8Array): void {
-    if (part.length === 0 && !keepsEmpty) return;
+    if (part.length === 0) return;
     this.#parts.push(part);
     this.length += part.length;
     if (this.length > this.#most)

@@ -4,13 +4,10 @@
  * Promise: what is too large is refused before it is built. Data that is shared is written out once for each place where it
  * stands: twenty calls, each of which answers twice the answer before it, are a million times the first one.
  */
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 
 /** Letters of a value that JSON lacks, at least: what says its kind. */
 export const special = 16;
-
-const unbounded = mutant('captp-room');
 
 export const tooLarge = (): CapError =>
   new CapError('limit', 'this is larger than a frame may be: send it in parts, or bytes through a stream');
@@ -25,6 +22,6 @@ export class Room {
   /** So many letters at least are written. Throws `limit`. */
   take(letters: number): void {
     this.#left -= letters;
-    if (this.#left < 0 && !unbounded) throw tooLarge();
+    if (this.#left < 0) throw tooLarge();
   }
 }

@@ -6,15 +6,12 @@
  * nobody reaches it by way of the answer either.
  */
 import { type Barrier, barrier, later, when } from '../../barrier.ts';
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { type Answer as Awaited, type Message, Target, toData } from '../../message.ts';
 import { Account } from '../../meter.ts';
 import { targetOf } from '../../reference.ts';
 import { Vow, vowOf } from '../../vow.ts';
 import { Owned } from './owned.ts';
-
-const staysCallable = mutant('captp-encoded');
 
 /** Who is told when an answer is there. */
 export interface Answering {
@@ -115,7 +112,7 @@ export class Answer implements Awaited {
   /** Says it to the peer. */
   #tell(value: unknown): void {
     const why = this.#session.answered(this, value);
-    if (why === undefined || staysCallable) return;
+    if (why === undefined) return;
     this.#state = 'broken';
     this.#value = why;
   }

@@ -4,12 +4,9 @@
  * Promise: what one session exports another cannot name: the numbers are this connection's. What the peer has forgotten as
  * often as it was told of it is gone. What became of a promise is told when every turn that settled it is durable.
  */
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import type { Target } from '../../message.ts';
 import { Vow } from '../../vow.ts';
-
-const forgetsAtOnce = mutant('captp-mentions');
 
 export interface Export {
   readonly id: number;
@@ -90,7 +87,7 @@ export class Exports {
     const known = this.#byId.get(id);
     if (known === undefined) return false;
     known.mentions -= mentions;
-    if (known.mentions > 0 && !forgetsAtOnce) return false;
+    if (known.mentions > 0) return false;
     this.#byId.delete(id);
     if (this.#byValue.get(known.value) === known) this.#byValue.delete(known.value);
     return true;

@@ -6,7 +6,6 @@
  * others: a call of the method `__flush__`, which no object ever gets. Whatever speaks CapTP sends it home like any other call.
  */
 import { noChain } from '../../causes.ts';
-import { mutant } from '../../drivers/mutant.ts';
 import { type Answer, Message, type Target } from '../../message.ts';
 import type { Account } from '../../meter.ts';
 import { targetOf } from '../../reference.ts';
@@ -16,8 +15,6 @@ import { Remote } from './imports.ts';
 
 /** Reserved: a call of it is answered once everything sent before it, by the same way, was delivered or sent on. */
 export const flushMethod = '__flush__';
-
-const answersAtOnce = mutant('captp-flush');
 const nothing: readonly unknown[] = Object.freeze([]);
 
 export function flushMessage(to: Target, answer: Answer, account: Account): Message {
@@ -27,7 +24,6 @@ export function flushMessage(to: Target, answer: Answer, account: Account): Mess
 
 /** Answers when what `account` sent to `target` before has gone on. */
 export function flush(target: Target, answer: Answer, account: Account): void {
-  if (answersAtOnce) return answer.fulfil(undefined);
   try {
     if (target instanceof Vow) return flushPromise(target, answer, account);
     if (target instanceof Remote) return target.post(flushMessage(target, answer, account));

@@ -5,7 +5,6 @@
  * it, and not before it is durable. A promise that goes on to be the peer's own is told of at once, or two promises could wait
  * for each other for ever.
  */
-import { mutant } from '../../drivers/mutant.ts';
 import type { Target } from '../../message.ts';
 import { targetOf } from '../../reference.ts';
 import { Vow, vowOf } from '../../vow.ts';
@@ -15,11 +14,6 @@ import { weights } from './limits.ts';
 import type { Line } from './line.ts';
 import type { Slot } from './operations.ts';
 import type { Streams } from './streams.ts';
-
-const keepsCounts = mutant('captp-drop');
-const tellsOnce = mutant('captp-crossing');
-const watchesAgain = mutant('captp-redrop');
-const waitsForEver = mutant('captp-ring');
 
 export class Giving {
   readonly #line: Line;
@@ -115,10 +109,10 @@ export class Giving {
   /** The peer has forgotten so many mentions. */
   drop(id: number, mentions: number): void {
     const known = this.#exports.get(id);
-    if (known === undefined || id === 0 || mentions === 0 || keepsCounts) return;
+    if (known === undefined || id === 0 || mentions === 0) return;
     if (this.#exports.drop(id, mentions)) return this.#gone(known);
     // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
-    if (!known.told || !isPromise(known) || tellsOnce) return;
+    if (!known.told || !isPromise(known)) return;
     known.told = false;
     this.#watch(known);
   }
@@ -134,10 +128,10 @@ export class Giving {
   #watch(known: Export & { readonly value: Vow }): void {
     known.watched = true;
     const vow = known.value;
-    const again = this.#watching.has(vow) && !watchesAgain;
+    const again = this.#watching.has(vow);
     // A promise that never settles must not keep a session that is over.
     const self = this.#self;
-    if (this.#line.dialect.shortens && !waitsForEver && (!again || vow.path !== undefined))
+    if (this.#line.dialect.shortens && (!again || vow.path !== undefined))
       vow.watchShortening(() => self.deref()?.tellShortened(vow));
     if (again) return;
     this.#watching.add(vow);
@@ -161,7 +155,7 @@ export class Giving {
   #told(vow: Vow): Export | undefined {
     this.#watching.delete(vow);
     const known = this.#exports.of(vow);
-    if (known === undefined || (known.told && !watchesAgain)) return undefined;
+    if (known === undefined || known.told) return undefined;
     known.told = true;
     return known;
   }

@@ -4,15 +4,12 @@
  * Promise: one object has one reference; every mention is counted, also while nobody held it, so that what is given back is what
  * was had.
  */
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { Vow } from '../../vow.ts';
 import { type Collector, noticeCollected } from './collected.ts';
 import { type Exit, Import, ImportedPromise } from './imports.ts';
 import { promisesPerFrame, weights } from './limits.ts';
 import { Violation } from './operations.ts';
-
-const unbounded = mutant('captp-promises');
 
 interface Entry {
   readonly import: WeakRef<Import>;
@@ -75,7 +72,7 @@ export class ImportTable {
     if (found === undefined) {
       if (this.#objects.has(id)) throw new Violation('one number is an object and a promise');
       this.#brought += 1;
-      if (this.#brought > promisesPerFrame && !unbounded)
+      if (this.#brought > promisesPerFrame)
         throw new CapError('limit', `a frame may bring ${promisesPerFrame} new promises: send less at a time`);
       const vow = new Vow(this.#exit.account);
       this.#room(weights.promise);

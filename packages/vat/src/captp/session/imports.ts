@@ -3,15 +3,12 @@
  * connection when the turn that sent them is durable.
  */
 import { type Barrier, later, when } from '../../barrier.ts';
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { type Answer, type Message, Target } from '../../message.ts';
 import { Account } from '../../meter.ts';
 import { procedureReference } from '../../reference.ts';
 import type { Vow } from '../../vow.ts';
 import type { Slot } from './operations.ts';
-
-const sendsAhead = mutant('captp-send-before-commit');
 
 /** Pays for nothing: the other side has its own budgets. */
 const elsewhere = new Account('peer');
@@ -59,7 +56,7 @@ export abstract class Remote extends Target {
     const { after } = message;
     this.sent += 1;
     this.after = later(this.after, after);
-    if (after === undefined || after.durable || sendsAhead) return this.exit.call(this, message);
+    if (after === undefined || after.durable) return this.exit.call(this, message);
     when(
       after,
       () => this.exit.call(this, message),

@@ -6,7 +6,6 @@
  * and nothing is counted for it any more.
  */
 import { onceOthersRan, soon } from '../../drivers/loop.ts';
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import type { Limits } from './limits.ts';
 import type { Dialect, Frame, Tongue } from './operations.ts';
@@ -25,10 +24,6 @@ export interface Speaking {
   /** Nothing is heard or said any more. */
   ended(why: CapError): void;
 }
-
-const unbounded = mutant('captp-memory');
-const socketIsFree = mutant('captp-memory-socket');
-const looksLater = mutant('captp-memory-answers');
 
 export class Line {
   readonly dialect: Dialect;
@@ -109,14 +104,14 @@ export class Line {
 
   /** Closes where too much is kept, what waits in the socket with it: that grows with what the peer says, and with what it is answered. */
   endsOverspent(): void {
-    const waits = socketIsFree ? 0 : this.#link.buffered;
-    if (this.#bytes + this.tongue.kept + waits > this.limits.memoryBytes && !unbounded)
+    const waits = this.#link.buffered;
+    if (this.#bytes + this.tongue.kept + waits > this.limits.memoryBytes)
       this.close(4400, 'this connection keeps more than it may: connect again');
   }
 
   /** After each answer: what was asked in one frame is answered in one go, and may be very much. */
   answered(): void {
-    if (this.#closed !== undefined || looksLater) return;
+    if (this.#closed !== undefined) return;
     if (!this.endsFlood()) this.endsOverspent();
   }
 

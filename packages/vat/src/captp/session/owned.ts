@@ -5,17 +5,12 @@
  * Promise: it goes back only when nobody can need it any more: the transport has written it, and the peer, who may name its answer
  * as an argument, has said that it is done with it. Where either never happens, the collector comes by.
  */
-import { mutant } from '../../drivers/mutant.ts';
 import { free } from '../../hand-over.ts';
-
-const keeps = mutant('captp-owned-kept');
-const beforeWritten = mutant('captp-owned-unwritten');
-const beforeDone = mutant('captp-owned-named');
 
 export class Owned {
   readonly #bytes: Uint8Array;
-  #written: boolean = beforeWritten;
-  #done: boolean = beforeDone;
+  #written: boolean = false;
+  #done: boolean = false;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -34,6 +29,6 @@ export class Owned {
   }
 
   #freeUnused(): void {
-    if (this.#written && this.#done && !keeps) free(this.#bytes);
+    if (this.#written && this.#done) free(this.#bytes);
   }
 }

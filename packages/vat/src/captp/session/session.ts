@@ -12,7 +12,6 @@
  */
 
 import { noChain } from '../../causes.ts';
-import { mutant } from '../../drivers/mutant.ts';
 import { CapError } from '../../errors.ts';
 import { type Answer as Awaited, Message, type Target } from '../../message.ts';
 import type { Account } from '../../meter.ts';
@@ -52,10 +51,6 @@ export interface CapTPStats {
   /** About what this connection keeps. */
   readonly bytes: number;
 }
-
-const asksAnyway = mutant('captp-send-only');
-
-const takesOn = mutant('captp-take-closed');
 /** Letters of the name of a method. */
 const longestMethod = 1024;
 
@@ -292,7 +287,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   take(slot: Slot): unknown {
     // The answer to an operation may have ended the session: what comes after it in the frame is not taken in.
-    if (this.closed !== undefined && !takesOn) throw new Violation('the session is over');
+    if (this.closed !== undefined) throw new Violation('the session is over');
     switch (slot.kind) {
       case 'object':
         return this.#imports.object(slot.id);
@@ -355,7 +350,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
 /** A call of a peer's that goes on to another is asked for an answer there only if it was here. */
 const wanted = (answer: Awaited | undefined): Awaited | undefined =>
-  answer instanceof Answer && answer.question === 0 && !asksAnyway ? undefined : answer;
+  answer instanceof Answer && answer.question === 0 ? undefined : answer;
 
 /** Of a call whose answer nobody wants. */
 const ignored: Awaited = Object.freeze({ fulfil: () => {}, break: () => {} });

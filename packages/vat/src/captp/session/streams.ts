@@ -7,16 +7,12 @@
  * peer too.
  */
 import { noChain } from '../../causes.ts';
-import { mutant } from '../../drivers/mutant.ts';
 import { Message, type Target } from '../../message.ts';
 import { Account } from '../../meter.ts';
 import { hasMethods } from '../../outside.ts';
 import { targetOf } from '../../reference.ts';
 import { Vow } from '../../vow.ts';
 import { nowhere } from './answers.ts';
-
-const staySilent = mutant('captp-stream-end');
-const forgetsSinks = mutant('captp-sink-end');
 
 /** How many connections were given it. */
 const readers = new WeakMap<Target, number>();
@@ -32,7 +28,7 @@ const nothing: readonly unknown[] = Object.freeze([]);
 type Ending = 'return' | 'abort';
 function endingOf(value: object): Ending | undefined {
   if (hasMethods(value, 'next', 'return')) return 'return';
-  return hasMethods(value, 'write', 'close', 'abort') && !forgetsSinks ? 'abort' : undefined;
+  return hasMethods(value, 'write', 'close', 'abort') ? 'abort' : undefined;
 }
 
 const calls: ReadonlySet<string> = new Set(['next', 'return', 'close', 'abort']);
@@ -137,7 +133,7 @@ export class Streams {
 
   #end(target: Target, ending: Ending): void {
     this.dropped(target);
-    if ((readers.get(target) ?? 0) > 0 || over.has(target) || staySilent) return;
+    if ((readers.get(target) ?? 0) > 0 || over.has(target)) return;
     for (const message of this.#endings) if (reached(message) === target) return;
     over.add(target);
     let account = this.#account;

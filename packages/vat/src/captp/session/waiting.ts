@@ -6,7 +6,6 @@
  */
 import { type Barrier, behind } from '../../barrier.ts';
 import { onceOthersRan } from '../../drivers/loop.ts';
-import { mutant } from '../../drivers/mutant.ts';
 import type { CapError } from '../../errors.ts';
 import { targetOf } from '../../reference.ts';
 import { type Vow, vowOf } from '../../vow.ts';
@@ -16,10 +15,6 @@ import { type Asked, type Exit, type ImportedPromise, Question, Remote } from '.
 import { brokenAtOnce, weights } from './limits.ts';
 import type { Line } from './line.ts';
 import { Undecodable, Violation } from './operations.ts';
-
-const shortensAtOnce = mutant('captp-embargo');
-const leavesWaiting = mutant('captp-disconnect');
-const knots = mutant('captp-ring-answer');
 
 export class Waiting {
   readonly #line: Line;
@@ -73,8 +68,8 @@ export class Waiting {
     }
     const becoming = promised(value);
     // Two that are held to become each other would be followed round and round by whoever asks what they wait for.
-    const closes = becoming !== undefined && question.answer.awaitedBy?.(becoming) === true && !knots;
-    if (question.sent > 0 && this.#ours(value) && !closes && !shortensAtOnce) {
+    const closes = becoming !== undefined && question.answer.awaitedBy?.(becoming) === true;
+    if (question.sent > 0 && this.#ours(value) && !closes) {
       question.answer.hold?.(becoming);
       return this.#behind(question, (error) => {
         this.#finish(question, true);
@@ -115,7 +110,7 @@ export class Waiting {
     if (promise === undefined || promise.decided) return;
     promise.decided = true;
     if (value instanceof Undecodable) return this.#resolved(promise, () => promise.vow.break(value.error));
-    if (promise.sent > 0 && this.#ours(value) && promised(value)?.waitsFor(promise.vow) !== true && !shortensAtOnce) {
+    if (promise.sent > 0 && this.#ours(value) && promised(value)?.waitsFor(promise.vow) !== true) {
       promise.vow.hold(promised(value));
       return this.#behind(promise, (error) =>
         this.#resolved(promise, () =>
@@ -188,7 +183,7 @@ export class Waiting {
     this.#over = [];
     const promises = this.#imports.clear();
     return (why) => {
-      if (!leavesWaiting) breakSome(questions, promises, why);
+      breakSome(questions, promises, why);
     };
   }
 }
