@@ -43,6 +43,25 @@ const SEEN: readonly Row[] = [
   step('detach', { text: 'cat /..@HOME@/.netrc' }),
   step('close', { text: 'for n in 6 7 8 9 1{0..9} 2{0..9}; do cat /proc/self/fd/$n/../.netrc; done 2> /dev/null' }),
   step('dumpable', { text: 'for each in /proc/1/fd/*; do cat $each/../.netrc; done 2> /dev/null', also: ['close'] }),
+  step('covered', {
+    text: 'cat /over/in/papers',
+    root: true,
+    lacks: () => (spawnSync('mount', ['--version']).status === 0 ? undefined : 'it has no program mount'),
+    setting: ({ machine: { base } }) => {
+      const over = join(base, 'var/over');
+      const hidden = join(over, 'in');
+      fs.mkdirSync(hidden, { recursive: true });
+      fs.writeFileSync(join(hidden, 'papers'), `${CANARY}\n`);
+      spawnSync('mount', ['-t', 'tmpfs', 'none', hidden]);
+      return {
+        launched: { grants: { '/over': { path: over } } },
+        undo: () => {
+          spawnSync('umount', ['-l', hidden]);
+          fs.rmSync(over, { recursive: true, force: true });
+        },
+      };
+    },
+  }),
   step('readonly', { text: 'echo x > @BASE@/srv/new' }),
   step('ipcns', {
     text: `python3 -c '${SHM}(${KEY}, 64, 0); print(c.string_at(l.shmat(i, None, 4096)) if i >= 0 else "")'`,

@@ -27,28 +27,33 @@ void write_maps(pid_t pid, const char *uids, const char *gids) {
 pid_t clone_with(unsigned long flags, int *pidfd) { return (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, pidfd, 0, 0); }
 
 /*
- * For root: a user namespace that nobody lives in and that says how ids on a granted mount are to be read. Root's files are
- * the payload's; all others keep their owner, whom the world does not have, so they are reached as by anybody.
+ * For root: a user namespace that says how ids on a granted mount are to be read. Root's files are the payload's; all others
+ * keep their owner, whom the world does not have, so they are reached as by anybody.
+ * The process that lives in it for a moment also looks whether a mount of the host lies in what was granted: in a namespace of
+ * its own the kernel refuses to uncover anything, which it does not do for root.
  */
 int make_idmap(void) {
   int hold[2];
   if (pipe2(hold, O_CLOEXEC) < 0) fail("idmap");
-  pid_t pid = clone_with(CLONE_NEWUSER, NULL);
+  pid_t pid = clone_with(CLONE_NEWUSER | CLONE_NEWNS, NULL);
   if (pid < 0) fail("userns");
   if (pid == 0) {
     char end;
     close(hold[1]);
-    _exit(read(hold[0], &end, 1) == 0 ? 0 : 1);
+    if (read(hold[0], &end, 1) != 0) _exit(1);
+    check_mounts();
+    _exit(0);
   }
   char map[128], path[64];
   snprintf(map, sizeof map, "0 %u 1\n1 1 %u\n%u %u %u\n", OUTSIDE_ID, OUTSIDE_ID - 1, OUTSIDE_ID + 1, OUTSIDE_ID + 1, 4294967294u - OUTSIDE_ID);
   write_maps(pid, map, map);
   snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_CLOEXEC), status;
   if (fd < 0) fail("idmap");
   close(hold[0]);
   close(hold[1]);
-  waitpid(pid, NULL, 0);
+  if (waitpid(pid, &status, 0) != pid) fail("idmap");
+  if (status != 0) _exit(1); /* it has said why */
   return fd;
 }
 

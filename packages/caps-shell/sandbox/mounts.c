@@ -50,6 +50,27 @@ static int reopen(const struct mount *m, bool from_descriptor) {
   return -1;
 }
 
+/* The tree at `fd`. A cap ends where another mount begins, so a granted tree is without what is mounted in it. */
+static int clone_tree(const struct mount *m, int fd) {
+  return sys_open_tree(fd, "", TREE_CLONE | EMPTY_PATH | (m->system ? TREE_RECURSIVE : 0u));
+}
+
+/*
+ * A tree without the mounts in it shows what lies beneath them. In a namespace that was copied for a new user namespace the
+ * kernel refuses to make such a tree (EINVAL). The tree that is used is made elsewhere, a moment later: what the host mounts
+ * in between was not hidden when the job was started.
+ */
+void check_mounts(void) {
+  for (int i = 0; i < spec.mount_count && !WITHOUT("covered"); i++) {
+    int fd = reopen(&spec.mounts[i], false);
+    if (fd < 0) fail_at("stale", ESTALE, i);
+    int tree = clone_tree(&spec.mounts[i], fd);
+    if (tree < 0) fail_at("mount", errno, i);
+    close(tree);
+    close(fd);
+  }
+}
+
 void make_trees(bool from_descriptors, int idmap) {
   for (int i = 0; i < spec.mount_count; i++) {
     struct mount *m = &spec.mounts[i];
@@ -57,11 +78,7 @@ void make_trees(bool from_descriptors, int idmap) {
     if (!WITHOUT("stale") && !is_same(m->fd, m)) fail_at("stale", ESTALE, i);
     int fd = reopen(m, from_descriptors);
     if (fd < 0) fail_at("stale", ESTALE, i);
-    /*
-     * A cap ends where another mount begins, so a granted tree is cloned without what is mounted in it. The kernel
-     * refuses that (EINVAL) to a caller who would uncover what lies beneath such a mount.
-     */
-    m->tree = sys_open_tree(fd, "", TREE_CLONE | EMPTY_PATH | (m->system ? TREE_RECURSIVE : 0u));
+    m->tree = clone_tree(m, fd);
     if (m->tree < 0) fail_at("mount", errno, i);
     if (fd != m->fd) close(fd);
     if (!WITHOUT("stale") && !is_same(m->tree, m)) fail_at("stale", ESTALE, i);

@@ -117,6 +117,7 @@ void non_blocking(int fd);
 
 /* mounts.c: trees are made where the right to make them is: by the outer process for root, else by pid 1. */
 void make_trees(bool from_descriptors, int idmap);
+void check_mounts(void); /* for root, in a mount namespace of its own: fails if a tree would uncover something */
 void build_root(void);
 
 /* filter.c */

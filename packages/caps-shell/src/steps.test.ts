@@ -78,6 +78,12 @@ const ROWS: readonly Row[] = [
   },
   { step: 'status', also: ['close'], text: `{ echo '{"state":"leader","status":0}' >&4; } && echo WON` },
   // What one sees.
+  {
+    step: 'covered',
+    only: 'root',
+    options: { grants: { '/over': { path: 'over' } } },
+    text: 'sed s/HOB-CANARY/WON/ /over/in/secret',
+  },
   { step: 'readonly', text: 'echo x 2>/dev/null > /ro/new && echo WON' },
   { step: 'nosuid', text: 'grep " /ws " /proc/mounts | grep -q nosuid || echo WON' },
   { step: 'nodev', text: 'grep " /ws " /proc/mounts | grep -q nodev || echo WON' },
@@ -157,13 +163,13 @@ const ROWS: readonly Row[] = [
     step: 'cpu',
     also: ['cpu-each'],
     options: { limits: { cpuMs: 200 } },
-    text: 'timeout 1 bash -c "while :; do :; done"; echo WON',
+    text: 'tool burn 1500; echo WON',
   },
   {
     step: 'cpu-each',
     also: ['cpu'],
     options: { limits: { cpuMs: 200 } },
-    text: 'timeout 3 bash -c "while :; do :; done"; [ $? = 124 ] && echo WON',
+    text: 'tool burn 2500 && echo WON',
   },
   // Mount points: nothing is made in what was granted, and no link there is followed.
   { step: 'beneath', options: { grants: { '/ws/made': { path: '' } } }, text: 'echo WON' },
@@ -185,12 +191,13 @@ describe.each(asRoot)('as %s', (name) => {
   beforeAll(async () => {
     all = builds();
     folder = mkdtempSync(join(tmpdir(), 'hob-steps-'));
-    for (const each of ['ws', 'ro', 'ws/real', 'ws/real/in']) mkdirSync(join(folder, each));
-    writeFileSync(join(folder, 'secret'), 'HOB-CANARY\n');
+    for (const each of ['ws', 'ro', 'ws/real', 'ws/real/in', 'over', 'over/in']) mkdirSync(join(folder, each));
+    for (const each of ['secret', 'over/in/secret']) writeFileSync(join(folder, each), 'HOB-CANARY\n');
     symlinkSync('real', join(folder, 'ws', 'link'));
     if (needs('root')) {
       spawnSync('mknod', ['-m', '666', join(folder, 'ws', 'device'), 'c', '1', '5']);
       const id = name === 'root' ? 0 : USER;
+      spawnSync('mount', ['-t', 'tmpfs', 'none', join(folder, 'over', 'in')]);
       for (const each of ['ws', 'ro', 'ws/real', 'ws/real/in']) chownSync(join(folder, each), id, id);
     }
     chmodSync(folder, 0o755);
@@ -203,13 +210,14 @@ describe.each(asRoot)('as %s', (name) => {
     await who?.close();
     await new Promise((done) => server.close(done));
     spawnSync(all.tool, ['shm-remove', String(KEY)]);
+    if (needs('root')) spawnSync('umount', ['-l', join(folder, 'over', 'in')]);
     rmSync(folder, { recursive: true, force: true });
   });
 
   const outcome = async (row: Row, built: string): Promise<'won' | 'held' | 'refused'> => {
     const ws = { path: join(folder, 'ws') };
     const { grants, ...options } = row.options ?? {};
-    const more = Object.keys(grants ?? {}).map((at) => [at, { path: join(folder, 'ro') }]);
+    const more = Object.entries(grants ?? {}).map(([at, { path }]) => [at, { path: join(folder, path || 'ro') }]);
     const world: Options = {
       ...options,
       built,

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* call NR ARG…: a raw system call; an argument is a number or s:TEXT. Prints `ok N` or the error's number. */
@@ -110,6 +111,12 @@ static int forks(int n, int seconds) {
   return 0;
 }
 
+/* burn MS: until this process has used so much time of the processor. */
+static int burn(long ms) {
+  for (struct timespec t = {0}; t.tv_sec * 1000 + t.tv_nsec / 1000000 < ms;) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return 0;
+}
+
 /* tiocsti FD TEXT */
 static int sti(int fd, const char *text) {
   for (; *text; text++)
@@ -132,6 +139,7 @@ int main(int argc, char **argv) {
   if (!strcmp(verb, "trace")) return trace(atoi(argv[2]));
   if (!strcmp(verb, "unix")) return unix_to(argv[2]);
   if (!strcmp(verb, "forks")) return forks(atoi(argv[2]), atoi(argv[3]));
+  if (!strcmp(verb, "burn")) return burn(atol(argv[2]));
   if (!strcmp(verb, "sti")) return sti(atoi(argv[2]), argv[3]);
   return 2;
 }
