@@ -34,7 +34,10 @@ export interface Failure {
 /** Stages that depend on this one job, with the code and the remedy. All others are about the machine. */
 const OF_THE_JOB: Readonly<Record<string, readonly [code: ShellCode | 'invalid', text: string]>> = {
   stale: ['E_MOUNT_STALE', 'what was granted is no longer there: grant it again'],
-  mount: ['E_NOT_MOUNTABLE', 'it cannot be mounted, or another mount lies in it: grant a directory without mounts in it'],
+  mount: [
+    'E_NOT_MOUNTABLE',
+    'it cannot be mounted, or another mount lies in it: grant a directory without mounts in it',
+  ],
   mountpoint: ['E_MOUNT_CONFLICT', 'one mount lies in another: make its directory there first, or mount it beside'],
   program: ['E_EXEC_CHANGED', 'the program is not the one that was granted: grant it again'],
   idmap: ['E_SETUP', 'its file system cannot map owners: use another, or run the host as an ordinary user'],
