@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import hob
@@ -37,6 +38,26 @@ async def test_what_is_asked_for_is_there_when_a_person_says_yes(house: House) -
         assert await session[petname].readText("notes.txt") == "notes\n"
         with pytest.raises(hob.Exhausted):
             await session[petname].readText("notes.txt")
+
+
+async def test_an_approval_narrows_what_was_asked_and_never_widens_it(house: House) -> None:
+    async with entered(house) as (_t, session, granter, id_):
+        wanted = session.request("directory", "to read", uses=50, seconds=80 * 86_400)
+        request = await asked(granter, id_)
+        for wider in ({"uses": 51}, {"seconds": 81 * 86_400}, {"scope": "permanent"}):
+            with pytest.raises(hob.Invalid, match="was asked as"):
+                await granter.approve(request, **wider)  # type: ignore[arg-type]
+        await granter.approve(request, uses=1)
+        await wanted
+        (once,) = await granter.grants(id_)
+        assert once.uses_left == 1 and 79 * 86_400 < once.until - time.time() <= 80 * 86_400
+        wanted = session.request("directory", "to read", uses=50, seconds=80 * 86_400)
+        await granter.approve(await asked(granter, id_), seconds=300, methods=["readText"])
+        cap = await wanted
+        (short,) = [grant for grant in await granter.grants(id_) if grant.id != once.id]
+        assert short.uses_left == 50 and short.until - time.time() <= 300
+        with pytest.raises(hob.NoSuchMethod):
+            await E(cap).list("")
 
 
 async def test_no_is_denied_with_what_to_ask_for_instead(house: House) -> None:

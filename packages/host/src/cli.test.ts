@@ -78,6 +78,7 @@ test('sturdyref mint, list, rotate: a secret for one cap, from the command line 
   expect((await hob(['sturdyref', 'list'])).said).toMatch(/ bell {2}revoked$/);
   for (const terms of [
     ['--uses', 'many'],
+    ['--uses', '0x10'],
     ['--for', '0'],
     ['--until', 'one day'],
     ['--for', '1', '--until', '2100-01-01'],
@@ -133,8 +134,16 @@ test('what it does not understand is the usage or one line, before any secret is
     expect(ended).toBe(2);
     expect(said).toMatch(/COMMAND/);
   }
-  const unknown = await hob(['grants', '--secret', 'x'], '');
-  expect(unknown).toEqual({ code: 2, said: expect.stringMatching(/^hob: Unknown option '--secret'[^\n]*$/) });
+});
+
+test('an option that a command does not take is exit 2 with its usage, before any secret is asked for; help is exit 0', async () => {
+  const misspelt = await hob(['approve', 'q001', 'aaaaaaaaaaaa', '--use', '1'], '');
+  expect(misspelt.code).toBe(2);
+  const [why, head, usage] = misspelt.said.split('\n');
+  expect(why).toMatch(/^hob: Unknown option '--use'/);
+  expect(head).toBe('npm run hob -- COMMAND [--state DIR]');
+  expect(usage).toMatch(/^ {2}approve ID DIGEST \[--uses N\]/);
+  expect(await hob(['revoke', '--help'], '')).toEqual({ code: 0, said: expect.stringMatching(/^npm run hob[^\n]*\n {2}revoke ID/) }); // biome-ignore format: one line
 });
 
 test('no host, a host that is gone, a note that is none: one line each, and no file is made', async () => {

@@ -5,103 +5,67 @@
 import './lockdown.ts';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import type { Terms } from '@hob/revocable';
 import { CapError, type Connected, connect, E, type Far, verifyLedger } from '@hob/vat';
-import { askSecret } from './drivers/ask.ts';
+import { type Given, type Name, readLine } from './command-line.ts';
+import { askSecret, askYes, atTerminal } from './drivers/ask.ts';
 import { writeLines } from './drivers/export-file.ts';
 import { end, holdsState } from './drivers/life.ts';
 import { isState, orderStop, readNote, removeNote, stopOrder } from './drivers/state-dir.ts';
 import type { Grant, Granter } from './grants.ts';
-import { approve, refuse, requestUsage, showRequest, showRequests } from './powerbox/commands.ts';
+import { approve, refuse, showRequest, showRequests } from './powerbox/commands.ts';
 
-const usage = `npm run hob -- COMMAND [--state DIR]
-  grants                    the live grants, with uses and time left
-  revoke ID                 end one
-${requestUsage}  sturdyref mint SESSION PETNAME [--uses N] [--for MINUTES | --until DATE]
-                            a secret that opens this cap of that session, for whoever has it: shown once
-  sturdyref list            the grants that have one
-  sturdyref rotate ID       another secret for it; the old one ends when the new one is first used
-  trust [ID …]              the grants that wait because the store was put back to an earlier state; with IDs, or
-                            "all": lets them go on
-  stop [--wait SECONDS]     end all of them, of all granters, and the host, also one that hangs: killed after 10 s
-                            (no secret: who may end its process needs none)
-  ledger verify [FILE]      check the hash chain of the running host's ledger, or of an exported FILE
-  ledger export [FILE]      the ledger as JSON Lines, to FILE or to standard output
-`;
-
-const { values, positionals } = given();
-const state = resolve(values.state ?? fileURLToPath(new URL('../../../.hob', import.meta.url)));
 const out = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+let state = '';
 
-function given(): {
-  readonly values: {
-    readonly state?: string | undefined;
-    readonly wait?: string | undefined;
-    readonly uses?: string | undefined;
-    readonly for?: string | undefined;
-    readonly until?: string | undefined;
-    readonly lasting?: boolean | undefined;
-    readonly help?: boolean | undefined;
-  };
-  readonly positionals: readonly string[];
-} {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        state: { type: 'string' },
-        wait: { type: 'string' },
-        uses: { type: 'string' },
-        for: { type: 'string' },
-        until: { type: 'string' },
-        lasting: { type: 'boolean' },
-        help: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    process.stderr.write(`hob: ${(error as Error).message.split('\n', 1)[0]}\n`);
-    process.exit(2);
-  }
-}
-
-async function main(): Promise<number> {
-  const [command, ...rest] = positionals;
-  if (values.help === true) return usageAnd(0);
-  if (command === 'grants' && rest.length === 0)
-    return withGranter((granter) => show((after) => E(granter).list({ live: true, ...after }), 'no live grants'));
-  if (command === 'revoke' && rest.length === 1) return withGranter((granter) => revoke(granter, rest[0] as string));
-  if (command === 'sturdyref' && rest[0] === 'mint' && rest.length === 3) {
-    const terms = termsGiven();
-    return withGranter((granter) => mintSturdyref(granter, rest[1] as string, rest[2] as string, terms));
-  }
-  if (command === 'sturdyref' && rest[0] === 'list' && rest.length === 1)
-    return withGranter((granter) => show((after) => E(granter).sturdyrefs(after), 'no sturdyrefs'));
-  if (command === 'sturdyref' && rest[0] === 'rotate' && rest.length === 2)
-    return withGranter(async (granter) => {
-      out((await E(granter).rotate(rest[1] as string)).sturdyref);
+const runs: Readonly<Record<Name, (given: Given) => Promise<number>>> = {
+  grants: () => withGranter((granter) => show((after) => E(granter).list({ live: true, ...after }), 'no live grants')),
+  revoke: ({ operands: [id = ''] }) => withGranter((granter) => revoke(granter, id)),
+  requests: () => withGranter((granter) => showRequests(granter, out)),
+  request: ({ operands: [id = ''] }) => withGranter((granter) => showRequest(granter, id, out)),
+  approve({ options, operands: [id = '', digest = ''] }) {
+    const terms = termsGiven(options);
+    return withGranter((granter) => approve(granter, { id, digest, terms, wall: Date.now() }, agree, out));
+  },
+  refuse: ({ options, operands: [id = '', ...why] }) =>
+    withGranter((granter) => refuse(granter, id, why.join(' '), options['lasting'] === true, out)),
+  'sturdyref mint'({ options, operands: [session = '', petname = ''] }) {
+    const terms = termsGiven(options);
+    return withGranter((granter) => mintSturdyref(granter, session, petname, terms));
+  },
+  'sturdyref list': () => withGranter((granter) => show((after) => E(granter).sturdyrefs(after), 'no sturdyrefs')),
+  'sturdyref rotate': ({ operands: [id = ''] }) =>
+    withGranter(async (granter) => {
+      out((await E(granter).rotate(id)).sturdyref);
       return 0;
-    });
-  if (command === 'trust') return withGranter((granter) => trust(granter, rest));
-  const [id = '', second = ''] = rest;
-  if (command === 'requests' && rest.length === 0) return withGranter((granter) => showRequests(granter, out));
-  if (command === 'request' && rest.length === 1) return withGranter((granter) => showRequest(granter, id, out));
-  if (command === 'approve' && rest.length === 2) return withGranter((granter) => approve(granter, id, second, out));
-  if (command === 'refuse' && rest.length >= 1)
-    return withGranter((granter) => refuse(granter, id, rest.slice(1).join(' '), values.lasting === true, out));
-  if (command === 'stop' && rest.length === 0) return stop(Number(values.wait ?? 10) * 1000);
-  if (command === 'ledger' && rest[0] === 'verify' && rest.length === 2)
-    return tell(await verifyLedger({ file: resolve(rest[1] as string) }));
-  if (command === 'ledger' && rest[0] === 'verify' && rest.length === 1)
-    return withGranter(async (granter) => tell(await E(E(granter).ledger()).verify()));
-  if (command === 'ledger' && rest[0] === 'export' && rest.length <= 2)
-    return withGranter((granter) => exportLines(granter, rest[1]));
-  return usageAnd(2);
+    }),
+  trust: ({ operands }) => withGranter((granter) => trust(granter, operands)),
+  stop: ({ options: { wait = '10' } }) => stop(Number(wait) * 1000),
+  'ledger verify': async ({ operands: [file] }) =>
+    file === undefined
+      ? withGranter(async (granter) => tell(await E(E(granter).ledger()).verify()))
+      : tell(await verifyLedger({ file: resolve(file) })),
+  'ledger export': ({ operands: [file] }) => withGranter((granter) => exportLines(granter, file)),
+};
+
+async function main(args: readonly string[]): Promise<number> {
+  const line = readLine(args);
+  if ('usage' in line) {
+    if (line.wrong !== undefined) say(`hob: ${line.wrong}`);
+    (line.help ? process.stdout : process.stderr).write(line.usage);
+    return line.help ? 0 : 2;
+  }
+  const { options } = line.given;
+  state = resolve(String(options['state'] ?? fileURLToPath(new URL('../../../.hob', import.meta.url))));
+  return runs[line.name](line.given);
 }
 
-function usageAnd(code: number): number {
-  (code === 0 ? process.stdout : process.stderr).write(usage);
-  return code;
+/** At a terminal a person sees what a yes does before they say it. */
+async function agree(lines: readonly string[]): Promise<boolean> {
+  if (!atTerminal()) return true;
+  for (const line of lines) say(line);
+  return askYes('Approve? (yes or no) ');
 }
 
 async function withGranter(act: (granter: Far<Granter>) => Promise<number>): Promise<number> {
@@ -163,15 +127,27 @@ async function revoke(granter: Far<Granter>, id: string): Promise<number> {
   return 0;
 }
 
-function termsGiven(): Terms {
-  const { uses, for: minutes, until } = values;
-  const day = until === undefined ? undefined : Date.parse(until);
+/** Read before a secret is asked for. Errors: `invalid`. */
+function termsGiven({ uses, for: minutes, until, methods }: Given['options']): Terms {
+  const day = until === undefined ? undefined : Date.parse(String(until));
   if (day !== undefined && Number.isNaN(day)) throw new CapError('invalid', '--until takes a date: 2027-01-31');
+  if (minutes !== undefined && day !== undefined) throw new CapError('invalid', 'give --for or --until, not both');
   return {
-    ...(uses === undefined ? {} : { uses: Number(uses) }),
-    ...(minutes === undefined ? {} : { for: Number(minutes) * 60_000 }),
+    ...(uses === undefined ? {} : { uses: aboveZero('--uses', String(uses), /^\d{1,15}$/) }),
+    ...(minutes === undefined ? {} : { for: aboveZero('--for', String(minutes), /^\d{1,9}(?:\.\d{1,9})?$/) * 60_000 }),
     ...(day === undefined ? {} : { until: day }),
+    ...(methods === undefined ? {} : { methods: String(methods).split(',') }),
   };
+}
+
+function aboveZero(option: string, given: string, form: RegExp): number {
+  const number = form.test(given) ? Number(given) : 0;
+  if (number <= 0)
+    throw new CapError(
+      'invalid',
+      `${option} takes a ${option === '--uses' ? 'whole number' : 'number of minutes'} above 0`,
+    );
+  return number;
 }
 
 async function mintSturdyref(granter: Far<Granter>, session: string, petname: string, terms: Terms): Promise<number> {
@@ -255,7 +231,7 @@ async function exportLines(granter: Far<Granter>, file: string | undefined): Pro
   return 0;
 }
 
-main().then(
+main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
     process.stderr.write(

@@ -73,7 +73,7 @@ export function checkBounds(bounds: Bounds, method: string, args: readonly unkno
     if (!within(bound, args[at]))
       throw new CapError(
         'denied',
-        `argument ${at} of "${method.slice(0, 64)}" must be ${shown(bound)} here: call it so, or ask for a grant that allows this`,
+        `argument ${at} of "${method.slice(0, 64)}" must be ${boundText(bound)} here: call it so, or ask for a grant that allows this`,
       );
   }
   const most = 1 + Math.max(...positions.map(([position]) => Number(position)));
@@ -91,6 +91,20 @@ function within(bound: Bound, value: unknown): boolean {
   if (typeof value !== 'number' || !Number.isFinite(value) || Object.is(value, -0)) return false;
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = bound;
   return value >= min && value <= max;
+}
+
+/**
+ * `bound`, as a part of `of`: what it allows, `of` allows too. An end of a range that it leaves out is that of `of`. Undefined where it allows
+ * something that `of` does not.
+ */
+export function narrowerBound(of: Bound, bound: Bound): Bound | undefined {
+  if ('is' in bound) return within(of, bound.is) ? bound : undefined;
+  if ('oneOf' in bound) return bound.oneOf.every((choice) => within(of, choice)) ? bound : undefined;
+  if ('is' in of || 'oneOf' in of) return undefined;
+  const narrower = { ...of, ...bound };
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = narrower;
+  const inside = min >= (of.min ?? Number.NEGATIVE_INFINITY) && max <= (of.max ?? Number.POSITIVE_INFINITY);
+  return inside && min <= max ? narrower : undefined;
 }
 
 /** The same type and the same value all through; references by identity. What could still change equals nothing. */
@@ -112,7 +126,7 @@ function same(a: unknown, b: unknown): boolean {
 const isPlain = (x: object): x is Readonly<Record<string, unknown>> => Object.getPrototypeOf(x) === Object.prototype;
 
 /** For people: short, and nothing but what the terms say. */
-function shown(bound: Bound): string {
+export function boundText(bound: Bound): string {
   if ('is' in bound) return text(bound.is);
   if ('oneOf' in bound) {
     const some = bound.oneOf.slice(0, 5).map(text).join(', ');

@@ -15,7 +15,7 @@ from .errors import Invalid
 from .captp.limits import Limits
 from .reference import E
 from .sessions import Entered
-from .terms import Terms, on_the_wire
+from .terms import Terms, completed, on_the_wire
 from .websocket import open_websocket
 
 
@@ -109,8 +109,10 @@ class Granter(Entered):
         return found
 
     async def approve(self, request: dict[str, Any], *, as_: str | None = None, **terms: Unpack[Terms]) -> None:
-        """Says yes to a request as it was shown: it is named by its digest. Without terms, on those that were asked."""
-        grant = on_the_wire(terms) if terms or request.get("kind") == "call" else request.get("terms", {})
+        """Says yes to a request as it was shown: it is named by its digest. Without terms, on those that were asked; with terms, on these
+        where they are narrower. Terms that are wider than what was asked raise `Invalid`. What they do not say is as it was asked."""
+        said = on_the_wire(terms)
+        grant = said if request.get("kind") == "call" else completed(request.get("terms", {}), said)
         act: dict[str, Any] = {"grant": grant, "digest": request["digest"]}
         if as_ is not None:
             act["as"] = as_

@@ -43,3 +43,25 @@ def on_the_wire(terms: Mapping[str, Any]) -> dict[str, Any]:
         else:
             said[name] = value
     return said
+
+
+_TIMES = ("for", "until")
+_LASTING = ("session", "permanent")
+
+
+def completed(asked: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Terms of an approval (as on the wire), with what they leave out as it was asked. The host takes the stricter of the two, term by term, and terms
+    without a time would mean 15 minutes."""
+    terms = dict(said)
+    if terms.get("scope") == "once":
+        del terms["scope"]
+        terms.setdefault("uses", 1)
+    if not (any(name in terms for name in _TIMES) or terms.get("scope") in _LASTING):
+        time = {name: asked[name] for name in _TIMES if name in asked}
+        scope = asked.get("scope")
+        if not time and (scope is not None or "uses" in asked):
+            time = {"scope": "permanent" if scope == "permanent" else "session"}
+        terms = {**time, **terms}
+    if asked.get("mount") is True:
+        terms.setdefault("mount", True)
+    return terms

@@ -1,4 +1,4 @@
-/** Asks a person for a secret. */
+/** Asks a person at a terminal: for a secret, for a yes. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 
@@ -20,6 +20,25 @@ export function askSecret(prompt: string): Promise<string> {
       if (terminal) stderr.write('\n');
       stdin.unref?.();
       resolve(answer);
+    });
+  });
+}
+
+/** Whether a person is there to be asked. */
+export const atTerminal = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
+
+/** A yes from the terminal. Everything else is a no, the end of the input too. */
+export function askYes(prompt: string): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
+  return new Promise((resolve) => {
+    let yes = false;
+    lines.once('close', () => {
+      process.stdin.unref?.();
+      resolve(yes);
+    });
+    lines.question(prompt, (line) => {
+      yes = /^y(?:es)?$/i.test(line.trim());
+      lines.close();
     });
   });
 }

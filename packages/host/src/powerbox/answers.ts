@@ -2,19 +2,23 @@
  * A granter answers.
  *
  * Promise: an answer is for the request whose id, and digest, it names, counts once, and only while everything is as it was shown: the cap behind the name,
- * the files of the diff, the grants of a call, the asker. What has changed is asked anew. Only a granter whom the session names can answer.
+ * the files of the diff, the grants of a call, the asker. What has changed is asked anew. Only a granter whom the session names can answer. No answer
+ * grants more than was asked.
  */
-import { breakAnswer, CapError, E, ledgerLine, vatTime } from '@hob/vat';
+import { checkTerms } from '@hob/revocable';
+import { breakAnswer, CapError, E, ledgerLine, vatTime, wallTime } from '@hob/vat';
 import { type Book, bookOf, type House, type Room, worldOf } from '../book.ts';
 import { type Act, stateOf } from '../c-list.ts';
 import { giveOut } from '../give.ts';
 import { checkName, lookOf } from '../names.ts';
-import type { GrantTerms } from '../terms.ts';
+import { type GrantTerms, scoped } from '../terms.ts';
 import { askedKey, decide, type Pending, settle, tellWithdrawn } from './pending.ts';
 import { unchanged } from './preview.ts';
 import { instead } from './request.ts';
+import { stricter } from './stricter.ts';
 
 /**
+ * `grant`: terms that are as narrow as what was asked, or narrower. The grant has the stricter of the two, term by term; a wider one is `invalid`.
  * `as` is the petname of what is granted. `digest` is that of the request as it was shown: a face that shows requests to people says it, so that what
  * was read is what is answered. Without it the id alone says which: that is never given to another request, and what changes is asked under a new one.
  */
@@ -95,12 +99,14 @@ function grant(
   said: { readonly grant: GrantTerms; readonly as?: string },
 ): void {
   // biome-ignore format: one line
-  const { id, digest, asker, offered } = pending;
+  const { id, digest, asker, offered, terms: asked = {} } = pending;
   const room = book.rooms.get(asker);
   if (room === undefined) throw new CapError('no-such-object', 'who asked has ended');
   const petname = said.as ?? freeName(room, pending.asks);
   checkName(petname, 'a petname');
-  const { cap, kept } = giveOut(book, house, room, { petname, offered, given: said.grant, act, request: { id, digest } }); // biome-ignore format: one line
+  checkTerms(scoped(said.grant).terms);
+  const given = stricter(asked, said.grant, wallTime());
+  const { cap, kept } = giveOut(book, house, room, { petname, offered, given, act, request: { id, digest } });
   settle(book, pending);
   tell('approve', pending, act, { grant: kept.id });
   decide(book, id, { cap });

@@ -1,20 +1,29 @@
 /**
  * The granter's commands about requests: list them, look at one, say yes or no.
  *
- * Promise: a yes names the digest that was read off the card, so it is for what was shown then: if something else is asked by now it is refused.
+ * Promise: a yes names the digest that was read off the card. If something else is asked by now, the yes is refused. It grants what was asked, or
+ * less where its options say so.
  */
 import { CapError, E, type Far } from '@hob/vat';
 import type { Granter } from '../grants.ts';
+import type { GrantTerms } from '../terms.ts';
 import { card, shortDigest } from './card.ts';
 import type { Request } from './inbox.ts';
+import { termLine } from './shown.ts';
+import { completed, stricter } from './stricter.ts';
 
 export type Out = (line: string) => void;
 
-export const requestUsage: string = `  requests                  what is asked and waits for an answer
-  request ID                the whole of one: what it would do, with what, and what it would change
-  approve ID DIGEST         yes, to what was shown with that digest (its first ${shortDigest} letters)
-  refuse ID [WHY] [--lasting]  no; lasting: to exactly this, for as long as its session lasts
-`;
+/** By command. */
+export const requestUsage: Readonly<Record<'requests' | 'request' | 'approve' | 'refuse', string>> = {
+  requests: '  requests                  what is asked and waits for an answer\n',
+  request: '  request ID                the whole of one: what it would do, with what, and what it would change\n',
+  approve: `  approve ID DIGEST [--uses N] [--for MINUTES | --until DATE] [--methods A,B]
+                            yes, to what was shown with that digest (its first ${shortDigest} letters), on the
+                            terms that were asked or on narrower ones
+`,
+  refuse: '  refuse ID [WHY] [--lasting]  no; lasting: to exactly this, for as long as its session lasts\n',
+};
 
 async function all(granter: Far<Granter>): Promise<readonly Request[]> {
   const found: Request[] = [];
@@ -46,14 +55,40 @@ export async function showRequest(granter: Far<Granter>, id: string, out: Out): 
   return 0;
 }
 
-export async function approve(granter: Far<Granter>, id: string, prefix: string, out: Out): Promise<number> {
+/** Asks whoever approves, with what a yes does in front of them; `true` where nobody is there to be asked. */
+export type Agree = (lines: readonly string[]) => Promise<boolean>;
+
+export interface Approval {
+  readonly id: string;
+  /** The first letters of the digest that was shown. */
+  readonly digest: string;
+  /** Narrower than what was asked; none of them: as it was asked. */
+  readonly terms: GrantTerms;
+  /** Now, in ms since 1970. */
+  readonly wall: number;
+}
+
+export async function approve(
+  granter: Far<Granter>,
+  { id, digest: prefix, terms: said, wall }: Approval,
+  agree: Agree,
+  out: Out,
+): Promise<number> {
   if (!/^[a-z2-7]{12,52}$/.test(prefix))
     throw new CapError('invalid', `the digest is what "request ${id.slice(0, 64)}" shows: at least its first ${shortDigest} letters`); // biome-ignore format: one line
-  const { digest, kind, terms = {}, effect } = await one(granter, id);
+  const { digest, kind, terms: asked = {}, effect } = await one(granter, id);
   if (!digest.startsWith(prefix))
     throw new CapError('denied', 'something else is asked now than what had that digest: look at it again');
-  await E(granter).answer(id, { grant: kind === 'call' ? {} : terms, digest });
-  out(`approved ${id}: it ${effect}`);
+  const grant = kind === 'call' ? said : completed(asked, said);
+  const does = kind === 'call' ? `: it ${effect}` : ` on these terms: ${termLine(stricter(asked, grant, wall), wall)}`;
+  if (
+    !(await agree(kind === 'call' ? [`approve ${id}${does}`] : [`request ${id}: it ${effect}`, `approve it${does}`]))
+  ) {
+    out(`nothing was approved: ${id} still waits for an answer`);
+    return 1;
+  }
+  await E(granter).answer(id, { grant, digest });
+  out(`approved ${id}${does}`);
   return 0;
 }
 

@@ -90,23 +90,28 @@ export function timeText(ms: number): string {
   return `${n} ${unit}`;
 }
 
-/** One line: how often, how long. In a turn. */
-export function termText({ uses, for: ms, until, scope, gated }: GrantTerms): string {
+/** How long, at `wall` ms since 1970. */
+export function termTime({ uses, for: ms, until, scope }: GrantTerms, wall: number): string {
+  if (ms !== undefined) return `within ${timeText(ms)}`;
+  if (until !== undefined) return `for ${timeText(Math.max(0, until - wall))}, over restarts of the machine`;
+  if (scope === 'permanent') return 'for 90 days, over restarts of the machine';
+  return scope !== undefined || uses !== undefined ? 'until the session ends' : `within ${timeText(15 * 60_000)}`;
+}
+
+/** One line: how often, how long. In a turn, or at `wall` ms since 1970. */
+export function termText(terms: GrantTerms, wall: number = wallTime()): string {
+  const { uses, scope, gated } = terms;
   const often =
     scope === 'once' ? 'once' : uses === undefined ? 'any number of calls' : uses === 1 ? 'once' : `${uses} calls`;
-  const long =
-    ms !== undefined
-      ? `within ${timeText(ms)}`
-      : until !== undefined
-        ? `for ${timeText(Math.max(0, until - wallTime()))}, over restarts of the machine`
-        : scope === 'permanent'
-          ? 'for 90 days, over restarts of the machine'
-          : scope !== undefined || uses !== undefined
-            ? 'until the session ends'
-            : `within ${timeText(15 * 60_000)}`;
   const asks =
     gated === undefined ? '' : gated === true ? ', each call asked for' : `, asked for each call of ${some(gated)}`;
-  return `${often}, ${long}${asks}`;
+  return `${often}, ${termTime(terms, wall)}${asks}`;
+}
+
+/** One line: all of the terms, at `wall` ms since 1970. */
+export function termLine(terms: GrantTerms, wall: number): string {
+  const [, ...rest] = termRows(terms, wall);
+  return [termText(terms, wall), ...rest.map(([name, value]) => `${name}: ${value}`)].join('; ');
 }
 
 const some = (list: readonly string[], most = 12): string => {
@@ -117,8 +122,8 @@ const some = (list: readonly string[], most = 12): string => {
   return list.length <= most ? shown : `${shown} and ${list.length - most} more`;
 };
 
-export function termRows(terms: GrantTerms): Rows {
-  const rows: (readonly [string, string])[] = [['how often, how long', termText(terms)]];
+export function termRows(terms: GrantTerms, wall: number = wallTime()): Rows {
+  const rows: (readonly [string, string])[] = [['how often, how long', termText(terms, wall)]];
   if (terms.methods !== undefined) rows.push(['methods', some(terms.methods)]);
   for (const [method, positions] of Object.entries(terms.where ?? {}).slice(0, mostRows))
     for (const [at, bound] of Object.entries(positions).slice(0, 8))
