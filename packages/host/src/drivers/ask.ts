@@ -6,10 +6,11 @@ import { Writable } from 'node:stream';
 export function askSecret(prompt: string): Promise<string> {
   const { stdin, stderr } = process;
   const terminal = stdin.isTTY === true;
-  if (terminal) stderr.write(prompt);
   // What is typed is echoed into nothing.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output: nowhere, terminal });
+  // Only now does the terminal no longer echo by itself.
+  if (terminal) stderr.write(prompt);
   return new Promise((resolve) => {
     let answer = '';
     lines.once('line', (line) => {
