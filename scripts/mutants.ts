@@ -19,6 +19,8 @@ const ROOT = join(import.meta.dirname, '..');
 const PARALLEL = 2;
 /** A mutant that makes the tests hang is not caught: nobody would learn what is wrong. */
 const LIMIT_MS = 300_000;
+/** The row of the run in which no mechanism is left out. */
+const unmutated = '(nothing left out)';
 
 interface Verdict {
   name: string;
@@ -54,13 +56,14 @@ async function main(): Promise<number> {
     return 0;
   }
 
-  const jobs = [() => judgeUnmutated(chosen), ...chosen.map((mutant) => () => judge(mutant))];
+  const widest = Math.max(...chosen.map(({ name }) => name.length), unmutated.length);
+  const told = async (judging: Promise<Verdict>): Promise<Verdict> => {
+    const row = await judging;
+    console.log(`${row.verdict.padEnd(7)}  ${row.name.padEnd(widest)}  ${row.by}`);
+    return row;
+  };
+  const jobs = [() => told(judgeUnmutated(chosen)), ...chosen.map((mutant) => () => told(judge(mutant)))];
   const verdicts = await inParallel(jobs);
-  const rows = verdicts.map(({ name, verdict, by }) => [verdict, name, by]);
-  const width = (column: number): number => Math.max(...rows.map((row) => (row[column] ?? '').length));
-  for (const [verdict = '', name = '', by = ''] of rows) {
-    console.log(`${verdict.padEnd(width(0))}  ${name.padEnd(width(1))}  ${by}`);
-  }
   const caught = verdicts.filter(({ verdict }) => verdict === 'caught').length;
   const good = verdicts.filter(({ verdict }) => ['caught', 'passes', 'skipped'].includes(verdict)).length;
   console.log(`${caught} of ${chosen.length} mutants caught`);
@@ -91,7 +94,7 @@ function faultsOf(table: readonly Mutant[]): string[] {
 async function judgeUnmutated(mutants: readonly Mutant[]): Promise<Verdict> {
   const files = [...new Set(mutants.flatMap(({ tests }) => tests))].filter((file) => !isPython(file));
   const { failed, first } = files.length === 0 ? { failed: 0, first: '' } : await runTests(files, undefined);
-  return { name: '(nothing left out)', verdict: failed === 0 ? 'passes' : 'FAILS', by: first ?? '' };
+  return { name: unmutated, verdict: failed === 0 ? 'passes' : 'FAILS', by: first ?? '' };
 }
 
 function isPython(file: string): boolean {
