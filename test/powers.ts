@@ -73,6 +73,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['setTimeout'],
     why: 'ends a confined program when its time is over',
   },
+  'packages/caps-shell/src/drivers/lying.ts': {
+    powers: ['node:fs'],
+    why: 'looks up what a mount within a mount is to cover',
+  },
   'packages/caps-shell/src/drivers/doctor.ts': {
     powers: ['import.meta', 'node:child_process', 'process'],
     why: 'entry point: builds the sandbox and prints what this machine can do',

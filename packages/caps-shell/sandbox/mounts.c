@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* openat2: beneath, no links of any kind. */
 #define RESOLVE_STRICT (WITHOUT("strict") ? 0u : 0x08u | 0x04u | 0x02u)
+#define RESOLVE_ONE_MOUNT 0x01u
 
 bool as_root;
 
@@ -116,6 +118,34 @@ static bool is_ours(int dir) {
   return s.st_dev == r.st_dev || WITHOUT("beneath");
 }
 
+/* An empty directory of ours that ends up beneath /dev/shm, where no path leads. */
+static int nowhere;
+
+/*
+ * Opens `name` in `dir`, both of a granted tree, and keeps it there, because another mount lies in it. A payload that could move this
+ * directory away would put one of its own in the place of the inner mount. The kernel renames and removes no directory on which
+ * something is mounted anywhere in the caller's mount namespace (EBUSY). So something is mounted on this one in a copy of `dir` that
+ * no path leads to. What the payload sees stays one mount, in which it can rename and link from place to place.
+ */
+static int pinned(int dir, const char *name) {
+  struct statvfs v;
+  struct stat s, f;
+  int found = sys_openat2(dir, name, O_PATH | O_DIRECTORY, RESOLVE_STRICT | RESOLVE_ONE_MOUNT);
+  if (found < 0 && errno == EXDEV) return -1; /* a mount of the spec is there already */
+  if (found < 0 || fstatvfs(dir, &v) < 0) fail("mountpoint");
+  if ((v.f_flag & ST_RDONLY) || WITHOUT("pin")) return found;
+  int copy = sys_open_tree(dir, "", TREE_CLONE | EMPTY_PATH), lid = sys_open_tree(nowhere, "", TREE_CLONE | EMPTY_PATH);
+  if (copy < 0 || lid < 0 || sys_move_mount(copy, nowhere) < 0) fail("pin");
+  int on = sys_openat2(copy, name, O_PATH | O_DIRECTORY, RESOLVE_STRICT);
+  /* Renamed by somebody outside in this moment? */
+  if (on < 0 || fstat(on, &s) < 0 || fstat(found, &f) < 0 || s.st_dev != f.st_dev || s.st_ino != f.st_ino) fail_at("mountpoint", ESTALE, -1);
+  if (sys_move_mount(lid, on) < 0) fail("pin");
+  close(copy);
+  close(lid);
+  close(on);
+  return found;
+}
+
 /*
  * The directory in which the last part of `path` is, opened, and that part. Missing directories are made, but only in our
  * own tmpfs: inside a granted tree nothing is ever made, or a link left there by one job would choose where the next
@@ -132,7 +162,8 @@ static int parent_of(const char *path, const char **last) {
     memcpy(name, part, (size_t)(slash - part));
     name[slash - part] = 0;
     if (is_ours(dir) && mkdirat(dir, name, 0755) < 0 && errno != EEXIST) fail("root");
-    int next = sys_openat2(dir, name, O_PATH | O_DIRECTORY, RESOLVE_STRICT);
+    int next = is_ours(dir) ? -1 : pinned(dir, name);
+    if (next < 0) next = sys_openat2(dir, name, O_PATH | O_DIRECTORY, RESOLVE_STRICT);
     if (next < 0) fail("mountpoint");
     close(dir);
     dir = next;
@@ -267,8 +298,7 @@ void build_root(void) {
   make_link("/dev/stdout", "/proc/self/fd/1");
   make_link("/dev/stderr", "/proc/self/fd/2");
   int shm = new_tmpfs("1777", spec.limits.shm_bytes, ATTR_NOSUID | ATTR_NODEV);
-  attach(shm, "/dev/shm", true, "tmpfs");
-  close(shm);
+  nowhere = point("/dev/shm", true);
   int tmp = new_tmpfs("1777", spec.limits.tmp_bytes, ATTR_NOSUID | ATTR_NODEV);
   attach(tmp, "/tmp", true, "tmpfs");
   if (mkdirat(tmp, "home", 0700) < 0) fail("tmpfs"); /* HOME has to be there and writable (T16) */
@@ -277,11 +307,18 @@ void build_root(void) {
   for (int i = 0; i < spec.mount_count; i++) {
     struct mount *m = &spec.mounts[i];
     int fd = point(m->at, m->directory);
+    /* On this descriptor, so that a rename after the comparison changes nothing: it is what gets covered. */
+    struct stat s;
+    if (m->covers && !WITHOUT("covers") && (fstat(fd, &s) < 0 || s.st_dev != m->covered_dev || s.st_ino != m->covered_ino))
+      fail_at("place", ESTALE, i);
     if (sys_move_mount(m->tree, fd) < 0) fail_at("mount", errno, i);
     close(fd);
     close(m->tree);
     if (!WITHOUT("close")) close(m->fd); /* a directory outside, held open, is a way out: openat(fd, "..") */
   }
+  attach(shm, "/dev/shm", true, "tmpfs");
+  close(shm);
+  close(nowhere);
   for (int i = 0; i < spec.link_count; i++) make_link(spec.links[i].a, spec.links[i].b);
   for (int i = 0; i < spec.file_count; i++) write_file(spec.files[i].a, spec.files[i].b);
 

@@ -77,6 +77,12 @@ static void one(const char *name) {
     m->at = place();
     m->tree = -1;
     if (m->system && m->writable) refuse();
+  } else if (strcmp(name, "covers") == 0) {
+    if (spec.mount_count == 0 || spec.mounts[spec.mount_count - 1].covers) refuse();
+    struct mount *m = &spec.mounts[spec.mount_count - 1];
+    m->covers = true;
+    m->covered_dev = (dev_t)number();
+    m->covered_ino = (ino_t)number();
   } else if (strcmp(name, "link") == 0) {
     if (spec.link_count == MAX_LINKS) refuse();
     const char *path = place();

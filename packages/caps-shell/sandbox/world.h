@@ -50,6 +50,9 @@ struct mount {
   ino_t ino;
   bool writable, system, directory;
   const char *at;
+  bool covers; /* it is known what lies at `at` in the outer mount, and nothing else may be covered */
+  dev_t covered_dev;
+  ino_t covered_ino;
 };
 struct pair { const char *a, *b; };
 struct limits {

@@ -8,13 +8,20 @@
 import { type FsCap, mountable } from '@hob/caps-fs';
 import { reveal } from '@hob/revocable';
 import { CapError, type Far, isReference } from '@hob/vat';
+import { lyingAt } from './drivers/lying.ts';
 import { takeRecord } from './taking.ts';
-import type { Mount } from './world.ts';
+import type { Identity, Mount } from './world.ts';
 
 export interface Place {
   readonly at: string;
   readonly cap: FsCap | Far<FsCap>;
   readonly rights: 'ro' | 'rw';
+  /**
+   * The directory of an outer mount that this one covers, from when it was first seen. A job that would cover another one does not
+   * start: the covered directory may hide something, or be the very one that is mounted here with fewer rights. One record for all
+   * caps that are made of one shell.
+   */
+  readonly covered: { is?: Identity | undefined };
 }
 
 /** What a job has of its places while it runs. */
@@ -39,6 +46,7 @@ export async function takePlaces(given: unknown): Promise<readonly Place[]> {
       // What a session answers for a petname is a promise.
       cap: (await cap) as FsCap | Far<FsCap>,
       rights: 'rw' as const,
+      covered: {},
     })),
   );
   if (wanted.length > MOST) throw new CapError('invalid', `a world has at most ${MOST} mounts`);
@@ -101,11 +109,23 @@ export async function hold(places: readonly Place[]): Promise<Hold> {
       mounts.push({ fd, dev, ino, at, writable, system: false });
       told[at] = [writable ? 'rw' : 'ro', ...grants].join(' ');
     }
+    for (const [n, { at, covered }] of places.entries()) {
+      const outer = outerOf(at, mounts);
+      if (outer === undefined) continue;
+      covered.is ??= lyingAt(outer.fd, at.slice(outer.at.length + 1).split('/'));
+      mounts[n] = { ...(mounts[n] as Mount), covers: covered.is };
+    }
     return { mounts, told, ended: signals, release };
   } catch (error) {
     release();
     throw refused(error);
   }
+}
+
+/** The innermost mount in which the place `at` lies. */
+function outerOf(at: string, mounts: readonly Mount[]): Mount | undefined {
+  const outer = mounts.filter((mount) => mount.at !== at && within(at, mount.at));
+  return outer.sort((a, b) => b.at.length - a.at.length)[0];
 }
 
 /** What the packages below say, as a mount's. */

@@ -24,7 +24,7 @@ export interface ShellLimits {
 export interface World {
   /**
    * `'/work': cap` mounts that directory there, read-only when the cap is. What was granted (`Far`) is mounted if the forwarders in front
-   * of it do nothing but end. A promise for either is as good.
+   * of it do nothing but end. A promise for either is as good. A mount may lie in another one: it covers the directory there for all jobs.
    */
   readonly mounts: Readonly<Record<string, FsCap | Far<FsCap> | Promise<FsCap | Far<FsCap>>>>;
   /** The first mount, where nothing is said. */
@@ -81,6 +81,7 @@ export interface SpawnOptions {
 
 export interface Less {
   readonly limits?: ShellLimits;
+  /** These and all mounts within them. */
   readonly mounts?: readonly string[];
   readonly readOnly?: boolean;
 }

@@ -7,7 +7,7 @@ import { CapError, drivenBy } from '@hob/vat';
 import { type Caller, callerOf, host } from './caller.ts';
 import { FRAME, type Order, type Running } from './job.ts';
 import { type FullLimits, fullLimits, lowered, takeTimeout } from './limits.ts';
-import { type Place, takeAt, takePlaces } from './mounts.ts';
+import { type Place, takeAt, takePlaces, within } from './mounts.ts';
 import type { Ended, Job, Less, RunOptions, ShellCap, ShellDescription, SpawnOptions, World } from './shell-cap.ts';
 import { takeArgument, takeRecord } from './taking.ts';
 import { Tenure } from './tenure.ts';
@@ -143,7 +143,8 @@ function lessOf(authority: Authority, { limits, mounts, readOnly }: Readonly<Rec
     for (const at of wanted)
       if (!places.some((place) => place.at === at))
         throw new CapError('E_NOT_ATTENUATION', `${at} is not mounted here: describe() tells what is`);
-    places = places.filter(({ at }) => wanted.has(at));
+    // With the mounts within it: they are part of what lies at that place, and cover what was not granted.
+    places = places.filter(({ at }) => [...wanted].some((kept) => within(at, kept)));
   }
   if (readOnly === true) places = places.map((place) => Object.freeze({ ...place, rights: 'ro' as const }));
   const there = authority.cwd === '/' || places.some(({ at }) => `${authority.cwd}/`.startsWith(`${at}/`));

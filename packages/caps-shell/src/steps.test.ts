@@ -175,6 +175,13 @@ const ROWS: readonly Row[] = [
   { step: 'beneath', options: { grants: { '/ws/made': { path: '' } } }, text: 'echo WON' },
   { step: 'strict', options: { grants: { '/ws/link/in': { path: '' } } }, text: 'echo WON' },
   { step: 'stale', text: 'echo WON', changed: true },
+  // A directory between two mounts cannot be moved away; a mount covers what it was told to cover, or nothing runs.
+  {
+    step: 'pin',
+    options: { grants: { '/ws/real/in': { path: '' } } },
+    text: 'mv /ws/real /ws/gone && echo WON; mv /ws/gone /ws/real',
+  },
+  { step: 'covers', options: { grants: { '/ws/real/in': { path: '', covers: { dev: 1n, ino: 1n } } } }, text: 'echo WON' }, // biome-ignore format: one line
   { step: 'program', text: 'echo WON', options: { is: { dev: 1n, ino: 1n, size: 1n, mtimeNs: 1n } } },
 ];
 
@@ -217,7 +224,10 @@ describe.each(asRoot)('as %s', (name) => {
   const outcome = async (row: Row, built: string): Promise<'won' | 'held' | 'refused'> => {
     const ws = { path: join(folder, 'ws') };
     const { grants, ...options } = row.options ?? {};
-    const more = Object.entries(grants ?? {}).map(([at, { path }]) => [at, { path: join(folder, path || 'ro') }]);
+    const more = Object.entries(grants ?? {}).map(([at, grant]) => [
+      at,
+      { ...grant, path: join(folder, grant.path || 'ro') },
+    ]);
     const world: Options = {
       ...options,
       built,

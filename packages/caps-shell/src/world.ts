@@ -20,6 +20,8 @@ export interface Mount extends Identity {
   readonly writable: boolean;
   /** Part of the system image: always read-only, owners as they are. Otherwise granted. */
   readonly system: boolean;
+  /** What has to lie there in an outer mount. Otherwise nothing runs. */
+  readonly covers?: Identity | undefined;
 }
 
 /** All have to be said; there is no "unlimited". */
@@ -59,10 +61,11 @@ export interface World {
 export function specOf(world: World, descriptors: readonly number[], channel: number | undefined): Buffer {
   const fields: (string | number | bigint)[] = ['hob-sandbox/1'];
   for (const [i, mount] of world.mounts.entries()) {
-    const { dev, ino, writable, system, at } = mount;
+    const { dev, ino, writable, system, at, covers } = mount;
     const fd = descriptors[i];
     if (fd === undefined) throw new CapError('invalid', 'a mount has no descriptor');
     fields.push('mount', fd, dev, ino, writable ? 'rw' : 'ro', system ? 'system' : 'granted', at);
+    if (covers !== undefined) fields.push('covers', covers.dev, covers.ino);
   }
   for (const [at, target] of Object.entries(world.links)) fields.push('link', at, target);
   for (const [at, text] of Object.entries(world.files)) fields.push('file', at, text);

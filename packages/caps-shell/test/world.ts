@@ -19,6 +19,7 @@ export const LIMITS: Limits = {
 export interface Grant {
   readonly path: string;
   readonly writable?: boolean;
+  readonly covers?: Mount['covers'];
 }
 /** For the attack suite (`driver.ts`): the folder in which plain bash runs it instead, when to end it, what its processes are known by. */
 export interface Played {
@@ -36,10 +37,10 @@ export interface Options extends Played, Partial<Omit<World, 'limits'>> {
   readonly trees?: Readonly<Record<string, string>>;
 }
 
-export function granted(at: string, { path, writable = true }: Grant): Mount {
+export function granted(at: string, { path, writable = true, covers }: Grant): Mount {
   const fd = fs.openSync(path, O_PATH);
   const { dev, ino } = fs.fstatSync(fd, { bigint: true });
-  return { fd, dev, ino, at, writable, system: false };
+  return { fd, dev, ino, at, writable, system: false, covers };
 }
 
 export function start(text: string, options: Options = {}): Sandboxed {

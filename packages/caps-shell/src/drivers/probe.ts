@@ -29,7 +29,7 @@ const LAYERS: readonly (readonly [name: string, stages: readonly string[]])[] = 
   ['helper', ['helper']],
   ['owners of files (idmap)', ['idmap', 'groups', 'stale']],
   ['user namespace', ['userns', 'map', 'ids', 'session', 'pdeathsig', 'dumpable']],
-  ['mounts', ['private', 'mount', 'dev', 'tmpfs', 'root', 'devpts', 'mountpoint', 'link', 'file', 'pivot']],
+  ['mounts', ['private', 'mount', 'dev', 'tmpfs', 'root', 'devpts', 'mountpoint', 'pin', 'link', 'file', 'pivot']],
   ['fresh /proc', ['proc', 'nouserns']],
   ['network, host name, keyring', ['lo', 'hostname', 'keyring']],
   ['no rights, filter, limits', ['caps', 'nnp', 'seccomp', 'rlimit', 'close']],
