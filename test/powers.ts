@@ -146,7 +146,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'writes an exported ledger where the caller says',
   },
   'packages/host/src/drivers/listener.ts': {
-    powers: ['node:http', 'ws'],
+    powers: ['node:http', 'setImmediate', 'ws'],
     why: 'the one door: HTTP and WebSocket on loopback',
   },
   'packages/host/src/drivers/roots.ts': {

@@ -47,6 +47,7 @@ import { type Granter, GranterActor } from './grants.ts';
 import { LedgerView } from './ledger-reader.ts';
 import { checkName } from './names.ts';
 import { type Asked, callObject, noObject, type Said } from './object-call.ts';
+import { Places } from './places.ts';
 import { offeredOf } from './powerbox/offered.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { Waiters } from './powerbox/waiters.ts';
@@ -65,6 +66,7 @@ const sessionLimits = Object.freeze({
   messages: 10_000,
   promises: 20_000,
   rows: 10_000,
+  connections: 8,
   lines: 100_000,
 });
 
@@ -121,6 +123,7 @@ class LiveHost implements Host {
   /** Who waits for a granter. */
   readonly #waiters = new Waiters((request) => this.#alone(request));
   readonly #presence: Presence;
+  readonly #places: Places;
   readonly #meters = new Map<string, Meter>();
   /** What was offered in this process. */
   readonly #named = new Set<string>();
@@ -147,6 +150,7 @@ class LiveHost implements Host {
       isOpen: (session) => this.#turn((book) => book.rooms.has(session)),
       lapse: (session) => this.#turn((book) => lapse(book, session)),
     };
+    this.#places = new Places(clock);
     this.#presence = new Presence({ waiters: this.#waiters, rooms, clock, graceMs });
   }
 
@@ -327,6 +331,8 @@ class LiveHost implements Host {
   } = {}): Promise<{ readonly url: string; close(): Promise<void> }> {
     const listener = await listen<Guest>(port, {
       find: (secret) => this.#find(secret),
+      place: (guest, end) => this.#places.take(guest, end),
+      placeForCall: (guest, gone) => this.#places.takeForCall(guest, gone),
       welcome: (guest, duplex, dialect) => {
         const { face: bootstrap, meter } = guest;
         const observe = this.#observe === undefined ? {} : { observe: this.#observe };

@@ -44,6 +44,7 @@ export { argumentsOf, became, becomes, lastingName } from './identity.ts';
 export { exportLedger } from './ledger/export.ts';
 export { ledgerArguments, redactLedger } from './ledger/redact.ts';
 export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/verify.ts';
+export { chargeConnection } from './meter.ts';
 export { forwardsTo } from './outside.ts';
 export { type Passing, passOn } from './passing.ts';
 export { define, defineProcedure } from './portrait.ts';

@@ -12,7 +12,16 @@ import type { Meter } from './types.ts';
  * What is counted: things alive now. `turnMs` is a limit on one turn; what is reported for it is the sum of all turns. `lines`
  * are those that the ledger was given in this hour, each weighing 1, and 1 more for each KiB of its arguments.
  */
-export const budgets = ['actors', 'portraitBytes', 'messages', 'promises', 'rows', 'lines', 'turnMs'] as const;
+export const budgets = [
+  'actors',
+  'portraitBytes',
+  'messages',
+  'promises',
+  'rows',
+  'connections',
+  'lines',
+  'turnMs',
+] as const;
 export type Budget = (typeof budgets)[number];
 /** Those that are charged and given back. */
 export type Holding = Exclude<Budget, 'turnMs' | 'lines'>;
@@ -28,6 +37,7 @@ export class Account implements Meter {
   messages = 0;
   promises = 0;
   rows = 0;
+  connections = 0;
   lines = 0;
   turnMs = 0;
   #hourEnds = Number.NEGATIVE_INFINITY;
@@ -51,8 +61,8 @@ export class Account implements Meter {
   }
 
   used(): Readonly<Record<Budget, number>> {
-    const { actors, portraitBytes, messages, promises, rows, lines, turnMs } = this;
-    return { actors, portraitBytes, messages, promises, rows, lines, turnMs };
+    const { actors, portraitBytes, messages, promises, rows, connections, lines, turnMs } = this;
+    return { actors, portraitBytes, messages, promises, rows, connections, lines, turnMs };
   }
 
   limits(): Readonly<Record<Budget, number>> {
@@ -109,6 +119,13 @@ export class Account implements Meter {
   overtime(ms: number): boolean {
     return ms > this.#limits.turnMs;
   }
+}
+
+/** Charges one connection to `meter`; what it returns gives that back, and is to be called once. Throws `limit`. */
+export function chargeConnection(meter: Meter): () => void {
+  if (!(meter instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
+  meter.charge('connections', 1);
+  return () => meter.refund('connections', 1);
 }
 
 /** What an actor owes while it lives; `paid` once it was given back otherwise. */

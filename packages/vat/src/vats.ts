@@ -58,7 +58,7 @@ export interface VatsOptions {
 export interface Vats {
   /** The vat of this name, made at the first call. Turns that the host program starts in it are charged to `meter`. */
   vat(name: string, options?: { readonly meter?: Meter }): Vat;
-  /** The meter of this name. Limits: actors, portraitBytes, messages, promises, rows (alive now), lines (this hour), turnMs (one turn). */
+  /** The meter of this name. Limits: actors, portraitBytes, messages, promises, rows, connections (alive now), lines (this hour), turnMs (one turn). */
   meter(name: string, limits?: Readonly<Record<string, number>>): Meter;
   sturdyref(reference: Far<unknown>): Promise<string>;
   restore<T>(sturdyref: string): Promise<Far<T>>;

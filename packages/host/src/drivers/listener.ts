@@ -2,7 +2,7 @@
  * The host's one open door: WebSockets on loopback.
  *
  * Promise: bound to 127.0.0.1 only; every request that is not a WebSocket with a known secret, or a call on an object by who holds it, gets a
- * short HTTP answer and nothing else; closing ends every socket and frees the port.
+ * short HTTP answer and nothing else; strangers, sessions and granters have places of their own, so none keeps another out; closing ends every socket and frees the port.
  */
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -11,27 +11,33 @@ import { CapError, type Dialect, type Duplex, fromWebSocket, largestFrame } from
 import { WebSocketServer } from 'ws';
 import { admit, chosenDialect, secretOf, strays } from '../entry.ts';
 import { type Asked, readCall, type Said, storeFails, strangersCall } from '../object-call.ts';
+import type { Place } from '../places.ts';
 
 export interface Listener {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** Most connections that may be open at once: a flood of them must not take every descriptor of the process. */
-const mostConnections = 256;
-/** How long a connection may take to say who it is, and how often that is looked at. */
-const headersMs = 5000;
+/** How long a whole request may take to arrive, headers and body, and how often that is looked at. */
+const requestMs = 5000;
 const lookMs = 1000;
+/** Sockets that have said nothing whole yet, and those whose secret is being looked up. */
+const mostSilent = 64;
+const mostAsking = 512;
 
 /** What is behind the door. */
 export interface Inside<Who> {
   find(secret: string): Promise<Who | undefined>;
+  /** A place for a socket. `end` cuts it. */
+  place(who: Who, end: () => void): Place;
+  /** A place for a call by HTTP. */
+  placeForCall(who: Who, gone: AbortSignal): Promise<Place>;
   welcome(who: Who, duplex: Duplex, dialect: Dialect): void;
   /** A request about an object. `who` is undefined for a stranger, `call` where the body was none. */
   ask(who: Who | undefined, url: string, call: Asked | undefined, gone: AbortSignal, post: boolean): Promise<Said>;
 }
 
-export function listen<Who>(port: number, { find, welcome, ask }: Inside<Who>): Promise<Listener> {
+export function listen<Who>(port: number, { find, place, placeForCall, welcome, ask }: Inside<Who>): Promise<Listener> {
   // `ws` echoes the chosen subprotocol: never one that carries a secret.
   const sockets = new WebSocketServer({
     noServer: true,
@@ -42,8 +48,9 @@ export function listen<Who>(port: number, { find, welcome, ask }: Inside<Who>): 
     handleProtocols: (offered) => chosenDialect([...offered]) ?? false,
   });
   const server = createServer(
-    { connectionsCheckingInterval: lookMs, headersTimeout: headersMs },
+    { connectionsCheckingInterval: lookMs, headersTimeout: requestMs, requestTimeout: requestMs },
     (request, response) => {
+      strangers.speaks(request.socket);
       response.sendDate = false;
       if (!isObject.test(request.url ?? ''))
         return void response
@@ -60,18 +67,26 @@ export function listen<Who>(port: number, { find, welcome, ask }: Inside<Who>): 
   async function called(request: IncomingMessage, response: ServerResponse): Promise<Said> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    // All of it is read before anything is looked up: what is wrong with a call tells nothing of its object.
-    const body = request.method === 'POST' ? await bodyOf(request) : undefined;
-    const secret = secretOf({ authorization: request.headers.authorization, protocols: [] });
-    const who = secret === undefined ? undefined : await find(secret);
-    if (request.method === 'POST' && who === undefined) return strangersCall;
     const post = request.method === 'POST';
+    const secret = secretOf({ authorization: request.headers.authorization, protocols: [] });
+    // Before the body is waited for: who has shown no secret has no place to wait at.
+    const who = secret === undefined ? undefined : await find(secret);
+    if (who === undefined) return post ? strangersCall : ask(undefined, '', undefined, gone.signal, post);
+    strangers.known(request.socket);
+    const taken = await placeForCall(who, gone.signal);
+    if (!taken.ok) return noPlace(taken);
+    if (response.destroyed) taken.leave();
+    response.once('close', taken.leave);
+    // All of it is read before the object is looked up: what is wrong with a call tells nothing of its object.
+    const body = post ? await bodyOf(request) : undefined;
     return ask(who, request.url ?? '', body === undefined ? undefined : readCall(body), gone.signal, post);
   }
-  server.maxConnections = mostConnections;
+  const strangers = new Strangers();
+  server.on('connection', (socket: Socket) => strangers.comes(socket));
   let closed = false;
   server.on('upgrade', async (request: IncomingMessage, stream: Stream, head: Buffer) => {
     stream.on('error', () => {});
+    strangers.speaks(request.socket);
     const verdict = await admit(
       {
         host: request.headers.host,
@@ -87,6 +102,11 @@ export function listen<Who>(port: number, { find, welcome, ask }: Inside<Who>): 
     );
     if (closed) return void stream.destroy();
     if (!verdict.ok) return refuse(stream, verdict.status, verdict.reason);
+    if (stream.destroyed) return;
+    const taken = place(verdict.who, () => stream.destroy());
+    if (!taken.ok) return refuse(stream, taken.status, taken.reason);
+    stream.once('close', taken.leave);
+    strangers.known(request.socket);
     (stream as Socket).setNoDelay?.(true);
     sockets.handleUpgrade(request, stream, head, (socket) =>
       welcome(verdict.who, fromWebSocket(socket), verdict.dialect),
@@ -119,6 +139,52 @@ export function listen<Who>(port: number, { find, welcome, ask }: Inside<Who>): 
   });
 }
 
+/**
+ * Sockets that have shown no secret that is known. There may be few of them: where one more comes the oldest is cut, so whoever says at once who it
+ * is gets in, however many hold on to a socket and say nothing.
+ */
+class Strangers {
+  /** Oldest first. */
+  readonly #silent = new Set<Socket>();
+  readonly #asking = new Set<Socket>();
+  readonly #heard = new WeakSet<Socket>();
+
+  comes(socket: Socket): void {
+    socket.once('close', () => this.known(socket));
+    // Two rounds of the loop later it has been read from: a crowd that comes in one round cuts nobody whose request is here already.
+    setImmediate(() => setImmediate(() => this.#stays(socket)));
+  }
+
+  /** Its request has come: all of it, or all but its body. */
+  speaks(socket: Socket): void {
+    this.#heard.add(socket);
+    this.#silent.delete(socket);
+    this.#asking.add(socket);
+    if (this.#asking.size > mostAsking) cutOldest(this.#asking);
+  }
+
+  /** It needs no place among the strangers any more. */
+  known(socket: Socket): void {
+    this.#silent.delete(socket);
+    this.#asking.delete(socket);
+  }
+
+  #stays(socket: Socket): void {
+    if (socket.destroyed || this.#heard.has(socket)) return;
+    this.#silent.add(socket);
+    if (this.#silent.size > mostSilent) cutOldest(this.#silent);
+  }
+}
+
+function cutOldest(sockets: Set<Socket>): void {
+  const [oldest] = sockets;
+  if (oldest === undefined) return;
+  sockets.delete(oldest);
+  oldest.destroy();
+}
+
+type Refusal = Exclude<Place, { readonly ok: true }>;
+
 const isObject = /^\/object\//;
 /** A call by HTTP is a small thing; larger ones go over CapTP. */
 const largestCall = 256 << 10;
@@ -133,6 +199,11 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   }
   return Buffer.concat(parts).toString('utf8');
 }
+
+const noPlace = ({ status, code, reason }: Refusal): Said => ({
+  status,
+  body: JSON.stringify({ code, message: reason }),
+});
 
 const forbidden = (why: string): Said => ({ status: 403, body: JSON.stringify({ code: 'denied', message: why }) });
 
