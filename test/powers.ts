@@ -42,8 +42,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'writes a store into one file, and a file into a folder',
   },
   'packages/vat/src/drivers/sentinel.ts': {
-    powers: ['node:fs', 'process'],
-    why: 'what the store is known to have reached, beside its folder',
+    powers: ['node:fs'],
+    why: 'how far the store is known to have come, in a folder that is named',
   },
   'packages/vat/src/drivers/thread.ts': {
     powers: ['Worker', 'import.meta', 'node:worker_threads'],
@@ -160,6 +160,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   'packages/host/src/drivers/state-dir.ts': {
     powers: ['node:fs', 'process'],
     why: 'makes the folder of the state, for its owner only',
+  },
+  'packages/host/src/drivers/state-home.ts': {
+    powers: ['node:fs', 'node:os', 'process'],
+    why: 'reads XDG_STATE_HOME and HOME, for the entry points',
   },
   'packages/host/src/main.ts': { powers: ['import.meta', 'process'], why: 'entry point: the daemon' },
   'packages/host/src/agent.ts': {

@@ -222,15 +222,49 @@ const oneMoreList = 0;`,
     name: 'sentinel',
     breaks: 'a store that was put back passes for the latest',
     file: 'packages/vat/src/store/history.ts',
-    find: `else if (row?.['watched'] === 1) {
-    const known = seen?.store === store ? seen.commits : undefined;
-    if (known === undefined || known > commits) {
-      era = { ...era, now: era.now + 1, missing: known === undefined ? 'unknown' : known - commits };
-      // Put back a second time, it is to be known again.
-      commits = Math.max(commits, known ?? 0);
-    }`,
-    replace: 'else {',
+    find: 'if (!isNew && (backup || older || lost)) {',
+    replace: 'if (!isNew && backup) {',
     tests: ['packages/vat/src/store/history.test.ts'],
+  },
+  {
+    name: 'sentinel-lost',
+    breaks: 'a store whose sentinel is gone passes for the latest',
+    file: 'packages/vat/src/store/history.ts',
+    find: 'const lost = known === undefined && watched !== NOWHERE;',
+    replace: 'const lost = false;',
+    tests: ['packages/vat/src/store/history.test.ts'],
+  },
+  {
+    name: 'sentinel-backup',
+    breaks: 'a store that was restored from a backup passes for the latest where it has no sentinel',
+    file: 'packages/vat/src/store/history.ts',
+    find: 'if (!isNew && (backup || older || lost)) {',
+    replace: 'if (!isNew && (older || lost)) {',
+    tests: ['packages/vat/src/store/history.test.ts'],
+  },
+  {
+    name: 'sentinel-apart',
+    breaks: 'a sentinel may lie inside the state, and is then put back with it',
+    file: 'packages/vat/src/drivers/sentinel.ts',
+    find: '        checkApart(directory, folder);\n',
+    replace: '',
+    tests: ['packages/vat/src/drivers/sentinel.test.ts'],
+  },
+  {
+    name: 'sentinel-old',
+    breaks: 'the sentinel that an earlier version kept is not looked at',
+    file: 'packages/vat/src/store/history.ts',
+    find: '(watched === BESIDE ? old.read(store) : undefined)',
+    replace: 'undefined',
+    tests: ['packages/vat/src/store/history.test.ts'],
+  },
+  {
+    name: 'sentinel-by-id',
+    breaks: 'stores that share a folder share a sentinel',
+    file: 'packages/vat/src/drivers/sentinel.ts',
+    find: 'join(directory, `${store}.sentinel`)',
+    replace: "join(directory, `sentinel${store === '' ? '' : ''}`)",
+    tests: ['packages/vat/src/store/history.test.ts', 'packages/vat/src/drivers/sentinel.test.ts'],
   },
   {
     name: 'vat-rollback-state',

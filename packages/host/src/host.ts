@@ -77,7 +77,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
   if (!(typeof requestMs === 'number' && requestMs > 0 && requestMs <= longestTimer))
     throw new CapError('invalid', 'requestMs is a number of ms above 0, 24 days at the most');
   openStateDir(stateDir);
-  const store = await openStore({ path: stateDir });
+  const store = await openStore({ path: stateDir, sentinel: options.sentinel });
   let vats: Vats | undefined;
   try {
     const all = new Set([...definitions, ...(options.definitions ?? [])]);
@@ -397,6 +397,10 @@ class LiveHost implements Host {
 
   get restored(): boolean {
     return this.vats.restored;
+  }
+
+  get restoredBecause(): string | undefined {
+    return this.vats.restoredBecause;
   }
 
   trust(by: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** The public face of `@hob/host`. */
 export type { Code, Printed, Program } from './code.ts';
+export { sentinelHome } from './drivers/state-home.ts';
 export type { Grant, Granter } from './grants.ts';
 export { openHost } from './host.ts';
 export type { LedgerReader } from './ledger-reader.ts';

@@ -1,5 +1,6 @@
 /** The daemon, as a process. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // biome-ignore format: one line
 import { join } from 'node:path';
 import type { ShellCap } from '@hob/caps-shell';
 import { connect, E, verifyLedger } from '@hob/vat';
@@ -22,6 +23,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const checkout = join(import.meta.dirname, '../../..');
 const at = (...names: string[]): string => join(folder, ...names);
 function start(args: readonly string[] = [], env: Record<string, string> = {}): Program {
   const program = new Program('main.ts', args, { env });
@@ -160,7 +162,6 @@ const running = (mark: string): number =>
   }).length;
 
 test('a root that is, holds or lies in the state or the code is refused, and is left as it was', async () => {
-  const checkout = join(import.meta.dirname, '../../..');
   const tries: (readonly string[])[] = [
     ['--root', folder, '--state', at('root/.hob')],
     ['--root', at('root'), '--state', at('root/.hob')],
@@ -187,4 +188,82 @@ test('what it does not understand is one line', async () => {
     ['--demo', '--sabotage', 'nothing'],
   ];
   for (const line of await Promise.all(tries.map((args) => refusal(args)))) expect(line).toMatch(/^hob: [^\n]+$/);
+});
+
+const saysPutBack = (line: string): boolean => /^hob: .*(?:sentinel|put back|restored)/.test(line);
+
+test('a state that was moved, is opened through a link, or whose checkout was cleaned by git is what it was', async () => {
+  const repository = at('checkout');
+  mkdirSync(repository);
+  const git = (...args: readonly string[]): void => void execFileSync('git', ['-C', repository, ...args]);
+  git('init', '-q');
+  cpSync(join(checkout, '.gitignore'), join(repository, '.gitignore'));
+  git('add', '.');
+  const sentinel = ['--root', at('root'), '--sentinel', at('sentinels')];
+  const from = async (state: string): Promise<{ readonly id: string; readonly lines: readonly string[] }> => {
+    const host = start([...sentinel, '--state', state]);
+    const { session } = await readiness(host);
+    expect(await host.stop()).toBe(0);
+    return { id: session.id, lines: host.lines.filter(saysPutBack) };
+  };
+  const { id } = await from(join(repository, '.hob'));
+  // It leaves what is ignored, as the state is.
+  git('clean', '-fdq');
+  expect(await from(join(repository, '.hob'))).toEqual({ id, lines: [] });
+  renameSync(join(repository, '.hob'), at('moved'));
+  symlinkSync(at('moved'), at('link'));
+  expect(await from(at('link'))).toEqual({ id, lines: [] });
+  renameSync(at('moved'), join(repository, '.hob'));
+  // It takes the state, too: the next start is a first one.
+  git('clean', '-xfdq');
+  expect(existsSync(join(repository, '.hob'))).toBe(false);
+  expect((await from(join(repository, '.hob'))).lines).toEqual([]);
+});
+
+test('a state without its sentinel is not granted anew: the start names the command that lets it go on, and that command does', async () => {
+  const first = start(usual());
+  const { session, granter } = await readiness(first);
+  await first.stop();
+  // As a container that keeps the volume of the state, and not the home of its user.
+  rmSync(at('xdg'), { recursive: true });
+  const host = start(usual());
+  const ready = await readiness(host);
+  expect(ready.session.id).toBe(session.id);
+  const [said = '', ...more] = host.lines.filter(saysPutBack);
+  expect(more).toEqual([]);
+  expect(said).toMatch(/^hob: the sentinel of this state is not where it is looked for, .*: npm run -s hob -- trust all --state /); // biome-ignore format: one line
+  await host.stop();
+  const again = start(usual());
+  const { url } = await readiness(again);
+  expect(again.lines.filter(saysPutBack)).toEqual([expect.stringContaining(said.slice(said.indexOf('What was')))]);
+  const connection = await connect<SessionFace>(url, { secret: session.secret });
+  const read = async (): Promise<string> =>
+    await code(E(E(connection.bootstrap).cap('workspace') as Promise<{ readText(path: string): Promise<string> }>).readText('notes.txt')); // biome-ignore format: one line
+  expect(await read()).toBe('unavailable');
+  const command = said.slice(said.indexOf('-- ') + 3).split(' ');
+  const trust = new Program('cli.ts', command, { stdin: `${granter.secret}\n` });
+  programs.push(trust);
+  expect(await trust.ended).toBe(0);
+  expect(await read()).toBe('ok');
+  connection.close();
+  await connection.closed;
+  await again.stop();
+  const later = start(usual());
+  await readiness(later);
+  expect(later.lines.filter(saysPutBack)).toEqual([]);
+});
+
+test('where no sentinel can be kept the start says so, and refuses a folder that was named and cannot be written', async () => {
+  const host = start(usual(), { XDG_STATE_HOME: '/dev/null/state' });
+  await readiness(host);
+  expect(host.lines.filter(saysPutBack)).toEqual([expect.stringMatching(/--sentinel DIR$/)]);
+  await host.stop();
+  const refused = await refusal([...usual(), '--sentinel', '/dev/null/state']);
+  expect(refused).toMatch(/^hob: the sentinel of this state cannot be kept .*--sentinel DIR$/);
+  expect(refused).not.toContain('/dev/null');
+  expect(await refusal([...usual(), '--sentinel', at('root', 'sentinels')])).toMatch(
+    /^hob: that directory is, contains/,
+  );
+  expect(await refusal([...usual(), '--sentinel', at('state', 'sentinels')])).toMatch(/^hob: the folder for the sentinel lies inside/); // biome-ignore format: one line
+  await readiness(start([...usual(), '--sentinel', at('sentinels')]));
 });

@@ -14,6 +14,7 @@ import { CapError, E, hashSecret } from '@hob/vat';
 import { endWithProcess } from './drivers/life.ts';
 import { checkRoot } from './drivers/roots.ts';
 import { leaveNote, openStateDir, removeNote, stopOrder } from './drivers/state-dir.ts';
+import { sentinelHome } from './drivers/state-home.ts';
 import { openHost } from './host.ts';
 import { enterOwner } from './owner.ts';
 import { requireSandbox } from './sandboxed.ts';
@@ -23,11 +24,15 @@ const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 /** What the host runs from: granting any of it would grant the host. */
 const ownCode = ['packages', 'node_modules', 'scripts', '.toolchain', '.git'].map((name) => resolve(checkout, name));
 
+const usualState = resolve(checkout, '.hob');
+
 const hour = 3_600_000;
 
 const usage = `npm start [-- OPTIONS]
   --root DIR     the directory to open a session on (default: examples/workspace)
   --state DIR    where everything that lasts is kept (default: .hob in the checkout)
+  --sentinel DIR where is kept how far the state came, to know one that was put back to an earlier state
+                 (default: hob/sentinels in $XDG_STATE_HOME, or in ~/.local/state)
   --port N       where to listen on 127.0.0.1 (default: any free port)
   --uses N       how many calls the session's grant "workspace" allows (default: 1000)
   --code         grants it "code", too: programs of the agent's own, over what the session holds
@@ -48,6 +53,7 @@ const missing: Partial<Record<NodeJS.Platform, string>> = {
 function options(): {
   readonly root: string;
   readonly state: string;
+  readonly sentinel: string | undefined;
   readonly port: number;
   readonly uses: number;
   readonly code: boolean;
@@ -60,6 +66,7 @@ function options(): {
     options: {
       root: { type: 'string' },
       state: { type: 'string' },
+      sentinel: { type: 'string' },
       port: { type: 'string' },
       uses: { type: 'string' },
       code: { type: 'boolean' },
@@ -82,7 +89,8 @@ function options(): {
   };
   return {
     root: resolve(values.root ?? resolve(checkout, 'examples/workspace')),
-    state: resolve(values.state ?? resolve(checkout, '.hob')),
+    state: resolve(values.state ?? usualState),
+    sentinel: values.sentinel === undefined ? sentinelHome() : resolve(values.sentinel),
     port: whole(values.port, 0, 65_535),
     uses: whole(values.uses, 1000, 1_000_000),
     code: values.code ?? false,
@@ -93,11 +101,17 @@ function options(): {
   };
 }
 
+/** At a start after the one that found it. */
+const earlier =
+  'this state was put back before an earlier start. What was granted with a limit waits until you let it go on';
+
 /** What is there from an earlier start is gone on with; secrets are known only when they are made. */
 interface Opened {
   readonly session: Session;
   readonly secret: string | undefined;
   readonly granterSecret: string | undefined;
+  /** What it holds waits for a person, since the state was put back. */
+  readonly waits: boolean;
 }
 
 /**
@@ -133,9 +147,15 @@ async function openWorkspace(
   for (const { id, name, parent } of await host.sessions()) {
     if (name !== 'workspace' || parent !== undefined) continue;
     const session = await host.session(id);
-    const live = await E(granter).list({ session: id, live: true });
-    if (lacking || live.some((grant) => grant.petname === 'workspace' && grant.offered === offer))
-      return { session, secret: newSecrets ? (await session.rotate()).secret : undefined, granterSecret };
+    const held = await E(granter).list({ session: id });
+    // One that waits for `trust` has not ended: another grant in its place would give back what was spent.
+    const goesOn = held.some(
+      (grant) =>
+        grant.petname === 'workspace' && grant.offered === offer && ['live', 'suspended'].includes(grant.state),
+    );
+    const waits = held.some((grant) => grant.state === 'suspended');
+    if (lacking || goesOn)
+      return { session, secret: newSecrets ? (await session.rotate()).secret : undefined, granterSecret, waits };
     await session.end('what it was granted has ended, or its directory is another one');
   }
   const session = await host.openSession({ name: 'workspace', granters: ['owner'] });
@@ -145,17 +165,27 @@ async function openWorkspace(
   }
   if (shell) await E(granter).grant(session.id, 'shell', programs, { uses, for: hour });
   if (code) await E(granter).grant(session.id, 'code', 'code', { for: hour });
-  return { session, secret: session.secret, granterSecret };
+  return { session, secret: session.secret, granterSecret, waits: false };
 }
 
-async function serve({ root, state, port, uses, code, shell, newSecrets }: ReturnType<typeof options>): Promise<void> {
+async function serve({
+  root,
+  state,
+  sentinel,
+  port,
+  uses,
+  code,
+  shell,
+  newSecrets,
+}: ReturnType<typeof options>): Promise<void> {
   if (shell) await requireSandbox();
   // Before the folder is made, so that a root that is refused is left as it was.
-  checkRoot(root, [state, ...ownCode, dirname(process.execPath)]);
+  checkRoot(root, [state, ...(sentinel === undefined ? [] : [sentinel]), ...ownCode, dirname(process.execPath)]);
   openStateDir(state);
   // As long as what it is granted: an agent may be away between two runs.
   const host = await openHost({
     stateDir: state,
+    ...(sentinel === undefined ? {} : { sentinel }),
     graceMs: hour,
     observe: ({ id, error }) =>
       void process.stderr.write(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}\n`),
@@ -164,7 +194,13 @@ async function serve({ root, state, port, uses, code, shell, newSecrets }: Retur
   const end = endWithProcess(host, state);
 
   try {
-    const { session, secret, granterSecret } = await openWorkspace(host, { root, uses, code, shell, newSecrets });
+    const { session, secret, granterSecret, waits } = await openWorkspace(host, {
+      root,
+      uses,
+      code,
+      shell,
+      newSecrets,
+    });
     const lack = missing[process.platform];
     const { url } = await host.serve({ port });
     leaveNote(state, { url, pid: process.pid });
@@ -173,6 +209,13 @@ async function serve({ root, state, port, uses, code, shell, newSecrets }: Retur
 
     const say = (line: string): void => void process.stdout.write(`${line}\n`);
     if (lack !== undefined) say(`hob: ${lack}`);
+    if (sentinel === undefined)
+      say(
+        'hob: no folder for a sentinel can be written, so a state that is put back to an earlier one will not be known: name one with --sentinel DIR',
+      );
+    const putBack = host.restoredBecause ?? (waits ? earlier : undefined);
+    if (putBack !== undefined)
+      say(`hob: ${putBack}: npm run -s hob -- trust all${state === usualState ? '' : ` --state ${state}`}`);
     say(`Hob serves one session on ${root}`);
     say(
       secret === undefined || newSecrets

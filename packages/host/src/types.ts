@@ -66,6 +66,8 @@ export interface Host {
   connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[];
   /** The store was put back to an earlier state: what was granted before waits for `confirm` of a granter, or for `trust`. */
   readonly restored: boolean;
+  /** Why this opening found it `restored`, for a person; undefined where it did not, or a person has looked since. */
+  readonly restoredBecause: string | undefined;
   trust(by: string): Promise<void>;
   verify(): Promise<LedgerVerdict>;
   /** The ledger as JSON Lines, whole and in order. */
@@ -81,6 +83,11 @@ export interface Host {
 export interface HostOptions {
   /** Holds everything that lasts. */
   readonly stateDir: string;
+  /**
+   * A folder for the sentinel, apart from `stateDir` and from what is copied with it: by that a state that was put back to an earlier one is
+   * known. Without it only a backup that was restored is known. It has to be the same at each opening.
+   */
+  readonly sentinel?: string;
   readonly clock?: Clock;
   readonly random?: (bytes: number) => Uint8Array;
   /** Told of each error that a peer was told only the id of: for a log that stays here. */

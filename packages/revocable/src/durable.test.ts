@@ -74,7 +74,7 @@ function machine(clock: TestClock): Machine {
     },
     async boot() {
       await close();
-      const store = await openStore({ path });
+      const store = await openStore({ path, sentinel: join(folder, 'sentinels') });
       const vats = await openVats({ store, clock, definitions: [...definitions, Drawer, Box] });
       close = async () => {
         close = async () => {};

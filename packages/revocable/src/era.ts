@@ -10,7 +10,7 @@ import { CapError, suspended } from '@hob/vat';
 export const waits: CapError = Object.freeze(
   new CapError(
     'unavailable',
-    'the store was put back to an earlier state, so this grant may be spent or revoked: its granter has to confirm it',
+    'the store was put back to an earlier state, or nobody can tell, so this grant may be spent or revoked: its granter has to confirm it (npm run -s hob -- trust)',
   ),
 );
 

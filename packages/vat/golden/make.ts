@@ -57,5 +57,4 @@ await vat
   .catch(() => {});
 await vats.close();
 await store.close();
-rmSync(`${folder}.sentinel`); // so each opening in a test is one of a store that was put back
 rmSync(join(folder, 'reserve'), { force: true }); // made again at each opening

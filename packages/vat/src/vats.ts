@@ -27,6 +27,7 @@ import { type Kind, kindOf } from './portrait.ts';
 import { isReference, targetOf } from './reference.ts';
 import type { Runnable } from './runnable.ts';
 import { Scheduler } from './scheduler.ts';
+import type { Era } from './store/rows.ts';
 import { engineOf, type Line as LedgerLine, type Store, type StoreEngine } from './store/store.ts';
 import { base32, type Shelf, Sturdyrefs } from './sturdyrefs.ts';
 import { storedTable, unreadTable } from './table.ts';
@@ -78,6 +79,8 @@ export interface Vats {
    * limit before waits, since uses and revocations may be missing.
    */
   readonly restored: boolean;
+  /** Why this opening found it `restored`, for a person; undefined where it did not, or a person has looked since. */
+  readonly restoredBecause: string | undefined;
   /** A person (`by`, for the ledger) has looked at what is granted: it goes on. */
   trust(by: string): Promise<void>;
   /**
@@ -393,6 +396,10 @@ class LiveVats implements Vats {
     return trusted < now;
   }
 
+  get restoredBecause(): string | undefined {
+    return this.restored ? becauseOf(this.#engine?.era ?? neverPutBack) : undefined;
+  }
+
   async trust(by: string): Promise<void> {
     if (typeof by !== 'string' || by === '') throw new CapError('invalid', 'trust takes the name of who has looked');
     if (this.restored) this.#ledger?.trust(by);
@@ -471,7 +478,18 @@ class LiveVats implements Vats {
   }
 }
 
-const neverPutBack = { now: 0, trusted: 0 };
+const neverPutBack: Era = { now: 0, trusted: 0 };
+
+function becauseOf({ missing, why }: Era): string | undefined {
+  if (why === undefined) return undefined;
+  const reasons = {
+    older: `this state was put back: ${missing === 1 ? 'its last commit is' : `its last ${missing} commits are`} missing`,
+    backup: 'this state was restored from a backup',
+    lost: 'the sentinel of this state is not where it is looked for, so the state may be older than it was (another user or machine, a container that does not keep it, another --sentinel)',
+    unnamed: 'this state has a sentinel, and no folder was named to look for it, so the state may be older than it was',
+  };
+  return `${reasons[why]}. What was granted with a limit waits until you let it go on`;
+}
 
 function kindOfDefinition(definition: AnyDefinition): Kind {
   const kind = kindOf(definition);

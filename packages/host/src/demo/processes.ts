@@ -18,10 +18,12 @@ export class Program {
     args: readonly string[],
     options: { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
   ) {
-    // Nothing of the caller's environment but what a program needs to start.
+    // Nothing of the caller's environment but what a program needs to start. The sentinel of a scratch state stays in the scratch folder.
     const { PATH = '', HOME = '' } = process.env;
+    const state = args.includes('--state') ? args[args.indexOf('--state') + 1] : undefined;
+    const home = state === undefined ? {} : { XDG_STATE_HOME: resolve(state, '../xdg') };
     this.child = spawn(process.execPath, ['--import', resolveHook, file(name), ...args], {
-      env: { PATH, HOME, ...options.env },
+      env: { PATH, HOME, ...home, ...options.env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.child.stdin?.on('error', () => {});

@@ -21,8 +21,9 @@ function placeOf(path: string): Place {
     try {
       return { found: realpathSync(at), missing };
     } catch (error) {
-      // `.` and `/` are always there: anything else than a missing name is for the caller.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(at) === at) throw error;
+      // `.` and `/` are always there. A name below a file is missing, too: who makes it says so. Anything else is for the caller.
+      const isMissing = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+      if (!isMissing || dirname(at) === at) throw error;
       missing.unshift(basename(at));
     }
   }

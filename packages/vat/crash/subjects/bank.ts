@@ -21,7 +21,7 @@ import {
   type Vats,
   verifyLedger,
 } from '../../src/index.ts';
-import { openHere } from '../here.ts';
+import { openHere, sentinelOf } from '../here.ts';
 import type { Subject } from './subject.ts';
 
 export const SUM: number = 1_000_000;
@@ -118,7 +118,7 @@ export async function countsOf(tally: Far<Tally>, made: number): Promise<readonl
 }
 
 const work: Subject['work'] = async (folder, life, tell) => {
-  const store = await openStore({ path: folder });
+  const store = await openStore({ path: folder, sentinel: sentinelOf(folder) });
   const outside = driver<Outside>({ act: ([transfer]) => tell('effect', transfer) }, { name: 'outside' });
   const vats = await openVats({ store, definitions });
   const { teller } = await openBank(vats, outside);

@@ -24,7 +24,7 @@ import {
 } from '../../src/index.ts';
 import type { FaultyDisk } from '../control.ts';
 import type { Life } from '../faulty.ts';
-import { openHere } from '../here.ts';
+import { openHere, sentinelOf } from '../here.ts';
 import { type Bank, countsOf, definitions, fails, type Outside, openBank, SUM } from './bank.ts';
 
 /** A word, which transfer, and what else there is to say. */
@@ -64,7 +64,7 @@ async function open(folder: string, disk: FaultyDisk, clock: TestClock, tell: Te
   for (let refusals = 0; ; ) {
     let store: Store | undefined;
     try {
-      store = await within(openStore({ path: folder }));
+      store = await within(openStore({ path: folder, sentinel: sentinelOf(folder) }));
       return { store, vats: await within(openVats({ store, definitions, clock })) };
     } catch (error) {
       refusals += 1;

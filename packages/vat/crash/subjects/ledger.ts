@@ -5,7 +5,7 @@
  * has its line, and happened once and in the order of the turns; what a failed turn sent never happened.
  */
 import { driver, E, exportLedger, ledgerLine, openStore, openVats, verifyLedger } from '../../src/index.ts';
-import { openHere } from '../here.ts';
+import { openHere, sentinelOf } from '../here.ts';
 import type { Subject, Tell } from './subject.ts';
 
 /** Turns under way at once, so that a store that commits groups has some to group. */
@@ -18,7 +18,7 @@ const fails = (turn: number): boolean => turn % 7 === 3;
 const sends = (turn: number): boolean => turn % 3 !== 0;
 
 async function work(folder: string, life: number, tell: Tell): Promise<void> {
-  const store = await openStore({ path: folder });
+  const store = await openStore({ path: folder, sentinel: sentinelOf(folder) });
   const vats = await openVats({ store });
   const vat = vats.vat('subject');
   const outside = driver<{ act(turn: number): void }>({ act: async ([turn]) => tell('effect', turn) });

@@ -50,10 +50,10 @@ export async function writeBackup(sqlite: Sqlite, folder: string, file: string):
   }
 }
 
-/** In a store that was a backup: the key goes back to its file. */
-export function unpackKey(sqlite: Sqlite, folder: string): void {
+/** In a store that was made of a backup: puts the key back into its file. Returns whether it is such a store. */
+export function unpackKey(sqlite: Sqlite, folder: string): boolean {
   const [table] = sqlite.all("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'kept'");
-  if (table === undefined) return;
+  if (table === undefined) return false;
   const [row] = sqlite.all('SELECT bytes FROM kept WHERE name = ?', KEY);
   const file = join(folder, KEY);
   if (row !== undefined && !existsSync(file)) {
@@ -66,7 +66,12 @@ export function unpackKey(sqlite: Sqlite, folder: string): void {
     }
     syncFolder(folder);
   }
-  sqlite.transaction(() => sqlite.run('DROP TABLE kept'));
+  return true;
+}
+
+/** In the transaction of its first opening: only until then it is known to be made of a backup. */
+export function dropKey(sqlite: Sqlite): void {
+  sqlite.run('DROP TABLE kept');
 }
 
 /**

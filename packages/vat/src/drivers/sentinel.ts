@@ -1,76 +1,78 @@
 /**
- * What a store is known to have reached, kept beside its folder: by this a store that was put back to an earlier state is known.
+ * How far a store is known to have come, in a folder that the operator names: by this a store that was put back to an earlier state
+ * is known.
+ *
+ * The file is named by the id that lies in the store, not by the store's path. So a store that was moved, or that is opened through a
+ * link, finds its sentinel, and many stores share one folder.
  *
  * Promise: what it says was on the disk before it said it, so a store is never behind its sentinel by chance, also after a power
- * cut. It is no secret and stops nobody who can write both; for that there are anchors of the ledger.
+ * cut. It is no secret and stops nobody who can write both; for that there are checkpoints kept elsewhere (docs/ledger.md).
  *
  * Two places are written by turns, each with a check sum: one that was torn by a power cut leaves the other.
  */
-import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { closeSync, fsyncSync, openSync, readSync, realpathSync, rmSync, writeSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { CapError } from '../errors.ts';
 import { crc } from './hash.ts';
+import { makeFolder, syncFolder } from './sqlite.ts';
 
 export interface Reached {
-  /** Which store: made once, copied with it. */
+  /** The id of the store: made once, copied with it. */
   readonly store: string;
   /** How many commits it had, over all its openings. */
   readonly commits: number;
 }
 
 export interface Sentinel {
-  /** What it says; undefined where it says nothing that can be trusted. */
-  read(): Reached | undefined;
-  /** Durable on return; answers whether it can be kept there at all. */
-  begin(reached: Reached): boolean;
+  /** What it says of this store; undefined where there is nothing that can be trusted. */
+  read(store: string): Reached | undefined;
+  /** Durable on return. Throws `unavailable` where it cannot be kept. */
+  begin(reached: Reached): void;
   /** Not waited for, and not forced to the disk: at worst a roll-back of the last moments passes. */
   note(reached: Reached): void;
   close(): void;
 }
 
-const PLACE = 128;
+const PLACE = 256;
+/** As earlier versions wrote it beside the store's folder. */
+const OLD_PLACE = 128;
 
-export function sentinelOf(folder: string): Sentinel {
-  const whole = resolve(folder);
-  const file = join(dirname(whole), `${basename(whole)}.sentinel`);
+/** The sentinel of the store in `folder`, kept in `directory`. Errors: `invalid` where that lies inside the store's folder. */
+export function sentinelIn(directory: string, folder: string): Sentinel {
   let descriptor: number | undefined;
   let turn = 0;
   let closed = false;
 
-  const open = (): number => {
-    descriptor ??= openSync(file, 'r+');
-    return descriptor;
-  };
-  const write = (reached: Reached): void => {
-    const text = `${reached.store} ${reached.commits}`;
+  const file = (store: string): string => join(directory, `${store}.sentinel`);
+  const write = ({ store, commits }: Reached): void => {
+    if (descriptor === undefined) return;
+    const text = `${store} ${commits}`;
     turn = 1 - turn;
-    writeSync(open(), `${crc(text)} ${text}`.padEnd(PLACE - 1).concat('\n'), turn * PLACE);
+    writeSync(descriptor, `${crc(text)} ${text}`.padEnd(PLACE - 1).concat('\n'), turn * PLACE);
   };
   return {
-    read() {
-      const both = Buffer.alloc(2 * PLACE);
-      try {
-        readSync(open(), both, 0, both.length, 0);
-      } catch {
-        return undefined;
-      }
-      const said = [both.subarray(0, PLACE), both.subarray(PLACE)].map(reachedFrom);
-      const latest = Math.max(...said.map((one) => one?.commits ?? -1));
-      const found = said.findIndex((one) => one?.commits === latest);
-      turn = Math.max(found, 0);
-      return said[found];
+    read(store) {
+      const places = placesOf(file(store), PLACE);
+      const found = latest(places, store);
+      turn = found === undefined ? 0 : places.indexOf(found);
+      return found;
     },
     begin(reached) {
       try {
-        descriptor ??= openSync(file, 'a+', 0o600);
-        closeSync(descriptor);
-        descriptor = undefined;
+        makeFolder(resolve(directory));
+        checkApart(directory, folder);
+        closeSync(openSync(file(reached.store), 'a', 0o600));
+        descriptor ??= openSync(file(reached.store), 'r+');
         write(reached);
         write(reached);
-        fsyncSync(open());
-        syncName(dirname(file));
-        return true;
-      } catch {
-        return false;
+        fsyncSync(descriptor);
+        syncFolder(directory);
+      } catch (error) {
+        if (error instanceof CapError) throw error;
+        throw new CapError(
+          'unavailable',
+          'the sentinel of this state cannot be kept in the folder for it: let that be written, or name another with --sentinel DIR',
+        );
       }
     },
     note(reached) {
@@ -78,7 +80,7 @@ export function sentinelOf(folder: string): Sentinel {
       try {
         write(reached);
       } catch {
-        // Behind is what it may be.
+        // It may be behind.
       }
     },
     close() {
@@ -89,19 +91,67 @@ export function sentinelOf(folder: string): Sentinel {
   };
 }
 
+/** The file that earlier versions kept beside the store's folder: read once, then removed. */
+export interface OldSentinel {
+  read(store: string): Reached | undefined;
+  remove(store: string): void;
+}
+
+export function oldSentinel(folder: string): OldSentinel {
+  // An earlier version may have been started through a link, or not.
+  const files = [...new Set([resolve(folder), realpathSync(folder)])].map((whole) =>
+    join(dirname(whole), `${basename(whole)}.sentinel`),
+  );
+  const read = (file: string, store: string): Reached | undefined => latest(placesOf(file, OLD_PLACE), store);
+  return {
+    read: (store) =>
+      files
+        .map((file) => read(file, store))
+        .reduce((one, other) => ((other?.commits ?? -1) > (one?.commits ?? -1) ? other : one), undefined),
+    remove(store) {
+      for (const file of files) {
+        if (read(file, store) === undefined) continue;
+        try {
+          rmSync(file, { force: true });
+        } catch {
+          // It is not read any more.
+        }
+      }
+    },
+  };
+}
+
+/** A sentinel inside the store's folder would be put back with it. */
+function checkApart(directory: string, folder: string): void {
+  if (`${realpathSync(directory)}${sep}`.startsWith(`${realpathSync(folder)}${sep}`))
+    throw new CapError(
+      'invalid',
+      'the folder for the sentinel lies inside the state, and would be put back with it: name another with --sentinel DIR',
+    );
+}
+
+function placesOf(file: string, size: number): readonly (Reached | undefined)[] {
+  const both = Buffer.alloc(2 * size);
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, 'r');
+    readSync(descriptor, both, 0, both.length, 0);
+  } catch {
+    return [];
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+  return [both.subarray(0, size), both.subarray(size)].map(reachedFrom);
+}
+
+function latest(places: readonly (Reached | undefined)[], store: string): Reached | undefined {
+  const most = Math.max(...places.map((one) => (one?.store === store ? one.commits : -1)));
+  return places.find((one) => one?.store === store && one.commits === most);
+}
+
 function reachedFrom(place: Buffer): Reached | undefined {
   const text = place.toString('latin1').trimEnd();
   const [sum, store, commits] = text.split(' ');
   if (store === undefined || !/^\d{1,15}$/.test(commits ?? '') || crc(`${store} ${commits}`) !== sum) return undefined;
   return { store, commits: Number(commits) };
-}
-
-function syncName(folder: string): void {
-  if (process.platform === 'win32') return;
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

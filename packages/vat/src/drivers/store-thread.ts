@@ -1,11 +1,10 @@
 /** Entry point of the store's thread: the disk is there, so that a slow one does not stop the vats. */
 import { type Disk, diskOf, type Query } from '../store/disk.ts';
 import { unpacked } from '../store/parcel.ts';
-import { sqliteRows } from '../store/sqlite.ts';
-import type { SqliteOptions } from './sqlite.ts';
+import { type RowsOptions, sqliteRows } from '../store/sqlite.ts';
 import { serveThread } from './thread.ts';
 
-serveThread(({ folder, options }: { readonly folder: string; readonly options: SqliteOptions }) => {
+serveThread(({ folder, options }: { readonly folder: string; readonly options: RowsOptions }) => {
   const disk: Disk = diskOf(() => sqliteRows(folder, options));
   return {
     opened: () => disk.opened,

@@ -220,11 +220,11 @@ export function makeLedger(
   });
 
   const restart = (): AnyEntry => ({ kind: 'restart', fields: { boot: clock.bootId, epoch: engine.epoch } });
-  const { now: era, missing } = engine.era;
+  const { now: era, missing, why } = engine.era;
   commit(
     chain([
       begun ? restart() : { kind: 'genesis', fields: { stream, boot: clock.bootId, key: keyText(key) } },
-      ...(missing === undefined ? [] : [{ kind: 'restored', fields: { era, missing } } as const]),
+      ...(missing === undefined ? [] : [{ kind: 'restored', fields: { era, missing, why } } as const]),
     ]).lines,
   );
   ledgers.set(engine, ledger);

@@ -10,7 +10,7 @@ export const KINDS = {
   redact: 'the arguments of an earlier line were deleted: line (its seq), by, why',
   restart: 'the store was opened again: boot, epoch. What was under way before this line is unknown',
   restored:
-    'the store was found to be older than it had been: era, missing (how many commits, where that is known). Limited grants of before wait for a person',
+    'the store is older than it had been, or nobody can tell: era, missing (how many commits, where that is known), why. Limited grants of before wait for a person',
   trust: 'a person has looked at a store that was put back, and lets its grants go on: era, by',
   session: 'a session began or ended, or its secret was changed: session, what, parent, granters, by, why, grants',
   grant:

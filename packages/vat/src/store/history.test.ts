@@ -2,19 +2,24 @@
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { spawn } from '../actor.ts';
 import { restoreStore } from '../drivers/backup.ts';
+import { crc } from '../drivers/hash.ts';
 import { E } from '../eventual.ts';
 import { exportLedger } from '../ledger/export.ts';
 import { verifyLedger } from '../ledger/verify.ts';
@@ -39,12 +44,19 @@ const Uses: Definition<Uses, [left: number, era: number]> = define('Uses', (bcom
 function scratch() {
   const above = mkdtempSync(join(tmpdir(), 'hob-history-'));
   onTestFinished(() => rmSync(above, { recursive: true, force: true }));
-  return { above, path: join(above, 'state'), copy: join(above, 'copy'), sentinel: join(above, 'state.sentinel') };
+  return { above, path: join(above, 'state'), copy: join(above, 'copy'), sentinel: sentinelOf(join(above, 'state')) };
 }
 
+/** Where the sentinel of each store here is, unless a test says otherwise. */
+const sentinelOf = (path: string): string => join(dirname(path), 'sentinels');
+
 /** One life of a process. */
-async function life<R>(path: string, body: (vats: Vats, uses: Far<Uses>, store: Store) => Promise<R>): Promise<R> {
-  const store = await openStore({ path });
+async function life<R>(
+  path: string,
+  body: (vats: Vats, uses: Far<Uses>, store: Store) => Promise<R>,
+  sentinel: string | undefined = sentinelOf(path),
+): Promise<R> {
+  const store = await openStore({ path, sentinel });
   try {
     const vats = await openVats({ store, definitions: [Uses] });
     try {
@@ -56,7 +68,10 @@ async function life<R>(path: string, body: (vats: Vats, uses: Far<Uses>, store: 
     await store.close();
   }
 }
-const use = (path: string): Promise<number> => life(path, (_vats, uses) => E(uses).use());
+const use = (path: string, sentinel?: string): Promise<number> => life(path, (_vats, uses) => E(uses).use(), sentinel);
+/** Why the store is taken for one that was put back. */
+const because = (path: string, sentinel?: string): Promise<string | undefined> =>
+  life(path, async (vats) => vats.restoredBecause, sentinel);
 const kinds = async (store: Store): Promise<readonly string[]> => {
   const found: string[] = [];
   for await (const line of exportLedger(store)) found.push((JSON.parse(line) as { k: string }).k);
@@ -113,7 +128,8 @@ test('a store without its sentinel, or with another one’s or a damaged one, wa
   ]) {
     const { path, sentinel } = scratch();
     await use(path);
-    harm(sentinel);
+    harm(join(sentinel, readdirSync(sentinel)[0] as string));
+    expect(await because(path)).toMatch(/^the sentinel of this state is not .* waits until you let it go on$/);
     await expect(use(path)).rejects.toThrow('suspended');
     await life(path, (vats) => vats.trust('Ada'));
     expect(await use(path)).toBe(1);
@@ -162,4 +178,122 @@ test('a store in memory has no backup', async () => {
   await expect(backup(store, 'x')).rejects.toMatchObject({ code: 'unavailable' });
   expect(existsSync('x')).toBe(false);
   await store.close();
+});
+
+test('a store that was moved, or is opened through a link or as another user names it, is what it was', async () => {
+  const { above, path, sentinel } = scratch();
+  await use(path, sentinel);
+  symlinkSync(path, join(above, 'link'));
+  expect(await use(join(above, 'link'), sentinel)).toBe(1);
+  mkdirSync(join(above, 'elsewhere'));
+  renameSync(path, join(above, 'elsewhere', 'moved'));
+  expect(await because(join(above, 'elsewhere', 'moved'), sentinel)).toBeUndefined();
+  expect(await use(`${join(above, 'elsewhere')}/./moved/`, sentinel)).toBe(0);
+});
+
+test('two stores share a folder for their sentinels; a copy that goes on beside its original is known, and so is the original', async () => {
+  const { above, path, copy, sentinel } = scratch();
+  const other = join(above, 'other');
+  await use(path, sentinel);
+  await use(other, sentinel);
+  expect(readdirSync(sentinel)).toHaveLength(2);
+  expect([await use(path, sentinel), await use(other, sentinel)]).toEqual([1, 1]);
+  cpSync(path, copy, { recursive: true });
+  await use(path, sentinel);
+  expect(await because(copy, sentinel)).toMatch(/^this state was put back: its last \d+ commits are missing\./);
+  await expect(use(copy, sentinel)).rejects.toThrow('suspended');
+  await expect(use(path, sentinel)).rejects.toThrow('suspended');
+  expect(await use(other, sentinel)).toBe(0);
+});
+
+test('where the folder of the sentinel is not kept, or not named, what was granted waits, and new grants do not', async () => {
+  const { above, path, sentinel } = scratch();
+  await use(path);
+  rmSync(sentinel, { recursive: true });
+  // As a container starts, again and again.
+  for (const _ of [1, 2]) {
+    await expect(use(path)).rejects.toThrow('suspended');
+    rmSync(sentinel, { recursive: true });
+  }
+  await life(path, async (vats, uses) => {
+    expect(vats.restored).toBe(true);
+    expect(await vats.vat('v').turn(() => spawn(Uses(1, storeEra())).use())).toBe(0);
+    await vats.trust('Ada');
+    expect(await E(uses).use()).toBe(1);
+  });
+  expect(await because(path)).toBeUndefined();
+  const store = await openStore({ path });
+  const vats = await openVats({ store, definitions: [Uses] });
+  expect(vats.restoredBecause).toMatch(/^this state has a sentinel, and no folder was named /);
+  await vats.close();
+  await store.close();
+  // Nor does a look without it make the store one that has no sentinel.
+  await expect(use(path, join(above, 'another'))).rejects.toThrow('suspended');
+});
+
+test('a folder that cannot be written is refused before anything changes, and the state opens with another one', async () => {
+  const { above, path, sentinel } = scratch();
+  await use(path);
+  const file = join(above, 'file');
+  writeFileSync(file, '');
+  const bytes = (): Buffer => readFileSync(join(path, 'store.db'));
+  const before = bytes();
+  await expect(openStore({ path, sentinel: file })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/--sentinel DIR$/),
+  });
+  await expect(openStore({ path, sentinel: join(path, 'inside') })).rejects.toMatchObject({ code: 'invalid' });
+  rmSync(join(path, 'inside'), { recursive: true });
+  expect(bytes().equals(before)).toBe(true);
+  expect(await use(path, sentinel)).toBe(1);
+});
+
+test('the sentinel that an earlier version kept beside the folder moves to the named one, once, and still tells', async () => {
+  const { above, path, copy, sentinel } = scratch();
+  await use(path);
+  const [name = ''] = readdirSync(sentinel);
+  const id = name.replace('.sentinel', '');
+  const beside = join(above, 'state.sentinel');
+  /** As 0.1 left it, at so many commits. */
+  const asBefore = (): void => {
+    const database = new DatabaseSync(join(path, 'store.db'));
+    const commits = Number(database.prepare('SELECT commits FROM history').get()?.['commits']);
+    database.exec('UPDATE history SET watched = 1');
+    database.close();
+    const text = `${id} ${commits}`;
+    writeFileSync(beside, `${crc(text)} ${text}`.padEnd(127).concat('\n').repeat(2));
+    rmSync(sentinel, { recursive: true, force: true });
+  };
+  asBefore();
+  cpSync(path, copy, { recursive: true });
+  expect(await use(path)).toBe(1);
+  expect([existsSync(beside), readdirSync(sentinel)]).toEqual([false, [name]]);
+  expect(await use(path)).toBe(0);
+  // One that was put back before its sentinel moved is known by the old one.
+  asBefore();
+  rmSync(path, { recursive: true });
+  cpSync(copy, path, { recursive: true });
+  expect(await because(path)).toMatch(/^this state was put back: /);
+  // One whose old sentinel is gone cannot be told.
+  asBefore();
+  rmSync(beside);
+  expect(await because(path)).toMatch(/^the sentinel of this state is not /);
+});
+
+test('what is restored from a backup waits also where no sentinel is kept at all', async () => {
+  const { above, path } = scratch();
+  const store = await openStore({ path });
+  const vats = await openVats({ store, definitions: [Uses] });
+  await vats.vat('v').root('uses', () => Uses(3, storeEra()));
+  await backup(store, join(above, 'backup'));
+  await vats.close();
+  await store.close();
+  const again = join(above, 'again');
+  await restoreStore(join(above, 'backup'), { path: again });
+  const restored = await openStore({ path: again });
+  const later = await openVats({ store: restored, definitions: [Uses] });
+  expect(later.restoredBecause).toMatch(/^this state was restored from a backup\. /);
+  await expect(E(await later.vat('v').root('uses', () => Uses(3, 0))).use()).rejects.toThrow('suspended');
+  await later.close();
+  await restored.close();
 });

@@ -1,13 +1,12 @@
 /**
  * How far a store came, and whether somebody put it back.
  *
- * Promise: a store that is older than it was (a backup put in its place, a copy of its folder, a snapshot of the machine's disk
- * without the sentinel) is known for it at its opening, and counts a new era until a person has looked. Whoever was granted
- * something with a limit in an earlier era waits for that: uses and revocations may be among what is missing.
+ * Promise: a store that is older than it was (a backup, a copy of its folder, a snapshot without the sentinel) is known for it when it
+ * is opened, and so is one whose sentinel cannot be found. It then counts a new era until a person has looked. What was granted with a
+ * limit in an earlier era waits for that: uses and revocations may be among what is missing.
  */
-
 import { systemRandom } from '../drivers/random.ts';
-import type { Sentinel } from '../drivers/sentinel.ts';
+import type { OldSentinel, Sentinel } from '../drivers/sentinel.ts';
 import type { Sqlite } from '../drivers/sqlite.ts';
 import type { Era } from './rows.ts';
 
@@ -22,41 +21,61 @@ export interface History {
   note(): void;
 }
 
-/** Counts the opening, and looks at what the sentinel knows. */
-export function openHistory(sqlite: Sqlite, sentinel: Sentinel): History {
+export interface Opening {
+  readonly sqlite: Sqlite;
+  /** Undefined where no folder was named for it. */
+  readonly sentinel: Sentinel | undefined;
+  readonly old: OldSentinel;
+  /** The store was made of a backup, and this is its first opening. */
+  readonly backup: boolean;
+  /** Runs in the transaction of the opening. */
+  readonly also: () => void;
+}
+
+/** Where the sentinel of a store is: nowhere, beside its folder (up to 0.1), or in a folder that the operator named. */
+const NOWHERE = 0;
+const BESIDE = 1;
+const NAMED = 2;
+
+/** Counts the opening, and compares it with what the sentinel knows. */
+export function openHistory({ sqlite, sentinel, old, backup, also }: Opening): History {
   const [row] = sqlite.all('SELECT store, commits, watched, era, trusted FROM history');
+  const watched = Number(row?.['watched']);
   let store = String(row?.['store']);
   let commits = Number(row?.['commits']);
   let era: Era = { now: Number(row?.['era']), trusted: Number(row?.['trusted']) };
-  const seen = sentinel.read();
+  const isNew = store === '';
+  if (isNew) store = Buffer.from(systemRandom(16)).toString('hex');
 
-  if (store === '') store = Buffer.from(systemRandom(16)).toString('hex');
-  else if (row?.['watched'] === 1) {
-    const known = seen?.store === store ? seen.commits : undefined;
-    if (known === undefined || known > commits) {
-      era = { ...era, now: era.now + 1, missing: known === undefined ? 'unknown' : known - commits };
-      // Put back a second time, it is to be known again.
-      commits = Math.max(commits, known ?? 0);
-    }
+  const known = (sentinel?.read(store) ?? (watched === BESIDE ? old.read(store) : undefined))?.commits;
+  const older = known !== undefined && known > commits;
+  const lost = known === undefined && watched !== NOWHERE;
+  if (!isNew && (backup || older || lost)) {
+    const why = older ? 'older' : backup ? 'backup' : sentinel === undefined ? 'unnamed' : 'lost';
+    era = { ...era, now: era.now + 1, missing: older ? known - commits : 'unknown', why };
+    // If it is put back a second time, that is to be known again.
+    commits = Math.max(commits, known ?? 0);
   }
   commits += 1;
   let waits = false;
   const note = (): void => {
     waits = false;
-    sentinel.note({ store, commits });
+    sentinel?.note({ store, commits });
   };
-  // First beside it: a store that says it is watched must find its sentinel, whatever happens in between.
-  const watched = sentinel.begin({ store, commits: Math.max(0, commits - 1) });
+  // Before the store says that it is watched: then it must find its sentinel, whatever happens in between.
+  sentinel?.begin({ store, commits: Math.max(0, commits - 1) });
   sqlite.transaction(() => {
+    also();
     sqlite.run('UPDATE store SET epoch = epoch + 1');
     sqlite.run(
       'UPDATE history SET store = ?, commits = ?, watched = ?, era = ?',
       store,
       commits,
-      watched ? 1 : 0,
+      sentinel !== undefined || watched === NAMED ? NAMED : NOWHERE,
       era.now,
     );
   });
+  old.remove(store);
   note();
   return {
     get era(): Era {

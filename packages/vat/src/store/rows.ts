@@ -24,6 +24,8 @@ export interface Era {
   readonly trusted: number;
   /** It was found so at this opening: how many commits are missing, where that is known. */
   readonly missing?: number | 'unknown' | undefined;
+  /** How that is known: older than its sentinel, made of a backup, its sentinel not found, or no folder named to look for it. */
+  readonly why?: 'older' | 'backup' | 'lost' | 'unnamed' | undefined;
 }
 
 export interface Rows extends Reads {

@@ -4,10 +4,10 @@
  * The head stands beside the lines and is written with them. So a ledger whose end was cut off, or whose last line was
  * changed, does not verify, although no later line vouches for it.
  */
-import { unpackKey, writeBackup } from '../drivers/backup.ts';
+import { dropKey, unpackKey, writeBackup } from '../drivers/backup.ts';
 import { folderSigner } from '../drivers/keys.ts';
 import { reserveIn } from '../drivers/reserve.ts';
-import { sentinelOf } from '../drivers/sentinel.ts';
+import { oldSentinel, sentinelIn } from '../drivers/sentinel.ts';
 import { isFull, openSqlite, type SqliteOptions } from '../drivers/sqlite.ts';
 import { openHistory } from './history.ts';
 import { type Era, Full, type Rows } from './rows.ts';
@@ -39,28 +39,37 @@ const SCHEMA = `
     value TEXT    NOT NULL
   ) STRICT, WITHOUT ROWID`;
 
-/** Which store it is and how far it came: what the sentinel beside it is compared with. */
+/** Which store it is and how far it came: what its sentinel is compared with. */
 const HISTORY = `
   CREATE TABLE history (
     id      INTEGER PRIMARY KEY CHECK (id = 1),
     store   TEXT    NOT NULL,                   -- made once, copied with every backup
     commits INTEGER NOT NULL,                   -- over all openings
-    watched INTEGER NOT NULL,                   -- a sentinel stands beside it
+    watched INTEGER NOT NULL,                   -- it has a sentinel: 1 beside its folder, 2 in a folder of its own
     era     INTEGER NOT NULL,                   -- how often it was found to have been put back
     trusted INTEGER NOT NULL                    -- the era that a person has looked at
   ) STRICT;
   INSERT INTO history VALUES (1, '', 0, 0, 0, 0)`;
 
-export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
+export interface RowsOptions extends SqliteOptions {
+  /** The folder of the sentinel. */
+  readonly sentinel?: string | undefined;
+}
+
+export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
   const schema = { version: VERSION, oldest: 2, sql: `${SCHEMA};${HISTORY}`, upgrades: { 2: HISTORY } };
   const sqlite = openSqlite(folder, schema, options);
-  const sentinel = sentinelOf(folder);
+  const sentinel = options.sentinel === undefined ? undefined : sentinelIn(options.sentinel, folder);
   try {
-    unpackKey(sqlite, folder);
+    const backup = unpackKey(sqlite, folder);
     const signer = folderSigner(folder); // the lock is ours: nobody else makes one at the same time
     const reserve = reserveIn(folder);
     sqlite.emptyLog(); // a crash may have left in it what was deleted
-    const history = openHistory(sqlite, sentinel);
+    const also = (): void => {
+      if (backup) dropKey(sqlite);
+    };
+    const history = openHistory({ sqlite, sentinel, old: oldSentinel(folder), backup, also });
+    if (backup) sqlite.emptyLog(); // it had the key in it
     reserve.fill();
     const [row] = sqlite.all('SELECT epoch, seq, hash, mark FROM store');
     const get = (key: string): string | undefined =>
@@ -147,12 +156,12 @@ export function sqliteRows(folder: string, options: SqliteOptions = {}): Rows {
       refill: () => reserve.renew(),
       close() {
         history.note();
-        sentinel.close();
+        sentinel?.close();
         sqlite.close();
       },
     };
   } catch (error) {
-    sentinel.close();
+    sentinel?.close();
     sqlite.close();
     throw error;
   }

@@ -1,11 +1,11 @@
 /** The disk that is in a thread of its own. Commits and long reads go there and come back; a short read is waited for. */
 import { folderSigner } from '../drivers/keys.ts';
-import type { SqliteOptions } from '../drivers/sqlite.ts';
 import { startThread } from '../drivers/thread.ts';
 import type { Disk, Opened, Outcome } from './disk.ts';
 import { packed } from './parcel.ts';
+import type { RowsOptions } from './sqlite.ts';
 
-export async function threadedDisk(folder: string, options: SqliteOptions = {}): Promise<Disk> {
+export async function threadedDisk(folder: string, options: RowsOptions = {}): Promise<Disk> {
   const thread = await startThread('store-thread', { folder, options });
   try {
     return {

@@ -1,0 +1,39 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { sentinelHome } from './state-home.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+function at(home: string | undefined, state: string | undefined): string | undefined {
+  vi.stubEnv('HOME', home);
+  vi.stubEnv('XDG_STATE_HOME', state);
+  return sentinelHome();
+}
+
+test('the folder is in XDG_STATE_HOME, else in the home of the user; nothing is made', () => {
+  const home = mkdtempSync(join(tmpdir(), 'hob-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  expect(at('/nowhere', home)).toBe(join(home, 'hob', 'sentinels'));
+  const usual = join(home, '.local', 'state', 'hob', 'sentinels');
+  for (const unset of [undefined, '', 'relative/path']) expect(at(home, unset)).toBe(usual);
+  expect(existsSync(join(home, '.local'))).toBe(false);
+});
+
+test('without HOME it is the home that the system knows, or none: never the folder that the program was started in', () => {
+  for (const none of [undefined, '', 'relative']) {
+    const found = at(none, undefined);
+    expect(found === undefined || (isAbsolute(found) && !found.startsWith(process.cwd()))).toBe(true);
+  }
+});
+
+test('where it cannot be written there is none', () => {
+  const home = mkdtempSync(join(tmpdir(), 'hob-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  expect(at(home, '/dev/null/state')).toBeUndefined();
+  mkdirSync(join(home, 'locked'));
+  chmodSync(join(home, 'locked'), 0o500);
+  // No mode stops root.
+  if (process.getuid?.() !== 0) expect(at(home, join(home, 'locked'))).toBeUndefined();
+});
