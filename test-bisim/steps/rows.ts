@@ -62,7 +62,29 @@ const SEEN: readonly Row[] = [
       };
     },
   }),
-  step('readonly', { text: 'echo x > @BASE@/srv/new' }),
+  step('readonly', { text: 'echo x > @BASE@/srv/new', also: ['landlock'] }),
+  step('landlock', {
+    text: 'echo x > @BASE@/srv/fifo',
+    setting: ({ machine: { base } }) => {
+      const planted = file(join(base, 'srv/fifo'), (path) => spawnSync('mkfifo', ['-m', '666', path]));
+      const fd = fs.openSync(join(base, 'srv/fifo'), fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
+      return {
+        after: () => (arrived(fd) ? 'wrote into a FIFO of the machine' : undefined),
+        undo: () => {
+          fs.closeSync(fd);
+          planted.undo?.();
+        },
+      };
+    },
+  }),
+  step('lease', {
+    text: '/opt/tool lease @BASE@/srv/leased',
+    setting: ({ machine: { base } }) => ({
+      ...file(join(base, 'srv/leased'), (path) => fs.writeFileSync(path, '')),
+      begun: async () =>
+        canWrite(join(base, 'srv/leased')) ? undefined : 'holds up whoever writes a file of the machine',
+    }),
+  }),
   step('ipcns', {
     text: `python3 -c '${SHM}(${KEY}, 64, 0); print(c.string_at(l.shmat(i, None, 4096)) if i >= 0 else "")'`,
     setting: ({ python }) => {
@@ -125,18 +147,22 @@ const SEEN: readonly Row[] = [
     },
   }),
   // A harmless one, put back at once.
-  ...eachAlone(['unroot', 'procro'], {
-    text: 'echo 11 > /proc/sys/kernel/printk_ratelimit_burst',
-    root: true,
-    setting: () => {
-      const setting = '/proc/sys/kernel/printk_ratelimit_burst';
-      const before = read(setting);
-      return {
-        after: () => (read(setting) === before ? undefined : 'changed a setting of the kernel'),
-        undo: () => read(setting) !== before && fs.writeFileSync(setting, before),
-      };
+  ...eachAlone(
+    ['unroot', 'procro'],
+    {
+      text: 'echo 11 > /proc/sys/kernel/printk_ratelimit_burst',
+      root: true,
+      setting: () => {
+        const setting = '/proc/sys/kernel/printk_ratelimit_burst';
+        const before = read(setting);
+        return {
+          after: () => (read(setting) === before ? undefined : 'changed a setting of the kernel'),
+          undo: () => read(setting) !== before && fs.writeFileSync(setting, before),
+        };
+      },
     },
-  }),
+    ['landlock'],
+  ),
   step('families', {
     text: '/opt/tool vsock 50013',
     lacks: ({ python }) => (isFree(python, 50_013) ? undefined : 'it has no sockets of such a family'),
@@ -168,6 +194,24 @@ const SEEN: readonly Row[] = [
     },
   }),
 ];
+
+function arrived(fd: number): boolean {
+  try {
+    return fs.readSync(fd, Buffer.alloc(1)) > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Without waiting. */
+function canWrite(path: string): boolean {
+  try {
+    fs.closeSync(fs.openSync(path, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Where a cgroup can be made. */
 function groupFolder(): string | undefined {

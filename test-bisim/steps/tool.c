@@ -176,6 +176,12 @@ static int vsock(unsigned port) {
   return hold();
 }
 
+/* Whoever opens the file to write waits until the lease is given back. */
+static int lease(const char *path) {
+  int fd = open(path, O_RDONLY);
+  return fd < 0 || fcntl(fd, F_SETLEASE, F_RDLCK) < 0 || hold();
+}
+
 /* A terminal that somebody hands over to be written to; typed into instead. */
 static int type(const char *path, const char *text) {
   struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -214,6 +220,7 @@ int main(int argc, char **argv) {
   if (!strcmp(verb, "hold")) return hold();
   if (!strcmp(verb, "key")) return key();
   if (!strcmp(verb, "vsock")) return vsock((unsigned)atoi(a));
+  if (!strcmp(verb, "lease")) return lease(a);
   if (!strcmp(verb, "type")) return type(a, b);
   return 2;
 }

@@ -63,7 +63,7 @@ enum { NATIVE_X86 = false };
 REFUSED(SAME)
 _Static_assert(NATIVE(319, 279) == SYS_memfd_create && NATIVE(56, 220) == SYS_clone && NATIVE(16, 29) == SYS_ioctl, "numbers");
 _Static_assert(NATIVE(41, 198) == SYS_socket && NATIVE(53, 199) == SYS_socketpair && NATIVE(257, 56) == SYS_openat && NATIVE(91, 52) == SYS_fchmod, "numbers");
-_Static_assert(NATIVE(268, 53) == SYS_fchmodat && NATIVE(259, 33) == SYS_mknodat, "numbers");
+_Static_assert(NATIVE(268, 53) == SYS_fchmodat && NATIVE(259, 33) == SYS_mknodat && NATIVE(72, 25) == SYS_fcntl, "numbers");
 
 struct call { int x86, arm; const char *group; };
 #define ROW(name, x86, arm, group) {x86, arm, group},
@@ -151,6 +151,15 @@ static void make_filter(struct program_text *p, bool x86) {
     load(p, 1);
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0x5412); /* TIOCSTI */
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0x541C); /* TIOCLINUX */
+    answer(p, eperm);
+    answer(p, allow);
+  }
+  if (!left_out("lease")) {
+    /* fcntl: a lease makes the host wait for up to 45 s when it opens the file, one for reading also on a read-only mount. */
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 5, x86 ? 72 : 25);
+    load(p, 1);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 1024); /* F_SETLEASE */
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 1040); /* F_SETDELEG: the same for a directory */
     answer(p, eperm);
     answer(p, allow);
   }

@@ -146,6 +146,7 @@ _Noreturn static void payload(int in, int out, int err, int result) {
   /* Whatever else is open ends with exec: a directory of the host, the way to the outer process. */
   if (!WITHOUT("close") && sys_close_range(spec.channel >= 0 ? 4 : 3, ~0u, 4 /* CLOSE_RANGE_CLOEXEC */) < 0) fail("close");
   set_limits();
+  if (!WITHOUT("landlock")) restrict_writing();
   if (!WITHOUT("seccomp")) install_filter(); /* last: it refuses much of what was done before */
   /* By descriptor, so that what was compared is what runs. A script needs its name, for its interpreter to open. */
   syscall(SYS_execveat, program, "", spec.args, spec.env, EMPTY_PATH);
@@ -275,6 +276,8 @@ _Noreturn void run_world(int lifeline, int news, int in, int out, int err) {
   close(out);
   close(err);
   if (spec.channel >= 0) close(spec.channel);
+  for (int i = 0; i < spec.mount_count; i++)
+    if (spec.mounts[i].writable) close(spec.mounts[i].tree);
   struct news failure;
   if (read(exec[0], &failure, sizeof failure) == (ssize_t)sizeof failure) {
     tell(failure);

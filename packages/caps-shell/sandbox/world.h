@@ -127,6 +127,9 @@ void build_root(void);
 struct sock_fprog;
 void install_filter(void);
 
+/* landlock.c */
+void restrict_writing(void);
+
 /* init.c */
 __attribute__((noreturn)) void run_world(int lifeline, int news, int in, int out, int err);
 

@@ -139,6 +139,16 @@ for (const machine of ['x86-64', 'arm64'] as const) {
     expect(ask(machine, x86 ? 257 : 56, 0, 0, 0, 0o6777)).toBe(ALLOW);
   });
 
+  test(`${machine}: no lease on a file or directory, and every other use of fcntl`, () => {
+    const fcntl = machine === 'arm64' ? 25 : 72;
+    for (let what = 0; what < 1100; what += 1)
+      for (const high of [0n, 0xffff_ffffn << 32n])
+        expect({ what, verdict: ask(machine, fcntl, 3, high | BigInt(what)) }).toEqual({
+          what,
+          verdict: [1024, 1040].includes(what) ? EPERM : ALLOW,
+        });
+  });
+
   test(`${machine}: nothing is typed into a terminal, and no unusual sockets`, () => {
     const [ioctl, socket, socketpair] = machine === 'arm64' ? [29, 198, 199] : [16, 41, 53];
     expect(ask(machine, ioctl, 0, 0x5412)).toBe(EPERM);

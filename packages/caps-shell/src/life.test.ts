@@ -80,11 +80,10 @@ test('a hundred processes that left their group and trap everything are gone whe
 });
 
 test('what was used by processes that were killed before anybody waited for them is counted', async () => {
-  const job = start('while :; do :; done & while :; do :; done & wait');
-  job.stdout.resume();
+  const used = 'read -r -a s < /proc/$p/stat; [ $((s[13] + s[14])) -gt 50 ]';
+  const job = start(`while :; do :; done & p=$!; until { ${used}; }; do sleep 0.1; done; echo used; wait`);
   job.stderr.resume();
-  await job.started;
-  await new Promise((done) => setTimeout(done, 300));
+  await new Promise((done) => job.stdout.once('data', done));
   job.signal(9);
   expect((await job.ended).cpuUs).toBeGreaterThan(20_000);
   await job.closed;

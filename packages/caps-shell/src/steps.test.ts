@@ -53,7 +53,7 @@ const ROWS: readonly Row[] = [
   // Who one is.
   {
     step: 'unroot',
-    also: ['procro'],
+    also: ['procro', 'landlock'],
     only: 'root',
     text: 'f=/proc/sys/kernel/core_pattern; read -r x < $f; echo "$x" > $f && echo WON',
   },
@@ -84,15 +84,17 @@ const ROWS: readonly Row[] = [
     options: { grants: { '/over': { path: 'over' } } },
     text: 'sed s/HOB-CANARY/WON/ /over/in/secret',
   },
-  { step: 'readonly', text: 'echo x 2>/dev/null > /ro/new && echo WON' },
+  { step: 'readonly', also: ['landlock'], text: 'echo x 2>/dev/null > /ro/new && echo WON' },
   { step: 'nosuid', text: 'grep " /ws " /proc/mounts | grep -q nosuid || echo WON' },
   { step: 'nodev', text: 'grep " /ws " /proc/mounts | grep -q nodev || echo WON' },
   { step: 'nodev', only: 'root', text: 'head -c 1 /ws/device >/dev/null && echo WON' },
+  { step: 'landlock', text: '(exec 3<>/ro/fifo && echo x >&3) && echo WON' },
+  { step: 'landlock', also: ['oom'], text: 'echo 0 > /proc/self/oom_score_adj && echo WON' },
   { step: 'rootro', text: 'mkdir /new 2>/dev/null && echo WON' },
   { step: 'detach', text: '[ -e "/..$FOLDER/secret" ] && echo WON' },
   {
     step: 'procro',
-    also: ['unroot'],
+    also: ['unroot', 'landlock'],
     only: 'root',
     text: 'f=/proc/sys/kernel/core_pattern; read -r x < $f; echo "$x" > $f && echo WON',
   },
@@ -117,6 +119,7 @@ const ROWS: readonly Row[] = [
   filtered('families', `${num(41, 198)} 17 3 0`, '97'),
   // AF_PACKET, AF_VSOCK and AF_XDP: the kernel makes both sockets before it finds that they cannot be a pair.
   ...[17, 40, 44].map((family) => filtered('families', `${num(53, 199)} ${family} 3 0 s:${'x'.repeat(8)}`, '97')),
+  { step: 'lease', text: `exec 3</ro/file; case "$(tool call ${num(72, 25)} 3 1024 0)" in ok*) echo WON;; esac` },
   { step: 'setid', text: 'rm -f /ws/f; touch /ws/f; chmod u+s /ws/f 2>/dev/null && echo WON' },
   { step: 'setid', text: 'rm -f /ws/f; touch /ws/f; chmod g+s /ws/f 2>/dev/null; [ -g /ws/f ] && echo WON' },
   ...(process.arch === 'x64' ? [{ step: 'compat', text: 'case "$(tool int80 20)" in ok*) echo WON;; esac' }] : []),
@@ -185,7 +188,7 @@ const ROWS: readonly Row[] = [
   { step: 'program', text: 'echo WON', options: { is: { dev: 1n, ino: 1n, size: 1n, mtimeNs: 1n } } },
 ];
 
-const test = requires('linux', 'cc', 'userns', 'unprivileged');
+const test = requires('linux', 'cc', 'userns', 'unprivileged', 'mkfifo');
 const asRoot = needs('root') ? (['root', 'user'] as const) : (['user'] as const);
 
 describe.each(asRoot)('as %s', (name) => {
@@ -199,13 +202,14 @@ describe.each(asRoot)('as %s', (name) => {
     all = builds();
     folder = mkdtempSync(join(tmpdir(), 'hob-steps-'));
     for (const each of ['ws', 'ro', 'ws/real', 'ws/real/in', 'over', 'over/in']) mkdirSync(join(folder, each));
-    for (const each of ['secret', 'over/in/secret']) writeFileSync(join(folder, each), 'HOB-CANARY\n');
+    for (const each of ['secret', 'over/in/secret', 'ro/file']) writeFileSync(join(folder, each), 'HOB-CANARY\n');
+    spawnSync('mkfifo', ['-m', '666', join(folder, 'ro', 'fifo')]);
     symlinkSync('real', join(folder, 'ws', 'link'));
     if (needs('root')) {
       spawnSync('mknod', ['-m', '666', join(folder, 'ws', 'device'), 'c', '1', '5']);
       const id = name === 'root' ? 0 : USER;
       spawnSync('mount', ['-t', 'tmpfs', 'none', join(folder, 'over', 'in')]);
-      for (const each of ['ws', 'ro', 'ws/real', 'ws/real/in']) chownSync(join(folder, each), id, id);
+      for (const each of ['ws', 'ro', 'ws/real', 'ws/real/in', 'ro/file']) chownSync(join(folder, each), id, id);
     }
     chmodSync(folder, 0o755);
     spawnSync(all.tool, ['shm-put', String(KEY)]);

@@ -32,7 +32,7 @@ const LAYERS: readonly (readonly [name: string, stages: readonly string[]])[] = 
   ['mounts', ['private', 'mount', 'dev', 'tmpfs', 'root', 'devpts', 'mountpoint', 'pin', 'link', 'file', 'pivot']],
   ['fresh /proc', ['proc', 'nouserns']],
   ['network, host name, keyring', ['lo', 'hostname', 'keyring']],
-  ['no rights, filter, limits', ['caps', 'nnp', 'seccomp', 'rlimit', 'close']],
+  ['no rights, filter, limits', ['caps', 'nnp', 'landlock', 'seccomp', 'rlimit', 'close']],
 ];
 
 /** Asked inside. What a world that was built has to say of itself. */
@@ -41,7 +41,8 @@ sed -n 's/^\\(CapBnd\\|CapEff\\|NoNewPrivs\\|Seccomp\\):[[:space:]]*/\\1=/p' /pr
 echo "uid=$(id -u)"
 echo "sys=$(sed -n 's#^[^ ]* /proc/sys [^ ]* \\([^,]*\\),.*#\\1#p' /proc/mounts)"
 echo "pids=$(cat /proc/sys/kernel/pid_max)"
-echo granted > /granted/file && echo "granted=yes"`;
+echo granted > /granted/file && echo "granted=yes"
+mkfifo /granted/fifo && if (exec 3<>/seen/fifo) 2> /dev/null; then echo fifo=written; else echo fifo=refused; fi`;
 const ANSWERED: Readonly<Record<string, string>> = {
   CapBnd: '0000000000000000',
   CapEff: '0000000000000000',
@@ -79,6 +80,17 @@ export async function probe(built: string = BUILT): Promise<Probed> {
       : // Not needed: RLIMIT_NPROC holds by itself.
         { name: 'own limit of process ids (not needed)', ok: false, errno: 'EACCES', remedy: 'Linux 6.14 or newer' },
   );
+  layers.push(
+    said.get('fifo') === 'refused'
+      ? { name: 'no writing to FIFOs of read-only directories (Landlock)', ok: true }
+      : // The rest holds without it: README.md says what stays possible.
+        {
+          name: 'no writing to FIFOs of read-only directories (not needed)',
+          ok: false,
+          errno: 'EOPNOTSUPP',
+          remedy: 'Linux 5.19 or newer with landlock among its security modules (kernel parameter lsm=landlock,…)',
+        },
+  );
   return { ok: true, layers };
 }
 
@@ -95,7 +107,11 @@ async function look(built: string): Promise<ReadonlyMap<string, string>> {
     const job = startSandbox(
       {
         ...image,
-        mounts: [...image.mounts, { fd, dev, ino, at: '/granted', writable: true, system: false }],
+        mounts: [
+          ...image.mounts,
+          { fd, dev, ino, at: '/granted', writable: true, system: false },
+          { fd, dev, ino, at: '/seen', writable: false, system: false },
+        ],
         program: '/bin/sh',
         args: ['sh', '-c', ASKED],
         env: { PATH, HOME },
