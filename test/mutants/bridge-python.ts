@@ -150,7 +150,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'py-bytes-once',
     breaks: 'the Python package without: bytes once',
     file: source('captp/values.py'),
-    find: 'if self.taken > self.length:',
+    find: 'if not self._claim(from_, n):',
     replace: 'if False:',
     tests: [test('test_wire.py')],
   },

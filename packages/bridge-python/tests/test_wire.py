@@ -203,6 +203,44 @@ async def test_a_value_that_is_refused_costs_the_frame_only_itself() -> None:
     peer.connection.close()
 
 
+async def test_the_name_of_a_symbol_has_at_most_256_letters() -> None:
+    peer = ByHand(Thing())
+    with pytest.raises(hob.CapError) as refused:
+        await E(peer.connection.bootstrap).take(hob.Symbol("x" * 257))
+    assert refused.value.code == "invalid"
+    peer.say(["deliver", 0, "echo", [{"@": "symbol", "v": "x" * 256}], 1])
+    assert await peer.answer(1) == [{"@": "symbol", "v": "x" * 256}]
+    peer.say(["deliver", 0, "echo", [{"@": "symbol", "v": "x" * 257}], 2])
+    await quiet()
+    assert peer.theirs.closed == (4400, 'a malformed value of the kind "symbol"')
+
+
+def part(at: int, n: int) -> dict[str, Any]:
+    return {"@": "bytes", "at": at, "n": n}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [[part(0, 3), part(1, 3)], [part(3, 3), part(2, 3)], [part(2, 2), part(0, 3), part(5, 1)], [part(4, 2), part(0, 5)], [part(5, 1), part(5, 1), part(0, 4)]],
+)
+async def test_the_parts_of_a_frames_bytes_do_not_overlap(parts: list[Any]) -> None:
+    peer = ByHand(Thing())
+    peer.raw(b"abcdef")
+    peer.say(["deliver", 0, "echo", parts, 1])
+    await quiet()
+    assert peer.theirs.closed == (4400, "bytes are used twice")
+
+
+async def test_bytes_in_any_order_each_have_their_value() -> None:
+    peer = ByHand(Thing())
+    peer.raw(b"abc")
+    peer.raw(b"def")
+    peer.say(["deliver", 0, "echo", [part(4, 2), part(6, 0), part(0, 1), part(1, 3)], 1])
+    assert await peer.answer(1) == [part(0, 2), part(2, 0), part(2, 1), part(3, 3)]
+    assert b"".join(frame for frame in peer.theirs.frames if isinstance(frame, bytes)) == b"efabcd"
+    peer.connection.close()
+
+
 async def test_what_waits_for_its_frame_is_counted() -> None:
     peer = ByHand(Thing(), Limits(memory_bytes=1 << 20, frame_bytes=1 << 18))
     for _ in range(100_000):

@@ -353,7 +353,7 @@ export class Talk {
           { '@qclass': 'tagged', tag: 'bytes', payload: 'AAEC' },
           { '@qclass': 'hilbert', original: 1, rest: { a: 1 } },
           { '#tag': 'bytes', payload: 'AAEC' },
-          { '#error': '#x: y' },
+          { '#error': '!#x: y', name: 'Error' },
           this.#error(),
         ]);
       case 4:

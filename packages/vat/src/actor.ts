@@ -234,6 +234,10 @@ export class Actor extends Runnable {
     return `${this.#kind.label}#${this.id}`;
   }
 
+  get kindLabel(): string {
+    return this.#kind.label;
+  }
+
   get account(): Account {
     return this.home.account;
   }
@@ -245,7 +249,10 @@ export class Actor extends Runnable {
   near(method: string, args: readonly unknown[]): unknown {
     const turn = current as Turn;
     if (turn.home !== this.home)
-      throw new CapError('not-callable', `${this.label} is in another vat: use E(reference).${method.slice(0, 64)}(…)`);
+      throw new CapError(
+        'not-callable',
+        `${this.kindLabel} is in another vat: use E(reference).${method.slice(0, 64)}(…)`,
+      );
     return this.#call(turn, method, args, false);
   }
 
@@ -362,7 +369,7 @@ export class Actor extends Runnable {
       if (Become.is(result)) return Become.accept(result, this, frame, outermost);
       if (result instanceof Promise && vowOf(result) === undefined) {
         quieten(result);
-        throw asynchronous(this.label);
+        throw asynchronous(this.kindLabel);
       }
       return result;
     } finally {
@@ -383,8 +390,8 @@ export class Actor extends Runnable {
     throw new CapError(
       'no-such-method',
       method === ''
-        ? `${this.label} is not a function: name a method`
-        : `${this.label} has no method "${method.slice(0, 64)}"`,
+        ? `${this.kindLabel} is not a function: name a method`
+        : `${this.kindLabel} has no method "${method.slice(0, 64)}"`,
     );
   }
 
@@ -393,7 +400,7 @@ export class Actor extends Runnable {
       return new CapError('no-such-object', 'this object is no longer in the store: ask for a new one');
     return this.#gone
       ? new CapError('no-such-object', 'this object was made in a turn that was undone: make it again')
-      : new CapError('not-callable', `${this.label} was called while it was being made`);
+      : new CapError('not-callable', `${this.kindLabel} was called while it was being made`);
   }
 }
 

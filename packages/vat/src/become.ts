@@ -15,6 +15,8 @@ import { thrown } from './values.ts';
 export interface Becoming extends Target {
   /** Undefined while it is being made. */
   readonly reference: object | undefined;
+  /** What errors call it. They may reach peers, and the number in its label tells how many objects everybody has made. */
+  readonly kindLabel: string;
   become(next: Opened): void;
 }
 
@@ -49,12 +51,12 @@ export class Become {
     if (token.#actor !== actor)
       throw new CapError(
         'become-failure',
-        `${actor.label} returned a become token of another actor: return what its own bcom made`,
+        `${actor.kindLabel} returned a become token of another actor: return what its own bcom made`,
       );
     if (token.#frame !== frame)
       throw new CapError(
         'become-failure',
-        `${actor.label} returned a become token of another call: call bcom in the method that returns it`,
+        `${actor.kindLabel} returned a become token of another call: call bcom in the method that returns it`,
       );
     actor.become(token.#next);
     if (token.#breaks === undefined) return token.#value;
@@ -98,7 +100,10 @@ export function makeBcom(actor: Becoming): unknown {
 
 function self(actor: Becoming): object {
   if (actor.reference === undefined)
-    throw new CapError('not-callable', `bcom.self of ${actor.label} while it is being made: ask for it in a method`);
+    throw new CapError(
+      'not-callable',
+      `bcom.self of ${actor.kindLabel} while it is being made: ask for it in a method`,
+    );
   return actor.reference;
 }
 
@@ -112,12 +117,12 @@ function token(
   if (opened === undefined)
     throw new CapError(
       'become-failure',
-      `${actor.label} can only become a portrait, as Counter(1) is: a reference or a plain behaviour is none`,
+      `${actor.kindLabel} can only become a portrait, as Counter(1) is: a reference or a plain behaviour is none`,
     );
   if (current === undefined || current.actor !== actor)
     throw new CapError(
       'become-failure',
-      `bcom of ${actor.label} was called outside its own call: return bcom(…) from the method`,
+      `bcom of ${actor.kindLabel} was called outside its own call: return bcom(…) from the method`,
     );
   return new Become(actor, current.frame, opened, value, breaks);
 }

@@ -54,6 +54,7 @@ export { farOf, promise } from './resolver.ts';
 export { backup, openStore, type Store } from './store/store.ts';
 export { type ByteSink, type ByteSource, iterate } from './streams.ts';
 export { base32, hashSecret, newSecret } from './sturdyrefs.ts';
+export { symbolKey } from './symbols.ts';
 export { table } from './table.ts';
 export { type TestClock, testClock } from './test-clock.ts';
 export { trace } from './trace.ts';

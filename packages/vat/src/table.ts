@@ -213,7 +213,7 @@ class Rows extends ByReference implements Table<unknown> {
   #turn(): Turn {
     const turn = current ?? turnFor('a table');
     if (turn.home !== this.#home)
-      throw new CapError('not-callable', `${this.label} is in another vat: ask an actor there for the rows`);
+      throw new CapError('not-callable', 'the table is in another vat: ask an actor there for the rows');
     if (this.#store.unread) this.#read();
     return turn;
   }

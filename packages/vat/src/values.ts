@@ -12,6 +12,7 @@ import { CapError } from './errors.ts';
 import { Foreign, giveLocally, type Seam } from './foreign.ts';
 import type { Account } from './meter.ts';
 import { ByReference, Given, isOurTag, isReference, procedureReference, targetOf } from './reference.ts';
+import { isPassable } from './symbols.ts';
 import { leaveBy, Vow, vowOf } from './vow.ts';
 
 /** Deep enough for any document, shallow enough that no walk of ours or of a codec runs out of stack. */
@@ -85,7 +86,7 @@ function walk(value: unknown, into: Walk, depth: number): unknown {
       into.bytes += 16;
       return value;
     case 'symbol':
-      if (Symbol.keyFor(value) === undefined) refuse('only registered symbols (Symbol.for) can be passed');
+      if (!isPassable(value)) refuse('only registered symbols (Symbol.for) can be passed');
       into.bytes += 8;
       return value;
     case 'function':

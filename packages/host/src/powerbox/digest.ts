@@ -4,7 +4,7 @@
  * Promise: it differs wherever one of these differs: the cap and what stands behind it, the method, the data, the versions of the files that were
  * shown. Data is written down in one way only, by type and value; what could change later is refused before.
  */
-import { base32, CapError, hashSecret, isReference } from '@hob/vat';
+import { base32, CapError, hashSecret, isReference, symbolKey } from '@hob/vat';
 import type { Seen } from './pending.ts';
 
 export interface Bound {
@@ -34,7 +34,7 @@ export function written(value: unknown): string {
     case 'undefined':
       return String(value);
     case 'symbol':
-      return `@${JSON.stringify(Symbol.keyFor(value) ?? null)}`;
+      return `@${JSON.stringify(symbolKey(value) ?? null)}`;
     case 'object':
       break;
     default:

@@ -319,12 +319,11 @@ const refusedBodies: readonly string[] = [
   '["echo",[{"@qclass":"tagged","tag":"copySet","payload":[]}]]',
   '["echo",[{"@qclass":"tagged","tag":"bytes","payload":1}]]',
   '["echo",[{"@qclass":"tagged","tag":"bytes","payload":"???"}]]',
-  '["echo",[{"@qclass":"@@asyncIterator"}]]',
-  '["echo",[{"@qclass":"symbol","name":"@@iterator"}]]',
+  '["echo",[{"@qclass":"symbol","name":"@@none"}]]',
   '["echo",[{"__proto__":1}]]',
   '["echo",[{"@qclass":"hilbert","original":1,"rest":{"__proto__":1}}]]',
   '#["echo",[{"#tag":"#x","payload":1}]]',
-  '#["echo",["%@@iterator"]]',
+  '#["echo",["%@@none"]]',
   '["echo"]',
 ];
 const calling = (body: string, id: number): string =>

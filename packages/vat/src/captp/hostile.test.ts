@@ -388,3 +388,42 @@ test('what is sent late, or to what was released, charges its sender once', asyn
   expect(meter.used()['messages']).toBe(0);
   expect(meter.used()['promises']).toBe(0);
 });
+
+test('no error tells a peer how many objects others have made', async () => {
+  interface Kit {
+    m(): void;
+    elsewhere(other: object): void;
+    later(): unknown;
+    wrong(): unknown;
+    twice(): unknown;
+  }
+  let kept: unknown;
+  const Kit: Definition<Kit, []> = define('Kit', (bcom) => ({
+    m: () => {},
+    elsewhere: (other) => (other as Kit).m(),
+    later: async () => {},
+    wrong: () => bcom('nothing' as never),
+    twice: () => (kept ??= bcom(Kit())),
+  }));
+  for (let i = 0; i < 3; i += 1) await vats.vat('kits').spawn(Kit());
+  const other = await vats.vat('others').spawn(Kit());
+  const { peer } = raw({ bootstrap: await vats.vat('kits').spawn(Kit()) });
+  peer.say(
+    ['deliver', 0, 'none', [], 1],
+    ['deliver', 0, '', [], 2],
+    ['deliver', 0, 'later', [], 3],
+    ['deliver', 0, 'wrong', [], 4],
+    ['deliver', 0, 'twice', [], 5],
+    ['deliver', 0, 'twice', [], 6],
+  );
+  for (const id of [1, 2, 3, 4, 6]) {
+    const said = await peer.answer(id);
+    expect(said).toMatch(/^[a-z-]+: .*Kit/);
+    expect(said).not.toMatch(/#/);
+  }
+  const near = await vats.vat('kits').spawn(Kit());
+  const why = await E(near)
+    .elsewhere(other)
+    .then(null, (error: Error) => error.message);
+  expect(why).toMatch(/^Kit is in another vat/);
+});

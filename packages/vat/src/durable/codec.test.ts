@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CapError } from '../errors.ts';
+import { symbolNamed } from '../symbols.ts';
 import { decode, encode, type Finding, type Name, type Naming, namesIn } from './codec.ts';
 
 const references = new Map<string, object>();
@@ -37,7 +38,7 @@ const data = fc.letrec((tie) => ({
     fc.integer(),
     fc.bigInt(),
     fc.boolean(),
-    fc.constantFrom(null, undefined, -0, Number.NaN, Number.POSITIVE_INFINITY, Symbol.for('x')),
+    fc.constantFrom(null, undefined, -0, Number.NaN, Symbol.for('x'), Symbol.iterator, symbolNamed('of a peer')),
     fc.uint8Array(),
     reference,
     fc.array(tie('any'), { maxLength: 4 }),

@@ -8,6 +8,7 @@
  * Plain JSON wherever JSON can say it, so that a person can read a store. What it cannot say is a record with the one key `$`.
  */
 import { CapError } from '../errors.ts';
+import { languageName, languageSymbol, nameOfSymbol, symbolNamed } from '../symbols.ts';
 
 /** How a reference is called in a store: an actor or a table by vat and number, a driver by its name. */
 export type Name =
@@ -77,10 +78,18 @@ function tree(value: unknown, naming: Naming, room: Room): Json {
       return { $: ['i', digits] };
     }
     case 'symbol':
-      return { $: ['s', Symbol.keyFor(value) as string] };
+      return { $: symbolParts(value) };
     default:
       return value === null ? null : treeOf(value as object, naming, room);
   }
+}
+
+/** A peer's symbol is stored as one: read back it must not end up in the engine's registry. */
+function symbolParts(symbol: symbol): readonly Json[] {
+  const registered = Symbol.keyFor(symbol);
+  if (registered !== undefined) return ['s', registered];
+  const ofLanguage = languageName(symbol);
+  return ofLanguage === undefined ? ['f', nameOfSymbol(symbol) as string] : ['w', ofLanguage];
 }
 
 function treeOf(value: object, naming: Naming, room: Room): Json {
@@ -153,6 +162,14 @@ function special(said: Json, finding: Finding): unknown {
     case 's':
       if (typeof first === 'string') return Symbol.for(first);
       throw damaged();
+    case 'f':
+      if (typeof first === 'string') return symbolNamed(first);
+      throw damaged();
+    case 'w': {
+      const symbol = typeof first === 'string' ? languageSymbol(first) : undefined;
+      if (symbol !== undefined) return symbol;
+      throw damaged();
+    }
     case 'b':
       if (typeof first === 'string') return new Uint8Array(Buffer.from(first, 'base64'));
       throw damaged();

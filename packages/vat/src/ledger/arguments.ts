@@ -13,6 +13,7 @@ import { types } from 'node:util';
 import { sha256 } from '../drivers/hash.ts';
 import { ByReference, isReference, targetOf } from '../reference.ts';
 import type { Args } from '../store/store.ts';
+import { symbolKey } from '../symbols.ts';
 import { blot, MARK } from './line.ts';
 
 export const MAX_ARGS_BYTES: number = 64 * 1024;
@@ -79,7 +80,7 @@ function write(pen: Pen, value: unknown, depth: number): void {
     case 'bigint':
       return placeholder(pen, 'bigint', value < LARGE && value > -LARGE ? String(value) : MARK);
     case 'symbol':
-      return placeholder(pen, 'symbol', Symbol.keyFor(value) ?? MARK);
+      return placeholder(pen, 'symbol', symbolKey(value) ?? MARK);
     default:
       if (value === null) return put(pen, 'null');
       return writeObject(pen, value as object, depth);

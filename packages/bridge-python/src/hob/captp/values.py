@@ -28,6 +28,9 @@ def width(text: str) -> int:
     return len(text) if text.isascii() else 40 + 4 * len(text)
 
 
+LONGEST_SYMBOL: Final = 256
+"""Letters of the name of a symbol."""
+
 SPECIAL: Final = 16
 """Letters of a value that JSON lacks, at least."""
 
@@ -113,6 +116,8 @@ class Outgoing:
             self._take(len(message))
             return {"@": "error", "code": code, "message": message}
         if isinstance(value, Symbol):
+            if len(value.name) > LONGEST_SYMBOL:
+                raise Invalid(f"the name of a symbol may have {LONGEST_SYMBOL} letters: send a string")
             self._take(len(value.name))
             return {"@": "symbol", "v": value.name}
         if isinstance(value, str):
@@ -211,17 +216,21 @@ PART: Final = 200
 
 
 class Incoming:
-    """Bytes that came before a frame; each value takes its own part of them."""
+    """Bytes that came before a frame. Each of them belongs to exactly one value; a refused value may leave some without."""
 
-    __slots__ = ("_excused", "_most", "_parts", "_whole", "length", "taken")
+    __slots__ = ("_claimed", "_excused", "_in_order", "_most", "_parts", "_whole", "length", "taken")
 
     def __init__(self, limits: Limits) -> None:
-        self._excused = False
         self._parts: list[bytes] = []
         self._whole: bytes | None = None
         self._most = max(limits.memory_bytes // 4, limits.frame_bytes)
         self.length = 0
         self.taken = 0
+        # So many have their value from the beginning on: usually values come in the order of their bytes.
+        self._in_order = 0
+        # 1 for each byte that has its value; made where the values come in another order.
+        self._claimed: bytearray | None = None
+        self._excused = False
 
     def add(self, part: bytes) -> None:
         if not part:
@@ -239,12 +248,24 @@ class Incoming:
     def take(self, from_: object, n: object) -> bytes:
         if not is_id(from_) or not is_id(n) or from_ + n > self.length:
             raise Violation("a value names bytes that did not come")
-        self.taken += n
-        if self.taken > self.length:
+        if not self._claim(from_, n):
             raise Violation("bytes are used twice")
+        self.taken += n
         if self._whole is None:
             self._whole = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
         return self._whole[from_ : from_ + n]
+
+    def _claim(self, from_: int, n: int) -> bool:
+        """Whether nobody has one of these bytes yet. From now on somebody does."""
+        if self._claimed is None:
+            if from_ == self._in_order:
+                self._in_order += n
+                return True
+            self._claimed = bytearray(b"\1" * self._in_order).ljust(self.length, b"\0")
+        if self._claimed.find(1, from_, from_ + n) >= 0:
+            return False
+        self._claimed[from_ : from_ + n] = b"\1" * n
+        return True
 
     def excuse(self) -> None:
         """A value of the frame was refused, perhaps before it got to its bytes: some may be left."""
@@ -260,8 +281,9 @@ class Incoming:
 
     def clear(self) -> None:
         self._parts = []
-        self._whole = None
-        self.length = self.taken = 0
+        self._whole = self._claimed = None
+        self._excused = False
+        self.length = self.taken = self._in_order = 0
 
 
 def is_id(value: object) -> TypeGuard[int]:
@@ -385,7 +407,7 @@ class Decoder:
             return integer(v)
         if kind == "symbol":
             self._exactly(json, 2)
-            if not isinstance(v, str) or len(v) > 256:
+            if not isinstance(v, str) or len(v) > LONGEST_SYMBOL:
                 raise malformed(kind)
             return Symbol(v)
         raise Violation("a value of an unknown kind")

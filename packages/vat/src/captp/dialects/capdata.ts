@@ -6,6 +6,7 @@
  * error's code is the beginning of its message.
  */
 import { CapError } from '../../errors.ts';
+import { longestSymbol, symbolKey, symbolOfKey } from '../../symbols.ts';
 import { decoded, shareable } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
@@ -14,7 +15,6 @@ import { errorFrom, errorText, mostErrors } from './errors.ts';
 import { toJson } from './quoted.ts';
 import { Room, special } from './room.ts';
 import { checkStructure, isId, parse } from './structure.ts';
-import { Symbols } from './symbols.ts';
 
 export interface CapData {
   readonly body: string;
@@ -58,8 +58,11 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming, limits: 
         written.take(digits.length);
         return { [kind]: 'bigint', digits };
       }
-      case 'symbol':
-        return { [kind]: 'symbol', name: nameOf(item) };
+      case 'symbol': {
+        const name = nameOf(item);
+        room.take(name.length);
+        return { [kind]: 'symbol', name };
+      }
       default:
         return item === null ? null : encodeObject(item as object);
     }
@@ -118,8 +121,10 @@ export const errorData = (message: string): object => ({
 });
 
 function nameOf(symbol: symbol): string {
-  const name = Symbol.keyFor(symbol) ?? refuse('only registered symbols (Symbol.for) can be passed');
-  return name.startsWith('@@') ? `@@${name}` : name;
+  const name =
+    symbolKey(symbol) ?? refuse('only registered symbols (Symbol.for) and those of the language can be passed');
+  if (name.length > longestSymbol) refuse(`the name of a symbol may have ${longestSymbol} letters: send a string`);
+  return name;
 }
 
 /** Decodes one body. Answers the value, and whether there is a promise in it. */
@@ -130,7 +135,6 @@ export class CapDataDecoder {
   readonly #limits: Limits;
   readonly #naming: Naming;
   #errors = 0;
-  readonly #symbols = new Symbols();
   readonly #read: Digits;
   #slots: readonly string[] = [];
   #taken: unknown[] = [];
@@ -163,7 +167,9 @@ export class CapDataDecoder {
     return value;
   }
 
-  #slot(index: unknown): unknown {
+  /** `iface` and the kind of slot are the sender's description, for people. */
+  #slot(index: unknown, iface?: unknown): unknown {
+    if (iface !== undefined && typeof iface !== 'string') throw new Violation('a malformed slot');
     if (!isId(index) || index >= this.#slots.length) throw new Violation('a value names a slot that is not there');
     if (!(index in this.#taken)) this.#taken[index] = this.#naming.read(this.#slots[index] as string);
     const value = this.#taken[index];
@@ -179,8 +185,9 @@ export class CapDataDecoder {
     return new Uint8Array(Buffer.from(payload, 'base64'));
   }
 
-  #error(message: unknown): CapError {
-    if (typeof message !== 'string') throw new Violation('a malformed error');
+  #error(message: unknown, name: unknown, errorId: unknown): CapError {
+    if (typeof message !== 'string' || typeof name !== 'string') throw new Violation('a malformed error');
+    if (errorId !== undefined && typeof errorId !== 'string') throw new Violation('a malformed error');
     this.#errors += 1;
     if (this.#errors > mostErrors) refuse(`a value may hold ${mostErrors} errors`);
     return Object.freeze(errorFrom(message));
@@ -192,11 +199,8 @@ export class CapDataDecoder {
   }
 
   #symbol(name: unknown): symbol {
-    if (typeof name !== 'string' || name.length > 256) throw new Violation('a malformed symbol');
-    if (!name.startsWith('@@')) return this.#symbols.named(name);
-    return name.startsWith('@@@@')
-      ? this.#symbols.named(name.slice(2))
-      : refuse('only registered symbols can be passed');
+    if (typeof name !== 'string' || name.length > longestSymbol) throw new Violation('a malformed symbol');
+    return symbolOfKey(name) ?? refuse('this symbol is not known here: send a string');
   }
 
   #deep(depth: number): void {
@@ -288,15 +292,16 @@ export class CapDataDecoder {
       case 'symbol':
         return this.#symbol(json['name']);
       case '@@asyncIterator':
-        return refuse('only registered symbols can be passed');
+        return Symbol.asyncIterator;
       case 'slot':
-        return this.#slot(json['index']);
+        return this.#slot(json['index'], json['iface']);
       case 'tagged':
         return this.#bytes(json['tag'], json['payload']);
       case 'error':
-        return this.#error(json['message']);
+        return this.#error(json['message'], json['name'], json['errorId']);
       case 'hilbert': {
         const { rest = {}, original } = json;
+        if (!Object.hasOwn(json, 'original')) throw new Violation('a malformed record');
         if (typeof rest !== 'object' || rest === null || Array.isArray(rest) || Object.hasOwn(rest, kind))
           throw new Violation('a malformed record');
         return this.#hilbert(original, rest as Record<string, unknown>, this.#olds(depth + 1));
@@ -316,7 +321,11 @@ export class CapDataDecoder {
     if (Array.isArray(json)) return this.#array(json, decode);
     const record = json as Record<string, unknown>;
     if (Object.hasOwn(record, '#tag')) return this.#bytes(record['#tag'], unescaped(record['payload']));
-    if (Object.hasOwn(record, '#error')) return this.#error(unescaped(record['#error']));
+    if (Object.hasOwn(record, '#error')) {
+      const { errorId } = record;
+      const id = errorId === undefined ? undefined : (unescaped(errorId) ?? null);
+      return this.#error(unescaped(record['#error']), unescaped(record['name']), id);
+    }
     for (const key in record) if (isMarked(key)) return this.#renamed(record, decode);
     return this.#record(record, decode);
   }
@@ -337,7 +346,7 @@ export class CapDataDecoder {
         return this.#symbol(text.slice(1));
       case '$':
       case '&': {
-        const index = /^(\d{1,6})(?:\.|$)/.exec(text.slice(1))?.[1];
+        const index = /^(0|[1-9]\d{0,5})(?:\.|$)/.exec(text.slice(1))?.[1];
         const value = this.#slot(index === undefined ? undefined : Number(index));
         if (value instanceof Promise !== (text[0] === '&')) throw new Violation('a slot is not what its value says');
         return value;

@@ -109,6 +109,10 @@ test.each([
   't-1',
   ' o-1',
   'o-99999999999999999999',
+  'o-01',
+  'o-00',
+  'p-007',
+  'o-+1',
   '__proto__',
   7,
   null,
@@ -131,6 +135,41 @@ test('nobody names its own objects where only those of the other side have a mea
 
 test.each([-1, 0.5, '3', null, {}, 2 ** 60])('a drop of %j references is refused', (decRefs) => {
   expect(check({ type: 'CTP_DROP', slotID: 'o-1', decRefs })).toBe('4400 malformed CTP_DROP');
+});
+
+const error = { '@qclass': 'error', errorId: 'error:x#1', message: 'denied: no', name: 'Error' };
+/** Bodies that a call `["list", [VALUE]]` may not have; the slots are `o+3` and `p+4`. */
+const malformedValues: readonly [string, unknown][] = [
+  ['an error whose name is a number', { ...error, name: 5 }],
+  ['an error whose name is a record', { ...error, name: {} }],
+  ['an error without a name', { ...error, name: undefined }],
+  ['an error whose message is a number', { ...error, message: 5 }],
+  ['an error whose id is a number', { ...error, errorId: 5 }],
+  ['a slot that is described by a number', { '@qclass': 'slot', iface: 5, index: 0 }],
+  ['a slot with a text for an index', { '@qclass': 'slot', index: '0' }],
+  ['a slot that is not there', { '@qclass': 'slot', index: 2 }],
+  ['a record without the key that it is about', { '@qclass': 'hilbert', rest: { a: 1 } }],
+];
+const malformedSmall: readonly [string, string][] = [
+  ['an error whose name is a number', '{"#error":"denied: no","name":5}'],
+  ['an error without a name', '{"#error":"denied: no"}'],
+  ['an error whose name is no text', '{"#error":"denied: no","name":"#undefined"}'],
+  ['an error whose id is a number', '{"#error":"denied: no","name":"Error","errorId":5}'],
+  ['a slot with zeros before its number', '"$00"'],
+  ['a slot that is not there', '"$2"'],
+];
+test('errors and slots have the form that marshal gives them', () => {
+  const slots = ['o+3', 'p+4'];
+  expect(check(call({ method: capData(['list', [error]], slots) }))).toBe('ok');
+  expect(check(call({ method: capData(['list', [{ ...error, errorId: undefined }]], slots) }))).toBe('ok');
+  expect(
+    check(call({ method: capData(['list', [{ '@qclass': 'slot', iface: 'Alleged: x', index: 0 }]], slots) })),
+  ).toBe('ok');
+  for (const [name, value] of malformedValues)
+    expect(check(call({ method: capData(['list', [value]], slots) })), name).toMatch(/^4400 /);
+  const small = (text: string): unknown => call({ method: { body: `#["list",[${text}]]`, slots } });
+  expect(check(small('{"#error":"denied: no","name":"Error","errorId":"!x"},"$0.Alleged: x"'))).toBe('ok');
+  for (const [name, text] of malformedSmall) expect(check(small(text)), name).toMatch(/^4400 /);
 });
 
 test('a call is [method, arguments] or [property], and nothing that a decoder would take apart', () => {

@@ -305,7 +305,8 @@ const exception = (error: unknown, slots: Slots): CapData => ({
   slots: [],
 });
 
-const slotName = /^[opq][+-]\d{1,15}$/;
+/** Each slot has one name: a number without zeros before it. */
+const slotName = /^[opq][+-](?:0|[1-9]\d{0,14})$/;
 
 /** What the sender may name here: its questions, and what it was given. Its own `+` would come back to it. */
 const isNamed = (value: unknown, letters: string): value is string =>

@@ -7,6 +7,7 @@
  * Promise: what is decoded is plain, frozen and new; decoding costs in proportion to the text; nothing in it can act.
  */
 import { CapError } from '../../errors.ts';
+import { longestSymbol, nameOfSymbol, symbolNamed } from '../../symbols.ts';
 import { decoded, shareable } from '../../values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slot, type Slots, Violation } from '../session/operations.ts';
@@ -14,7 +15,6 @@ import { Digits } from './digits.ts';
 import { inward, mostErrors, outward } from './errors.ts';
 import { Room, special } from './room.ts';
 import { isId, shortString } from './structure.ts';
-import { Symbols } from './symbols.ts';
 
 const at = 64;
 /** Structural characters of a value that JSON lacks, at most: those of an error. */
@@ -79,8 +79,12 @@ export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
       bytes.digits.take(v.length);
       return { '@': 'bigint', v };
     }
-    case 'symbol':
-      return { '@': 'symbol', v: Symbol.keyFor(value) ?? refuse('only registered symbols (Symbol.for) can be passed') };
+    case 'symbol': {
+      const v = nameOfSymbol(value) ?? refuse('only registered symbols (Symbol.for) can be passed in this dialect');
+      if (v.length > longestSymbol) refuse(`the name of a symbol may have ${longestSymbol} letters: send a string`);
+      bytes.room.take(v.length);
+      return { '@': 'symbol', v };
+    }
     default:
       if (value === null) return null;
       return encodeObject(value as object, slots, bytes);
@@ -149,12 +153,16 @@ function slotJson({ kind, id }: Slot): object {
 }
 const partBytes = 200;
 
-/** Bytes that came before a frame; each value takes its own part of them. */
+/** Bytes that came before a frame. Each of them belongs to exactly one value; a refused value may leave some without. */
 export class Incoming {
   #parts: Uint8Array[] = [];
   /** So many of them have got their value. */
   taken = 0;
   length = 0;
+  /** So many have it from the beginning on: usually values come in the order of their bytes. */
+  #inOrder = 0;
+  /** 1 for each byte that has its value; made where the values come in another order. */
+  #claimed: Uint8Array | undefined;
   #excused = false;
   readonly #most: number;
 
@@ -178,11 +186,24 @@ export class Incoming {
   take(from: unknown, length: unknown): Uint8Array {
     if (!isId(from) || !isId(length) || from + length > this.length)
       throw new Violation('a value names bytes that did not come');
+    if (!this.#claim(from, length)) throw new Violation('bytes are used twice');
     this.taken += length;
-    if (this.taken > this.length) throw new Violation('bytes are used twice');
     const only = (this.#parts.length > 1 ? this.#whole() : this.#parts[0]) ?? new Uint8Array();
     // Only memory that holds nothing else may be handed on as it is.
     return length === only.buffer.byteLength ? only : only.slice(from, from + length);
+  }
+
+  /** Whether nobody has one of these bytes yet. From now on somebody does. */
+  #claim(from: number, length: number): boolean {
+    if (this.#claimed === undefined && from === this.#inOrder) {
+      this.#inOrder += length;
+      return true;
+    }
+    this.#claimed ??= new Uint8Array(this.length).fill(1, 0, this.#inOrder);
+    const part = this.#claimed.subarray(from, from + length);
+    if (part.includes(1)) return false;
+    part.fill(1);
+    return true;
   }
 
   #whole(): Uint8Array {
@@ -212,6 +233,9 @@ export class Incoming {
     this.#parts = [];
     this.taken = 0;
     this.length = 0;
+    this.#inOrder = 0;
+    this.#claimed = undefined;
+    this.#excused = false;
   }
 }
 
@@ -220,7 +244,6 @@ export class Decoder {
   promises = false;
   mutable = false;
   #errors = 0;
-  readonly #symbols = new Symbols();
   readonly #digits: Digits;
   readonly #slots: Slots;
   readonly #limits: Limits;
@@ -348,8 +371,8 @@ export class Decoder {
       }
       case 'symbol': {
         const { v } = exactly(json, 2);
-        if (typeof v !== 'string' || v.length > 256) throw malformed(kind);
-        return this.#symbols.named(v);
+        if (typeof v !== 'string' || v.length > longestSymbol) throw malformed(kind);
+        return symbolNamed(v);
       }
       case 'error': {
         const { code, message } = exactly(json, 3);

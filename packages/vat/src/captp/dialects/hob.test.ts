@@ -196,18 +196,19 @@ test('a value of an unknown kind, or with a field too many or of the wrong type,
     expect(json([['return', 1, [value]]]), JSON.stringify(value)).toMatch(/^4400 /);
 });
 
+const frame = (...values: object[]): string => JSON.stringify([['return', 1, values]]);
+function heard(bytes: readonly Uint8Array[], text: string): string {
+  const { hear } = ear();
+  try {
+    for (const part of bytes) hear(part);
+    hear(text);
+    return 'ok';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 test('bytes: none that no value names, none twice, none that did not come', () => {
-  const frame = (...values: object[]): string => JSON.stringify([['return', 1, values]]);
-  const heard = (bytes: readonly Uint8Array[], text: string): string => {
-    const { hear } = ear();
-    try {
-      for (const part of bytes) hear(part);
-      hear(text);
-      return 'ok';
-    } catch (error) {
-      return (error as Error).message;
-    }
-  };
   const part = new Uint8Array([1, 2, 3]);
   expect(heard([part], frame({ '@': 'bytes', at: 0, n: 3 }))).toBe('ok');
   expect(heard([part, part], frame({ '@': 'bytes', at: 4, n: 2 }, { '@': 'bytes', at: 0, n: 4 }))).toBe('ok');
@@ -217,6 +218,29 @@ test('bytes: none that no value names, none twice, none that did not come', () =
     'bytes are used twice',
   );
   expect(heard([part], frame({ '@': 'bytes', at: 2, n: 2 }))).toBe('a value names bytes that did not come');
+});
+
+test('the parts of a frame’s bytes do not overlap, in whatever order they come', () => {
+  const run = fc.array(fc.tuple(fc.nat(7), fc.nat(4)), { maxLength: 6 });
+  fc.assert(
+    fc.property(run, fc.integer({ min: 1, max: 8 }), (parts, length) => {
+      const owners = new Array<number>(length).fill(0);
+      for (const [at, n] of parts) for (let i = at; i < at + n; i += 1) owners[i] = (owners[i] ?? 0) + 1;
+      const fits = parts.every(([at, n]) => at + n <= length);
+      const said = heard([new Uint8Array(length)], frame(...parts.map(([at, n]) => ({ '@': 'bytes', at, n }))));
+      if (said === 'ok') expect([fits, owners]).toEqual([true, new Array(length).fill(1)]);
+      else if (said === 'bytes are used twice') expect(Math.max(...owners)).toBeGreaterThan(1);
+      else expect(fits && owners.every((count) => count === 1)).toBe(false);
+    }),
+  );
+  const part = (at: number, n: number): object => ({ '@': 'bytes', at, n });
+  for (const parts of [
+    [part(0, 3), part(1, 3)],
+    [part(3, 3), part(2, 3)],
+    [part(2, 2), part(0, 3), part(5, 1)],
+    [part(5, 1), part(5, 1), part(0, 4)],
+  ])
+    expect(heard([new Uint8Array(6)], frame(...parts))).toBe('bytes are used twice');
 });
 
 test('a value that is refused costs the frame only itself: the bytes of the others get to them', () => {
