@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { makeLine } from '../src/ledger/line.ts';
 import { diskOf } from '../src/store/disk.ts';
 import { engineOn } from '../src/store/engine.ts';
+import type { Line } from '../src/store/records.ts';
 import { sqliteRows } from '../src/store/sqlite.ts';
-import type { Line } from '../src/store/store.ts';
 
 test('what was prepared to follow a commit that a full disk did not take is not done either, nor may it have the kept room', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hob-follower-'));

@@ -7,10 +7,11 @@
 import { Become, makeBcom } from './become.ts';
 import { actorKey, type Keeper, numbersKey, type StoredActor } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
+import { Kind } from './kind.ts';
 import { looksLike, referenceTo, shapeOf, storedReference } from './looks.ts';
 import type { Message, Target } from './message.ts';
 import { type Account, type Dues, refundWhenCollected } from './meter.ts';
-import { type AnyPortrait, Kind, type Opened, openPortrait } from './portrait.ts';
+import { type AnyPortrait, type Opened, openPortrait } from './portrait.ts';
 import { dispatchBy, isMethodName, isReference, procedureReference } from './reference.ts';
 import { type Household, Runnable } from './runnable.ts';
 import { current, Turn, turnFor, type Undo } from './turn.ts';

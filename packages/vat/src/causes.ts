@@ -6,7 +6,7 @@
  * The vat knows ids only. What a grant is, is said by `@hob/revocable`.
  */
 import type { CapError } from './errors.ts';
-import type { Line } from './turn.ts';
+import type { LedgerEntry } from './ledger-entry.ts';
 
 /** One call that is outside with a driver. */
 export interface Outside {
@@ -20,7 +20,7 @@ export class Causes {
   readonly #outside = new Map<string, Set<Outside>>();
   readonly #all = new Set<Outside>();
   /** Writes what a driver tells, once it is durable. */
-  ledger: ((line: Line) => Promise<void>) | undefined;
+  ledger: ((entry: LedgerEntry) => Promise<void>) | undefined;
 
   /** Why a message under these causes may not be delivered any more. */
   ended(causes: readonly string[]): CapError | undefined {

@@ -11,9 +11,10 @@ import { noChain } from './causes.ts';
 import type { Edge } from './durable/edge.ts';
 import { CapError } from './errors.ts';
 import { checkEntry } from './ledger/chain.ts';
+import type { LedgerEntry } from './ledger-entry.ts';
 import type { Message } from './message.ts';
 import type { Runnable } from './runnable.ts';
-import { type Effect, enter, type Line, leave, Turn } from './turn.ts';
+import { type Effect, enter, leave, Turn } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
 import type { TurnRecord } from './types.ts';
 import { pass, resolved, thrown } from './values.ts';
@@ -23,7 +24,7 @@ export interface Ground {
   nextSeq(): number;
   tick(): number;
   /** Makes the lines durable; throws where it cannot. For vats that live in memory: their turns stop at nothing else. */
-  commit(lines: readonly Line[]): void;
+  commit(lines: readonly LedgerEntry[]): void;
   /** Where the output of durable vats waits for the disk. */
   readonly edge: Edge | undefined;
   readonly observe: ((record: TurnRecord) => void) | undefined;
@@ -172,7 +173,7 @@ function finish(
   return ended;
 }
 
-function possible(line: Line): boolean {
+function possible(line: LedgerEntry): boolean {
   try {
     checkEntry(line);
     return true;
@@ -182,7 +183,7 @@ function possible(line: Line): boolean {
 }
 
 /** A failed turn keeps its lines, with its code. */
-const withCode = (lines: readonly Line[], error: unknown): readonly Line[] =>
+const withCode = (lines: readonly LedgerEntry[], error: unknown): readonly LedgerEntry[] =>
   lines.map((line) => ({ ...line, fields: { code: codeOf(error), ...line.fields } }));
 
 function recordOf(

@@ -14,7 +14,8 @@ import { farOf, promise } from './resolver.ts';
 import { openStore } from './store/store.ts';
 import { attempt, byMessage, freshName, under } from './turn.ts';
 import type { AnyDefinition, Definition, Far } from './types.ts';
-import { openVats, type Vats } from './vats.ts';
+import { openVats } from './vats.ts';
+import type { Vats } from './vats-interface.ts';
 import { watch } from './watch.ts';
 import { vatOf, vatsOf } from './which-vats.ts';
 

@@ -89,8 +89,8 @@ export type {
   Table,
   TurnRecord,
 } from './types.ts';
-export type { Vat } from './vat.ts';
-export { openVats, type Vats, type VatsOptions } from './vats.ts';
+export { openVats } from './vats.ts';
+export type { Vat, Vats, VatsOptions } from './vats-interface.ts';
 export { cancelWake, wakeAt } from './wake.ts';
 export { type Watch, watch } from './watch.ts';
 export { onlyVats, vatOf, vatsOf } from './which-vats.ts';

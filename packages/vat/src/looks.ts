@@ -3,8 +3,9 @@
  * sleeping actor has its reference without being woken.
  */
 import type { Shape } from './durable/keeper.ts';
+import type { Kind } from './kind.ts';
 import type { Target } from './message.ts';
-import { type Kind, methodsOf } from './portrait.ts';
+import { methodsOf } from './portrait.ts';
 import { functionReference, procedureReference, referenceClass } from './reference.ts';
 
 /** To an actor that has just been made. */

@@ -5,35 +5,13 @@
  * be (functions, promises, class instances) never gets in.
  */
 import { CapError } from './errors.ts';
+import { type Constructor, Kind } from './kind.ts';
 import { isMethodName, sealed } from './reference.ts';
 import type { Bcom, Behaviour, DefineOptions, Definition, Portrait } from './types.ts';
 import { keepArgs } from './values.ts';
 
 /** `NoInfer` of an empty tuple is none to the compiler: item by item it stays one. */
 type Exactly<A extends readonly unknown[]> = { [I in keyof A]: NoInfer<A[I]> };
-
-type Constructor = (bcom: never, ...args: never[]) => unknown;
-
-/** What `define` knows of a kind of actor. */
-export class Kind {
-  readonly label: string;
-  readonly procedure: boolean;
-  readonly construct: (bcom: unknown, ...args: readonly unknown[]) => unknown;
-  readonly options: DefineOptions<readonly unknown[]>;
-  /** Some portrait of it holds bytes, which cannot be frozen: each behaviour gets its own copy. */
-  holdsBytes = false;
-  /** Makes references to actors that began as this; found out at the first one. */
-  reference: ((target: never) => object) | undefined;
-  /** The same for actors that a store holds. */
-  stored: ((target: never) => object) | undefined;
-
-  constructor(label: string, procedure: boolean, construct: Constructor, options: DefineOptions<readonly unknown[]>) {
-    this.label = label;
-    this.procedure = procedure;
-    this.construct = construct as unknown as Kind['construct'];
-    this.options = options;
-  }
-}
 
 /** What a portrait holds. */
 export interface Opened {

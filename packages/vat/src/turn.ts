@@ -12,11 +12,11 @@ import type { Chain } from './causes.ts';
 import type { Clock } from './clock.ts';
 import type { Keeper } from './durable/keeper.ts';
 import { CapError } from './errors.ts';
-import { encodeArgs, type Said } from './ledger/arguments.ts';
+import { encodeArgs } from './ledger/arguments.ts';
+import type { EncodedArgs, LedgerEntry } from './ledger-entry.ts';
 import type { Message, Target } from './message.ts';
 import type { Account } from './meter.ts';
 import type { VatTime } from './time.ts';
-import type { Vats } from './vats.ts';
 import { quieten, vowOf } from './vow.ts';
 
 /** Something done in place that can be undone. */
@@ -38,13 +38,6 @@ export interface Effect {
   readonly sent: string | undefined;
   /** In a durable vat: writes what has to be done even if the process ends. */
   keep?(keeper: Keeper, cells: Map<string, string | undefined>): void;
-}
-
-/** What a turn says to the ledger: kept even if the turn fails. */
-export interface Line {
-  readonly kind: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly args?: Said | undefined;
 }
 
 /** Where a turn happens. */
@@ -69,8 +62,6 @@ export interface Home {
   readonly wakes: Wakes;
   /** Chance, taken once a process: with a number of the vat it names things over the life of a store. */
   readonly incarnation: string;
-  /** All vats of the same store. */
-  readonly vats: Vats;
 }
 
 /** What is to be sent at a vat time. */
@@ -95,7 +86,8 @@ export class Turn {
   chain: Chain;
   readonly undos: Undo[] = [];
   readonly effects: Effect[] = [];
-  readonly lines: Line[] = [];
+  /** What it tells the ledger. These are kept even if the turn fails. */
+  readonly lines: LedgerEntry[] = [];
   /** What it wants kept besides its actors, tables and messages. */
   cells: Map<string, string | undefined> | undefined;
   /** An actor journalled in this epoch need not be journalled again. */
@@ -206,7 +198,7 @@ export function attempt<R>(body: () => R): R {
 const begins: ReadonlySet<string> = new Set(['call', 'grant', 'request', 'session']);
 
 // Most calls of tools that only look have none, and encoding costs more than the rest of a line.
-const nothingSaid: Said = encodeArgs([]);
+const nothingSaid: EncodedArgs = encodeArgs([]);
 
 /**
  * Writes a line to the ledger of this store. Kept, with the turn's code, even if the turn fails; durable before anything

@@ -12,24 +12,8 @@ import { type Household, type Intake, type Runnable, Thunk } from './runnable.ts
 import type { VatTime } from './time.ts';
 import { type Turn, turnFor, type Wakes } from './turn.ts';
 import type { Far, Faraway, Portrait } from './types.ts';
-import type { Vats } from './vats.ts';
+import type { Vat, Vats } from './vats-interface.ts';
 import { Vow } from './vow.ts';
-
-export interface Vat {
-  readonly name: string;
-  /** Brings a portrait to life in a turn of its own. */
-  spawn<T>(portrait: Portrait<T>): Promise<Far<T>>;
-  /** The named root of a durable vat: made the first time, found again after a restart. */
-  root<T>(name: string, make: () => Portrait<T>): Promise<Far<T>>;
-  /** Runs `body` as one turn of this vat; if it throws, nothing of it remains and the promise breaks with its error. */
-  turn<R>(body: () => R): Promise<Faraway<R>>;
-  /** A dry run: the turn's effects are thrown away. `changed` and `sent` are labels with ids. */
-  peek<R>(
-    body: () => R,
-  ): Promise<{ readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] }>;
-  /** Stops it for good: messages that wait, and all later ones, break with `vat-halted`. */
-  halt(why?: Error): void;
-}
 
 /** What a vat needs of the world that all vats share. */
 export interface Ground {

@@ -20,77 +20,28 @@ import { saveTime, timeOf } from './durable/saved-time.ts';
 import { sweep } from './durable/sweep.ts';
 import { CapError } from './errors.ts';
 import { guarded } from './guarded.ts';
-import { type Entry, endsOnly, type Ledger, makeLedger } from './ledger/chain.ts';
+import type { Kind } from './kind.ts';
+import { endsOnly, type Ledger, makeLedger } from './ledger/chain.ts';
+import type { Entry } from './ledger/kinds.ts';
+import type { LedgerEntry } from './ledger-entry.ts';
 import type { Message } from './message.ts';
 import { Account } from './meter.ts';
-import { type Kind, kindOf } from './portrait.ts';
+import { kindOf } from './portrait.ts';
 import { isReference, targetOf } from './reference.ts';
 import type { Runnable } from './runnable.ts';
 import { Scheduler } from './scheduler.ts';
+import type { StoreEngine } from './store/engine.ts';
+import type { Line as LedgerLine } from './store/records.ts';
 import type { Era } from './store/rows.ts';
-import { engineOf, type Line as LedgerLine, type Store, type StoreEngine } from './store/store.ts';
+import { engineOf } from './store/store.ts';
 import { base32, type Shelf, Sturdyrefs } from './sturdyrefs.ts';
 import { storedTable, unreadTable } from './table.ts';
 import type { VatTime } from './time.ts';
-import type { Line } from './turn.ts';
-import type { AnyDefinition, Far, Meter, TurnRecord } from './types.ts';
-import { LiveVat, type Vat } from './vat.ts';
+import type { AnyDefinition, Far, Meter } from './types.ts';
+import { LiveVat } from './vat.ts';
+import type { Vat, Vats, VatsOptions } from './vats-interface.ts';
 import { LiveWakes } from './wake.ts';
 import { lossesOfAny, openedVats } from './which-vats.ts';
-
-export interface VatsOptions {
-  /** Where ledger lines go. Without one they are dropped. */
-  readonly store?: Store;
-  readonly clock?: Clock;
-  readonly random?: (bytes: number) => Uint8Array;
-  /** What may be brought to life from a store: labels must be unique. */
-  readonly definitions?: readonly AnyDefinition[];
-  /** How many actors of a durable store may be awake before those that nobody calls fall asleep. */
-  readonly awake?: number;
-  /** Is told of each turn, once it is durable. An error of its own is its own. */
-  readonly observe?: (turn: TurnRecord) => void;
-  /**
-   * Runs before what the last process left behind goes on: messages on their way, alarms, who waited. What it ends (a cause that it cuts, an
-   * alarm that it takes back) does not happen any more. Where it throws, nothing goes on and `openVats` throws the same.
-   */
-  readonly first?: (vats: Vats) => Promise<void>;
-}
-
-export interface Vats {
-  /** The vat of this name, made at the first call. Turns that the host program starts in it are charged to `meter`. */
-  vat(name: string, options?: { readonly meter?: Meter }): Vat;
-  /** The meter of this name. Limits: actors, portraitBytes, messages, promises, rows, connections (alive now), lines (this hour), turnMs (one turn). */
-  meter(name: string, limits?: Readonly<Record<string, number>>): Meter;
-  sturdyref(reference: Far<unknown>): Promise<string>;
-  restore<T>(sturdyref: string): Promise<Far<T>>;
-  revokeSturdyref(sturdyref: string): Promise<void>;
-  /** Every turn before now is durable. */
-  settled(): Promise<void>;
-  /** Ends a cause: driver calls under it are aborted, messages under it are not delivered. Answers when the drivers are done. */
-  cut(cause: string, why: CapError): Promise<void>;
-  /**
-   * Deletes from the store what nobody can reach any more: no root, no sturdyref, no message on its way, no waiting actor and no
-   * reference that this process holds leads to it. Answers how many cells it deleted. In slices of a few ms; turns may run meanwhile.
-   * Runs by itself once after the opening.
-   */
-  sweep(): Promise<number>;
-  /**
-   * The store was found to have been put back to an earlier state (a backup, a copy), and nobody has looked yet: what was granted with a
-   * limit before waits, since uses and revocations may be missing.
-   */
-  readonly restored: boolean;
-  /** Why this opening found it `restored`, for a person; undefined where it did not, or a person has looked since. */
-  readonly restoredBecause: string | undefined;
-  /** A person (`by`, for the ledger) has looked at what is granted: it goes on. */
-  trust(by: string): Promise<void>;
-  /**
-   * Tells `listener` when a commit failed and turns that were not durable were undone, once all that waited for them has broken:
-   * whoever speaks with peers closes those connections, as `captp` does. Answers how to stop.
-   */
-  onLoss(listener: (why: CapError) => void): () => void;
-  /** Halts all vats, aborts driver calls and waits for them. The store stays its owner's to close. */
-  close(): Promise<void>;
-}
 
 export async function openVats(options: VatsOptions = {}): Promise<Vats> {
   return await opened(new LiveVats(options), options.first);
@@ -205,7 +156,7 @@ class LiveVats implements Vats {
         return seq;
       },
       tick: () => clock.tick(),
-      commit: (lines: readonly Line[]) => {
+      commit: (lines: readonly LedgerEntry[]) => {
         if (engine?.full === true) this.#look();
         ledger?.write(lines as readonly Entry[]);
       },
@@ -277,7 +228,7 @@ class LiveVats implements Vats {
     for (const tell of [...this.#losses, ...lossesOfAny]) queueMicrotask(() => tell(why));
   }
 
-  #refuses(lines: readonly Line[]): CapError | undefined {
+  #refuses(lines: readonly LedgerEntry[]): CapError | undefined {
     if (endsOnly(lines)) return undefined;
     this.#look();
     return new CapError('unavailable', 'the disk of the store is full: make room on it, then try again');

@@ -11,7 +11,8 @@ import { define } from './portrait.ts';
 import { type TestClock, testClock } from './test-clock.ts';
 import { vatTime } from './turn.ts';
 import type { Definition, Far } from './types.ts';
-import { openVats, type Vats } from './vats.ts';
+import { openVats } from './vats.ts';
+import type { Vats } from './vats-interface.ts';
 import { cancelWake, wakeAt } from './wake.ts';
 
 interface Sleeper {

@@ -7,8 +7,8 @@ import { CapError } from './errors.ts';
 import { guarded } from './guarded.ts';
 import { targetOf } from './reference.ts';
 import { Runnable } from './runnable.ts';
-import { LiveVat, type Vat } from './vat.ts';
-import type { Vats } from './vats.ts';
+import { LiveVat } from './vat.ts';
+import type { Vat, Vats } from './vats-interface.ts';
 import { Vow } from './vow.ts';
 
 /** Those that are open, for what is made outside a turn and has to live somewhere. */

@@ -20,7 +20,8 @@ import { table } from '../table.ts';
 import { testClock } from '../test-clock.ts';
 import { attempt, ledgerLine, under } from '../turn.ts';
 import type { AnyDefinition, Definition, Far, Outcome, Table } from '../types.ts';
-import { openVats, openVatsThrough, type Vats, type VatsOptions } from '../vats.ts';
+import { openVats, openVatsThrough } from '../vats.ts';
+import type { Vats, VatsOptions } from '../vats-interface.ts';
 import type { Commit } from './edge.ts';
 
 interface Log {

@@ -8,7 +8,8 @@ import { E } from '../eventual.ts';
 import { define } from '../portrait.ts';
 import { openStore } from '../store/store.ts';
 import type { Definition, Far } from '../types.ts';
-import { openVatsThrough, type Vats } from '../vats.ts';
+import { openVatsThrough } from '../vats.ts';
+import type { Vats } from '../vats-interface.ts';
 import type { Batch } from './edge.ts';
 
 interface Counter {

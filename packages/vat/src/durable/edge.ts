@@ -12,7 +12,7 @@
  */
 import type { Barrier } from '../barrier.ts';
 import { CapError } from '../errors.ts';
-import type { Line } from '../turn.ts';
+import type { LedgerEntry } from '../ledger-entry.ts';
 
 const mostTurns = 256;
 const longestMs = 5;
@@ -22,7 +22,7 @@ const mostText = 512 << 10;
 /** What one commit writes: cells by key, `undefined` deletes. */
 export interface Writes {
   readonly cells: ReadonlyMap<string, string | undefined>;
-  readonly lines: readonly Line[];
+  readonly lines: readonly LedgerEntry[];
 }
 
 interface Output {
@@ -35,7 +35,7 @@ export class Batch implements Writes, Barrier {
   readonly owner: object;
   readonly number: number;
   readonly cells: Map<string, string | undefined> = new Map();
-  readonly lines: Line[] = [];
+  readonly lines: LedgerEntry[] = [];
   turns: number = 0;
   /** About how many characters it writes. */
   text: number = 0;
@@ -94,7 +94,7 @@ export interface Ground {
   /** A commit is over: turns may run that waited because a batch was full. */
   room(): void;
   /** Why these may not be committed now: the disk is full. */
-  refuses(lines: readonly Line[]): CapError | undefined;
+  refuses(lines: readonly LedgerEntry[]): CapError | undefined;
   /**
    * No turn that is not durable ever happened; `keys` are the cells that those wrote. Puts everything back to what the disk says;
    * answers whether that was done and the vats go on.
@@ -119,7 +119,7 @@ export class Edge {
   /** A turn has ended that took the message in the cell `taken`. Answers what its outputs have to wait for; undefined on a clean store. */
   turn(
     cells: ReadonlyMap<string, string | undefined> | undefined,
-    lines: readonly Line[],
+    lines: readonly LedgerEntry[],
     taken?: string,
   ): Batch | undefined {
     const writes = (cells !== undefined && cells.size > 0) || lines.length > 0 || taken !== undefined;
@@ -140,7 +140,7 @@ export class Edge {
   }
 
   /** Why these may not be committed now; undefined where they may. */
-  refuses(lines: readonly Line[]): CapError | undefined {
+  refuses(lines: readonly LedgerEntry[]): CapError | undefined {
     return this.#why ?? this.#ground.refuses(lines);
   }
 

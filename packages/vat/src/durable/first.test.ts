@@ -11,7 +11,8 @@ import { openStore } from '../store/store.ts';
 import { testClock } from '../test-clock.ts';
 import { under, vatTime } from '../turn.ts';
 import type { Definition, Far } from '../types.ts';
-import { openVats, type Vats, type VatsOptions } from '../vats.ts';
+import { openVats } from '../vats.ts';
+import type { Vats, VatsOptions } from '../vats-interface.ts';
 import { cancelWake, wakeAt } from '../wake.ts';
 
 interface Log {

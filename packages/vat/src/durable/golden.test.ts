@@ -16,7 +16,8 @@ import { verifyLedger } from '../ledger/verify.ts';
 import { openStore } from '../store/store.ts';
 import { table } from '../table.ts';
 import type { Far } from '../types.ts';
-import { openVats, type Vats } from '../vats.ts';
+import { openVats } from '../vats.ts';
+import type { Vats } from '../vats-interface.ts';
 
 const versions = ['store-v2', 'store-v3'] as const;
 const GOLDEN = join(import.meta.dirname, '..', '..', 'golden');

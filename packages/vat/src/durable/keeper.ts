@@ -11,7 +11,7 @@
  */
 import type { Barrier } from '../barrier.ts';
 import { CapError } from '../errors.ts';
-import type { Kind } from '../portrait.ts';
+import type { Kind } from '../kind.ts';
 import { ByReference } from '../reference.ts';
 import { decode, encode, type Name, type Naming } from './codec.ts';
 import type { Edge } from './edge.ts';

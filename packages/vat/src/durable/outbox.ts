@@ -9,7 +9,6 @@ import { type Causes, Chain } from '../causes.ts';
 import { Message } from '../message.ts';
 import { targetOf } from '../reference.ts';
 import type { Outcome } from '../types.ts';
-import type { LiveWakes } from '../wake.ts';
 import type { Edge } from './edge.ts';
 import type { Keeper, OnTheWay } from './keeper.ts';
 
@@ -19,15 +18,23 @@ const restarted: Outcome = Object.freeze({
   message: 'the process ended while this was waited for: ask again',
 });
 
+/** The alarms that are kept in the store. */
+interface Alarms {
+  /** Sets those that the last process left. */
+  restore(): void;
+  /** Reads these cells again: the turns that wrote them never happened. */
+  reload(keys: Iterable<string>): void;
+}
+
 export class Outbox {
   readonly #keeper: Keeper;
   readonly #edge: Edge;
   readonly #causes: Causes;
-  readonly #wakes: LiveWakes;
+  readonly #wakes: Alarms;
   /** Cells of messages that a full disk did not let go. */
   readonly #left = new Set<string>();
 
-  constructor(keeper: Keeper, edge: Edge, causes: Causes, wakes: LiveWakes) {
+  constructor(keeper: Keeper, edge: Edge, causes: Causes, wakes: Alarms) {
     this.#keeper = keeper;
     this.#edge = edge;
     this.#causes = causes;

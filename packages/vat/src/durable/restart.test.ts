@@ -11,7 +11,8 @@ import { promise } from '../resolver.ts';
 import { openStore } from '../store/store.ts';
 import { table } from '../table.ts';
 import type { AnyDefinition, Definition, Far, Outcome, Table } from '../types.ts';
-import { openVats, type Vats } from '../vats.ts';
+import { openVats } from '../vats.ts';
+import type { Vats } from '../vats-interface.ts';
 
 interface Counter {
   next(): number;

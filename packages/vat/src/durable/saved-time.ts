@@ -7,7 +7,7 @@
 import type { Clock } from '../clock.ts';
 import { afterOthers } from '../drivers/loop.ts';
 import { CapError } from '../errors.ts';
-import type { StoreEngine } from '../store/store.ts';
+import type { StoreEngine } from '../store/engine.ts';
 import { type SavedTime, VatTime } from '../time.ts';
 
 const timeKey = 'v/time';

@@ -8,7 +8,8 @@ import { memoryRows } from '../store/memory.ts';
 import { engineOf, storeOf } from '../store/store.ts';
 import { table } from '../table.ts';
 import type { Definition, Far, Table } from '../types.ts';
-import { openVats, type Vats } from '../vats.ts';
+import { openVats } from '../vats.ts';
+import type { Vats } from '../vats-interface.ts';
 
 interface Node {
   put(key: string, node: Node | null): void;

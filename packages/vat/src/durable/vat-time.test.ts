@@ -11,7 +11,8 @@ import { memoryRows } from '../store/memory.ts';
 import { openStore, storeOf } from '../store/store.ts';
 import { testClock } from '../test-clock.ts';
 import { vatTime } from '../turn.ts';
-import { openVats, type Vats } from '../vats.ts';
+import { openVats } from '../vats.ts';
+import type { Vats } from '../vats-interface.ts';
 
 const now = (vats: Vats): Promise<number> => vats.vat('v').turn(() => vatTime());
 

@@ -11,23 +11,15 @@
  */
 import { types } from 'node:util';
 import { sha256 } from '../drivers/hash.ts';
+import type { EncodedArgs } from '../ledger-entry.ts';
 import { ByReference, isReference, targetOf } from '../reference.ts';
-import type { Args } from '../store/store.ts';
+import type { Args } from '../store/records.ts';
 import { symbolKey } from '../symbols.ts';
 import { blot, MARK } from './line.ts';
 
 export const MAX_ARGS_BYTES: number = 64 * 1024;
 
-/** Taken at once: bytes among the arguments could be other ones later. */
-export interface Said {
-  readonly bytes: Uint8Array;
-  /** How many there were. */
-  readonly argc: number;
-  /** Not all of them is there. */
-  readonly cut: boolean;
-}
-
-export function encodeArgs(args: readonly unknown[]): Said {
+export function encodeArgs(args: readonly unknown[]): EncodedArgs {
   const pen: Pen = { text: '', full: false };
   write(pen, args, 0);
   const bytes = new TextEncoder().encode(pen.text);

@@ -8,21 +8,16 @@
  */
 import type { Clock } from '../clock.ts';
 import { CapError } from '../errors.ts';
+import type { StoreEngine } from '../store/engine.ts';
 import { endsAuthority } from '../store/engine.ts';
-import type { Head, Line, StoreEngine } from '../store/store.ts';
-import { commitment, SALT, type Said } from './arguments.ts';
-import type { LineKind } from './kinds.ts';
+import type { Head, Line } from '../store/records.ts';
+import { commitment, SALT } from './arguments.ts';
+import type { Entry, LineKind } from './kinds.ts';
 import { checkLine, type Fields, makeLine } from './line.ts';
 import { type Key, keyText, nameOf, parseKey, signNote } from './note.ts';
 import { PAGE } from './pages.ts';
 import { Runs } from './runs.ts';
 import { Tree } from './tree.ts';
-
-export interface Entry {
-  readonly kind: Exclude<LineKind, 'genesis' | 'restart' | 'restored' | 'trust' | 'checkpoint' | 'redact'>;
-  readonly fields: Fields;
-  readonly args?: Said | undefined;
-}
 
 export interface Ledger {
   /** The next lines, for a commit of the caller's own: `engine.commit(engine.epoch, { lines })`, before anything else is prepared. */

@@ -5,7 +5,9 @@
  * complete, when the store closes; who stops early, even while it waits, leaves no listener behind.
  */
 import { CapError } from '../errors.ts';
-import { engineOf, type Store, type StoredLine, type StoreEngine } from '../store/store.ts';
+import type { StoreEngine } from '../store/engine.ts';
+import type { StoredLine } from '../store/records.ts';
+import { engineOf, type Store } from '../store/store.ts';
 import { breathe, PAGE } from './pages.ts';
 
 export interface ExportOptions {

@@ -4,6 +4,7 @@
  * The fields beside are the usual ones; a line carries those that are known. Names, never values: of arguments a line holds
  * only a salted commitment (`args`) and their number (`argc`).
  */
+import type { EncodedArgs } from '../ledger-entry.ts';
 export const KINDS = {
   genesis: 'the first line: stream (a random id of this ledger), boot, key (whose signatures count)',
   checkpoint: 'the host vouches for all lines before this one: note (a signed C2SP checkpoint)',
@@ -34,3 +35,10 @@ export const KINDS = {
 } as const;
 
 export type LineKind = keyof typeof KINDS;
+
+/** What is to become a line: everything but the kinds that the ledger itself writes. */
+export interface Entry {
+  readonly kind: Exclude<LineKind, 'genesis' | 'restart' | 'restored' | 'trust' | 'checkpoint' | 'redact'>;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly args?: EncodedArgs | undefined;
+}

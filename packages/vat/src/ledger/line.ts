@@ -13,7 +13,7 @@
  */
 import { crc, sha256 } from '../drivers/hash.ts';
 import { CapError } from '../errors.ts';
-import type { Line } from '../store/store.ts';
+import type { Line } from '../store/records.ts';
 import { KINDS, type LineKind } from './kinds.ts';
 
 export const MAX_LINE_BYTES = 8192;

@@ -8,8 +8,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemRandom } from '../drivers/random.ts';
 import { engineOf, openStore, type Store } from '../store/store.ts';
 import { type TestClock, testClock } from '../test-clock.ts';
-import { type Entry, type Ledger, makeLedger } from './chain.ts';
+import { type Ledger, makeLedger } from './chain.ts';
 import { exportLedger } from './export.ts';
+import type { Entry } from './kinds.ts';
 import { verifyLedger } from './verify.ts';
 
 async function open(): Promise<{ store: Store; ledger: Ledger; clock: TestClock; rows: () => Promise<Row[]> }> {

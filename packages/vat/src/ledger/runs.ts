@@ -5,7 +5,7 @@
  * the window is over, before anything else about the same grant, and at the close. Each refusal is in one row or in one count,
  * never in two: after kill -9 the count of the open window is missing, so the sum can be too small and never too large.
  */
-import type { Entry } from './chain.ts';
+import type { Entry } from './kinds.ts';
 
 interface Run {
   readonly key: string;

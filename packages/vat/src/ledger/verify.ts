@@ -12,7 +12,8 @@
 import { sha256 } from '../drivers/hash.ts';
 import { readLines } from '../drivers/lines.ts';
 import { CapError } from '../errors.ts';
-import { engineOf, type Head, type Store, type StoredArgs } from '../store/store.ts';
+import type { Head, StoredArgs } from '../store/records.ts';
+import { engineOf, type Store } from '../store/store.ts';
 import { commitment } from './arguments.ts';
 import { CHECKPOINT_LINES } from './chain.ts';
 import { CRC_TAIL, crcTail, MAX_LINE_BYTES } from './line.ts';

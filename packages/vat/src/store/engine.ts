@@ -1,11 +1,62 @@
 /**
  * The rules of a store, the same whatever keeps its rows: epochs, one unbroken sequence of lines, poison, listeners.
  */
+import type { Signer } from '../drivers/keys.ts';
 import { soon } from '../drivers/loop.ts';
 import { CapError } from '../errors.ts';
 import { type Disk, diskOf, type Outcome, type Write } from './disk.ts';
+import type { Head, Line, StoredArgs, StoredLine, Writes } from './records.ts';
 import { type Era, noCells, type Rows } from './rows.ts';
-import type { Line, StoredArgs, StoredLine, StoreEngine, Writes } from './store.ts';
+
+/** What the vat holds. */
+export interface StoreEngine {
+  /** Counts the openings. A commit of an older one is refused: two hosts on one store can then not both go on. */
+  readonly epoch: number;
+  /** Durable on return; throws `unavailable` where it is not. */
+  commit(epoch: number, writes: Writes): void;
+  /** Calls back once, in the order of the calls: durable, or why not. What follows one that failed fails with it. */
+  commitLater(epoch: number, writes: Writes, done: (error: unknown) => void): void;
+  /** The last line that was given to be committed: the next one follows it. After a failure, the last that was. */
+  head(): Head;
+  /** A cell that goes with every commit. */
+  stampBy(stamp: () => readonly [key: string, value: string]): void;
+  /** How often the store was found to have been put back, and whether a person has looked since. */
+  readonly era: Era;
+  trust(): void;
+  /** An online copy in one new file. */
+  backup(file: string): Promise<void>;
+  /** Only what ends authority is committed, for want of room. */
+  readonly full: boolean;
+  /** Looks whether a full disk has room again; calls back if so. */
+  makeRoom(then: () => void): void;
+  /** A write failed, not only for want of room: nothing is committed before `reopen`. */
+  readonly failed: boolean;
+  /** After a failure: what is on the disk counts from here on. Throws where it cannot be opened. */
+  reopen(): void;
+  /** Lines in order, from `from` on, at most `limit`. */
+  lines(from: number, limit: number): readonly StoredLine[];
+  /** A cell as last committed. */
+  get(key: string): string | undefined;
+  /** The cells whose key begins with `prefix`, in the order of their keys' UTF-8 bytes. */
+  scan(prefix: string): readonly (readonly [key: string, value: string])[];
+  /** At most `limit` of those whose key is greater than `after`. */
+  page(prefix: string, after: string, limit: number): readonly (readonly [key: string, value: string])[];
+  pageLater(prefix: string, after: string, limit: number): Promise<readonly (readonly [key: string, value: string])[]>;
+  getAllLater(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
+  /** The arguments that are kept of lines `from` to `to`. */
+  args(from: number, to: number): readonly StoredArgs[];
+  /** Signs for this store. */
+  readonly signer: Signer;
+  /** Makes sure that what was deleted is in no file any more. */
+  scrub(): void;
+  /** After each commit that wrote; answers how to stop. A listener must not throw. */
+  onCommit(listener: () => void): () => void;
+  /** Once, before the close, while it can still be committed; an error of a listener is dropped. */
+  onClosing(listener: () => void): () => void;
+  /** Once, while `lines` can still be read. */
+  onClose(listener: () => void): () => void;
+  close(): Promise<void>;
+}
 
 export const makeEngine = (rows: Rows): StoreEngine => engineOn(diskOf(() => rows));
 

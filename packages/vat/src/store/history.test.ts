@@ -26,7 +26,8 @@ import { verifyLedger } from '../ledger/verify.ts';
 import { define } from '../portrait.ts';
 import { storeEra, suspended } from '../turn.ts';
 import type { Definition, Far } from '../types.ts';
-import { openVats, type Vats } from '../vats.ts';
+import { openVats } from '../vats.ts';
+import type { Vats } from '../vats-interface.ts';
 import { backup, openStore, type Store } from './store.ts';
 
 /** A cap with so many uses, as a grant keeps them. */

@@ -3,8 +3,8 @@
 import { memorySigner } from '../drivers/keys.ts';
 import { CapError } from '../errors.ts';
 import { compareUtf8 } from '../sorted-keys.ts';
+import type { Args, Line, StoredLine } from './records.ts';
 import { Full, type Rows } from './rows.ts';
-import type { Args, Line, StoredLine } from './store.ts';
 
 export interface MemoryOptions {
   /** Tests: a disk that is full at so many lines. */

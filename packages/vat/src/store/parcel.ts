@@ -5,7 +5,7 @@
  * as it is took 52 us to post; this way the whole turn takes 90 us less.
  */
 import type { Write } from './disk.ts';
-import type { Line } from './store.ts';
+import type { Line } from './records.ts';
 
 type Item = string | number | boolean | undefined;
 

@@ -7,13 +7,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { systemRandom } from '../drivers/random.ts';
 import { reserveIn } from '../drivers/reserve.ts';
-import { type Entry, type Ledger, makeLedger } from '../ledger/chain.ts';
+import { type Ledger, makeLedger } from '../ledger/chain.ts';
+import type { Entry } from '../ledger/kinds.ts';
 import { verifyLedger } from '../ledger/verify.ts';
 import { testClock } from '../test-clock.ts';
+import type { StoreEngine } from './engine.ts';
 import { makeEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
 import { Full, type Rows } from './rows.ts';
-import { openStore, type StoreEngine, storeOf } from './store.ts';
+import { openStore, storeOf } from './store.ts';
 
 const powers = { clock: testClock(), random: systemRandom };
 const unavailable = expect.objectContaining({ name: 'CapError', code: 'unavailable' });

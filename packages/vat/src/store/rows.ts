@@ -1,6 +1,6 @@
 /** What keeps the rows of a store: SQLite, or memory. Everything in it happens before it returns. */
 import type { Signer } from '../drivers/keys.ts';
-import type { Head, Line, StoredArgs, StoredLine } from './store.ts';
+import type { Head, Line, StoredArgs, StoredLine } from './records.ts';
 
 export type Cells = ReadonlyMap<string, string | undefined>;
 export const noCells: Cells = new Map();

@@ -10,8 +10,8 @@ import { reserveIn } from '../drivers/reserve.ts';
 import { oldSentinel, sentinelIn } from '../drivers/sentinel.ts';
 import { isFull, openSqlite, type SqliteOptions } from '../drivers/sqlite.ts';
 import { openHistory } from './history.ts';
+import type { StoredArgs, StoredLine } from './records.ts';
 import { type Era, Full, type Rows } from './rows.ts';
-import type { StoredArgs, StoredLine } from './store.ts';
 
 /** Counts up with each change of the tables; a newer store is refused. 1 was never released. */
 const VERSION = 3;

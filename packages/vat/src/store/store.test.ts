@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeLine } from '../ledger/line.ts';
+import type { StoreEngine } from './engine.ts';
 import { engineOn, makeEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
+import type { Line } from './records.ts';
 import { sqliteRows } from './sqlite.ts';
-import { engineOf, type Line, openStore, type StoreEngine } from './store.ts';
+import { engineOf, openStore } from './store.ts';
 import { threadedDisk } from './threaded.ts';
 
 function scratch(): string {
