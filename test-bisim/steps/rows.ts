@@ -336,6 +336,36 @@ const LIMITS: readonly Row[] = [
   }),
   ...eachAlone(['nproc', 'pidmax'], COUNTED),
   ...eachAlone(['cpu', 'cpu-each'], BUSY),
+  step('inotify', {
+    text: 'exec -a @MARK@-job /opt/tool inotify 60',
+    setting: ({ mark }) => ({
+      begun: async () =>
+        instances(named(`${mark}-job`)[0]) > 8
+          ? 'took more inotify instances of its user than were granted'
+          : undefined,
+    }),
+  }),
+  step('sigpending', {
+    text: 'exec -a @MARK@-job /opt/tool hold',
+    setting: ({ mark }) => ({
+      begun: async () => {
+        const found = /^Max pending signals +(\S+)/m.exec(read(`/proc/${named(`${mark}-job`)[0]}/limits`))?.[1];
+        return found !== undefined && (found === 'unlimited' || Number(found) > 4096)
+          ? 'may have more signals waiting for its user than were granted'
+          : undefined;
+      },
+    }),
+  }),
+  step('own-id', {
+    text: 'exec -a @MARK@-job /opt/tool hold',
+    root: true,
+    setting: ({ mark }) => ({
+      begun: async () =>
+        /^Uid:\s+1999990010\s/m.test(read(`/proc/${named(`${mark}-job`)[0]}/status`))
+          ? 'has the id that other jobs have, and takes from what is theirs'
+          : undefined,
+    }),
+  }),
   step('oom', {
     text: 'exec -a @MARK@-job /opt/tool hold',
     setting: ({ mark }) => ({
@@ -346,6 +376,11 @@ const LIMITS: readonly Row[] = [
     }),
   }),
 ];
+
+function instances(pid: number | undefined): number {
+  const folder = `/proc/${pid}/fd`;
+  return fs.readdirSync(folder).filter((fd) => fs.readlinkSync(join(folder, fd)) === 'anon_inode:inotify').length;
+}
 
 // ----------------------------------------------------------------------------------------------------------- launching
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -152,6 +153,10 @@ static int forks(int n) {
     if (fork() == 0) _exit(held());
   return hold();
 }
+static int inotify(int n) {
+  while (n-- > 0 && inotify_init() >= 0) continue;
+  return hold();
+}
 static int busy(void) {
   while (access("go", F_OK) < 0) continue;
   return 0;
@@ -216,6 +221,7 @@ int main(int argc, char **argv) {
   if (!strcmp(verb, "eat")) return eat(atol(a));
   if (!strcmp(verb, "reserve")) return reserve(atol(a));
   if (!strcmp(verb, "forks")) return forks(atoi(a));
+  if (!strcmp(verb, "inotify")) return inotify(atoi(a));
   if (!strcmp(verb, "busy")) return busy();
   if (!strcmp(verb, "hold")) return hold();
   if (!strcmp(verb, "key")) return key();

@@ -2,12 +2,15 @@
 #include "world.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+uint32_t outside_id = FIRST_OUTSIDE_ID;
 
 static void write_map(pid_t pid, const char *name, const char *text) {
   char path[64];
@@ -45,7 +48,7 @@ int make_idmap(void) {
     _exit(0);
   }
   char map[128], path[64];
-  snprintf(map, sizeof map, "0 %u 1\n1 1 %u\n%u %u %u\n", OUTSIDE_ID, OUTSIDE_ID - 1, OUTSIDE_ID + 1, OUTSIDE_ID + 1, 4294967294u - OUTSIDE_ID);
+  snprintf(map, sizeof map, "0 %u 1\n1 1 %u\n%u %u %u\n", outside_id, outside_id - 1, outside_id + 1, outside_id + 1, 4294967294u - outside_id);
   write_maps(pid, map, map);
   snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC), status;
@@ -67,4 +70,21 @@ unsigned long namespaces(void) {
   if (WITHOUT("utsns")) flags &= ~(unsigned long)CLONE_NEWUTS;
   if (WITHOUT("cgroupns")) flags &= ~(unsigned long)CLONE_NEWCGROUP;
   return flags;
+}
+
+/*
+ * The kernel counts what a job takes (inotify instances, pending signals) for whoever made its user namespace, too. If that
+ * were root, one job could use up what is there for the host and for all the others.
+ */
+pid_t clone_world(int *pidfd) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct rights[2];
+  bool owned = as_root && !WITHOUT("own-id") && !WITHOUT("unroot");
+  /* A change of the effective id takes the effective rights away, and without them a machine may refuse user namespaces. */
+  if (owned && (syscall(SYS_capget, &header, rights) < 0 || setresuid((uid_t)-1, outside_id, (uid_t)-1) < 0 ||
+                syscall(SYS_capset, &header, rights) < 0))
+    fail("own-id");
+  pid_t pid = clone_with(namespaces() | CLONE_PIDFD, pidfd);
+  if (pid != 0 && owned && setresuid((uid_t)-1, 0, (uid_t)-1) < 0) fail("own-id");
+  return pid;
 }

@@ -108,6 +108,7 @@ static void set_limits(void) {
   cap_at(RLIMIT_NICE, 0);
   cap_at(RLIMIT_RTPRIO, 0);
   cap_at(RLIMIT_MSGQUEUE, 819200);
+  if (!WITHOUT("sigpending")) cap_at(RLIMIT_SIGPENDING, 4096); /* counted for the caller's user, too */
   cap_at(RLIMIT_MEMLOCK, 64 << 20);
 }
 

@@ -170,6 +170,8 @@ int main(int argc, char **argv) {
   read_spec(SPEC_FD);
   close(SPEC_FD);
   as_root = geteuid() == 0;
+  /* Its process id makes the id of this job unlike that of any other job that runs now. */
+  if (as_root && !WITHOUT("own-id")) outside_id += (uint32_t)getpid();
   uid_t uid = geteuid();
   gid_t gid = getegid();
 
@@ -189,11 +191,11 @@ int main(int argc, char **argv) {
     if (!WITHOUT("groups") && setgroups(0, NULL) < 0) fail("groups"); /* root's groups would be the payload's */
     /* A pipe belongs to who made it, and `> /dev/stderr` opens it anew. */
     for (int i = 0, ends[] = {in[0], out[1], err[1]}; i < 3; i++)
-      if (ends[i] >= 0 && !WITHOUT("pipe-owner") && fchown(ends[i], OUTSIDE_ID, OUTSIDE_ID) < 0) fail("pipes");
+      if (ends[i] >= 0 && !WITHOUT("pipe-owner") && fchown(ends[i], outside_id, outside_id) < 0) fail("pipes");
     make_trees(true, WITHOUT("idmap") ? -1 : make_idmap());
   }
   int pidfd = -1;
-  pid_t child = clone_with(namespaces() | CLONE_PIDFD, &pidfd);
+  pid_t child = clone_world(&pidfd);
   if (child < 0) fail("userns");
   if (child == 0) {
     close(life[1]);
@@ -206,9 +208,12 @@ int main(int argc, char **argv) {
     for (int fd = 0; fd < 3; fd++) close(fd);
     run_world(life[0], news[1], in[0], out[1], err[1]);
   }
+  /* Again: the kernel forgets it when the effective id changes. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != caller) return 1;
   char uids[64], gids[64];
-  snprintf(uids, sizeof uids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? OUTSIDE_ID : uid);
-  snprintf(gids, sizeof gids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? OUTSIDE_ID : gid);
+  snprintf(uids, sizeof uids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : uid);
+  snprintf(gids, sizeof gids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : gid);
   write_maps(child, uids, gids);
   if (write(life[1], "", 1) != 1) fail("init");
   close(life[0]);

@@ -324,6 +324,13 @@ void build_root(void) {
 
   /* No user namespace inside: in one the payload would hold capabilities again, and with them most of the kernel. */
   if (!WITHOUT("nouserns") && !set("proc/sys/user/max_user_namespaces", "0")) fail("nouserns");
+  /*
+   * The caller's user has 128 inotify instances for the host and for all jobs, so a job gets some of them. ENOENT: a kernel
+   * without inotify, or one that does not count it for each user namespace.
+   */
+  if (!WITHOUT("inotify") && ((!set("proc/sys/user/max_inotify_instances", "8") && errno != ENOENT) ||
+                              (!set("proc/sys/user/max_inotify_watches", "16384") && errno != ENOENT)))
+    fail("inotify");
   /* Of this world alone since Linux 6.14; refused before, and then RLIMIT_NPROC holds by itself. */
   char most[24];
   snprintf(most, sizeof most, "%llu", (unsigned long long)(spec.limits.processes < 301 ? 301 : spec.limits.processes + 2));

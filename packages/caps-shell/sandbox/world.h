@@ -36,10 +36,10 @@ void print_filter(bool x86); /* filter.c */
 /* Who the payload is, inside. One uid and one gid exist in the world; there is no 0. */
 #define INSIDE_ID 1000u
 /*
- * Who the payload is outside when the caller is root: an id that no account, service or container range uses. As kuid 0
- * it could write, by mode bits alone, every root-owned file that it sees: /proc/sys/kernel/core_pattern for one.
+ * The payload's id outside when the caller is root: `outside_id`, from this one on. No account, service or container range uses
+ * them. As kuid 0 it could write, by mode bits alone, every root-owned file that it sees: /proc/sys/kernel/core_pattern for one.
  */
-#define OUTSIDE_ID 1999990010u
+#define FIRST_OUTSIDE_ID 1999990010u
 
 enum { MAX_MOUNTS = 64, MAX_LINKS = 64, MAX_FILES = 32, MAX_WORDS = 16384, SPEC_BYTES = 2 << 20 };
 
@@ -97,6 +97,7 @@ struct news {
 extern struct spec spec;      /* spec.c */
 extern struct shared *shared; /* init.c */
 extern bool as_root;          /* mounts.c: the caller is root */
+extern uint32_t outside_id;   /* clone.c: for root, this job's alone while it lasts */
 
 /* fail.c: the outer process sets it for itself, pid 1 for itself. */
 extern void (*on_failure)(const char *stage, int error, int mount);
@@ -109,6 +110,7 @@ void read_spec(int fd);
 /* clone.c */
 pid_t clone_with(unsigned long flags, int *pidfd);
 unsigned long namespaces(void);
+pid_t clone_world(int *pidfd);
 void write_maps(pid_t pid, const char *uids, const char *gids);
 int make_idmap(void);
 

@@ -146,6 +146,8 @@ const ROWS: readonly Row[] = [
     options: { limits: { processes: 20 } },
     text: '[ "$(tool forks 400 2)" = 400 ] && echo WON',
   },
+  { step: 'inotify', text: '[ "$(tool inotify 20 0)" -gt 8 ] && echo WON' },
+  { step: 'sigpending', text: '[ "$(ulimit -i)" = 4096 ] || echo WON' },
   {
     step: 'data',
     also: ['memory'],

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -111,6 +112,24 @@ static int forks(int n, int seconds) {
   return 0;
 }
 
+/* inotify N SECONDS: how many instances of N there are. */
+static int inotify(int n, int seconds) {
+  int made = 0;
+  while (made < n && inotify_init() >= 0) made++;
+  printf("%d\n", made);
+  sleep((unsigned)seconds);
+  return 0;
+}
+
+/* pipes N SECONDS: makes N pipes, and prints the size of the last. */
+static int pipes(int n, int seconds) {
+  int ends[2] = {-1, -1};
+  while (n-- > 0 && pipe(ends) == 0) continue;
+  printf("%d\n", fcntl(ends[0], F_GETPIPE_SZ));
+  sleep((unsigned)seconds);
+  return 0;
+}
+
 /* burn MS: until this process has used so much time of the processor. */
 static int burn(long ms) {
   for (struct timespec t = {0}; t.tv_sec * 1000 + t.tv_nsec / 1000000 < ms;) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -139,6 +158,8 @@ int main(int argc, char **argv) {
   if (!strcmp(verb, "trace")) return trace(atoi(argv[2]));
   if (!strcmp(verb, "unix")) return unix_to(argv[2]);
   if (!strcmp(verb, "forks")) return forks(atoi(argv[2]), atoi(argv[3]));
+  if (!strcmp(verb, "inotify")) return inotify(atoi(argv[2]), atoi(argv[3]));
+  if (!strcmp(verb, "pipes")) return pipes(atoi(argv[2]), atoi(argv[3]));
   if (!strcmp(verb, "burn")) return burn(atol(argv[2]));
   if (!strcmp(verb, "sti")) return sti(atoi(argv[2]), argv[3]);
   return 2;
