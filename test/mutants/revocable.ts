@@ -76,6 +76,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/revocable/src/revocable.test.ts', 'packages/revocable/src/forward.test.ts'],
   },
   {
+    name: 'give-back-narrowed',
+    breaks: 'a use that was narrowed away comes back',
+    file: 'packages/revocable/src/grant.ts',
+    find: 'if (limits.narrowed !== undefined && limits.narrowed >= charged) return undefined;',
+    replace: '',
+    tests: ['packages/host/src/powerbox/cost.test.ts'],
+  },
+  {
     name: 'refund',
     breaks: 'a call that fails gives its use back',
     file: 'packages/revocable/src/grant.ts',

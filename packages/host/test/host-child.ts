@@ -28,6 +28,11 @@ const acts: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = {
       ...args,
     ),
   verify: () => host.verify(),
+  lines: async () => {
+    const all: string[] = [];
+    for await (const line of host.ledger()) all.push(line);
+    return all;
+  },
 };
 
 say({ url });

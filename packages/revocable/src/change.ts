@@ -37,6 +37,7 @@ export function narrowed(
     Object.freeze({
       ...limits,
       uses: next === undefined ? undefined : spent + next,
+      ...(terms.uses === undefined ? {} : { narrowed: now.vat }),
       deadline: timed ? earlier(limits.deadline, asked.deadline) : limits.deadline,
       wallDeadline: timed ? earlier(limits.wallDeadline, asked.wallDeadline) : limits.wallDeadline,
       boot: limits.boot ?? (terms.for === undefined ? undefined : now.boot),

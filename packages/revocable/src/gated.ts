@@ -5,7 +5,17 @@
  * refused. Everything but `true`, or arguments to go on with, is a no. What comes out of a call waits likewise, and says how it came out.
  * Calls that wait may be overtaken by others.
  */
-import { type AnyDefinition, CapError, type Definition, E, type Far, hashSecret, isReference, spawn } from '@hob/vat';
+import {
+  type AnyDefinition,
+  CapError,
+  type Definition,
+  E,
+  type Far,
+  hashSecret,
+  isReference,
+  spawn,
+  vatTime,
+} from '@hob/vat';
 import { cross } from './cross.ts';
 import type { Rules } from './face.ts';
 import { asItIs, type Forward, type FullPolicy, forwardFully, shown } from './forward.ts';
@@ -23,9 +33,10 @@ export interface GatedCall {
 export interface Judge {
   /**
    * Answers `true` to let the call go on; `{with: args}` to let it go on with these arguments, which pin what was shown (the version of a file,
-   * say): if what is behind then says `STALE` the judge is asked once more. `of` is the object behind, to look at.
+   * say): if what is behind then says `STALE` the judge is asked once more. `of` is the object behind, to look at. `at` is the vat time of the
+   * call: the uses that it cost were charged then.
    */
-  ask(call: GatedCall, of: object): boolean | { readonly with: readonly unknown[] };
+  ask(call: GatedCall, of: object, at: number): boolean | { readonly with: readonly unknown[] };
 }
 
 export function isData(value: unknown): boolean {
@@ -50,8 +61,9 @@ const policy: FullPolicy<State> = {
   },
   hold: (state, method, args, of, send) => {
     const [judge, methods, via] = state;
+    const at = vatTime();
     const ask = (): Promise<unknown> =>
-      E.when(E(judge).ask({ method, args, via }, of) as Promise<unknown>, (yes) => {
+      E.when(E(judge).ask({ method, args, via }, of, at) as Promise<unknown>, (yes) => {
         const pinned = pinnedBy(yes);
         if (pinned !== undefined)
           return E.when(

@@ -41,6 +41,11 @@ export interface Gate extends Rules {
   end(): Promise<void>;
   /** Takes away: fewer uses, less time, fewer methods. It never gives. Errors: `invalid`, and what it has ended with. */
   narrow(terms: Terms, about?: Readonly<Record<string, string>>): void;
+  /**
+   * Gives so many uses back that were charged at `charged` (vat time) for calls that nobody was asked about: they went nowhere and never will.
+   * Uses that were narrowed since stay away.
+   */
+  giveBack(charged: number, uses: number): void;
   /** Lets it last until then, at most 90 days from now, over boots. What is over stays over. Errors: as above. */
   renew(until: number, about?: Readonly<Record<string, string>>): void;
   /** Notes that its time is over, if it is: sent by its alarm. */
@@ -200,6 +205,13 @@ export const Gate: Definition<Gate, [...State]> = define(
         tellChange('narrow', { ...about, grant }, next, uses);
         if (wake !== undefined) cancelWake(wake);
         return bcom(Gate(grant, next, mode, uses, wakeAt(next.deadline, bcom.self, 'expire'), members));
+      },
+      giveBack(charged, uses) {
+        if (mode !== 'live' || left === undefined || limits.uses === undefined) return undefined;
+        if (limits.narrowed !== undefined && limits.narrowed >= charged) return undefined;
+        const next = Math.min(limits.uses, left + uses);
+        ledgerLine('give-back', { grant, uses: next - left });
+        return bcom(Gate(grant, limits, mode, next, wake, members));
       },
       renew(until, about = {}) {
         const next = renewed(limits, until, goesOn(state as State));

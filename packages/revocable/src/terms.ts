@@ -41,6 +41,8 @@ export interface Limits {
   readonly mount: boolean;
   /** The digest of the request that a person said yes to; each call’s line tells it. */
   readonly act?: string;
+  /** When its uses were last narrowed, in vat time: a use that was charged before is not given back. */
+  readonly narrowed?: number;
 }
 
 export const defaultTerm: number = 15 * 60_000;

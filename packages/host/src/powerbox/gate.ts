@@ -5,11 +5,11 @@
  * shown; else it is asked anew. Whether a call waits its grant's terms say, and nothing in the call.
  */
 import type { GatedCall, Judge } from '@hob/revocable';
-import { CapError, type Definition, define, E } from '@hob/vat';
+import { attempt, breakAnswer, CapError, type Definition, define, E } from '@hob/vat';
 import { type Book, bookOf, chainOf, type House, type Kept, type Room, worldOf } from '../book.ts';
 import { callerUnder } from '../sturdyrefs.ts';
 import { digestOf } from './digest.ts';
-import { countAsk, file, waitFor } from './pending.ts';
+import { countAsk, file, giveBack, waitFor } from './pending.ts';
 import { type Preview, previewOf, unchanged } from './preview.ts';
 import { argumentRows, flagsIn, methodText } from './shown.ts';
 import { words } from './words.ts';
@@ -17,9 +17,9 @@ import { words } from './words.ts';
 export const GateAskActor: Definition<Judge, [house: House, grant: string]> = define(
   'host.gate',
   (_bcom, house, grant) => ({
-    ask: (call, of) =>
+    ask: (call, of, charged) =>
       E.when(E(worldOf(bookOf(house))).under() as unknown as Promise<readonly string[]>, (under) =>
-        ask({ house, grant, call, of, under }, undefined),
+        ask({ house, grant, call, of, under, charged }, undefined),
       ) as never,
   }),
 );
@@ -31,6 +31,8 @@ interface Gated {
   readonly of: object;
   /** The grants that it was made under, outermost first. */
   readonly under: readonly string[];
+  /** When its uses were charged, in vat time. */
+  readonly charged: number;
 }
 
 type Yes = boolean | { readonly with: readonly unknown[] };
@@ -56,7 +58,31 @@ function askerOf(book: Book, { under, grant }: Gated): { readonly asking: Kept; 
   return { asking, room };
 }
 
-function ask(gated: Gated, stale: string | undefined): Promise<Yes> {
+/** The grants that the call was made under, the gated one last. */
+const underOf = ({ under, grant }: Gated): readonly string[] => (under.includes(grant) ? under : [...under, grant]);
+
+/** In a turn: it ends before anybody was shown it, so it costs nothing. The caller gets the error; what is returned here goes nowhere. */
+function unasked(gated: Gated, error: Error): false {
+  giveBack(bookOf(gated.house), { under: underOf(gated), charged: gated.charged }, 1);
+  breakAnswer(error);
+  return false;
+}
+
+/** Where `act` throws, nobody was asked. A call that is asked anew may have been shown before, and stays charged. */
+function orUnasked<T>(gated: Gated, stale: string | undefined, act: () => T): T | false {
+  if (stale !== undefined) return act();
+  try {
+    return attempt(act);
+  } catch (error) {
+    return unasked(gated, error as Error);
+  }
+}
+
+function ask(gated: Gated, stale: string | undefined): Yes | Promise<Yes> {
+  return orUnasked(gated, stale, () => look(gated, stale));
+}
+
+function look(gated: Gated, stale: string | undefined): Promise<Yes> {
   const { house, grant, call, of } = gated;
   const book = bookOf(house);
   // Before files are read for it.
@@ -64,11 +90,18 @@ function ask(gated: Gated, stale: string | undefined): Promise<Yes> {
   const shown = isDirectory(book, keptOf(book, grant), call)
     ? previewOf(of, call.method, call.args)
     : E.when(true, (): Preview => ({ effect: '', seen: [], rows: [], odd: [] }));
-  return E.when(shown as Promise<Preview>, (preview) => wait(gated, preview, stale)) as unknown as Promise<Yes>;
+  return E.when(
+    shown as Promise<Preview>,
+    (preview) => orUnasked(gated, stale, () => wait(gated, preview, stale)),
+    (error) => {
+      if (stale !== undefined) throw error;
+      return unasked(gated, error);
+    },
+  ) as unknown as Promise<Yes>;
 }
 
 function wait(gated: Gated, preview: Preview, stale: string | undefined): Promise<Yes> {
-  const { house, grant, call, of, under } = gated;
+  const { house, grant, call, of, under, charged } = gated;
   const book = bookOf(house);
   const kept = keptOf(book, grant);
   const { asking, room } = askerOf(book, gated);
@@ -90,7 +123,9 @@ function wait(gated: Gated, preview: Preview, stale: string | undefined): Promis
     offer,
     terms: undefined,
     method: method.slice(0, 64),
-    under: under.includes(grant) ? under : [...under, grant],
+    under: underOf(gated),
+    charged,
+    looked: stale !== undefined,
     seen: preview.seen,
     stale,
     shown: () => ({
@@ -107,6 +142,7 @@ function wait(gated: Gated, preview: Preview, stale: string | undefined): Promis
     }),
   });
   return E.when(waitFor(book, id, callerUnder(book, room.id, asking.id), of), (verdict) => {
+    if ('unseen' in verdict) return unasked(gated, new CapError(verdict.unseen.code, verdict.unseen.message));
     if (!('go' in verdict)) return ask(gated, id);
     if (preview.pinned !== undefined) return { with: preview.pinned };
     if (preview.seen.length === 0) return true;

@@ -9,7 +9,7 @@ import { bookOf, type House, worldOf } from '../book.ts';
 import type { GrantTerms } from '../terms.ts';
 import type { Names } from './answers.ts';
 import { askersOf } from './gate.ts';
-import type { Pending, Proposal, Shown } from './pending.ts';
+import { isUnseen, type Pending, type Proposal, type Shown } from './pending.ts';
 import { quoted } from './words.ts';
 
 export interface Request extends Shown {
@@ -54,6 +54,7 @@ export function inbox(house: House, names: Names, after: unknown = ''): Promise<
     if (found.length >= page || chars > pageChars) break;
     if (id === after || !names(book.rooms.get(pending.session))) continue;
     found.push(pending);
+    if (isUnseen(pending)) book.requests.set(id, { ...pending, looked: true });
     chars += 2000 + (pending.diff?.length ?? 0);
   }
   const asked = E(worldOf(book)).waiting(found.map(({ id }) => id));

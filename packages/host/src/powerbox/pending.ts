@@ -50,6 +50,10 @@ export interface Pending extends Shown {
   readonly under: readonly string[];
   readonly seen: readonly Seen[];
   readonly proposals: readonly Proposal[];
+  /** Of a call: when it was charged, in vat time. */
+  readonly charged?: number;
+  /** It, or what it takes the place of, was shown to a granter. */
+  readonly looked?: boolean;
   /** How often it was asked. */
   readonly count: number;
   readonly since: number;
@@ -162,7 +166,24 @@ export function settle(book: Book, { id, asker, digest, payer, wake }: Pending):
 export function withdraw(book: Book, pending: Pending, code: string, message: string): void {
   settle(book, pending);
   tellWithdrawn(pending, code);
-  decide(book, pending.id, { code, message });
+  decide(book, pending.id, { code, message, unseen: isUnseen(pending) });
+}
+
+/** Whether it is a call that no granter was shown: it then costs nothing. */
+export const isUnseen = ({ kind, looked }: Pending): boolean => kind === 'call' && looked !== true;
+
+/**
+ * In a turn: gives back the uses that so many calls cost which nobody was asked about. They were charged to the gated grant, and to those that were
+ * handed on from it, down to the one that was called; a grant whose object made the call itself (a program, say) has done its work and is charged.
+ */
+export function giveBack(book: Book, { under, charged }: Pick<Pending, 'under' | 'charged'>, calls: number): void {
+  let above: string | undefined;
+  for (const id of under.toReversed()) {
+    const kept = book.grants.get(id);
+    if (charged === undefined || kept === undefined || (above !== undefined && kept.parent !== above)) return;
+    kept.gate.giveBack(charged, calls);
+    above = id;
+  }
 }
 
 export function tellWithdrawn({ id, session, digest }: Pending, code: string): void {

@@ -5,7 +5,7 @@
  */
 import { type Definition, define, E, spawn, vatTime } from '@hob/vat';
 import { type Book, bookOf, type House, worldOf } from '../book.ts';
-import { decide, settle, tellWithdrawn, withdraw } from './pending.ts';
+import { decide, giveBack, isUnseen, settle, tellWithdrawn, withdraw } from './pending.ts';
 
 export interface Powerbox {
   expire(request: string): void;
@@ -38,6 +38,7 @@ export function openPowerbox(book: Book, house: House, askMs: number): void {
   for (const [, pending] of [...book.requests.entries()]) {
     settle(book, pending);
     tellWithdrawn(pending, 'restarted');
+    if (isUnseen(pending)) giveBack(book, pending, pending.count);
   }
 }
 

@@ -7,14 +7,17 @@
 import { CapError, type DriverCall } from '@hob/vat';
 
 /** What becomes of a request. `again`: what was shown has changed, ask once more. */
-export type Verdict =
-  | { readonly go: true }
-  | { readonly cap: object }
-  | { readonly again: true }
-  | { readonly code: string; readonly message: string };
+export type Verdict = { readonly go: true } | { readonly cap: object } | { readonly again: true } | Ended;
+
+/** It ended without a yes. `unseen`: nobody was shown it. */
+export interface Ended {
+  readonly code: string;
+  readonly message: string;
+  readonly unseen?: boolean;
+}
 
 /** What came of waiting. */
-export type Waited = Exclude<Verdict, { readonly code: string }>;
+export type Waited = Exclude<Verdict, Ended> | { readonly unseen: Ended };
 
 interface Waiter {
   readonly asker: string;
@@ -72,7 +75,8 @@ export class Waiters {
     const goes = 'go' in verdict ? (there.at(-1) ?? all[0]) : undefined;
     for (const waiter of all) {
       const { said } = waiter;
-      if ('code' in verdict) said.reject(new CapError(verdict.code, verdict.message));
+      if ('code' in verdict && verdict.unseen === true) said.resolve({ unseen: verdict });
+      else if ('code' in verdict) said.reject(new CapError(verdict.code, verdict.message));
       else if ('cap' in verdict || waiter === goes) said.resolve(verdict);
       else if (there.includes(waiter)) said.resolve({ again: true });
       else said.reject(new CapError('disconnected', 'its connection was lost while it waited'));

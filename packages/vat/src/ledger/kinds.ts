@@ -26,6 +26,7 @@ export const KINDS = {
   narrow: 'a granter took away from a grant: grant, by, uses, until, methods',
   renew: 'a granter let a grant last longer: grant, by, until',
   call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use',
+  'give-back': 'uses were given back that calls cost which nobody was asked about: grant, uses',
   result: 'what became of a call that failed, or of a job: grant, method, code, job, mounts, usage, args, argc',
   refuse:
     'a call was not let through: grant, session, method, code; or meter, code. With count, since: so many more like it',
