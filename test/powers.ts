@@ -165,7 +165,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'node:os', 'process'],
     why: 'reads XDG_STATE_HOME and HOME, for the entry points',
   },
-  'packages/host/src/main.ts': { powers: ['import.meta', 'process'], why: 'entry point: the daemon' },
+  'packages/host/src/main.ts': { powers: ['Date', 'import.meta', 'process'], why: 'entry point: the daemon' },
   'packages/host/src/agent.ts': {
     powers: ['import(computed)', 'process'],
     why: "entry point: loads the agent's program",

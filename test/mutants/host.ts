@@ -3,6 +3,30 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'start-once',
+    breaks: 'a start grants again what was revoked, used up or ended',
+    file: 'packages/host/src/start.ts',
+    find: 'if (earlier !== undefined && !fresh) {',
+    replace: 'if (earlier === null) {',
+    tests: ['packages/host/src/start.test.ts'],
+  },
+  {
+    name: 'start-link',
+    breaks: 'a revoked directory is granted again when it is named through a link',
+    file: 'packages/host/src/main.ts',
+    find: 'root: realRoot, lacking',
+    replace: 'root, lacking',
+    tests: ['packages/host/src/start.test.ts'],
+  },
+  {
+    name: 'start-earlier-version',
+    breaks: 'a state of before starts were noted is granted again',
+    file: 'packages/host/src/start.ts',
+    find: "const noNotes = !book.facts.has('starts') && book.starts.size === 0;",
+    replace: 'const noNotes = false;',
+    tests: ['packages/host/src/start.test.ts'],
+  },
+  {
     name: 'code-holder',
     breaks: 'a child session that was handed `code` runs programs over what its parent holds',
     file: 'packages/host/src/code.ts',

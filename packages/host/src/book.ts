@@ -122,6 +122,8 @@ export interface Book {
   readonly askers: Table<Asker>;
   /** The one actor that looks after requests. */
   readonly powerbox: Table<object>;
+  /** The session that a start of the program opened, by its purpose. The row stays when the session has ended. */
+  readonly starts: Table<string>;
 }
 
 export interface House {
@@ -192,6 +194,9 @@ export function bookOf(house: House): Book {
     },
     get powerbox() {
       return get<object>('powerbox');
+    },
+    get starts() {
+      return get<string>('starts');
     },
   };
 }

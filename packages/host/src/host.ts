@@ -53,9 +53,10 @@ import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { Waiters } from './powerbox/waiters.ts';
 import { type Guest, Presence, type Rooms } from './presence.ts';
 import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
+import { type Begun, beginSession, type StartOptions } from './start.ts';
 import { revokeAll, stopFirst } from './stop.ts';
 import { callerOf, openSturdyref } from './sturdyrefs.ts';
-import type { Host, HostOptions, NewSession, Session } from './types.ts';
+import type { Host, HostOptions, NewSession, Session, Started } from './types.ts';
 import { hashOfId, publish, resolveUrl, unpublish } from './urls.ts';
 import type { World } from './world.ts';
 
@@ -158,7 +159,10 @@ class LiveHost implements Host {
   async start(): Promise<void> {
     const chance = base32(this.#random(5)).slice(0, 4);
     this.#era = await this.#turn((book) => {
-      if (!book.facts.has('era')) book.facts.set('era', chance);
+      if (!book.facts.has('era')) {
+        book.facts.set('era', chance);
+        book.facts.set('starts', 'noted');
+      }
       return eraOf(book);
     });
     const world = driver<World>(
@@ -216,6 +220,20 @@ class LiveHost implements Host {
       return openRoom(book, this.#house, of).id;
     });
     return this.#session(id, secret) as NewSession;
+  }
+
+  async startSession(options: StartOptions): Promise<Started> {
+    const secret = newSecret(this.#random);
+    const { granter, purpose } = options;
+    checkName(purpose, 'the purpose of a session');
+    const begun = (await this.#turn((book) => {
+      granterOf(book, granter);
+      return beginSession(book, this.#house, options, hashSecret(secret));
+    })) as Begun;
+    const { how, session: id, grants } = begun;
+    if (how === 'ended' || id === undefined) return { how: 'ended', id };
+    if (how === 'again') return { how, session: this.#session(id, undefined), grants };
+    return { how, session: this.#session(id, secret) as NewSession, grants };
   }
 
   async session(id: string): Promise<Session> {

@@ -9,5 +9,6 @@ export { card } from './powerbox/card.ts';
 export type { Request } from './powerbox/inbox.ts';
 export type { Judge } from './powerbox/judge.ts';
 export type { SessionFace } from './sessions.ts';
+export type { StartOptions } from './start.ts';
 export type { GrantTerms, Scope } from './terms.ts';
-export type { Host, HostOptions, NewSession, Session } from './types.ts';
+export type { Host, HostOptions, NewSession, Session, Started } from './types.ts';

@@ -7,18 +7,14 @@ import './lockdown.ts';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { openFsCap } from '@hob/caps-fs';
-import { makeShellCap, spawnConfined } from '@hob/caps-shell';
-import { openGuests } from '@hob/guest';
-import { CapError, E, hashSecret } from '@hob/vat';
+import { CapError } from '@hob/vat';
 import { endWithProcess } from './drivers/life.ts';
 import { checkRoot } from './drivers/roots.ts';
 import { leaveNote, openStateDir, removeNote, stopOrder } from './drivers/state-dir.ts';
 import { sentinelHome } from './drivers/state-home.ts';
 import { openHost } from './host.ts';
-import { enterOwner } from './owner.ts';
 import { requireSandbox } from './sandboxed.ts';
-import type { Host, Session } from './types.ts';
+import { aboutSession, openWorkspace } from './workspace.ts';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 /** What the host runs from: granting any of it would grant the host. */
@@ -26,7 +22,8 @@ const ownCode = ['packages', 'node_modules', 'scripts', '.toolchain', '.git'].ma
 
 const usualState = resolve(checkout, '.hob');
 
-const hour = 3_600_000;
+/** As long as the grants: an agent may be away between two runs. */
+const graceMs = 3_600_000;
 
 const usage = `npm start [-- OPTIONS]
   --root DIR     the directory to open a session on (default: examples/workspace)
@@ -38,6 +35,7 @@ const usage = `npm start [-- OPTIONS]
   --code         grants it "code", too: programs of the agent's own, over what the session holds
   --shell        grants it "shell", too: programs over the directory, in a sandbox without network
   --new-secrets  makes new ones for the session and its granter, and prints them
+  --fresh        ends the session of an earlier start, and opens a new one with new grants
   --demo [--sabotage=revoker|limit|symlink|ledger|origin]
                  plays the whole story with real processes and checks each step
 `;
@@ -56,11 +54,13 @@ function options(): {
   readonly sentinel: string | undefined;
   readonly port: number;
   readonly uses: number;
+  readonly usesGiven: boolean;
   readonly code: boolean;
   readonly shell: boolean;
   readonly demo: boolean;
   readonly sabotage: string | undefined;
   readonly newSecrets: boolean;
+  readonly fresh: boolean;
 } {
   const { values } = parseArgs({
     options: {
@@ -74,6 +74,7 @@ function options(): {
       demo: { type: 'boolean' },
       sabotage: { type: 'string' },
       'new-secrets': { type: 'boolean' },
+      fresh: { type: 'boolean' },
       help: { type: 'boolean' },
     },
   });
@@ -93,11 +94,13 @@ function options(): {
     sentinel: values.sentinel === undefined ? sentinelHome() : resolve(values.sentinel),
     port: whole(values.port, 0, 65_535),
     uses: whole(values.uses, 1000, 1_000_000),
+    usesGiven: values.uses !== undefined,
     code: values.code ?? false,
     shell: values.shell ?? false,
     demo: values.demo ?? false,
     sabotage: values.sabotage,
     newSecrets: values['new-secrets'] ?? false,
+    fresh: values.fresh ?? false,
   };
 }
 
@@ -105,88 +108,17 @@ function options(): {
 const earlier =
   'this state was put back before an earlier start. What was granted with a limit waits until you let it go on';
 
-/** What is there from an earlier start is gone on with; secrets are known only when they are made. */
-interface Opened {
-  readonly session: Session;
-  readonly secret: string | undefined;
-  readonly granterSecret: string | undefined;
-  /** What it holds waits for a person, since the state was put back. */
-  readonly waits: boolean;
-}
-
-/**
- * The offer is called after the directory: with another root it is another offer, and what was granted of the first leads nowhere else. A session
- * whose directory has run out, or was another one, is ended: its petnames cannot be bound anew.
- */
-async function openWorkspace(
-  host: Host,
-  {
-    root,
-    uses,
-    code,
-    shell,
-    newSecrets,
-  }: Pick<ReturnType<typeof options>, 'root' | 'uses' | 'code' | 'shell' | 'newSecrets'>,
-): Promise<Opened> {
-  const { granter, secret: granterSecret } = await enterOwner(host, { newSecret: newSecrets });
-  const place = hashSecret(root)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]/g, '')
-    .slice(0, 12);
-  const offer = `directory-${place}`;
-  const programs = `shell-${place}`;
-  // Where there is no sandbox it says so at the first program, with the remedy.
-  await host.offerCode(() => openGuests({ spawnConfined, pool: 1 }));
-  const lacking = missing[process.platform] !== undefined;
-  if (!lacking) {
-    const directory = await openFsCap(root);
-    await host.offer(offer, directory);
-    // Not offered, an earlier grant of it answers `unavailable`: each start says anew whether programs run.
-    if (shell) await host.offer(programs, await makeShellCap({ mounts: { '/workspace': directory } }));
-  }
-  for (const { id, name, parent } of await host.sessions()) {
-    if (name !== 'workspace' || parent !== undefined) continue;
-    const session = await host.session(id);
-    const held = await E(granter).list({ session: id });
-    // One that waits for `trust` has not ended: another grant in its place would give back what was spent.
-    const goesOn = held.some(
-      (grant) =>
-        grant.petname === 'workspace' && grant.offered === offer && ['live', 'suspended'].includes(grant.state),
-    );
-    const waits = held.some((grant) => grant.state === 'suspended');
-    if (lacking || goesOn)
-      return { session, secret: newSecrets ? (await session.rotate()).secret : undefined, granterSecret, waits };
-    await session.end('what it was granted has ended, or its directory is another one');
-  }
-  const session = await host.openSession({ name: 'workspace', granters: ['owner'] });
-  if (!lacking) {
-    await E(granter).grant(session.id, 'workspace', offer, { uses, for: hour });
-    await E(granter).grant(session.id, 'once', offer, { uses: 1, for: hour });
-  }
-  if (shell) await E(granter).grant(session.id, 'shell', programs, { uses, for: hour });
-  if (code) await E(granter).grant(session.id, 'code', 'code', { for: hour });
-  return { session, secret: session.secret, granterSecret, waits: false };
-}
-
-async function serve({
-  root,
-  state,
-  sentinel,
-  port,
-  uses,
-  code,
-  shell,
-  newSecrets,
-}: ReturnType<typeof options>): Promise<void> {
+async function serve(chosen: ReturnType<typeof options>): Promise<void> {
+  const { root, state, sentinel, port, shell } = chosen;
   if (shell) await requireSandbox();
   // Before the folder is made, so that a root that is refused is left as it was.
-  checkRoot(root, [state, ...(sentinel === undefined ? [] : [sentinel]), ...ownCode, dirname(process.execPath)]);
+  const own = [state, ...(sentinel === undefined ? [] : [sentinel]), ...ownCode, dirname(process.execPath)];
+  const realRoot = checkRoot(root, own);
   openStateDir(state);
-  // As long as what it is granted: an agent may be away between two runs.
   const host = await openHost({
     stateDir: state,
     ...(sentinel === undefined ? {} : { sentinel }),
-    graceMs: hour,
+    graceMs,
     observe: ({ id, error }) =>
       void process.stderr.write(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}\n`),
   });
@@ -194,14 +126,10 @@ async function serve({
   const end = endWithProcess(host, state);
 
   try {
-    const { session, secret, granterSecret, waits } = await openWorkspace(host, {
-      root,
-      uses,
-      code,
-      shell,
-      newSecrets,
-    });
     const lack = missing[process.platform];
+    const workspace = { ...chosen, root: realRoot, lacking: lack !== undefined };
+    const { started, secret, granterSecret } = await openWorkspace(host, workspace);
+    const session = started.how === 'ended' ? undefined : started.session;
     const { url } = await host.serve({ port });
     leaveNote(state, { url, pid: process.pid });
     // Whoever ordered a stop while there was no note yet could tell nobody.
@@ -213,31 +141,30 @@ async function serve({
       say(
         'hob: no folder for a sentinel can be written, so a state that is put back to an earlier one will not be known: name one with --sentinel DIR',
       );
+    const waits = started.how === 'again' && started.grants.some((grant) => grant.state === 'suspended');
     const putBack = host.restoredBecause ?? (waits ? earlier : undefined);
     if (putBack !== undefined)
       say(`hob: ${putBack}: npm run -s hob -- trust all${state === usualState ? '' : ` --state ${state}`}`);
-    say(`Hob serves one session on ${root}`);
-    say(
-      secret === undefined || newSecrets
-        ? 'It is the session of an earlier start, with what is left of "workspace" and "once": npm run -s hob -- grants tells.'
-        : `It holds "workspace" (the directory, for ${uses} calls) and "once" (the same, for a single call), for one hour.`,
-    );
-    if (shell && secret !== undefined && !newSecrets)
-      say('It also holds "shell": programs over the directory, at /workspace, in a sandbox without network.');
-    if (secret === undefined)
+    say(session === undefined ? `Hob serves no session on ${root}` : `Hob serves one session on ${root}`);
+    for (const line of aboutSession(started, workspace, Date.now())) say(line);
+    if (session !== undefined && secret === undefined)
       say('Its secret was printed when it was made, and is kept nowhere: --new-secrets makes another.');
     say('');
-    say('Run an agent in it, in a second terminal, with what the next lines give:');
-    say(`  HOB_URL=${url} HOB_SECRET=${secret ?? 'THE-SECRET'} npm run -s agent -- examples/first-session.ts`);
-    say('See and end what it was granted, in a third terminal (asks for the granter’s secret, see below):');
+    if (session !== undefined) {
+      say('Run an agent in it, in a second terminal, with what the next lines give:');
+      say(`  HOB_URL=${url} HOB_SECRET=${secret ?? 'THE-SECRET'} npm run -s agent -- examples/first-session.ts`);
+    }
+    say('See and end what was granted, in another terminal (asks for the granter’s secret, see below):');
     say('  npm run -s hob -- grants');
     say('  npm run -s hob -- revoke ID');
     say('');
     // Without a secret where that is not new.
-    say(`hob session ${JSON.stringify({ id: session.id, secret })}`);
+    say(
+      `hob session ${JSON.stringify(started.how === 'ended' ? { id: started.id, ended: true } : { id: started.session.id, secret })}`,
+    );
     say(`hob granter ${JSON.stringify({ name: 'owner', secret: granterSecret })}`);
     say(`hob ready ${JSON.stringify({ url, pid: process.pid })}`);
-    session.ended.then(() => say('The session has ended. Start again for a new one.'));
+    session?.ended.then(() => say('The session has ended. Start again with --fresh for a new one.'));
   } catch (error) {
     removeNote(state);
     await host.close();

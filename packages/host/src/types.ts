@@ -6,7 +6,8 @@
  */
 import type { Guests } from '@hob/guest';
 import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Vats, WireFault } from '@hob/vat';
-import type { Granter } from './grants.ts';
+import type { Grant, Granter } from './grants.ts';
+import type { StartOptions } from './start.ts';
 
 /** For the program that runs the host. */
 export interface Session {
@@ -30,6 +31,12 @@ export interface NewSession extends Session {
   readonly secret: string;
 }
 
+/** `again`: the session of an earlier start goes on. `ended`: that one has ended, and no other was opened. */
+export type Started =
+  | { readonly how: 'opened'; readonly session: NewSession; readonly grants: readonly Grant[] }
+  | { readonly how: 'again'; readonly session: Session; readonly grants: readonly Grant[] }
+  | { readonly how: 'ended'; readonly id: string | undefined };
+
 export interface Host {
   readonly vats: Vats;
   /**
@@ -41,6 +48,12 @@ export interface Host {
     readonly granters?: readonly string[];
     readonly parent?: string;
   }): Promise<NewSession>;
+  /**
+   * The session that this program opens at every start, with its grants. A state grants once for each purpose: a later start gets the earlier
+   * session with what is left of its grants, or none where that session has ended. `fresh` ends the earlier one and opens another; use it only
+   * where a person asked for it. Errors: `invalid`, `no-such-object`.
+   */
+  startSession(options: StartOptions): Promise<Started>;
   /** One that is open, also from an earlier run. Errors: `no-such-object`. */
   session(id: string): Promise<Session>;
   sessions(): Promise<readonly { readonly id: string; readonly name: string; readonly parent?: string }[]>;

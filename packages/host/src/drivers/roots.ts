@@ -90,10 +90,10 @@ function overlap(root: Place, own: Place, table: readonly Mount[]): boolean {
 }
 
 /**
- * Throws `E_ROOT_CONTAINS_HOST_STATE`, or `invalid` where there is no such directory. `own` are the host's directories, also such
- * as are still to be made.
+ * Returns the real path of the root, without links. Throws `E_ROOT_CONTAINS_HOST_STATE`, or `invalid` where there is no such
+ * directory. `own` are the host's directories, also such as are still to be made.
  */
-export function checkRoot(root: string, own: readonly string[]): void {
+export function checkRoot(root: string, own: readonly string[]): string {
   let place: Place;
   try {
     if (!statSync(root).isDirectory()) throw new Error('not a directory');
@@ -111,4 +111,5 @@ export function checkRoot(root: string, own: readonly string[]): void {
         'E_ROOT_CONTAINS_HOST_STATE',
         'that directory is, contains or lies inside the state or the code of the host: grant another, or move the state with --state',
       );
+  return place.found;
 }

@@ -13,7 +13,8 @@ export const KINDS = {
   restored:
     'the store is older than it had been, or nobody can tell: era, missing (how many commits, where that is known), why. Limited grants of before wait for a person',
   trust: 'a person has looked at a store that was put back, and lets its grants go on: era, by',
-  session: 'a session began or ended, or its secret was changed: session, what, parent, granters, by, why, grants',
+  session:
+    'a session began or ended, its secret was changed, or a person had it opened anew: session, what, parent, granters, by, why, grants, before',
   grant:
     'a granter let a session hold something: grant, session, petname, by, surface, offered, parent, chain, until, uses, methods',
   sturdyref: 'a secret that opens one grant was made or exchanged: grant, session, what, by, surface',
