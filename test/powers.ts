@@ -94,8 +94,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'opens the programs of this machine, to be mounted read-only',
   },
   'packages/caps-shell/src/drivers/sandbox.ts': {
-    powers: ['import.meta', 'node:child_process', 'node:crypto', 'node:fs', 'node:os', 'process'],
-    why: 'starts the sandbox program and hears what it says',
+    powers: ['import.meta', 'node:child_process', 'node:crypto', 'node:fs', 'node:os', 'process', 'setTimeout'],
+    why: 'starts the sandbox program and hears what it says; waits for the last process of one that was killed',
   },
   'packages/caps-fs/src/drivers/seek-thread.ts': {
     powers: ['node:worker_threads'],

@@ -125,8 +125,8 @@ _Noreturn static void payload(int in, int out, int err, int result) {
   if (setsid() < 0) fail("session"); /* no terminal, and a group of its own that signals are sent to */
   default_signals();
   if (in < 0) in = open("/dev/null", O_RDONLY);
-  /* Above the numbers they will get, so that none is overwritten before it is used. */
-  int high = 1 << 10, from[4] = {in, out, err, spec.channel};
+  /* Above the numbers that they will get, so that none is overwritten before it is used. No higher: the limit may be low. */
+  int high = 4, from[4] = {in, out, err, spec.channel};
   for (int i = 0; i < 4; i++)
     if (from[i] >= 0 && (from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, high)) < 0) fail("stdio");
   int kept = fcntl(result, F_DUPFD_CLOEXEC, high);
@@ -269,6 +269,7 @@ _Noreturn void run_world(int lifeline, int news, int in, int out, int err) {
   int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), exec[2];
   int children = signalfd(-1, &(sigset_t){{1ul << (SIGCHLD - 1)}}, SFD_CLOEXEC | SFD_NONBLOCK);
   if (proc < 0 || children < 0 || pipe2(exec, O_CLOEXEC) < 0) fail("init");
+  shared->begun = 1;
   pid_t leader = fork();
   if (leader < 0) fail("fork");
   if (leader == 0) payload(in, out, err, exec[1]);

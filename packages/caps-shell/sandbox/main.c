@@ -128,6 +128,11 @@ static int watch(pid_t child, int pidfd, int lifeline, int tidings, struct relay
       if (wait4(child, NULL, 0, &usage) == child) {
         alive = false;
         end_relay(&relays[0]);
+        /* Somebody killed pid 1 before it had a payload. The caller may well try again, so this is no end. */
+        if (!failed && !killed && !shared->begun) {
+          failed = true;
+          say_failed("init", ECHILD, -1);
+        }
         if (!failed) say_end(killed, now_us() - began, &usage);
         close(STATUS_FD);
         if (orders < 0) break;
@@ -215,6 +220,8 @@ int main(int argc, char **argv) {
   snprintf(uids, sizeof uids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : uid);
   snprintf(gids, sizeof gids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : gid);
   write_maps(child, uids, gids);
+  /* If this process is killed from now on, nobody can say whether the payload ran. */
+  say("{\"state\":\"building\",\"pid\":%d}\n", (int)child);
   if (write(life[1], "", 1) != 1) fail("init");
   close(life[0]);
   close(news[1]);

@@ -84,6 +84,7 @@ struct shared {
   volatile int limit;      /* enum limit */
   volatile int leader;     /* wait status of the leader, once `leader_over` */
   volatile int leader_over;
+  volatile int begun; /* from here on the payload may have run */
 };
 enum limit { NO_LIMIT, LIMIT_MEMORY, LIMIT_CPU };
 

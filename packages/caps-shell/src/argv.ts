@@ -1,9 +1,9 @@
 /**
  * What a command may be called with.
  *
- * Promise: an argument list that the granter did not describe does not run. Where a path is wanted none begins with `-`, so no value turns
- * into an option; and each lies, as it is written, in a mount. That is for the program's sake, to be called as it was meant: what
- * it can reach is the sandbox's matter, whatever it is told.
+ * Promise: an argument list that the granter did not describe does not run. Where a path is wanted, each value lies in a mount as it is
+ * written, and no program takes it for an option, a file of options or an assignment. This keeps a program to the use it was granted
+ * for. What it can reach is the sandbox's matter, whatever it is told.
  */
 import { posix } from 'node:path';
 import { CapError } from '@hob/vat';
@@ -12,6 +12,12 @@ import { takeArgument } from './taking.ts';
 
 /** One argument after the other: this text; one of these; all others, which comes last. */
 export type ArgSpec = string | { readonly oneOf: readonly string[] } | { readonly rest: 'any' | 'path' };
+
+/**
+ * Paths that are only that. Programs give a meaning to the first character (`-o`, gcc's `@file`, vim's `+cmd`, git's `:(top)`, perl's
+ * `|cmd`) or to a sign in the first name (awk's `a=b`, scp's `host:file`, `http://host/`). None does so behind `/` or `./`.
+ */
+const PLAIN = /^(?:\/|[A-Za-z0-9_.\u{80}-\u{10FFFF}][^/=:]*(?:\/|$))/u;
 
 const MOST_BYTES = 128 * 1024;
 const MOST_REST = 4096;
@@ -69,7 +75,8 @@ export function checkedArgs(
 }
 
 function checkPath(n: number, value: string, places: readonly Place[], cwd: string): void {
-  if (value.startsWith('-')) throw wrong(n, 'a path, which does not begin with "-": write ./ before it');
+  if (value !== '' && !PLAIN.test(value))
+    throw wrong(n, 'a path that no program takes for something else: write ./ before it');
   const path = posix.resolve(cwd, value);
   if (value === '' || !places.some(({ at }) => within(path, at))) throw wrong(n, 'a path in a mount');
 }

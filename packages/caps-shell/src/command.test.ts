@@ -48,6 +48,30 @@ test('a program of the system runs with what was described, and only with that',
   expect(await code(cat.run(['-n', '-s', 'x'.repeat(140_000)]))).toBe('E_ARGV');
 });
 
+test('no path is one that a program takes for something else: options, files of options, assignments, other machines', async () => {
+  const folder = scratch();
+  const names = ['-n', '@file', '+1', '|id', '!id', '~', '<in', '>out', ':(top)', '%x', '=x', '(', ',a', '{a}', '*', '"a"', ' a']; // biome-ignore format: one line
+  const parts = ['a=b', 'PATH=/tmp', 'host:file', 'http://example.org/', 'msl:x', 'a=b/c'];
+  for (const name of [...names, ...parts.map((part) => part.replaceAll('/', '_'))])
+    writeFileSync(join(folder, name), '');
+  const cat = await command('/usr/bin/cat', { mounts: { '/ws': await directory(folder) }, args: [{ rest: 'path' }] });
+  for (const name of [...names, ...parts]) expect([name, await code(cat.run([name]))]).toEqual([name, 'E_ARGV']);
+  // Spelled so that it can only be a path it is one.
+  for (const name of names) expect([name, (await cat.run([`./${name}`, `/ws/${name}`])).stderr]).toEqual([name, '']);
+  const plain = ['a', '.a', '_a', '9', 'ä', 'a-b', 'a@b', 'a+b', 'a b', 'b/a=b', 'b/c:d'];
+  for (const name of plain) expect([name, await code(cat.run([name]))]).toEqual([name, 'ok']);
+});
+
+test('a compiler reads no file of options that lies outside, or anywhere', async () => {
+  const folder = scratch();
+  writeFileSync(join(folder, 'x.c'), 'int main(void) { return 0; }');
+  writeFileSync(join(folder, 'options'), '-v');
+  const mounts = { '/ws': await directory(folder) };
+  const cc = await command('/usr/bin/cc', { mounts, args: ['-fsyntax-only', { rest: 'path' }] });
+  for (const name of ['@options', '@/ws/options', '@/etc/passwd'])
+    expect([name, await code(cc.run(['-fsyntax-only', 'x.c', name]))]).toEqual([name, 'E_ARGV']);
+});
+
 test('without a description there are no arguments; no shell reads any', async () => {
   const id = await command('/usr/bin/id');
   expect(await id.run([])).toMatchObject({ status: 0, stdout: expect.stringContaining('uid=1000(hob)') });

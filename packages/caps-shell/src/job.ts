@@ -10,7 +10,7 @@ import type { Caller } from './caller.ts';
 import { HOME, openImage, PATH } from './drivers/image.ts';
 import { type Ended as SandboxEnded, type Sandboxed, startSandbox } from './drivers/sandbox.ts';
 import { type FullLimits, worldLimits } from './limits.ts';
-import { type Hold, hold, type Place } from './mounts.ts';
+import { asEnd, type Hold, hold, type Place } from './mounts.ts';
 import { Outlet } from './output.ts';
 import { place } from './queue.ts';
 import type { Ended, Job, SignalName } from './shell-cap.ts';
@@ -109,7 +109,7 @@ export class Running {
       await running?.over();
       release();
       // What was killed before it began says why.
-      throw ends.find(({ aborted }) => aborted)?.reason ?? error;
+      throw asEnd(ends.find(({ aborted }) => aborted)?.reason ?? error);
     }
   }
 

@@ -141,9 +141,13 @@ function refused(error: unknown): unknown {
       );
     case 'NOT_FOUND':
       return new CapError('E_MOUNT_STALE', 'what was granted is no longer there: grant it again');
-    case 'CLOSED':
-      return new CapError('revoked', 'a directory of this world was closed: ask for the shell again');
     default:
-      return error;
+      return asEnd(error);
   }
 }
+
+/** A directory that was closed says `CLOSED`. For who holds the shell that is the end of a grant like any other. */
+export const asEnd = (error: unknown): unknown =>
+  error instanceof CapError && error.code === 'CLOSED'
+    ? new CapError('revoked', 'a directory of this world was closed: ask for the shell again')
+    : error;

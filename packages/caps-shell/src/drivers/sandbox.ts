@@ -2,8 +2,9 @@
  * Starts the sandbox program and follows what it says.
  *
  * Promise: what runs is the file that was built, held by a descriptor and compared with its checksum, never a name in PATH.
- * `started` fails with the reason if the payload never ran. When `ended` is told, no process of the job is left; `closed` is
- * when nothing of it is left here either. If this process ends, in whatever way, so does the job.
+ * `started` and `ended` reject with the reason only if the payload never ran. Once it may have run, `ended` resolves, also when the
+ * sandbox program itself is killed. When `ended` resolves, no process of the job is left. When `closed` does, nothing of it is left
+ * here either. If this process ends, in whatever way, so does the job.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -30,13 +31,14 @@ export interface Ended {
 
 /** The lines of sandbox/PROTOCOL.md. */
 type Said =
+  | { readonly state: 'building'; readonly pid: number }
   | { readonly state: 'started'; readonly pid: number; readonly setupUs: number }
   | { readonly state: 'leader'; readonly status: number }
   | ({ readonly state: 'ended' } & Ended)
   | { readonly state: 'failed'; readonly stage: string; readonly errno: number; readonly mount?: number };
 
 export interface Sandboxed {
-  /** The payload runs. `pid` is pid 1 of the world, as this machine numbers it. */
+  /** The payload runs, or may have run and is over. `pid` is pid 1 of the world, as this machine numbers it. */
   readonly started: Promise<{ readonly pid: number; readonly setupUs: number }>;
   /** The first process is over; told only to those who linger. */
   readonly leaderEnded: Promise<number>;
@@ -124,11 +126,23 @@ function follow(child: ChildProcess, spec: Buffer, world: World, channel: PipeCh
     for (const each of [started, leader, ended]) each.reject(error);
   };
 
+  /** Pid 1 of the world, from when the payload may run. */
+  let world1: number | undefined;
+  const since = process.hrtime.bigint();
+  const end = (how: Ended): void => {
+    started.resolve({ pid: world1 ?? 0, setupUs: 0 });
+    ended.resolve(how);
+  };
+
   const hear = (line: string): void => {
     const said = JSON.parse(line) as Said;
+    if (said.state === 'building') {
+      world1 = said.pid;
+      return;
+    }
     if (said.state === 'started') return started.resolve({ pid: said.pid, setupUs: said.setupUs });
     if (said.state === 'leader') return leader.resolve(said.status);
-    if (said.state === 'ended') return ended.resolve(endOf(said));
+    if (said.state === 'ended') return end(endOf(said));
     const mount = said.mount === undefined ? undefined : world.mounts[said.mount]?.at;
     fail(errorOf({ stage: said.stage, errno: errnoName(said.errno), mount }));
   };
@@ -140,7 +154,7 @@ function follow(child: ChildProcess, spec: Buffer, world: World, channel: PipeCh
     try {
       for (const line of lines) hear(line);
     } catch {
-      fail(unavailable('helper', 'EPROTO'));
+      if (world1 === undefined) fail(unavailable('helper', 'EPROTO'));
       orders.destroy();
     }
   });
@@ -159,7 +173,18 @@ function follow(child: ChildProcess, spec: Buffer, world: World, channel: PipeCh
     orders.destroy();
   });
   const outputs = [child.stdout, child.stderr, status].map((stream) => over('close', stream as Readable));
-  void Promise.all([exit, ...outputs]).then(() => {
+  void Promise.all([exit, ...outputs]).then(async () => {
+    // The sandbox program was killed, if it has not said the end. Pid 1 dies with it, and with pid 1 the world.
+    if (world1 !== undefined) {
+      await gone(world1);
+      end({
+        how: 'lost',
+        wallUs: Number((process.hrtime.bigint() - since) / 1000n),
+        cpuUs: 0,
+        peakBytes: 0,
+        processes: 0,
+      });
+    }
     fail(unavailable('helper', 'ECHILD')); // if nothing else was said
     closed.resolve();
   });
@@ -180,6 +205,20 @@ function follow(child: ChildProcess, spec: Buffer, world: World, channel: PipeCh
       orders.destroy();
     },
   };
+}
+
+/** The first process of a pid namespace is a zombie, or no more there, when all others in it are gone. */
+async function gone(pid: number): Promise<void> {
+  const lives = (): boolean => {
+    try {
+      const status = fs.readFileSync(`/proc/${pid}/status`, 'latin1');
+      // The number may have been given out again: then it is not the first process of a namespace.
+      return /^NSpid:.*\t1$/m.test(status) && !/^State:\t[ZX]/m.test(status);
+    } catch {
+      return false;
+    }
+  };
+  while (lives()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 function endOf({ state: _, ...end }: Said & { state: 'ended' }): Ended {
