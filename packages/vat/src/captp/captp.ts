@@ -13,6 +13,7 @@ import { hob1 } from './dialects/hob.ts';
 import { closeCodes, type Duplex } from './duplex.ts';
 import { Import } from './session/imports.ts';
 import { type CapTPLimits, defaultLimits } from './session/limits.ts';
+import type { Link } from './session/line.ts';
 import type { Dialect, Fault } from './session/operations.ts';
 import { type CapTPStats, Session } from './session/session.ts';
 
@@ -77,21 +78,37 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
     throw new CapError('invalid', 'a bootstrap is a reference: spawn an actor or make a driver');
   if (!(meter instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
   const limits = Object.freeze({ ...defaultLimits, ...options.limits });
-  const session = new Session(dialect, duplex, meter, limits, bootstrap, observe && noting(observe));
+  const over = Promise.withResolvers<{ readonly code: number; readonly reason: string }>();
+  const link: Link = {
+    send: (frame, written) => duplex.send(frame, written),
+    get buffered() {
+      return duplex.buffered;
+    },
+    close: (code, reason) => {
+      try {
+        duplex.close(code, reason);
+      } catch (error) {
+        // It may never tell that it is closed.
+        ended({ code, reason });
+        throw error;
+      }
+    },
+  };
+  const session = new Session(dialect, link, meter, limits, bootstrap, observe && noting(observe));
   // What the peer sent may be undone with the turns that took it, also where it waits for no answer: it has to look again.
   const stop = onLossOf(vat ?? vatOf(bootstrap), () => session.lost());
-  const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
-    duplex.onClose((why) => {
-      stop();
-      session.end();
-      resolve(why);
-    }),
-  );
+  const ended = (why: { readonly code: number; readonly reason: string }): void => {
+    stop();
+    session.end();
+    over.resolve(why);
+  };
+  duplex.onClose(ended);
+  duplex.onFault?.((error) => session.fence.fault(error));
   const theirs = session.bootstrapOfPeer();
   duplex.onFrame((frame) => session.hear(frame));
   return Object.freeze({
     bootstrap: theirs as Far<T>,
-    closed,
+    closed: over.promise,
     stats: () => session.stats,
     close: (reason = 'done', code: number = closeCodes.normal): void => session.close(code, reason),
   });

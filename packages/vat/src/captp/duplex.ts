@@ -7,6 +7,8 @@ export interface Duplex {
   onFrame(then: (frame: string | Uint8Array) => void): void;
   onClose(then: (why: { readonly code: number; readonly reason: string }) => void): void;
   close(code: number, reason: string): void;
+  /** Tells of errors of the transport itself, one that came before this call too. Who speaks over it notes them, and closes it. */
+  onFault?(then: (error: unknown) => void): void;
 }
 
 /** Close codes of a Hob connection, and what they tell the peer. */
@@ -24,12 +26,41 @@ export const closeCodes = {
   halfOpen: 4408,
 } as const;
 
-/** Frames and the end of a transport, kept until somebody listens: they may come before. */
+/**
+ * Frames, faults and the end of a transport, kept until somebody listens: they may come before.
+ *
+ * Each callback that a transport gives to a socket, a channel or a timer goes through `guard`: an error there must end this transport, and not
+ * the process.
+ */
 export class Inbox {
   #early: (string | Uint8Array)[] | undefined = [];
   #onFrame: (frame: string | Uint8Array) => void = (frame) => void this.#early?.push(frame);
   #onClose: (why: { readonly code: number; readonly reason: string }) => void = () => {};
   #ended: { readonly code: number; readonly reason: string } | undefined;
+
+  #onFault: (error: unknown) => void = (error) => {
+    this.#fault ??= { error };
+  };
+  #fault: { readonly error: unknown } | undefined;
+
+  guard<A extends readonly unknown[]>(body: (...args: A) => void): (...args: A) => void {
+    return (...args) => {
+      try {
+        body(...args);
+      } catch (error) {
+        this.fault(error);
+      }
+    };
+  }
+
+  fault(error: unknown): void {
+    this.#onFault(error);
+  }
+
+  onFault(then: (error: unknown) => void): void {
+    this.#onFault = then;
+    if (this.#fault !== undefined) then(this.#fault.error);
+  }
 
   frame(frame: string | Uint8Array): void {
     if (this.#ended === undefined) this.#onFrame(frame);

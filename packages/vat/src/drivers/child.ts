@@ -6,7 +6,7 @@ import { CapError } from '../errors.ts';
 interface Channel {
   readonly connected?: boolean;
   send?(message: unknown, then: (error: Error | null) => void): boolean;
-  on(event: 'message' | 'disconnect', then: (message: unknown) => void): unknown;
+  on(event: 'message' | 'disconnect' | 'fault', then: (message: unknown) => void): unknown;
   disconnect?(): void;
 }
 
@@ -31,20 +31,29 @@ export function fromChild(child: object): Duplex {
     if (inbox.ended || channel.connected !== true) return then();
     buffered += bytes;
     // A peer that died between the look and the write is told of by `disconnect`.
-    channel.send?.(packet, () => {
-      buffered -= bytes;
-      then();
-    });
+    channel.send?.(
+      packet,
+      inbox.guard(() => {
+        buffered -= bytes;
+        then();
+      }),
+    );
   };
-  channel.on('message', (packet) => {
+  const heard = (packet: unknown): void => {
     if (typeof packet === 'string') return inbox.frame(packet);
     const { bytes, close } = (packet ?? {}) as { readonly bytes?: unknown; readonly close?: unknown };
     if (typeof bytes === 'string') return inbox.frame(new Uint8Array(Buffer.from(bytes, 'base64')));
     const [code, reason] = Array.isArray(close) ? (close as unknown[]) : [];
     if (typeof code === 'number' && typeof reason === 'string') end(code, reason);
     else end(4400, 'the other process says what is no frame');
-  });
-  channel.on('disconnect', () => end(lost, 'the other process is gone'));
+  };
+  channel.on('message', inbox.guard(heard));
+  channel.on(
+    'disconnect',
+    inbox.guard(() => end(lost, 'the other process is gone')),
+  );
+  // Only of a channel of ours: an error of its own, or of another who listens to it.
+  channel.on('fault', (error) => inbox.fault(error));
   return Object.freeze({
     send: (frame: string | Uint8Array): void =>
       typeof frame === 'string'
@@ -55,6 +64,7 @@ export function fromChild(child: object): Duplex {
     },
     onFrame: (then: (frame: string | Uint8Array) => void) => inbox.onFrame(then),
     onClose: (then: (why: { code: number; reason: string }) => void) => inbox.onClose(then),
+    onFault: (then: (error: unknown) => void) => inbox.onFault(then),
     close: (code: number, reason: string): void => post({ close: [code, reason] }, 0, () => end(code, reason)),
   });
 }

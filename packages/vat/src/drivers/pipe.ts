@@ -30,11 +30,13 @@ function isHeavy(line: string): boolean {
   return false;
 }
 
-/** What `fromChild` takes. Events: `message` and, once and last, `disconnect`. */
+/**
+ * What `fromChild` takes. Events: `message`, `fault` (an error of this end, which ends the channel) and, once and last, `disconnect`.
+ */
 export interface PipeChannel {
   readonly connected: boolean;
   send(message: unknown, then?: (error: Error | null) => void): boolean;
-  on(event: 'message' | 'disconnect', then: (message: unknown) => void): unknown;
+  on(event: 'message' | 'disconnect' | 'fault', then: (message: unknown) => void): unknown;
   once(event: 'message' | 'disconnect', then: (message: unknown) => void): unknown;
   disconnect(): void;
 }
@@ -56,10 +58,10 @@ class Pipe extends EventEmitter implements PipeChannel {
   constructor(stream: Stream) {
     super();
     this.#stream = stream;
-    stream.on('data', (chunk: Buffer) => this.#take(chunk));
+    stream.on('data', (chunk: Buffer) => this.#fenced(() => this.#take(chunk)));
     // A peer that dies is told of by `close`; a write to it that fails is no news.
     stream.on('error', () => {});
-    stream.on('close', () => this.#ended());
+    stream.on('close', () => this.#fenced(() => this.#ended()));
   }
 
   get connected(): boolean {
@@ -82,7 +84,17 @@ class Pipe extends EventEmitter implements PipeChannel {
     // What was written leaves first; whoever does not read it has no say in how long that takes.
     this.#stream.end();
     this.#stream.resume();
-    afterOthers(() => this.#stream.destroy());
+    afterOthers(() => this.#fenced(() => this.#stream.destroy()));
+  }
+
+  /** An error of ours, or of who listens, ends this channel, and not the process. */
+  #fenced(body: () => void): void {
+    try {
+      body();
+    } catch (error) {
+      this.disconnect();
+      this.emit('fault', error);
+    }
   }
 
   #take(chunk: Buffer): void {
@@ -122,7 +134,7 @@ class Pipe extends EventEmitter implements PipeChannel {
     }
     this.#stream.pause();
     this.#waits = true;
-    afterOthers(this.#next);
+    afterOthers(() => this.#fenced(this.#next));
   };
 
   /** `undefined` is no message that JSON could bring: whoever listens ends what runs over this. */

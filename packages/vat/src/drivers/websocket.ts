@@ -39,26 +39,31 @@ class NodeSocket implements Duplex {
 
   constructor(socket: WebSocket, everyMs: number) {
     this.#socket = socket;
+    const on = (event: string, then: (...args: never[]) => void): void =>
+      void socket.on(event, this.#inbox.guard(then as (...args: unknown[]) => void));
     // The first frame can come with the answer to the upgrade, before whoever dialled has heard that it is open.
-    socket.on('message', (data: Buffer, binary: boolean) => {
+    on('message', (data: Buffer, binary: boolean) => {
       this.#silent = 0;
       this.#inbox.frame(binary ? new Uint8Array(data.buffer, data.byteOffset, data.length) : data.toString('utf8'));
     });
-    socket.on('pong', () => {
+    on('pong', () => {
       this.#silent = 0;
     });
-    socket.on('ping', () => this.#pinged());
+    on('ping', () => this.#pinged());
     // A frame over the limit or bytes that are no frame: ws closes with the right code by itself.
-    socket.on('error', () => {});
-    socket.on('close', (code: number, reason: Buffer) => {
+    on('error', () => {});
+    on('close', (code: number, reason: Buffer) => {
       clearTimeout(this.#cut);
       clearInterval(this.#pings);
       this.#inbox.end(this.#said?.code ?? code, this.#said?.reason ?? reason.toString('utf8'));
     });
-    const watch = (): void => {
-      this.#pings = setInterval(() => this.#ping(), everyMs);
+    const watch = this.#inbox.guard(() => {
+      this.#pings = setInterval(
+        this.#inbox.guard(() => this.#ping()),
+        everyMs,
+      );
       this.#pings.unref();
-    };
+    });
     if (socket.readyState === WebSocket.CONNECTING) socket.once('open', watch);
     else watch();
   }
@@ -93,10 +98,12 @@ class NodeSocket implements Duplex {
     if (this.#gathers || stream === undefined) return;
     this.#gathers = true;
     stream.cork();
-    queueMicrotask(() => {
-      this.#gathers = false;
-      stream.uncork();
-    });
+    queueMicrotask(
+      this.#inbox.guard(() => {
+        this.#gathers = false;
+        stream.uncork();
+      }),
+    );
   }
 
   get buffered(): number {
@@ -111,12 +118,19 @@ class NodeSocket implements Duplex {
     this.#inbox.onClose(then);
   }
 
+  onFault(then: (error: unknown) => void): void {
+    this.#inbox.onFault(then);
+  }
+
   close(code: number, reason: string): void {
     this.#said ??= { code, reason };
     if (this.#socket.readyState === WebSocket.CLOSED) return;
     this.#socket.close(code, closeText(reason));
     // One that never answers must not hold a descriptor for ever.
-    this.#cut ??= setTimeout(() => this.#socket.terminate(), closeGraceMs);
+    this.#cut ??= setTimeout(
+      this.#inbox.guard(() => this.#socket.terminate()),
+      closeGraceMs,
+    );
   }
 }
 
@@ -133,12 +147,14 @@ interface BrowserSocket {
 function fromBrowserSocket(socket: BrowserSocket): Duplex {
   const inbox = new Inbox();
   socket.binaryType = 'arraybuffer';
-  socket.addEventListener('message', ({ data }) =>
-    inbox.frame(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer)),
+  socket.addEventListener(
+    'message',
+    inbox.guard(({ data }) => inbox.frame(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer))),
   );
   let said: { readonly code: number; readonly reason: string } | undefined;
-  socket.addEventListener('close', ({ code = closeCodes.lost, reason = '' }) =>
-    inbox.end(said?.code ?? code, said?.reason ?? reason),
+  socket.addEventListener(
+    'close',
+    inbox.guard(({ code = closeCodes.lost, reason = '' }) => inbox.end(said?.code ?? code, said?.reason ?? reason)),
   );
   return Object.freeze({
     send: (frame: string | Uint8Array): void => {
@@ -149,6 +165,7 @@ function fromBrowserSocket(socket: BrowserSocket): Duplex {
     },
     onFrame: (then: (frame: string | Uint8Array) => void) => inbox.onFrame(then),
     onClose: (then: (why: { code: number; reason: string }) => void) => inbox.onClose(then),
+    onFault: (then: (error: unknown) => void) => inbox.onFault(then),
     close: (code: number, reason: string): void => {
       said ??= { code, reason };
       // A browser takes no other code of the protocol's own.

@@ -5,17 +5,19 @@
  * order in which they came, also before it is there; on data they break. What cannot be carried breaks the answer, and so
  * nobody reaches it by way of the answer either.
  */
-import { type Barrier, barrier, later, when } from '../../barrier.ts';
+import { type Barrier, barrier, later } from '../../barrier.ts';
 import { CapError } from '../../errors.ts';
-import { type Answer as Awaited, type Message, Target, toData } from '../../message.ts';
-import { Account } from '../../meter.ts';
+import { type Answer as Awaited, type Message, type Target, toData } from '../../message.ts';
+import type { Account } from '../../meter.ts';
 import { targetOf } from '../../reference.ts';
 import { Vow, vowOf } from '../../vow.ts';
+import { disconnected, ends, type Fence, fenced } from './fence.ts';
 import { Owned } from './owned.ts';
 
 /** Who is told when an answer is there. */
 export interface Answering {
   readonly account: Account;
+  readonly fence: Fence;
   /** Says it to the peer; answers why it could not be carried. */
   answered(answer: Answer, value: unknown): CapError | undefined;
   refused(answer: Answer, error: unknown): void;
@@ -46,6 +48,10 @@ export class Answer implements Awaited {
     this.weight = weight;
   }
 
+  get fence(): Fence {
+    return this.#session.fence;
+  }
+
   fulfil(value: unknown): void {
     if (this.#state === 'vow') {
       (this.#value as Vow).fulfil(value);
@@ -64,7 +70,8 @@ export class Answer implements Awaited {
     this.#after = barrier();
     if (this.#after === undefined) this.#tell(value);
     else
-      this.#after.then(
+      this.fence.when(
+        this.#after,
         () => this.#tell(value),
         (why) => this.#session.lost(why),
       );
@@ -85,7 +92,8 @@ export class Answer implements Awaited {
     this.#state = 'broken';
     this.#value = error;
     this.#after = barrier();
-    when(
+    if (this.#after === undefined) return this.#session.refused(this, error);
+    this.fence.when(
       this.#after,
       () => this.#session.refused(this, error),
       (why) => this.#session.lost(why),
@@ -118,7 +126,8 @@ export class Answer implements Awaited {
   }
 
   #tellOf(vow: Vow): void {
-    vow.watchOutside(
+    this.fence.watchOutside(
+      vow,
       (value) => this.#tell(value),
       (error) => this.#session.refused(this, error),
     );
@@ -186,20 +195,16 @@ export class Answer implements Awaited {
   }
 }
 
-/** The target of a call on an answer, until the answer says where the call goes. One that is broken or data never does. */
-class Nowhere extends Target {
-  readonly label = 'nowhere';
-  readonly account = new Account('nowhere');
-
-  post(message: Message): void {
-    message.fail(toData(message.method));
-  }
-
-  near(method: string): never {
-    throw toData(method);
-  }
-}
-export const nowhere: Target = new Nowhere();
+fenced(Answer, {
+  fulfil: ends,
+  own: ends,
+  break: ends,
+  along: ends,
+  hold: ends,
+  awaitedBy: () => false,
+  post: (_answer, message) => message.answer?.break(disconnected()),
+  asValue: 'inside',
+});
 
 export const forgotten: CapError = new CapError(
   'not-callable',

@@ -11,6 +11,7 @@ import type { Account } from '../../meter.ts';
 import { targetOf } from '../../reference.ts';
 import { type Household, Runnable, Thunk } from '../../runnable.ts';
 import { Vow } from '../../vow.ts';
+import type { Fence } from './fence.ts';
 import { Remote } from './imports.ts';
 
 /** Reserved: a call of it is answered once everything sent before it, by the same way, was delivered or sent on. */
@@ -23,9 +24,9 @@ export function flushMessage(to: Target, answer: Answer, account: Account): Mess
 }
 
 /** Answers when what `account` sent to `target` before has gone on. */
-export function flush(target: Target, answer: Answer, account: Account): void {
+export function flush(fence: Fence, target: Target, answer: Answer, account: Account): void {
   try {
-    if (target instanceof Vow) return flushPromise(target, answer, account);
+    if (target instanceof Vow) return flushPromise(fence, target, answer, account);
     if (target instanceof Remote) return target.post(flushMessage(target, answer, account));
     // In the same queue as the calls before it.
     if (target instanceof Runnable) {
@@ -38,14 +39,15 @@ export function flush(target: Target, answer: Answer, account: Account): void {
   answer.fulfil(undefined);
 }
 
-function flushPromise(vow: Vow, answer: Answer, account: Account): void {
+function flushPromise(fence: Fence, vow: Vow, answer: Answer, account: Account): void {
   const { path } = vow;
-  if (path !== undefined) return flush(path, answer, account);
-  vow.watch(
+  if (path !== undefined) return flush(fence, path, answer, account);
+  fence.watch(
+    vow,
     (value) => {
       const target = targetOf(value);
       if (target === undefined) answer.fulfil(undefined);
-      else flush(target, answer, account);
+      else flush(fence, target, answer, account);
     },
     () => answer.fulfil(undefined),
   );

@@ -5,6 +5,7 @@
  * it, and not before it is durable. A promise that goes on to be the peer's own is told of at once, or two promises could wait
  * for each other for ever.
  */
+import { CapError } from '../../errors.ts';
 import type { Target } from '../../message.ts';
 import { targetOf } from '../../reference.ts';
 import { Vow, vowOf } from '../../vow.ts';
@@ -132,10 +133,11 @@ export class Giving {
     // A promise that never settles must not keep a session that is over.
     const self = this.#self;
     if (this.#line.dialect.shortens && (!again || vow.path !== undefined))
-      vow.watchShortening(() => self.deref()?.tellShortened(vow));
+      this.#exit.fence.watchShortening(vow, () => self.deref()?.tellShortened(vow));
     if (again) return;
     this.#watching.add(vow);
-    vow.watchOutside(
+    this.#exit.fence.watchOutside(
+      vow,
       (value) => self.deref()?.tell(vow, value),
       (error) => self.deref()?.tellBroken(vow, error),
     );
@@ -168,6 +170,7 @@ export class Giving {
       tongue.resolve(known.id, value);
     } catch (error) {
       this.unsaid();
+      if (!(error instanceof CapError)) throw error;
       tongue.break(known.id, error);
     }
     this.said();

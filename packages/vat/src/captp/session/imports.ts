@@ -2,12 +2,13 @@
  * What is the peer's: its objects, its promises, its answers to our questions. Each is a target of messages, which leave by the
  * connection when the turn that sent them is durable.
  */
-import { type Barrier, later, when } from '../../barrier.ts';
+import { type Barrier, later } from '../../barrier.ts';
 import { CapError } from '../../errors.ts';
 import { type Answer, type Message, Target } from '../../message.ts';
 import { Account } from '../../meter.ts';
 import { procedureReference } from '../../reference.ts';
 import type { Vow } from '../../vow.ts';
+import { disconnected, type Fence, fenced } from './fence.ts';
 import type { Slot } from './operations.ts';
 
 /** Pays for nothing: the other side has its own budgets. */
@@ -17,6 +18,7 @@ const elsewhere = new Account('peer');
 export interface Exit {
   /** Pays for what the peer sends. */
   readonly account: Account;
+  readonly fence: Fence;
   call(through: Remote, message: Message): void;
   /** Why nothing leaves any more. */
   readonly closed: CapError | undefined;
@@ -30,6 +32,10 @@ export abstract class Remote extends Target {
   constructor(exit: Exit) {
     super();
     this.exit = exit;
+  }
+
+  get fence(): Fence {
+    return this.exit.fence;
   }
 
   get label(): string {
@@ -57,7 +63,7 @@ export abstract class Remote extends Target {
     this.sent += 1;
     this.after = later(this.after, after);
     if (after === undefined || after.durable) return this.exit.call(this, message);
-    when(
+    this.fence.when(
       after,
       () => this.exit.call(this, message),
       (why) => message.fail(why),
@@ -67,6 +73,12 @@ export abstract class Remote extends Target {
   /** Takes a message that comes too late to go this way; false where it still can. */
   abstract instead(message: Message): boolean;
 }
+
+fenced(Remote, {
+  post: (_remote, message) => message.answer?.break(disconnected()),
+  near: 'inside',
+  instead: 'inside',
+});
 
 /** An object of the peer's. */
 export class Import extends Remote {

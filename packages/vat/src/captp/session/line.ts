@@ -5,8 +5,9 @@
  * peer that makes us keep more than it may, or does not read what it asked for, is closed on. After the end nothing is said,
  * and nothing is counted for it any more.
  */
-import { onceOthersRan, soon } from '../../drivers/loop.ts';
-import { CapError } from '../../errors.ts';
+import type { CapError } from '../../errors.ts';
+import { closeCodes } from '../duplex.ts';
+import { disconnected, type Fence } from './fence.ts';
 import type { Limits } from './limits.ts';
 import type { Dialect, Frame, Tongue } from './operations.ts';
 
@@ -29,14 +30,19 @@ export class Line {
   readonly dialect: Dialect;
   readonly limits: Limits;
   readonly tongue: Tongue;
+  readonly #fence: Fence;
   readonly #link: Link;
   readonly #session: Speaking;
+  #closing = false;
+  /** The fault that came while it was closing. */
+  #fault: string | undefined;
   #closed: CapError | undefined;
   #bytes = 0;
   #flushing = false;
   #forgetting = false;
 
-  constructor(dialect: Dialect, tongue: Tongue, limits: Limits, link: Link, session: Speaking) {
+  constructor(dialect: Dialect, tongue: Tongue, limits: Limits, fence: Fence, link: Link, session: Speaking) {
+    this.#fence = fence;
     this.dialect = dialect;
     this.limits = limits;
     this.tongue = tongue;
@@ -66,14 +72,14 @@ export class Line {
   said(): void {
     if (this.#flushing) return;
     this.#flushing = true;
-    soon(this.#flush);
+    this.#fence.soon(this.#flush);
   }
 
   /** What is only forgotten need not go at once: it goes with the next frame, or when there is nothing else to do. */
   forgetSoon(): void {
     if (this.#forgetting) return;
     this.#forgetting = true;
-    onceOthersRan(() => {
+    this.#fence.onceOthersRan(() => {
       this.#forgetting = false;
       if (this.#closed !== undefined) return;
       this.#session.giveBack();
@@ -117,18 +123,25 @@ export class Line {
 
   // ---- the end ------------------------------------------------------------------------------------------------------------
 
+  /** Each step is taken, also where one before it fails: others wait for what the end tells them. */
   close(code: number, reason: string): void {
-    if (this.#closed !== undefined) return;
-    this.tongue.abort(reason);
-    this.tongue.flush();
+    if (this.#closing) {
+      if (code === closeCodes.fault) this.#fault ??= reason;
+      return;
+    }
+    this.#closing = true;
+    this.#fence.run(() => this.tongue.abort(reason));
+    this.#fence.run(() => this.tongue.flush());
     this.#end();
-    this.#link.close(code, reason);
+    const [said, why] = this.#fault === undefined ? [code, reason] : [closeCodes.fault, this.#fault];
+    this.#fence.run(() => this.#link.close(said, why));
   }
 
   /** The transport is gone. */
   end(): void {
-    if (this.#closed !== undefined) return;
-    this.tongue.abort('the transport is gone');
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#fence.run(() => this.tongue.abort('the transport is gone'));
     this.#end();
   }
 
@@ -139,9 +152,3 @@ export class Line {
     this.#session.ended(why);
   }
 }
-
-const disconnected = (): CapError =>
-  new CapError(
-    'disconnected',
-    'the connection is closed: connect again, and look at what happened before you repeat a call',
-  );

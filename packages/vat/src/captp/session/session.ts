@@ -16,16 +16,17 @@ import { CapError } from '../../errors.ts';
 import { type Answer as Awaited, Message, type Target } from '../../message.ts';
 import type { Account } from '../../meter.ts';
 import { isMethodName, targetOf } from '../../reference.ts';
-import { closeCodes } from '../duplex.ts';
 import { AnswerTable } from './answer-table.ts';
-import { Answer, type Answering, forgotten, nowhere } from './answers.ts';
+import { Answer, type Answering, forgotten } from './answers.ts';
 import { isPromise } from './exports.ts';
+import { disconnected, ends, Fence, fenced } from './fence.ts';
 import { flush, flushMethod } from './flush.ts';
 import { Giving } from './giving.ts';
 import { ImportTable } from './import-table.ts';
 import type { Exit, Import, Remote } from './imports.ts';
 import { type Limits, weights } from './limits.ts';
 import { Line, type Link } from './line.ts';
+import { nowhere } from './nowhere.ts';
 import {
   type Dialect,
   type Fault,
@@ -57,6 +58,7 @@ const longestMethod = 1024;
 export class Session implements Slots, Listener, Exit, Answering {
   readonly account: Account;
   readonly fault: Fault | undefined;
+  readonly fence: Fence;
   readonly #line: Line;
   readonly #imports: ImportTable;
   readonly #answers: AnswerTable;
@@ -67,10 +69,13 @@ export class Session implements Slots, Listener, Exit, Answering {
   constructor(dialect: Dialect, link: Link, account: Account, limits: Limits, bootstrap?: object, fault?: Fault) {
     this.account = account;
     this.fault = fault;
+    this.fence = new Fence(this, fault);
     const offered = targetOf(bootstrap);
-    this.#streams = new Streams(account, offered);
-    const tongue = dialect.open(this, this, limits, (frame, written) => link.send(frame, written));
-    this.#line = new Line(dialect, tongue, limits, link, {
+    this.#streams = new Streams(this.fence, account, offered);
+    const tongue = dialect.open(this, this, limits, (frame, written) =>
+      link.send(frame, written && this.fence.guard(written)),
+    );
+    this.#line = new Line(dialect, tongue, limits, this.fence, link, {
       giveBack: () => this.#waiting.giveBack(),
       ended: (why) => this.#ended(why),
     });
@@ -108,16 +113,8 @@ export class Session implements Slots, Listener, Exit, Answering {
     if (line.closed !== undefined || line.endsFlood()) return;
     this.#answers.begin();
     this.#imports.begin();
-    try {
-      // Inside: a transport that hands us what is no frame is a fault of this end, too (faults.test.ts).
-      this.#waiting.begin(frame.length);
-      line.tongue.hear(frame);
-    } catch (error) {
-      if (error instanceof Violation) return line.close(error.code, error.message);
-      // A fault of ours that this peer can bring about at will: it must not cost the others their host.
-      const id = this.fault?.(error);
-      line.close(closeCodes.fault, id === undefined ? 'a fault of this end' : `a fault of this end (error ${id})`);
-    }
+    this.#waiting.begin(frame.length);
+    line.tongue.hear(frame);
     line.endsOverspent();
   }
 
@@ -141,7 +138,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     try {
       if (method === flushMethod) {
         const behind = target ?? asked?.target;
-        return behind === undefined ? answer.fulfil(undefined) : flush(behind, answer, this.account);
+        return behind === undefined ? answer.fulfil(undefined) : flush(this.fence, behind, answer, this.account);
       }
       this.account.charge('messages', 1);
     } catch (error) {
@@ -234,6 +231,7 @@ export class Session implements Slots, Listener, Exit, Answering {
       line.tongue.deliver(through.slot, message.method, message.args, id);
     } catch (error) {
       this.#giving.unsaid();
+      if (!(error instanceof CapError)) throw error;
       return void message.answer?.break(error);
     }
     this.#giving.said();
@@ -256,7 +254,8 @@ export class Session implements Slots, Listener, Exit, Answering {
       tongue.answer(question, value, answer.owned?.written);
     } catch (error) {
       this.#giving.unsaid();
-      why = error as CapError;
+      if (!(error instanceof CapError)) throw error;
+      why = error;
       tongue.refuse(question, why);
     }
     const { said } = tongue;
@@ -340,13 +339,43 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #ended(why: CapError): void {
     // What breaks runs code of others: not before all is empty.
-    const breakAll = this.#waiting.clear();
-    this.#answers.clear();
-    this.#giving.clear();
-    this.#streams.end();
-    breakAll(why);
+    let breakAll: (why: CapError) => void = () => {};
+    this.fence.run(() => {
+      breakAll = this.#waiting.clear();
+    });
+    this.fence.run(() => this.#answers.clear());
+    this.fence.run(() => this.#giving.clear());
+    this.fence.run(() => this.#streams.end());
+    this.fence.run(() => breakAll(why));
   }
 }
+
+fenced(Session, {
+  hear: ends,
+  close: ends,
+  end: ends,
+  lost: ends,
+  release: ends,
+  collected: ends,
+  call: (_session, _through, message) => message.answer?.break(disconnected()),
+  // By the dialect, in a frame that is heard, or that is said.
+  deliver: 'inside',
+  bootstrap: 'inside',
+  answer: 'inside',
+  refuse: 'inside',
+  resolve: 'inside',
+  break: 'inside',
+  drop: 'inside',
+  done: 'inside',
+  abort: 'inside',
+  give: 'inside',
+  take: 'inside',
+  // By an answer, in its own fence.
+  answered: 'inside',
+  refused: 'inside',
+  // By whoever opens the connection.
+  bootstrapOfPeer: 'inside',
+});
 
 /** A call of a peer's that goes on to another is asked for an answer there only if it was here. */
 const wanted = (answer: Awaited | undefined): Awaited | undefined =>

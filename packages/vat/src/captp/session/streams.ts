@@ -12,7 +12,8 @@ import { Account } from '../../meter.ts';
 import { hasMethods } from '../../outside.ts';
 import { targetOf } from '../../reference.ts';
 import { Vow } from '../../vow.ts';
-import { nowhere } from './answers.ts';
+import type { Fence } from './fence.ts';
+import { nowhere } from './nowhere.ts';
 
 /** How many connections were given it. */
 const readers = new WeakMap<Target, number>();
@@ -43,6 +44,7 @@ function reached({ to }: Message): Target | undefined {
 }
 
 export class Streams {
+  readonly #fence: Fence;
   readonly #account: Account;
   readonly #bootstrap: Target | undefined;
   readonly #given = new Map<Target, Ending>();
@@ -50,7 +52,8 @@ export class Streams {
   readonly #endings = new Set<Message>();
   #closed = false;
 
-  constructor(account: Account, bootstrap: Target | undefined) {
+  constructor(fence: Fence, account: Account, bootstrap: Target | undefined) {
+    this.#fence = fence;
     this.#account = account;
     this.#bootstrap = bootstrap;
   }
@@ -128,7 +131,7 @@ export class Streams {
   /** The peer is gone. */
   end(): void {
     this.#closed = true;
-    for (const [target, ending] of [...this.#given]) this.#end(target, ending);
+    for (const [target, ending] of [...this.#given]) this.#fence.run(() => this.#end(target, ending));
   }
 
   #end(target: Target, ending: Ending): void {

@@ -5,10 +5,10 @@
  * our own, those sent from now on wait until those that went to the peer have come back. When the connection ends, all break.
  */
 import { type Barrier, behind } from '../../barrier.ts';
-import { onceOthersRan } from '../../drivers/loop.ts';
 import type { CapError } from '../../errors.ts';
 import { targetOf } from '../../reference.ts';
 import { type Vow, vowOf } from '../../vow.ts';
+import type { Fence } from './fence.ts';
 import { flushMessage } from './flush.ts';
 import type { ImportTable } from './import-table.ts';
 import { type Asked, type Exit, type ImportedPromise, Question, Remote } from './imports.ts';
@@ -96,10 +96,14 @@ export class Waiting {
 
   #finish(question: Question, reference: boolean): void {
     question.over = true;
-    if (this.#questions.delete(question.slot.id)) this.#line.keeps(-weights.question);
-    if (this.#line.closed !== undefined) return;
-    this.#line.tongue.done(question.slot.id, reference);
-    this.#line.forgetSoon();
+    if (!this.#questions.delete(question.slot.id)) return;
+    // It is in no table any more: whoever waits for it is told, whatever becomes of this.
+    this.#exit.fence.run(() => {
+      this.#line.keeps(-weights.question);
+      if (this.#line.closed !== undefined) return;
+      this.#line.tongue.done(question.slot.id, reference);
+      this.#line.forgetSoon();
+    });
   }
 
   // ---- what becomes of the peer's promises --------------------------------------------------------------------------------
@@ -131,12 +135,14 @@ export class Waiting {
   #resolved(promise: ImportedPromise, settle: () => void): void {
     promise.over = true;
     this.#imports.settled(promise);
-    if (!this.#line.dialect.collects) this.#line.keeps(this.#hearing);
-    else if (this.#line.closed === undefined) {
-      // Not at once: what it became may mention it.
-      this.#over.push(promise);
-      this.#line.forgetSoon();
-    }
+    this.#exit.fence.run(() => {
+      if (!this.#line.dialect.collects) this.#line.keeps(this.#hearing);
+      else if (this.#line.closed === undefined) {
+        // Not at once: what it became may mention it.
+        this.#over.push(promise);
+        this.#line.forgetSoon();
+      }
+    });
     settle();
   }
 
@@ -160,11 +166,11 @@ export class Waiting {
 
   /** Calls back when what was sent along `path` has arrived, or with the reason why that will never be known. */
   #behind(path: Question | ImportedPromise, then: (error: CapError | undefined) => void): void {
-    const answer = {
-      fulfil: (): void => then(undefined),
+    const answer = this.#exit.fence.answer(
+      () => then(undefined),
       // That somebody else refused it shows that it arrived.
-      break: (): void => then(this.#line.closed),
-    };
+      () => then(this.#line.closed),
+    );
     try {
       const message = flushMessage(path, answer, this.#exit.account);
       message.behind(path.after);
@@ -181,9 +187,12 @@ export class Waiting {
     const questions = [...this.#questions.values()];
     this.#questions.clear();
     this.#over = [];
-    const promises = this.#imports.clear();
+    let promises: ImportedPromise[] = [];
+    this.#exit.fence.run(() => {
+      promises = this.#imports.clear();
+    });
     return (why) => {
-      breakSome(questions, promises, why);
+      breakSome(this.#exit.fence, questions, promises, why);
     };
   }
 }
@@ -192,14 +201,14 @@ const promised = (value: unknown): Vow | undefined =>
   typeof value === 'object' && value !== null ? vowOf(value) : undefined;
 
 /** Some at once, the others when there is time: who makes us wait for very much must not hold up the rest with its end. */
-function breakSome(questions: Question[], promises: ImportedPromise[], why: CapError): void {
+function breakSome(fence: Fence, questions: Question[], promises: ImportedPromise[], why: CapError): void {
   for (const question of questions.splice(0, brokenAtOnce)) {
     question.over = true;
-    question.answer.break(why);
+    fence.run(() => question.answer.break(why));
   }
   for (const promise of promises.splice(0, brokenAtOnce)) {
     promise.over = true;
-    promise.vow.break(why);
+    fence.run(() => promise.vow.break(why));
   }
-  if (questions.length + promises.length > 0) onceOthersRan(() => breakSome(questions, promises, why));
+  if (questions.length + promises.length > 0) fence.onceOthersRan(() => breakSome(fence, questions, promises, why));
 }
