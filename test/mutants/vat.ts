@@ -3,6 +3,54 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'captp-fence',
+    breaks: 'an error in an entry of a session ends the process',
+    file: 'packages/vat/src/captp/session/fence.ts',
+    find: `        this.fence.fault(error);
+        return Reflect.apply(otherwise, undefined, [this, ...args]);`,
+    replace: '        throw error;',
+    tests: ['packages/vat/src/captp/fence.test.ts', 'packages/vat/src/captp/faults.test.ts'],
+  },
+  {
+    name: 'captp-fence-callbacks',
+    breaks: 'an error in a callback of a session ends the process',
+    file: 'packages/vat/src/captp/session/fence.ts',
+    find: `        body(...args);
+      } catch (error) {
+        this.fault(error);`,
+    replace: `        body(...args);
+      } catch (error) {
+        throw error;`,
+    tests: ['packages/vat/src/captp/fence.test.ts'],
+  },
+  {
+    name: 'captp-fence-told',
+    breaks: 'a call whose question was just struck off is never answered after a fault',
+    file: 'packages/vat/src/captp/session/waiting.ts',
+    find: `    this.#exit.fence.run(() => {
+      this.#line.keeps(-weights.question);`,
+    replace: `    const run = (body: () => void): void => body();
+    run(() => {
+      this.#line.keeps(-weights.question);`,
+    tests: ['packages/vat/src/captp/fence.test.ts'],
+  },
+  {
+    name: 'captp-nowhere',
+    breaks: 'a call on an answer that is broken has no target, and what looks at it fails',
+    file: 'packages/vat/src/captp/session/session.ts',
+    find: '      target ?? nowhere,',
+    replace: '      target ?? (undefined as never),',
+    tests: ['packages/vat/src/captp/broken-answers.test.ts'],
+  },
+  {
+    name: 'captp-excuse',
+    breaks: 'a value that is refused takes the bytes of the others of its frame with it',
+    file: 'packages/vat/src/captp/dialects/hob-values.ts',
+    find: '    this.#excused = true;',
+    replace: '    this.taken = this.length;',
+    tests: ['packages/vat/src/captp/dialects/hob.test.ts'],
+  },
+  {
     name: 'pipe-junk',
     breaks: 'a line that is no JSON ends the process that reads it',
     file: 'packages/vat/src/drivers/pipe.ts',
@@ -98,7 +146,7 @@ const oneMoreList = 0;`,
     breaks: 'a ring of promises through two vats waits for itself for ever',
     file: 'packages/vat/src/captp/session/giving.ts',
     find: `    if (this.#line.dialect.shortens && (!again || vow.path !== undefined))
-      vow.watchShortening(() => self.deref()?.tellShortened(vow));`,
+      this.#exit.fence.watchShortening(vow, () => self.deref()?.tellShortened(vow));`,
     replace: '',
     tests: ['packages/vat/src/captp/settled.test.ts'],
   },
@@ -756,7 +804,7 @@ const oneMoreList = 0;`,
     breaks: 'when the connection ends, calls and promises go on waiting',
     file: 'packages/vat/src/captp/session/waiting.ts',
     find: `return (why) => {
-      breakSome(questions, promises, why);
+      breakSome(this.#exit.fence, questions, promises, why);
     };`,
     replace: 'return (why) => {};',
     tests: ['packages/vat/src/captp/reentry.test.ts', 'packages/vat/src/captp/random.test.ts'],

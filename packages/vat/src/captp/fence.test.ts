@@ -305,7 +305,7 @@ for (const dialect of ['hob.1', 'captp'] as const)
     }
     expect(wrong).toEqual([]);
     expect(tried).toBeGreaterThan(100);
-  });
+  }, 600_000);
 
 // ---- no way around it -----------------------------------------------------------------------------------------------------
 
