@@ -209,6 +209,24 @@ export const keeping: readonly Attack[] = [
     },
   },
   {
+    name: '1,000,000 objects, each given back at once',
+    limits: { exports: 500 },
+    expected: ['answered ok'],
+    act: async (peer, scene) => {
+      const atOnce = scene.size(100, 1000);
+      const outcomes = new Set<string>();
+      for (let given = 0; given < scene.size(1000, 1_000_000) && peer.closed === undefined; given += atOnce) {
+        const calls = numbers(atOnce).map(() => peer.asking(0, 'make', []));
+        peer.say(calls.map(([, text]) => text));
+        outcomes.add(await peer.outcome(calls.at(-1)?.[0] as number));
+        const dones = peer.dialect === 'hob.1' ? calls.map(([question]) => peer.finishing(question)) : [];
+        peer.say([...dones, ...numbers(atOnce, given + 1).map((n) => peer.dropping(n, 1))]);
+        if (given % 100_000 === 0) await scene.weigh();
+      }
+      return [...outcomes, await peer.outcome(peer.call(0, 'make'))];
+    },
+  },
+  {
     name: 'empty binary frames',
     dialects: ['hob.1'],
     limits: little,

@@ -1,9 +1,9 @@
 /**
  * The dialect `captp`: the JSON wire of `@endo/captp` 4.x, so that any Endo peer connects.
  *
- * Promise: what such a peer honestly does is served, its quirks included: it counts mentions too high, so what it was given
- * stays until the connection closes; it forgets for good what it is told to forget, so it is told late; it never says when it
- * is done with an answer. Traps, which block their caller, are refused. Every other departure closes with a reason.
+ * Promise: what such a peer honestly does is served, its quirks included: it counts calls of its own objects as mentions of ours
+ * (`EndoCounts`); it forgets for good what it is told to forget, so it is told late; unless it collects garbage it never says when
+ * it is done with an answer. Traps, which block their caller, are refused. Every other departure closes with a reason.
  */
 import { CapError } from '../../errors.ts';
 import type { Limits } from '../session/limits.ts';
@@ -20,6 +20,7 @@ import {
   Violation,
 } from '../session/operations.ts';
 import { type CapData, CapDataDecoder, errorData, type Naming, toCapData } from './capdata.ts';
+import { EndoCounts } from './endo-counts.ts';
 import { errorText, inward } from './errors.ts';
 import { jsonOfJson, longText } from './quoted.ts';
 import { tooLarge } from './room.ts';
@@ -37,15 +38,18 @@ const heldBytes = 300;
 
 type Message = Readonly<Record<string, unknown>>;
 
+const nothing: readonly string[] = Object.freeze([]);
+
 class EndoTongue implements Tongue, Naming {
-  /** Of what is held back. */
-  kept = 0;
   said = 0;
+  /** Of what is held back. */
+  #heldBytes = 0;
   readonly #slots: Slots;
   readonly #listener: Listener;
   readonly #limits: Limits;
   readonly #send: Send;
   readonly #decoder: CapDataDecoder;
+  readonly #counts = new EndoCounts();
   #asked = false;
   /** What the peer calls its bootstrap, once it has said so. */
   #bootstrap: string | undefined;
@@ -62,6 +66,10 @@ class EndoTongue implements Tongue, Naming {
     this.#limits = limits;
     this.#send = send;
     this.#decoder = new CapDataDecoder(limits, this);
+  }
+
+  get kept(): number {
+    return this.#heldBytes + this.#counts.bytes;
   }
 
   // ---- slots --------------------------------------------------------------------------------------------------------------
@@ -123,7 +131,7 @@ class EndoTongue implements Tongue, Naming {
   answer(question: number, value: unknown): void {
     const message = { type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, result: this.#capData(value) };
     // Both sides may be waiting for it.
-    if (this.#bootstrapQuestions.delete(question)) this.#send(textOf(message));
+    if (this.#bootstrapQuestions.delete(question)) this.#leave(message, textOf(message));
     else this.#say(message);
   }
 
@@ -152,7 +160,8 @@ class EndoTongue implements Tongue, Naming {
   // The peer learns it from the transport; a reason here would be taken for ours.
   abort(): void {
     this.#held.length = 0;
-    this.kept = 0;
+    this.#heldBytes = 0;
+    this.#counts.clear();
   }
 
   flush(): void {}
@@ -166,9 +175,16 @@ class EndoTongue implements Tongue, Naming {
     if (tooLong(text, this.#limits)) throw tooLarge();
     if (text.length > this.#limits.tokens) this.#checkTokens(message, text);
     this.said = text.length;
-    if (!wait && this.#held.length === 0) return this.#send(text);
+    if (!wait && this.#held.length === 0) return this.#leave(message, text);
     this.#held.push(message);
-    this.kept += text.length + heldBytes;
+    this.#heldBytes += text.length + heldBytes;
+  }
+
+  #leave(message: Message, text: string): void {
+    const { target, method, result, res } = message;
+    const data = (method ?? result ?? res) as CapData | undefined;
+    this.#counts.said(target as string | undefined, data?.slots ?? nothing);
+    this.#send(text);
   }
 
   #checkTokens(message: Message, text: string): void {
@@ -232,8 +248,8 @@ class EndoTongue implements Tongue, Naming {
       case 'CTP_DROP': {
         const { slotID, decRefs = 0 } = message;
         if (!isNamed(slotID, 'opq') || !isId(decRefs)) return false;
-        // Of objects its counts cannot be believed, and what it is given again would be dead: they stay.
         if (slotID[0] === 'q') listener.done(Number(slotID.slice(2)));
+        else this.#dropped(slotID, decRefs);
         return true;
       }
       case 'CTP_DISCONNECT':
@@ -244,15 +260,24 @@ class EndoTongue implements Tongue, Naming {
     }
   }
 
+  #dropped(slot: string, counted: number): void {
+    const gone = this.#counts.dropped(slot, counted);
+    const id = Number(slot.slice(2)) - 1;
+    if (gone) this.#listener.drop(id, Number.MAX_SAFE_INTEGER);
+    // A promise that was mentioned again meanwhile is, for the peer, a new one: it is told again what became of it.
+    else if (slot[0] === 'p') this.#listener.drop(id, 1);
+  }
+
   /** What the first question was answered with: only a name for what has number 0 anyway. */
   #bootstrapIs(result: unknown): boolean {
     if (!this.#asked || this.#bootstrap !== undefined) throw new Violation('answers a question that was not asked');
     const slot = isCapData(result) ? result.slots[0] : undefined;
     this.#bootstrap = slot?.startsWith('o+') ? `o-${slot.slice(2)}` : bootstrapQuestion;
-    this.kept = 0;
+    this.#heldBytes = 0;
     for (const message of this.#held.splice(0)) {
       const { target } = message;
-      this.#send(textOf(target === bootstrapQuestion ? { ...message, target: this.#bootstrap } : message));
+      const known = target === bootstrapQuestion ? { ...message, target: this.#bootstrap } : message;
+      this.#leave(known, textOf(known));
     }
     return true;
   }

@@ -7,6 +7,7 @@
  */
 import { type Barrier, later } from '../../barrier.ts';
 import { CapError } from '../../errors.ts';
+import { targetOf } from '../../reference.ts';
 import { pass, shareable } from '../../values.ts';
 import { Answer, type Answering } from './answers.ts';
 import { weights } from './limits.ts';
@@ -22,6 +23,8 @@ export class AnswerTable {
   readonly #answers = new Map<number, Answer>();
   #lastHeard = 0;
   readonly #broken: number[] = [];
+  /** Of a peer that never says that it is done: the answers that are this reference. */
+  readonly #byReference = new Map<object, Set<number>>();
   #unanswered = 0;
   /** What values of the operation that is being heard have to wait for. */
   #after: Barrier | undefined;
@@ -80,22 +83,47 @@ export class AnswerTable {
     return wanted;
   }
 
-  /** What an answer that is there weighs from now on; in dialects that never say that they are done, data is forgotten. */
-  keep(answer: Answer, callable: boolean, said: number): void {
+  /**
+   * What an answer that is there weighs from now on; `value` undefined where it broke. In dialects that never say that they are done, data
+   * is forgotten.
+   */
+  keep(answer: Answer, value: { readonly is: unknown } | undefined, said: number): void {
     this.#line.keeps(weights.answer + said - answer.weight);
     answer.weight = weights.answer + said;
     if (this.#line.dialect.saysDone) return;
-    if (!callable) return this.#forget(answer.question);
+    if (value !== undefined) {
+      const { is } = value;
+      return targetOf(is) === undefined ? this.#forget(answer.question) : this.#keepUntilDropped(is as object, answer);
+    }
     if (answer.target !== undefined) return;
     this.#broken.push(answer.question);
     if (this.#broken.length > mostBroken) this.#forget(this.#broken.shift() as number);
+  }
+
+  #keepUntilDropped(reference: object, { question }: Answer): void {
+    const known = this.#byReference.get(reference);
+    if (known === undefined) this.#byReference.set(reference, new Set([question]));
+    else known.add(question);
+  }
+
+  /** The peer has collected this reference: so it has nothing left by which it could call an answer that is that. */
+  dropped(reference: object): void {
+    const questions = this.#byReference.get(reference);
+    this.#byReference.delete(reference);
+    for (const question of questions ?? []) this.#forget(question);
   }
 
   #forget(question: number): void {
     const answer = this.#answers.get(question);
     if (answer === undefined) return;
     this.#answers.delete(question);
+    this.#forgetReference(answer);
     this.#line.keeps(-answer.weight);
+  }
+
+  #forgetReference({ question, reference }: Answer): void {
+    const known = reference === undefined ? undefined : this.#byReference.get(reference);
+    if (known?.delete(question) === true && known.size === 0) this.#byReference.delete(reference as object);
   }
 
   /** The peer will not name it again. */
@@ -103,6 +131,7 @@ export class AnswerTable {
     const answer = this.#answers.get(question);
     if (answer === undefined) return;
     this.#answers.delete(question);
+    this.#forgetReference(answer);
     // One that still runs is paid for until it ends.
     if (answer.told) this.#line.keeps(-answer.weight);
     else answer.told = true;
@@ -111,6 +140,7 @@ export class AnswerTable {
 
   clear(): void {
     this.#answers.clear();
+    this.#byReference.clear();
   }
 
   // ---- as arguments -------------------------------------------------------------------------------------------------------

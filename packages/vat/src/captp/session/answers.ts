@@ -187,6 +187,13 @@ export class Answer implements Awaited {
     return this.#state === 'pending' ? this.#asVow() : undefined;
   }
 
+  /** The reference that it is; undefined where it is not there yet, is data or broke. */
+  get reference(): object | undefined {
+    const value =
+      this.#state === 'vow' && (this.#value as Vow).settled === 'fulfilled' ? (this.#value as Vow).value : this.#value;
+    return targetOf(value) === undefined ? undefined : (value as object);
+  }
+
   /** As an argument of another call; `after` is what that has to wait for before it leaves the store. */
   asValue(after: Barrier | undefined): { readonly value: unknown; readonly after: Barrier | undefined } {
     return this.#state === 'fulfilled'

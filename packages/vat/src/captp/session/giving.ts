@@ -21,13 +21,15 @@ export class Giving {
   readonly #exit: Exit;
   readonly #streams: Streams;
   readonly #exports: Exports;
+  readonly #dropped: (reference: object) => void;
   readonly #self = new WeakRef(this);
   /** Mentioned by the operation that is being said. */
   #mentioned: Export[] = [];
   /** Promises that it waits for, to tell the peer. */
   readonly #watching = new WeakSet<Vow>();
 
-  constructor(line: Line, exit: Exit, streams: Streams) {
+  constructor(line: Line, exit: Exit, streams: Streams, dropped: (reference: object) => void) {
+    this.#dropped = dropped;
     this.#line = line;
     this.#exit = exit;
     this.#streams = streams;
@@ -111,7 +113,10 @@ export class Giving {
   drop(id: number, mentions: number): void {
     const known = this.#exports.get(id);
     if (known === undefined || id === 0 || mentions === 0) return;
-    if (this.#exports.drop(id, mentions)) return this.#gone(known);
+    if (this.#exports.drop(id, mentions)) {
+      this.#gone(known);
+      return this.#dropped(known.value);
+    }
     // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
     if (!known.told || !isPromise(known)) return;
     known.told = false;

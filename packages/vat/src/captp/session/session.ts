@@ -81,7 +81,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     });
     this.#imports = new ImportTable(this, limits.exports, (bytes) => this.#line.keeps(bytes));
     this.#answers = new AnswerTable(this.#line, this);
-    this.#giving = new Giving(this.#line, this, this.#streams);
+    this.#giving = new Giving(this.#line, this, this.#streams, (reference) => this.#answers.dropped(reference));
     this.#waiting = new Waiting(this.#line, this, this.#imports);
     if (offered !== undefined) this.#giving.bootstrap(bootstrap as object, offered);
   }
@@ -260,7 +260,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     }
     const { said } = tongue;
     this.#giving.said();
-    this.#answers.keep(answer, why !== undefined || targetOf(value) !== undefined, said);
+    this.#answers.keep(answer, why === undefined ? { is: value } : undefined, said);
     this.#line.answered();
     return why;
   }
@@ -274,7 +274,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     tongue.refuse(answer.question, error);
     const { said } = tongue;
     this.#giving.said();
-    this.#answers.keep(answer, true, said);
+    this.#answers.keep(answer, undefined, said);
     this.#line.answered();
   }
 
