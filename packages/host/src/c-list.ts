@@ -51,6 +51,11 @@ export function heldBy({ held }: Room, petname: unknown): object {
 export function stateOf(book: Book, { gate, parent }: Kept): GateState {
   const above = parent === undefined ? undefined : book.grants.get(parent);
   const own = gate.look().state;
-  if (own !== 'live' || above === undefined) return own;
-  return stateOf(book, above);
+  if (hasEnded(own) || above === undefined) return own;
+  const theirs = stateOf(book, above);
+  return theirs === 'live' ? own : theirs;
 }
+
+/** What waits for its granter may still go on. */
+export const hasEnded = (state: GateState): state is 'revoked' | 'expired' | 'exhausted' =>
+  state !== 'live' && state !== 'suspended';

@@ -255,7 +255,7 @@ class LiveHost implements Host {
       publish: async (petname: string, { for: ms }: { readonly for?: number } = {}) =>
         (await this.#turn(() => publish(this.#house, id, petname, ms))) as string,
       resolve: async <T extends object>(url: string) =>
-        (await this.#turn((book) => resolveUrl(roomOf(book, id), url))) as unknown as Far<T>,
+        (await this.#turn((book) => resolveUrl(book, roomOf(book, id), url))) as unknown as Far<T>,
       unpublish: (url: string) => this.#turn((book) => unpublish(roomOf(book, id), url)),
       rotate: async () => (await this.#turn(() => rotate(this.#house, id))) as { readonly secret: string },
       end: async (why = '') => {

@@ -68,6 +68,8 @@ export async function callObject(
     return said(200, { value: plain(await act(...call.args)) });
   } catch (error) {
     const { code, message } = error as CapError;
+    // It may have ended since the id was looked up.
+    if (endings.has(code) && !(await resolves(outside.bootstrap, url))) return noObject;
     return typeof code === 'string' && error instanceof CapError
       ? said(200, { code, message })
       : said(200, { code: 'error', message: 'the call failed' });
@@ -81,6 +83,17 @@ export async function callObject(
 /** The codes that a turn breaks with when the store can be neither read nor written. */
 const isOfTheStore = (error: unknown): boolean =>
   /^(?:unavailable|unknown-outcome|vat-halted|error)$/.test(String((error as { readonly code?: unknown }).code));
+
+/** What a grant ends with. */
+const endings: ReadonlySet<unknown> = new Set(['revoked', 'expired', 'exhausted']);
+
+const resolves = (face: Far<SessionFace>, url: string): Promise<boolean> =>
+  E(face)
+    .resolve(url)
+    .then(
+      () => true,
+      () => false,
+    );
 
 /** What JSON can say; nothing is lost on the way without a word. */
 function plain(value: unknown, depth = 0): unknown {

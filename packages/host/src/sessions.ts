@@ -53,7 +53,7 @@ export const SessionActor: Definition<SessionFace, [house: House, id: string]> =
     return {
       caps: () => petnames(mine()[1]),
       cap: (petname) => heldBy(mine()[1], petname),
-      resolve: (url) => resolveUrl(mine()[1], url),
+      resolve: (url) => resolveUrl(...mine(), url),
       spawnChild(child) {
         const [book, room] = mine();
         const { name, caps } = readChild(child);

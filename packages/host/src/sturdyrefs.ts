@@ -8,7 +8,7 @@
 import type { Terms } from '@hob/revocable';
 import { CapError, E, hashSecret, ledgerLine } from '@hob/vat';
 import { type Book, bookOf, type House, type Kept, type Room, type SturdyRow, worldOf } from './book.ts';
-import { type Act, stateOf } from './c-list.ts';
+import { type Act, hasEnded, stateOf } from './c-list.ts';
 import { grantBelow } from './delegation.ts';
 
 const most = 1000;
@@ -65,7 +65,12 @@ export function mint(
 export function exchange(house: House, { id, session }: Kept, act: Act): Promise<{ readonly sturdyref: string }> {
   const found = (book: Book): SturdyRow => {
     const row = book.sturdyrefs.get(key(session, id));
-    if (row === undefined) throw new CapError('no-such-object', 'there is no sturdyref of that grant');
+    const kept = book.grants.get(id);
+    if (row === undefined || kept === undefined)
+      throw new CapError('no-such-object', 'there is no sturdyref of that grant');
+    const state = stateOf(book, kept);
+    if (hasEnded(state))
+      throw new CapError(state, `the grant of this sturdyref has ended (${state}): another secret would open nothing`);
     return row;
   };
   found(bookOf(house));
@@ -89,7 +94,7 @@ export function openSturdyref(
   const [row, room, kept] = [book.sturdyrefs.get(key(session, grant)), book.rooms.get(session), book.grants.get(grant)];
   if (row === undefined || room === undefined || kept === undefined) return undefined;
   const state = stateOf(book, kept);
-  if (state !== 'live' && state !== 'suspended') return undefined;
+  if (hasEnded(state)) return undefined;
   const hash = hashSecret(secret);
   if (row.nextSecret === hash) {
     book.bearers.delete(row.secret);

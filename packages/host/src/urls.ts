@@ -4,9 +4,12 @@
  * Promise: a URL is resolved only by the session that it was made in, until its time is over or the cap's grant is; only a hash of its id is
  * kept. Whoever else tries, and whatever else is tried, gets the same words, and is written down.
  */
+
+import type { GateState } from '@hob/revocable';
 import { CapError, E, hashSecret, ledgerLine, vatTime, wallTime } from '@hob/vat';
-import { type Book, bookOf, type House, type Room, worldOf } from './book.ts';
-import { heldBy } from './c-list.ts';
+import { type Book, bookOf, type House, type Published, type Room, worldOf } from './book.ts';
+import { hasEnded, heldBy, stateOf } from './c-list.ts';
+import { lookOf } from './names.ts';
 
 /** 32 random bytes, base32. */
 const form = /^\/object\/([a-z2-7]{52})$/;
@@ -24,15 +27,22 @@ export function publish(house: House, session: string, petname: string, ms: numb
     const room = book.rooms.get(session);
     if (room === undefined) throw new CapError('revoked', 'this session has ended: open a new one');
     heldBy(room, petname);
+    const state = stateOfHeld(book, room, petname);
+    if (hasEnded(state))
+      throw new CapError(state, `the grant of "${petname}" has ended (${state}): there is no object for a URL`);
     return room;
   };
   const before = bookOf(house);
   roomIn(before);
   return E.when(E(worldOf(before)).objectId(), ({ id, hash }) => {
-    const { urls } = roomIn(bookOf(house));
+    const book = bookOf(house);
+    const room = roomIn(book);
+    const { urls } = room;
     const [vat, wall] = [vatTime(), wallTime()];
-    for (const [old, { deadline, wallDeadline }] of [...urls.entries()])
-      if (vat >= deadline || wall >= wallDeadline) urls.delete(old);
+    // Whose grant has ended is looked for only where room is needed: it costs more than a time.
+    const full = urls.size >= most;
+    for (const [old, published] of [...urls.entries()])
+      if (full ? isDead(book, room, published) : isOver(published)) urls.delete(old);
     if (urls.size >= most)
       throw new CapError('limit', `a session has ${most} object URLs at the most: revoke some, or let them run out`);
     urls.set(hash, { petname, deadline: vat + ms, wallDeadline: wall + ms });
@@ -48,12 +58,24 @@ export function unpublish({ urls }: Room, url: string): void {
   if (id !== undefined) urls.delete(hashOfId(id));
 }
 
-/** In a turn. Throws `no-such-object`, always in the same words. */
-export function resolveUrl(room: Room, url: unknown): object {
+/** Of the grant that the petname stands for, or stood for. */
+function stateOfHeld(book: Book, { held }: Room, petname: string): GateState {
+  const grant = held.get(lookOf(petname))?.grant;
+  const kept = grant === undefined ? undefined : book.grants.get(grant);
+  return kept === undefined ? 'revoked' : stateOf(book, kept);
+}
+
+const isOver = ({ deadline, wallDeadline }: Published): boolean => vatTime() >= deadline || wallTime() >= wallDeadline;
+
+/** Its time is over, or the grant of its object has ended. */
+const isDead = (book: Book, room: Room, published: Published): boolean =>
+  isOver(published) || hasEnded(stateOfHeld(book, room, published.petname));
+
+/** In a turn. Throws `no-such-object`, always in the same words: an id that is dead cannot be told from one that never was. */
+export function resolveUrl(book: Book, room: Room, url: unknown): object {
   const id = idIn(url);
   const found = id === undefined ? undefined : room.urls.get(hashOfId(id));
-  const over = found === undefined || vatTime() >= found.deadline || wallTime() >= found.wallDeadline;
-  if (!over) return heldBy(room, found.petname);
+  if (found !== undefined && !isDead(book, room, found)) return heldBy(room, found.petname);
   ledgerLine('refuse', { session: room.id, what: 'object', code: 'no-such-object' });
   throw new CapError('no-such-object', noSuchObject);
 }
