@@ -1,7 +1,7 @@
 /**
  * An agent that has used something up and asks for more: it waits until a person says yes or no, and goes on with what it got.
  *
- *   HOB_URL=… HOB_SECRET=… npm run agent -- examples/ask-for-more.ts
+ *   HOB_URL=… npm run agent -- examples/ask-for-more.ts
  *   npm run hob -- requests          (in another terminal: the granter sees what is asked; then request ID, approve ID DIGEST)
  */
 import { connect, E } from '@hob/vat';

@@ -4,7 +4,7 @@
  * It reads, lists, writes and takes a subdirectory; tries three ways out and is refused; uses a once-grant up; then goes on
  * reading until the person who granted it says stop.
  *
- *   HOB_URL=… HOB_SECRET=… npm run agent -- examples/first-session.ts
+ *   HOB_URL=… npm run agent -- examples/first-session.ts
  */
 import { makeCapTP } from '@endo/captp';
 import { E } from '@endo/eventual-send';

@@ -2,7 +2,7 @@
  * An agent that writes programs: it asks what a program finds, and runs one over what its session holds.
  *
  *   npm start -- --code
- *   HOB_URL=… HOB_SECRET=… npm run agent -- examples/run-code.ts
+ *   HOB_URL=… npm run agent -- examples/run-code.ts
  */
 import { type CapError, connect, E } from '@hob/vat';
 

@@ -165,6 +165,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'node:os', 'process'],
     why: 'reads XDG_STATE_HOME and HOME, for the entry points',
   },
+  'packages/host/src/drivers/secrets.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'hands a secret over by a file or a descriptor, so that no environment, command line or pipe has it',
+  },
   'packages/host/src/main.ts': { powers: ['Date', 'import.meta', 'process'], why: 'entry point: the daemon' },
   'packages/host/src/agent.ts': {
     powers: ['import(computed)', 'process'],

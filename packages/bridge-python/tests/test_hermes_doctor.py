@@ -99,9 +99,12 @@ def test_the_readme_of_the_example_can_be_followed(world: World) -> None:
     # 3.
     _, secret = world.session(workspace=("directory", {"uses": 100}), once=("directory", {"uses": 1}))
     text = (EXAMPLE / "config.yaml").read_text()
-    assert text.count("ws://127.0.0.1:4711") == 1 and text.count("THE-SECRET") == 1
-    text = text.replace("ws://127.0.0.1:4711", world.house.url).replace("THE-SECRET", secret)
+    assert text.count("ws://127.0.0.1:4711") == 1 and text.count("~/.hermes/hob.secret") == 1
     home = Following(world.folder / "following", world.site)
+    file = world.folder / "hob.secret"
+    file.write_text(f"{secret}\n")
+    file.chmod(0o600)
+    text = text.replace("ws://127.0.0.1:4711", world.house.url).replace("~/.hermes/hob.secret", str(file))
     model = {each: value for each, value in world.home().config.items() if each in ("model", "security")}
     home.text = "\n".join(f"{each}: {json.dumps(value)}" for each, value in model.items()) + "\n" + text
     # 4.

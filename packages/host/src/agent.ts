@@ -1,12 +1,13 @@
 /**
  * `npm run agent -- FILE`: runs an agent's program in a locked-down process.
  *
- * FILE's default export is called with `{url, secret, say}`. The secret is taken out of the environment first, so that nothing
- * else in the process, and no child of it, finds it there.
+ * FILE's default export is called with `{url, secret, say}`. The secret comes from the file that HOB_SECRET_FILE names, which is removed, or from the
+ * terminal or standard input: so neither this process, nor the ones that started it, nor a program that it starts have it in their environment.
  */
 import './lockdown.ts';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { secretOfAgent } from './drivers/secrets.ts';
 
 /** What an agent's program is given. */
 export interface AgentPowers {
@@ -22,12 +23,12 @@ const fail = (text: string): never => {
 
 const [file] = process.argv.slice(2);
 const url = process.env['HOB_URL'];
-const secret = process.env['HOB_SECRET'];
 delete process.env['HOB_URL'];
-delete process.env['HOB_SECRET'];
 if (file === undefined) fail('name the program to run: npm run agent -- examples/first-session.ts');
-if (url === undefined || secret === undefined)
-  fail('HOB_URL and HOB_SECRET say which session to enter: npm start prints both');
+if (url === undefined) fail('HOB_URL says which host to enter: npm start prints the line');
+const secret = await secretOfAgent().catch((error: Error) => fail(error.message));
+if (secret === '')
+  fail('no secret was given: type it, pipe it in as the first line, or name its file in HOB_SECRET_FILE');
 
 const program = (await import(pathToFileURL(resolve(file as string)).href)) as {
   readonly default?: (powers: AgentPowers) => Promise<unknown>;
@@ -36,7 +37,7 @@ if (typeof program.default !== 'function') fail('the program has no default expo
 try {
   await program.default?.({
     url: url as string,
-    secret: secret as string,
+    secret,
     say: (line) => void process.stdout.write(`${line}\n`),
   });
   process.exit(0);

@@ -11,6 +11,7 @@ import { type Given, type Name, readLine } from './command-line.ts';
 import { askSecret, askYes, atTerminal } from './drivers/ask.ts';
 import { writeLines } from './drivers/export-file.ts';
 import { end, holdsState } from './drivers/life.ts';
+import { openSecretFile } from './drivers/secrets.ts';
 import { isState, orderStop, readNote, removeNote, stopOrder } from './drivers/state-dir.ts';
 import type { Grant, Granter } from './grants.ts';
 import { approve, refuse, showRequest, showRequests } from './powerbox/commands.ts';
@@ -32,14 +33,17 @@ const runs: Readonly<Record<Name, (given: Given) => Promise<number>>> = {
     withGranter((granter) => refuse(granter, id, why.join(' '), options['lasting'] === true, out)),
   'sturdyref mint'({ options, operands: [session = '', petname = ''] }) {
     const terms = termsGiven(options);
-    return withGranter((granter) => mintSturdyref(granter, session, petname, terms));
+    const secretTo = secretOutlet(options);
+    return withGranter((granter) => mintSturdyref(granter, session, petname, terms, secretTo));
   },
   'sturdyref list': () => withGranter((granter) => show((after) => E(granter).sturdyrefs(after), 'no sturdyrefs')),
-  'sturdyref rotate': ({ operands: [id = ''] }) =>
-    withGranter(async (granter) => {
-      out((await E(granter).rotate(id)).sturdyref);
+  'sturdyref rotate'({ options, operands: [id = ''] }) {
+    const secretTo = secretOutlet(options);
+    return withGranter(async (granter) => {
+      await secretTo(async () => (await E(granter).rotate(id)).sturdyref);
       return 0;
-    }),
+    });
+  },
   trust: ({ operands }) => withGranter((granter) => trust(granter, operands)),
   stop: ({ options: { wait = '10' } }) => stop(Number(wait) * 1000),
   'ledger verify': async ({ operands: [file] }) =>
@@ -75,7 +79,7 @@ async function withGranter(act: (granter: Far<Granter>) => Promise<number>): Pro
       'unavailable',
       'no host is running on this state: start one with npm start, or name its folder with --state',
     );
-  const secret = await askSecret('Granter’s secret (from the line "hob granter" of npm start): ');
+  const secret = await askSecret('Granter’s secret (npm start shows it when it is made): ');
   if (secret === '') throw new CapError('denied', 'no secret was given: type it, or pipe it in as the first line');
   const connection: Connected<Granter> = await connect<Granter>(note.url, { secret });
   try {
@@ -150,11 +154,40 @@ function aboveZero(option: string, given: string, form: RegExp): number {
   return number;
 }
 
-async function mintSturdyref(granter: Far<Granter>, session: string, petname: string, terms: Terms): Promise<number> {
-  const { grant, sturdyref } = await E(granter).mint(session, petname, terms);
-  out(line(grant));
-  out(sturdyref);
+async function mintSturdyref(
+  granter: Far<Granter>,
+  session: string,
+  petname: string,
+  terms: Terms,
+  secretTo: SecretTo,
+): Promise<number> {
+  await secretTo(async () => {
+    const { grant, sturdyref } = await E(granter).mint(session, petname, terms);
+    out(line(grant));
+    return sturdyref;
+  });
   return 0;
+}
+
+/** Makes a secret and hands it over: nothing is made where it could not be. */
+type SecretTo = (make: () => Promise<string>) => Promise<void>;
+
+/** To the file that was named, or to a terminal: a pipe may lead anywhere. Errors: `invalid`. */
+function secretOutlet({ 'secret-to': file }: Given['options']): SecretTo {
+  if (file === undefined && process.stdout.isTTY !== true)
+    throw new CapError('invalid', 'a secret is shown on a terminal only: name a new file for it with --secret-to FILE');
+  return async (make) => {
+    if (file === undefined) return out(await make());
+    const outlet = openSecretFile(resolve(String(file)));
+    let secret: string;
+    try {
+      secret = await make();
+    } catch (error) {
+      outlet.abandon();
+      throw error;
+    }
+    outlet.write(secret);
+  };
 }
 
 /** Uses may have been spent, and grants revoked, in what the store lost: so each is looked at by a person. */

@@ -67,18 +67,23 @@ export const commands: Readonly<Record<Name, Command>> = {
   },
   'sturdyref mint': {
     usage: `  sturdyref mint SESSION PETNAME [--uses N] [--for MINUTES | --until DATE] [--methods A,B]
-                            a secret that opens this cap of that session, for whoever has it: shown once
+                   [--secret-to FILE]
+                            a secret that opens this cap of that session, for whoever has it: shown once on a
+                            terminal, or written to a new FILE that only you may read
 `,
     operands: [2, 2],
-    options: termOptions,
+    options: { ...termOptions, 'secret-to': text },
   },
   'sturdyref list': {
     usage: '  sturdyref list            the grants that have one\n',
     operands: [0, 0],
   },
   'sturdyref rotate': {
-    usage: '  sturdyref rotate ID       another secret for it; the old one ends when the new one is first used\n',
+    usage: `  sturdyref rotate ID [--secret-to FILE]
+                            another secret for it; the old one ends when the new one is first used
+`,
     operands: [1, 1],
+    options: { 'secret-to': text },
   },
   trust: {
     usage: `  trust [ID …]              the grants that wait because the store was put back to an earlier state; with IDs, or

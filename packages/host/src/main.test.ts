@@ -38,11 +38,13 @@ async function refusal(args: readonly string[], env: Record<string, string> = {}
   return program.lines.join('\n');
 }
 
-test('it prints where it is and the secrets, serves, tells its state’s modes, and ends with 0 and without its note', async () => {
+test('it prints where it is, hands over the secrets, serves, tells its state’s modes, and ends with 0 and without its note', async () => {
   const host = start(usual());
   const ready = await readiness(host);
   expect(ready.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
   expect(host.lines.filter((line) => /^hob (session|granter|ready) \{/.test(line))).toHaveLength(3);
+  expect(ready.session.secret).toMatch(/^hob1_/);
+  expect(host.lines.join('\n')).not.toMatch(/hob1_/);
   expect(JSON.parse(readFileSync(at('state/host.json'), 'utf8'))).toEqual({ url: ready.url, pid: host.child.pid });
   for (const [
     name,
@@ -69,7 +71,7 @@ test('a second start on the same state is refused in one line, and the first goe
   await granter.closed;
 });
 
-test('session, grants, granter and ledger of one run are there in the next, also after a kill; secrets are said once', async () => {
+test('session, grants, granter and ledger of one run are there in the next, also after a kill; secrets are handed over once', async () => {
   const first = start(usual());
   const before = await readiness(first);
   const agent = await connect<SessionFace>(before.url, { secret: before.session.secret });
@@ -80,7 +82,7 @@ test('session, grants, granter and ledger of one run are there in the next, also
   expect(existsSync(at('state/host.json'))).toBe(true);
   const second = start(usual());
   const ready = await readiness(second, before);
-  expect(second.lines.join('\n')).not.toMatch(/hob1_/);
+  expect(await second.handed).not.toMatch(/hob1_/);
   expect(ready.session).toEqual(before.session);
   const again = await connect<SessionFace>(ready.url, { secret: before.session.secret });
   const text = E(E(again.bootstrap).cap('workspace') as Promise<{ readText(path: string): Promise<string> }>).readText('notes.txt'); // biome-ignore format: one line

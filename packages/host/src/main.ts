@@ -10,9 +10,11 @@ import { parseArgs } from 'node:util';
 import { CapError } from '@hob/vat';
 import { endWithProcess } from './drivers/life.ts';
 import { checkRoot } from './drivers/roots.ts';
+import { folderOf, type Outlet, openOutlet, type Secrets } from './drivers/secrets.ts';
 import { leaveNote, openStateDir, removeNote, stopOrder } from './drivers/state-dir.ts';
 import { sentinelHome } from './drivers/state-home.ts';
 import { openHost } from './host.ts';
+import { nextSteps } from './next-steps.ts';
 import { requireSandbox } from './sandboxed.ts';
 import { aboutSession, openWorkspace } from './workspace.ts';
 
@@ -34,7 +36,10 @@ const usage = `npm start [-- OPTIONS]
   --uses N       how many calls the session's grant "workspace" allows (default: 1000)
   --code         grants it "code", too: programs of the agent's own, over what the session holds
   --shell        grants it "shell", too: programs over the directory, in a sandbox without network
-  --new-secrets  makes new ones for the session and its granter, and prints them
+  --new-secrets  makes new ones for the session and its granter
+  --secrets-to DIR|fd:N
+                 where new secrets go: two new files in DIR, for you alone, or a line of JSON to a descriptor of whoever
+                 starts the host. Without it they are shown on a terminal, and nowhere else
   --fresh        ends the session of an earlier start, and opens a new one with new grants
   --demo [--sabotage=revoker|limit|symlink|ledger|origin]
                  plays the whole story with real processes and checks each step
@@ -61,6 +66,7 @@ function options(): {
   readonly sabotage: string | undefined;
   readonly newSecrets: boolean;
   readonly fresh: boolean;
+  readonly secretsTo: string | undefined;
 } {
   const { values } = parseArgs({
     options: {
@@ -75,6 +81,7 @@ function options(): {
       sabotage: { type: 'string' },
       'new-secrets': { type: 'boolean' },
       fresh: { type: 'boolean' },
+      'secrets-to': { type: 'string' },
       help: { type: 'boolean' },
     },
   });
@@ -101,6 +108,7 @@ function options(): {
     sabotage: values.sabotage,
     newSecrets: values['new-secrets'] ?? false,
     fresh: values.fresh ?? false,
+    secretsTo: values['secrets-to'],
   };
 }
 
@@ -109,10 +117,11 @@ const earlier =
   'this state was put back before an earlier start. What was granted with a limit waits until you let it go on';
 
 async function serve(chosen: ReturnType<typeof options>): Promise<void> {
-  const { root, state, sentinel, port, shell } = chosen;
+  const { root, state, sentinel, port, shell, secretsTo } = chosen;
   if (shell) await requireSandbox();
   // Before the folder is made, so that a root that is refused is left as it was.
-  const own = [state, ...(sentinel === undefined ? [] : [sentinel]), ...ownCode, dirname(process.execPath)];
+  const folders = [sentinel, secretsTo === undefined ? undefined : folderOf(secretsTo)];
+  const own = [state, ...folders.filter((each) => each !== undefined), ...ownCode, dirname(process.execPath)];
   const realRoot = checkRoot(root, own);
   openStateDir(state);
   const host = await openHost({
@@ -125,7 +134,10 @@ async function serve(chosen: ReturnType<typeof options>): Promise<void> {
 
   const end = endWithProcess(host, state);
 
+  let outlet: Outlet | undefined;
   try {
+    // Before a secret is made that could not be handed over then.
+    outlet = secretsTo === undefined ? undefined : openOutlet(secretsTo);
     const lack = missing[process.platform];
     const workspace = { ...chosen, root: realRoot, lacking: lack !== undefined };
     const { started, secret, granterSecret } = await openWorkspace(host, workspace);
@@ -133,7 +145,17 @@ async function serve(chosen: ReturnType<typeof options>): Promise<void> {
     const { url } = await host.serve({ port });
     leaveNote(state, { url, pid: process.pid });
     // Whoever ordered a stop while there was no note yet could tell nobody.
-    if (stopOrder(state) !== undefined) return end();
+    if (stopOrder(state) !== undefined) {
+      outlet?.abandon();
+      outlet = undefined;
+      return end();
+    }
+    const secrets: Secrets = {
+      session: started.how === 'ended' ? { id: started.id, ended: true, secret } : { id: started.session.id, secret },
+      granter: { name: 'owner', secret: granterSecret },
+    };
+    const files = outlet?.write(secrets);
+    outlet = undefined;
 
     const say = (line: string): void => void process.stdout.write(`${line}\n`);
     if (lack !== undefined) say(`hob: ${lack}`);
@@ -147,25 +169,17 @@ async function serve(chosen: ReturnType<typeof options>): Promise<void> {
       say(`hob: ${putBack}: npm run -s hob -- trust all${state === usualState ? '' : ` --state ${state}`}`);
     say(session === undefined ? `Hob serves no session on ${root}` : `Hob serves one session on ${root}`);
     for (const line of aboutSession(started, workspace, Date.now())) say(line);
-    if (session !== undefined && secret === undefined)
-      say('Its secret was printed when it was made, and is kept nowhere: --new-secrets makes another.');
-    say('');
-    if (session !== undefined) {
-      say('Run an agent in it, in a second terminal, with what the next lines give:');
-      say(`  HOB_URL=${url} HOB_SECRET=${secret ?? 'THE-SECRET'} npm run -s agent -- examples/first-session.ts`);
-    }
-    say('See and end what was granted, in another terminal (asks for the granter’s secret, see below):');
-    say('  npm run -s hob -- grants');
-    say('  npm run -s hob -- revoke ID');
-    say('');
-    // Without a secret where that is not new.
-    say(
-      `hob session ${JSON.stringify(started.how === 'ended' ? { id: started.id, ended: true } : { id: started.session.id, secret })}`,
-    );
-    say(`hob granter ${JSON.stringify({ name: 'owner', secret: granterSecret })}`);
+    const onTerminal = process.stdout.isTTY === true && secretsTo === undefined;
+    const lost = !onTerminal && secretsTo === undefined;
+    for (const line of nextSteps({ url, secrets, ended: session === undefined, files, lost })) say(line);
+    // A pipe may lead anywhere: a secret is in these lines on a terminal only, and where it is new.
+    const shown = <T extends object>(of: T): T => (onTerminal ? of : { ...of, secret: undefined });
+    say(`hob session ${JSON.stringify(shown(secrets.session))}`);
+    say(`hob granter ${JSON.stringify(shown(secrets.granter))}`);
     say(`hob ready ${JSON.stringify({ url, pid: process.pid })}`);
     session?.ended.then(() => say('The session has ended. Start again with --fresh for a new one.'));
   } catch (error) {
+    outlet?.abandon();
     removeNote(state);
     await host.close();
     throw error;

@@ -97,7 +97,7 @@ async function storm({ kills, root, state, chance, start, tally }: Storm): Promi
       }
     }
     const { url, session, granter } = ready;
-    const agent = start('agent.ts', [writer], { env: { HOB_URL: url, HOB_SECRET: session.secret } });
+    const agent = start('agent.ts', [writer], { env: { HOB_URL: url }, stdin: `${session.secret}\n` });
     const command = start('cli.ts', [...(chance(2) === 0 ? ['grants'] : ['ledger', 'verify']), '--state', state], {
       stdin: `${granter.secret}\n`,
     });

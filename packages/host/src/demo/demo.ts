@@ -117,16 +117,19 @@ async function play(
   const command = (args: readonly string[], secret = ready.granter.secret): Program =>
     start('cli.ts', [...args, '--state', state], { stdin: `${secret}\n` });
 
+  const agentOf = (file: string): Program =>
+    start('agent.ts', [file], { env: { HOB_URL: ready.url }, stdin: `${ready.session.secret}\n` });
+
   say('\nThe door');
   await door(ready, step);
 
   say('\nA program that an agent wrote');
-  const writer = start('agent.ts', [writes], { env: { HOB_URL: ready.url, HOB_SECRET: ready.session.secret } });
+  const writer = agentOf(writes);
   await writer.ended;
   programSteps(writer, step);
 
   say('\nThe agent, over @endo/captp');
-  const agent = start('agent.ts', [example], { env: { HOB_URL: ready.url, HOB_SECRET: ready.session.secret } });
+  const agent = agentOf(example);
   await agent.line((line) => line.startsWith('working:'));
   agentSteps(agent, root, step);
 
@@ -134,7 +137,7 @@ async function play(
   await granterSteps(command, agent, step);
 
   say('\nAsking for more');
-  await askingSteps(command, () => start('agent.ts', [asks], { env: { HOB_URL: ready.url, HOB_SECRET: ready.session.secret } }), step); // biome-ignore format: one line
+  await askingSteps(command, () => agentOf(asks), step);
 
   say('\nThe ledger');
   await ledgerSteps(command, folder, step);

@@ -1,6 +1,7 @@
 /** Real processes for the demo and the chaos run: started, watched line by line, and gone when asked. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
+import type { Secrets } from '../drivers/secrets.ts';
 
 /** Of this package, or of another checkout where it is a whole path. */
 const file = (name: string): string => resolve(import.meta.dirname, '..', name);
@@ -9,6 +10,8 @@ const resolveHook = new URL('../../../../scripts/resolve.mjs', import.meta.url).
 export class Program {
   readonly child: ChildProcess;
   readonly lines: string[] = [];
+  /** What a host handed over on descriptor 3, when it is all there. */
+  readonly handed: Promise<string>;
   #listeners = new Set<() => void>();
   /** Exit code, or the signal's name. */
   readonly ended: Promise<number | string>;
@@ -22,10 +25,14 @@ export class Program {
     const { PATH = '', HOME = '' } = process.env;
     const state = args.includes('--state') ? args[args.indexOf('--state') + 1] : undefined;
     const home = state === undefined ? {} : { XDG_STATE_HOME: resolve(state, '../xdg') };
-    this.child = spawn(process.execPath, ['--import', resolveHook, file(name), ...args], {
+    const serves = /(?:^|\/)main\.ts$/.test(name) && !args.some((arg) => /^--(?:demo|secrets-to)/.test(arg));
+    const to = serves ? ['--secrets-to', 'fd:3'] : [];
+    this.child = spawn(process.execPath, ['--import', resolveHook, file(name), ...args, ...to], {
       env: { PATH, HOME, ...home, ...options.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
+    this.handed = wholeOf(this.child.stdio[3] as NodeJS.ReadableStream);
+    this.handed.catch(() => {});
     this.child.stdin?.on('error', () => {});
     this.child.stdin?.end(options.stdin ?? '');
     for (const stream of [this.child.stdout, this.child.stderr]) this.#read(stream as NodeJS.ReadableStream);
@@ -99,16 +106,20 @@ export interface Ready {
 }
 
 export async function readiness(host: Program, known?: Ready): Promise<Ready> {
-  const ready = await host.line((line) => line.startsWith('hob ready '));
-  const parse = <T>(what: string): T => {
-    const line = host.lines.find((each) => each.startsWith(`hob ${what} `));
-    if (ready === undefined || line === undefined) throw new Error(`the host did not start: ${host.lines.join('\n')}`);
-    return JSON.parse(line.slice(`hob ${what} `.length)) as T;
-  };
-  const { url } = parse<{ url: string }>('ready');
+  const line = await host.line((each) => each.startsWith('hob ready '));
+  if (line === undefined) throw new Error(`the host did not start: ${host.lines.join('\n')}`);
+  const { url } = JSON.parse(line.slice('hob ready '.length)) as { readonly url: string };
+  const { session, granter } = JSON.parse(await host.handed) as Secrets;
   return {
     url,
-    session: { secret: known?.session.secret ?? '', ...parse<{ id: string }>('session') },
-    granter: { secret: known?.granter.secret ?? '', ...parse<{ name: string }>('granter') },
+    session: { ...session, id: session.id ?? '', secret: session.secret ?? known?.session.secret ?? '' },
+    granter: { name: granter.name, secret: granter.secret ?? known?.granter.secret ?? '' },
   };
+}
+
+async function wholeOf(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  stream.setEncoding('utf8');
+  for await (const part of stream) text += String(part);
+  return text;
 }

@@ -134,7 +134,7 @@ def _of_the_plugin(config: Mapping[str, Any]) -> Iterator[Finding]:
     try:
         settings.read(load_config() or {}, {**_dotenv(), **os.environ})
     except CapError as error:
-        yield Finding("plugin", error.message, remedy='plugins: {entries: {hob: {url: "ws://127.0.0.1:PORT", secret: "…"}}}')
+        yield Finding("plugin", error.message, remedy='plugins: {entries: {hob: {url: "ws://127.0.0.1:PORT", secret_file: "~/.hermes/hob.secret"}}}')
 
 
 def _dotenv() -> dict[str, str]:

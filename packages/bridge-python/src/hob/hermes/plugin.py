@@ -21,7 +21,7 @@ from ..errors import CapError
 from ..tools import ASK, REQUEST, REQUEST_PARAMETERS, Result, parameters_of
 from . import names
 from .sessions import Sessions
-from .settings import Settings, allowed, read
+from .settings import Settings, allowed, forget_environment, read
 
 T = TypeVar("T")
 log: Final = logging.getLogger("hob.hermes")
@@ -164,6 +164,7 @@ def _who(about: Mapping[str, Any]) -> tuple[str, str, str]:
 def _settings() -> Settings:
     if _state.settings is None:
         _state.settings = read(_config())
+        forget_environment()
     return _state.settings
 
 

@@ -1,12 +1,15 @@
 """What the plugin is told: which host, and the secret of a session there. Nothing of a granter's.
 
-In Hermes' `config.yaml`, under `plugins.entries.hob`: `url`, `secret`, `allow` (of `names.HARMLESS`), `wait`. Or `HOB_URL` and `HOB_SECRET`, which
-may stand in Hermes' `.env`.
+In Hermes' `config.yaml`, under `plugins.entries.hob`: `url`, `secret_file`, `allow` (of `names.HARMLESS`), `wait`. `secret_file` names a file that only
+its owner may read (chmod 600), so that the secret is in no environment and in no file that is shown or shared. Instead of it there may be `secret` itself.
+Or `HOB_URL` with `HOB_SECRET_FILE` or `HOB_SECRET`, which may stand in Hermes' `.env`: a secret that stands there is in the environment of Hermes, and is
+taken out of it, so that no program that Hermes starts afterwards finds it.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,13 +31,35 @@ def read(config: Mapping[str, Any], environment: Mapping[str, str] = os.environ)
     """Raises `Invalid`, which says what is missing."""
     entry = _entry(config)
     url = environment.get("HOB_URL") or entry.get("url")
-    secret = environment.get("HOB_SECRET") or entry.get("secret")
+    file = environment.get("HOB_SECRET_FILE") or entry.get("secret_file")
+    given = environment.get("HOB_SECRET") or entry.get("secret")
+    secret = _read_secret(file) if isinstance(file, str) and file else given
     if not isinstance(url, str) or not isinstance(secret, str) or not url or not secret:
-        raise Invalid("say in plugins.entries.hob of config.yaml which host (url) and the secret of your session (secret)")
+        raise Invalid("say in plugins.entries.hob of config.yaml which host (url), and the file with the secret of your session (secret_file)")
     wait = entry.get("wait", 600.0)
     if not isinstance(wait, (int, float)) or isinstance(wait, bool) or not 0 < wait <= 86_400:
         raise Invalid("plugins.entries.hob.wait is a number of seconds, up to a day")
     return Settings(url, secret, allowed(config), float(wait))
+
+
+def forget_environment() -> None:
+    """What was read is in no environment any more: programs that are started from now on do not get it."""
+    os.environ.pop("HOB_SECRET", None)
+
+
+def _read_secret(path: str) -> str:
+    """Raises `Invalid`, also where others than its owner may read it."""
+    try:
+        descriptor = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        raise Invalid("the file of the secret (secret_file) cannot be read: look at its name") from None
+    try:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o077:
+            raise Invalid("the file of the secret (secret_file) has to be your own, and for you alone: chmod 600")
+        return os.read(descriptor, 4096).decode(errors="replace").strip()
+    finally:
+        os.close(descriptor)
 
 
 def allowed(config: Mapping[str, Any]) -> frozenset[str]:
