@@ -3,6 +3,31 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'reserved-person',
+    breaks: 'a child can be called like its granter',
+    file: 'packages/host/src/reserved.ts',
+    find: 'if (plain(granter) === plain(name)) return true;',
+    replace: '',
+    tests: ['packages/host/src/reserved.test.ts'],
+  },
+  {
+    name: 'reserved-statement',
+    breaks: 'a child can be called like something that the host says',
+    file: 'packages/host/src/reserved.ts',
+    find: '  firstWords.has(lookOf(name)',
+    replace: '  firstWords.has(name)',
+    also: [{ file: 'packages/host/src/reserved.ts', find: 'plain(name).startsWith(statement)', replace: 'false' }],
+    tests: ['packages/host/src/reserved.test.ts'],
+  },
+  {
+    name: 'reserved-mark',
+    breaks: 'a session whose name is reserved asks without a mark',
+    file: 'packages/host/src/powerbox/inbox.ts',
+    find: 'flags: [...flags, ...marks],',
+    replace: 'flags,',
+    tests: ['packages/host/src/reserved.test.ts'],
+  },
+  {
     name: 'start-once',
     breaks: 'a start grants again what was revoked, used up or ended',
     file: 'packages/host/src/start.ts',

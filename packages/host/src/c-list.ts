@@ -7,6 +7,7 @@ import type { GateState } from '@hob/revocable';
 import { CapError } from '@hob/vat';
 import { type Book, eraOf, type Kept, next, type Room } from './book.ts';
 import { checkName, lookOf } from './names.ts';
+import { checkReserved } from './reserved.ts';
 
 /** Who ended or changed something, for the ledger. */
 export interface Act {
@@ -19,6 +20,7 @@ export const grantId = (book: Book): string => `g${String(next(book, 'grants')).
 /** In a turn: puts a cap into a c-list, for good. Errors: `invalid`. */
 export function hold(book: Book, room: Room, petname: string, cap: object, kept: Kept): void {
   checkName(petname, 'a petname');
+  checkReserved(book, petname, 'a petname');
   const taken = room.held.get(lookOf(petname));
   if (taken !== undefined)
     throw new CapError(

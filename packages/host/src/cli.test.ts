@@ -34,8 +34,8 @@ test('grants, revoke, ledger verify, ledger export: each does what it says', asy
   await E(home.granter).grant(home.session.id, 'other', 'bell', { for: 60_000 });
   const shown = await hob(['grants']);
   expect(shown.said.split('\n')).toEqual([
-    `${id}  ${home.session.id}  bell  2 uses left  90 days left`,
-    expect.stringMatching(/ other {2}any number of uses {2}1 min left$/),
+    `${id}  “${home.session.id}”  “bell”  2 uses left  90 days left`,
+    expect.stringMatching(/ “other” {2}any number of uses {2}1 min left$/),
   ]);
   const revoked = await hob(['revoke', id]);
   expect(revoked).toEqual({ code: 0, said: `revoked ${id}` });
@@ -63,7 +63,7 @@ test('sturdyref mint, list, rotate: a secret for one cap, from the command line 
   const shown = minted.said;
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const secret = readFileSync(file, 'utf8').trim();
-  expect(shown).toMatch(/^g\S+ {2}\S+ {2}bell {2}3 uses left {2}30 min left$/);
+  expect(shown).toMatch(/^g\S+ {2}\S+ {2}“bell” {2}3 uses left {2}30 min left$/);
   const id = shown.split(' ')[0] as string;
   const opened = await connect<{ ring(): Promise<string> }>(home.url, { secret });
   expect(await E(opened.bootstrap).ring()).toBe('ding');
@@ -87,10 +87,10 @@ test('sturdyref mint, list, rotate: a secret for one cap, from the command line 
   await again.closed;
   expect(await code(connect(home.url, { secret }))).toBe('denied');
   expect((await hob(['sturdyref', 'list'])).said).toMatch(
-    new RegExp(`^${id} {2}\\S+ {2}bell {2}2 uses left {2}30 min left$`),
+    new RegExp(`^${id} {2}\\S+ {2}“bell” {2}2 uses left {2}30 min left$`),
   );
   expect((await hob(['revoke', id])).code).toBe(0);
-  expect((await hob(['sturdyref', 'list'])).said).toMatch(/ bell {2}revoked$/);
+  expect((await hob(['sturdyref', 'list'])).said).toMatch(/ “bell” {2}revoked$/);
   for (const terms of [
     ['--uses', 'many'],
     ['--uses', '0x10'],
@@ -117,7 +117,7 @@ test('trust: shows what waits in a store that was put back, and lets it go on, o
   const shown = await hob(['trust', '--state', again]);
   expect(shown.said.split('\n')).toEqual([
     ...['a', 'b', 'c'].map((petname) =>
-      expect.stringMatching(new RegExp(` ${petname} {2}2 uses left {2}90 days left, waits$`)),
+      expect.stringMatching(new RegExp(` “${petname}” {2}2 uses left {2}90 days left, waits$`)),
     ),
     expect.stringMatching(/^the store was put back to an earlier state/),
   ]);

@@ -115,7 +115,8 @@ async function show(page: Page, none: string): Promise<number> {
 function line({ id, session, petname, state, usesLeft, until }: Grant): string {
   const uses = usesLeft === undefined ? 'any number of uses' : `${usesLeft} ${usesLeft === 1 ? 'use' : 'uses'} left`;
   const left = state === 'live' ? `${uses}  ${timeLeft(until)} left` : state;
-  return `${id}  ${session}  ${petname}  ${left}`;
+  // Others chose these names: the host's own words stand outside the quotes.
+  return `${id}  “${session}”  “${petname}”  ${left}`;
 }
 
 function timeLeft(until: number): string {

@@ -52,6 +52,7 @@ import { offeredOf } from './powerbox/offered.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { Waiters } from './powerbox/waiters.ts';
 import { type Guest, Presence, type Rooms } from './presence.ts';
+import { checkStatement } from './reserved.ts';
 import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
 import { type Begun, beginSession, type StartOptions } from './start.ts';
 import { revokeAll, stopFirst } from './stop.ts';
@@ -281,6 +282,7 @@ class LiveHost implements Host {
 
   async addGranter(name: string): Promise<{ readonly granter: Far<Granter>; readonly secret: string }> {
     checkName(name, 'the name of a granter');
+    checkStatement(name, 'the name of a granter');
     const secret = newSecret(this.#random);
     const hash = hashSecret(secret);
     const granter = await this.#turn((book) => {

@@ -11,6 +11,7 @@ import { handOn } from './delegation.ts';
 import { checkName } from './names.ts';
 import { forgetAsker, withdrawAll } from './powerbox/pending.ts';
 import { request } from './powerbox/request.ts';
+import { checkReserved } from './reserved.ts';
 import { callerOf, forgetSturdyrefs } from './sturdyrefs.ts';
 import type { GrantTerms } from './terms.ts';
 import { resolveUrl } from './urls.ts';
@@ -110,6 +111,7 @@ export function openRoom(book: Book, house: House, { name, granters, parent, pay
   const depth = parent === undefined ? 0 : parent.depth + 1;
   if (depth > deepest)
     throw new CapError('invalid', `sessions hang ${deepest} deep at the most: let one further up open it`);
+  checkReserved(book, name, 'the name of a session');
   const siblings = parent?.children ?? book.firsts;
   if (siblings.has(name)) throw new CapError('invalid', `a session called "${name}" is open: choose another name`);
   const id = `${name}-${eraOf(book)}${next(book, 'sessions')}`;

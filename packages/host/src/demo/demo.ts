@@ -223,7 +223,7 @@ async function granterSteps(
   );
   const grants = command(['grants']);
   await grants.ended;
-  const live = grants.lines.find((line) => / workspace {2}\d+ uses left {2}\d+ min left$/.test(line));
+  const live = grants.lines.find((line) => / “workspace” {2}\d+ uses left {2}\d+ min left$/.test(line));
   step('live grants are listed with uses and time left', live !== undefined, grants.lines.join(' | '));
   const id = live?.split(' ')[0] ?? 'none';
   const revoke = command(['revoke', id]);

@@ -11,6 +11,7 @@ import { type Book, bookOf, type House, type Room, worldOf } from '../book.ts';
 import { type Act, stateOf } from '../c-list.ts';
 import { giveOut } from '../give.ts';
 import { checkName, lookOf } from '../names.ts';
+import { unreserved } from '../reserved.ts';
 import { type GrantTerms, scoped } from '../terms.ts';
 import { askedKey, decide, type Pending, settle, tellWithdrawn } from './pending.ts';
 import { unchanged } from './preview.ts';
@@ -102,7 +103,7 @@ function grant(
   const { id, digest, asker, offered, terms: asked = {} } = pending;
   const room = book.rooms.get(asker);
   if (room === undefined) throw new CapError('no-such-object', 'who asked has ended');
-  const petname = said.as ?? freeName(room, pending.asks);
+  const petname = said.as ?? freeName(room, unreserved(book, pending.asks));
   checkName(petname, 'a petname');
   checkTerms(scoped(said.grant).terms);
   const given = stricter(asked, said.grant, wallTime());

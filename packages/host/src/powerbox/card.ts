@@ -2,6 +2,9 @@
 import type { Request } from './inbox.ts';
 import { type Rows, timeText } from './shown.ts';
 
+/** Ids of sessions, quoted: who opened a session chose its name. */
+export const askedBy = (asker: readonly string[]): string => asker.map((id) => `session “${id}”`).join(' > ');
+
 /** How much of a digest a person copies. */
 export const shortDigest = 12;
 
@@ -10,7 +13,7 @@ export function card(request: Request): readonly string[] {
   const lines = [
     `request ${id}   digest ${digest.slice(0, shortDigest)}`,
     `  it ${effect}`,
-    `  asked by ${asker.join(' > ')}, ${timeText(ageMs)} ago${count > 1 ? `, ${count} times` : ''}; ${waiting ? 'who asked waits' : 'who asked is NOT there now'}; can be answered for ${timeText(leftMs)}`,
+    `  asked by ${askedBy(asker)}, ${timeText(ageMs)} ago${count > 1 ? `, ${count} times` : ''}; ${waiting ? 'who asked waits' : 'who asked is NOT there now'}; can be answered for ${timeText(leftMs)}`,
   ];
   if (kind === 'grant') lines.push(`  terms: ${termsIn(table)}`);
   if (stale !== undefined) lines.push(`  in place of ${stale}: what that showed has CHANGED`);

@@ -32,10 +32,10 @@ test('requests, request, approve, refuse: each does what it says, and a yes is f
   const [asked] = await at.inbox();
   const short = asked!.digest.slice(0, 12);
   expect((await hob('requests')).said).toBe(
-    `${asked!.id}  ${short}  ${at.session.id}  replaces the file “a.txt” by 4 characters, through “work”`,
+    `${asked!.id}  ${short}  session “${at.session.id}”  replaces the file “a.txt” by 4 characters, through “work”`,
   );
   const shown = (await hob('request', asked!.id)).said;
-  for (const part of [`digest ${short}`, `asked by ${at.session.id}`, 'who asked waits', '    -one', '    +two', 'this one call, and nothing else']) // biome-ignore format: one line
+  for (const part of [`digest ${short}`, `asked by session “${at.session.id}”`, 'who asked waits', '    -one', '    +two', 'this one call, and nothing else']) // biome-ignore format: one line
     expect(shown).toContain(part);
   // What it showed has changed meanwhile: the digest is that of another request.
   at.write('a.txt', 'something longer\n');
@@ -127,7 +127,7 @@ test('a person who does not agree, with the terms in front of them, approves not
   );
   expect(no).toBe(1);
   expect(shown).toEqual([
-    `request ${request.id}: it lets session ${at.session.id} use “notes”: 50 calls, within 80 days`,
+    `request ${request.id}: it lets session “${at.session.id}” use “notes”: 50 calls, within 80 days`,
     'approve it on these terms: once, within 80 days; methods: readText, stat',
   ]);
   expect(said).toEqual([`nothing was approved: ${request.id} still waits for an answer`]);

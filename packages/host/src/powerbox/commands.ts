@@ -7,7 +7,7 @@
 import { CapError, E, type Far } from '@hob/vat';
 import type { Granter } from '../grants.ts';
 import type { GrantTerms } from '../terms.ts';
-import { card, shortDigest } from './card.ts';
+import { askedBy, card, shortDigest } from './card.ts';
 import type { Request } from './inbox.ts';
 import { termLine } from './shown.ts';
 import { completed, stricter } from './stricter.ts';
@@ -45,7 +45,7 @@ async function one(granter: Far<Granter>, id: string): Promise<Request> {
 export async function showRequests(granter: Far<Granter>, out: Out): Promise<number> {
   const found = await all(granter);
   for (const { id, digest, asker, effect, waiting, count, flags } of found)
-    out(`${id}  ${digest.slice(0, shortDigest)}  ${asker.join(' > ')}  ${effect}${count > 1 ? `  (${count} times)` : ''}${waiting ? '' : '  NOT there now'}${flags.length > 0 ? '  BEWARE' : ''}`); // biome-ignore format: one line
+    out(`${id}  ${digest.slice(0, shortDigest)}  ${askedBy(asker)}  ${effect}${count > 1 ? `  (${count} times)` : ''}${waiting ? '' : '  NOT there now'}${flags.length > 0 ? '  BEWARE' : ''}`); // biome-ignore format: one line
   if (found.length === 0) out('nothing is asked');
   return 0;
 }

@@ -26,7 +26,7 @@ test('a write waits; a person sees the diff of the real file; after a yes exactl
     asks: 'work',
     effect: 'replaces the file “a.txt” by 12 characters, through “work”',
     table: [
-      ['cap', `“work” of session ${at.session.id}`],
+      ['cap', `“work” of session “${at.session.id}”`],
       ['method', 'write'],
       ['path', '“a.txt”'],
       ['data', '“one⟦NL⟧2⟦NL⟧three⟦NL⟧”'],

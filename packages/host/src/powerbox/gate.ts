@@ -131,7 +131,7 @@ function wait(gated: Gated, preview: Preview, stale: string | undefined): Promis
     shown: () => ({
       effect: `${does}, through “${kept.petname}”${where}`,
       table: [
-        ['cap', `“${kept.petname}” of session ${kept.session}${where}`],
+        ['cap', `“${kept.petname}” of session “${kept.session}”${where}`],
         ['method', methodText(method)],
         ...argumentRows(method, args, directory),
         ...preview.rows,

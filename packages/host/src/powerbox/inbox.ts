@@ -5,7 +5,8 @@
  * that prints it without thinking.
  */
 import { E, vatTime } from '@hob/vat';
-import { bookOf, type House, worldOf } from '../book.ts';
+import { bookOf, chainOf, type House, worldOf } from '../book.ts';
+import { reservedAmong } from '../reserved.ts';
 import type { GrantTerms } from '../terms.ts';
 import type { Names } from './answers.ts';
 import { askersOf } from './gate.ts';
@@ -67,18 +68,21 @@ function view(house: House, pending: Pending, waiting: boolean): Request {
   const { id, kind, session, asker, asks, why, terms, digest, since, deadline, count, stale, proposals } = pending;
   const { effect, table, diff, permits, flags } = pending;
   const now = vatTime();
+  const book = bookOf(house);
+  const room = book.rooms.get(asker);
+  const marks = room === undefined ? [] : reservedAmong(book, chainOf(book, room));
   return {
     id,
     kind,
     session,
-    asker: askersOf(bookOf(house), asker),
+    asker: askersOf(book, asker),
     asks,
     why: why === '' ? '' : `the agent says: ${quoted(why, longestWhyShown)}`,
     effect,
     table,
     ...(diff === undefined ? {} : { diff }),
     permits,
-    flags,
+    flags: [...flags, ...marks],
     ...(terms === undefined ? {} : { terms }),
     digest,
     ageMs: now - since,

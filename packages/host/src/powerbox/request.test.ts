@@ -24,7 +24,7 @@ test('a session asks, a person sees what for, says yes, and the promise is the c
     session: session.id,
     asker: [session.id],
     asks: 'notes',
-    effect: `lets session ${session.id} use “notes”: 2 calls, until the session ends`,
+    effect: `lets session “${session.id}” use “notes”: 2 calls, until the session ends`,
     table: [
       ['what', '“notes”'],
       ['how often, how long', '2 calls, until the session ends'],

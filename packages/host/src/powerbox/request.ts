@@ -89,7 +89,7 @@ function ask(house: House, session: string, of: Ask, stale: string | undefined):
     seen: [],
     stale,
     shown: () => ({
-      effect: `lets session ${session} use ${what}: ${termText(terms)}`,
+      effect: `lets session “${session}” use ${what}: ${termText(terms)}`,
       table: [['what', `“${offered}”`], ...termRows(terms)],
       permits: permits(offered, facts, terms),
       flags: flagsIn([terms, why]),
