@@ -336,6 +336,28 @@ const LIMITS: readonly Row[] = [
   }),
   ...eachAlone(['nproc', 'pidmax'], COUNTED),
   ...eachAlone(['cpu', 'cpu-each'], BUSY),
+  step('sockets', {
+    text: 'exec -a @MARK@-job /opt/tool sockets 480',
+    setting: ({ mark }) => ({
+      launched: { limits: GRANTED },
+      // It is ended before it is under way.
+      begun: async () => {
+        await until(() => named(`${mark}-job`).length === 0, 1_000);
+        return named(`${mark}-job`).length > 0 ? 'took more memory than was granted, in sockets' : undefined;
+      },
+    }),
+  }),
+  step('unwaited', {
+    text: '/opt/tool unwaited',
+    setting: ({ machine: { work } }) => ({
+      launched: { limits: { cpuMs: 500 } },
+      after: () => {
+        const done = fs.existsSync(join(work, 'done'));
+        fs.rmSync(join(work, 'done'), { force: true });
+        return done ? 'took more time of the processor than was granted' : undefined;
+      },
+    }),
+  }),
   step('inotify', {
     text: 'exec -a @MARK@-job /opt/tool inotify 60',
     setting: ({ mark }) => ({

@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int put(const char *path, const char *text) {
@@ -153,6 +154,26 @@ static int forks(int n) {
     if (fork() == 0) _exit(held());
   return hold();
 }
+/* N pairs with as much in each as it takes. */
+static int sockets(int n) {
+  static char message[1000];
+  for (int s[2]; n-- > 0 && socketpair(AF_UNIX, SOCK_SEQPACKET, 0, s) == 0;)
+    while (send(s[0], message, sizeof message, MSG_DONTWAIT) > 0) continue;
+  return hold();
+}
+/* One child after the other, and nobody waits for them. */
+static int unwaited(void) {
+  signal(SIGCHLD, SIG_IGN);
+  for (int i = 0; i < 20; i++) {
+    if (fork() == 0) {
+      while (clock() < CLOCKS_PER_SEC * 15 / 100) continue;
+      _exit(0);
+    }
+    wait(NULL);
+  }
+  put("done", "");
+  return 0;
+}
 static int inotify(int n) {
   while (n-- > 0 && inotify_init() >= 0) continue;
   return hold();
@@ -221,6 +242,8 @@ int main(int argc, char **argv) {
   if (!strcmp(verb, "eat")) return eat(atol(a));
   if (!strcmp(verb, "reserve")) return reserve(atol(a));
   if (!strcmp(verb, "forks")) return forks(atoi(a));
+  if (!strcmp(verb, "sockets")) return sockets(atoi(a));
+  if (!strcmp(verb, "unwaited")) return unwaited();
   if (!strcmp(verb, "inotify")) return inotify(atoi(a));
   if (!strcmp(verb, "busy")) return busy();
   if (!strcmp(verb, "hold")) return hold();

@@ -177,10 +177,43 @@ static ssize_t slurp(int proc, const char *pid, const char *name, char *into, si
 struct entry { uint64_t ino; int64_t off; unsigned short length; unsigned char type; char name[]; };
 
 /*
- * The sums over all processes. `exact` asks for what each shares with others (slow); a process that hides it counts whole.
- * CPU: what the living used and what those had used that they waited for; the rest was waited for by pid 1.
+ * What each process had used when it was last seen. A parent that ignores SIGCHLD does not wait for its children, and then
+ * the kernel adds their time to nobody's.
  */
-static void sum(int proc, bool exact, uint64_t *memory, uint64_t *ticks, uint64_t *processes) {
+struct seen { uint64_t pid, start, ticks; };
+static struct seen *before, *now;
+static size_t before_count, now_count, room;
+static uint64_t gone_ticks;
+
+static void see(struct seen s) {
+  if (now_count == room) {
+    room = room ? 2 * room : 256;
+    before = realloc(before, room * sizeof *before);
+    now = realloc(now, room * sizeof *now);
+    if (!before || !now) _exit(1);
+  }
+  now[now_count++] = s;
+}
+
+/* Both lists are in the order of /proc, by number. Returns what all that were ever seen have used by themselves. */
+static uint64_t settle(void) {
+  uint64_t living = 0;
+  for (size_t i = 0, j = 0; i < before_count; i++) {
+    while (j < now_count && now[j].pid < before[i].pid) j++;
+    if (j == now_count || now[j].pid != before[i].pid || now[j].start != before[i].start) gone_ticks += before[i].ticks;
+  }
+  for (size_t j = 0; j < now_count; j++) living += now[j].ticks;
+  struct seen *old = before;
+  before = now, now = old;
+  before_count = now_count, now_count = 0;
+  return gone_ticks + living;
+}
+
+/*
+ * The sums over all processes. `exact` asks for what each shares with others (slow); a process that hides it counts whole.
+ * CPU: what the living used and what those had used that they waited for; the rest was waited for by pid 1. `seen`: see above.
+ */
+static void sum(int proc, bool exact, uint64_t *memory, uint64_t *ticks, uint64_t *seen, uint64_t *processes) {
   static char entries[32768], text[4096];
   const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   *memory = *ticks = *processes = 0;
@@ -201,9 +234,17 @@ static void sum(int proc, bool exact, uint64_t *memory, uint64_t *ticks, uint64_
       if (slurp(proc, e->name, "stat", text, sizeof text) > 0) {
         char *rest = strrchr(text, ')'); /* the name may hold anything, a `)` too */
         for (int field = 2; rest && field < 14; field++) rest = strchr(rest + 1, ' ');
-        for (int i = 0; rest && i < 4; i++) *ticks += strtoull(rest, &rest, 10);
+        struct seen s = {strtoull(e->name, NULL, 10), 0, 0};
+        for (int field = 14; rest && field <= 22; field++) {
+          uint64_t value = strtoull(rest, &rest, 10);
+          if (field <= 17) *ticks += value;
+          if (field <= 15) s.ticks += value;
+          s.start = value;
+        }
+        see(s);
       }
     }
+  *seen = settle();
 }
 
 static uint64_t used(const char *path) {
@@ -211,28 +252,33 @@ static uint64_t used(const char *path) {
   return statfs(path, &s) < 0 ? 0 : (s.f_blocks - s.f_bfree) * (uint64_t)s.f_bsize;
 }
 
-/* What lies in memory and belongs to no process: the tmpfs (T21), SysV segments. */
-static uint64_t unowned(void) {
+/* What lies in memory and belongs to no process: the tmpfs (T21), SysV segments, what was sent and not yet received. */
+static uint64_t unowned(int proc) {
   struct { int used; unsigned long total, resident, swapped, attempts, successes; } info = {0};
   const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   if (WITHOUT("unowned")) return 0;
   uint64_t bytes = used("/tmp") + used("/dev/shm");
   if (syscall(SYS_shmctl, 0, 14 /* SHM_INFO */, &info) >= 0) bytes += (info.resident + info.swapped) * page;
+  char text[1024];
+  if (!WITHOUT("sockets") && slurp(proc, "1", "net/sockstat", text, sizeof text) > 0) bytes += socket_bytes(text);
   return bytes;
 }
 
 /* Answers how long until the next look. */
 static int watch(int proc) {
-  uint64_t memory, ticks, processes;
-  sum(proc, false, &memory, &ticks, &processes);
-  uint64_t other = unowned();
+  uint64_t memory, ticks, seen, processes;
+  const uint64_t tick_us = 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+  sum(proc, false, &memory, &ticks, &seen, &processes);
+  uint64_t other = unowned(proc);
   /* The quick sum counts what is shared once for each: only if that would be too much it is worth to know better. */
-  if (memory + other > spec.limits.memory) sum(proc, true, &memory, &ticks, &processes);
+  if (memory + other > spec.limits.memory) sum(proc, true, &memory, &ticks, &seen, &processes);
   memory += other;
   struct rusage waited;
   getrusage(RUSAGE_CHILDREN, &waited);
-  uint64_t cpu = ticks * (1000000u / (uint64_t)sysconf(_SC_CLK_TCK)) +
+  uint64_t cpu = ticks * tick_us +
                  (uint64_t)(waited.ru_utime.tv_sec + waited.ru_stime.tv_sec) * 1000000u + (uint64_t)(waited.ru_utime.tv_usec + waited.ru_stime.tv_usec);
+  /* Each of the two leaves something out and counts nothing twice. */
+  if (seen * tick_us > cpu && !WITHOUT("unwaited")) cpu = seen * tick_us;
   if (cpu > shared->cpu_us) shared->cpu_us = cpu;
   shared->memory = memory;
   if (memory > shared->peak) shared->peak = memory;
@@ -268,6 +314,7 @@ _Noreturn void run_world(int lifeline, int news, int in, int out, int err) {
 
   int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), exec[2];
   int children = signalfd(-1, &(sigset_t){{1ul << (SIGCHLD - 1)}}, SFD_CLOEXEC | SFD_NONBLOCK);
+  open_sockets();
   if (proc < 0 || children < 0 || pipe2(exec, O_CLOEXEC) < 0) fail("init");
   shared->begun = 1;
   pid_t leader = fork();

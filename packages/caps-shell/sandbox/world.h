@@ -130,6 +130,10 @@ void build_root(void);
 struct sock_fprog;
 void install_filter(void);
 
+/* sockets.c */
+void open_sockets(void);
+uint64_t socket_bytes(const char *sockstat); /* `sockstat`: the text of /proc/net/sockstat */
+
 /* landlock.c */
 void restrict_writing(void);
 

@@ -149,6 +149,17 @@ for (const machine of ['x86-64', 'arm64'] as const) {
         });
   });
 
+  test(`${machine}: the size of a socket's buffers stays, and every other option passes`, () => {
+    const setsockopt = machine === 'arm64' ? 208 : 54;
+    for (const level of [0, 1, 6, 41])
+      for (let option = 0; option < 80; option += 1)
+        expect({ level, option, verdict: ask(machine, setsockopt, 3, level, option) }).toEqual({
+          level,
+          option,
+          verdict: level === 1 && [7, 8].includes(option) ? 0 : ALLOW,
+        });
+  });
+
   test(`${machine}: nothing is typed into a terminal, and no unusual sockets`, () => {
     const [ioctl, socket, socketpair] = machine === 'arm64' ? [29, 198, 199] : [16, 41, 53];
     expect(ask(machine, ioctl, 0, 0x5412)).toBe(EPERM);

@@ -164,6 +164,12 @@ const ROWS: readonly Row[] = [
     options: { limits: { memoryBytes: 96 << 20 } },
     text: 'head -c 200M /dev/zero > /tmp/x; sleep 0.3; echo WON',
   },
+  // 480 times the 208 KiB that a socket may have waiting.
+  ...['', 'closed'].map((how) => ({
+    step: 'sockets',
+    options: { limits: { memoryBytes: 64 << 20 } },
+    text: `for i in 1 2 3 4; do tool sockets 120 ${how} & done; wait; echo WON`,
+  })),
   {
     step: 'cpu',
     also: ['cpu-each'],
@@ -176,6 +182,7 @@ const ROWS: readonly Row[] = [
     options: { limits: { cpuMs: 200 } },
     text: 'tool burn 2500 && echo WON',
   },
+  { step: 'unwaited', options: { limits: { cpuMs: 500 } }, text: 'tool unwaited 16 150 && echo WON' },
   // Mount points: nothing is made in what was granted, and no link there is followed.
   { step: 'beneath', options: { grants: { '/ws/made': { path: '' } } }, text: 'echo WON' },
   { step: 'strict', options: { grants: { '/ws/link/in': { path: '' } } }, text: 'echo WON' },

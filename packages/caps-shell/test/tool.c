@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -112,6 +113,43 @@ static int forks(int n, int seconds) {
   return 0;
 }
 
+/* burn MS: until this process has used so much time of the processor. */
+static int burn(long ms) {
+  for (struct timespec t = {0}; t.tv_sec * 1000 + t.tv_nsec / 1000000 < ms;) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return 0;
+}
+
+/* unwaited N MS: N children, one after the other, that each use so much time of the processor. Nobody waits for them. */
+static int unwaited(int n, long ms) {
+  signal(SIGCHLD, SIG_IGN);
+  while (n-- > 0) {
+    int end[2];
+    if (pipe(end) < 0) return 1;
+    if (fork() == 0) _exit(burn(ms));
+    close(end[1]);
+    if (read(end[0], &end, 1) != 0) return 1;
+    close(end[0]);
+  }
+  return 0;
+}
+
+/*
+ * sockets N CLOSED: N pairs of unix sockets, in each as much as it takes; CLOSED: and then no sender. The messages are short, so that
+ * their length says little of the memory. Prints `sent`.
+ */
+static int sockets(int n, bool closed) {
+  static char message[100];
+  while (n-- > 0) {
+    int s[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, s) < 0) break;
+    while (send(s[0], message, sizeof message, MSG_DONTWAIT) > 0) continue;
+    if (closed) close(s[0]);
+  }
+  puts("sent");
+  sleep(2);
+  return 0;
+}
+
 /* inotify N SECONDS: how many instances of N there are. */
 static int inotify(int n, int seconds) {
   int made = 0;
@@ -127,12 +165,6 @@ static int pipes(int n, int seconds) {
   while (n-- > 0 && pipe(ends) == 0) continue;
   printf("%d\n", fcntl(ends[0], F_GETPIPE_SZ));
   sleep((unsigned)seconds);
-  return 0;
-}
-
-/* burn MS: until this process has used so much time of the processor. */
-static int burn(long ms) {
-  for (struct timespec t = {0}; t.tv_sec * 1000 + t.tv_nsec / 1000000 < ms;) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return 0;
 }
 
@@ -158,6 +190,8 @@ int main(int argc, char **argv) {
   if (!strcmp(verb, "trace")) return trace(atoi(argv[2]));
   if (!strcmp(verb, "unix")) return unix_to(argv[2]);
   if (!strcmp(verb, "forks")) return forks(atoi(argv[2]), atoi(argv[3]));
+  if (!strcmp(verb, "unwaited")) return unwaited(atoi(argv[2]), atol(argv[3]));
+  if (!strcmp(verb, "sockets")) return sockets(atoi(argv[2]), argc > 3);
   if (!strcmp(verb, "inotify")) return inotify(atoi(argv[2]), atoi(argv[3]));
   if (!strcmp(verb, "pipes")) return pipes(atoi(argv[2]), atoi(argv[3]));
   if (!strcmp(verb, "burn")) return burn(atol(argv[2]));
