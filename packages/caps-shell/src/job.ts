@@ -69,8 +69,8 @@ export class Running {
     this.#sandboxed = sandboxed;
     this.#order = order;
     const took = (bytes: number): void => this.#took(bytes);
-    this.#stdout = new Outlet(sandboxed.stdout, took);
-    this.#stderr = new Outlet(sandboxed.stderr, took);
+    this.#stdout = new Outlet(sandboxed.stdout, took, () => this.#stderr.waitElsewhere());
+    this.#stderr = new Outlet(sandboxed.stderr, took, () => this.#stdout.waitElsewhere());
     this.#closedInput = order.stdin !== 'open';
     if (order.stdin !== 'open' && order.stdin !== undefined) sandboxed.stdin?.end(order.stdin);
     const { timeoutMs, limits } = order;
@@ -173,8 +173,8 @@ export class Running {
     for (const stop of this.#timers) stop();
     this.#sandboxed.stdin?.destroy();
     // What it wrote last: less than what is kept, so a reader that is behind still finds it.
-    this.#stdout.drain(true);
-    this.#stderr.drain(true);
+    this.#stdout.drain();
+    this.#stderr.drain();
     await Promise.all([this.#stdout.ended, this.#stderr.ended, closed]);
     if (end === undefined) throw broken;
     return end;
@@ -272,11 +272,14 @@ export class Running {
     if (this.#unsettled + bytes.length > MOST_UNSETTLED)
       throw new CapError('limit', 'too much is written and not taken yet: wait for the writes before');
     this.#unsettled += bytes.length;
+    // A program that waits for its output to be read takes no input.
+    const waited = [this.#stdout, this.#stderr].map((stream) => stream.waitElsewhere());
     try {
       await new Promise<void>((resolve, reject) =>
         stdin.write(bytes, (error) => (error ? reject(this.#over ? jobEnded() : inputClosed()) : resolve())),
       );
     } finally {
+      for (const end of waited) end();
       this.#unsettled -= bytes.length;
     }
   }

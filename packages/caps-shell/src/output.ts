@@ -1,9 +1,12 @@
 /**
- * What a program writes, on its way to whoever reads it.
+ * A program's output on its way to the reader.
  *
- * Promise: of one stream no more than the first and the last 512 KiB are ever held, whatever comes. A reader loses nothing: while one is
- * reading, or may still begin to, at most a window is read ahead of him, then the pipe stays full and the program waits. Once the job
- * is waited for and nobody reads, or the reader has gone, everything is taken, counted and, past what is kept, dropped.
+ * Promise: of one stream no more than the first and the last 512 KiB are ever held, whatever comes. A reader sets the pace of its stream:
+ * at most a window is read ahead, then the pipe stays full and the program waits. Nobody waits for the program in vain because of that:
+ * - `wait()` lifts the pace of both streams, for good. What is past 512 KiB is dropped and counted.
+ * - While somebody waits for the other stream or for the program to take its input, a stream that nobody has begun to read is taken.
+ * - `return()` says that nobody will read on.
+ * A reader is told where bytes were dropped before it read them: `next()` rejects once with `limit`, and then goes on.
  */
 
 import type { Readable } from 'node:stream';
@@ -57,6 +60,11 @@ export class Kept {
 
   get left(): number {
     return this.#tailStart - this.#headUsed;
+  }
+
+  /** The first place from `offset` on that is kept or still to come. */
+  from(offset: number): number {
+    return offset < this.#headUsed ? offset : Math.max(offset, this.#tailStart);
   }
 
   /** What is kept from `offset` on, at most `max` bytes, as a copy; and the offset after it. What is no longer there is passed over. */
@@ -130,18 +138,22 @@ export class Outlet {
   /** It is at its end. */
   readonly ended: Promise<void>;
   readonly #from: Readable;
+  /** Called when the reader begins to wait; returns how to end that. */
+  readonly #waits: () => () => void;
   /** The reader's place. */
   #offset = 0;
   #read = false;
-  #draining = false;
   #gone = false;
-  #all = false;
+  #free = false;
+  /** How many wait for the program elsewhere. */
+  #elsewhere = 0;
   #over = false;
   #more = Promise.withResolvers<void>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(from: Readable, took: (bytes: number) => void) {
+  constructor(from: Readable, took: (bytes: number) => void, waits: () => () => void = () => () => {}) {
     this.#from = from;
+    this.#waits = waits;
     from.on('data', (chunk: Uint8Array) => {
       const { length } = chunk;
       this.kept.add(chunk);
@@ -168,23 +180,32 @@ export class Outlet {
       },
       return: async (): Promise<void> => {
         this.#gone = true;
-        this.#draining = true;
         this.#flow();
         this.#stir();
       },
     });
   }
 
-  /** Nobody need read: everything is taken. Where somebody reads, only `all` overrules him: then what is still to come is less than the tail. */
-  drain(all = false): void {
-    this.#all ||= all;
-    if (!this.#read || all) this.#draining = true;
+  /** From now on nothing is held back. */
+  drain(): void {
+    this.#free = true;
     this.#flow();
+  }
+
+  /** Until the returned function is called, somebody waits for the program elsewhere. */
+  waitElsewhere(): () => void {
+    this.#elsewhere += 1;
+    this.#flow();
+    return () => {
+      this.#elsewhere -= 1;
+      this.#flow();
+    };
   }
 
   #flow(): void {
     const room = this.kept.total - this.#offset < WINDOW;
-    if (this.#draining || room) this.#from.resume();
+    const unread = !this.#read && this.#elsewhere > 0;
+    if (this.#free || this.#gone || unread || room) this.#from.resume();
     else this.#from.pause();
   }
 
@@ -195,13 +216,18 @@ export class Outlet {
   }
 
   async #next(max: number): Promise<Uint8Array | undefined> {
-    if (!this.#read) {
-      this.#read = true;
-      // Who comes late is given what there is, and sets the pace from here on.
-      if (!this.#all && !this.#gone) this.#draining = false;
-    }
+    this.#read = true;
     for (;;) {
       if (this.#gone) return undefined;
+      const start = this.kept.from(this.#offset);
+      if (start > this.#offset) {
+        const dropped = start - this.#offset;
+        this.#offset = start;
+        throw new CapError(
+          'limit',
+          `${dropped} bytes were dropped here, because nobody read them in time: next() goes on behind them; read to the end before wait()`,
+        );
+      }
       if (this.#offset < this.kept.total) {
         const [bytes, next] = this.kept.read(this.#offset, max);
         this.#offset = next;
@@ -210,7 +236,9 @@ export class Outlet {
       }
       if (this.#over) return undefined;
       this.#flow();
+      const waited = this.#waits();
       await this.#more.promise;
+      waited();
     }
   }
 }

@@ -56,7 +56,10 @@ export interface Job {
   end(): Promise<void>;
   /** To the job's process group; `KILL` to all of it. Errors: `E_JOB_ENDED`. */
   signal(name: SignalName): Promise<void>;
-  /** Answers when its last process is gone and both streams are at their end. A stream that nobody has read is read for it. */
+  /**
+   * Answers when its last process is gone and both streams are at their end. From the call on nothing holds the program back: of what is
+   * not read in time only the first and the last 512 KiB of each stream are kept.
+   */
   wait(): Promise<Ended>;
 }
 
