@@ -36,6 +36,9 @@ class Copied extends Given {
     this.#clean = clean;
     this.#bytes = bytes > 64 ? bytes : 16;
   }
+  static is(x: object): boolean {
+    return #clean in x;
+  }
   static isClean(x: object): boolean {
     return #clean in x && x.#clean;
   }
@@ -376,6 +379,8 @@ export function passArgs(args: unknown[], account: Account): Passed {
  * copied here, unless it holds bytes, which cannot be frozen.
  */
 export function decoded(made: object, promises: boolean, mutable: boolean, bytes: number): void {
+  // All that the text says may be a slot of an answer that is data: that was marked when it was made.
+  if (Copied.is(made)) return;
   if (!mutable || bytes > 0) new Copied(made, !mutable, bytes);
   if (promises) withPromises.add(made);
 }

@@ -3,14 +3,18 @@ import { expect, onTestFinished, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { RawPeer } from '../../test/wire.ts';
 import { memoryPair } from '../drivers/memory-pair.ts';
-import { CapError, type Definition, define, openStore, openVats, type WireFault } from '../index.ts';
+import type { Commit } from '../durable/edge.ts';
+import { CapError, type Definition, define, openStore, type WireFault } from '../index.ts';
+import { openVatsThrough } from '../vats.ts';
 import { captp, type DialectName } from './captp.ts';
 
 interface Desk {
+  write(): void;
   echo(value: unknown): unknown;
   fail(): never;
 }
-const Desk: Definition<Desk, []> = define('Desk', () => ({
+const Desk: Definition<Desk, []> = define('Desk', (bcom) => ({
+  write: () => bcom(Desk()),
   echo: (value) => value,
   fail: () => {
     throw new CapError('denied', 'not for you: ask for it');
@@ -18,9 +22,9 @@ const Desk: Definition<Desk, []> = define('Desk', () => ({
 }));
 
 /** One session on an actor of a durable vat, and the faults of this end. */
-async function session(dialect: DialectName) {
+async function session(dialect: DialectName, through: (commit: Commit) => Commit = (commit) => commit) {
   const store = await openStore({ memory: true });
-  const vats = await openVats({ store, definitions: [Desk] });
+  const vats = await openVatsThrough({ store, definitions: [Desk] }, through);
   const desk = await vats.vat('desks').root('desk', () => Desk());
   const [ours, theirs] = memoryPair();
   const faults: WireFault[] = [];
@@ -95,6 +99,35 @@ for (const method of methods)
       expect(await peer.answer('q-6')).toBe('"still here"');
     });
   }
+
+test('captp: an answer that is data may be an argument, before it is there and after it was forgotten', async () => {
+  let held: (() => void) | undefined;
+  let commits: 'at once' | 'later' = 'at once';
+  const theirs = await session('captp', (commit) => (writes, done) => {
+    if (commits === 'at once') return commit(writes, done);
+    held = () => commit(writes, done);
+  });
+  const peer = new RawPeer(theirs);
+  peer.start();
+  await peer.answer('q-1');
+  commits = 'later';
+  const slot = { '@qclass': 'slot', index: 0 };
+  // Until this is on the disk the next answer is there, and not sent.
+  peer.call('q-9', 'o-1', 'write', []);
+  peer.call('q-10', 'o-1', 'echo', [{ a: [1] }]);
+  await quiet();
+  peer.call('q-13', 'o-1', 'echo', [slot], ['q-10']);
+  peer.call('q-14', 'o-1', 'echo', [{ in: slot }], ['q-10']);
+  await quiet();
+  commits = 'at once';
+  held?.();
+  expect(await peer.answer('q-13')).toBe('{"a":[1]}');
+  expect(await peer.answer('q-14')).toBe('{"in":{"a":[1]}}');
+  peer.call('q-15', 'o-1', 'echo', [slot], ['q-10']);
+  expect(await peer.answer('q-15')).toMatch(/^invalid: /);
+  peer.call('q-16', 'o-1', 'echo', ['still here']);
+  expect(await peer.answer('q-16')).toBe('"still here"');
+});
 
 test('a peer that vanishes with such a call under way costs this end nothing', async () => {
   for (const method of methods) {

@@ -1,9 +1,14 @@
-/** The fuzzer (`packages/vat/attack/fuzz.ts`) for a second or two; `npm run fuzz:captp -- --seconds 600` is the long run. */
+/** The fuzzers (`packages/vat/attack/fuzz.ts`, `model.ts`) for a second or two; `npm run fuzz:captp -- --minutes 10` is the long run. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chanceSeed } from '../../../../test/seed.ts';
 import { conversation, Fuzzer, shown, shrunk } from '../../attack/fuzz.ts';
+import { ModelFuzzer } from '../../attack/model.ts';
 
 const conversations = 400;
+const byRules = 400;
 
 test(`${conversations} conversations made by chance: closed with a reason or answered, and nothing is left`, async () => {
   const fuzzer = await Fuzzer.open();
@@ -17,5 +22,19 @@ test(`${conversations} conversations made by chance: closed with a reason or ans
     }
   } finally {
     await fuzzer.close();
+  }
+});
+
+test(`${byRules} conversations of peers that keep to the rules and vanish: no error of ours, no table with anything left`, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-fuzz-'));
+  const fuzzer = await ModelFuzzer.open(folder);
+  try {
+    for (let seed = chanceSeed; seed < chanceSeed + byRules; seed += 1) {
+      const { faults } = await fuzzer.run(seed);
+      expect(faults, `npm run fuzz:captp -- --kind model --one --seed ${seed}`).toEqual([]);
+    }
+  } finally {
+    await fuzzer.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -14,6 +14,11 @@ import { weights } from './limits.ts';
 import type { Line } from './line.ts';
 import { Violation } from './operations.ts';
 
+const dataForgotten = new CapError(
+  'invalid',
+  'this answer was data, which is forgotten once it is sent: send the data itself',
+);
+
 /** Broken answers that are remembered for a peer that never says that it is done with them. */
 const mostBroken = 1000;
 
@@ -148,7 +153,11 @@ export class AnswerTable {
   /** The answer to this question, where the operation that is being heard names it as a value. */
   take(question: number): unknown {
     const answer = this.#answers.get(question);
-    if (answer === undefined) throw new Violation('a value names a question that was not asked, or is done');
+    if (answer === undefined) {
+      // A peer that never says that it is done breaks no rule: it cannot know that the answer was data, and is forgotten.
+      if (!this.#line.dialect.saysDone && this.heardOf(question)) throw dataForgotten;
+      throw new Violation('a value names a question that was not asked, or is done');
+    }
     const { value, after } = answer.asValue(this.#after);
     this.#after = later(this.#after, after);
     return shareable(value) ? value : this.#copied(answer, value);
