@@ -10,6 +10,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   guest: () => import('./guest.ts'),
   python: () => import('./python.ts'),
   fs: () => import('./fs.ts'),
+  listing: () => import('./listing.ts'),
   revocable: () => import('./revocable.ts'),
   sessions: () => import('./sessions.ts'),
   shell: () => import('./shell.ts'),

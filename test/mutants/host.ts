@@ -3,6 +3,30 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'list-number',
+    breaks: 'g1000 is listed after g100',
+    file: 'packages/host/src/order.ts',
+    find: "String(number).padStart(15, '0')",
+    replace: 'String(number)',
+    tests: ['packages/host/src/order.test.ts'],
+  },
+  {
+    name: 'list-range',
+    breaks: 'the last page of a session looks at the grants of all others',
+    file: 'packages/host/src/order.ts',
+    find: 'if (!at.startsWith(prefix)) return;',
+    replace: 'if (!at.startsWith(prefix)) continue;',
+    tests: ['packages/host/src/order.test.ts'],
+  },
+  {
+    name: 'list-upgrade',
+    breaks: 'the grants of a state of the version before are in no list',
+    file: 'packages/host/src/book.ts',
+    find: 'indexAll(grants, rooms, { grants: grantIndex, rooms: roomIndex });',
+    replace: 'void [grants, rooms, indexAll];',
+    tests: ['packages/host/src/order.test.ts'],
+  },
+  {
     name: 'reserved-person',
     breaks: 'a child can be called like its granter',
     file: 'packages/host/src/reserved.ts',
@@ -103,7 +127,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cost-seen',
     breaks: 'a call that a granter was shown costs nothing when nobody answers',
     file: 'packages/host/src/powerbox/inbox.ts',
-    find: 'if (isUnseen(pending)) book.requests.set(id, { ...pending, looked: true });',
+    find: 'if (isUnseen(pending)) book.requests.set(pending.id, { ...pending, looked: true });',
     replace: '',
     tests: ['packages/host/src/powerbox/cost.test.ts'],
   },

@@ -6,6 +6,7 @@
  */
 import type { Gate } from '@hob/revocable';
 import { CapError, type Definition, define, type Table, table } from '@hob/vat';
+import { indexAll } from './order.ts';
 import type { Asker, Pending } from './powerbox/pending.ts';
 import type { World } from './world.ts';
 
@@ -124,6 +125,9 @@ export interface Book {
   readonly powerbox: Table<object>;
   /** The session that a start of the program opened, by its purpose. The row stays when the session has ended. */
   readonly starts: Table<string>;
+  /** The ids of grants, and of sessions, by keys that sort by number: see `order.ts`. */
+  readonly grantIndex: Table<string>;
+  readonly roomIndex: Table<string>;
 }
 
 export interface House {
@@ -141,6 +145,17 @@ export const HouseActor: Definition<House, [tables: Readonly<Record<string, Tabl
       return bcom(HouseActor({ ...tables, [name]: made }), made);
     },
   }),
+  {
+    version: 1,
+    upgrade: {
+      0: (tables: Readonly<Record<string, Table<unknown>>>): [Readonly<Record<string, Table<unknown>>>] => {
+        const [grantIndex, roomIndex] = [table<string>(), table<string>()];
+        const { grants, rooms } = tables as { readonly grants?: Table<Kept>; readonly rooms?: Table<Room> };
+        indexAll(grants, rooms, { grants: grantIndex, rooms: roomIndex });
+        return [{ ...tables, grantIndex, roomIndex }];
+      },
+    },
+  },
 );
 
 /** In a turn of the house. */
@@ -197,6 +212,12 @@ export function bookOf(house: House): Book {
     },
     get starts() {
       return get<string>('starts');
+    },
+    get grantIndex() {
+      return get<string>('grantIndex');
+    },
+    get roomIndex() {
+      return get<string>('roomIndex');
     },
   };
 }

@@ -7,6 +7,7 @@ import type { GateState } from '@hob/revocable';
 import { CapError } from '@hob/vat';
 import { type Book, eraOf, type Kept, next, type Room } from './book.ts';
 import { checkName, lookOf } from './names.ts';
+import { addGrant } from './order.ts';
 import { checkReserved } from './reserved.ts';
 
 /** Who ended or changed something, for the ledger. */
@@ -30,7 +31,7 @@ export function hold(book: Book, room: Room, petname: string, cap: object, kept:
         : `the session has a cap called "${taken.petname}", which looks like "${petname}": choose another petname`,
     );
   room.held.set(lookOf(petname), { petname, cap, grant: kept.id });
-  book.grants.set(kept.id, kept);
+  addGrant(book, kept);
 }
 
 const noSuchCap = (): CapError =>

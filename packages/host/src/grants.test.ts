@@ -169,7 +169,7 @@ test('a granter can neither see, change nor end what is another’s, nor read it
       why(E(stranger).delegate(theirs.id, 'their', session)),
     ]);
   expect(await tries(home.session.id, mine.id)).toEqual(await tries('never-0000', 'g999-none'));
-  expect((await E(stranger).sessions()).map(({ name }) => name)).toEqual(['both', 'theirs']);
+  expect((await E(stranger).sessions()).map(({ name }) => name)).toEqual(['theirs', 'both']);
   expect((await E(stranger).list()).map(({ id }) => id)).toEqual([their.id, ours.id]);
   // Of two granters each sees what the other did, and can end it.
   await E(home.granter).revoke({ grant: ours.id }, 'no');

@@ -11,11 +11,12 @@ import { type Act, stateOf } from './c-list.ts';
 import { handOn } from './delegation.ts';
 import { giveOut } from './give.ts';
 import { type LedgerReader, LedgerReaderActor } from './ledger-reader.ts';
+import { grantsFrom, roomsFrom } from './order.ts';
 import { type Answer, answer } from './powerbox/answers.ts';
 import { inbox, type Request } from './powerbox/inbox.ts';
 import { type Judge, JudgeActor } from './powerbox/judge.ts';
 import { allOf, endRoom } from './sessions.ts';
-import { exchange, mint, putOut, sturdyrefsOf } from './sturdyrefs.ts';
+import { exchange, hasSturdyref, mint, putOut } from './sturdyrefs.ts';
 import type { GrantTerms } from './terms.ts';
 
 /** A grant, as data. `until` in ms since 1970. */
@@ -47,7 +48,7 @@ export interface Granter {
       readonly as?: string;
     },
   ): Grant;
-  /** In pages of at most 100, in the order of their ids. */
+  /** In pages of at most 100, by the numbers in their ids. A page may be shorter; an empty one is the end. */
   list(filter?: {
     readonly session?: string;
     readonly live?: boolean;
@@ -108,6 +109,8 @@ export function look(book: Book, kept: Kept): Grant {
 }
 
 const page = 100;
+/** A page of live grants looks at no more than so many, once it has found one. */
+const mostLooked = 1000;
 
 export const GranterActor: Definition<Granter, [name: string, surface: string, house: House]> = define(
   'host.granter',
@@ -126,30 +129,19 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
         throw new CapError('no-such-object', 'you have no grant of that id: list shows them');
       return kept;
     };
-    const ofMine = function* (book: Book, after = ''): Generator<Kept> {
-      for (const [id, kept] of book.grants.entries(after))
-        if (id !== after && names(book.rooms.get(kept.session))) yield kept;
+    const ofMine = function* (book: Book, after?: string): Generator<Kept> {
+      for (const kept of grantsFrom(book, undefined, after)) if (names(book.rooms.get(kept.session))) yield kept;
     };
-    const ofGranter = function* (book: Book): Generator<Room> {
-      for (const [, room] of book.rooms.entries()) if (names(room)) yield room;
-    };
-    const ofSession = (book: Book, room: Room): readonly Kept[] =>
-      [
-        ...[...room.held.entries()].map(([, { grant }]) => grant),
-        ...sturdyrefsOf(book, room.id).map(([grant]) => grant),
-      ].flatMap((grant) => book.grants.get(grant) ?? []);
-    /** Those of one session, found by it: not all that there are. */
-    const ofOne = (book: Book, session: unknown, after = ''): readonly Kept[] => {
+    /** Those of one session: none where it is another granter's. */
+    const ofOne = (book: Book, session: unknown, after?: string): Iterable<Kept> => {
       const room = typeof session === 'string' ? book.rooms.get(session) : undefined;
-      const kept = names(room) ? ofSession(book, room).filter(({ id }) => id > after) : [];
-      // By the same order as the table of all.
-      return kept.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      return names(room) ? grantsFrom(book, room.id, after) : [];
     };
     const chosen = (book: Book, what: Parameters<Granter['revoke']>[0]): readonly Kept[] => {
       if (what === 'all') return [...ofMine(book)];
       const said = typeof what === 'object' && what !== null ? what : {};
       return 'session' in said
-        ? ofSession(book, mine(book, said.session))
+        ? [...grantsFrom(book, mine(book, said.session).id)]
         : [one(book, (said as { readonly grant?: unknown }).grant)];
     };
     return {
@@ -172,9 +164,12 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
           throw new CapError('invalid', 'after is the id of the last grant of the page before');
         const book = bookOf(house);
         const found: Grant[] = [];
+        let looked = 0;
         for (const kept of session === undefined ? ofMine(book, after) : ofOne(book, session, after)) {
-          if (found.length >= Math.min(limit, page)) break;
+          // An empty page would say that there are no more.
+          if (found.length >= Math.min(limit, page) || (found.length > 0 && looked >= mostLooked)) break;
           const grant = look(book, kept);
+          looked += 1;
           if (live !== true || grant.state === 'live') found.push(grant);
         }
         return found;
@@ -196,13 +191,14 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       rotate: (grant) => exchange(house, one(bookOf(house), grant), act) as never,
       sturdyrefs({ session, after } = {}) {
         const book = bookOf(house);
-        const rooms = session === undefined ? [...ofGranter(book)] : [mine(book, session)];
-        const grants = rooms.flatMap(({ id }) => sturdyrefsOf(book, id).map(([grant]) => grant)).sort();
-        const from = typeof after === 'string' ? grants.filter((id) => id > after) : grants;
-        return from.slice(0, page).flatMap((id) => {
-          const kept = book.grants.get(id);
-          return kept === undefined ? [] : [look(book, kept)];
-        });
+        const from = typeof after === 'string' ? after : undefined;
+        const grants = session === undefined ? ofMine(book, from) : grantsFrom(book, mine(book, session).id, from);
+        const found: Grant[] = [];
+        for (const kept of grants) {
+          if (found.length >= page) break;
+          if (hasSturdyref(book, kept)) found.push(look(book, kept));
+        }
+        return found;
       },
       narrow(grant, terms) {
         const book = bookOf(house);
@@ -224,10 +220,10 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       },
       sessions(after = '') {
         const found: { readonly id: string; readonly name: string; readonly parent?: string }[] = [];
-        for (const [id, room] of bookOf(house).rooms.entries(typeof after === 'string' ? after : '')) {
+        for (const room of roomsFrom(bookOf(house), typeof after === 'string' ? after : '')) {
           if (found.length >= page) break;
-          if (id === after || !names(room)) continue;
-          found.push({ id, name: room.name, ...(room.parent === undefined ? {} : { parent: room.parent }) });
+          const { id, parent } = room;
+          if (names(room)) found.push({ id, name: room.name, ...(parent === undefined ? {} : { parent }) });
         }
         return found;
       },

@@ -47,6 +47,7 @@ import { type Granter, GranterActor } from './grants.ts';
 import { LedgerView } from './ledger-reader.ts';
 import { checkName } from './names.ts';
 import { type Asked, callObject, noObject, type Said } from './object-call.ts';
+import { roomsFrom } from './order.ts';
 import { Places } from './places.ts';
 import { offeredOf } from './powerbox/offered.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
@@ -67,7 +68,8 @@ const sessionLimits = Object.freeze({
   portraitBytes: 16 << 20,
   messages: 10_000,
   promises: 20_000,
-  rows: 10_000,
+  // A session that holds nothing is 4 rows, each grant 4.
+  rows: 15_000,
   connections: 8,
   lines: 100_000,
 });
@@ -271,7 +273,7 @@ class LiveHost implements Host {
 
   async sessions(): Promise<readonly { readonly id: string; readonly name: string; readonly parent?: string }[]> {
     const all = await this.#turn((book) =>
-      [...book.rooms.entries()].map(([id, { name, parent }]) => ({
+      [...roomsFrom(book)].map(({ id, name, parent }) => ({
         id,
         name,
         ...(parent === undefined ? {} : { parent }),

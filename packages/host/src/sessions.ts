@@ -9,6 +9,7 @@ import { type Bearer, type Book, bookOf, chainText, eraOf, type House, next, typ
 import { type Act, heldBy, petnames } from './c-list.ts';
 import { handOn } from './delegation.ts';
 import { checkName } from './names.ts';
+import { addRoom, dropGrant, dropRoom } from './order.ts';
 import { forgetAsker, withdrawAll } from './powerbox/pending.ts';
 import { request } from './powerbox/request.ts';
 import { checkReserved } from './reserved.ts';
@@ -130,7 +131,7 @@ export function openRoom(book: Book, house: House, { name, granters, parent, pay
     nextSecret: undefined,
     entered: false,
   };
-  book.rooms.set(id, room);
+  addRoom(book, room);
   siblings.set(name, id);
   book.bearers.set(secret, { session: id });
   ledgerLine('session', {
@@ -159,19 +160,19 @@ export function endRoom(book: Book, room: Room, act: Act, why: string): Promise<
     for (const [key, { grant }] of held) {
       const kept = book.grants.get(grant);
       if (kept !== undefined) stops.push(kept.gate.end());
-      book.grants.delete(grant);
+      dropGrant(book, { id: grant, session: one.id });
       one.held.delete(key);
     }
     for (const grant of forgetSturdyrefs(book, one.id)) {
       const kept = book.grants.get(grant);
       if (kept !== undefined) stops.push(kept.gate.end());
-      book.grants.delete(grant);
+      dropGrant(book, { id: grant, session: one.id });
       ended.push(callerOf(grant));
     }
     for (const [hash] of [...one.urls.entries()]) one.urls.delete(hash);
     forgetAsker(book, one.id);
     for (const hash of [one.secret, one.nextSecret]) if (hash !== undefined) book.bearers.delete(hash);
-    book.rooms.delete(one.id);
+    dropRoom(book, one.id);
     const above = one.parent === undefined ? undefined : book.rooms.get(one.parent);
     (above?.children ?? book.firsts).delete(one.name);
     ledgerLine('session', { session: one.id, what: 'end', ...act, why, grants: held.length });

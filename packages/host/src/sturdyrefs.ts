@@ -10,6 +10,7 @@ import { CapError, E, hashSecret, ledgerLine } from '@hob/vat';
 import { type Book, bookOf, type House, type Kept, type Room, type SturdyRow, worldOf } from './book.ts';
 import { type Act, hasEnded, stateOf } from './c-list.ts';
 import { grantBelow } from './delegation.ts';
+import { addGrant } from './order.ts';
 
 const most = 1000;
 const key = (session: string, grant: string): string => `${session}/${grant}`;
@@ -32,6 +33,9 @@ export function sturdyrefsOf(book: Book, session: string): readonly (readonly [g
   return found;
 }
 
+/** Whether that grant is one of a sturdyref. */
+export const hasSturdyref = (book: Book, { id, session }: Kept): boolean => book.sturdyrefs.has(key(session, id));
+
 const ended = (): CapError =>
   new CapError('revoked', 'this session has ended: there is nothing to make a sturdyref of');
 
@@ -53,7 +57,7 @@ export function mint(
   return E.when(E(worldOf(bookOf(house))).secret(), ({ secret, hash }) => {
     const book = bookOf(house);
     const { kept, cap } = make(book);
-    book.grants.set(kept.id, kept);
+    addGrant(book, kept);
     book.sturdyrefs.set(key(session, kept.id), { cap, secret: hash, nextSecret: undefined });
     book.bearers.set(hash, { sturdyref: [session, kept.id] });
     ledgerLine('sturdyref', { grant: kept.id, session, what: 'mint', ...act });

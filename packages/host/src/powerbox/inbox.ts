@@ -6,6 +6,7 @@
  */
 import { E, vatTime } from '@hob/vat';
 import { bookOf, chainOf, type House, worldOf } from '../book.ts';
+import { numberOf } from '../order.ts';
 import { reservedAmong } from '../reserved.ts';
 import type { GrantTerms } from '../terms.ts';
 import type { Names } from './answers.ts';
@@ -51,11 +52,14 @@ export function inbox(house: House, names: Names, after: unknown = ''): Promise<
   const book = bookOf(house);
   const found: Pending[] = [];
   let chars = 0;
-  for (const [id, pending] of book.requests.entries(typeof after === 'string' ? after : '')) {
+  const from = typeof after === 'string' ? (numberOf(after) ?? 0) : 0;
+  // Few wait at a time, and their keys do not sort by number.
+  const waiting = [...book.requests.entries()].map(([id, pending]) => [numberOf(id) ?? 0, pending] as const);
+  for (const [number, pending] of waiting.sort(([a], [b]) => a - b)) {
     if (found.length >= page || chars > pageChars) break;
-    if (id === after || !names(book.rooms.get(pending.session))) continue;
+    if (number <= from || !names(book.rooms.get(pending.session))) continue;
     found.push(pending);
-    if (isUnseen(pending)) book.requests.set(id, { ...pending, looked: true });
+    if (isUnseen(pending)) book.requests.set(pending.id, { ...pending, looked: true });
     chars += 2000 + (pending.diff?.length ?? 0);
   }
   const asked = E(worldOf(book)).waiting(found.map(({ id }) => id));
