@@ -14,6 +14,8 @@ export interface Attack {
   readonly limit?: true;
   /** It shows something about the machine, and reaches nothing. */
   readonly exposure?: true;
+  /** The host has mounted something on `$WS/over`, where a secret lies. */
+  readonly mounted?: true;
 }
 
 const family = (name: string, texts: readonly string[], more: Partial<Attack> = {}): Attack[] =>
@@ -124,6 +126,20 @@ const writes = family('files: write and delete', [
   'mkdir $RO/made',
   `$T call ${nr(264, 38)} -100 s:$RO/victim -100 s:$RO/renamed`,
 ]);
+
+/** A read-only mount lets these through. */
+const readOnly = family('read-only directories', [
+  'echo x > $RO/fifo',
+  'exec 3<>$RO/fifo; echo x >&3',
+  'exec 3<$RO/fifo; echo x > /proc/self/fd/3',
+  `exec 3<$RO/victim; case "$($T call ${nr(72, 25)} 3 1024 0)" in ok*) echo WON;; esac`,
+]);
+
+const covered = family(
+  'mounts of the host',
+  ['cat $WS/over/secret; unshare -m sh -c "umount $WS/over && cat $WS/over/secret"'],
+  { root: true, mounted: true },
+);
 
 const processes = family('other processes', [
   'kill $VICTIM',
@@ -345,6 +361,11 @@ const floods = family(
     '$PY -c "import os\nfor i in range(1200): os.dup(1)\nprint(\\"WON\\")"',
     '$PY -c "import mmap\nm=mmap.mmap(-1,300<<20)\nfor i in range(0,300<<20,4096): m[i]=1\nprint(\\"WON\\")"',
     'ulimit -Sn $(ulimit -Hn); [ "$(ulimit -n)" -gt 600 ] && echo WON',
+    '$T unwaited 12 150 && echo WON',
+    'for i in 1 2 3 4 5; do $T sockets 240 & done; wait; echo WON',
+    'for i in 1 2 3 4 5; do $T sockets 240 closed & done; wait; echo WON',
+    '[ "$($T inotify 30 0)" -gt 8 ] && echo WON',
+    'f=/proc/self/oom_score_adj; echo 800 > $f; echo 0 > $f && echo WON',
   ],
   { limit: true },
 );
@@ -362,6 +383,8 @@ const exposures = family(
 export const ATTACKS: readonly Attack[] = [
   ...reads,
   ...writes,
+  ...readOnly,
+  ...covered,
   ...processes,
   ...sockets,
   ...namespaces,

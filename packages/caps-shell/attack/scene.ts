@@ -46,6 +46,19 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
     own(path);
   };
 
+  // The host holds both of its ends, so whoever opens it never waits.
+  const fifo = join(base, 'fifo');
+  spawnSync('mkfifo', ['-m', '666', fifo]);
+  own(fifo);
+  const fifoFd = fs.openSync(fifo, fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
+  const arrived = (): boolean => {
+    try {
+      return fs.readSync(fifoFd, Buffer.alloc(64)) > 0;
+    } catch {
+      return false;
+    }
+  };
+
   const asUser = process.getuid?.() === 0 ? { uid, gid: uid } : {};
   let reached = 0;
   const open = new Set<net.Socket>();
@@ -117,6 +130,8 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
       put(join(host, file), '\n');
     put(join(tmp, 'written'), '');
     put(join(ro, 'victim'), 'victim\n');
+    fs.linkSync(fifo, join(ro, 'fifo'));
+    arrived();
     put(join(ws, 'mine'), 'mine\n');
     fs.symlinkSync(host, join(ws, 'outside'));
     fs.symlinkSync(join(host, 'secret'), join(ws, 'linked'));
@@ -192,11 +207,26 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
       },
     });
 
+  const mountOver = (): (() => void) => {
+    put(join(ws, 'over'));
+    put(join(ws, 'over', 'secret'), `${SECRET}\n`);
+    spawnSync('mount', ['-t', 'tmpfs', 'none', join(ws, 'over')]);
+    return () => spawnSync('umount', ['-l', join(ws, 'over')]);
+  };
+  const refused = { stdout: '', stderr: '', left: false };
+
   return {
     play: async (attack, where) => {
       await reset();
+      const unmount = attack.mounted ? mountOver() : undefined;
       const before = look();
-      const { stdout, stderr, left } = await run(attack.text, where);
+      const { stdout, stderr, left } = await run(attack.text, where)
+        .catch((error: { code?: unknown }) => {
+          // The sandbox does not run anything there.
+          if (attack.mounted && error.code === 'E_NOT_MOUNTABLE') return refused;
+          throw error;
+        })
+        .finally(() => unmount?.());
       const leftovers = [...fs.readdirSync('/dev/shm'), ...fs.readdirSync(tmp)].filter((name) =>
         name.startsWith(`${mark}-left`),
       );
@@ -209,6 +239,7 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
       if (fs.statSync(join(tmp, 'written'), { throwIfNoEntry: false })?.size)
         return 'wrote through a foreign descriptor';
       if (reached > 0) return 'reached a listener';
+      if (arrived()) return 'wrote into a FIFO of the host';
       if (setIds(ws)) return 'left a set-id file or a device';
       if (leftovers.length > 0) return 'left a file';
       if (leftMemory) return 'left shared memory';
@@ -226,6 +257,7 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
     },
     close: async () => {
       victim?.kill('SIGKILL');
+      fs.closeSync(fifoFd);
       udp.close();
       hangUp();
       for (const server of [tcp, unix, abstract]) await new Promise((done) => server.close(done));
