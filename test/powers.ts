@@ -77,6 +77,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs'],
     why: 'looks up what a mount within a mount is to cover',
   },
+  'packages/caps-shell/src/drivers/set-id.ts': {
+    powers: ['node:fs', 'node:timers/promises', 'setImmediate'],
+    why: 'looks for set-id programs where a job may write',
+  },
   'packages/caps-shell/src/drivers/doctor.ts': {
     powers: ['import.meta', 'node:child_process', 'process'],
     why: 'entry point: builds the sandbox and prints what this machine can do',

@@ -44,6 +44,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/caps-shell/src/mounts.test.ts'],
   },
   {
+    name: 'shell-set-id',
+    breaks: 'a job rewrites a set-id program through memory, and the bit stays',
+    file: 'packages/caps-shell/src/drivers/set-id.ts',
+    find: '(mode & SET_ID) !== 0 && ',
+    replace: 'false && ',
+    tests: ['packages/caps-shell/src/set-id.test.ts'],
+  },
+  {
     name: 'shell-mount-rights',
     breaks: 'a directory that was granted for reading is mounted for writing',
     file: 'packages/caps-shell/src/mounts.ts',

@@ -356,7 +356,7 @@ const floods = family(
     '$PY -c "import threading,time\nfor i in range(200): threading.Thread(target=time.sleep,args=(1,)).start()\nprint(\\"WON\\")"',
     'head -c 60M /dev/zero > $WS/big && echo WON; rm -f $WS/big',
     'truncate -s 60M $WS/big && echo WON; rm -f $WS/big',
-    'for ((i=0;i<800000;i++)); do :; done; echo WON',
+    '$T burn 1600; echo WON',
     'for i in 1 2 3; do $T burn 700 & done; wait; echo WON',
     '$PY -c "import os\nfor i in range(1200): os.dup(1)\nprint(\\"WON\\")"',
     '$PY -c "import mmap\nm=mmap.mmap(-1,300<<20)\nfor i in range(0,300<<20,4096): m[i]=1\nprint(\\"WON\\")"',

@@ -9,6 +9,7 @@ import { type FsCap, mountable } from '@hob/caps-fs';
 import { reveal } from '@hob/revocable';
 import { CapError, type Far, isReference } from '@hob/vat';
 import { lyingAt } from './drivers/lying.ts';
+import { setIdIn } from './drivers/set-id.ts';
 import { takeRecord } from './taking.ts';
 import type { Identity, Mount } from './world.ts';
 
@@ -60,7 +61,18 @@ export async function takePlaces(given: unknown): Promise<readonly Place[]> {
   }
   // Now, so that a cap that cannot be mounted is refused here and not in the middle of some work.
   const held = await hold(wanted);
-  held.release();
+  try {
+    for (const { fd, at, writable } of held.mounts) {
+      const found = writable ? await setIdIn(fd) : undefined;
+      if (found !== undefined)
+        throw new CapError(
+          'E_NOT_MOUNTABLE',
+          `${at}${found} runs as its owner or group (set-id), and a job could rewrite it: chmod a-s it, or grant the directory for reading`,
+        );
+    }
+  } finally {
+    held.release();
+  }
   return Object.freeze(
     wanted.map((place, n) =>
       Object.freeze({ ...place, rights: held.mounts[n]?.writable === true ? ('rw' as const) : ('ro' as const) }),

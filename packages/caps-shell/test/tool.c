@@ -150,6 +150,15 @@ static int sockets(int n, bool closed) {
   return 0;
 }
 
+/* rewrite PATH: through memory. */
+static int rewrite(const char *path) {
+  int fd = open(path, O_RDWR);
+  char *p = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (p == MAP_FAILED) return 1;
+  p[100] ^= 1;
+  return 0;
+}
+
 /* inotify N SECONDS: how many instances of N there are. */
 static int inotify(int n, int seconds) {
   int made = 0;
@@ -192,6 +201,7 @@ int main(int argc, char **argv) {
   if (!strcmp(verb, "forks")) return forks(atoi(argv[2]), atoi(argv[3]));
   if (!strcmp(verb, "unwaited")) return unwaited(atoi(argv[2]), atol(argv[3]));
   if (!strcmp(verb, "sockets")) return sockets(atoi(argv[2]), argc > 3);
+  if (!strcmp(verb, "rewrite")) return rewrite(argv[2]);
   if (!strcmp(verb, "inotify")) return inotify(atoi(argv[2]), atoi(argv[3]));
   if (!strcmp(verb, "pipes")) return pipes(atoi(argv[2]), atoi(argv[3]));
   if (!strcmp(verb, "burn")) return burn(atol(argv[2]));
