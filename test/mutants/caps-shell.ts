@@ -235,4 +235,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'function giveBack({ buffer, length }: Uint8Array): void {}',
     tests: ['packages/caps-shell/src/kill.test.ts'],
   },
+  {
+    name: 'program-unreadable',
+    breaks: 'a host without descriptors says that a program is not there',
+    file: 'packages/caps-shell/src/drivers/executable.ts',
+    find: 'if (!/^(?:ENOENT|ENOTDIR|ELOOP|ENAMETOOLONG|EACCES)$/.test(String((error as NodeJS.ErrnoException).code)))',
+    replace: 'if (false)',
+    tests: ['packages/caps-shell/src/command.test.ts'],
+  },
 ];

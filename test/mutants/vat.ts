@@ -1048,4 +1048,12 @@ const oneMoreList = 0;`,
     replace: 'const mayPass =',
     tests: ['packages/vat/src/captp/connect.test.ts'],
   },
+  {
+    name: 'read-fails-turn',
+    breaks: 'a behaviour that catches the error of a disk decides as if nothing were there',
+    file: 'packages/vat/src/durable/reading.ts',
+    find: '      doom(failure);',
+    replace: '',
+    tests: ['packages/vat/src/durable/unreadable.test.ts'],
+  },
 ];

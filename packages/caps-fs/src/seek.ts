@@ -4,10 +4,11 @@
  * A small tree is looked at here, in some milliseconds (`at-once.ts`); larger ones in a thread, so that other holders are not
  * held up. A pattern is checked here, before anything is opened.
  */
+import { CapError } from '@hob/vat';
 import { takeCount, takeRecord, takeString } from './arguments.ts';
 import { globAtOnce, searchAtOnce } from './at-once.ts';
 import type { Job } from './content.ts';
-import { type Ground, readFound, Stop } from './descent.ts';
+import { type Ground, isPassing, readFound, Stop } from './descent.ts';
 import { inThread } from './drivers/thread.ts';
 import { refusal } from './errors.ts';
 import { GlobError, parseGlob } from './glob.ts';
@@ -82,8 +83,9 @@ function rulesAbove(place: Place, names: readonly string[]): (readonly [number, 
       readFound(place.root.kernel, found.fd, maxRules, ({ bytes }) => {
         above.push([depth, new TextDecoder().decode(bytes)]);
       });
-    } catch {
-      // There is none, or none that may be read: then it has no say.
+    } catch (error) {
+      // There is none, or none that may be read: then it has no say. With a disk that fails, what it says to ignore would be shown.
+      if (!(error instanceof CapError) && !isPassing(error)) throw error;
     }
   }
   return above;

@@ -1,6 +1,8 @@
 /** One program, with the arguments that were described. */
+import { execFile } from 'node:child_process';
 import { appendFileSync, chmodSync, copyFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { revocable } from '@hob/revocable';
 import { driverOf, E, type Far, openVats } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
@@ -127,6 +129,23 @@ test('what is no program is not granted', async () => {
   expect(await code(command('cat'))).toBe('invalid');
   for (const args of ['-n', [3], [{}], [{ rest: 'all' }], [{ rest: 'any' }, 'x'], [{ oneOf: [] }]])
     expect(await code(command('/usr/bin/cat', { args: args as never }))).toBe('invalid');
+});
+
+test('a host without descriptors does not say that a program is not there', async () => {
+  const [module, hook] = ['./drivers/executable.ts', '../../../scripts/resolve.mjs'].map(
+    (file) => new URL(file, import.meta.url).href,
+  );
+  const script = `
+    import { openSync } from 'node:fs';
+    import { openExecutable } from '${module}';
+    const tried = (path) => { try { openExecutable(path); return 'ok'; } catch ({ code }) { return code; } };
+    const before = tried('/usr/bin/nosuchprogram');
+    try { for (;;) openSync('/dev/null'); } catch {}
+    console.log(before, tried('/usr/bin/id'));
+  `;
+  const command = 'ulimit -n 256; exec "$0" --import "$1" --input-type=module -e "$2"';
+  const { stdout } = await promisify(execFile)('sh', ['-c', command, process.execPath, hook ?? '', script]);
+  expect(stdout).toBe('E_EXEC_NOT_FOUND unavailable\n');
 });
 
 test('as a driver: a grant that ends kills it', async () => {

@@ -54,6 +54,8 @@ const OF_THE_JOB: Readonly<Record<string, readonly [code: ShellCode | 'invalid',
 
 /** The remedy for a machine on which a stage does not work. */
 export function remedyFor(stage: string, errno: string): string {
+  if (stage === 'helper' && /^(?:EIO|EMFILE|ENFILE|ENOMEM)$/.test(errno))
+    return 'the sandbox program cannot be read now: look at the disk, and at the open files of the host';
   if (stage === 'helper')
     return errno === 'ENOENT'
       ? 'the sandbox is not built: install a C compiler (cc), then npm run doctor'

@@ -240,6 +240,11 @@ export function under<R>(id: string, body: () => R): R {
   }
 }
 
+/** The running turn fails with this error, whoever catches it. Where none runs nothing happens. */
+export function doom(error: unknown): void {
+  if (current !== undefined) current.doomed ??= { error };
+}
+
 /** Whether a turn is running: whether references of its vat are near now. */
 export const inTurn = (): boolean => current !== undefined;
 

@@ -16,6 +16,7 @@ import { type Commit, Edge, type Writes } from './durable/edge.ts';
 import { cutKey, Keeper, type OnTheWay, sturdyrefKey } from './durable/keeper.ts';
 import { fulfilled, lostReference, nameOf } from './durable/names.ts';
 import { Outbox } from './durable/outbox.ts';
+import { readInTurns } from './durable/reading.ts';
 import { saveTime, timeOf } from './durable/saved-time.ts';
 import { sweep } from './durable/sweep.ts';
 import { CapError } from './errors.ts';
@@ -117,7 +118,7 @@ class LiveVats implements Vats {
         refuses: (lines) => (engine.full ? this.#refuses(lines) : undefined),
         lost: (why, keys) => this.#lose(why, keys),
       });
-      this.#keeper = new Keeper(engine, this.#edge, definitions.map(kindOfDefinition), {
+      this.#keeper = new Keeper(readInTurns(engine), this.#edge, definitions.map(kindOfDefinition), {
         actor: (vat, id, stored) => Actor.asleep(this.#live(vat), id, stored).reference as object,
         table: (vat, id) => storedTable(this.#live(vat), id),
         driver: driverNamed,

@@ -27,14 +27,19 @@ const O_PATH = 0o10000000;
 /** Whoever forgets to close it. */
 const forgotten = new FinalizationRegistry<() => void>((close) => close());
 
-/** Errors: `E_EXEC_NOT_FOUND`. */
+/** Errors: `E_EXEC_NOT_FOUND`; `unavailable` where the machine could not tell whether it is there. */
 export function openExecutable(path: string): Executable {
   let fd: number;
   let real: string;
   try {
     real = fs.realpathSync(path);
     fd = fs.openSync(real, O_PATH);
-  } catch {
+  } catch (error) {
+    if (!/^(?:ENOENT|ENOTDIR|ELOOP|ENAMETOOLONG|EACCES)$/.test(String((error as NodeJS.ErrnoException).code)))
+      throw new CapError(
+        'unavailable',
+        'this program cannot be looked at now: look at the disk, and at the open files',
+      );
     throw new CapError('E_EXEC_NOT_FOUND', 'there is no such program on this machine');
   }
   const { dev, ino, size, mtimeNs, mode } = fs.fstatSync(fd, { bigint: true });

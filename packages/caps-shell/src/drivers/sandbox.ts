@@ -66,8 +66,8 @@ function openBuilt(file: string): number {
   let fd: number;
   try {
     fd = fs.openSync(file, 'r');
-  } catch {
-    throw unavailable('helper', 'ENOENT');
+  } catch (error) {
+    throw unavailable('helper', String((error as NodeJS.ErrnoException).code));
   }
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = fs.fstatSync(fd, { bigint: true });
