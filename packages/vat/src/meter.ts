@@ -40,6 +40,8 @@ export class Account implements Meter {
   connections = 0;
   lines = 0;
   turnMs = 0;
+  /** Bytes, about, of calls that came by connections that have ended, and that are not answered: the next connection begins with them. */
+  outliving = 0;
   #hourEnds = Number.NEGATIVE_INFINITY;
   readonly #errors = new Map<Holding, CapError>();
 

@@ -10,7 +10,6 @@
 const ours = new Set<string>();
 /** Symbols of names that only peers use. */
 const foreign = new Map<string, WeakRef<symbol>>();
-const foreignNames = new WeakMap<symbol, string>();
 const collected = new FinalizationRegistry<string>((name) => {
   if (foreign.get(name)?.deref() === undefined) foreign.delete(name);
 });
@@ -21,7 +20,10 @@ export const longestSymbol = 256;
 /** The name of a symbol that can be passed; undefined for those of the language and for a program's own `Symbol()`. */
 export function nameOfSymbol(symbol: symbol): string | undefined {
   const name = Symbol.keyFor(symbol);
-  if (name === undefined) return foreignNames.get(symbol);
+  if (name === undefined) {
+    const { description } = symbol;
+    return description !== undefined && foreign.get(description)?.deref() === symbol ? description : undefined;
+  }
   ours.add(name);
   return name;
 }
@@ -33,7 +35,6 @@ export function symbolNamed(name: string): symbol {
   if (known !== undefined) return known;
   const made = Symbol(name);
   foreign.set(name, new WeakRef(made));
-  foreignNames.set(made, name);
   collected.register(made, name);
   return made;
 }

@@ -1,9 +1,11 @@
 /** What a peer makes this end keep without saying much: texts, symbols, frames that wait, promises given again and again. */
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { shapes, weigh } from '../../attack/shapes.ts';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { RawPeer } from '../../test/wire.ts';
 import { memoryPair } from '../drivers/memory-pair.ts';
-import { type CapError, driver, E, type Far, promise } from '../index.ts';
+import { type CapError, driver, E, type Far, openVats, promise } from '../index.ts';
+import type { Account } from '../meter.ts';
 import { type CapTPOptions, type Connected, captp } from './captp.ts';
 import type { Duplex } from './duplex.ts';
 
@@ -167,4 +169,65 @@ test('a promise that is given back and asked for again, often, is waited for onc
   await peer.until(([name]) => name === 'resolve');
   await quiet();
   expect(peer.said.filter(([name]) => name === 'resolve')).toHaveLength(1);
+});
+
+describe.each(['hob.1', 'captp'] as const)('%s', (dialect) => {
+  test('a call that a driver has not answered goes on counting for its session when its connection ends', async () => {
+    const open: ((value: unknown) => void)[] = [];
+    const slow = driver<{ wait(text: string): unknown }>({ wait: () => new Promise((resolve) => open.push(resolve)) });
+    const vats = await openVats();
+    onTestFinished(() => vats.close());
+    const [meter, other] = [vats.meter('one'), vats.meter('other')];
+    /** Leaves `calls` of 100,000 letters unanswered; how the connection ended, if it did. */
+    const enter = async (calls: number, of = meter): Promise<string | undefined> => {
+      const { ours, theirs } = served({ dialect, bootstrap: slow, meter: of, limits: { memoryBytes: 2_500_000 } });
+      const text = 'x'.repeat(100_000);
+      let closed: string | undefined;
+      if (dialect === 'hob.1') {
+        const peer = new HobPeer(theirs);
+        for (let id = 1; id <= calls; id += 1) peer.say(['deliver', 0, 'wait', [text], id]);
+        await quiet();
+        closed = peer.closed?.reason;
+      } else {
+        const peer = new RawPeer(theirs);
+        peer.start();
+        for (let id = 2; id <= calls + 1; id += 1) peer.call(`q-${id}`, 'o-1', 'wait', [text]);
+        await quiet();
+        closed = peer.closed?.reason;
+      }
+      ours.close();
+      await ours.closed;
+      return closed;
+    };
+    expect(await enter(8)).toBe(undefined);
+    expect(open).toHaveLength(8);
+    // Each connection may keep ten of them; by reconnecting the session would keep as many as it likes.
+    const why: (string | undefined)[] = [];
+    for (let i = 0; i < 10; i += 1) why.push(await enter(8));
+    expect(why.at(-1)).toMatch(/^calls of earlier connections still run/);
+    expect(open.length).toBeLessThan(30);
+    expect(await enter(8, other)).toBe(undefined);
+    for (const answer of open.splice(0)) answer('done');
+    await quiet();
+    expect((meter as Account).outliving).toBe(0);
+    expect(await enter(8)).toBe(undefined);
+    for (const answer of open.splice(0)) answer('done');
+    await quiet();
+    expect([(meter as Account).outliving, (other as Account).outliving]).toEqual([0, 0]);
+  });
+
+  test('what a connection counts is at most a fifth less than what it makes the heap keep, whatever the shape', async () => {
+    const dear = [
+      'records with new keys',
+      'records with 8 known keys in new orders',
+      'short strings',
+      'long strings beyond Latin-1',
+    ];
+    // What is made once, the first time, is not of the shape.
+    await weigh(shapes[0] as (typeof shapes)[0], dialect, 1 << 20);
+    for (const shape of shapes.filter(({ name }) => dear.includes(name))) {
+      const { heap, counted } = await weigh(shape, dialect, 8 << 20);
+      expect(heap / counted, shape.name).toBeLessThan(1.2);
+    }
+  }, 120_000);
 });

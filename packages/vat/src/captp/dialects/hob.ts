@@ -70,7 +70,7 @@ class HobTongue implements Tongue {
     const bytes = new Outgoing(this.#limits);
     const text = this.#say(['return', question, encode(value, this.#slots, bytes)], bytes, written);
     // It is kept until the peer is done with it, and takes more room than its text.
-    if (typeof value === 'object') this.said += weightOf(text) - text.length;
+    this.said += weightOf(text) - text.length;
   }
 
   refuse(question: number, error: unknown): void {

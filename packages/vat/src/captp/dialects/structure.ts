@@ -11,6 +11,8 @@ import { Violation } from '../session/operations.ts';
 const objectBytes = 56;
 const partBytes = 24;
 const keyBytes = 32;
+/** A key where the record before this one had another, or none: the engine keeps its name, and a hidden class for what has it there. */
+const newShapeBytes = 96;
 /*
  * Tokens that cost the engine more than others count as more, after a number that honest frames stay below. A key that
  * nobody has used before costs 2 to 5 us; a short string 0.5 us, because the engine looks it up among all strings it
@@ -39,7 +41,8 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
   const most = tokens;
   let seen = 0;
   let level = 0;
-  let bytes = text.length;
+  const letter = bytesOfLetter(text);
+  let bytes = text.length * letter;
   let from = 0;
   let quoted = 0;
   let keys = 0;
@@ -48,6 +51,7 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
   /** What was just passed is a short string, which may turn out to be a key. */
   let short = false;
   let known: Set<string> | undefined;
+  const shapes = new Shapes();
   for (let i = 0; i < text.length; i += 1) {
     switch (text.charCodeAt(i)) {
       case 34: // "
@@ -61,6 +65,7 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
         seen += 1;
         bytes += objectBytes;
         lists += 1;
+        shapes.begin(level);
         if (lists > freeLists) seen += oneMoreList;
         if (level > deepest) throw new Violation(`${what} may be nested ${depth} deep: send it flatter`);
         break;
@@ -78,7 +83,7 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
         short = false;
         bytes += partBytes;
         if (level === 1 && parts !== undefined) {
-          const here = bytes - text.length + i;
+          const here = bytes - (text.length - i) * letter;
           parts.push(here - from);
           from = here;
         }
@@ -88,6 +93,7 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
         bytes += keyBytes;
         keys += 1;
         short = false;
+        if (!shapes.repeats(text, level, quoted, i)) bytes += newShapeBytes;
         if (keys <= freeKeys) break;
         known ??= new Set();
         if (known.has(text.slice(quoted, i))) break;
@@ -100,6 +106,43 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
   parts?.push(bytes - from);
   return bytes;
 }
+
+/** The keys of the record that was passed last at each level, by where they stand: a list of records has the same ones again and again. */
+class Shapes {
+  readonly #starts: number[][] = [];
+  readonly #ends: number[][] = [];
+  /** How many keys of its record were passed; and whether all of them were those of the one before it. */
+  readonly #passed: number[] = [];
+  readonly #same: boolean[] = [];
+
+  begin(level: number): void {
+    this.#passed[level] = 0;
+    this.#same[level] = true;
+  }
+
+  repeats(text: string, level: number, start: number, end: number): boolean {
+    const starts = (this.#starts[level] ??= []);
+    const ends = (this.#ends[level] ??= []);
+    const at = this.#passed[level] ?? 0;
+    this.#passed[level] = at + 1;
+    const before = starts[at];
+    const same = this.#same[level] === true && before !== undefined && end - start === (ends[at] as number) - before;
+    const repeated = same && equal(text, before, start, end - start);
+    if (!repeated) this.#same[level] = false;
+    starts[at] = start;
+    ends[at] = end;
+    return repeated;
+  }
+}
+
+function equal(text: string, a: number, b: number, length: number): boolean {
+  for (let i = 0; i < length; i += 1) if (text.charCodeAt(a + i) !== text.charCodeAt(b + i)) return false;
+  return true;
+}
+
+/** A string with one letter beyond Latin-1 takes two bytes for each, also where that letter is an escape. Strings are not told apart. */
+const bytesOfLetter = (text: string): number => (wide.test(text) ? 2 : 1);
+const wide = /[^\0-\xff]|\\u/;
 
 /** Most strings are so short that asking for their end costs more than looking. */
 const glance = 24;

@@ -31,6 +31,9 @@ export class AnswerTable {
   /** Of a peer that never says that it is done: the answers that are this reference. */
   readonly #byReference = new Map<object, Set<number>>();
   #unanswered = 0;
+  /** What those weigh. */
+  #running = 0;
+  #over = false;
   /** What values of the operation that is being heard have to wait for. */
   #after: Barrier | undefined;
   /** Bytes that were copied for the frame that is being heard. */
@@ -66,6 +69,7 @@ export class AnswerTable {
     const answer = new Answer(this.#session, question, weights.call + bytes);
     if (question !== 0) this.#answers.set(question, answer);
     this.#unanswered += 1;
+    this.#running += answer.weight;
     this.#line.keeps(answer.weight);
     return answer;
   }
@@ -82,6 +86,8 @@ export class AnswerTable {
   /** It is answered; false where nobody is to be told. */
   ended(answer: Answer): boolean {
     this.#unanswered -= 1;
+    this.#running -= answer.weight;
+    if (this.#over) this.#session.account.outliving -= answer.weight;
     const wanted = answer.question !== 0 && !answer.told && this.#line.closed === undefined;
     answer.told = true;
     if (!wanted) this.#line.keeps(-answer.weight);
@@ -143,7 +149,10 @@ export class AnswerTable {
     answer.owned?.done();
   }
 
+  /** The connection is over. What still runs holds its arguments until it ends, so it goes on counting for the session. */
   clear(): void {
+    this.#over = true;
+    this.#session.account.outliving += this.#running;
     this.#answers.clear();
     this.#byReference.clear();
   }

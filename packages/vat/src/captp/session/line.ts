@@ -20,11 +20,16 @@ export interface Link {
 
 /** Who speaks. */
 export interface Speaking {
+  /** Bytes, about, of calls that came by earlier connections of the same session and still run. */
+  readonly outliving: number;
   /** There is time now to say what is only forgotten. */
   giveBack(): void;
   /** Nothing is heard or said any more. */
   ended(why: CapError): void;
 }
+
+const keepsTooMuch = 'this connection keeps more than it may: connect again';
+const stillRunning = 'calls of earlier connections still run and hold what this session may keep: wait for their end';
 
 export class Line {
   readonly dialect: Dialect;
@@ -109,10 +114,12 @@ export class Line {
   }
 
   /** Closes where too much is kept, what waits in the socket with it: that grows with what the peer says, and with what it is answered. */
-  endsOverspent(): void {
+  endsOverspent(): boolean {
     const waits = this.#link.buffered;
-    if (this.#bytes + this.tongue.kept + waits > this.limits.memoryBytes)
-      this.close(4400, 'this connection keeps more than it may: connect again');
+    const { outliving } = this.#session;
+    if (this.#bytes + this.tongue.kept + waits + outliving <= this.limits.memoryBytes) return false;
+    this.close(4400, outliving > this.limits.memoryBytes / 2 ? stillRunning : keepsTooMuch);
+    return true;
   }
 
   /** After each answer: what was asked in one frame is answered in one go, and may be very much. */

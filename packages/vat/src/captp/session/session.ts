@@ -76,6 +76,9 @@ export class Session implements Slots, Listener, Exit, Answering {
       link.send(frame, written && this.fence.guard(written)),
     );
     this.#line = new Line(dialect, tongue, limits, this.fence, link, {
+      get outliving() {
+        return account.outliving;
+      },
       giveBack: () => this.#waiting.giveBack(),
       ended: (why) => this.#ended(why),
     });
@@ -110,7 +113,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   hear(frame: Frame): void {
     const line = this.#line;
-    if (line.closed !== undefined || line.endsFlood()) return;
+    if (line.closed !== undefined || line.endsFlood() || line.endsOverspent()) return;
     this.#answers.begin();
     this.#imports.begin();
     this.#waiting.begin(frame.length);
