@@ -145,6 +145,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:readline', 'node:stream', 'process'],
     why: "asks the granter's secret on the terminal",
   },
+  'packages/host/src/drivers/checkpoints.ts': {
+    powers: ['AbortSignal.timeout', 'fetch', 'node:fs', 'setTimeout'],
+    why: 'sends checkpoints of the ledger to a file or a URL that the operator names',
+  },
   'packages/host/src/drivers/export-file.ts': {
     powers: ['node:fs', 'process'],
     why: 'writes an exported ledger where the caller says',

@@ -588,4 +588,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/host/src/handover.test.ts', 'packages/host/src/cli.test.ts'],
   },
+  {
+    name: 'outbound-retry',
+    breaks: 'a checkpoint that could not be sent is not sent later',
+    file: 'packages/host/src/drivers/checkpoints.ts',
+    find: 'if (end?.aborted !== true) timer = setTimeout(() => void tryIt(), delay).unref();',
+    replace: '',
+    tests: ['packages/host/src/drivers/checkpoints.test.ts'],
+  },
+  {
+    name: 'outbound-cut',
+    breaks: 'a checkpoint that a kill cut short spoils the next one',
+    file: 'packages/host/src/drivers/checkpoints.ts',
+    find: "${endsLine(descriptor) ? '' : '\\n'}",
+    replace: '',
+    tests: ['packages/host/src/drivers/checkpoints.test.ts'],
+  },
 ];

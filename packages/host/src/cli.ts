@@ -6,13 +6,14 @@ import './lockdown.ts';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Terms } from '@hob/revocable';
-import { CapError, type Connected, connect, E, type Far, verifyLedger } from '@hob/vat';
+import { CapError, type Connected, checkpointsIn, connect, E, type Far, openStore, verifyLedger } from '@hob/vat';
 import { type Given, type Name, readLine } from './command-line.ts';
 import { askSecret, askYes, atTerminal } from './drivers/ask.ts';
-import { writeLines } from './drivers/export-file.ts';
+import { readText, writeLines } from './drivers/export-file.ts';
 import { end, holdsState } from './drivers/life.ts';
 import { openSecretFile } from './drivers/secrets.ts';
 import { isState, orderStop, readNote, removeNote, stopOrder } from './drivers/state-dir.ts';
+import { sentinelHome } from './drivers/state-home.ts';
 import type { Grant, Granter } from './grants.ts';
 import { approve, refuse, showRequest, showRequests } from './powerbox/commands.ts';
 
@@ -46,10 +47,7 @@ const runs: Readonly<Record<Name, (given: Given) => Promise<number>>> = {
   },
   trust: ({ operands }) => withGranter((granter) => trust(granter, operands)),
   stop: ({ options: { wait = '10' } }) => stop(Number(wait) * 1000),
-  'ledger verify': async ({ operands: [file] }) =>
-    file === undefined
-      ? withGranter(async (granter) => tell(await E(E(granter).ledger()).verify()))
-      : tell(await verifyLedger({ file: resolve(file) })),
+  'ledger verify': ({ options, operands: [file] }) => verify(file, options),
   'ledger export': ({ operands: [file] }) => withGranter((granter) => exportLines(granter, file)),
 };
 
@@ -229,6 +227,34 @@ async function stop(ms: number): Promise<number> {
   else out(`${how === 'killed' ? 'the host did not answer and was killed' : 'the host has ended'}: ${later}`);
   return 0;
 }
+
+async function verify(file: string | undefined, options: Given['options']): Promise<number> {
+  const { against: kept, sentinel = sentinelHome() } = options;
+  const against = typeof kept === 'string' ? checkpointsIn(readText(resolve(kept))) : undefined;
+  if (against?.length === 0)
+    throw new CapError('invalid', 'that file holds no checkpoint: name the one that npm start --checkpoints writes');
+  const checks = against === undefined ? {} : { against };
+  if (file !== undefined) return tell(await verifyLedger({ file: resolve(file) }, checks));
+  const note = readNote(state);
+  if (note !== undefined && holdsState(note.pid, state))
+    return withGranter(async (granter) => {
+      const ledger = E(E(granter).ledger());
+      // Those before them vouch for less.
+      return tell(await (against === undefined ? ledger.verify() : ledger.verify(against.slice(-mostAgainst))));
+    });
+  // Also a state on which no host starts, since its ledger is not whole.
+  if (!isState(state)) throw new CapError('unavailable', 'that is no state of a host: name its folder with --state');
+  const where = { path: state, look: true, ...(typeof sentinel === 'string' ? { sentinel: resolve(sentinel) } : {}) };
+  const store = await openStore(where);
+  try {
+    return tell(await verifyLedger(store, checks));
+  } finally {
+    await store.close();
+  }
+}
+
+/** As many as one frame takes. */
+const mostAgainst = 500;
 
 function tell(verdict: {
   readonly ok: boolean;

@@ -99,8 +99,12 @@ export const commands: Readonly<Record<Name, Command>> = {
     options: { wait: text },
   },
   'ledger verify': {
-    usage: "  ledger verify [FILE]      check the hash chain of the running host's ledger, or of an exported FILE\n",
+    usage: `  ledger verify [FILE] [--against FILE] [--sentinel DIR]
+                            check the ledger of the running host, or an exported FILE; where no host is running, that of
+                            its state (no secret). --against: also that each checkpoint in that file still holds
+`,
     operands: [0, 1],
+    options: { against: text, sentinel: text },
   },
   'ledger export': {
     usage: '  ledger export [FILE]      the ledger as JSON Lines, to FILE or to standard output\n',

@@ -86,7 +86,15 @@ export async function openHost(options: HostOptions): Promise<Host> {
   try {
     const all = new Set([...definitions, ...(options.definitions ?? [])]);
     const first = stopFirst(stateDir);
-    vats = await openVats({ store, clock, random, definitions: [...all], ...(first === undefined ? {} : { first }) });
+    const { onCheckpoint } = options;
+    vats = await openVats({
+      store,
+      clock,
+      random,
+      definitions: [...all],
+      ...(first === undefined ? {} : { first }),
+      ...(onCheckpoint === undefined ? {} : { onCheckpoint }),
+    });
     const vat = vats.vat('host');
     const house = await vat.root('house', () => HouseActor({}));
     const { observe } = options;
@@ -180,7 +188,7 @@ class LiveHost implements Host {
         },
         ended: ([sessions]) => this.#ended(sessions),
         lines: ([granter, from]) => this.#view.lines(granter, from),
-        verify: () => verifyLedger(this.#store),
+        verify: ([against]) => verifyLedger(this.#store, against === undefined ? {} : { against }),
         wait: ([request, asker, of], call) => this.#waiters.wait(request, asker, of, call),
         decide: ([request, verdict]) => this.#waiters.decide(request, verdict),
         waiting: ([requests]) => this.#waiters.waiting(requests),
@@ -429,8 +437,8 @@ class LiveHost implements Host {
     return this.vats.trust(by);
   }
 
-  verify(): Promise<LedgerVerdict> {
-    return verifyLedger(this.#store);
+  verify(options: { readonly against?: readonly string[] } = {}): Promise<LedgerVerdict> {
+    return verifyLedger(this.#store, options);
   }
 
   ledger(options: { readonly from?: number; readonly follow?: boolean } = {}): AsyncIterable<string> {

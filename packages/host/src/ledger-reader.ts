@@ -4,7 +4,7 @@
  * Promise: a granter gets the lines of the sessions that name it and those that are about no session; what belongs to another's is left out,
  * also when the session is long over. Which is whose the ledger says itself.
  */
-import { type Definition, define, E, exportLedger, type LedgerVerdict, type Store } from '@hob/vat';
+import { CapError, type Definition, define, E, exportLedger, type LedgerVerdict, type Store } from '@hob/vat';
 import { bookOf, type House, worldOf } from './book.ts';
 
 export interface LedgerReader {
@@ -13,14 +13,22 @@ export interface LedgerReader {
    * (`seq`) of the last one: where a line is another granter's there is a gap.
    */
   lines(from?: number): Promise<readonly string[]>;
-  verify(): Promise<LedgerVerdict>;
+  /** `against` are checkpoints that were sent elsewhere, at most 1,000: each of this ledger must still hold. */
+  verify(against?: readonly string[]): Promise<LedgerVerdict>;
 }
 
 export const LedgerReaderActor: Definition<LedgerReader, [name: string, house: House]> = define(
   'host.ledger-reader',
   (_bcom, name, house) => ({
     lines: (from = 1) => E(worldOf(bookOf(house))).lines(name, Math.max(1, Math.floor(Number(from)) || 1)) as never,
-    verify: () => E(worldOf(bookOf(house))).verify() as never,
+    verify(against) {
+      const isList =
+        Array.isArray(against) && against.length <= 1000 && against.every((note) => typeof note === 'string');
+      if (against !== undefined && !isList)
+        throw new CapError('invalid', 'verify takes a list of at most 1,000 checkpoints');
+      const world = E(worldOf(bookOf(house)));
+      return (against === undefined ? world.verify() : world.verify(against)) as never;
+    },
   }),
 );
 

@@ -1,7 +1,9 @@
 /** The daemon, as a process. */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // biome-ignore format: one line
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { ShellCap } from '@hob/caps-shell';
 import { connect, E, verifyLedger } from '@hob/vat';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -268,4 +270,48 @@ test('where no sentinel can be kept the start says so, and refuses a folder that
   );
   expect(await refusal([...usual(), '--sentinel', at('state', 'sentinels')])).toMatch(/^hob: the folder for the sentinel lies inside/); // biome-ignore format: one line
   await readiness(start([...usual(), '--sentinel', at('sentinels')]));
+});
+
+test('checkpoints that were sent show a ledger that was cut behind them; a state whose ledger was cut does not start, and says why', async () => {
+  const kept = at('kept', 'checkpoints');
+  mkdirSync(at('kept'));
+  const sending = [...usual(), '--checkpoints', kept];
+  const first = start(sending);
+  const { granter } = await readiness(first);
+  const cli = async (...args: readonly string[]): Promise<readonly [code: number | string, said: string]> => {
+    const program = new Program('cli.ts', [...args, '--state', at('state')], { stdin: `${granter.secret}\n` });
+    programs.push(program);
+    return [await program.ended, program.lines.join('\n')];
+  };
+  expect((await cli('ledger', 'export', at('short.jsonl')))[0]).toBe(0);
+  await first.stop();
+  expect(await cli('ledger', 'verify', '--against', kept)).toMatchObject([0, expect.stringMatching(/^the ledger is whole/)]); // biome-ignore format: one line
+  const second = start(sending);
+  await readiness(second);
+  expect((await cli('ledger', 'verify', '--against', kept))[0]).toBe(0);
+  await second.stop();
+  // By itself the export is whole; it ends before the last checkpoint that was sent.
+  expect((await cli('ledger', 'verify', at('short.jsonl')))[0]).toBe(0);
+  const missing = expect.stringMatching(/NOT whole: line \d+: it is missing: the anchor is of \d+ lines/);
+  expect(await cli('ledger', 'verify', at('short.jsonl'), '--against', kept)).toMatchObject([1, missing]);
+  writeFileSync(at('nothing'), 'no checkpoint');
+  expect(await cli('ledger', 'verify', '--against', at('nothing'))).toMatchObject([1, expect.stringMatching(/^hob: that file holds no checkpoint/)]); // biome-ignore format: one line
+  const database = new DatabaseSync(at('state', 'store.db'));
+  const last = Number(database.prepare('SELECT max(seq) AS seq FROM line').get()?.['seq']);
+  const row = database.prepare('SELECT bytes FROM line WHERE seq = ?').get(last - 2);
+  database.prepare('DELETE FROM line WHERE seq > ?').run(last - 2);
+  const hash = createHash('sha256')
+    .update(row?.['bytes'] as Uint8Array)
+    .digest('base64url');
+  database.prepare('UPDATE store SET seq = ?, hash = ?, mark = NULL').run(last - 2, hash);
+  database.close();
+  expect(await refusal(usual())).toMatch(/^hob: the ledger of this store is not as it was written, at line \d+: it is missing/); // biome-ignore format: one line
+  expect(await cli('ledger', 'verify')).toMatchObject([1, expect.stringMatching(/NOT whole: line \d+: it is missing: the state was written with/)]); // biome-ignore format: one line
+  // A place that answers nothing stops nothing.
+  rmSync(at('state'), { recursive: true });
+  const deaf = start([...usual(), '--checkpoints', 'http://127.0.0.1:1/hook?token=geheim']);
+  await readiness(deaf);
+  expect(await deaf.stop()).toBe(0);
+  expect(deaf.lines.filter((line) => line.includes('127.0.0.1:1'))).toEqual([expect.stringMatching(/^hob: a checkpoint of the ledger could not be sent/)]); // biome-ignore format: one line
+  expect(deaf.lines.join('\n')).not.toContain('geheim');
 });

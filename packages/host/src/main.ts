@@ -8,6 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CapError } from '@hob/vat';
+import { isUrl, openOutbound } from './drivers/checkpoints.ts';
 import { endWithProcess } from './drivers/life.ts';
 import { checkRoot } from './drivers/roots.ts';
 import { folderOf, type Outlet, openOutlet, type Secrets } from './drivers/secrets.ts';
@@ -32,6 +33,8 @@ const usage = `npm start [-- OPTIONS]
   --state DIR    where everything that lasts is kept (default: .hob in the checkout)
   --sentinel DIR where is kept how far the state came, to know one that was put back to an earlier state
                  (default: hob/sentinels in $XDG_STATE_HOME, or in ~/.local/state)
+  --checkpoints FILE|URL
+                 where a signed checkpoint of the ledger goes each hour: appended, or sent by POST
   --port N       where to listen on 127.0.0.1 (default: any free port)
   --uses N       how many calls the session's grant "workspace" allows (default: 1000)
   --code         grants it "code", too: programs of the agent's own, over what the session holds
@@ -57,6 +60,7 @@ function options(): {
   readonly root: string;
   readonly state: string;
   readonly sentinel: string | undefined;
+  readonly checkpoints: string | undefined;
   readonly port: number;
   readonly uses: number;
   readonly usesGiven: boolean;
@@ -73,6 +77,7 @@ function options(): {
       root: { type: 'string' },
       state: { type: 'string' },
       sentinel: { type: 'string' },
+      checkpoints: { type: 'string' },
       port: { type: 'string' },
       uses: { type: 'string' },
       code: { type: 'boolean' },
@@ -99,6 +104,7 @@ function options(): {
     root: resolve(values.root ?? resolve(checkout, 'examples/workspace')),
     state: resolve(values.state ?? usualState),
     sentinel: values.sentinel === undefined ? sentinelHome() : resolve(values.sentinel),
+    checkpoints: values.checkpoints,
     port: whole(values.port, 0, 65_535),
     uses: whole(values.uses, 1000, 1_000_000),
     usesGiven: values.uses !== undefined,
@@ -117,16 +123,25 @@ const earlier =
   'this state was put back before an earlier start. What was granted with a limit waits until you let it go on';
 
 async function serve(chosen: ReturnType<typeof options>): Promise<void> {
-  const { root, state, sentinel, port, shell, secretsTo } = chosen;
+  const { root, state, sentinel, checkpoints, port, shell, secretsTo } = chosen;
   if (shell) await requireSandbox();
   // Before the folder is made, so that a root that is refused is left as it was.
-  const folders = [sentinel, secretsTo === undefined ? undefined : folderOf(secretsTo)];
+  const folders = [
+    sentinel,
+    secretsTo === undefined ? undefined : folderOf(secretsTo),
+    checkpoints === undefined || isUrl(checkpoints) ? undefined : resolve(checkpoints),
+  ];
   const own = [state, ...folders.filter((each) => each !== undefined), ...ownCode, dirname(process.execPath)];
   const realRoot = checkRoot(root, own);
+  const outbound =
+    checkpoints === undefined
+      ? undefined
+      : openOutbound(checkpoints, (line) => void process.stderr.write(`hob: ${line}\n`));
   openStateDir(state);
   const host = await openHost({
     stateDir: state,
     ...(sentinel === undefined ? {} : { sentinel }),
+    ...(outbound === undefined ? {} : { onCheckpoint: outbound }),
     graceMs,
     observe: ({ id, error }) =>
       void process.stderr.write(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}\n`),

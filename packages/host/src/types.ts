@@ -82,7 +82,8 @@ export interface Host {
   /** Why this opening found it `restored`, for a person; undefined where it did not, or a person has looked since. */
   readonly restoredBecause: string | undefined;
   trust(by: string): Promise<void>;
-  verify(): Promise<LedgerVerdict>;
+  /** `against` are checkpoints that were sent elsewhere: each must still hold. */
+  verify(options?: { readonly against?: readonly string[] }): Promise<LedgerVerdict>;
   /** The ledger as JSON Lines, whole and in order. */
   ledger(options?: { readonly from?: number; readonly follow?: boolean }): AsyncIterable<string>;
   close(): Promise<void>;
@@ -101,6 +102,8 @@ export interface HostOptions {
    * known. Without it only a backup that was restored is known. It has to be the same at each opening.
    */
   readonly sentinel?: string;
+  /** Is given signed checkpoints of the ledger, to be kept elsewhere: at the opening, each hour and at the close. See `VatsOptions`. */
+  readonly onCheckpoint?: (checkpoint: string) => void | Promise<void>;
   readonly clock?: Clock;
   readonly random?: (bytes: number) => Uint8Array;
   /** Told of each error that a peer was told only the id of: for a log that stays here. */

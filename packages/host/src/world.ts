@@ -10,7 +10,7 @@ export interface World {
   /** Sessions have ended, for good: their sockets are closed. */
   ended(sessions: readonly string[]): void;
   lines(granter: string, from: number): readonly string[];
-  verify(): LedgerVerdict;
+  verify(against?: readonly string[]): LedgerVerdict;
   /** Answers when the request is decided; `of` is what a call would be made on. */
   wait(request: string, asker: string, of: object | undefined): Waited;
   decide(request: string, verdict: Verdict): void;

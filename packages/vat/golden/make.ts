@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { driver, E, openStore, openVats, promise, spawn, table } from '../src/index.ts';
 import { asWritten, Bank, Box, Inbox, OldNote, Purse, Waiter } from './kinds.ts';
 
-const VERSION = 3; // of `store/sqlite.ts`
+const VERSION = 4; // of `store/sqlite.ts`
 const folder = join(import.meta.dirname, `store-v${VERSION}`);
 if (existsSync(folder)) throw new Error(`${folder} is there already: it is never written again`);
 

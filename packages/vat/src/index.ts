@@ -42,6 +42,7 @@ export { breakAnswer, frozenCopy, frozenData, tellAnyway } from './forwarding.ts
 export { handOver } from './hand-over.ts';
 export { argumentsOf, became, becomes, lastingName } from './identity.ts';
 export { exportLedger } from './ledger/export.ts';
+export { checkpointsIn } from './ledger/note.ts';
 export { ledgerArguments, redactLedger } from './ledger/redact.ts';
 export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/verify.ts';
 export { chargeConnection } from './meter.ts';

@@ -16,6 +16,11 @@ export interface VatsOptions {
   /** Is told of each turn, once it is durable. An error of its own is its own. */
   readonly observe?: (turn: TurnRecord) => void;
   /**
+   * Is given a signed checkpoint of the ledger, for a place that this machine cannot change: at the opening, each hour and at the close, where
+   * there is a new one. It is on the disk before. `close` waits for the promise that is returned; an error is its own.
+   */
+  readonly onCheckpoint?: (checkpoint: string) => void | Promise<void>;
+  /**
    * Runs before what the last process left behind goes on: messages on their way, alarms, who waited. What it ends (a cause that it cuts, an
    * alarm that it takes back) does not happen any more. Where it throws, nothing goes on and `openVats` throws the same.
    */

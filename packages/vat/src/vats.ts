@@ -81,6 +81,8 @@ class LiveVats implements Vats {
   readonly #ledger: Ledger | undefined;
   readonly #engine: StoreEngine | undefined;
   #sweep: Promise<number> | undefined;
+  /** Checkpoints that are being sent. */
+  readonly #sending = new Set<Promise<void>>();
   readonly #losses = new Set<(why: CapError) => void>();
   #lookAgain = 0;
   #sweptAtOpen = false;
@@ -91,7 +93,16 @@ class LiveVats implements Vats {
   #left: readonly OnTheWay[] | undefined;
 
   constructor(
-    { store, clock = systemClock(), random = systemRandom, definitions, observe, awake = 10_000, first }: VatsOptions,
+    {
+      store,
+      clock = systemClock(),
+      random = systemRandom,
+      definitions,
+      observe,
+      onCheckpoint,
+      awake = 10_000,
+      first,
+    }: VatsOptions,
     through: (commit: Commit) => Commit = (commit) => commit,
   ) {
     checkLabels(definitions ?? []);
@@ -132,7 +143,9 @@ class LiveVats implements Vats {
     }
     this.#time = timeOf(clock, engine);
     // After the keeper: a store that is refused gets no line either.
-    ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random, vatTime: () => this.#time.now() });
+    const send = onCheckpoint === undefined ? undefined : (checkpoint: string) => this.#send(onCheckpoint, checkpoint);
+    const vatTime = (): number => this.#time.now();
+    ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random, vatTime, onCheckpoint: send });
     this.#sturdyrefs = new Sturdyrefs(random, this.#shelf());
     this.#incarnation = base32(random(5));
     this.#wakes = new LiveWakes({
@@ -384,6 +397,15 @@ class LiveVats implements Vats {
     await this.#edge?.settled().catch(() => {});
     await this.#causes.cutAll(new CapError('unavailable', 'the host is closing: try again when it is back'));
     this.#ledger?.close();
+    await Promise.all(this.#sending);
+  }
+
+  #send(to: NonNullable<VatsOptions['onCheckpoint']>, checkpoint: string): void {
+    const sending = Promise.resolve()
+      .then(() => to(checkpoint))
+      .catch(() => {})
+      .finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
   }
 
   #post(to: Runnable, message: Message): void {
@@ -437,6 +459,8 @@ function becauseOf({ missing, why }: Era): string | undefined {
   const reasons = {
     older: `this state was put back: ${missing === 1 ? 'its last commit is' : `its last ${missing} commits are`} missing`,
     backup: 'this state was restored from a backup',
+    ledger:
+      'the ledger of this state is not the one that its sentinel saw: another copy of this state was used, or lines were cut or written anew',
     lost: 'the sentinel of this state is not where it is looked for, so the state may be older than it was (another user or machine, a container that does not keep it, another --sentinel)',
     unnamed: 'this state has a sentinel, and no folder was named to look for it, so the state may be older than it was',
   };

@@ -1,5 +1,15 @@
 /** Writes lines to a file that is whole or not there, or to standard output. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { CapError } from '@hob/vat';
+
+/** A file that the caller names, as text. Errors: `invalid` where it cannot be read. */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new CapError('invalid', `"${file}" cannot be read: name a file that is there`);
+  }
+}
 
 export async function writeLines(file: string | undefined, lines: AsyncIterable<string>): Promise<number> {
   let count = 0;

@@ -41,7 +41,7 @@ test('what it signed, and nothing else, is vouched for', () => {
 
 test('a signer gives nothing away but the public key', () => {
   const signer = memorySigner();
-  expect(Reflect.ownKeys(signer).sort()).toEqual(['publicKey', 'sign']);
+  expect(Reflect.ownKeys(signer).sort()).toEqual(['publicKey', 'seal', 'sign']);
   expect(Object.isFrozen(signer)).toBe(true);
 });
 

@@ -5,7 +5,15 @@
  * in the store's folder (PKCS #8 as PEM, mode 0600), there whole and durable before anything is signed with it. A key file
  * that is damaged or none of ours is refused, never replaced: a new key would make the old signatures somebody else's.
  */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -25,6 +33,8 @@ export interface Signer {
   readonly publicKey: Uint8Array;
   /** 64 bytes. */
   sign(message: Uint8Array): Uint8Array;
+  /** A code that only who has the key can make or check, as base64url: for each commit, where a signature would cost too much. */
+  seal(message: string): string;
 }
 
 /** A key that is gone with the process. */
@@ -66,9 +76,13 @@ const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 
 function signerOf(key: KeyObject): Signer {
   const der = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  const secret = createHmac('sha256', key.export({ format: 'der', type: 'pkcs8' }))
+    .update('hob seal')
+    .digest();
   return Object.freeze({
     publicKey: new Uint8Array(der.subarray(SPKI.length)),
     sign: (message: Uint8Array) => new Uint8Array(sign(null, message, key)),
+    seal: (message: string) => createHmac('sha256', secret).update(message).digest('base64url'),
   });
 }
 

@@ -41,6 +41,19 @@ test('it says what was noted last, to the next process too', () => {
   expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
 });
 
+test('it says the last line of the ledger, too, also where there is none yet', () => {
+  const { open } = place();
+  const one = open();
+  for (const head of [
+    { seq: 0, hash: '' },
+    { seq: 12, hash: 'x'.repeat(43) },
+  ]) {
+    one.begin({ store: 'abc', commits: 3, head });
+    expect(open().read('abc')).toEqual({ store: 'abc', commits: 3, head });
+  }
+  one.close();
+});
+
 test('a write that a power cut tore, at any byte, leaves what was said before it', () => {
   const { file, open } = place();
   const one = open();

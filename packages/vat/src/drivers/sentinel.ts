@@ -21,6 +21,8 @@ export interface Reached {
   readonly store: string;
   /** How many commits it had, over all its openings. */
   readonly commits: number;
+  /** The last line of its ledger then; undefined where an earlier version wrote it. */
+  readonly head?: { readonly seq: number; readonly hash: string } | undefined;
 }
 
 export interface Sentinel {
@@ -34,6 +36,8 @@ export interface Sentinel {
 }
 
 const PLACE = 256;
+/** The hash of a ledger without a line: an empty word would be lost with the blanks at the end. */
+const NONE = '-';
 /** As earlier versions wrote it beside the store's folder. */
 const OLD_PLACE = 128;
 
@@ -44,9 +48,9 @@ export function sentinelIn(directory: string, folder: string): Sentinel {
   let closed = false;
 
   const file = (store: string): string => join(directory, `${store}.sentinel`);
-  const write = ({ store, commits }: Reached): void => {
+  const write = ({ store, commits, head }: Reached): void => {
     if (descriptor === undefined) return;
-    const text = `${store} ${commits}`;
+    const text = `${store} ${commits}${head === undefined ? '' : ` ${head.seq} ${head.hash || NONE}`}`;
     turn = 1 - turn;
     writeSync(descriptor, `${crc(text)} ${text}`.padEnd(PLACE - 1).concat('\n'), turn * PLACE);
   };
@@ -150,8 +154,13 @@ function latest(places: readonly (Reached | undefined)[], store: string): Reache
 }
 
 function reachedFrom(place: Buffer): Reached | undefined {
-  const text = place.toString('latin1').trimEnd();
-  const [sum, store, commits] = text.split(' ');
-  if (store === undefined || !/^\d{1,15}$/.test(commits ?? '') || crc(`${store} ${commits}`) !== sum) return undefined;
-  return { store, commits: Number(commits) };
+  const [sum = '', ...said] = place.toString('latin1').trimEnd().split(' ');
+  const [store, commits = '', seq, hash = ''] = said;
+  if (store === undefined || ![commits, seq ?? '0'].every((text) => /^\d{1,15}$/.test(text))) return undefined;
+  if (crc(said.join(' ')) !== sum) return undefined;
+  return {
+    store,
+    commits: Number(commits),
+    ...(seq === undefined ? {} : { head: { seq: Number(seq), hash: hash === NONE ? '' : hash } }),
+  };
 }

@@ -19,7 +19,7 @@ import type { Far } from '../types.ts';
 import { openVats } from '../vats.ts';
 import type { Vats } from '../vats-interface.ts';
 
-const versions = ['store-v2', 'store-v3'] as const;
+const versions = ['store-v2', 'store-v3', 'store-v4'] as const;
 const GOLDEN = join(import.meta.dirname, '..', '..', 'golden');
 
 async function opened(version: string, definitions = today) {

@@ -42,11 +42,15 @@ export interface LedgerPowers {
   readonly random: (bytes: number) => Uint8Array;
   /** What a line gives as its vat time. */
   readonly vatTime?: () => number;
+  /** Is given the last checkpoint that is on the disk: at the opening, each hour, and at the close. Never the same one twice in a row. */
+  readonly onCheckpoint?: ((checkpoint: string) => void) | undefined;
 }
 
 /** Lines from one checkpoint to the next, at most. `verifyLedger` insists on it: else who has no key would just leave them out. */
 export const CHECKPOINT_LINES = 1000;
 const CHECKPOINT_MS = 60_000;
+/** A checkpoint goes out no later than this after a line that it vouches for. */
+const SEND_MS = 3_600_000;
 
 /** They may use the room that is kept on a full disk: none of them lets anybody do anything. */
 const ENDS: ReadonlySet<LineKind> = new Set(['revoke', 'expire', 'host-stop']);
@@ -70,7 +74,7 @@ export const ledgerOf = (engine: StoreEngine): Ledger | undefined => ledgers.get
 /** Begins the ledger of an empty store with its genesis line, or marks in that of an older one that it was opened again. */
 export function makeLedger(
   engine: StoreEngine,
-  { clock, random, vatTime = () => clock.boottime() }: LedgerPowers,
+  { clock, random, vatTime = () => clock.boottime(), onCheckpoint }: LedgerPowers,
 ): Ledger {
   const { signer } = engine;
   const runs = new Runs();
@@ -79,6 +83,13 @@ export function makeLedger(
   const begun = engine.head().seq > 0;
   const stream = begun ? '' : hex(random(16));
   const key: Key = begun ? keyOf(engine) : { name: nameOf(stream), publicKey: signer.publicKey };
+
+  const { doubt } = engine;
+  if (doubt?.refused === true)
+    throw new CapError(
+      'invalid',
+      `the ledger of this store is not as it was written, at line ${doubt.line}: ${doubt.why}. Put the store back from a backup, or give another --state folder`,
+    );
 
   const place = (): Place => {
     const head = engine.head();
@@ -136,11 +147,15 @@ export function makeLedger(
   // ---- timers: for lines that nothing follows ------------------------------------------------------------------------------
   let stopChecking: (() => void) | undefined;
   let stopCounting: (() => void) | undefined;
+  let stopSending: (() => void) | undefined;
+  let sent = '';
   const stopTimers = (): void => {
     stopChecking?.();
     stopCounting?.();
+    stopSending?.();
     stopChecking = undefined;
     stopCounting = undefined;
+    stopSending = undefined;
   };
   /** A store that failed takes no more lines: then there is nothing to come back for. */
   const quietly = (act: () => void): void => {
@@ -155,6 +170,21 @@ export function makeLedger(
     engine.commitLater(engine.epoch, { lines }, (error) => {
       if (error !== undefined) stopTimers();
     });
+  /** Reads it from the disk: what goes out must be there, also after a power cut. */
+  const send = (): void => {
+    const { checked } = place();
+    const [line] = checked === 0 ? [] : engine.lines(checked, 1);
+    const note = line?.seq === checked ? said(line.bytes)['note'] : undefined;
+    if (typeof note !== 'string' || note === sent) return;
+    sent = note;
+    onCheckpoint?.(note);
+  };
+  const sendEachHour = (): void => {
+    stopSending = clock.after(SEND_MS, () => {
+      sendEachHour();
+      quietly(() => engine.commitLater(engine.epoch, { lines: chain([], undefined, true).lines }, () => quietly(send)));
+    });
+  };
   const arm = (): void => {
     if (closed || engine.failed) return;
     if (stopChecking === undefined && engine.head().seq > place().checked) {
@@ -184,6 +214,7 @@ export function makeLedger(
     for (const stop of stops) stop();
     if (ledgers.get(engine) === ledger) ledgers.delete(engine);
     quietly(() => commit(chain(runs.close(), undefined, true).lines));
+    if (onCheckpoint !== undefined) quietly(send);
   };
   const ledger: Ledger = Object.freeze({
     prepare: (entries: readonly Entry[]) => take(entries).lines,
@@ -225,6 +256,10 @@ export function makeLedger(
   ledgers.set(engine, ledger);
   const stops = [engine.onCommit(arm), engine.onClosing(close)];
   arm();
+  if (onCheckpoint !== undefined) {
+    quietly(send);
+    sendEachHour();
+  }
   return ledger;
 }
 

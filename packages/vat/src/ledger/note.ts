@@ -79,6 +79,11 @@ export function noteReader(key: Key): (note: unknown) => Checkpoint | undefined 
   };
 }
 
+/** All checkpoints in a text, as they were sent one after the other. What a kill cut short between them is skipped. */
+export function checkpointsIn(text: string): readonly string[] {
+  return text.match(/^[^\s]+\n(?:0|[1-9]\d{0,15})\n[A-Za-z0-9+/]{43}=\n\n(?:— \S+ \S+\n)+/gm) ?? [];
+}
+
 const MAX_NOTE = 4096;
 
 /** Tells keys of one name apart; a hint, no proof. */

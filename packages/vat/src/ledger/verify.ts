@@ -13,6 +13,7 @@ import { sha256 } from '../drivers/hash.ts';
 import { readLines } from '../drivers/lines.ts';
 import { CapError } from '../errors.ts';
 import type { Head, StoredArgs } from '../store/records.ts';
+import type { Doubt } from '../store/rows.ts';
 import { engineOf, type Store } from '../store/store.ts';
 import { commitment } from './arguments.ts';
 import { CHECKPOINT_LINES } from './chain.ts';
@@ -39,6 +40,8 @@ export interface LedgerVerdict {
 export interface VerifyOptions {
   /** A checkpoint of this ledger that was kept elsewhere: its lines must still be there, and be the same. */
   readonly anchor?: string;
+  /** Checkpoints that were sent elsewhere, of this ledger and perhaps of others: each of this one must still hold. */
+  readonly against?: readonly string[];
   /** The key that the genesis line has to name, as it names it, where that is known from elsewhere. */
   readonly key?: string;
 }
@@ -51,6 +54,8 @@ export async function verifyLedger(
   const { anchor } = options;
   if (anchor !== undefined && !(typeof anchor === 'string' && LOOKS_LIKE_ONE.test(anchor)))
     throw new CapError('invalid', 'this is no checkpoint: an anchor is the whole text of one, with its signature');
+  if (options.against?.some((note) => !LOOKS_LIKE_ONE.test(note)) || options.against?.length === 0)
+    throw new CapError('invalid', 'there is no checkpoint to verify against, or some are none');
   return 'file' in where ? verifyFile(where.file, options) : verifyStore(where, options);
 }
 
@@ -82,24 +87,25 @@ async function verifyStore(store: Store, options: VerifyOptions): Promise<Ledger
       from = seq + 1;
     }
     // The same instant for both: no commit can come between the last page and the head.
-    if (page.length < PAGE) return check.end(engine.head());
+    if (page.length < PAGE) return check.end(engine.head(), engine.doubt);
   }
 }
 
 interface Check {
   /** The next line, with what is kept beside it; answers a verdict as soon as there is a bad one. */
   take(bytes: Uint8Array, args?: StoredArgs): LedgerVerdict | undefined;
-  end(head?: Head): LedgerVerdict;
+  end(head?: Head, doubt?: Doubt): LedgerVerdict;
 }
 
 /** `owner` is the key of the store that holds the ledger. */
-function makeCheck({ anchor, key: expected }: VerifyOptions, owner?: Uint8Array): Check {
+function makeCheck({ anchor, against = [], key: expected }: VerifyOptions, owner?: Uint8Array): Check {
   let count = 0;
   let hash = '';
   let broken = false; // the last line's `prev` is not the hash of the line before it
   const tree = Tree.empty();
   let readNote: ((note: unknown) => Checkpoint | undefined) | undefined;
-  let anchored: Checkpoint | undefined;
+  const anchored = new Map<number, Checkpoint[]>();
+  let furthest = anchor === undefined ? 0 : 1;
   let checkpoints = 0;
   let checked = 0; // the last checkpoint's line
   let last: { readonly note: string; readonly size: number } | undefined;
@@ -132,11 +138,20 @@ function makeCheck({ anchor, key: expected }: VerifyOptions, owner?: Uint8Array)
     const other = owner !== undefined && keyText({ name: key.name, publicKey: owner }) !== text;
     if (other || (expected !== undefined && expected !== text)) return 'it names another key: it was changed';
     readNote = noteReader(key);
-    if (anchor === undefined) return undefined;
-    anchored = readNote(anchor);
-    return anchored === undefined
-      ? 'the anchor is not of this ledger: another one stands here, or the anchor was changed'
-      : undefined;
+    const ours = [
+      ...(anchor === undefined ? [] : [anchor]),
+      ...against.filter((note) => note.startsWith(`${key.name}\n`)),
+    ];
+    if (ours.length === 0 && against.length > 0)
+      return 'none of the checkpoints to verify against is of this ledger: another one stands here';
+    for (const note of ours) {
+      const kept = readNote(note);
+      if (kept === undefined)
+        return 'the anchor is not of this ledger: another one stands here, or the anchor was changed';
+      anchored.set(kept.size, [...(anchored.get(kept.size) ?? []), kept]);
+      furthest = Math.max(furthest, kept.size);
+    }
+    return undefined;
   };
 
   const checkpoint = (note: unknown): string | undefined => {
@@ -171,11 +186,11 @@ function makeCheck({ anchor, key: expected }: VerifyOptions, owner?: Uint8Array)
       hash = sha256(bytes);
       tree.add(bytes);
       count += 1;
-      if (anchored?.size === count && anchored.root !== rootText(tree))
+      if (anchored.get(count)?.some(({ root }) => root !== rootText(tree)))
         return verdict(count, 'up to here it is not the ledger that the anchor is of: some line was written anew');
       return undefined;
     },
-    end(head) {
+    end(head, doubt) {
       if (broken) return blame(head?.hash === hash);
       if (head === undefined && count === 0)
         return verdict(1, 'there is no line: a ledger begins with its genesis line');
@@ -184,10 +199,11 @@ function makeCheck({ anchor, key: expected }: VerifyOptions, owner?: Uint8Array)
       if (head !== undefined && head.seq < count) return verdict(head.seq + 1, 'it was put in after the last line');
       if (head !== undefined && head.hash !== hash)
         return verdict(count, 'it is not the line that was committed last: it was changed');
-      if (anchor !== undefined && (anchored?.size ?? 1) > count)
+      if (doubt !== undefined) return verdict(doubt.line, doubt.why);
+      if (furthest > count)
         return verdict(
           count + 1,
-          `it is missing: the anchor is of ${anchored?.size ?? 'more'} lines. This is an earlier state`,
+          `it is missing: the anchor is of ${anchored.size === 0 ? 'more' : furthest} lines. This is an earlier state`,
         );
       return { ok: true, lines: count, ...known() };
     },

@@ -7,7 +7,7 @@
  */
 
 import type { Head, Line } from './records.ts';
-import { type Era, Full, type Reads, type Rows } from './rows.ts';
+import { type Doubt, type Era, Full, type Reads, type Rows } from './rows.ts';
 
 export interface Write {
   /** How many commits this opening has had before this one. */
@@ -33,6 +33,7 @@ export interface Opened {
   readonly epoch: number;
   readonly head: Head;
   readonly era: Era;
+  readonly doubt: Doubt | undefined;
 }
 
 /** By the name of the method, for one that is in another thread. */
@@ -58,7 +59,7 @@ export interface Disk {
   close(): Promise<void>;
 }
 
-const openedBy = ({ epoch, head, era }: Rows): Opened => ({ epoch, head, era });
+const openedBy = ({ epoch, head, era, doubt }: Rows): Opened => ({ epoch, head, era, doubt });
 
 /** The disk that is here, in this thread. `open` is called again after a failure. */
 export function diskOf(open: () => Rows): Disk {

@@ -6,7 +6,7 @@ import { soon } from '../drivers/loop.ts';
 import { CapError } from '../errors.ts';
 import { type Disk, diskOf, type Outcome, type Write } from './disk.ts';
 import type { Head, Line, StoredArgs, StoredLine, Writes } from './records.ts';
-import { type Era, noCells, type Rows } from './rows.ts';
+import { type Doubt, type Era, noCells, type Rows } from './rows.ts';
 
 /** What the vat holds. */
 export interface StoreEngine {
@@ -22,6 +22,8 @@ export interface StoreEngine {
   stampBy(stamp: () => readonly [key: string, value: string]): void;
   /** How often the store was found to have been put back, and whether a person has looked since. */
   readonly era: Era;
+  /** Of the ledger as it was found at the opening. */
+  readonly doubt: Doubt | undefined;
   trust(): void;
   /** An online copy in one new file. */
   backup(file: string): Promise<void>;
@@ -62,7 +64,7 @@ export const makeEngine = (rows: Rows): StoreEngine => engineOn(diskOf(() => row
 
 export function engineOn(disk: Disk): StoreEngine {
   let state: 'open' | 'full' | 'failed' | 'gone' | 'closed' = 'open';
-  let { epoch, head: durable, era } = disk.opened;
+  let { epoch, head: durable, era, doubt } = disk.opened;
   /** The last line that the disk was given, done or not. */
   let head = durable;
   /** Commits that the disk was given, and those that it has done. */
@@ -139,6 +141,9 @@ export function engineOn(disk: Disk): StoreEngine {
     get era(): Era {
       return era;
     },
+    get doubt(): Doubt | undefined {
+      return doubt;
+    },
     trust() {
       check();
       disk.trust();
@@ -184,7 +189,7 @@ export function engineOn(disk: Disk): StoreEngine {
       check();
       openings += 1;
       try {
-        ({ epoch, head: durable, era } = disk.reopen());
+        ({ epoch, head: durable, era, doubt } = disk.reopen());
       } catch (error) {
         state = 'gone';
         throw error;

@@ -3,31 +3,39 @@
  *
  * Promise: a store that is older than it was (a backup, a copy of its folder, a snapshot without the sentinel) is known for it when it
  * is opened, and so is one whose sentinel cannot be found. It then counts a new era until a person has looked. What was granted with a
- * limit in an earlier era waits for that: uses and revocations may be among what is missing.
+ * limit in an earlier era waits for that: uses and revocations may be among what is missing. A ledger that was put back alone, or cut,
+ * is known by what the state says of it (`bound.ts`).
  */
+import type { Signer } from '../drivers/keys.ts';
 import { systemRandom } from '../drivers/random.ts';
-import type { OldSentinel, Sentinel } from '../drivers/sentinel.ts';
+import type { OldSentinel, Reached, Sentinel } from '../drivers/sentinel.ts';
 import type { Sqlite } from '../drivers/sqlite.ts';
-import type { Era } from './rows.ts';
+import { bind, doubtOf, hashOfLine } from './bound.ts';
+import type { Head } from './records.ts';
+import type { Doubt, Era } from './rows.ts';
 
 export interface History {
   readonly era: Era;
+  readonly doubt: Doubt | undefined;
   trusted(): void;
   /** In the transaction of a commit. */
-  count(): void;
+  count(head: Head): void;
   /** It is durable. */
-  counted(): void;
+  counted(head: Head): void;
   /** Tells the sentinel now. */
   note(): void;
 }
 
 export interface Opening {
   readonly sqlite: Sqlite;
+  readonly signer: Signer;
   /** Undefined where no folder was named for it. */
   readonly sentinel: Sentinel | undefined;
   readonly old: OldSentinel;
   /** The store was made of a backup, and this is its first opening. */
   readonly backup: boolean;
+  /** Compares, and changes nothing: neither the store nor the sentinel. */
+  readonly look: boolean;
   /** Runs in the transaction of the opening. */
   readonly also: () => void;
 }
@@ -38,61 +46,95 @@ const BESIDE = 1;
 const NAMED = 2;
 
 /** Counts the opening, and compares it with what the sentinel knows. */
-export function openHistory({ sqlite, sentinel, old, backup, also }: Opening): History {
-  const [row] = sqlite.all('SELECT store, commits, watched, era, trusted FROM history');
+export function openHistory({ sqlite, signer, sentinel, old, backup, look, also }: Opening): History {
+  const [row] = sqlite.all('SELECT store, commits, watched, era, trusted, bound FROM history');
   const watched = Number(row?.['watched']);
   let store = String(row?.['store']);
   let commits = Number(row?.['commits']);
   let era: Era = { now: Number(row?.['era']), trusted: Number(row?.['trusted']) };
+  const [stored] = sqlite.all('SELECT seq, hash FROM store');
+  let head: Head = { seq: Number(stored?.['seq']), hash: String(stored?.['hash']) };
+  let stream = hashOfLine(sqlite, 1);
   const isNew = store === '';
   if (isNew) store = Buffer.from(systemRandom(16)).toString('hex');
 
-  const known = (sentinel?.read(store) ?? (watched === BESIDE ? old.read(store) : undefined))?.commits;
+  const seen = sentinel?.read(store) ?? (watched === BESIDE ? old.read(store) : undefined);
+  const known = seen?.commits;
   const older = known !== undefined && known > commits;
   const lost = known === undefined && watched !== NOWHERE;
-  if (!isNew && (backup || older || lost)) {
-    const why = older ? 'older' : backup ? 'backup' : sentinel === undefined ? 'unnamed' : 'lost';
+  // A sentinel that has seen a last line has seen a store that says which line is its last.
+  const isBound = row?.['bound'] === 1 || seen?.head !== undefined;
+  let doubt = isNew || !isBound ? undefined : doubtOf(sqlite, signer, head, commits);
+  const other = older || doubt !== undefined ? undefined : otherLedger(sqlite, head, seen);
+  doubt ??= other;
+  if (!isNew && (backup || older || lost || other !== undefined)) {
+    const why = older ? 'older' : other ? 'ledger' : backup ? 'backup' : sentinel === undefined ? 'unnamed' : 'lost';
     era = { ...era, now: era.now + 1, missing: older ? known - commits : 'unknown', why };
     // If it is put back a second time, that is to be known again.
     commits = Math.max(commits, known ?? 0);
   }
   commits += 1;
+  if (look) return { era, doubt, trusted() {}, count() {}, counted() {}, note() {} };
+  const bindTo = ({ seq, hash }: Head, after: number): void => {
+    if (doubt?.refused !== true)
+      bind(sqlite, signer, { stream: stream === '' ? hashOfLine(sqlite, 1) : stream, commits: after, seq, hash });
+  };
+  const reached = (): Reached => ({ store, commits, head: { seq: head.seq, hash: head.hash } });
   let waits = false;
   const note = (): void => {
     waits = false;
-    sentinel?.note({ store, commits });
+    if (doubt?.refused !== true) sentinel?.note(reached());
   };
-  // Before the store says that it is watched: then it must find its sentinel, whatever happens in between.
-  sentinel?.begin({ store, commits: Math.max(0, commits - 1) });
-  sqlite.transaction(() => {
-    also();
-    sqlite.run('UPDATE store SET epoch = epoch + 1');
-    sqlite.run(
-      'UPDATE history SET store = ?, commits = ?, watched = ?, era = ?',
-      store,
-      commits,
-      sentinel !== undefined || watched === NAMED ? NAMED : NOWHERE,
-      era.now,
-    );
-  });
-  old.remove(store);
+  // Of a ledger in doubt nothing is counted: a key that was put back must find all as it was.
+  if (doubt?.refused === true) sqlite.run('UPDATE store SET epoch = epoch + 1');
+  else {
+    // Before the store says that it is watched: then it must find its sentinel, whatever happens in between.
+    sentinel?.begin({ ...reached(), commits: Math.max(0, commits - 1) });
+    sqlite.transaction(() => {
+      also();
+      sqlite.run('UPDATE store SET epoch = epoch + 1');
+      sqlite.run(
+        'UPDATE history SET store = ?, commits = ?, watched = ?, era = ?, bound = 1',
+        store,
+        commits,
+        sentinel !== undefined || watched === NAMED ? NAMED : NOWHERE,
+        era.now,
+      );
+      bindTo(head, commits);
+    });
+    old.remove(store);
+  }
   note();
   return {
     get era(): Era {
       return era;
     },
+    doubt,
     trusted() {
       era = { now: era.now, trusted: era.now };
     },
-    count() {
+    count(to) {
       sqlite.run('UPDATE history SET commits = ?', commits + 1);
+      bindTo(to, commits + 1);
     },
-    counted() {
+    counted(to) {
       commits += 1;
+      head = to;
+      if (stream === '') stream = hashOfLine(sqlite, 1);
       // After the answer has gone out: nobody waits for this.
       if (!waits) queueMicrotask(note);
       waits = true;
     },
     note,
   };
+}
+
+/** The sentinel saw a line that is not here, or not the same: another copy of this store was used, or its key was used to write it anew. */
+function otherLedger(sqlite: Sqlite, head: Head, seen: Reached | undefined): Doubt | undefined {
+  const { seq, hash } = seen?.head ?? { seq: 0, hash: '' };
+  if (seq === 0) return undefined;
+  if (seq > head.seq)
+    return { line: head.seq + 1, why: `it is missing: the sentinel of this store saw ${seq} lines`, refused: false };
+  if (hashOfLine(sqlite, seq) === hash) return undefined;
+  return { line: seq, why: 'it is not the line that the sentinel of this store saw', refused: false };
 }

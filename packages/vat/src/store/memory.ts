@@ -24,6 +24,7 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
     head: Object.freeze({ seq: 0, hash: '' }),
     signer: memorySigner(),
     era: { now: 0, trusted: 0 },
+    doubt: undefined,
     trust() {},
     backup: async () => {
       throw new CapError('unavailable', 'a store in memory has no backup: open one with a path');

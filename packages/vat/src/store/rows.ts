@@ -24,8 +24,18 @@ export interface Era {
   readonly trusted: number;
   /** It was found so at this opening: how many commits are missing, where that is known. */
   readonly missing?: number | 'unknown' | undefined;
-  /** How that is known: older than its sentinel, made of a backup, its sentinel not found, or no folder named to look for it. */
-  readonly why?: 'older' | 'backup' | 'lost' | 'unnamed' | undefined;
+  /** How that is known: older than its sentinel, made of a backup, its sentinel not found, no folder named to look for it,
+   * or its ledger is not the one that the sentinel saw. */
+  readonly why?: 'older' | 'backup' | 'ledger' | 'lost' | 'unnamed' | undefined;
+}
+
+/** The ledger in the store is not the one that the store was last written with. */
+export interface Doubt {
+  /** The first line that is wrong or missing. */
+  readonly line: number;
+  readonly why: string;
+  /** Nobody without the key could have written it so by going on: no vats are opened on it. */
+  readonly refused: boolean;
 }
 
 export interface Rows extends Reads {
@@ -33,6 +43,7 @@ export interface Rows extends Reads {
   /** As of the opening. */
   readonly head: Head;
   readonly era: Era;
+  readonly doubt: Doubt | undefined;
   /** What was granted before this era counts again. */
   trust(): void;
   /** An online copy, whole or not at all. */

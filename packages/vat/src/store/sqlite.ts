@@ -14,7 +14,7 @@ import type { StoredArgs, StoredLine } from './records.ts';
 import { type Era, Full, type Rows } from './rows.ts';
 
 /** Counts up with each change of the tables; a newer store is refused. 1 was never released. */
-const VERSION = 3;
+const VERSION = 4;
 
 const SCHEMA = `
   CREATE TABLE store (
@@ -51,13 +51,23 @@ const HISTORY = `
   ) STRICT;
   INSERT INTO history VALUES (1, '', 0, 0, 0, 0)`;
 
+/** Whether the cell is there that says which line is the last: stores of before get it with their next commit. */
+const BOUND = 'ALTER TABLE history ADD COLUMN bound INTEGER NOT NULL DEFAULT 0';
+
 export interface RowsOptions extends SqliteOptions {
   /** The folder of the sentinel. */
   readonly sentinel?: string | undefined;
+  /** To be read only: nothing is counted, and no commit is taken. */
+  readonly look?: boolean | undefined;
 }
 
 export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
-  const schema = { version: VERSION, oldest: 2, sql: `${SCHEMA};${HISTORY}`, upgrades: { 2: HISTORY } };
+  const schema = {
+    version: VERSION,
+    oldest: 2,
+    sql: `${SCHEMA};${HISTORY};${BOUND}`,
+    upgrades: { 2: HISTORY, 3: BOUND },
+  };
   const sqlite = openSqlite(folder, schema, options);
   const sentinel = options.sentinel === undefined ? undefined : sentinelIn(options.sentinel, folder);
   try {
@@ -68,9 +78,17 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
     const also = (): void => {
       if (backup) dropKey(sqlite);
     };
-    const history = openHistory({ sqlite, sentinel, old: oldSentinel(folder), backup, also });
+    const history = openHistory({
+      sqlite,
+      sentinel,
+      old: oldSentinel(folder),
+      backup,
+      look: options.look === true,
+      also,
+      signer,
+    });
     if (backup) sqlite.emptyLog(); // it had the key in it
-    reserve.fill();
+    if (options.look !== true) reserve.fill();
     const [row] = sqlite.all('SELECT epoch, seq, hash, mark FROM store');
     const get = (key: string): string | undefined =>
       sqlite.all('SELECT value FROM cell WHERE key = ?', Buffer.from(key))[0]?.['value'] as string | undefined;
@@ -85,12 +103,14 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
       get era(): Era {
         return history.era;
       },
+      doubt: history.doubt,
       trust() {
         sqlite.transaction(() => sqlite.run('UPDATE history SET trusted = era'));
         history.trusted();
       },
       backup: (file) => writeBackup(sqlite, folder, file),
       append(epoch, lines, head, cells) {
+        if (options.look === true) throw new Error('opened to be read only');
         try {
           sqlite.transaction(() => {
             for (const { seq, bytes, args, forgets } of lines) {
@@ -113,9 +133,9 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
               sqlite.run('UPDATE store SET seq = ?, hash = ?, mark = ? WHERE epoch = ?', seq, hash, mark, epoch) !== 1
             )
               throw new Error('fenced');
-            history.count();
+            history.count(head);
           });
-          history.counted();
+          history.counted(head);
         } catch (error) {
           throw isFull(error) ? new Full() : error;
         }

@@ -23,13 +23,22 @@ export interface Store {
  * `path` is a folder. `sentinel` is another one, outside of it and of what is copied with it: a file there says how far the store came,
  * so that a store that was put back to an earlier state is known for it. It has to be the same at each opening.
  */
-export type StoreWhere = { readonly path: string; readonly sentinel?: string | undefined } | { readonly memory: true };
+export type StoreWhere =
+  | {
+      readonly path: string;
+      readonly sentinel?: string | undefined;
+      /** To verify or export the ledger only: nothing is written, and no vats open on it. */
+      readonly look?: boolean | undefined;
+    }
+  | { readonly memory: true };
 
 const engines = new WeakMap<Store, StoreEngine>();
 
 export async function openStore(where: StoreWhere): Promise<Store> {
   return storeOf(
-    'path' in where ? engineOn(await threadedDisk(where.path, { sentinel: where.sentinel })) : makeEngine(memoryRows()),
+    'path' in where
+      ? engineOn(await threadedDisk(where.path, { sentinel: where.sentinel, look: where.look }))
+      : makeEngine(memoryRows()),
   );
 }
 

@@ -1,0 +1,73 @@
+/**
+ * Which line is the last of the ledger, said a second time among the cells of the state and sealed with the store's key.
+ *
+ * Promise: whoever writes the file without the key cannot cut the end of the ledger, put its tables back to an earlier state or put
+ * another store's ledger there, also if they put the head right. They could put back the cell, too, but only together with the number of
+ * commits, and then the store is behind its sentinel.
+ */
+import { sha256 } from '../drivers/hash.ts';
+import type { Signer } from '../drivers/keys.ts';
+import type { Sqlite } from '../drivers/sqlite.ts';
+import type { Head } from './records.ts';
+import type { Doubt } from './rows.ts';
+
+/** No other cell of the state is called like this: their keys have a slash. */
+const KEY = Buffer.from('bound');
+
+interface Bound {
+  /** The hash of the first line, which names the stream and the key. */
+  readonly stream: string;
+  readonly commits: number;
+  readonly seq: number;
+  readonly hash: string;
+}
+
+const textOf = ({ stream, commits, seq, hash }: Bound): string => `${stream} ${commits} ${seq} ${hash}`;
+
+/** In the transaction of a commit. */
+export function bind(sqlite: Sqlite, signer: Signer, bound: Bound): void {
+  sqlite.run(
+    'INSERT INTO cell VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+    KEY,
+    JSON.stringify({ ...bound, seal: signer.seal(textOf(bound)) }),
+  );
+}
+
+/** The hash of line `seq` as it stands; '' where there is none. */
+export function hashOfLine(sqlite: Sqlite, seq: number): string {
+  const [row] = sqlite.all('SELECT bytes FROM line WHERE seq = ?', seq);
+  return row === undefined ? '' : sha256(row['bytes'] as Uint8Array);
+}
+
+/** What is wrong with the ledger of a store that has had `commits`, by what its state says. */
+export function doubtOf(sqlite: Sqlite, signer: Signer, head: Head, commits: number): Doubt | undefined {
+  const [row] = sqlite.all('SELECT value FROM cell WHERE key = ?', KEY);
+  const [ends] = sqlite.all('SELECT max(seq) AS last FROM line');
+  const last = Number(ends?.['last'] ?? 0);
+  const doubt = (line: number, why: string): Doubt => ({ line, why, refused: true });
+  const said = boundFrom(row?.['value']);
+  if (said === undefined) return doubt(last + 1, 'the state does not say any more which line is the last');
+  if (said.seal !== signer.seal(textOf(said)))
+    return doubt(last + 1, "what the state says of the last line is not sealed with this store's key");
+  if (said.seq > 0 && last > 0 && said.stream !== hashOfLine(sqlite, 1))
+    return doubt(1, 'it is not the first line of this store: another ledger was put here');
+  if (said.seq > Math.min(last, head.seq))
+    return doubt(
+      Math.min(last, head.seq) + 1,
+      `it is missing: the state was written with ${said.seq} lines. The end was cut off, or the ledger was put back to an earlier state`,
+    );
+  if (said.seq !== last || said.seq !== head.seq)
+    return doubt(said.seq + 1, 'it was put in after the last line that the state was written with');
+  if (said.hash !== head.hash || (last > 0 && said.hash !== hashOfLine(sqlite, last)))
+    return doubt(last, 'it is not the line that the state was written with: it was changed');
+  if (said.commits !== commits) return doubt(last + 1, 'state and ledger are of different commits: one was put back');
+  return undefined;
+}
+
+function boundFrom(text: unknown): (Bound & { readonly seal: unknown }) | undefined {
+  try {
+    return Object(JSON.parse(text as string)) as Bound & { readonly seal: unknown };
+  } catch {
+    return undefined;
+  }
+}
