@@ -133,6 +133,8 @@ export interface Kernel {
   writeNow(fd: number, from: Uint8Array): void;
 
   chmod(fd: number, mode: number): void;
+  /** The same for a descriptor by O_PATH. */
+  chmodHeld(fd: number, mode: number): void;
   mkdir(dir: number, name: Name): void;
   rmdir(dir: number, name: Name): void;
   unlink(dir: number, name: Name): void;

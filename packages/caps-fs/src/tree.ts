@@ -91,6 +91,7 @@ async function removeOne(place: Place, path: Path, recursive: boolean): Promise<
  */
 async function isEmptyToAll(kernel: Kernel, { dir, name }: Spot): Promise<boolean> {
   using opened = own(kernel, kernel.openDirectory(dir, name));
+  using _ = admitted(kernel, opened.fd);
   // Names that are no UTF-8 are in the first of these only.
   const raw = await kernel.rawNames(opened.fd, maxUnfinished);
   const seen = kernel.children(opened.fd, maxUnfinished);
@@ -189,6 +190,25 @@ function putBack(kernel: Kernel, { dir, name, hidden }: Hidden): void {
   }
 }
 
+/**
+ * Lets us list and empty a directory of ours that forbids it, as a program may leave one. Its mode comes back at the end of the block,
+ * so where the removal is refused nothing has changed. On the descriptor that is held: a link put in its place changes nothing.
+ */
+function admitted(kernel: Kernel, dir: number): Disposable {
+  const { mode, owner } = kernel.fstat(dir);
+  if (owner !== kernel.user || (mode & 0o700) === 0o700) return { [Symbol.dispose]: () => {} };
+  kernel.chmodHeld(dir, (mode & 0o7777) | 0o700);
+  return {
+    [Symbol.dispose]: () => {
+      try {
+        kernel.chmodHeld(dir, mode & 0o7777);
+      } catch {
+        // Its owner has changed since: the mode is not ours to set any more.
+      }
+    },
+  };
+}
+
 /** One recursive removal, bounded in entries and depth. */
 export class Removal {
   readonly #place: Place;
@@ -202,6 +222,7 @@ export class Removal {
   async judge(dir: number, depth: number): Promise<void> {
     const { kernel } = this.#place.root;
     this.#enter(dir, depth);
+    using _ = admitted(kernel, dir);
     for (const name of await kernel.rawNames(dir, this.#place.root.limits.maxEntries + 1)) {
       await this.#count(name);
       if (kernel.lstat(dir, name)?.kind !== 'dir') continue;
@@ -219,6 +240,7 @@ export class Removal {
     const { kernel, limits } = this.#place.root;
     using child = own(kernel, kernel.openDirectory(dir, name));
     this.#enter(child.fd, depth);
+    using _ = admitted(kernel, child.fd);
     for (let tries = 0; tries < maxRetries; tries++) {
       // Raw names: what is not UTF-8 is not listed, but must not keep its directory from going.
       for (const entry of await kernel.rawNames(child.fd, limits.maxEntries + 1)) {

@@ -119,6 +119,7 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
       }),
 
     chmod: (fd, mode) => call(() => fs.fchmodSync(fd, mode)),
+    chmodHeld: (fd, mode) => call(() => fs.chmodSync(here(fd), mode)),
     mkdir: (dir, name) => call(() => fs.mkdirSync(at(dir, name), { recursive: false })),
     rmdir: (dir, name) => call(() => fs.rmdirSync(at(dir, name))),
     unlink: (dir, name) => call(() => fs.unlinkSync(at(dir, name))),
