@@ -203,6 +203,46 @@ async def test_a_value_that_is_refused_costs_the_frame_only_itself() -> None:
     peer.connection.close()
 
 
+async def test_object_0_is_mentioned_like_others_and_never_given_back() -> None:
+    peer = ByHand(Thing())
+    peer.say(["deliver", 0, "echo", [{"@": "object", "n": 0}, {"@": "yours", "n": 0}], 1])
+    assert await peer.answer(1) == [{"@": "yours", "n": 0}, {"@": "object", "n": 0}]
+    peer.say(["drop", 0, 5], ["deliver", 0, "echo", ["still"], 2])
+    assert await peer.answer(2) == ["still"]
+    peer.say(["deliver", 0, "echo", [{"@": "promise", "n": 0}], 3])
+    await quiet()
+    assert peer.theirs.closed == (4400, "one number is an object and a promise")
+
+
+async def test_after_done_a_call_of_the_answer_fails_and_a_value_that_names_it_closes() -> None:
+    peer = ByHand(Thing())
+    peer.say(["deliver", 0, "self", [], 1], ["done", 1], ["deliver", [1], "echo", [], 2])
+    assert str(await peer.answer(2)).startswith("not-callable")
+    peer.say(["deliver", 0, "echo", [{"@": "answer", "n": 1}], 3])
+    await quiet()
+    assert peer.theirs.closed is not None and peer.theirs.closed[0] == 4400
+
+
+async def test_a_question_that_is_answered_with_a_promise_becomes_that_promise() -> None:
+    peer = ByHand()
+    asked = asyncio.ensure_future(E(peer.connection.bootstrap).ask())
+    await quiet()
+    peer.say(["return", 1, {"@": "promise", "n": 5}])
+    await quiet()
+    assert not asked.done()
+    peer.say(["resolve", 5, "at last"])
+    assert await asked == "at last"
+    peer.connection.close()
+
+
+async def test_a_method_has_at_most_1024_letters() -> None:
+    peer = ByHand(Thing())
+    peer.say(["deliver", 0, "m" * 1024, [], 1], ["deliver", 0, "m" * 1025, [], 2])
+    for number in (1, 2):
+        assert str(await peer.answer(number)).startswith("no-such-method")
+    peer.connection.close()
+
+
 async def test_the_name_of_a_symbol_has_at_most_256_letters() -> None:
     peer = ByHand(Thing())
     with pytest.raises(hob.CapError) as refused:

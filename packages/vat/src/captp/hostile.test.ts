@@ -14,7 +14,7 @@ import {
   table,
   type Vats,
 } from '../index.ts';
-import { type CapTPOptions, type Connected, captp } from './captp.ts';
+import { type CapTPOptions, type Connected, captp, release } from './captp.ts';
 
 interface Room {
   add(line: string): number;
@@ -426,4 +426,66 @@ test('no error tells a peer how many objects others have made', async () => {
     .elsewhere(other)
     .then(null, (error: Error) => error.message);
   expect(why).toMatch(/^Kit is in another vat/);
+});
+
+// ---- what docs/wire.md says of rare mentions ----------------------------------------------------------------------------------
+
+test('object 0 is mentioned like others and never given back', async () => {
+  const { peer, ours } = raw();
+  const values = [
+    { '@': 'object', n: 0 },
+    { '@': 'yours', n: 0 },
+  ];
+  peer.say(['deliver', 0, 'echo', [values], 1]);
+  expect(JSON.parse(await peer.answer(1))).toEqual([
+    { '@': 'yours', n: 0 },
+    { '@': 'object', n: 0 },
+  ]);
+  peer.say(['drop', 0, 5], ['deliver', 0, 'echo', ['still'], 2]);
+  expect(await peer.answer(2)).toBe('"still"');
+  release(ours.bootstrap);
+  peer.say(['deliver', 0, 'echo', ['and still'], 3]);
+  await peer.answer(3);
+  expect(peer.said.filter(([name]) => name === 'drop')).toEqual([]);
+  peer.say(['deliver', 0, 'echo', [{ '@': 'promise', n: 0 }], 4]);
+  expect(await peer.end()).toBe('4400 one number is an object and a promise');
+});
+
+test('a call of 0 where nothing is offered fails, and a value that names it closes', async () => {
+  const [a, b] = memoryPair();
+  open.push(captp<object>(a));
+  const peer = new HobPeer(b);
+  peer.say(['deliver', 0, 'm', [], 1]);
+  expect(await peer.answer(1)).toMatch(/^no-such-object: /);
+  peer.say(['deliver', 0, 'm', [{ '@': 'yours', n: 0 }], 2]);
+  expect(await peer.end()).toMatch(/^4400 .*never offered/);
+});
+
+test('after `done` a call of the answer fails, and a value that names it closes', async () => {
+  const { peer } = raw();
+  peer.say(['deliver', 0, 'self', [], 1], ['done', 1], ['deliver', [1], 'echo', [1], 2]);
+  expect(await peer.answer(2)).toMatch(/^not-callable: /);
+  peer.say(['deliver', 0, 'echo', [{ '@': 'answer', n: 1 }], 3]);
+  expect(await peer.end()).toMatch(/^4400 /);
+});
+
+test('a question that is answered with a promise becomes that promise, and calls on it keep their order', async () => {
+  const { peer, ours } = raw();
+  const asked = E(ours.bootstrap as Far<{ ask(): { m(n: number): void } }>).ask();
+  const [, , , , question] = (await peer.until(([, , method]) => method === 'ask')) as unknown[];
+  void Promise.resolve(E(asked).m(1)).catch(() => {});
+  peer.say(['return', question, { '@': 'promise', n: 5 }]);
+  await peer.until(([, , method]) => method === 'm');
+  peer.say(['resolve', 5, { '@': 'object', n: 6 }]);
+  await asked;
+  void Promise.resolve(E(asked).m(2)).catch(() => {});
+  await peer.until(([, to, method, args]) => method === 'm' && to === 6 && (args as number[])[0] === 2);
+  expect(peer.said.filter(([, , method]) => method === 'm').map(([, , , args]) => args)).toEqual([[1], [2]]);
+});
+
+test('a method has at most 1,024 letters', async () => {
+  const { peer } = raw();
+  peer.say(['deliver', 0, 'm'.repeat(1024), [], 1], ['deliver', 0, 'm'.repeat(1025), [], 2]);
+  expect(await peer.answer(1)).toMatch(/^no-such-method: .*m{64}"$/);
+  expect(await peer.answer(2)).toBe('no-such-method: no method has a name so long');
 });

@@ -300,6 +300,9 @@ class Connection:
 
     def _give_back(self, number: int, mentions: int) -> None:
         self._line.keeps(-IMPORT)
+        # The bootstrap is the peer's for good.
+        if number == 0:
+            return
         self._speech.drop(number, mentions)
         self._line.forget_soon()
 

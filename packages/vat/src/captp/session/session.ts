@@ -321,6 +321,8 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   #giveBack(id: number, mentions: number): void {
     this.#line.keeps(-weights.import);
+    // The bootstrap is the peer's for good.
+    if (id === 0) return;
     this.#line.tongue.drop(id, mentions);
     this.#line.forgetSoon();
   }
