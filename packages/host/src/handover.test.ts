@@ -212,6 +212,15 @@ test('--secrets-to fd:N hands them to whoever started the host; what names no de
     );
 });
 
+test('through npm the descriptor of its own channel is none that a caller opened', async () => {
+  const { root, state } = place();
+  const { code: ended, out } = await asPerson(`npm -s start -- --root ${root} --state ${state} --secrets-to fd:3`, {
+    XDG_STATE_HOME: join(root, '../xdg'),
+  });
+  expect(out).toMatch(/^hob: --secrets-to fd:N/m);
+  expect(ended).toBe(1);
+});
+
 test('a directory that holds the folder of the secrets is not granted', async () => {
   const { root, state } = place();
   const said = await started(['--root', root, '--state', state, '--secrets-to', join(root, 'in')], /^hob: /);
