@@ -27,6 +27,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/order.test.ts'],
   },
   {
+    name: 'door-fence',
+    breaks: 'an error at the door, about one connection, ends the host',
+    file: 'packages/host/src/drivers/listener.ts',
+    find: '      body()?.catch(faulty);',
+    replace: '      void body();',
+    tests: ['packages/host/src/drivers/listener.test.ts'],
+  },
+  {
     name: 'reserved-person',
     breaks: 'a child can be called like its granter',
     file: 'packages/host/src/reserved.ts',

@@ -163,7 +163,13 @@ class LiveHost implements Host {
       lapse: (session) => this.#turn((book) => lapse(book, session)),
     };
     this.#places = new Places(clock);
-    this.#presence = new Presence({ waiters: this.#waiters, rooms, clock, graceMs });
+    this.#presence = new Presence({
+      waiters: this.#waiters,
+      rooms,
+      clock,
+      graceMs,
+      fault: (error) => this.#fault(error),
+    });
   }
 
   /** What the actors of the house need of this process, and a grace time for whom the last one left. */
@@ -369,6 +375,7 @@ class LiveHost implements Host {
         this.#presence.welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter, ...observe }));
       },
       ask: (guest, url, call, gone, post) => this.#objectCall(guest, url, call, gone, post),
+      fault: (error) => this.#fault(error),
     });
     this.#listeners.add(listener);
     return {
@@ -488,6 +495,11 @@ class LiveHost implements Host {
       this.#ends.get(id)?.resolve();
       this.#ends.delete(id);
     }
+  }
+
+  /** An error of ours that ended no more than what it was about: for the log of this end. */
+  #fault(error: unknown): void {
+    this.#observe?.({ id: base32(this.#random(5)), error });
   }
 
   #alone(request: string): void {

@@ -40,6 +40,7 @@ export class Presence {
   readonly #rooms: Rooms;
   readonly #clock: Clock;
   readonly #graceMs: number;
+  readonly #fault: (error: unknown) => void;
   #closing = false;
 
   constructor(of: {
@@ -47,11 +48,14 @@ export class Presence {
     readonly rooms: Rooms;
     readonly clock: Clock;
     readonly graceMs: number;
+    /** Takes note of an error of ours: it ends nothing else. */
+    readonly fault: (error: unknown) => void;
   }) {
     this.#waiters = of.waiters;
     this.#rooms = of.rooms;
     this.#clock = of.clock;
     this.#graceMs = of.graceMs;
+    this.#fault = of.fault;
   }
 
   welcome({ who, session }: Guest, dialect: Dialect, connection: Connection): void {
@@ -62,18 +66,23 @@ export class Presence {
     const link = { who, dialect, connection };
     this.#links.add(link);
     this.#waiters.entered(who);
-    connection.closed.then(({ code }) => {
-      this.#links.delete(link);
-      const others = [...this.#links].some((other) => other.who === who);
-      if (!others) this.#waiters.left(who);
-      if (session !== undefined && !others && code !== closeCodes.sessionEnded) this.left(session);
-    });
+    connection.closed
+      .then(({ code }) => {
+        this.#links.delete(link);
+        const others = [...this.#links].some((other) => other.who === who);
+        if (!others) this.#waiters.left(who);
+        if (session !== undefined && !others && code !== closeCodes.sessionEnded) this.left(session);
+      })
+      .catch(this.#fault);
     // It may have ended while it was entered.
     if (session !== undefined)
-      this.#rooms.isOpen(session).then(
-        (there) => there || connection.close('this session has ended', closeCodes.sessionEnded),
-        () => connection.close('the store cannot be read: enter again', closeCodes.fault),
-      );
+      this.#rooms
+        .isOpen(session)
+        .then(
+          (there) => there || connection.close('this session has ended', closeCodes.sessionEnded),
+          () => connection.close('the store cannot be read: enter again', closeCodes.fault),
+        )
+        .catch(this.#fault);
   }
 
   connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[] {
@@ -126,7 +135,10 @@ export class Presence {
       this.#graces.delete(session);
       const lookAgain = (): void => this.#graceBegins(session, Math.max(this.#graceMs, shortestLook));
       // A store that failed has ended nothing: the session is looked at again, and not kept for ever.
-      this.#rooms.lapse(session).then((goesOn) => goesOn && lookAgain(), lookAgain);
+      this.#rooms
+        .lapse(session)
+        .then((goesOn) => goesOn && lookAgain(), lookAgain)
+        .catch(this.#fault);
     });
     this.#graces.set(session, stop);
   }

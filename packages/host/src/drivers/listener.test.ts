@@ -1,10 +1,11 @@
 /** The door, over real sockets: what a stranger, a web page and a bearer get. */
 
 import { connect } from '@hob/vat';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type House, house, shout } from '../../test/house.ts';
 import { knock } from '../demo/knock.ts';
+import { listen } from './listener.ts';
 
 let home: House;
 beforeEach(async () => {
@@ -136,4 +137,39 @@ test('closing ends every socket and frees the port', async () => {
   await home.host.close();
   expect(await closed).toBe(1001);
   await expect(connect(home.url, { secret: 'hob1_any' })).rejects.toMatchObject({ code: 'disconnected' });
+});
+
+test('an error of ours at the door ends the connection that it is about, is noted, and costs the others nothing', async () => {
+  const faults: unknown[] = [];
+  const broken = new Error('a fault behind the door');
+  let at: 'find' | 'welcome' | 'place' | 'ask' | undefined;
+  const failing = <T>(where: typeof at, otherwise: T): T => {
+    if (at === where) throw broken;
+    return otherwise;
+  };
+  const door = await listen<string>(0, {
+    find: async () => 'somebody',
+    place: () => failing('place', { ok: true, leave: () => {} }),
+    placeForCall: async () => failing('place', { ok: true, leave: () => {} }),
+    welcome: (_who, duplex) => {
+      failing('welcome', undefined);
+      duplex.close(1000, 'welcome');
+    },
+    ask: async () => failing('ask', { status: 200, body: '{}' }),
+    fault: (error) => void faults.push(error),
+  });
+  onTestFinished(() => door.close());
+  const url = `ws://127.0.0.1:${door.port}`;
+  const enter = (): Promise<number> =>
+    new Promise((closed) => {
+      const socket = new WebSocket(url, ['hob.1'], { headers: { authorization: 'Bearer any' } });
+      socket.on('error', () => {});
+      socket.on('close', closed);
+    });
+  for (at of ['welcome', 'place'] as const) {
+    expect(await enter()).toBe(1006);
+    expect(faults.splice(0)).toEqual([broken]);
+  }
+  at = undefined;
+  expect(await enter()).toBe(1000);
 });

@@ -35,9 +35,24 @@ export interface Inside<Who> {
   welcome(who: Who, duplex: Duplex, dialect: Dialect): void;
   /** A request about an object. `who` is undefined for a stranger, `call` where the body was none. */
   ask(who: Who | undefined, url: string, call: Asked | undefined, gone: AbortSignal, post: boolean): Promise<Said>;
+  /** Takes note of an error of ours. Nobody outside is told. */
+  fault(error: unknown): void;
 }
 
-export function listen<Who>(port: number, { find, place, placeForCall, welcome, ask }: Inside<Who>): Promise<Listener> {
+export function listen<Who>(port: number, inside: Inside<Who>): Promise<Listener> {
+  const { find, place, placeForCall, welcome, ask, fault } = inside;
+  /** Everything that a socket brings about: an error of ours there ends that socket, and not the process. */
+  const fenced = (socket: { destroy(): unknown }, body: () => void | Promise<void>): void => {
+    const faulty = (error: unknown): void => {
+      fault(error);
+      socket.destroy();
+    };
+    try {
+      body()?.catch(faulty);
+    } catch (error) {
+      faulty(error);
+    }
+  };
   // `ws` echoes the chosen subprotocol: never one that carries a secret.
   const sockets = new WebSocketServer({
     noServer: true,
@@ -49,21 +64,24 @@ export function listen<Who>(port: number, { find, place, placeForCall, welcome, 
   });
   const server = createServer(
     { connectionsCheckingInterval: lookMs, headersTimeout: requestMs, requestTimeout: requestMs },
-    (request, response) => {
-      strangers.speaks(request.socket);
-      response.sendDate = false;
-      if (!isObject.test(request.url ?? ''))
-        return void response
-          .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
-          .end('Hob speaks CapTP over WebSocket.\n');
-      const misplaced = strays(
-        { host: request.headers.host, origin: request.headers.origin },
-        authorities((server.address() as AddressInfo).port),
-      );
-      const said = misplaced === undefined ? called(request, response) : Promise.resolve(forbidden(misplaced));
-      said.catch(() => storeFails).then(({ status, body }) => tell(response, status, body));
-    },
+    (request, response) => fenced(response, () => requested(request, response)),
   );
+  function requested(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
+    strangers.speaks(request.socket);
+    response.sendDate = false;
+    if (!isObject.test(request.url ?? '')) {
+      response
+        .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
+        .end('Hob speaks CapTP over WebSocket.\n');
+      return undefined;
+    }
+    const misplaced = strays(
+      { host: request.headers.host, origin: request.headers.origin },
+      authorities((server.address() as AddressInfo).port),
+    );
+    const said = misplaced === undefined ? called(request, response) : Promise.resolve(forbidden(misplaced));
+    return said.catch(() => storeFails).then(({ status, body }) => tell(response, status, body));
+  }
   async function called(request: IncomingMessage, response: ServerResponse): Promise<Said> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
@@ -82,10 +100,13 @@ export function listen<Who>(port: number, { find, place, placeForCall, welcome, 
     return ask(who, request.url ?? '', body === undefined ? undefined : readCall(body), gone.signal, post);
   }
   const strangers = new Strangers();
-  server.on('connection', (socket: Socket) => strangers.comes(socket));
+  server.on('connection', (socket: Socket) => fenced(socket, () => strangers.comes(socket)));
   let closed = false;
-  server.on('upgrade', async (request: IncomingMessage, stream: Stream, head: Buffer) => {
+  server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
     stream.on('error', () => {});
+    fenced(stream, () => upgraded(request, stream, head));
+  });
+  async function upgraded(request: IncomingMessage, stream: Stream, head: Buffer): Promise<void> {
     strangers.speaks(request.socket);
     const verdict = await admit(
       {
@@ -111,7 +132,7 @@ export function listen<Who>(port: number, { find, place, placeForCall, welcome, 
     sockets.handleUpgrade(request, stream, head, (socket) =>
       welcome(verdict.who, fromWebSocket(socket), verdict.dialect),
     );
-  });
+  }
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
