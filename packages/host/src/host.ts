@@ -72,6 +72,9 @@ const sessionLimits = Object.freeze({
   rows: 15_000,
   connections: 8,
   lines: 100_000,
+  // So many lines of usual calls; of long arguments the ledger keeps the beginning.
+  lineBytes: 48 << 20,
+  argumentBytes: 4096,
 });
 
 export async function openHost(options: HostOptions): Promise<Host> {

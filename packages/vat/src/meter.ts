@@ -10,7 +10,8 @@ import type { Meter } from './types.ts';
 
 /**
  * What is counted: things alive now. `turnMs` is a limit on one turn; what is reported for it is the sum of all turns. `lines`
- * are those that the ledger was given in this hour, each weighing 1, and 1 more for each KiB of its arguments.
+ * are those that the ledger was given in this hour, each weighing 1, and 1 more for each KiB of its arguments; `lineBytes` is about what they
+ * take on the disk. `argumentBytes` is a limit on what the ledger keeps of one argument, and no count.
  */
 export const budgets = [
   'actors',
@@ -20,11 +21,13 @@ export const budgets = [
   'rows',
   'connections',
   'lines',
+  'lineBytes',
+  'argumentBytes',
   'turnMs',
 ] as const;
 export type Budget = (typeof budgets)[number];
 /** Those that are charged and given back. */
-export type Holding = Exclude<Budget, 'turnMs' | 'lines'>;
+export type Holding = Exclude<Budget, 'turnMs' | 'lines' | 'lineBytes' | 'argumentBytes'>;
 
 const hour = 3_600_000;
 
@@ -39,6 +42,8 @@ export class Account implements Meter {
   rows = 0;
   connections = 0;
   lines = 0;
+  lineBytes = 0;
+  argumentBytes = 0;
   turnMs = 0;
   /** Bytes, about, of calls that came by connections that have ended, and that are not answered: the next connection begins with them. */
   outliving = 0;
@@ -63,8 +68,9 @@ export class Account implements Meter {
   }
 
   used(): Readonly<Record<Budget, number>> {
-    const { actors, portraitBytes, messages, promises, rows, connections, lines, turnMs } = this;
-    return { actors, portraitBytes, messages, promises, rows, connections, lines, turnMs };
+    const { actors, portraitBytes, messages, promises, rows, connections, lines, lineBytes, argumentBytes, turnMs } =
+      this;
+    return { actors, portraitBytes, messages, promises, rows, connections, lines, lineBytes, argumentBytes, turnMs };
   }
 
   limits(): Readonly<Record<Budget, number>> {
@@ -97,14 +103,16 @@ export class Account implements Meter {
   }
 
   /** Counts what goes into the ledger; answers whether that was within the budget of this hour. `tick` is the time. */
-  writeLine(weight: number, tick: number): boolean {
+  writeLine({ weight, bytes }: { readonly weight: number; readonly bytes: number }, tick: number): boolean {
     if (tick >= this.#hourEnds) {
       this.#hourEnds = tick + hour;
       this.lines = 0;
+      this.lineBytes = 0;
     }
     // What is over is not counted: else who goes on asking would never be let in again, and nobody could see by how much.
-    if (this.lines + weight > this.#limits.lines) return false;
+    if (this.lines + weight > this.#limits.lines || this.lineBytes + bytes > this.#limits.lineBytes) return false;
     this.lines += weight;
+    this.lineBytes += bytes;
     return true;
   }
 

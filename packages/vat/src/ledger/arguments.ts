@@ -19,11 +19,13 @@ import { blot, MARK } from './line.ts';
 
 export const MAX_ARGS_BYTES: number = 64 * 1024;
 
-export function encodeArgs(args: readonly unknown[]): EncodedArgs {
-  const pen: Pen = { text: '', full: false };
-  write(pen, args, 0);
+/** Of each argument no more than `most` bytes are kept. */
+export function encodeArgs(args: readonly unknown[], most: number = MAX_ARGS_BYTES): EncodedArgs {
+  const pen: Pen = { text: '', full: false, most: MAX_ARGS_BYTES };
+  const isCut = most < MAX_ARGS_BYTES ? writeEach(pen, args, most) : false;
+  if (most >= MAX_ARGS_BYTES) write(pen, args, 0);
   const bytes = new TextEncoder().encode(pen.text);
-  if (!pen.full && bytes.length <= MAX_ARGS_BYTES) return { bytes, argc: args.length, cut: false };
+  if (!pen.full && bytes.length <= MAX_ARGS_BYTES) return { bytes, argc: args.length, cut: isCut };
   const mark = new TextEncoder().encode(MARK);
   let end = Math.min(bytes.length, MAX_ARGS_BYTES - mark.length);
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1; // not in the middle of a character
@@ -31,6 +33,29 @@ export function encodeArgs(args: readonly unknown[]): EncodedArgs {
   kept.set(bytes.subarray(0, end));
   kept.set(mark, end);
   return { bytes: kept, argc: args.length, cut: true };
+}
+
+/** As `write` does a list, each item with room of its own. Returns whether one was cut. */
+function writeEach(pen: Pen, args: readonly unknown[], most: number): boolean {
+  let isCut = false;
+  put(pen, '[');
+  for (let i = 0; i < args.length && !pen.full; i += 1) {
+    const own: Pen = { text: '', full: false, most };
+    writeProperty(own, args, String(i), 0);
+    const isLong = own.full || Buffer.byteLength(own.text) > most;
+    isCut ||= isLong;
+    put(pen, `${i > 0 ? ',' : ''}${isLong ? beginning(own.text, most) : own.text}`);
+  }
+  put(pen, ']');
+  return isCut;
+}
+
+/** The first part of a text as a placeholder of at most `most` bytes, or none of it. */
+function beginning(text: string, most: number): string {
+  for (let length = Math.min(text.length, most); ; length = Math.floor(length / 2)) {
+    const said = `{"$cut":${JSON.stringify(text.slice(0, length) + MARK)}}`;
+    if (length === 0 || Buffer.byteLength(said) <= most) return said;
+  }
 }
 
 /** The commitment that a line holds. */
@@ -48,13 +73,15 @@ const MAX_DEPTH = 130;
 interface Pen {
   text: string;
   full: boolean;
+  /** Characters. */
+  readonly most: number;
 }
 
 function put(pen: Pen, text: string): void {
   if (pen.full) return;
   pen.text += text;
   // A character is at least one byte: longer than this cannot fit.
-  if (pen.text.length > MAX_ARGS_BYTES) pen.full = true;
+  if (pen.text.length > pen.most) pen.full = true;
 }
 
 function write(pen: Pen, value: unknown, depth: number): void {

@@ -10,6 +10,8 @@ import { ledgerLine } from '../turn.ts';
 import type { Definition } from '../types.ts';
 import { openVats } from '../vats.ts';
 import { exportLedger } from './export.ts';
+import { ledgerArguments } from './redact.ts';
+import { verifyLedger } from './verify.ts';
 
 interface Door {
   pass(method: string, ...args: readonly unknown[]): string;
@@ -28,7 +30,7 @@ const Door: Definition<Door, []> = define('Door', (_bcom) => ({
   say: (kind: string) => ledgerLine(kind, { grant: 'g1' }),
 }));
 
-async function session(lines: number) {
+async function session(lines: number, more: Readonly<Record<string, number>> = {}) {
   const store = await openStore({ memory: true });
   const clock = testClock();
   const vats = await openVats({ store, clock });
@@ -36,7 +38,7 @@ async function session(lines: number) {
     await vats.close();
     await store.close();
   });
-  const meter = vats.meter('session:bad', { lines });
+  const meter = vats.meter('session:bad', { lines, ...more });
   const door = await vats.vat('bad', { meter }).turn(() => spawn(Door()));
   const other = await vats.vat('good').turn(() => spawn(Door()));
   return { store, clock, vats, meter, door: E(door), other: E(other) };
@@ -116,4 +118,35 @@ test('a turn that fails has written its lines, and pays for them', async () => {
       }),
     );
   expect(meter.used()['lines']).toBe(3);
+});
+
+test('the bytes of an hour are a budget, too: long arguments and short ones end at about as much on the disk', async () => {
+  for (const text of ['x'.repeat(60_000), 'x'.repeat(3000), 'é🙂"\\n'.repeat(2000), '']) {
+    const { door, meter, clock } = await session(1_000_000, { lineBytes: 200_000 });
+    let passed = 0;
+    while ((await code(door.pass('m', text))) === 'passed') passed += 1;
+    const used = meter.used()['lineBytes'] ?? 0;
+    expect(used).toBeLessThanOrEqual(200_000);
+    expect(passed).toBeGreaterThan(1);
+    expect(await code(door.pass('m', text))).toBe('limit');
+    clock.advance(3_600_000);
+    expect(await code(door.pass('m', text))).toBe('passed');
+  }
+});
+
+test('of an argument no more is kept than its meter allows; the others are whole, and the ledger verifies', async () => {
+  const { store, door } = await session(1000, { argumentBytes: 100 });
+  const long = ['a'.repeat(60_000), 'é'.repeat(99), '🙂"\\'.repeat(5000), { deep: [['b'.repeat(1000)]] }];
+  expect(await code(door.pass('m', 'short', ...long, 7))).toBe('passed');
+  const [row] = await rowsOf(store);
+  expect(row).toMatchObject({ k: 'call', argc: 6, argsCut: true });
+  const kept = JSON.parse(ledgerArguments(store, Number(row?.['seq'])) ?? '') as unknown[];
+  expect([kept[0], kept[5]]).toEqual(['short', 7]);
+  for (const cut of kept.slice(1, 5)) {
+    expect(cut).toEqual({ $cut: expect.stringMatching(/…$/) });
+    expect(Buffer.byteLength(JSON.stringify(cut))).toBeLessThanOrEqual(100);
+  }
+  expect(await verifyLedger(store)).toMatchObject({ ok: true });
+  expect(await code(door.pass('m', 'short'))).toBe('passed');
+  expect((await rowsOf(store))[1]).not.toHaveProperty('argsCut');
 });
