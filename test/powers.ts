@@ -149,6 +149,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['AbortSignal.timeout', 'fetch', 'node:fs', 'setTimeout'],
     why: 'sends checkpoints of the ledger to a file or a URL that the operator names',
   },
+  'packages/host/src/drivers/terminal.ts': {
+    powers: ['process'],
+    why: 'writes all that a terminal shows',
+  },
   'packages/host/src/drivers/export-file.ts': {
     powers: ['node:fs', 'process'],
     why: 'writes an exported ledger where the caller says',
@@ -193,7 +197,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   },
   'packages/host/src/demo/chaos-agent.ts': { powers: ['process'], why: 'names its files by its process' },
   'packages/host/src/demo/demo.ts': {
-    powers: ['import.meta', 'node:fs', 'node:os', 'process'],
+    powers: ['import.meta', 'node:fs', 'node:os'],
     why: 'plays the story on scratch folders',
   },
   'packages/host/src/demo/knock.ts': {

@@ -148,6 +148,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/powerbox/cost.test.ts'],
   },
   {
+    name: 'terminal-line',
+    breaks: 'controls and changes of direction reach the terminal',
+    file: 'packages/host/src/powerbox/words.ts',
+    find: 'shownAs(line, numbered));',
+    replace: 'line);',
+    tests: ['packages/host/src/terminal.test.ts'],
+  },
+  {
+    name: 'terminal-export',
+    breaks: 'an exported ledger brings controls to the terminal',
+    file: 'packages/host/src/powerbox/words.ts',
+    find: 'shownAs(json, unicodeEscape));',
+    replace: 'json);',
+    tests: ['packages/host/src/terminal.test.ts'],
+  },
+  {
     name: 'answer-digest',
     breaks: 'an answer counts whatever digest it names',
     file: 'packages/host/src/powerbox/answers.ts',

@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'ledger-escapes',
+    breaks: 'an export with escapes for a terminal does not verify',
+    file: 'packages/vat/src/ledger/verify.ts',
+    find: 'check.take(storedLine(bytes))',
+    replace: 'check.take(bytes.length < 0 ? storedLine(bytes) : bytes)',
+    tests: ['packages/host/src/terminal.test.ts'],
+  },
+  {
     name: 'captp-fence',
     breaks: 'an error in an entry of a session ends the process',
     file: 'packages/vat/src/captp/session/fence.ts',

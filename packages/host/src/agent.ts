@@ -8,6 +8,7 @@ import './lockdown.ts';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { secretOfAgent } from './drivers/secrets.ts';
+import { outText, say } from './drivers/terminal.ts';
 
 /** What an agent's program is given. */
 export interface AgentPowers {
@@ -17,7 +18,7 @@ export interface AgentPowers {
 }
 
 const fail = (text: string): never => {
-  process.stderr.write(`hob agent: ${text}\n`);
+  say(`hob agent: ${text}`);
   process.exit(2);
 };
 
@@ -38,7 +39,8 @@ try {
   await program.default?.({
     url: url as string,
     secret,
-    say: (line) => void process.stdout.write(`${line}\n`),
+    // What a program says may have several lines.
+    say: (line) => outText(String(line)),
   });
   process.exit(0);
 } catch (error) {

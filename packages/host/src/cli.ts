@@ -14,11 +14,10 @@ import { end, holdsState } from './drivers/life.ts';
 import { openSecretFile } from './drivers/secrets.ts';
 import { isState, orderStop, readNote, removeNote, stopOrder } from './drivers/state-dir.ts';
 import { sentinelHome } from './drivers/state-home.ts';
+import { out, outText, say, sayText } from './drivers/terminal.ts';
 import type { Grant, Granter } from './grants.ts';
 import { approve, refuse, showRequest, showRequests } from './powerbox/commands.ts';
 
-const out = (line: string): void => void process.stdout.write(`${line}\n`);
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
 let state = '';
 
 const runs: Readonly<Record<Name, (given: Given) => Promise<number>>> = {
@@ -55,7 +54,7 @@ async function main(args: readonly string[]): Promise<number> {
   const line = readLine(args);
   if ('usage' in line) {
     if (line.wrong !== undefined) say(`hob: ${line.wrong}`);
-    (line.help ? process.stdout : process.stderr).write(line.usage);
+    (line.help ? outText : sayText)(line.usage);
     return line.help ? 0 : 2;
   }
   const { options } = line.given;
@@ -294,9 +293,7 @@ async function exportLines(granter: Far<Granter>, file: string | undefined): Pro
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
-    process.stderr.write(
-      `hob: ${error instanceof CapError ? error.message : `something went wrong: ${String(error)}`}\n`,
-    );
+    say(`hob: ${error instanceof CapError ? error.message : `something went wrong: ${String(error)}`}`);
     process.exit(1);
   },
 );

@@ -14,6 +14,7 @@ import { checkRoot } from './drivers/roots.ts';
 import { folderOf, type Outlet, openOutlet, type Secrets } from './drivers/secrets.ts';
 import { leaveNote, openStateDir, removeNote, stopOrder } from './drivers/state-dir.ts';
 import { sentinelHome } from './drivers/state-home.ts';
+import { out, outText, say, sayText } from './drivers/terminal.ts';
 import { openHost } from './host.ts';
 import { nextSteps } from './next-steps.ts';
 import { requireSandbox } from './sandboxed.ts';
@@ -91,7 +92,7 @@ function options(): {
     },
   });
   if (values.help === true) {
-    process.stdout.write(usage);
+    outText(usage);
     process.exit(0);
   }
   const whole = (text: string | undefined, otherwise: number, most: number): number => {
@@ -133,18 +134,14 @@ async function serve(chosen: ReturnType<typeof options>): Promise<void> {
   ];
   const own = [state, ...folders.filter((each) => each !== undefined), ...ownCode, dirname(process.execPath)];
   const realRoot = checkRoot(root, own);
-  const outbound =
-    checkpoints === undefined
-      ? undefined
-      : openOutbound(checkpoints, (line) => void process.stderr.write(`hob: ${line}\n`));
+  const outbound = checkpoints === undefined ? undefined : openOutbound(checkpoints, (line) => say(`hob: ${line}`));
   openStateDir(state);
   const host = await openHost({
     stateDir: state,
     ...(sentinel === undefined ? {} : { sentinel }),
     ...(outbound === undefined ? {} : { onCheckpoint: outbound }),
     graceMs,
-    observe: ({ id, error }) =>
-      void process.stderr.write(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}\n`),
+    observe: ({ id, error }) => sayText(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}`),
   });
 
   const end = endWithProcess(host, state);
@@ -172,27 +169,26 @@ async function serve(chosen: ReturnType<typeof options>): Promise<void> {
     const files = outlet?.write(secrets);
     outlet = undefined;
 
-    const say = (line: string): void => void process.stdout.write(`${line}\n`);
-    if (lack !== undefined) say(`hob: ${lack}`);
+    if (lack !== undefined) out(`hob: ${lack}`);
     if (sentinel === undefined)
-      say(
+      out(
         'hob: no folder for a sentinel can be written, so a state that is put back to an earlier one will not be known: name one with --sentinel DIR',
       );
     const waits = started.how === 'again' && started.grants.some((grant) => grant.state === 'suspended');
     const putBack = host.restoredBecause ?? (waits ? earlier : undefined);
     if (putBack !== undefined)
-      say(`hob: ${putBack}: npm run -s hob -- trust all${state === usualState ? '' : ` --state ${state}`}`);
-    say(session === undefined ? `Hob serves no session on ${root}` : `Hob serves one session on ${root}`);
-    for (const line of aboutSession(started, workspace, Date.now())) say(line);
+      out(`hob: ${putBack}: npm run -s hob -- trust all${state === usualState ? '' : ` --state ${state}`}`);
+    out(session === undefined ? `Hob serves no session on ${root}` : `Hob serves one session on ${root}`);
+    for (const line of aboutSession(started, workspace, Date.now())) out(line);
     const onTerminal = process.stdout.isTTY === true && secretsTo === undefined;
     const lost = !onTerminal && secretsTo === undefined;
-    for (const line of nextSteps({ url, secrets, ended: session === undefined, files, lost })) say(line);
+    for (const line of nextSteps({ url, secrets, ended: session === undefined, files, lost })) out(line);
     // A pipe may lead anywhere: a secret is in these lines on a terminal only, and where it is new.
     const shown = <T extends object>(of: T): T => (onTerminal ? of : { ...of, secret: undefined });
-    say(`hob session ${JSON.stringify(shown(secrets.session))}`);
-    say(`hob granter ${JSON.stringify(shown(secrets.granter))}`);
-    say(`hob ready ${JSON.stringify({ url, pid: process.pid })}`);
-    session?.ended.then(() => say('The session has ended. Start again with --fresh for a new one.'));
+    out(`hob session ${JSON.stringify(shown(secrets.session))}`);
+    out(`hob granter ${JSON.stringify(shown(secrets.granter))}`);
+    out(`hob ready ${JSON.stringify({ url, pid: process.pid })}`);
+    session?.ended.then(() => out('The session has ended. Start again with --fresh for a new one.'));
   } catch (error) {
     outlet?.abandon();
     removeNote(state);
@@ -213,10 +209,7 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const known = error instanceof CapError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
-  process.stderr.write(
-    known
-      ? `hob: ${(error as Error).message.split('\n', 1)[0]}\n`
-      : `hob: ${(error as Error).stack ?? String(error)}\n`,
-  );
+  if (known) say(`hob: ${(error as Error).message.split('\n', 1)[0]}`);
+  else sayText(`hob: ${(error as Error).stack ?? String(error)}`);
   process.exit(1);
 });

@@ -11,11 +11,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { verifyLedger } from '@hob/vat';
+import { outText, sayText } from '../drivers/terminal.ts';
 import { randomFrom } from './chance.ts';
 import { Program, type Ready, readiness } from './processes.ts';
 
 const writer = fileURLToPath(new URL('./chaos-agent.ts', import.meta.url));
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = outText;
 
 interface Tally {
   kills: Record<'host' | 'agent' | 'granter', number>;
@@ -29,7 +30,7 @@ async function main(): Promise<number> {
   const kills = Number(values.kills ?? '200');
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed)) {
-    process.stderr.write('hob: --kills and --seed are whole numbers\n');
+    sayText('hob: --kills and --seed are whole numbers');
     return 2;
   }
   const folder = mkdtempSync(join(tmpdir(), 'hob-chaos-'));
@@ -174,7 +175,7 @@ async function openAgain(state: string, tally: Tally): Promise<{ readonly file: 
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {
-    process.stderr.write(`hob: ${(error as Error).stack ?? String(error)}\n`);
+    sayText(`hob: ${(error as Error).stack ?? String(error)}`);
     process.exit(1);
   },
 );

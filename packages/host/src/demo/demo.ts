@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CapError } from '@hob/vat';
+import { outText } from '../drivers/terminal.ts';
 import { knock } from './knock.ts';
 import { Program, type Ready, readiness } from './processes.ts';
 
@@ -48,7 +49,7 @@ export async function playDemo(sabotage: string | undefined): Promise<number> {
       `there is no sabotage "${sabotage}": choose from ${Object.keys(sabotages).join(', ')}`,
     );
   const folder = mkdtempSync(join(tmpdir(), 'hob-demo-'));
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const say = outText;
   const steps: Step[] = [];
   const step = (name: string, ok: boolean, saw: string): void => {
     steps.push({ name, ok, saw });

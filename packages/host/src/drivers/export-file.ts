@@ -1,6 +1,8 @@
-/** Writes lines to a file that is whole or not there, or to standard output. */
+/** Writes lines of JSON to a file that is whole or not there, or to standard output. Somebody will look at the file in a terminal, too. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { CapError } from '@hob/vat';
+import { jsonOnScreen } from '../powerbox/words.ts';
+import { outJson } from './terminal.ts';
 
 /** A file that the caller names, as text. Errors: `invalid` where it cannot be read. */
 export function readText(file: string): string {
@@ -15,7 +17,7 @@ export async function writeLines(file: string | undefined, lines: AsyncIterable<
   let count = 0;
   if (file === undefined) {
     for await (const line of lines) {
-      process.stdout.write(`${line}\n`);
+      outJson(line);
       count += 1;
     }
     return count;
@@ -25,7 +27,7 @@ export async function writeLines(file: string | undefined, lines: AsyncIterable<
   const descriptor = openSync(draft, 'w', 0o600);
   try {
     for await (const line of lines) {
-      writeSync(descriptor, `${line}\n`);
+      writeSync(descriptor, `${jsonOnScreen(line)}\n`);
       count += 1;
     }
     fsyncSync(descriptor);

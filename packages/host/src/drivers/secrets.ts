@@ -19,6 +19,7 @@ import {
 import { join, resolve } from 'node:path';
 import { CapError } from '@hob/vat';
 import { askSecret } from './ask.ts';
+import { say } from './terminal.ts';
 
 /** What a host makes when it starts; a secret is there only where it is new. */
 export interface Secrets {
@@ -185,8 +186,6 @@ export async function secretOfAgent(): Promise<string> {
   delete process.env['HOB_SECRET'];
   if (file !== undefined) return takeSecret(resolve(file));
   if (old === undefined) return askSecret('The session’s secret (npm start shows it): ');
-  process.stderr.write(
-    'hob agent: HOB_SECRET can be read in /proc by other programs: use HOB_SECRET_FILE, or be asked\n',
-  );
+  say('hob agent: HOB_SECRET can be read in /proc by other programs: use HOB_SECRET_FILE, or be asked');
   return old;
 }

@@ -21,7 +21,8 @@ const names: Readonly<Record<string, string>> = { '\n': 'NL', '\r': 'CR', '\t': 
  * own brackets and quotes.
  */
 const plain = /^[\p{L}\p{N}\p{P}\p{S}\p{M} ]$/u;
-const unseen = /^[\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}⟦⟧“”]$/u;
+const unseen = /^[\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}]$/u;
+const ours = /^[⟦⟧“”]$/u;
 const mark = /^\p{M}$/u;
 /** More on one letter reach over the lines above and below. */
 const mostMarks = 2;
@@ -29,23 +30,37 @@ const mostMarks = 2;
 const numbered = (char: string): string =>
   `⟦${names[char] ?? `U+${(char.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`}⟧`;
 
-/** Escapes `text`, all of it. */
-export function escaped(text: string): string {
+/** `text`, with `instead(char)` for each character that a screen does not show as itself, or that `not` names. */
+function shownAs(text: string, instead: (char: string) => string, not?: RegExp): string {
   let out = '';
   // At the beginning a mark would stand on what is not part of the text.
   let marks = mostMarks;
   for (const char of text) {
     const isMark = mark.test(char);
-    const shown = plain.test(char) && !unseen.test(char) && !(isMark && marks >= mostMarks);
+    const shown = plain.test(char) && !unseen.test(char) && not?.test(char) !== true && !(isMark && marks >= mostMarks);
     marks = isMark ? marks + 1 : 0;
     if (shown) out += char;
     else {
-      out += numbered(char);
+      out += instead(char);
       marks = mostMarks;
     }
   }
   return out;
 }
+
+const plainAscii = /^[ -~]*$/;
+
+/** Escapes `text`, all of it. Our own brackets and quotes in it are escaped too: nobody else can write them. */
+export const escaped = (text: string): string => (plainAscii.test(text) ? text : shownAs(text, numbered, ours));
+
+/** One line for a terminal, which may have our brackets and quotes in it already. */
+export const onScreen = (line: string): string => (plainAscii.test(line) ? line : shownAs(line, numbered));
+
+const unicodeEscape = (char: string): string =>
+  char.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''); // biome-ignore format: one line
+
+/** JSON text on one line, as JSON text of the same data that a terminal shows as it is. */
+export const jsonOnScreen = (json: string): string => (plainAscii.test(json) ? json : shownAs(json, unicodeEscape));
 
 /** Escaped, at most about `longest` characters of it, with what it might be mistaken for. */
 export function words(given: string, longest: number): Words {

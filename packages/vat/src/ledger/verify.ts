@@ -17,6 +17,7 @@ import type { Doubt } from '../store/rows.ts';
 import { engineOf, type Store } from '../store/store.ts';
 import { commitment } from './arguments.ts';
 import { CHECKPOINT_LINES } from './chain.ts';
+import { storedLine } from './escapes.ts';
 import { CRC_TAIL, crcTail, MAX_LINE_BYTES } from './line.ts';
 import { type Checkpoint, keyText, noteReader, parseKey, rootText } from './note.ts';
 import { breathe, PAGE } from './pages.ts';
@@ -63,9 +64,10 @@ const LOOKS_LIKE_ONE = /^[^\n]+\n\d+\n[A-Za-z0-9+/=]+\n\n—/;
 
 async function verifyFile(file: string, options: VerifyOptions): Promise<LedgerVerdict> {
   const check = makeCheck(options);
-  for await (const batch of readLines(file, MAX_LINE_BYTES)) {
+  // An escape has up to three times the bytes of its character.
+  for await (const batch of readLines(file, 3 * MAX_LINE_BYTES)) {
     for (const bytes of batch) {
-      const bad = check.take(bytes);
+      const bad = check.take(storedLine(bytes));
       if (bad !== undefined) return bad;
     }
   }
