@@ -459,3 +459,69 @@ async def test_a_program_that_waits_for_ever_keeps_no_connection() -> None:
     gc.collect()
     assert seen() is None
     del promise
+
+
+async def test_a_return_on_a_broken_answer_fails_and_the_session_goes_on() -> None:
+    for method in ("next", "return", "close", "abort"):
+        peer = ByHand(Thing())
+        peer.say(["deliver", 0, "missing", [], 1])
+        await peer.answer(1)
+        peer.say(["deliver", [1], method, [], 2], ["deliver", 0, "echo", [1], 3])
+        assert str(await peer.answer(2)).startswith("no-such-method")
+        assert await peer.answer(3) == [1]
+        peer.connection.close()
+        assert peer.faults == []
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        ("_speech", "flush"),
+        ("_speech", "answer"),
+        ("_speech", "refuse"),
+        ("_readers", "end"),
+        ("_readers", "answered"),
+        ("_giving", "said"),
+        ("_giving", "clear"),
+        ("_answers", "keep"),
+        ("_answers", "clear"),
+        ("_waiting", "give_back"),
+        ("_hearing", "text"),
+    ],
+)
+async def test_a_fault_of_ours_ends_its_own_connection_and_nothing_else(part: str, name: str) -> None:
+    loop_errors: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: loop_errors.append(context))
+    peer, other = ByHand(Thing()), ByHand(Thing())
+    fault = RuntimeError("a fault of ours")
+
+    class Failing:
+        """Everything is as it was, but for one method."""
+
+        def __init__(self, real: object) -> None:
+            self._real = real
+
+        def __getattr__(self, asked: str) -> object:
+            return self._fail if asked == name else getattr(self._real, asked)
+
+        def __len__(self) -> int:
+            return 0
+
+        def _fail(self, *_args: object) -> None:
+            raise fault
+
+    for owner in (peer.connection, peer.connection._line, peer.connection._giving):
+        if hasattr(owner, part.lstrip("_")):
+            object.__setattr__(owner, part.lstrip("_"), Failing(getattr(owner, part.lstrip("_"))))
+        if hasattr(owner, part):
+            object.__setattr__(owner, part, Failing(getattr(owner, part)))
+    peer.say(["deliver", 0, "echo", [{"@": "object", "n": 1}], 1], ["deliver", 0, "missing", [], 2], ["deliver", 0, "next", [], 3])
+    await quiet()
+    other.say(["deliver", 0, "echo", [1], 1])
+    assert await other.answer(1) == [1]
+    peer.connection.close()
+    await quiet()
+    assert peer.theirs.closed is not None
+    assert all(error is fault for error in peer.faults)
+    assert loop_errors == []
+    other.connection.close()

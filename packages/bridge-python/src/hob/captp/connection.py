@@ -27,6 +27,7 @@ from ..reference import Promise, Ref, is_method
 from ..vow import FLUSH, LONGEST_METHOD, Message, Target, Vow, no_method, target_of
 from .answer_table import AnswerTable
 from .answers import FORGOTTEN, PeersQuestion
+from .fence import entry
 from .flush import flush
 from .giving import Giving
 from .hearing import Hearing
@@ -110,6 +111,7 @@ class Connection:
         """Waits for the end; its code and reason (docs/wire.md)."""
         return await asyncio.shield(self._line.over)
 
+    @entry
     def release(self, ref: Ref) -> None:
         """Says now that a reference is no longer needed, rather than waiting for the garbage collector."""
         target = ref._target
@@ -125,23 +127,24 @@ class Connection:
 
     # ---- for the transport --------------------------------------------------------------------------------------------
 
+    @entry
     def hear(self, frame: Frame) -> None:
         line = self._line
         if line.closed is not None or line.ends_flood():
             return
         self._answers.begin()
         self._imports.begin()
-        try:
-            if isinstance(frame, str):
-                self._hearing.text(frame)
-            else:
-                self._incoming.add(frame)
-        except Violation as error:
-            return line.close(error.code, error.reason)
-        except Exception as error:
-            # A fault of ours that this peer can bring about at will: it must not cost the program more than the connection.
-            return line.close(1011, f"a fault of this end (error {self.fault(error)})")
+        if isinstance(frame, str):
+            self._hearing.text(frame)
+        else:
+            self._incoming.add(frame)
         line.ends_overspent()
+
+    def faulted(self, error: Exception) -> None:
+        if isinstance(error, Violation):
+            return self._line.close(error.code, error.reason)
+        # A fault of ours that this peer may be able to bring about at will: it must not cost the program more than the connection.
+        self._line.close(1011, f"a fault of this end (error {self.fault(error)})")
 
     def lost(self, code: int, reason: str) -> None:
         """The transport is gone."""
@@ -234,6 +237,7 @@ class Connection:
         else:
             self._waiting.asked(number, answer)
 
+    @entry
     def answered(self, answer: PeersQuestion, value: object) -> BaseException | None:
         of_stream, answer.of_stream = answer.of_stream, None
         if of_stream is not None:
@@ -253,6 +257,7 @@ class Connection:
         self._answers.keep(answer, weight)
         return why
 
+    @entry
     def refused(self, answer: PeersQuestion, error: BaseException) -> None:
         of_stream, answer.of_stream = answer.of_stream, None
         if of_stream is not None:
@@ -306,6 +311,7 @@ class Connection:
         self._speech.drop(number, mentions)
         self._line.forget_soon()
 
+    @entry
     def _collect(self) -> None:
         self._noticed = False
         while self._dead:
@@ -317,12 +323,19 @@ class Connection:
     # ---- the end ------------------------------------------------------------------------------------------------------
 
     def ended_with(self, why: CapError) -> None:
-        # What breaks runs code of others: not before all is empty.
-        break_some = self._waiting.clear()
-        self._answers.clear()
-        self._giving.clear()
-        self._readers.end()
-        break_some(why)
+        # What breaks runs code of others: not before all is empty. Each step is taken, also where one before it fails.
+        break_some: Callable[[CapError], None] | None = None
+        try:
+            break_some = self._waiting.clear()
+        except Exception as error:
+            self.faulted(error)
+        for step in (self._answers.clear, self._giving.clear, self._readers.end):
+            try:
+                step()
+            except Exception as error:
+                self.faulted(error)
+        if break_some is not None:
+            break_some(why)
 
 
 def _noticing(session: weakref.ref[Connection], loop: asyncio.AbstractEventLoop) -> Callable[[int], None]:

@@ -13,6 +13,7 @@ from ..errors import CapError
 from ..reference import Promise
 from ..vow import Target, Vow, target_of, vow_of
 from .exports import Export, Exports
+from .fence import entry
 from .limits import EXPORT, PROMISE
 from .line import Line
 from .readers import Readers
@@ -136,6 +137,10 @@ class Giving:
             self._watching.add(vow)
             vow.watch(fulfilled, broken)
 
+    def faulted(self, error: Exception) -> None:
+        self._exit.faulted(error)
+
+    @entry
     def _tell_shortened(self, vow: Vow) -> None:
         """It has become a promise that a peer decides: where that is this one it is told at once, for it may be waiting for ours."""
         known = self._exports.of(vow)
@@ -148,6 +153,7 @@ class Giving:
         self._line.speech.resolve(known.number, Promise(vow))
         self.said()
 
+    @entry
     def _tell(self, vow: Vow, value: object, error: BaseException | None) -> None:
         self._watching.discard(vow)
         known = self._exports.of(vow)

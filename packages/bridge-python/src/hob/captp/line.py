@@ -11,6 +11,7 @@ import asyncio
 from typing import Final, Protocol
 
 from ..errors import CapError, Disconnected
+from .fence import entry
 from .limits import Limits
 from .speech import Frame, Speech
 from .values import Incoming
@@ -37,6 +38,10 @@ class Speaking(Protocol):
         """There is time now to say what is only forgotten."""
         ...
 
+    def faulted(self, error: Exception, /) -> None:
+        """Notes a fault of ours, and ends the connection."""
+        ...
+
     def ended_with(self, why: CapError, /) -> None:
         """Nothing is heard or said any more."""
         ...
@@ -54,6 +59,7 @@ class Line:
         self._bytes = 0
         self._flushing = False
         self._forgetting = False
+        self._closing = False
         self.closed: CapError | None = None
         """Why nothing leaves any more."""
         self.over: Final[asyncio.Future[tuple[int, str]]] = self.loop.create_future()
@@ -76,6 +82,10 @@ class Line:
             self._flushing = True
             self.loop.call_soon(self._flush)
 
+    def faulted(self, error: Exception) -> None:
+        self.speaking.faulted(error)
+
+    @entry
     def _flush(self) -> None:
         self._flushing = False
         if self.closed is not None:
@@ -90,6 +100,7 @@ class Line:
             self._forgetting = True
             self.loop.call_soon(self._forget_now, 2)
 
+    @entry
     def _forget_now(self, patience: int) -> None:
         if patience > 0 and self.closed is None:
             # So that what this turn brings about goes in the same frame.
@@ -124,11 +135,16 @@ class Line:
     # ---- the end ------------------------------------------------------------------------------------------------------
 
     def close(self, code: int, reason: str) -> None:
-        if self.closed is not None:
+        if self.closed is not None or self._closing:
             return
-        self.speech.flush()
+        self._closing = True
+        self._last_words()
         self.end(code, reason)
         self.link.close(code, reason)
+
+    @entry
+    def _last_words(self) -> None:
+        self.speech.flush()
 
     def end(self, code: int, reason: str) -> None:
         """The transport is gone."""

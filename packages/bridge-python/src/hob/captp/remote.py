@@ -13,6 +13,9 @@ class Exit(Protocol):
     """The end of a connection that messages leave by."""
 
     def call(self, through: Remote, message: Message, /) -> None: ...
+    def faulted(self, error: Exception, /) -> None:
+        """Notes a fault of ours, and ends the connection."""
+        ...
     @property
     def closed(self) -> CapError | None:
         """Why nothing leaves any more."""

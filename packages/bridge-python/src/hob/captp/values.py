@@ -223,14 +223,10 @@ class Incoming:
     def __init__(self, limits: Limits) -> None:
         self._parts: list[bytes] = []
         self._whole: bytes | None = None
-        self._most = max(limits.memory_bytes // 4, limits.frame_bytes)
-        self.length = 0
-        self.taken = 0
-        # So many have their value from the beginning on: usually values come in the order of their bytes.
-        self._in_order = 0
-        # 1 for each byte that has its value; made where the values come in another order.
-        self._claimed: bytearray | None = None
-        self._excused = False
+        self._excused, self._most = False, max(limits.memory_bytes // 4, limits.frame_bytes)
+        # `_in_order`: so many have their value from the beginning on, as values usually come in the order of their bytes.
+        self.length = self.taken = self._in_order = 0
+        self._claimed: bytearray | None = None  # 1 for each byte that has its value, where they come in another order
 
     def add(self, part: bytes) -> None:
         if not part:
@@ -275,14 +271,11 @@ class Incoming:
         """The frame that they came for was heard."""
         if self.taken != self.length and not self._excused:
             raise Violation("bytes came that no value names")
-        self._excused = False
-        if self.length > 0:
-            self.clear()
+        self.clear()
 
     def clear(self) -> None:
-        self._parts = []
+        self._parts, self._excused = [], False
         self._whole = self._claimed = None
-        self._excused = False
         self.length = self.taken = self._in_order = 0
 
 

@@ -169,11 +169,17 @@ class Waiting:
             for question in islice(questions, AT_ONCE):
                 told += 1
                 question.over = True
-                question.answer.break_(why)
+                try:
+                    question.answer.break_(why)
+                except Exception as error:
+                    self._exit.faulted(error)
             for promise in islice(promises, AT_ONCE - told):
                 told += 1
                 promise.over = True
-                promise.vow.break_(why)
+                try:
+                    promise.vow.break_(why)
+                except Exception as error:
+                    self._exit.faulted(error)
             if told == AT_ONCE:
                 self._line.loop.call_soon(break_some, why)
 

@@ -62,8 +62,8 @@ export class Line {
 
   /** About what this connection keeps. */
   get bytes(): number {
-    // What a transport that is closed did not get rid of is no longer kept for this peer.
-    return this.#bytes + this.tongue.kept + (this.#closed === undefined ? this.#link.buffered : 0);
+    // After the end nothing more is kept for this peer: not what waited for frames, nor what the transport did not get rid of.
+    return this.#closed === undefined ? this.#bytes + this.tongue.kept + this.#link.buffered : this.#bytes;
   }
 
   /** When it is closed nothing is kept for the peer; what still runs is its meter's. */
