@@ -5,9 +5,10 @@
  */
 import type { GateState } from '@hob/revocable';
 import { CapError } from '@hob/vat';
-import { type Book, eraOf, type Kept, next, type Room } from './book.ts';
+import { eraOf, next } from './book.ts';
 import { checkName, lookOf } from './names.ts';
 import { addGrant } from './order.ts';
+import type { Book, Kept, Room } from './records.ts';
 import { checkReserved } from './reserved.ts';
 
 /** Who ended or changed something, for the ledger. */

@@ -7,8 +7,8 @@
  */
 import { type Evaluation, type GuestLimits, type Guests, renderTypes } from '@hob/guest';
 import { CapError, type DriverCall, drivenBy, type Far } from '@hob/vat';
-import type { Book, Kept } from './book.ts';
 import { lookOf } from './names.ts';
+import type { Book, Kept } from './records.ts';
 
 /** What a session holds as `code`. */
 export interface Code {

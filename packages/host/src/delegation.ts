@@ -6,9 +6,10 @@
  */
 import { grantOf, longestTerm, type Terms } from '@hob/revocable';
 import { CapError, wallTime } from '@hob/vat';
-import { type Book, chainText, type Holding, type Kept, type Room } from './book.ts';
+import { chainText } from './book.ts';
 import { type Act, grantId, hold, stateOf } from './c-list.ts';
 import { lookOf } from './names.ts';
+import type { Book, Holding, Kept, Room } from './records.ts';
 
 /** In a turn. Errors: `no-such-object`, `invalid`, and what the parent's grant has ended with. */
 export function handOn(

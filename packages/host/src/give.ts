@@ -6,10 +6,11 @@
  */
 import { gated, grantOf } from '@hob/revocable';
 import { CapError, spawn } from '@hob/vat';
-import { type Book, chainText, type House, type Kept, type Room } from './book.ts';
+import { chainText, type House } from './book.ts';
 import { type Act, grantId, hold } from './c-list.ts';
 import { checkName } from './names.ts';
 import { GateAskActor } from './powerbox/gate.ts';
+import type { Book, Kept, Room } from './records.ts';
 import { type GrantTerms, scoped } from './terms.ts';
 
 export interface Giving {

@@ -6,7 +6,7 @@
  */
 import type { GateState, Terms } from '@hob/revocable';
 import { CapError, type Definition, define, E, spawn } from '@hob/vat';
-import { type Book, bookOf, type House, type Kept, type Room } from './book.ts';
+import { bookOf, type House } from './book.ts';
 import { type Act, stateOf } from './c-list.ts';
 import { handOn } from './delegation.ts';
 import { giveOut } from './give.ts';
@@ -15,6 +15,7 @@ import { grantsFrom, roomsFrom } from './order.ts';
 import { type Answer, answer } from './powerbox/answers.ts';
 import { inbox, type Request } from './powerbox/inbox.ts';
 import { type Judge, JudgeActor } from './powerbox/judge.ts';
+import type { Book, Kept, Room } from './records.ts';
 import { allOf, endRoom } from './sessions.ts';
 import { exchange, hasSturdyref, mint, putOut } from './sturdyrefs.ts';
 import type { GrantTerms } from './terms.ts';

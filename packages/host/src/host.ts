@@ -38,7 +38,7 @@ import {
   type Vats,
   verifyLedger,
 } from '@hob/vat';
-import { type Bearer, type Book, bookOf, eraOf, type House, HouseActor, next, type Room } from './book.ts';
+import { bookOf, eraOf, type House, HouseActor, next } from './book.ts';
 import { codeCap, type Holdings, holdingsOf } from './code.ts';
 import { definitions } from './definitions.ts';
 import { type Listener, listen } from './drivers/listener.ts';
@@ -53,6 +53,7 @@ import { offeredOf } from './powerbox/offered.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { Waiters } from './powerbox/waiters.ts';
 import { type Guest, Presence, type Rooms } from './presence.ts';
+import type { Bearer, Book, Room } from './records.ts';
 import { checkStatement } from './reserved.ts';
 import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
 import { type Begun, beginSession, type StartOptions } from './start.ts';

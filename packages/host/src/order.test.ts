@@ -4,9 +4,10 @@ import { define, E, openVats, spawn, type Table } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { facts, goldenState } from '../test/golden.ts';
 import { code, house, scratch } from '../test/house.ts';
-import { type Book, bookOf, HouseActor, type Kept } from './book.ts';
+import { bookOf, HouseActor } from './book.ts';
 import { type Grant, type Granter, openHost } from './index.ts';
 import { addGrant, grantsFrom, numberOf } from './order.ts';
+import type { Book, Kept } from './records.ts';
 
 type Filter = Parameters<Granter['list']>[0];
 async function pages(granter: object, filter: NonNullable<Filter> = {}): Promise<readonly Grant[]> {

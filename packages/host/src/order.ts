@@ -5,7 +5,7 @@
  * has a row for each grant and for each session, under a key that sorts by number.
  */
 import { CapError, type Table } from '@hob/vat';
-import type { Book, Kept, Room } from './book.ts';
+import type { Book, Kept, Room } from './records.ts';
 
 const key = (number: number): string => String(number).padStart(15, '0');
 /** No session has such an id. */

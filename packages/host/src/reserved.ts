@@ -6,8 +6,8 @@
  * A session that was there before its name was reserved keeps it and is shown marked; a granter who is added later may take its name.
  */
 import { CapError } from '@hob/vat';
-import type { Book, Room } from './book.ts';
 import { lookOf } from './names.ts';
+import type { Book, Room } from './records.ts';
 
 /** A name may not begin with one of these words. */
 export const hostWords: readonly string[] = Object.freeze([

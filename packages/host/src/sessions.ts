@@ -5,13 +5,14 @@
  * of another session or of the host. From the turn that ends it on it gives out nothing, and nothing that it gave out works.
  */
 import { CapError, type Definition, define, E, hashSecret, ledgerLine, spawn, table } from '@hob/vat';
-import { type Bearer, type Book, bookOf, chainText, eraOf, type House, next, type Room, worldOf } from './book.ts';
+import { bookOf, chainText, eraOf, type House, next, worldOf } from './book.ts';
 import { type Act, heldBy, petnames } from './c-list.ts';
 import { handOn } from './delegation.ts';
 import { checkName } from './names.ts';
 import { addRoom, dropGrant, dropRoom } from './order.ts';
 import { forgetAsker, withdrawAll } from './powerbox/pending.ts';
 import { request } from './powerbox/request.ts';
+import type { Bearer, Book, Room } from './records.ts';
 import { checkReserved } from './reserved.ts';
 import { callerOf, forgetSturdyrefs } from './sturdyrefs.ts';
 import type { GrantTerms } from './terms.ts';

@@ -7,9 +7,10 @@
  * and the note that it was opened are written in one turn, so a crash leaves all of them or none.
  */
 import { ledgerLine } from '@hob/vat';
-import type { Book, House, Room } from './book.ts';
+import type { House } from './book.ts';
 import { giveOut } from './give.ts';
 import { type Grant, look } from './grants.ts';
+import type { Book, Room } from './records.ts';
 import { endRoom, openRoom } from './sessions.ts';
 import type { GrantTerms } from './terms.ts';
 

@@ -6,8 +6,9 @@
  * alarms, drivers and the door. So what made a host hang does not do so again under a grant of before.
  */
 import type { Vats } from '@hob/vat';
-import { type Book, bookOf, type House, HouseActor } from './book.ts';
+import { bookOf, type House, HouseActor } from './book.ts';
 import { stopDone, stopOrder } from './drivers/state-dir.ts';
+import type { Book } from './records.ts';
 
 /** In a turn. Their drivers are told to stop; who closes the vats waits for them. */
 export function revokeAll(book: Book, why: string): void {

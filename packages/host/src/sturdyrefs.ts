@@ -7,10 +7,11 @@
  */
 import type { Terms } from '@hob/revocable';
 import { CapError, E, hashSecret, ledgerLine } from '@hob/vat';
-import { type Book, bookOf, type House, type Kept, type Room, type SturdyRow, worldOf } from './book.ts';
+import { bookOf, type House, worldOf } from './book.ts';
 import { type Act, hasEnded, stateOf } from './c-list.ts';
 import { grantBelow } from './delegation.ts';
 import { addGrant } from './order.ts';
+import type { Book, Kept, Room, SturdyRow } from './records.ts';
 
 const most = 1000;
 const key = (session: string, grant: string): string => `${session}/${grant}`;

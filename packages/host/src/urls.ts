@@ -7,9 +7,10 @@
 
 import type { GateState } from '@hob/revocable';
 import { CapError, E, hashSecret, ledgerLine, vatTime, wallTime } from '@hob/vat';
-import { type Book, bookOf, type House, type Published, type Room, worldOf } from './book.ts';
+import { bookOf, type House, worldOf } from './book.ts';
 import { hasEnded, heldBy, stateOf } from './c-list.ts';
 import { lookOf } from './names.ts';
+import type { Book, Published, Room } from './records.ts';
 
 /** 32 random bytes, base32. */
 const form = /^\/object\/([a-z2-7]{52})$/;

@@ -7,13 +7,14 @@
  */
 import { checkTerms } from '@hob/revocable';
 import { breakAnswer, CapError, E, ledgerLine, vatTime, wallTime } from '@hob/vat';
-import { type Book, bookOf, type House, type Room, worldOf } from '../book.ts';
+import { bookOf, type House, worldOf } from '../book.ts';
 import { type Act, stateOf } from '../c-list.ts';
 import { giveOut } from '../give.ts';
 import { checkName, lookOf } from '../names.ts';
+import type { Book, Pending, Room } from '../records.ts';
 import { unreserved } from '../reserved.ts';
 import { type GrantTerms, scoped } from '../terms.ts';
-import { askedKey, decide, type Pending, settle, tellWithdrawn } from './pending.ts';
+import { askedKey, decide, settle, tellWithdrawn } from './pending.ts';
 import { unchanged } from './preview.ts';
 import { instead } from './request.ts';
 import { stricter } from './stricter.ts';

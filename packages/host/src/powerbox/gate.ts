@@ -6,7 +6,8 @@
  */
 import type { GatedCall, Judge } from '@hob/revocable';
 import { attempt, breakAnswer, CapError, type Definition, define, E } from '@hob/vat';
-import { type Book, bookOf, chainOf, type House, type Kept, type Room, worldOf } from '../book.ts';
+import { bookOf, chainOf, type House, worldOf } from '../book.ts';
+import type { Book, Kept, Room } from '../records.ts';
 import { callerUnder } from '../sturdyrefs.ts';
 import { digestOf } from './digest.ts';
 import { countAsk, file, giveBack, waitFor } from './pending.ts';

@@ -7,11 +7,12 @@
 import { E, vatTime } from '@hob/vat';
 import { bookOf, chainOf, type House, worldOf } from '../book.ts';
 import { numberOf } from '../order.ts';
+import type { Pending, Proposal, Shown } from '../records.ts';
 import { reservedAmong } from '../reserved.ts';
 import type { GrantTerms } from '../terms.ts';
 import type { Names } from './answers.ts';
 import { askersOf } from './gate.ts';
-import { isUnseen, type Pending, type Proposal, type Shown } from './pending.ts';
+import { isUnseen } from './pending.ts';
 import { quoted } from './words.ts';
 
 export interface Request extends Shown {

@@ -6,69 +6,9 @@
  * asks the same twice is told the same.
  */
 import { CapError, cancelWake, E, ledgerLine, tellAnyway, vatTime, wakeAt } from '@hob/vat';
-import { type Book, chainText, eraOf, next, type Room, worldOf } from '../book.ts';
-import type { GrantTerms } from '../terms.ts';
+import { chainText, eraOf, next, worldOf } from '../book.ts';
+import type { Asker, Book, Pending, Room, Shown } from '../records.ts';
 import type { Verdict, Waited } from './waiters.ts';
-
-/** A version of a file that a diff was made from; undefined where there was none. */
-export type Seen = readonly [path: string, version: string | undefined];
-
-/** What is shown of it, all of it words of ours, or of others made fit to be read. */
-export interface Shown {
-  readonly effect: string;
-  readonly table: readonly (readonly [name: string, value: string])[];
-  readonly diff?: string;
-  readonly permits: readonly string[];
-  /** What is odd about the words of others in it. */
-  readonly flags: readonly string[];
-}
-
-export interface Proposal {
-  readonly terms: GrantTerms;
-  readonly means: string;
-  readonly why: string;
-}
-
-export interface Pending extends Shown {
-  readonly id: string;
-  readonly kind: 'grant' | 'call';
-  /** The session whose granters decide: of a gated call that of the gate, else the asker. */
-  readonly session: string;
-  readonly asker: string;
-  readonly payer: string;
-  readonly digest: string;
-  /** A petname that is held, or an offer; of a call the petname that was called. */
-  readonly asks: string;
-  readonly why: string;
-  readonly offered: string;
-  /** Which object stands behind the offer: another one is another cap. */
-  readonly offer: number;
-  /** Of a request for a grant: what it would have. */
-  readonly terms: GrantTerms | undefined;
-  readonly method: string | undefined;
-  /** Of a call: the grants that it was made under, the gated one last. */
-  readonly under: readonly string[];
-  readonly seen: readonly Seen[];
-  readonly proposals: readonly Proposal[];
-  /** Of a call: when it was charged, in vat time. */
-  readonly charged?: number;
-  /** It, or what it takes the place of, was shown to a granter. */
-  readonly looked?: boolean;
-  /** How often it was asked. */
-  readonly count: number;
-  readonly since: number;
-  readonly deadline: number;
-  readonly wake: string;
-  /** The request that this one takes the place of, for what was shown has changed. */
-  readonly stale: string | undefined;
-}
-
-/** What a session, with those that it pays for, has asked lately. */
-export interface Asker {
-  readonly since: number;
-  readonly asked: number;
-  readonly pending: number;
-}
 
 /** How much may be asked: far more than a person would answer. */
 export const askingLimits: Readonly<Record<'pending' | 'hourly' | 'together', number>> = Object.freeze({

@@ -4,7 +4,8 @@
  * Promise: what nobody answered in time ends by itself, and so does what nobody waits for because the grant that it was asked under has ended.
  */
 import { type Definition, define, E, spawn, vatTime } from '@hob/vat';
-import { type Book, bookOf, type House, worldOf } from '../book.ts';
+import { bookOf, type House, worldOf } from '../book.ts';
+import type { Book } from '../records.ts';
 import { decide, giveBack, isUnseen, settle, tellWithdrawn, withdraw } from './pending.ts';
 
 export interface Powerbox {

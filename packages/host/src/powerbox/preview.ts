@@ -6,7 +6,7 @@
  */
 import { unifiedDiff } from '@hob/caps-fs';
 import { E } from '@hob/vat';
-import type { Seen } from './pending.ts';
+import type { Seen } from '../records.ts';
 import { diffText } from './shown.ts';
 import { quoted, words } from './words.ts';
 

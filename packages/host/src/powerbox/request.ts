@@ -6,9 +6,10 @@
  */
 import { checkTerms, isData } from '@hob/revocable';
 import { CapError, E } from '@hob/vat';
-import { type Book, bookOf, type House, type Room } from '../book.ts';
+import { bookOf, type House } from '../book.ts';
 import { petnames } from '../c-list.ts';
 import { lookOf } from '../names.ts';
+import type { Book, Room } from '../records.ts';
 import { type GrantTerms, scoped } from '../terms.ts';
 import { digestOf } from './digest.ts';
 import { type Asking, countAsk, file, waitFor } from './pending.ts';

@@ -6,7 +6,7 @@
  */
 import type { Bound } from '@hob/revocable';
 import { wallTime } from '@hob/vat';
-import type { Offered } from '../book.ts';
+import type { Offered } from '../records.ts';
 import type { GrantTerms } from '../terms.ts';
 import { escaped, flagsOf, quoted, words } from './words.ts';
 
