@@ -44,6 +44,8 @@ function run(command: string, args: readonly string[]): void {
 interface Grant {
   readonly path: string;
   readonly writable?: boolean;
+  /** The directory that lay at this place when it was granted. */
+  readonly covers?: { readonly dev: bigint; readonly ino: bigint };
 }
 /** In place of a granter's: for the steps that are about what is granted, and how much. */
 export interface Launched {

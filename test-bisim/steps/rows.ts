@@ -63,6 +63,45 @@ const SEEN: readonly Row[] = [
     },
   }),
   step('readonly', { text: 'echo x > @BASE@/srv/new', also: ['landlock'] }),
+  // A directory of the work directory has a read-only mount within it. The job moves it away and makes its own of that name.
+  step('pin', {
+    text: 'mv outer moved && mkdir -p outer/in && echo x > outer/in/hook',
+    setting: ({ machine: { work } }) => {
+      const inner = join(work, 'outer/in');
+      const hook = join(inner, 'hook');
+      const planted = file(join(work, 'outer'), () => {
+        fs.mkdirSync(inner, { recursive: true });
+        fs.writeFileSync(hook, '');
+      });
+      return {
+        launched: { grants: { [inner]: { path: inner, writable: false } } },
+        after: () => (read(hook) === '' ? undefined : 'put its own where it was granted only reading'),
+        undo: () => {
+          planted.undo?.();
+          fs.rmSync(join(work, 'moved'), { recursive: true, force: true });
+        },
+      };
+    },
+  }),
+  // Since the grant somebody else has moved the directory that a mount hides, and has made another one in its place.
+  step('covers', {
+    text: 'cat moved/papers',
+    setting: ({ machine: { base, work } }) => {
+      const [place, moved] = ['place', 'moved'].map((name) => join(work, name)) as [string, string];
+      const planted = file(place, () => fs.mkdirSync(place));
+      fs.writeFileSync(join(place, 'papers'), `${CANARY}\n`);
+      const { dev, ino } = fs.statSync(place, { bigint: true });
+      fs.renameSync(place, moved);
+      fs.mkdirSync(place);
+      return {
+        launched: { grants: { [place]: { path: join(base, 'srv'), writable: false, covers: { dev, ino } } } },
+        undo: () => {
+          planted.undo?.();
+          fs.rmSync(moved, { recursive: true, force: true });
+        },
+      };
+    },
+  }),
   step('landlock', {
     text: 'echo x > @BASE@/srv/fifo',
     setting: ({ machine: { base } }) => {
