@@ -5,7 +5,6 @@
  * Promise: rounds alternate in one run, files are cached, in memory where there is such a place. A row `sync` is the resolver by itself,
  * with synchronous data; all others go through the cap, its turnstile and its life. Goals are those of reference/fs.md §13.
  */
-
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

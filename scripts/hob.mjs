@@ -14,10 +14,10 @@ import { testEverything } from './test.mjs';
 
 /** The file of a verb. These programs run in the caller's directory: a FILE or DIR they are given is relative to it. */
 const PROGRAMS = {
-  start: 'packages/host/src/main.ts',
-  agent: 'packages/host/src/agent.ts',
-  cli: 'packages/host/src/cli.ts',
-  chaos: 'packages/host/src/demo/chaos.ts',
+  start: 'packages/host/src/programs/main.ts',
+  agent: 'packages/host/src/programs/agent.ts',
+  cli: 'packages/host/src/programs/cli.ts',
+  chaos: 'packages/host/src/programs/demo/chaos.ts',
   crash: 'packages/vat/crash/run.ts',
   'attack:captp': 'packages/vat/attack/run.ts',
   'fuzz:captp': 'packages/vat/attack/fuzz-run.ts',

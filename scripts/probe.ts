@@ -1,5 +1,4 @@
 /** `probe.ts NAME …`: prints those needs that this machine has, as `HOB_REQUIRE` takes them. For `.ci/run`. */
-
 import { NEEDS, needs } from '../test/probes.ts';
 import { setUpHermes } from './hermes.mjs';
 

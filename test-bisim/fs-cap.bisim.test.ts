@@ -1,5 +1,4 @@
 /** Files: the vectors of the seed, in both worlds; sequences that nobody thought of; and every agreed difference. */
-
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FsCap } from '@hob/caps-fs';

@@ -50,7 +50,7 @@ test('every mutant of the table fits the sources, and has a name of its own', ()
 
 test('no source of a package has a switch for a mutant', () => {
   const sources = filesIn('packages').filter((file) => /\.(ts|mjs|js|py|c|h)$/.test(file) && !isTest(file));
-  const demo = 'packages/host/src/demo/demo.ts';
+  const demo = 'packages/host/src/programs/demo/demo.ts';
   const named = sources.filter((file) => /HOB_MUTANT/.test(readFileSync(join(ROOT, file), 'utf8')));
   expect(named).toEqual([demo]);
 });
@@ -58,7 +58,7 @@ test('no source of a package has a switch for a mutant', () => {
 const url = (file: string): string => JSON.stringify(pathToFileURL(join(ROOT, file)).href);
 /** Says how many calls a grant of one use lets through. */
 const countsUses = `
-  import ${url('packages/host/src/lockdown.ts')};
+  import ${url('packages/host/src/programs/lockdown.ts')};
   const { driver, E, openVats } = await import(${url('packages/vat/src/index.ts')});
   const { revocable } = await import(${url('packages/revocable/src/index.ts')});
   const vats = await openVats();

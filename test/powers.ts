@@ -2,8 +2,8 @@
  * Who may touch the world: the driver files of Hob, each with the powers it uses and why it has to.
  *
  * A power is a module outside the harmless ones, or a global that reaches the clock, chance, the network, the process,
- * the console or code. Nothing else under `packages/` may use one (tests may). Driver files are `src/drivers/*` of a
- * package, and the entry points of `host`. The list has to be exact: a file that is gone, a power no longer used and a
+ * the console or code. Nothing else under `packages/` may use one (tests may). Driver files lie in a
+ * folder `drivers`, in the transports of CapTP, and among the programs of `host`. The list has to be exact: a file that is gone, a power no longer used and a
  * power not listed each fail `powers.test.ts`, so the list is what a reviewer reads to see where authority enters.
  */
 import { blank, importsComputed, importsOf } from './sources.ts';
@@ -29,23 +29,23 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   'packages/vat/src/drivers/lines.ts': { powers: ['node:fs/promises'], why: 'reads an exported ledger line by line' },
   'packages/vat/src/drivers/loop.ts': { powers: ['setImmediate'], why: 'lets the process breathe between turns' },
   'packages/vat/src/drivers/random.ts': { powers: ['node:crypto'], why: 'randomness of the operating system' },
-  'packages/vat/src/drivers/reserve.ts': {
+  'packages/vat/src/store/drivers/reserve.ts': {
     powers: ['node:fs', 'process'],
     why: 'room on the disk that is kept for revocations',
   },
-  'packages/vat/src/drivers/sqlite.ts': {
+  'packages/vat/src/store/drivers/sqlite.ts': {
     powers: ['node:fs', 'node:sqlite', 'process'],
     why: 'the one database of the store',
   },
-  'packages/vat/src/drivers/backup.ts': {
+  'packages/vat/src/store/drivers/backup.ts': {
     powers: ['node:fs'],
     why: 'writes a store into one file, and a file into a folder',
   },
-  'packages/vat/src/drivers/sentinel.ts': {
+  'packages/vat/src/store/drivers/sentinel.ts': {
     powers: ['node:fs'],
     why: 'how far the store is known to have come, in a folder that is named',
   },
-  'packages/vat/src/drivers/thread.ts': {
+  'packages/vat/src/store/drivers/thread.ts': {
     powers: ['Worker', 'import.meta', 'node:worker_threads'],
     why: "the store's thread, and the way to it",
   },
@@ -53,7 +53,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:process', 'process'],
     why: 'reads CAPS_FS_BACKEND, and chooses how the walk of a directory cap is made',
   },
-  'packages/caps-fs/src/drivers/breath.ts': {
+  'packages/caps-fs/src/drivers/yield.ts': {
     powers: ['setImmediate'],
     why: 'lets the process breathe between operations that wait for nothing',
   },
@@ -101,11 +101,11 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['import.meta', 'node:child_process', 'node:crypto', 'node:fs', 'node:os', 'process', 'setTimeout'],
     why: 'starts the sandbox program and hears what it says; waits for the last process of one that was killed',
   },
-  'packages/caps-fs/src/drivers/seek-thread.ts': {
+  'packages/caps-fs/src/search/drivers/seek-thread.ts': {
     powers: ['node:worker_threads'],
     why: 'the thread that looks through large trees: by descriptors that it is told',
   },
-  'packages/caps-fs/src/drivers/thread.ts': {
+  'packages/caps-fs/src/search/drivers/thread.ts': {
     powers: ['Worker', 'import.meta', 'node:worker_threads', 'setTimeout'],
     why: 'starts that thread, and ends it when its time is over',
   },
@@ -117,11 +117,11 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:module'],
     why: "Node's own stripping of types, for sources that carry them",
   },
-  'packages/vat/src/drivers/memory-pair.ts': {
+  'packages/vat/src/captp/transport/memory-pair.ts': {
     powers: ['setTimeout'],
     why: 'a wire in memory whose frames take time',
   },
-  'packages/vat/src/drivers/websocket.ts': {
+  'packages/vat/src/captp/transport/websocket.ts': {
     powers: ['WebSocket', 'setInterval', 'setTimeout', 'ws'],
     why: 'carries CapTP frames over a WebSocket',
   },
@@ -157,7 +157,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process'],
     why: 'writes an exported ledger where the caller says',
   },
-  'packages/host/src/drivers/listener.ts': {
+  'packages/host/src/door/drivers/listener.ts': {
     powers: ['node:http', 'setImmediate', 'ws'],
     why: 'the one door: HTTP and WebSocket on loopback',
   },
@@ -181,30 +181,33 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process'],
     why: 'hands a secret over by a file or a descriptor, so that no environment, command line or pipe has it',
   },
-  'packages/host/src/main.ts': { powers: ['Date', 'import.meta', 'process'], why: 'entry point: the daemon' },
-  'packages/host/src/agent.ts': {
+  'packages/host/src/programs/main.ts': { powers: ['Date', 'import.meta', 'process'], why: 'entry point: the daemon' },
+  'packages/host/src/programs/agent.ts': {
     powers: ['import(computed)', 'process'],
     why: "entry point: loads the agent's program",
   },
-  'packages/host/src/cli.ts': {
+  'packages/host/src/programs/cli.ts': {
     powers: ['Date', 'import.meta', 'process'],
     why: "entry point: the granter's commands",
   },
-  'packages/host/src/demo/chance.ts': { powers: ['node:crypto'], why: 'chance that a seed repeats, for the chaos run' },
-  'packages/host/src/demo/chaos.ts': {
+  'packages/host/src/programs/demo/chance.ts': {
+    powers: ['node:crypto'],
+    why: 'chance that a seed repeats, for the chaos run',
+  },
+  'packages/host/src/programs/demo/chaos.ts': {
     powers: ['Date', 'import.meta', 'node:fs', 'node:os', 'process', 'setTimeout'],
     why: 'kills processes at random and looks what is left',
   },
-  'packages/host/src/demo/chaos-agent.ts': { powers: ['process'], why: 'names its files by its process' },
-  'packages/host/src/demo/demo.ts': {
+  'packages/host/src/programs/demo/chaos-agent.ts': { powers: ['process'], why: 'names its files by its process' },
+  'packages/host/src/programs/demo/demo.ts': {
     powers: ['import.meta', 'node:fs', 'node:os'],
     why: 'plays the story on scratch folders',
   },
-  'packages/host/src/demo/knock.ts': {
+  'packages/host/src/programs/demo/knock.ts': {
     powers: ['WebSocket', 'setTimeout', 'ws'],
     why: 'a stranger at the door: wrong secret, wrong origin, junk',
   },
-  'packages/host/src/demo/processes.ts': {
+  'packages/host/src/programs/demo/processes.ts': {
     powers: ['Date', 'import.meta', 'node:child_process', 'process', 'setTimeout'],
     why: 'starts and stops the real processes of the story',
   },
@@ -212,9 +215,9 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
 
 /** Where a driver file may be. */
 export const isDriverPlace = (file: string): boolean =>
-  /^packages\/[^/]+\/src\/drivers\//.test(file) ||
-  /^packages\/host\/src\/(?:main|agent|cli)\.ts$/.test(file) ||
-  /^packages\/host\/src\/demo\//.test(file);
+  /^packages\/[^/]+\/src\/(?:[^/]+\/)*drivers\//.test(file) ||
+  /^packages\/vat\/src\/captp\/transport\//.test(file) ||
+  /^packages\/host\/src\/programs\//.test(file);
 
 /** Modules that compute and reach nothing. Everything that is not here and not ours is a power. */
 const HARMLESS = new Set([

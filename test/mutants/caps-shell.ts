@@ -168,10 +168,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'shell-holders',
     breaks: 'holders of one shell find and close each other’s jobs',
-    file: 'packages/caps-shell/src/tenure.ts',
+    file: 'packages/caps-shell/src/jobs.ts',
     find: "    if (of !== '') return await this.#at(of).close();",
     replace: '',
-    also: [{ file: 'packages/caps-shell/src/tenure.ts', find: 'const key = of;', replace: "const key = '';" }],
+    also: [{ file: 'packages/caps-shell/src/jobs.ts', find: 'const key = of;', replace: "const key = '';" }],
     tests: ['packages/caps-shell/src/granted.test.ts'],
   },
   {

@@ -1,5 +1,4 @@
 /** The environment in which a Node process, and each Node process it starts, runs without the mechanism of a mutant. */
-
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

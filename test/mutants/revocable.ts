@@ -5,7 +5,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'suspended',
     breaks: 'limited grants of a store that was put back go on by themselves',
-    file: 'packages/revocable/src/era.ts',
+    file: 'packages/revocable/src/terms/era.ts',
     find: 'export const waitsIn = (era: number): boolean => suspended(era);',
     replace: 'export const waitsIn = (era: number): boolean => false;',
     tests: ['packages/revocable/src/durable.test.ts'],
@@ -33,7 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'limit',
     breaks: 'a grant of N uses is one of any number',
-    file: 'packages/revocable/src/counted.ts',
+    file: 'packages/revocable/src/aliases/counted.ts',
     find: '  if (left <= 0) throw exhausted;',
     replace: '',
     tests: ['packages/revocable/src/grant.test.ts'],
@@ -41,7 +41,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stack-charge',
     breaks: 'of stacked forwarders one is charged although another refuses',
-    file: 'packages/revocable/src/forward.ts',
+    file: 'packages/revocable/src/forwarder/forward.ts',
     find: 'const behind = asked ? forwarderNear(inner) : undefined;',
     replace: 'const behind = undefined;',
     tests: ['packages/revocable/src/stacking.test.ts'],
@@ -49,7 +49,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'narrow',
     breaks: 'to narrow can widen',
-    file: 'packages/revocable/src/change.ts',
+    file: 'packages/revocable/src/terms/change.ts',
     find: `const earlier = (a: number, b: number): number => Math.min(a, b);
   for (const method of asked.methods ?? [])
     if (limits.methods?.includes(method) === false)
@@ -57,23 +57,23 @@ export const MUTANTS: readonly Mutant[] = [
     replace: `const earlier = (a: number, b: number): number => b;
   for (const method of asked.methods ?? []) {
   }`,
-    tests: ['packages/revocable/src/change.test.ts'],
+    tests: ['packages/revocable/src/terms/change.test.ts'],
   },
   {
     name: 'near-charge',
     breaks: 'a counted cap can be called near, and the charge undone',
-    file: 'packages/revocable/src/forward.ts',
+    file: 'packages/revocable/src/forwarder/forward.ts',
     find: "const near = typeof policy.near === 'function' ? policy.near(state) : policy.near === true;",
     replace: 'const near = true;',
     also: [
       {
-        file: 'packages/revocable/src/forward.ts',
+        file: 'packages/revocable/src/forwarder/forward.ts',
         find: `    if (next !== undefined && !asked)
       throw new CapError('not-callable', 'this cap is reached by message only: use E(cap)');`,
         replace: '',
       },
     ],
-    tests: ['packages/revocable/src/revocable.test.ts', 'packages/revocable/src/forward.test.ts'],
+    tests: ['packages/revocable/src/revocable.test.ts', 'packages/revocable/src/forwarder/forward.test.ts'],
   },
   {
     name: 'give-back-narrowed',
@@ -97,14 +97,14 @@ export const MUTANTS: readonly Mutant[] = [
     also: [
       {
         file: 'packages/revocable/src/grant.ts',
-        find: `const rules = rulesOf<State>(
+        find: `const rules = forwarderStateOf<State>(
       bcom as unknown as Bcom<never>,
       (next) => Gate(...next),
       state as State,
       limits.audited ? policy : unaudited,
     );`,
         replace:
-          'const rules = rulesOf<State>(bcom as unknown as Bcom<never>, (next) => Gate(...next), state as State, policy);',
+          'const rules = forwarderStateOf<State>(bcom as unknown as Bcom<never>, (next) => Gate(...next), state as State, policy);',
       },
     ],
     tests: ['packages/revocable/src/revocable.test.ts'],
@@ -112,7 +112,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'wrap',
     breaks: 'what comes out of a grant is bare',
-    file: 'packages/revocable/src/forward.ts',
+    file: 'packages/revocable/src/forwarder/forward.ts',
     find: 'return !holdsMore(value) ? value : cross(value, crossing(back));',
     replace: 'return value;',
     tests: ['packages/revocable/src/revocable.test.ts', 'packages/revocable/src/membrane.test.ts'],
@@ -148,7 +148,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'wall-only',
     breaks: 'a grant lasts as long as the wall clock says',
-    file: 'packages/revocable/src/timed.ts',
+    file: 'packages/revocable/src/aliases/timed.ts',
     find: 'const left = vatTime() < deadline + grace && wallTime() < wallDeadline + grace;',
     replace: 'const left = wallTime() < wallDeadline + grace;',
     tests: ['packages/revocable/src/grant.test.ts'],
@@ -156,7 +156,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'boot',
     breaks: 'a grant of so many ms outlives the boot of the machine',
-    file: 'packages/revocable/src/timed.ts',
+    file: 'packages/revocable/src/aliases/timed.ts',
     find: '  if (boot !== undefined && boot !== bootId()) return true;',
     replace: '',
     tests: ['packages/revocable/src/durable.test.ts', 'packages/revocable/src/scopes.test.ts'],
@@ -164,47 +164,47 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'facet',
     breaks: 'a method that was not named passes',
-    file: 'packages/revocable/src/facet.ts',
+    file: 'packages/revocable/src/aliases/facet.ts',
     find: `export function checkMethod(methods: readonly string[], method: string): void {
   if (!methods.includes(method))
     throw new CapError('no-such-method', \`this grant does not include "\${shown(method)}": it has \${list(methods)}\`);
 }`,
     replace: 'export function checkMethod(methods: readonly string[], method: string): void {}',
-    tests: ['packages/revocable/src/forward.test.ts', 'packages/revocable/src/grant.test.ts'],
+    tests: ['packages/revocable/src/forwarder/forward.test.ts', 'packages/revocable/src/grant.test.ts'],
   },
   {
     name: 'bound-data',
     breaks: 'arguments are compared by their text',
-    file: 'packages/revocable/src/bounds.ts',
+    file: 'packages/revocable/src/terms/bounds.ts',
     find: "if ('is' in bound) return same(bound.is, value);",
     replace: `return 'is' in bound ? String(bound.is) === String(value) : true;
   if ('is' in bound) return same(bound.is, value);`,
-    tests: ['packages/revocable/src/bounds.test.ts'],
+    tests: ['packages/revocable/src/terms/bounds.test.ts'],
   },
   {
     name: 'bound-extra',
     breaks: 'arguments that no bound speaks of pass',
-    file: 'packages/revocable/src/bounds.ts',
+    file: 'packages/revocable/src/terms/bounds.ts',
     find: `  if (args.length > most)
     throw new CapError(
       'denied',
       \`"\${method.slice(0, 64)}" takes at most \${most} argument\${most === 1 ? '' : 's'} here: leave out the others, or ask for a grant that allows them\`,
     );`,
     replace: '',
-    tests: ['packages/revocable/src/bounds.test.ts'],
+    tests: ['packages/revocable/src/terms/bounds.test.ts'],
   },
   {
     name: 'gated-below',
     breaks: 'what comes out of a gated cap waits for nobody, or nobody is told where it came from',
-    file: 'packages/revocable/src/gated.ts',
+    file: 'packages/revocable/src/aliases/gated.ts',
     find: 'if (isData(value)) return value;',
     replace: 'return value;',
-    tests: ['packages/revocable/src/gated.test.ts'],
+    tests: ['packages/revocable/src/aliases/gated.test.ts'],
   },
   {
     name: 'gated-data',
     breaks: 'gated arguments may be objects and promises, which can change after approval',
-    file: 'packages/revocable/src/gated.ts',
+    file: 'packages/revocable/src/aliases/gated.ts',
     find: `before: (state, method, args) => {
     if (waits(state, method) && !isData(args))
       throw new CapError(
@@ -213,15 +213,15 @@ export const MUTANTS: readonly Mutant[] = [
       );
   },`,
     replace: 'before: (state, method, args) => {},',
-    tests: ['packages/revocable/src/gated.test.ts', 'packages/revocable/src/forward.test.ts'],
+    tests: ['packages/revocable/src/aliases/gated.test.ts', 'packages/revocable/src/forwarder/forward.test.ts'],
   },
   {
     name: 'gated',
     breaks: 'a call goes on whatever was answered',
-    file: 'packages/revocable/src/gated.ts',
+    file: 'packages/revocable/src/aliases/gated.ts',
     find: 'if (yes === true) return send(args);',
     replace: 'return send(args);',
-    tests: ['packages/revocable/src/forward.test.ts'],
+    tests: ['packages/revocable/src/forwarder/forward.test.ts'],
   },
   {
     name: 'reveal',
@@ -229,12 +229,12 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/revocable/src/grant.ts',
     find: '    if (filters) throw opaque();',
     replace: '',
-    tests: ['packages/revocable/src/reveal.test.ts'],
+    tests: ['packages/revocable/src/forwarder/reveal.test.ts'],
   },
   {
     name: 'membrane-home',
     breaks: 'a face that comes home stays a face',
-    file: 'packages/revocable/src/cross.ts',
+    file: 'packages/revocable/src/forwarder/cross.ts',
     find: '  if (known !== undefined && known.rules === rules) return known.back === inward ? reference : known.inner;',
     replace: '',
     tests: ['packages/revocable/src/membrane.test.ts'],
@@ -242,12 +242,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'membrane-identity',
     breaks: 'an object has a new face each time',
-    file: 'packages/revocable/src/cross.ts',
+    file: 'packages/revocable/src/forwarder/cross.ts',
     find: 'const held = facesUnder(rules, inward).get(reference)?.deref();',
     replace: 'const held = undefined;',
     also: [
       {
-        file: 'packages/revocable/src/cross.ts',
+        file: 'packages/revocable/src/forwarder/cross.ts',
         find: 'const kept = name === undefined ? undefined : members?.get(row(name, inward));',
         replace: 'const kept = undefined;',
       },
@@ -257,7 +257,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'membrane-promise',
     breaks: 'a promise goes through a membrane as it is',
-    file: 'packages/revocable/src/cross.ts',
+    file: 'packages/revocable/src/forwarder/cross.ts',
     find: 'if (inward && members === undefined) return promise;',
     replace: 'return promise;',
     tests: ['packages/revocable/src/membrane.test.ts'],
@@ -265,7 +265,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'membrane-back',
     breaks: 'a callback goes through a membrane as it is',
-    file: 'packages/revocable/src/cross.ts',
+    file: 'packages/revocable/src/forwarder/cross.ts',
     find: 'if (inward && members === undefined) return reference;',
     replace: 'if (inward) return reference;',
     tests: ['packages/revocable/src/membrane.test.ts'],

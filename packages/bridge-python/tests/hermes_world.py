@@ -230,7 +230,7 @@ def configured(model: Model, url: str, secret: str, **more: Any) -> dict[str, An
 
 def person(house: House, *args: str) -> str:
     """A granter's command, in a process of its own, with the granter's secret."""
-    cli = ["node", str(ROOT / "packages/host/src/cli.ts"), *args, "--state", str(house.folder / "state")]
+    cli = ["node", str(ROOT / "packages/host/src/programs/cli.ts"), *args, "--state", str(house.folder / "state")]
     env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "")}
     done = subprocess.run(cli, input=f"{house.granter_secret}\n", capture_output=True, text=True, timeout=LONG, env=env)
     assert done.returncode == 0, done.stderr + done.stdout

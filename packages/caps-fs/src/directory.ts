@@ -5,25 +5,25 @@
  * life of it are in no property.
  */
 import { lastsUnder } from '@hob/vat';
-import { isBytes } from './arguments.ts';
-import type { ByteSink, ByteSource } from './bytes.ts';
-import { append, copy, type Job, read, readText, write } from './content.ts';
-import { breath } from './drivers/breath.ts';
-import { edit } from './edit.ts';
-import { outward, refusal } from './errors.ts';
-import type { FsCap } from './fs-cap.ts';
-import { Handle } from './handle.ts';
-import { Life } from './life.ts';
-import { Slots } from './limits.ts';
-import { entries, list, stat } from './listing.ts';
+import { isBytes } from './base/arguments.ts';
+import type { ByteSink, ByteSource } from './base/bytes.ts';
+import { outward, refusal } from './base/errors.ts';
+import type { FsCap } from './base/fs-cap.ts';
+import { Handle } from './base/handle.ts';
+import { yieldToEventLoop } from './drivers/yield.ts';
+import { append, copy, type Job, read, readText, write } from './files/content.ts';
+import { entries, list, stat } from './files/listing.ts';
+import { openSink, openSource } from './files/streams.ts';
+import { mkdir, remove, rename } from './files/tree.ts';
 import { admit } from './mountable.ts';
-import { parsePath } from './path.ts';
-import type { Place } from './place.ts';
-import { find } from './resolve.ts';
-import { glob, search } from './seek.ts';
-import { openSink, openSource } from './streams.ts';
-import { exceptTerms, onlyTerms, permit, quotaTerms, readOnlyTerms, type Terms } from './terms.ts';
-import { mkdir, remove, rename } from './tree.ts';
+import { Life } from './root/life.ts';
+import { Slots } from './root/limits.ts';
+import { parsePath } from './root/path.ts';
+import type { Place } from './root/place.ts';
+import { find } from './root/resolve.ts';
+import { exceptTerms, onlyTerms, permit, quotaTerms, readOnlyTerms, type Terms } from './root/terms.ts';
+import { edit } from './search/edit.ts';
+import { glob, search } from './search/seek.ts';
 
 /** However many roots a process opens: well below the usual 1,024 descriptors would be too few to be useful, above 20,000 the system says EMFILE. */
 export const subdirsOfProcess: Slots = new Slots('open subdirectories of the process', 1024);
@@ -87,7 +87,7 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
       } finally {
         turnstile.leave();
       }
-      const rest = breath();
+      const rest = yieldToEventLoop();
       if (rest) await rest;
       return answer;
     } catch (error) {

@@ -10,7 +10,7 @@ import { operationNames, operations } from '../test/escapes/operations.ts';
 import { makeWorld, OUTSIDE_NAME, SECRET } from '../test/escapes/world.ts';
 import { code } from '../test/scratch.ts';
 import { openFsCap } from './index.ts';
-import { parsePath } from './path.ts';
+import { parsePath } from './root/path.ts';
 
 const names = ['a', 'b', 'c', 'd'] as const;
 // Some that a link may carry and a request may not.

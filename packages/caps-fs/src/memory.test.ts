@@ -3,9 +3,9 @@ import fs from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { bytes, code, scratch, temporaries, text } from '../test/scratch.ts';
+import type { Kernel } from './base/kernel.ts';
 import { chooseBackend } from './drivers/backend.ts';
 import type { FsCap } from './index.ts';
-import type { Kernel } from './kernel.ts';
 import { openWith } from './open.ts';
 
 /** A cap that is told what it stands on, wherever the test runs. */

@@ -6,11 +6,11 @@
  * is the cap's own and is open until `release()`, for which whoever closes or revokes the cap waits.
  */
 import { type Far, isReference, objectOf } from '@hob/vat';
-import { outward, refusal } from './errors.ts';
-import type { FsCap } from './fs-cap.ts';
-import type { Life } from './life.ts';
-import type { Place } from './place.ts';
-import { rightsOf } from './terms.ts';
+import { outward, refusal } from './base/errors.ts';
+import type { FsCap } from './base/fs-cap.ts';
+import type { Life } from './root/life.ts';
+import type { Place } from './root/place.ts';
+import { rightsOf } from './root/terms.ts';
 
 export interface Mountable {
   /** Opened with O_PATH; never to be closed by who mounts, nor inherited by a child as it is. */

@@ -4,16 +4,16 @@
  * Promise: where the walk cannot be had, there is no capability. It never falls back to comparing path strings: that lost
  * 112,766 reads in a million to an attacker (reference/fs.md §2).
  */
-import { takeRecord } from './arguments.ts';
+import { takeRecord } from './base/arguments.ts';
+import { outward, refusal } from './base/errors.ts';
+import type { FsCap } from './base/fs-cap.ts';
+import { Handle } from './base/handle.ts';
+import type { Kernel } from './base/kernel.ts';
 import { directoryCap, subdirsOfProcess } from './directory.ts';
 import { type Backend, chooseBackend } from './drivers/backend.ts';
-import { outward, refusal } from './errors.ts';
-import type { FsCap } from './fs-cap.ts';
-import { Handle } from './handle.ts';
-import type { Kernel } from './kernel.ts';
-import { Slots, Turnstile, takeLimits } from './limits.ts';
-import { Order } from './order.ts';
-import { unbounded } from './terms.ts';
+import { AdmissionQueue, Slots, takeLimits } from './root/limits.ts';
+import { WriteOrder } from './root/order.ts';
+import { unbounded } from './root/terms.ts';
 
 export interface OpenOptions {
   readonly backend?: 'proc' | 'native';
@@ -53,8 +53,8 @@ export function openWith(kernel: Kernel, root: unknown, given?: unknown): FsCap 
         limits,
         subdirs: new Slots('open subdirectories', limits.maxSubdirs, subdirsOfProcess),
         streams: new Slots('open streams', limits.maxStreams),
-        turnstile: new Turnstile(limits),
-        order: new Order(),
+        turnstile: new AdmissionQueue(limits),
+        order: new WriteOrder(),
       };
       return directoryCap({ root, directory, terms: unbounded });
     } catch (error) {

@@ -12,9 +12,9 @@ import { requires } from '../../../test/needs.ts';
 import { operationNames, operations } from '../test/escapes/operations.ts';
 import { makeWorld } from '../test/escapes/world.ts';
 import { code, openDescriptors, scratch, text } from '../test/scratch.ts';
+import type { Kernel } from './base/kernel.ts';
 import { chooseBackend } from './drivers/backend.ts';
 import { backendInfo, openFsCap } from './index.ts';
-import type { Kernel } from './kernel.ts';
 import { openWith } from './open.ts';
 
 const run = promisify(execFile);

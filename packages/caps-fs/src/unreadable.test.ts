@@ -2,8 +2,8 @@
 import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { scratch } from '../test/scratch.ts';
+import { KernelError } from './base/kernel.ts';
 import { chooseBackend } from './drivers/backend.ts';
-import { KernelError } from './kernel.ts';
 import { openWith } from './open.ts';
 
 test('a search below rules that the disk cannot give fails, and shows nothing of what they ignore', async () => {

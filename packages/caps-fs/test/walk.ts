@@ -2,15 +2,15 @@
  * The resolver by itself, synchronous and without the cap around it: for `bench/fs`, beside synchronous `node:fs`.
  */
 import fs from 'node:fs';
+import { Handle } from '../src/base/handle.ts';
 import { chooseBackend } from '../src/drivers/backend.ts';
-import { Handle } from '../src/handle.ts';
-import { Slots, Turnstile, takeLimits } from '../src/limits.ts';
-import { stat } from '../src/listing.ts';
-import { Order } from '../src/order.ts';
-import { parsePath } from '../src/path.ts';
-import type { Place } from '../src/place.ts';
-import { openDirectory, openFile, readDirectly } from '../src/resolve.ts';
-import { unbounded } from '../src/terms.ts';
+import { stat } from '../src/files/listing.ts';
+import { AdmissionQueue, Slots, takeLimits } from '../src/root/limits.ts';
+import { WriteOrder } from '../src/root/order.ts';
+import { parsePath } from '../src/root/path.ts';
+import type { Place } from '../src/root/place.ts';
+import { openDirectory, openFile, readDirectly } from '../src/root/resolve.ts';
+import { unbounded } from '../src/root/terms.ts';
 import type { Backend } from './backends.ts';
 
 export interface Walk {
@@ -34,8 +34,8 @@ export function openWalk(backend: Backend, root: string): Walk {
     limits,
     subdirs: new Slots('open subdirectories', limits.maxSubdirs),
     streams: new Slots('open streams', limits.maxStreams),
-    turnstile: new Turnstile(limits),
-    order: new Order(),
+    turnstile: new AdmissionQueue(limits),
+    order: new WriteOrder(),
   };
   return walkOf({ root: shared, directory: new Handle(kernel, fd), terms: unbounded });
 }

@@ -10,11 +10,11 @@ import { type ArgSpec, checkedArgs, takeArgs } from './argv.ts';
 import { type Caller, callerOf, host } from './caller.ts';
 import { openExecutable } from './drivers/executable.ts';
 import { FRAME } from './job.ts';
+import { Jobs } from './jobs.ts';
 import { takeTimeout } from './limits.ts';
 import { takeAuthority, takeInput } from './shell.ts';
 import type { CommandCap, Ended, World } from './shell-cap.ts';
 import { takeRecord, takeText } from './taking.ts';
-import { Tenure } from './tenure.ts';
 
 type RunOptions = { readonly timeoutMs?: number; readonly stdin?: string };
 
@@ -29,7 +29,7 @@ export async function makeCommandCap(
   const specs = takeArgs(given);
   const { places, cwd, env, limits } = await takeAuthority(rest);
   const executable = openExecutable(path);
-  const tenure = new Tenure();
+  const tenure = new Jobs();
 
   const run = async (caller: Caller, args: unknown, options: unknown, budget?: number): Promise<Ended> => {
     const { timeoutMs, stdin } = takeRecord(options, 'options', ['timeoutMs', 'stdin']);

@@ -10,8 +10,8 @@ import type { Caller } from './caller.ts';
 import { HOME, openImage, PATH } from './drivers/image.ts';
 import { type Ended as SandboxEnded, type Sandboxed, startSandbox } from './drivers/sandbox.ts';
 import { type FullLimits, worldLimits } from './limits.ts';
-import { asEnd, type Hold, hold, type Place } from './mounts.ts';
-import { Outlet } from './output.ts';
+import { asEnd, hold, type MountLease, type Place } from './mounts.ts';
+import { OutputStream } from './output.ts';
 import { place } from './queue.ts';
 import type { Ended, Job, SignalName } from './shell-cap.ts';
 import type { World } from './world.ts';
@@ -50,8 +50,8 @@ let jobs = 0;
 
 export class Running {
   readonly #sandboxed: Sandboxed;
-  readonly #stdout: Outlet;
-  readonly #stderr: Outlet;
+  readonly #stdout: OutputStream;
+  readonly #stderr: OutputStream;
   readonly #order: Order;
   readonly #timers: (() => void)[] = [];
   /** Why it was killed. */
@@ -69,8 +69,8 @@ export class Running {
     this.#sandboxed = sandboxed;
     this.#order = order;
     const took = (bytes: number): void => this.#took(bytes);
-    this.#stdout = new Outlet(sandboxed.stdout, took, () => this.#stderr.waitElsewhere());
-    this.#stderr = new Outlet(sandboxed.stderr, took, () => this.#stdout.waitElsewhere());
+    this.#stdout = new OutputStream(sandboxed.stdout, took, () => this.#stderr.waitElsewhere());
+    this.#stderr = new OutputStream(sandboxed.stderr, took, () => this.#stdout.waitElsewhere());
     this.#closedInput = order.stdin !== 'open';
     if (order.stdin !== 'open' && order.stdin !== undefined) sandboxed.stdin?.end(order.stdin);
     const { timeoutMs, limits } = order;
@@ -85,7 +85,7 @@ export class Running {
   static async start(order: Order, caller: Caller, payer: object, closes: readonly AbortSignal[]): Promise<Running> {
     const watch = caller.watch();
     let givesBack = (): void => {};
-    let holding: Hold | undefined;
+    let holding: MountLease | undefined;
     let running: Running | undefined;
     const end = (): void => running?.end('revoked');
     const ends = [...closes, watch.signal];
@@ -118,7 +118,7 @@ export class Running {
     return new Running(startSandbox(world), order);
   }
 
-  async #follow(caller: Caller, { told }: Hold, release: () => void): Promise<void> {
+  async #follow(caller: Caller, { told }: MountLease, release: () => void): Promise<void> {
     jobs += 1;
     const job = `job${jobs}`;
     try {

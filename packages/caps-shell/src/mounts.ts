@@ -26,7 +26,7 @@ export interface Place {
 }
 
 /** What a job has of its places while it runs. */
-export interface Hold {
+export interface MountLease {
   readonly mounts: readonly Mount[];
   /** For people: how each is mounted, and by which grants. */
   readonly told: Readonly<Record<string, string>>;
@@ -96,7 +96,7 @@ export function takeAt(given: unknown): string {
 }
 
 /** Outside turns. In the order of `places`. Errors: `E_NOT_MOUNTABLE`, `E_MOUNT_STALE`, `revoked`, `expired`. */
-export async function hold(places: readonly Place[]): Promise<Hold> {
+export async function hold(places: readonly Place[]): Promise<MountLease> {
   const ends: (() => void)[] = [];
   const release = (): void => {
     for (const end of ends.splice(0).reverse()) end();

@@ -1,7 +1,7 @@
 /** Head and tail, against the simplest thing that could be right. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KEPT, Kept } from './output.ts';
+import { KEPT, KeptOutput } from './output.ts';
 
 const pattern = Uint8Array.from({ length: 9 * 3 * KEPT + 251 }, (_, n) => n % 251);
 /** `size` bytes that say where they are. */
@@ -15,7 +15,7 @@ test('whatever comes in whatever pieces: the first and the last are kept, and ea
       fc.nat(),
       fc.integer({ min: 1, max: 2 * KEPT }),
       (sizes, at, max) => {
-        const kept = new Kept();
+        const kept = new KeptOutput();
         let total = 0;
         for (const size of sizes) {
           kept.add(bytes(total, size));
@@ -38,7 +38,7 @@ test('whatever comes in whatever pieces: the first and the last are kept, and ea
 });
 
 test('a million writes of one byte take no more room than one of a million', () => {
-  const kept = new Kept();
+  const kept = new KeptOutput();
   const before = process.memoryUsage().arrayBuffers;
   for (let n = 0; n < 1_000_000; n += 1) kept.add(bytes(n, 1));
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 << 20);

@@ -8,7 +8,6 @@
  * - `return()` says that nobody will read on.
  * A reader is told where bytes were dropped before it read them: `next()` rejects once with `limit`, and then goes on.
  */
-
 import type { Readable } from 'node:stream';
 import { type ByteSource, CapError, handOver } from '@hob/vat';
 
@@ -18,7 +17,7 @@ const WINDOW = 64 * 1024;
 const LARGEST = 1024 * 1024;
 
 /** The head and the tail of what was written, in two buffers that are filled in place: many small writes take no more than few large ones. */
-export class Kept {
+export class KeptOutput {
   #head = Buffer.allocUnsafe(0);
   #headUsed = 0;
   /** A ring; where it begins follows from `total`. */
@@ -132,8 +131,8 @@ function giveBack({ buffer, length }: Uint8Array): void {
 }
 
 /** One stream of a job. */
-export class Outlet {
-  readonly kept: Kept = new Kept();
+export class OutputStream {
+  readonly kept: KeptOutput = new KeptOutput();
   readonly source: ByteSource;
   /** It is at its end. */
   readonly ended: Promise<void>;

@@ -6,11 +6,11 @@
 import { CapError, drivenBy } from '@hob/vat';
 import { type Caller, callerOf, host } from './caller.ts';
 import { FRAME, type Order, type Running } from './job.ts';
+import { Jobs } from './jobs.ts';
 import { type FullLimits, fullLimits, lowered, takeTimeout } from './limits.ts';
 import { type Place, takeAt, takePlaces, within } from './mounts.ts';
 import type { Ended, Job, Less, RunOptions, ShellCap, ShellDescription, SpawnOptions, World } from './shell-cap.ts';
 import { takeArgument, takeRecord } from './taking.ts';
-import { Tenure } from './tenure.ts';
 
 const SHELL = '/bin/bash';
 
@@ -24,7 +24,7 @@ export interface Authority {
 
 /** Errors: `E_NOT_MOUNTABLE`, `E_MOUNT_CONFLICT`, `E_MOUNT_STALE`, `E_ENV`, `E_LIMIT_INVALID`. */
 export async function makeShellCap(world: World): Promise<ShellCap> {
-  return shellOf(await takeAuthority(takeRecord(world, 'a world', ['mounts', 'cwd', 'env', 'limits'])), new Tenure());
+  return shellOf(await takeAuthority(takeRecord(world, 'a world', ['mounts', 'cwd', 'env', 'limits'])), new Jobs());
 }
 
 /** From the granter's own words. */
@@ -56,7 +56,7 @@ function takeEnv(given: unknown): Readonly<Record<string, string>> {
   return Object.freeze(env);
 }
 
-function shellOf(authority: Authority, tenure: Tenure): ShellCap {
+function shellOf(authority: Authority, tenure: Jobs): ShellCap {
   const { places, cwd, env, limits } = authority;
 
   const start = async (

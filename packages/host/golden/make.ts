@@ -3,7 +3,7 @@
  *
  * Run it with the code of that day only (commit ae7830a): the folder is evidence, not something to make again.
  */
-import '../src/lockdown.ts';
+import '../src/programs/lockdown.ts';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,17 +1,17 @@
 /** What a store needs to know to keep a host. */
 import { definitions as ofGrants } from '@hob/revocable';
 import type { AnyDefinition } from '@hob/vat';
-import { HouseActor } from './book.ts';
-import { GranterActor } from './grants.ts';
-import { LedgerReaderActor } from './ledger-reader.ts';
+import { GranterActor } from './granters/grants.ts';
+import { LedgerReaderActor } from './granters/ledger-reader.ts';
 import { GateAskActor } from './powerbox/gate.ts';
 import { JudgeActor } from './powerbox/judge.ts';
 import { PowerboxActor } from './powerbox/powerbox.ts';
-import { SessionActor } from './sessions.ts';
+import { SessionActor } from './sessions/sessions.ts';
+import { HostStateActor } from './state/host-state.ts';
 
 export const definitions: readonly AnyDefinition[] = Object.freeze([
   ...ofGrants,
-  HouseActor,
+  HostStateActor,
   SessionActor,
   GranterActor,
   LedgerReaderActor,

@@ -1,5 +1,4 @@
 /** The end of a grant by time is a turn of its own. */
-
 import { E, testClock } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { code, house, lines } from '../test/house.ts';

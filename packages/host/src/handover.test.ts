@@ -17,7 +17,7 @@ import { connect } from '@hob/vat';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { code, type House, house, scratch } from '../test/house.ts';
-import { Program, readiness } from './demo/processes.ts';
+import { Program, readiness } from './programs/demo/processes.ts';
 
 const checkout = join(import.meta.dirname, '../../..');
 const spying = join(import.meta.dirname, '../test/spying-agent.ts');

@@ -38,30 +38,30 @@ import {
   type Vats,
   verifyLedger,
 } from '@hob/vat';
-import { bookOf, eraOf, type House, HouseActor, next } from './book.ts';
-import { codeCap, type Holdings, holdingsOf } from './code.ts';
 import { definitions } from './definitions.ts';
-import { type Listener, listen } from './drivers/listener.ts';
+import { type Listener, listen } from './door/drivers/listener.ts';
+import { type Asked, callObject, noObject, type Said } from './door/object-call.ts';
+import { Places } from './door/places.ts';
+import { type EnteredPeer, Presence, type SessionLookup } from './door/presence.ts';
 import { openStateDir, orderStop, stopDone, stopOrder } from './drivers/state-dir.ts';
-import { type Granter, GranterActor } from './grants.ts';
-import { LedgerView } from './ledger-reader.ts';
-import { checkName } from './names.ts';
-import { type Asked, callObject, noObject, type Said } from './object-call.ts';
-import { roomsFrom } from './order.ts';
-import { Places } from './places.ts';
+import { type Granter, GranterActor } from './granters/grants.ts';
+import { LedgerView } from './granters/ledger-reader.ts';
+import { type Begun, beginSession, type StartOptions } from './granters/start.ts';
+import { revokeAll, stopFirst } from './granters/stop.ts';
+import { callerOf, openSturdyref } from './holding/sturdyrefs.ts';
+import { hashOfId, publish, resolveUrl, unpublish } from './holding/urls.ts';
 import { offeredOf } from './powerbox/offered.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
-import { Waiters } from './powerbox/waiters.ts';
-import { type Guest, Presence, type Rooms } from './presence.ts';
-import type { Bearer, Book, Room } from './records.ts';
-import { checkStatement } from './reserved.ts';
-import { endRoom, enter, lapse, openRoom, rotate, type SessionFace } from './sessions.ts';
-import { type Begun, beginSession, type StartOptions } from './start.ts';
-import { revokeAll, stopFirst } from './stop.ts';
-import { callerOf, openSturdyref } from './sturdyrefs.ts';
+import { codeCap, type Holdings, holdingsOf } from './sessions/code.ts';
+import { endSession, enter, lapse, openSession, rotate, type SessionFace } from './sessions/sessions.ts';
+import type { HostPowers } from './state/host-powers.ts';
+import { eraOf, type HostState, HostStateActor, next, tablesOf } from './state/host-state.ts';
+import { checkName } from './state/names.ts';
+import { roomsFrom } from './state/order.ts';
+import type { Bearer, HostTables, SessionRecord } from './state/records.ts';
+import { checkStatement } from './state/reserved.ts';
+import { Waiters } from './state/waiters.ts';
 import type { Host, HostOptions, NewSession, Session, Started } from './types.ts';
-import { hashOfId, publish, resolveUrl, unpublish } from './urls.ts';
-import type { World } from './world.ts';
 
 /** What one session, and those that it spawned, may take up of the host: far above what an agent needs, far below what would hurt. */
 const sessionLimits = Object.freeze({
@@ -100,7 +100,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
       ...(onCheckpoint === undefined ? {} : { onCheckpoint }),
     });
     const vat = vats.vat('host');
-    const house = await vat.root('house', () => HouseActor({}));
+    const house = await vat.root('house', () => HostStateActor({}));
     const { observe } = options;
     const host = new LiveHost({ stateDir, store, vats, vat, house, random, clock, graceMs, requestMs, observe });
     await host.start();
@@ -119,7 +119,7 @@ interface Parts {
   readonly store: Store;
   readonly vats: Vats;
   readonly vat: Vat;
-  readonly house: Far<House>;
+  readonly house: Far<HostState>;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
   readonly graceMs: number;
@@ -133,7 +133,7 @@ class LiveHost implements Host {
   readonly #observe: HostOptions['observe'];
   readonly #store: Store;
   readonly #vat: Vat;
-  readonly #house: House;
+  readonly #house: HostState;
   readonly #random: (bytes: number) => Uint8Array;
   readonly #requestMs: number;
   /** Who waits for a granter. */
@@ -158,11 +158,11 @@ class LiveHost implements Host {
     this.#store = store;
     this.vats = vats;
     this.#vat = vat;
-    this.#house = house as unknown as House;
+    this.#house = house as unknown as HostState;
     this.#random = random;
     this.#requestMs = requestMs;
     this.#view = new LedgerView(store);
-    const rooms: Rooms = {
+    const rooms: SessionLookup = {
       isOpen: (session) => this.#turn((book) => book.rooms.has(session)),
       lapse: (session) => this.#turn((book) => lapse(book, session)),
     };
@@ -186,7 +186,7 @@ class LiveHost implements Host {
       }
       return eraOf(book);
     });
-    const world = driver<World>(
+    const world = driver<HostPowers>(
       {
         secret: () => {
           const secret = newSecret(this.#random);
@@ -238,7 +238,7 @@ class LiveHost implements Host {
           );
       const above = parent === undefined ? undefined : roomOf(book, parent);
       const of = { name, granters, parent: above, secret: hashSecret(secret), by: 'host' };
-      return openRoom(book, this.#house, of).id;
+      return openSession(book, this.#house, of).id;
     });
     return this.#session(id, secret) as NewSession;
   }
@@ -283,7 +283,7 @@ class LiveHost implements Host {
         await this.#turn((book) => {
           // One that has ended already is what was asked for.
           const room = book.rooms.get(id);
-          return room === undefined ? undefined : endRoom(book, room, { by: 'host' }, String(why).slice(0, 500));
+          return room === undefined ? undefined : endSession(book, room, { by: 'host' }, String(why).slice(0, 500));
         });
       },
     });
@@ -369,7 +369,7 @@ class LiveHost implements Host {
   }: {
     readonly port?: number;
   } = {}): Promise<{ readonly url: string; close(): Promise<void> }> {
-    const listener = await listen<Guest>(port, {
+    const listener = await listen<EnteredPeer>(port, {
       find: (secret) => this.#find(secret),
       place: (guest, end) => this.#places.take(guest, end),
       placeForCall: (guest, gone) => this.#places.takeForCall(guest, gone),
@@ -391,7 +391,7 @@ class LiveHost implements Host {
     };
   }
 
-  async #find(secret: string): Promise<Guest | undefined> {
+  async #find(secret: string): Promise<EnteredPeer | undefined> {
     const found = await this.#turn((book) => {
       const bearer: Bearer | undefined = enter(book, secret);
       const room = bearer?.session === undefined ? undefined : book.rooms.get(bearer.session);
@@ -420,7 +420,7 @@ class LiveHost implements Host {
   }
 
   async #objectCall(
-    guest: Guest | undefined,
+    guest: EnteredPeer | undefined,
     url: string,
     call: Asked | undefined,
     gone: AbortSignal,
@@ -479,8 +479,8 @@ class LiveHost implements Host {
     await this.close();
   }
 
-  #turn<R>(body: (book: Book) => R): Promise<Faraway<R>> {
-    return this.#vat.turn(() => body(bookOf(this.#house)));
+  #turn<R>(body: (book: HostTables) => R): Promise<Faraway<R>> {
+    return this.#vat.turn(() => body(tablesOf(this.#house)));
   }
 
   #meter(name: string): Meter {
@@ -515,14 +515,14 @@ class LiveHost implements Host {
 const nothing: Asked = Object.freeze({ method: '', args: [] });
 
 /** In a turn. */
-function roomOf(book: Book, id: unknown): Room {
+function roomOf(book: HostTables, id: unknown): SessionRecord {
   const room = typeof id === 'string' ? book.rooms.get(id) : undefined;
   if (room === undefined)
     throw new CapError('no-such-object', 'there is no session of that id: it has ended, or never was');
   return room;
 }
 
-function granterOf(book: Book, name: unknown): NonNullable<ReturnType<Book['granters']['get']>> {
+function granterOf(book: HostTables, name: unknown): NonNullable<ReturnType<HostTables['granters']['get']>> {
   const row = typeof name === 'string' ? book.granters.get(name) : undefined;
   if (row === undefined)
     throw new CapError('no-such-object', `there is no granter called "${String(name).slice(0, 64)}": add it first`);

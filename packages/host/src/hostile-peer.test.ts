@@ -6,8 +6,8 @@ import { connect, E } from '@hob/vat';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { scratch } from '../test/house.ts';
-import { Program, readiness } from './demo/processes.ts';
 import type { Granter } from './index.ts';
+import { Program, readiness } from './programs/demo/processes.ts';
 
 let folder: string;
 let host: Program;

@@ -6,9 +6,9 @@ import { connect, E } from '@hob/vat';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { scratch, shout } from '../test/house.ts';
-import { knock } from './demo/knock.ts';
-import { Program, type Ready, readiness } from './demo/processes.ts';
 import type { SessionFace } from './index.ts';
+import { knock } from './programs/demo/knock.ts';
+import { Program, type Ready, readiness } from './programs/demo/processes.ts';
 
 let folder: string;
 let programs: Program[];

@@ -5,10 +5,10 @@ import { E, verifyLedger } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { code, held, house, lines } from '../test/house.ts';
-import { Program } from './demo/processes.ts';
 import { leaveNote } from './drivers/state-dir.ts';
 import { out, outJson, outText, say, sayText } from './drivers/terminal.ts';
-import { jsonOnScreen, onScreen } from './powerbox/words.ts';
+import { Program } from './programs/demo/processes.ts';
+import { jsonOnScreen, onScreen } from './words/words.ts';
 
 /** Controls, C1, directions, formats, all spaces but one, breaks of lines and paragraphs, surrogates, private, unassigned, what is left out when shown. */
 const unsafe = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}]|(?! )\p{Zs}/u;

@@ -6,8 +6,8 @@
  */
 import type { Guests } from '@hob/guest';
 import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Vats, WireFault } from '@hob/vat';
-import type { Grant, Granter } from './grants.ts';
-import type { StartOptions } from './start.ts';
+import type { Grant, Granter } from './granters/grants.ts';
+import type { StartOptions } from './granters/start.ts';
 
 /** For the program that runs the host. */
 export interface Session {

@@ -2,7 +2,7 @@
  * A host in a process of its own, to be killed. `host-child.ts STATE [graceMs]`: offers "bell", prints `{"url"}` when it serves, then does what
  * it is told, a line of JSON each, and answers `{"id", "value"}` or `{"id", "code"}` once that is durable.
  */
-import '../src/lockdown.ts';
+import '../src/programs/lockdown.ts';
 import { createInterface } from 'node:readline';
 import { E } from '@hob/vat';
 import { openHost, type Session } from '../src/index.ts';

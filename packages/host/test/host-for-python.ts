@@ -3,7 +3,7 @@
  * notes what it is told, "directory", which is ROOT, and "lazy", whose calls wait until they are let go; prints `{"url", "granter"}`, the granter's secret, when it
  * serves, and leaves a note for the commands of a person; then does what it is told, a line of JSON `[act, …args]` each, and answers `{"value"}` or `{"code"}`. Its clock is turned by hand.
  */
-import '../src/lockdown.ts';
+import '../src/programs/lockdown.ts';
 import { createInterface } from 'node:readline';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap, type ShellCap } from '@hob/caps-shell';

@@ -5,7 +5,7 @@
  * `["enter", url, secret]` connects and answers the number of the connection; `["leave", n]`; `["call", n, petname, method, ...args]` calls a
  * cap of the session, `["send", n, method, ...args]` the bootstrap itself. It answers `{"value"}` or `{"code", "message"}`.
  */
-import '../src/lockdown.ts';
+import '../src/programs/lockdown.ts';
 import { createInterface } from 'node:readline';
 import { type Connection, connect, E, type Far } from '@hob/vat';
 

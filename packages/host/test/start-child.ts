@@ -2,9 +2,9 @@
  * Opens the workspace of a state as `npm start` does, and kills itself (SIGKILL) at one step of it.
  * `start-child.ts STATE ROOT (before|during|after|never) N [--fresh]`: the step is the N-th call of the host. Prints what came of it.
  */
-import '../src/lockdown.ts';
+import '../src/programs/lockdown.ts';
 import { type Host, openHost } from '../src/index.ts';
-import { openWorkspace } from '../src/workspace.ts';
+import { openWorkspace } from '../src/programs/workspace.ts';
 
 const [state = '', root = '', when = 'never', step = '0', fresh] = process.argv.slice(2);
 const die = (): void => void process.kill(process.pid, 'SIGKILL');

@@ -3,7 +3,7 @@
  * `wedged-child.ts STATE`: serves, leaves its note and ends with its process as the daemon does, prints `{"url"}` and does what it is told,
  * as `host-child.ts`.
  */
-import '../src/lockdown.ts';
+import '../src/programs/lockdown.ts';
 import { writeSync } from 'node:fs';
 import { type Definition, define, driver, E } from '@hob/vat';
 import { endWithProcess } from '../src/drivers/life.ts';

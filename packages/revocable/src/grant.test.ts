@@ -1,5 +1,4 @@
 /** One grant’s switch and counter, by itself: against the clocks, and against a model. */
-
 import { type Definition, define, E, exportLedger, type Far, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vats } from '@hob/vat'; // biome-ignore format: one line
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';

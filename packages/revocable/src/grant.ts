@@ -19,20 +19,20 @@ import {
   vatTime,
   wakeAt,
 } from '@hob/vat';
-import { tellMount, tellOutcome } from './audited.ts';
-import { checkBounds } from './bounds.ts';
-import { narrowed, renewed } from './change.ts';
-import { exhausted, spend } from './counted.ts';
-import { checkEra, waitsIn } from './era.ts';
-import type { Rules } from './face.ts';
-import { checkMethod } from './facet.ts';
-import { type FullPolicy, opaque, rulesOf } from './forward.ts';
-import { clocks, type Limits, type Now, type Terms } from './terms.ts';
-import { expired, isOver } from './timed.ts';
+import { tellMount, tellOutcome } from './aliases/audited.ts';
+import { exhausted, spend } from './aliases/counted.ts';
+import { checkMethod } from './aliases/facet.ts';
+import { expired, isOver } from './aliases/timed.ts';
+import { type FullPolicy, forwarderStateOf, opaque } from './forwarder/forward.ts';
+import type { ForwarderState } from './forwarder/forwarder.ts';
+import { checkBounds } from './terms/bounds.ts';
+import { narrowed, renewed } from './terms/change.ts';
+import { checkEra, waitsIn } from './terms/era.ts';
+import { clocks, type Limits, type Now, type Terms } from './terms/terms.ts';
 
 export type GateState = 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspended';
 
-export interface Gate extends Rules {
+export interface Gate extends ForwarderState {
   /** Sets its alarm: once, when it is made. */
   begin(): void;
   /** Answers when every driver that worked under the grant is done. `about`: what its line tells besides, say by whom. */
@@ -165,7 +165,7 @@ export const Gate: Definition<Gate, [...State]> = define(
   'revocable.grant',
   (bcom, ...state) => {
     const [grant, limits, mode, left, wake, members] = state as State;
-    const rules = rulesOf<State>(
+    const rules = forwarderStateOf<State>(
       bcom as unknown as Bcom<never>,
       (next) => Gate(...next),
       state as State,

@@ -9,7 +9,7 @@
  */
 import { type Far, table } from '@hob/vat';
 import { type Forwarded, forwarded, grantOf } from './revocable.ts';
-import type { Terms } from './terms.ts';
+import type { Terms } from './terms/terms.ts';
 
 /** As `revocable`, and two-way. */
 export const membrane = <T extends object>(inner: T | Far<T>, terms: Terms): Forwarded<T> =>

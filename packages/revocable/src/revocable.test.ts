@@ -1,5 +1,4 @@
 /** Grants, attacked by who holds them. */
-
 import { CapError, type Definition, define, driver, E, exportLedger, type Far, isReference, ledgerArguments, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vat, type Vats, verifyLedger } from '@hob/vat'; // biome-ignore format: one line
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Forwarded, grantOf, revocable, type Terms } from './index.ts';

@@ -5,10 +5,10 @@
  * `grant.ts`.
  */
 import { type Definition, define, type Far, freshName, inTurn, ledgerLine, spawn, type Table } from '@hob/vat';
-import { firstFace } from './cross.ts';
-import { outside } from './forward.ts';
+import { firstFace } from './forwarder/cross.ts';
+import { outside } from './forwarder/forward.ts';
 import { Gate } from './grant.ts';
-import { clocks, limitsOf, readTerms, type Terms } from './terms.ts';
+import { clocks, limitsOf, readTerms, type Terms } from './terms/terms.ts';
 
 /** Ends a grant. Answers when that is durable and every driver that worked under it is done. */
 export interface Revoker {

@@ -5,7 +5,7 @@
  */
 import { CapError, E, type Far, inTurn, vatsOf, wallTime } from '@hob/vat';
 import { type GrantOptions, grantOf, type Revoker } from './revocable.ts';
-import { longestTerm, type Terms } from './terms.ts';
+import { longestTerm, type Terms } from './terms/terms.ts';
 
 export interface Approved<T> {
   readonly cap: Far<T>;

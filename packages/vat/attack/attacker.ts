@@ -5,7 +5,7 @@
  * of them does not show in the memory of a process that it shares with its victim.
  */
 import type { DialectName } from '../src/captp/captp.ts';
-import type { Duplex } from '../src/captp/duplex.ts';
+import type { Duplex } from '../src/captp/session/duplex.ts';
 import { secrets } from './room.ts';
 
 /** A reference or a promise in an argument: the attacker's own (`object`, `promise`), the host's (`yours`), an answer. */

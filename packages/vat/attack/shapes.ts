@@ -4,7 +4,7 @@
  */
 import { captp, type DialectName } from '../src/captp/captp.ts';
 import type { CapTPLimits } from '../src/captp/session/limits.ts';
-import { memoryPair } from '../src/drivers/memory-pair.ts';
+import { memoryPair } from '../src/captp/transport/memory-pair.ts';
 import { driver } from '../src/index.ts';
 
 const held: unknown[] = [];

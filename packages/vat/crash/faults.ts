@@ -11,9 +11,10 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { compiled, warmUp } from './compiled.ts';
 import { makeControl } from './control.ts';
-import type { Life, Plan } from './faulty.ts';
+import type { Plan } from './faulty.ts';
 import { cut, type Disk, environmentOf, seal } from './powercut.ts';
 import { buildShim } from './shim.ts';
+import type { Life } from './subjects/faulted.ts';
 import { judge, type Told } from './subjects/faulted.ts';
 
 export interface Injection {

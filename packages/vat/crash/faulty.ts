@@ -6,7 +6,7 @@
  */
 import { writeSync } from 'node:fs';
 import { armed } from './control.ts';
-import { live } from './subjects/faulted.ts';
+import { type Life, live } from './subjects/faulted.ts';
 
 /** What it is told in its one argument. */
 export interface Plan {
@@ -14,17 +14,6 @@ export interface Plan {
   readonly lives: readonly Life[];
   /** Otherwise it waits to be killed before it closes anything. */
   readonly closes: boolean;
-}
-
-export interface Life {
-  readonly folder: string;
-  /** Numbers are unique in a store. */
-  readonly life: number;
-  /** 0: none, calls are only counted. */
-  readonly at: number;
-  readonly error: 'EIO' | 'ENOSPC';
-  /** From then on, until the disk is mended; otherwise once. */
-  readonly on: boolean;
 }
 
 const plan: Plan = JSON.parse(process.argv[2] ?? '');

@@ -1,5 +1,5 @@
 /** A thread that answers, and gives notice of it only some time later: as one that loses its processor in between. */
-import { serveThread } from '../src/drivers/thread.ts';
+import { serveThread } from '../src/store/drivers/thread.ts';
 import { stand } from './stand.ts';
 
 const { notify } = Atomics;

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { startThread } from '../src/drivers/thread.ts';
+import { startThread } from '../src/store/drivers/thread.ts';
 import { stand } from './stand.ts';
 
 test('whoever waits for the thread gets the answer to its own question, however late the notice of the one before comes', async () => {

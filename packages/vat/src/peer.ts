@@ -4,10 +4,10 @@
  * It is a face of its own because such a process is started often, and everything else takes time to load.
  */
 export { type Connected, captp } from './captp/captp.ts';
-export type { Duplex } from './captp/duplex.ts';
-export { driver, driverOf } from './driver.ts';
-export { fromChild } from './drivers/child.ts';
-export { CapError } from './errors.ts';
-export { E } from './eventual.ts';
-export { isReference } from './reference.ts';
-export type { Far } from './types.ts';
+export type { Duplex } from './captp/session/duplex.ts';
+export { fromChild } from './captp/transport/child.ts';
+export { CapError } from './core/errors.ts';
+export { isReference } from './core/reference.ts';
+export type { Far } from './core/types.ts';
+export { E } from './eventual/eventual.ts';
+export { driver, driverOf } from './turn/driver.ts';

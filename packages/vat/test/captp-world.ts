@@ -7,10 +7,10 @@
  */
 import { type Connected, captp, type DialectName, release } from '../src/captp/captp.ts';
 import type { CapTPStats } from '../src/captp/session/session.ts';
+import { vatPromiseOf } from '../src/core/promise.ts';
+import { targetOf } from '../src/core/reference.ts';
 import { CapError, type Definition, define, driver, E, type Far, openVats, promise, type Vat } from '../src/index.ts';
-import { targetOf } from '../src/reference.ts';
-import { current } from '../src/turn.ts';
-import { vowOf } from '../src/vow.ts';
+import { current } from '../src/turn/turn.ts';
 import {
   deadlocks,
   type Ending,
@@ -229,7 +229,7 @@ export class World {
     const node: PromiseNode = { kind: 'promise', to: undefined, of: undefined };
     const nodes = args.map((each) => each.node);
     const handle = to.real as object;
-    const payer = current?.account ?? (targetOf(handle) ?? vowOf(handle))?.account;
+    const payer = current?.account ?? (targetOf(handle) ?? vatPromiseOf(handle))?.account;
     node.of = { id, sender, payer, party, target: to.node, handle, args: nodes, reply, then, answer: node };
     this.#sendings.push(node.of);
     const reals = args.map(({ real }) => real);

@@ -9,7 +9,7 @@ import { hob1 } from '../src/captp/dialects/hob.ts';
 import { defaultLimits } from '../src/captp/session/limits.ts';
 import {
   type Frame,
-  type Listener,
+  type IncomingOperations,
   type Slot,
   type Slots,
   Undecodable,
@@ -34,7 +34,7 @@ function echo(bytes: string, text: string): object {
     if (value instanceof Undecodable) throw value.error;
     then(value as Exclude<T, CapError | Undecodable>);
   };
-  const listener: Listener = {
+  const listener: IncomingOperations = {
     deliver: (to, method, heard, question) => unless(heard, ({ args }) => hearing.deliver(to, method, args, question)),
     bootstrap: () => {},
     answer: (question, value) => unless(value, (known) => hearing.answer(question, known)),
@@ -48,8 +48,8 @@ function echo(bytes: string, text: string): object {
   const hearing = tongue;
   const ear = hob1.open(slots, listener, defaultLimits, () => {});
   try {
-    if (bytes !== '') ear.hear(Buffer.from(bytes, 'base64'));
-    ear.hear(text);
+    if (bytes !== '') ear.receive(Buffer.from(bytes, 'base64'));
+    ear.receive(text);
     tongue.flush();
   } catch (error) {
     if (error instanceof Violation) return { closed: error.code };

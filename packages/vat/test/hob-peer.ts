@@ -1,5 +1,5 @@
 /** A peer that speaks `hob.1` by hand, and says whatever a test wants. */
-import type { Duplex } from '../src/captp/duplex.ts';
+import type { Duplex } from '../src/captp/session/duplex.ts';
 
 type Operation = readonly unknown[];
 

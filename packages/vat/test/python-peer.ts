@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Duplex } from '../src/captp/duplex.ts';
+import type { Duplex } from '../src/captp/session/duplex.ts';
 import type { CapTPStats } from '../src/captp/session/session.ts';
 
 const bridge = new URL('../../bridge-python/', import.meta.url).pathname;

@@ -6,7 +6,7 @@
  */
 import { makeCapTP } from '@endo/captp';
 import { type Connection, captp, type DialectName } from '../src/captp/captp.ts';
-import type { Duplex } from '../src/captp/duplex.ts';
+import type { Duplex } from '../src/captp/session/duplex.ts';
 import { CapError, type Definition, define, driver, E, type Far, promise, release, type Vat } from '../src/index.ts';
 import { ask } from './wire.ts';
 

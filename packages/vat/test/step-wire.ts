@@ -3,7 +3,7 @@
  *
  * Promise: frames of one direction stay in order; nothing moves by itself.
  */
-import type { Duplex } from '../src/captp/duplex.ts';
+import type { Duplex } from '../src/captp/session/duplex.ts';
 
 type Frame = string | Uint8Array;
 interface Why {

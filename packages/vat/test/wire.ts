@@ -2,7 +2,7 @@
 /// <reference path="./endo-captp.d.ts" />
 import { makeCapTP } from '@endo/captp';
 import { HandledPromise } from '@endo/eventual-send';
-import type { Duplex } from '../src/captp/duplex.ts';
+import type { Duplex } from '../src/captp/session/duplex.ts';
 
 type Frame = string | Uint8Array;
 interface Why {

@@ -5,8 +5,8 @@
  * never a weaker way: each of them keeps every promise of this package.
  */
 import process from 'node:process';
-import { refusal } from '../errors.ts';
-import type { Kernel } from '../kernel.ts';
+import { refusal } from '../base/errors.ts';
+import type { Kernel } from '../base/kernel.ts';
 import { nativeKernel } from './native.ts';
 import { nodeKernel } from './node-fs.ts';
 

@@ -6,7 +6,7 @@
  */
 import { constants } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
-import { type Kernel, KernelError, type Seen, type Status } from '../kernel.ts';
+import { type Kernel, KernelError, type Seen, type Status } from '../base/kernel.ts';
 import { kindOf, nodeKernel } from './node-fs.ts';
 import { isBuilt, type Listing, listingOver, loadPart } from './part.ts';
 

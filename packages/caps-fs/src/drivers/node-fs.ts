@@ -7,8 +7,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import process from 'node:process';
-import { type Kernel, KernelError, type Kind, type Name, type Status } from '../kernel.ts';
-import { inOrder } from '../names.ts';
+import { type Kernel, KernelError, type Kind, type Name, type Status } from '../base/kernel.ts';
+import { inOrder } from '../base/names.ts';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 // Not in fs.constants. The same on x64 and arm64, unlike O_DIRECTORY and O_NOFOLLOW.

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
-import { type Kernel, KernelError, type Kind } from '../kernel.ts';
+import { type Kernel, KernelError, type Kind } from '../base/kernel.ts';
 
 const file = fileURLToPath(new URL('../../node_modules/.native/fscap.node', import.meta.url));
 

@@ -7,7 +7,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import { CapError } from '@hob/vat';
-import { type FsCode, refusal } from '../../src/errors.ts';
+import { type FsCode, refusal } from '../../src/base/errors.ts';
 import { type FsCap, openFsCap } from '../../src/index.ts';
 import { type OperationName, operationNames, operations } from './operations.ts';
 import type { Player, Row } from './row.ts';

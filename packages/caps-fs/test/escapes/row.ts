@@ -1,6 +1,5 @@
 /** What a row of the table is, and the outcomes that many rows share. */
-
-import type { FsCode } from '../../src/errors.ts';
+import type { FsCode } from '../../src/base/errors.ts';
 import type { FsCap } from '../../src/index.ts';
 import { type OperationName, operationNames } from './operations.ts';
 import type { Plants, World } from './world.ts';

@@ -1,7 +1,7 @@
 /** Asks a person at a terminal: for a secret, for a yes. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { onScreen } from '../powerbox/words.ts';
+import { onScreen } from '../words/words.ts';
 import { endPrompt, prompt } from './terminal.ts';
 
 /** From the terminal, without showing it; the first line of standard input where that is no terminal. */

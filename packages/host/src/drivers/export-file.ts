@@ -1,7 +1,7 @@
 /** Writes lines of JSON to a file that is whole or not there, or to standard output. Somebody will look at the file in a terminal, too. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { CapError } from '@hob/vat';
-import { jsonOnScreen } from '../powerbox/words.ts';
+import { jsonOnScreen } from '../words/words.ts';
 import { outJson } from './terminal.ts';
 
 /** A file that the caller names, as text. Errors: `invalid` where it cannot be read. */

@@ -5,7 +5,7 @@
  * width, no line or paragraph break but those that end our lines, no half of a character. Each stands there by its number, `⟦U+202E⟧`. A pipe gets
  * the same, for it may lead to a terminal. A test fails where a command-line program of this package writes in another way.
  */
-import { jsonOnScreen, onScreen } from '../powerbox/words.ts';
+import { jsonOnScreen, onScreen } from '../words/words.ts';
 
 /** One line, whatever is in it. */
 export const out = (line: string): void => void process.stdout.write(`${onScreen(line)}\n`);

@@ -7,13 +7,13 @@
  */
 import { checkTerms } from '@hob/revocable';
 import { breakAnswer, CapError, E, ledgerLine, vatTime, wallTime } from '@hob/vat';
-import { bookOf, type House, worldOf } from '../book.ts';
-import { type Act, stateOf } from '../c-list.ts';
-import { giveOut } from '../give.ts';
-import { checkName, lookOf } from '../names.ts';
-import type { Book, Pending, Room } from '../records.ts';
-import { unreserved } from '../reserved.ts';
-import { type GrantTerms, scoped } from '../terms.ts';
+import { type Act, stateOf } from '../state/c-list.ts';
+import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
+import { checkName, lookOf } from '../state/names.ts';
+import type { HostTables, Pending, SessionRecord } from '../state/records.ts';
+import { unreserved } from '../state/reserved.ts';
+import { type GrantTerms, scoped } from '../state/terms.ts';
+import { giveOut } from './give.ts';
 import { askedKey, decide, settle, tellWithdrawn } from './pending.ts';
 import { unchanged } from './preview.ts';
 import { instead } from './request.ts';
@@ -30,10 +30,10 @@ export type Answer = (
 ) & { readonly digest?: string };
 
 /** Whether a granter is named by a session. */
-export type Names = (room: Room | undefined) => boolean;
+export type Names = (room: SessionRecord | undefined) => boolean;
 
 /** In a turn. */
-export function pendingOf(book: Book, names: Names, id: unknown): Pending {
+export function pendingOf(book: HostTables, names: Names, id: unknown): Pending {
   const pending = typeof id === 'string' ? book.requests.get(id) : undefined;
   if (pending === undefined || !names(book.rooms.get(pending.session)))
     throw new CapError('no-such-object', 'nothing of that id is asked: it was answered, or has ended, or never was');
@@ -43,8 +43,8 @@ export function pendingOf(book: Book, names: Names, id: unknown): Pending {
 }
 
 /** In a turn of the granter. */
-export function answer(house: House, names: Names, act: Act, id: string, said: Answer): Promise<void> | undefined {
-  const book = bookOf(house);
+export function answer(house: HostState, names: Names, act: Act, id: string, said: Answer): Promise<void> | undefined {
+  const book = tablesOf(house);
   const pending = pendingOf(book, names, id);
   if (typeof said !== 'object' || said === null || typeof (said.digest ?? '') !== 'string')
     throw new CapError('invalid', 'an answer is {grant: {…}} or {refuse: "why"}, and may name the digest of what was shown: {…, digest}'); // biome-ignore format: one line
@@ -60,10 +60,10 @@ export function answer(house: House, names: Names, act: Act, id: string, said: A
   checkLive(book, pending);
   if (pending.seen.length === 0) return void letGo(book, pending, act);
   const { seen, digest } = pending;
-  const of = E(worldOf(book)).behind(id) as unknown as Promise<object>;
+  const of = E(powersOf(book)).behind(id) as unknown as Promise<object>;
   return E.when(of, (object) =>
     E.when(unchanged(object, seen), (same) => {
-      const now = bookOf(house);
+      const now = tablesOf(house);
       // It may have been answered, or have ended, while the files were looked at.
       const still = pendingOf(now, names, id);
       if (still.digest !== digest) throw new CapError('no-such-object', 'nothing of that id is asked any more');
@@ -75,7 +75,7 @@ export function answer(house: House, names: Names, act: Act, id: string, said: A
 }
 
 /** A call whose grant has ended meanwhile goes nowhere, whoever says yes. That it has used up its uses is no end: this call is one of them. */
-function checkLive(book: Book, { under }: Pending): void {
+function checkLive(book: HostTables, { under }: Pending): void {
   for (const id of under) {
     const kept = book.grants.get(id);
     const state = kept === undefined ? 'revoked' : stateOf(book, kept);
@@ -87,15 +87,15 @@ function checkLive(book: Book, { under }: Pending): void {
 const tell = (kind: 'approve' | 'deny', { id, session, digest }: Pending, act: Act, more: object): void =>
   ledgerLine(kind, { request: id, session, digest, ...act, ...more });
 
-function letGo(book: Book, pending: Pending, act: Act): void {
+function letGo(book: HostTables, pending: Pending, act: Act): void {
   settle(book, pending);
   tell('approve', pending, act, { grant: pending.under.at(-1) });
   decide(book, pending.id, { go: true });
 }
 
 function grant(
-  book: Book,
-  house: House,
+  book: HostTables,
+  house: HostState,
   pending: Pending,
   act: Act,
   said: { readonly grant: GrantTerms; readonly as?: string },
@@ -115,7 +115,7 @@ function grant(
 }
 
 /** A petname is never bound anew: "notes", "notes-2", "notes-3", … */
-function freeName(room: Room, asks: string): string {
+function freeName(room: SessionRecord, asks: string): string {
   for (let n = 1; ; n += 1) {
     const name = n === 1 ? asks : `${asks.slice(0, 50)}-${n}`;
     if (!room.held.has(lookOf(name))) return name;
@@ -126,7 +126,7 @@ const longestReason = 500;
 
 /** In a turn: who asked is told why not, and what to ask for instead. */
 export function refuse(
-  book: Book,
+  book: HostTables,
   pending: Pending,
   act: Act,
   said: { readonly refuse: string; readonly lasting?: boolean; readonly instead?: string },
@@ -149,7 +149,7 @@ export function refuse(
 }
 
 /** In a turn that commits: it is asked anew, by who waits for it, and the granter is told. */
-function changed(book: Book, pending: Pending): undefined {
+function changed(book: HostTables, pending: Pending): undefined {
   settle(book, pending);
   tellWithdrawn(pending, 'STALE');
   decide(book, pending.id, { again: true });

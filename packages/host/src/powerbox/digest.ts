@@ -5,7 +5,7 @@
  * shown. Data is written down in one way only, by type and value; what could change later is refused before.
  */
 import { base32, CapError, hashSecret, isReference, symbolKey } from '@hob/vat';
-import type { Seen } from '../records.ts';
+import type { Seen } from '../state/records.ts';
 
 export interface Bound {
   /** Who holds it, under which grants, and what stands behind the offer. */

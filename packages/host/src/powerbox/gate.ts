@@ -6,27 +6,27 @@
  */
 import type { GatedCall, Judge } from '@hob/revocable';
 import { attempt, breakAnswer, CapError, type Definition, define, E } from '@hob/vat';
-import { bookOf, chainOf, type House, worldOf } from '../book.ts';
-import type { Book, Kept, Room } from '../records.ts';
-import { callerUnder } from '../sturdyrefs.ts';
+import { callerUnder } from '../holding/sturdyrefs.ts';
+import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
+import type { GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
+import { words } from '../words/words.ts';
 import { digestOf } from './digest.ts';
 import { countAsk, file, giveBack, waitFor } from './pending.ts';
 import { type Preview, previewOf, unchanged } from './preview.ts';
 import { argumentRows, flagsIn, methodText } from './shown.ts';
-import { words } from './words.ts';
 
-export const GateAskActor: Definition<Judge, [house: House, grant: string]> = define(
+export const GateAskActor: Definition<Judge, [house: HostState, grant: string]> = define(
   'host.gate',
   (_bcom, house, grant) => ({
     ask: (call, of, charged) =>
-      E.when(E(worldOf(bookOf(house))).under() as unknown as Promise<readonly string[]>, (under) =>
+      E.when(E(powersOf(tablesOf(house))).under() as unknown as Promise<readonly string[]>, (under) =>
         ask({ house, grant, call, of, under, charged }, undefined),
       ) as never,
   }),
 );
 
 interface Gated {
-  readonly house: House;
+  readonly house: HostState;
   readonly grant: string;
   readonly call: GatedCall;
   readonly of: object;
@@ -41,18 +41,21 @@ type Yes = boolean | { readonly with: readonly unknown[] };
 /** Made out of a directory by these, an object is one. */
 const dirSteps = /^(?:subdir|readOnly|only|except|withQuota)\(/;
 
-function isDirectory(book: Book, { offered }: Kept, { via }: GatedCall): boolean {
+function isDirectory(book: HostTables, { offered }: GrantRecord, { via }: GatedCall): boolean {
   return book.offered.get(offered)?.directory === true && via.every((step) => dirSteps.test(step));
 }
 
-function keptOf(book: Book, grant: string | undefined): Kept {
+function keptOf(book: HostTables, grant: string | undefined): GrantRecord {
   const kept = grant === undefined ? undefined : book.grants.get(grant);
   if (kept === undefined) throw new CapError('revoked', 'this grant has ended: ask for a new one');
   return kept;
 }
 
 /** Who called: the outermost grant, and its session. */
-function askerOf(book: Book, { under, grant }: Gated): { readonly asking: Kept; readonly room: Room } {
+function askerOf(
+  book: HostTables,
+  { under, grant }: Gated,
+): { readonly asking: GrantRecord; readonly room: SessionRecord } {
   const asking = keptOf(book, under[0] ?? grant);
   const room = book.rooms.get(asking.session);
   if (room === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
@@ -64,7 +67,7 @@ const underOf = ({ under, grant }: Gated): readonly string[] => (under.includes(
 
 /** In a turn: it ends before anybody was shown it, so it costs nothing. The caller gets the error; what is returned here goes nowhere. */
 function unasked(gated: Gated, error: Error): false {
-  giveBack(bookOf(gated.house), { under: underOf(gated), charged: gated.charged }, 1);
+  giveBack(tablesOf(gated.house), { under: underOf(gated), charged: gated.charged }, 1);
   breakAnswer(error);
   return false;
 }
@@ -85,7 +88,7 @@ function ask(gated: Gated, stale: string | undefined): Yes | Promise<Yes> {
 
 function look(gated: Gated, stale: string | undefined): Promise<Yes> {
   const { house, grant, call, of } = gated;
-  const book = bookOf(house);
+  const book = tablesOf(house);
   // Before files are read for it.
   if (stale === undefined) countAsk(book, askerOf(book, gated).room.payer);
   const shown = isDirectory(book, keptOf(book, grant), call)
@@ -103,7 +106,7 @@ function look(gated: Gated, stale: string | undefined): Promise<Yes> {
 
 function wait(gated: Gated, preview: Preview, stale: string | undefined): Promise<Yes> {
   const { house, grant, call, of, under, charged } = gated;
-  const book = bookOf(house);
+  const book = tablesOf(house);
   const kept = keptOf(book, grant);
   const { asking, room } = askerOf(book, gated);
   const { method, args, via } = call;
@@ -153,7 +156,7 @@ function wait(gated: Gated, preview: Preview, stale: string | undefined): Promis
 }
 
 /** The sessions from the first one down to who asked. */
-export function askersOf(book: Book, session: string): readonly string[] {
+export function askersOf(book: HostTables, session: string): readonly string[] {
   const room = book.rooms.get(session);
   return room === undefined ? [session] : chainOf(book, room).map(({ id }) => id);
 }

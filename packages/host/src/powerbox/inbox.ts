@@ -5,15 +5,15 @@
  * that prints it without thinking.
  */
 import { E, vatTime } from '@hob/vat';
-import { bookOf, chainOf, type House, worldOf } from '../book.ts';
-import { numberOf } from '../order.ts';
-import type { Pending, Proposal, Shown } from '../records.ts';
-import { reservedAmong } from '../reserved.ts';
-import type { GrantTerms } from '../terms.ts';
+import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
+import { numberOf } from '../state/order.ts';
+import type { Pending, Proposal, Shown } from '../state/records.ts';
+import { reservedAmong } from '../state/reserved.ts';
+import type { GrantTerms } from '../state/terms.ts';
+import { quoted } from '../words/words.ts';
 import type { Names } from './answers.ts';
 import { askersOf } from './gate.ts';
 import { isUnseen } from './pending.ts';
-import { quoted } from './words.ts';
 
 export interface Request extends Shown {
   readonly id: string;
@@ -49,8 +49,8 @@ const pageChars = 120_000;
 export const longestWhyShown = 500;
 
 /** In a turn. */
-export function inbox(house: House, names: Names, after: unknown = ''): Promise<readonly Request[]> {
-  const book = bookOf(house);
+export function inbox(house: HostState, names: Names, after: unknown = ''): Promise<readonly Request[]> {
+  const book = tablesOf(house);
   const found: Pending[] = [];
   let chars = 0;
   const from = typeof after === 'string' ? (numberOf(after) ?? 0) : 0;
@@ -63,17 +63,17 @@ export function inbox(house: House, names: Names, after: unknown = ''): Promise<
     if (isUnseen(pending)) book.requests.set(pending.id, { ...pending, looked: true });
     chars += 2000 + (pending.diff?.length ?? 0);
   }
-  const asked = E(worldOf(book)).waiting(found.map(({ id }) => id));
+  const asked = E(powersOf(book)).waiting(found.map(({ id }) => id));
   return E.when(asked as unknown as Promise<readonly { readonly there: boolean }[]>, (states) =>
     found.map((pending, at) => view(house, pending, states[at]?.there === true)),
   ) as unknown as Promise<readonly Request[]>;
 }
 
-function view(house: House, pending: Pending, waiting: boolean): Request {
+function view(house: HostState, pending: Pending, waiting: boolean): Request {
   const { id, kind, session, asker, asks, why, terms, digest, since, deadline, count, stale, proposals } = pending;
   const { effect, table, diff, permits, flags } = pending;
   const now = vatTime();
-  const book = bookOf(house);
+  const book = tablesOf(house);
   const room = book.rooms.get(asker);
   const marks = room === undefined ? [] : reservedAmong(book, chainOf(book, room));
   return {

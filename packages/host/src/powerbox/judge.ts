@@ -6,12 +6,12 @@
  */
 import { checkTerms } from '@hob/revocable';
 import { CapError, type Definition, define } from '@hob/vat';
-import { bookOf, type House } from '../book.ts';
-import { type GrantTerms, scoped } from '../terms.ts';
+import { type HostState, tablesOf } from '../state/host-state.ts';
+import { type GrantTerms, scoped } from '../state/terms.ts';
+import { quoted } from '../words/words.ts';
 import { type Names, pendingOf, refuse } from './answers.ts';
 import { inbox, type Request } from './inbox.ts';
 import { termText } from './shown.ts';
-import { quoted } from './words.ts';
 
 export interface Judge {
   inbox(after?: string): Promise<readonly Request[]>;
@@ -24,14 +24,14 @@ export interface Judge {
 const mostProposals = 4;
 const longestWhy = 500;
 
-export const JudgeActor: Definition<Judge, [name: string, house: House]> = define(
+export const JudgeActor: Definition<Judge, [name: string, house: HostState]> = define(
   'host.judge',
   (_bcom, name, house) => {
     const names: Names = (room) => room?.granters.includes(name) === true;
     return {
       inbox: (after) => inbox(house, names, after),
       propose(request, terms, why) {
-        const book = bookOf(house);
+        const book = tablesOf(house);
         const pending = pendingOf(book, names, request);
         checkTerms(scoped(terms).terms); // biome-ignore format: one line
         const { proposals } = pending;
@@ -45,7 +45,7 @@ export const JudgeActor: Definition<Judge, [name: string, house: House]> = defin
         return undefined;
       },
       refuse(request, why) {
-        const book = bookOf(house);
+        const book = tablesOf(house);
         refuse(book, pendingOf(book, names, request), { by: name, surface: 'judge' }, { refuse: String(why) });
       },
     };

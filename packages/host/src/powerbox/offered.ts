@@ -1,6 +1,6 @@
 /** What can be seen of an object that is offered: which methods it has, which of them only look, whether it is a directory. */
 import { isReference } from '@hob/vat';
-import type { Offered } from '../records.ts';
+import type { Offered } from '../state/records.ts';
 
 const most = 200;
 

@@ -6,9 +6,9 @@
  * asks the same twice is told the same.
  */
 import { CapError, cancelWake, E, ledgerLine, tellAnyway, vatTime, wakeAt } from '@hob/vat';
-import { chainText, eraOf, next, worldOf } from '../book.ts';
-import type { Asker, Book, Pending, Room, Shown } from '../records.ts';
-import type { Verdict, Waited } from './waiters.ts';
+import { chainText, eraOf, next, powersOf } from '../state/host-state.ts';
+import type { Asker, HostTables, Pending, SessionRecord, Shown } from '../state/records.ts';
+import type { Verdict, Waited } from '../state/waiters.ts';
 
 /** How much may be asked: far more than a person would answer. */
 export const askingLimits: Readonly<Record<'pending' | 'hourly' | 'together', number>> = Object.freeze({
@@ -35,7 +35,7 @@ export type Asking = Omit<Pending, 'id' | 'proposals' | 'count' | 'since' | 'dea
  * In a turn: files it, or joins the one that asks the same. `first` runs where it is filed for the first time. Errors: `denied` (refused before),
  * `limit`.
  */
-export function file(book: Book, asking: Asking, first?: () => void): string {
+export function file(book: HostTables, asking: Asking, first?: () => void): string {
   const { asker, payer, digest } = asking;
   const key = askedKey(asker, digest);
   const no = book.refusals.get(key);
@@ -60,7 +60,7 @@ export function file(book: Book, asking: Asking, first?: () => void): string {
   const { shown, ...rest } = asking;
   book.requests.set(id, { ...rest, ...shown(), id, proposals: [], count: 1, since, deadline, wake });
   book.asked.set(key, id);
-  const room = book.rooms.get(asker) as Room;
+  const room = book.rooms.get(asker) as SessionRecord;
   const { session, asks, kind, under, method, stale } = asking;
   ledgerLine('request', {
     request: id,
@@ -74,27 +74,27 @@ export function file(book: Book, asking: Asking, first?: () => void): string {
 }
 
 /** In a turn: counts that it asks, before anything is done for it. Errors: `limit`. */
-export function countAsk(book: Book, payer: string): void {
+export function countAsk(book: HostTables, payer: string): void {
   const counted = roomToAsk(book, payer);
   if (counted.asked >= askingLimits.hourly) throw tooOften;
   book.askers.set(payer, { ...counted, asked: counted.asked + 1 });
 }
 
-function roomToAsk(book: Book, payer: string): Asker {
+function roomToAsk(book: HostTables, payer: string): Asker {
   const now = vatTime();
   const before = book.askers.get(payer) ?? { since: now, asked: 0, pending: 0 };
   if (before.pending >= askingLimits.pending) throw tooMany;
   return now - before.since >= hour ? { since: now, asked: 0, pending: before.pending } : before;
 }
 
-export function powerboxOf(book: Book): object {
+export function powerboxOf(book: HostTables): object {
   const powerbox = book.powerbox.get('powerbox');
   if (powerbox === undefined) throw new CapError('unavailable', 'the host is starting: try again');
   return powerbox;
 }
 
 /** In a turn: it is no longer asked. */
-export function settle(book: Book, { id, asker, digest, payer, wake }: Pending): void {
+export function settle(book: HostTables, { id, asker, digest, payer, wake }: Pending): void {
   cancelWake(wake);
   book.requests.delete(id);
   if (book.asked.get(askedKey(asker, digest)) === id) book.asked.delete(askedKey(asker, digest));
@@ -103,7 +103,7 @@ export function settle(book: Book, { id, asker, digest, payer, wake }: Pending):
 }
 
 /** In a turn: it ends without an answer, and who waits is told. */
-export function withdraw(book: Book, pending: Pending, code: string, message: string): void {
+export function withdraw(book: HostTables, pending: Pending, code: string, message: string): void {
   settle(book, pending);
   tellWithdrawn(pending, code);
   decide(book, pending.id, { code, message, unseen: isUnseen(pending) });
@@ -116,7 +116,11 @@ export const isUnseen = ({ kind, looked }: Pending): boolean => kind === 'call' 
  * In a turn: gives back the uses that so many calls cost which nobody was asked about. They were charged to the gated grant, and to those that were
  * handed on from it, down to the one that was called; a grant whose object made the call itself (a program, say) has done its work and is charged.
  */
-export function giveBack(book: Book, { under, charged }: Pick<Pending, 'under' | 'charged'>, calls: number): void {
+export function giveBack(
+  book: HostTables,
+  { under, charged }: Pick<Pending, 'under' | 'charged'>,
+  calls: number,
+): void {
   let above: string | undefined;
   for (const id of under.toReversed()) {
     const kept = book.grants.get(id);
@@ -134,17 +138,17 @@ export function tellWithdrawn({ id, session, digest }: Pending, code: string): v
  * In a turn: waits for the answer. Who is cut off, because a grant that it was asked under has ended, runs no more turns: so that is looked for from
  * elsewhere.
  */
-export function waitFor(book: Book, id: string, asker: string, of: object | undefined): Promise<Waited> {
-  const waited = E(worldOf(book)).wait(id, asker, of) as unknown as Promise<Waited>;
+export function waitFor(book: HostTables, id: string, asker: string, of: object | undefined): Promise<Waited> {
+  const waited = E(powersOf(book)).wait(id, asker, of) as unknown as Promise<Waited>;
   tellAnyway(powerboxOf(book), 'check', id);
   return waited;
 }
 
-export function decide(book: Book, id: string, verdict: Verdict): void {
-  E.sendOnly(worldOf(book)).decide(id, verdict as never);
+export function decide(book: HostTables, id: string, verdict: Verdict): void {
+  E.sendOnly(powersOf(book)).decide(id, verdict as never);
 }
 
-function* askedBy(book: Book, asker: string): Generator<Pending> {
+function* askedBy(book: HostTables, asker: string): Generator<Pending> {
   for (const [key, id] of book.asked.entries(`${asker} `)) {
     if (!key.startsWith(`${asker} `)) return;
     const pending = book.requests.get(id);
@@ -153,12 +157,12 @@ function* askedBy(book: Book, asker: string): Generator<Pending> {
 }
 
 /** In a turn: nobody comes back for what this session has asked. */
-export function withdrawAll(book: Book, asker: string, code: string, message: string): void {
+export function withdrawAll(book: HostTables, asker: string, code: string, message: string): void {
   for (const pending of [...askedBy(book, asker)]) withdraw(book, pending, code, message);
 }
 
 /** In a turn: the session has ended, and is forgotten here. */
-export function forgetAsker(book: Book, asker: string): void {
+export function forgetAsker(book: HostTables, asker: string): void {
   withdrawAll(book, asker, 'revoked', 'this session has ended: ask for a new one');
   for (const [key] of [...book.refusals.entries(`${asker} `)]) {
     if (!key.startsWith(`${asker} `)) break;

@@ -4,8 +4,8 @@
  * Promise: what nobody answered in time ends by itself, and so does what nobody waits for because the grant that it was asked under has ended.
  */
 import { type Definition, define, E, spawn, vatTime } from '@hob/vat';
-import { bookOf, type House, worldOf } from '../book.ts';
-import type { Book } from '../records.ts';
+import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
+import type { HostTables } from '../state/records.ts';
 import { decide, giveBack, isUnseen, settle, tellWithdrawn, withdraw } from './pending.ts';
 
 export interface Powerbox {
@@ -14,16 +14,16 @@ export interface Powerbox {
   check(request: string): void;
 }
 
-export const PowerboxActor: Definition<Powerbox, [house: House]> = define('host.powerbox', (_bcom, house) => ({
+export const PowerboxActor: Definition<Powerbox, [house: HostState]> = define('host.powerbox', (_bcom, house) => ({
   expire(request) {
-    const book = bookOf(house);
+    const book = tablesOf(house);
     const pending = book.requests.get(request);
     if (pending === undefined || vatTime() < pending.deadline) return;
     withdraw(book, pending, 'expired', 'nobody answered in time: ask again when somebody is there');
   },
   check(request) {
-    E.when(E(worldOf(bookOf(house))).waiting([request]), ([of]) => {
-      const book = bookOf(house);
+    E.when(E(powersOf(tablesOf(house))).waiting([request]), ([of]) => {
+      const book = tablesOf(house);
       const pending = book.requests.get(request);
       if (pending !== undefined && of?.count === 0) withdraw(book, pending, 'revoked', 'nobody waits for it any more');
       // It has ended while they came.
@@ -33,7 +33,7 @@ export const PowerboxActor: Definition<Powerbox, [house: House]> = define('host.
 }));
 
 /** In the first turn of a process. Who asked in the one before is gone: an answer would reach nobody, or somebody else. */
-export function openPowerbox(book: Book, house: House, askMs: number): void {
+export function openPowerbox(book: HostTables, house: HostState, askMs: number): void {
   if (!book.powerbox.has('powerbox')) book.powerbox.set('powerbox', spawn(PowerboxActor(house)));
   book.facts.set('askMs', String(askMs));
   for (const [, pending] of [...book.requests.entries()]) {
@@ -44,5 +44,5 @@ export function openPowerbox(book: Book, house: House, askMs: number): void {
 }
 
 /** In a turn of the host. */
-export const checkRequest = (book: Book, request: string): void =>
+export const checkRequest = (book: HostTables, request: string): void =>
   (book.powerbox.get('powerbox') as Powerbox | undefined)?.check(request);

@@ -6,9 +6,9 @@
  */
 import { unifiedDiff } from '@hob/caps-fs';
 import { E } from '@hob/vat';
-import type { Seen } from '../records.ts';
+import type { Seen } from '../state/records.ts';
+import { quoted, words } from '../words/words.ts';
 import { diffText } from './shown.ts';
-import { quoted, words } from './words.ts';
 
 export interface Preview {
   readonly effect: string;

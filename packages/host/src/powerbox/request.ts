@@ -6,11 +6,11 @@
  */
 import { checkTerms, isData } from '@hob/revocable';
 import { CapError, E } from '@hob/vat';
-import { bookOf, type House } from '../book.ts';
-import { petnames } from '../c-list.ts';
-import { lookOf } from '../names.ts';
-import type { Book, Room } from '../records.ts';
-import { type GrantTerms, scoped } from '../terms.ts';
+import { petnames } from '../state/c-list.ts';
+import { type HostState, tablesOf } from '../state/host-state.ts';
+import { lookOf } from '../state/names.ts';
+import type { HostTables, SessionRecord } from '../state/records.ts';
+import { type GrantTerms, scoped } from '../state/terms.ts';
 import { digestOf } from './digest.ts';
 import { type Asking, countAsk, file, waitFor } from './pending.ts';
 import { flagsIn, permits, termRows, termText } from './shown.ts';
@@ -34,7 +34,7 @@ function readAsk(given: unknown): Ask {
 }
 
 /** What a session that was refused, or asked amiss, could ask for. */
-export function instead(book: Book, room: Room, not?: string): string {
+export function instead(book: HostTables, room: SessionRecord, not?: string): string {
   const names = [...book.offered.entries('', 30)].map(([name]) => name);
   const rest = [...new Set([...petnames(room), ...names])].filter((name) => name !== not).slice(0, 12);
   const less =
@@ -43,7 +43,7 @@ export function instead(book: Book, room: Room, not?: string): string {
 }
 
 /** The offer behind a petname that is held, or of that name. */
-function offerOf(book: Book, room: Room, asks: string): string {
+function offerOf(book: HostTables, room: SessionRecord, asks: string): string {
   const holding = asks.length < 64 ? room.held.get(lookOf(asks)) : undefined;
   const kept = holding?.petname === asks ? book.grants.get(holding.grant) : undefined;
   const offer = kept?.offered ?? asks;
@@ -52,20 +52,20 @@ function offerOf(book: Book, room: Room, asks: string): string {
   return offer;
 }
 
-function roomOf(book: Book, id: string): Room {
+function roomOf(book: HostTables, id: string): SessionRecord {
   const room = book.rooms.get(id);
   if (room === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
   return room;
 }
 
 /** In a turn of the session. */
-export function request(house: House, session: string, given: unknown): Promise<object> {
+export function request(house: HostState, session: string, given: unknown): Promise<object> {
   return ask(house, session, readAsk(given), undefined);
 }
 
 /** Files it and waits: the shape that a person sees is made anew where something has changed meanwhile. */
-function ask(house: House, session: string, of: Ask, stale: string | undefined): Promise<object> {
-  const book = bookOf(house);
+function ask(house: HostState, session: string, of: Ask, stale: string | undefined): Promise<object> {
+  const book = tablesOf(house);
   const room = roomOf(book, session);
   if (room.granters.length === 0)
     throw new CapError('denied', 'this session names no granter, so nobody could say yes: use what it holds');

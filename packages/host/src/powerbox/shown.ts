@@ -6,9 +6,9 @@
  */
 import type { Bound } from '@hob/revocable';
 import { wallTime } from '@hob/vat';
-import type { Offered } from '../records.ts';
-import type { GrantTerms } from '../terms.ts';
-import { escaped, flagsOf, quoted, words } from './words.ts';
+import type { Offered } from '../state/records.ts';
+import type { GrantTerms } from '../state/terms.ts';
+import { escaped, flagsOf, quoted, words } from '../words/words.ts';
 
 export const longestValue = 400;
 const mostRows = 24;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scene } from '../../test/asking.ts';
 import { code } from '../../test/house.ts';
-import { type GrantTerms, scoped } from '../terms.ts';
+import { type GrantTerms, scoped } from '../state/terms.ts';
 import type { Request } from './inbox.ts';
 import { completed, stricter } from './stricter.ts';
 

@@ -6,9 +6,9 @@
  */
 import { type Bounds, boundText, defaultTerm, longestTerm, narrowerBound } from '@hob/revocable';
 import { CapError } from '@hob/vat';
-import type { GrantTerms } from '../terms.ts';
+import type { GrantTerms } from '../state/terms.ts';
+import { words } from '../words/words.ts';
 import { termTime } from './shown.ts';
-import { words } from './words.ts';
 
 function wider(term: string, asked: string): never {
   throw new CapError('invalid', `an approval can only be narrower than the request: ${term} was asked as ${asked}`);

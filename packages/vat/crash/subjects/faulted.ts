@@ -23,9 +23,20 @@ import {
   verifyLedger,
 } from '../../src/index.ts';
 import type { FaultyDisk } from '../control.ts';
-import type { Life } from '../faulty.ts';
 import { openHere, sentinelOf } from '../here.ts';
 import { type Bank, countsOf, definitions, fails, type Outside, openBank, SUM } from './bank.ts';
+
+/** One process over a store, and which of its disk calls fails. */
+export interface Life {
+  readonly folder: string;
+  /** Numbers are unique in a store. */
+  readonly life: number;
+  /** 0: none, calls are only counted. */
+  readonly at: number;
+  readonly error: 'EIO' | 'ENOSPC';
+  /** From then on, until the disk is mended; otherwise once. */
+  readonly on: boolean;
+}
 
 /** A word, which transfer, and what else there is to say. */
 export type Told = readonly [word: string, which: number, text: string];

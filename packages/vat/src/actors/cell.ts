@@ -4,9 +4,9 @@
  * Promise: who holds a read-only view can never write, who holds a write-only view can never read, and neither can find
  * the cell. After Goblins' `^cell`.
  */
-import { spawn } from '../actor.ts';
-import { define } from '../portrait.ts';
-import type { Definition } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import type { Definition } from '../core/types.ts';
+import { define } from '../turn/portrait.ts';
 import { callOrSend } from './opportunistic.ts';
 
 export interface ReadOnlyCell<V = unknown> {

@@ -4,10 +4,10 @@
  * Promise: a method that was not named is `denied`, whether the object has it or not, and the object behind cannot be
  * found. A call is synchronous where the object is near. After Goblins' `facet`.
  */
-import { spawn } from '../actor.ts';
-import { CapError } from '../errors.ts';
-import { defineProcedure } from '../portrait.ts';
-import type { Definition } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition } from '../core/types.ts';
+import { defineProcedure } from '../turn/portrait.ts';
 import { callOrSend } from './opportunistic.ts';
 
 export const Facet: Definition<object, [inner: object, methods: readonly string[]]> = defineProcedure(

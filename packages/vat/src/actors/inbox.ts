@@ -5,11 +5,11 @@
  * nothing more comes in; what came in before can still be read; then readers, also those that wait, break with
  * `unavailable` (Goblins: `inbox-closed`). After Goblins' `spawn-inbox`.
  */
-import { spawn } from '../actor.ts';
-import { CapError } from '../errors.ts';
-import { define } from '../portrait.ts';
-import { promise } from '../resolver.ts';
-import type { Definition } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition } from '../core/types.ts';
+import { promise } from '../eventual/resolver.ts';
+import { define } from '../turn/portrait.ts';
 import { type Cell, makeCell } from './cell.ts';
 import { makeQueue, type Queue } from './queue.ts';
 

@@ -4,13 +4,13 @@
  * Promise: `allOf` answers the values in the order they were asked for and breaks with the first break; `race` is decided
  * by the first that settles, either way. What settles later changes nothing.
  */
-import { spawn } from '../actor.ts';
-import { CapError } from '../errors.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
-import { promise } from '../resolver.ts';
-import { table } from '../table.ts';
-import type { Definition, Outcome, Table } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { table } from '../actor/table.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition, Outcome, Table } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
+import { promise } from '../eventual/resolver.ts';
+import { define } from '../turn/portrait.ts';
 
 interface Resolver {
   resolve(value: unknown): void;

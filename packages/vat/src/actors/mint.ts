@@ -5,11 +5,11 @@
  * Promise: no sequence of calls on purses changes the sum of all balances, a failing one included; only the mint makes
  * money; a purse takes money only from purses of its own mint. Amounts are whole numbers from 0 to 2^53 - 1.
  */
-import { spawn } from '../actor.ts';
-import { CapError } from '../errors.ts';
-import { define } from '../portrait.ts';
-import { attempt } from '../turn.ts';
-import type { Definition } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition } from '../core/types.ts';
+import { define } from '../turn/portrait.ts';
+import { attempt } from '../turn/turn.ts';
 import { type Cell, makeCell } from './cell.ts';
 import { isNear } from './opportunistic.ts';
 import { makeSealers, type Seal, type Sealed, type Unseal } from './sealers.ts';

@@ -8,14 +8,14 @@
  * Unlike Goblins' it gives an object registered twice two numbers, for one would let two holders find out that they have
  * the same object; and a number can be ended. It is not bound to a session: that is the host's Object URL.
  */
-import { spawn } from '../actor.ts';
-import { driver } from '../driver.ts';
-import { CapError } from '../errors.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
-import { base32, hashSecret } from '../sturdyrefs.ts';
-import { table } from '../table.ts';
-import type { Definition, Far, Table } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { table } from '../actor/table.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition, Far, Table } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
+import { driver } from '../turn/driver.ts';
+import { define } from '../turn/portrait.ts';
+import { base32, hashSecret } from '../vats/sturdyrefs.ts';
 import { callOrSend } from './opportunistic.ts';
 
 /** Unpredictable bytes: a power, so it comes from outside. */

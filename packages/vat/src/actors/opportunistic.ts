@@ -1,12 +1,11 @@
 /**
  * Synchronous if it can be, eventual otherwise: how a forwarder passes a call on. After Goblins' `select-$/<-`.
  */
-
-import { CapError } from '../errors.ts';
-import { E } from '../eventual.ts';
-import { targetOf } from '../reference.ts';
-import { Runnable } from '../runnable.ts';
-import { current } from '../turn.ts';
+import { CapError } from '../core/errors.ts';
+import { targetOf } from '../core/reference.ts';
+import { E } from '../eventual/eventual.ts';
+import { Runnable } from '../turn/runnable.ts';
+import { current } from '../turn/turn.ts';
 
 /** Whether `x` is an actor of the running turn's vat: its methods can be called and answer at once. */
 export const isNear = (x: unknown): boolean => nearTarget(x) !== undefined;

@@ -4,11 +4,11 @@
  * Promise: each subscriber gets what was published while it was subscribed, in that order, in turns of its own: one that
  * fails or is slow disturbs nobody. After Goblins' `^pubsub`; subscribers have a method here, so that drivers can be some.
  */
-import { spawn } from '../actor.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
-import { table } from '../table.ts';
-import type { Definition, Table } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { table } from '../actor/table.ts';
+import type { Definition, Table } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
+import { define } from '../turn/portrait.ts';
 
 export interface Subscriber<Item = unknown> {
   notify(item: Item): void;

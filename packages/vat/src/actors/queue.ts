@@ -3,11 +3,11 @@
  *
  * Promise: a turn that fails puts back what it took; a queue of any length costs one row a value. After Goblins' `^queue`.
  */
-import { spawn } from '../actor.ts';
-import { CapError } from '../errors.ts';
-import { define } from '../portrait.ts';
-import { table } from '../table.ts';
-import type { Definition, Table } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { table } from '../actor/table.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition, Table } from '../core/types.ts';
+import { define } from '../turn/portrait.ts';
 
 export interface Queue<V = unknown> {
   enqueue(value: V): void;

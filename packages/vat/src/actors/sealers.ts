@@ -8,12 +8,12 @@
  * without being able to look into the slot has done nothing. It names itself, so that an impostor in front of a genuine
  * box is not taken for it.
  */
-import { spawn } from '../actor.ts';
-import { CapError } from '../errors.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
-import { attempt } from '../turn.ts';
-import type { Definition } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
+import { define } from '../turn/portrait.ts';
+import { attempt } from '../turn/turn.ts';
 import { type Cell, makeCell } from './cell.ts';
 import { isNear } from './opportunistic.ts';
 

@@ -4,10 +4,10 @@
  * Promise: the proxy stays the same reference and reaches the target of the moment; only who holds the swapper changes
  * it. Swapping in an object that throws is the oldest way to revoke. After Goblins' `swappable`.
  */
-import { spawn } from '../actor.ts';
-import { CapError } from '../errors.ts';
-import { define, defineProcedure } from '../portrait.ts';
-import type { Definition } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition } from '../core/types.ts';
+import { define, defineProcedure } from '../turn/portrait.ts';
 import { makeCell, type ReadOnlyCell, type WriteOnlyCell } from './cell.ts';
 import { callOrSend } from './opportunistic.ts';
 

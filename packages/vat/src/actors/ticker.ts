@@ -4,11 +4,11 @@
  * Promise: one tick is one turn. Every registered object is ticked once, in the order of registration; who registers during
  * a tick begins with the next one; if one of them throws, nobody was ticked. Answering `false` is leaving.
  */
-import { spawn } from '../actor.ts';
-import { CapError } from '../errors.ts';
-import { define } from '../portrait.ts';
-import { table } from '../table.ts';
-import type { Definition, Table } from '../types.ts';
+import { spawn } from '../actor/actor.ts';
+import { table } from '../actor/table.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition, Table } from '../core/types.ts';
+import { define } from '../turn/portrait.ts';
 import { isNear } from './opportunistic.ts';
 
 export interface Tickable {

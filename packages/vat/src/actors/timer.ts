@@ -4,10 +4,10 @@
  * Promise: `after(ms, value)` answers `value` in a later turn, as an ordinary queued message: never early by the clock, late
  * when the vat is busy. A wait whose grant ends is broken, and its timer is gone. After Goblins' `timeout`.
  */
-import type { Clock } from '../clock.ts';
-import { driver } from '../driver.ts';
-import { CapError } from '../errors.ts';
-import type { Far } from '../types.ts';
+import { CapError } from '../core/errors.ts';
+import type { Far } from '../core/types.ts';
+import type { Clock } from '../time/clock.ts';
+import { driver } from '../turn/driver.ts';
 
 export interface Timer {
   after<V>(ms: number, value?: V): Promise<V>;

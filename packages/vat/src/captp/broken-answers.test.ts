@@ -2,11 +2,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { RawPeer } from '../../test/wire.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
-import type { Commit } from '../durable/edge.ts';
+import type { Commit } from '../durable/output-commit.ts';
 import { CapError, type Definition, define, openStore, type WireFault } from '../index.ts';
-import { openVatsThrough } from '../vats.ts';
+import { openVatsThrough } from '../vats/vats.ts';
 import { captp, type DialectName } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Desk {
   write(): void;

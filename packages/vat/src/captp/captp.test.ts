@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { StepWire } from '../../test/step-wire.ts';
-import { type Faults, memoryPair } from '../drivers/memory-pair.ts';
 import {
   CapError,
   connect,
@@ -16,6 +15,7 @@ import {
   type Vats,
 } from '../index.ts';
 import { type CapTPOptions, type Connection, captp, type DialectName, release } from './captp.ts';
+import { type Faults, memoryPair } from './transport/memory-pair.ts';
 
 interface Room {
   add(line: string): number;

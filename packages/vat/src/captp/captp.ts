@@ -1,20 +1,20 @@
 /** `captp`: a session over an open duplex, and what a program sees of it. */
+import { CapError } from '../core/errors.ts';
+import { guarded } from '../core/guarded.ts';
+import { Account } from '../core/meter.ts';
+import { isReference, targetOf } from '../core/reference.ts';
+import type { Far, Meter } from '../core/types.ts';
 import { systemRandom } from '../drivers/random.ts';
-import { CapError } from '../errors.ts';
-import { guarded } from '../guarded.ts';
-import { Account } from '../meter.ts';
-import { isReference, targetOf } from '../reference.ts';
-import type { Far, Meter } from '../types.ts';
-import { LiveVat } from '../vat.ts';
-import type { Vat } from '../vats-interface.ts';
-import { onLossOf, vatOf } from '../which-vats.ts';
+import type { Vat } from '../vats/interface.ts';
+import { LiveVat } from '../vats/vat.ts';
+import { onLossOf, vatOf } from '../vats/which-vats.ts';
 import { endo } from './dialects/endo.ts';
 import { hob1 } from './dialects/hob.ts';
-import { closeCodes, type Duplex } from './duplex.ts';
+import { closeCodes, type Duplex } from './session/duplex.ts';
 import { Import } from './session/imports.ts';
 import { type CapTPLimits, defaultLimits } from './session/limits.ts';
-import type { Link } from './session/line.ts';
 import type { Dialect, Fault } from './session/operations.ts';
+import type { Link } from './session/outbound.ts';
 import { type CapTPStats, Session } from './session/session.ts';
 
 /** Ways of writing the same operations; chosen by WebSocket subprotocol. */
@@ -105,7 +105,7 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
   duplex.onClose(ended);
   duplex.onFault?.((error) => session.fence.fault(error));
   const theirs = session.bootstrapOfPeer();
-  duplex.onFrame((frame) => session.hear(frame));
+  duplex.onFrame((frame) => session.receive(frame));
   return Object.freeze({
     bootstrap: theirs as Far<T>,
     closed: over.promise,

@@ -1,10 +1,10 @@
 /** Output commit across the wire: nothing leaves a store before it is on the disk. */
 import { expect, onTestFinished, test } from 'vitest';
-import { memoryPair } from '../drivers/memory-pair.ts';
-import type { Commit } from '../durable/edge.ts';
+import type { Commit } from '../durable/output-commit.ts';
 import { type Definition, define, driver, E, type Far, openStore, openVats } from '../index.ts';
-import { openVatsThrough } from '../vats.ts';
+import { openVatsThrough } from '../vats/vats.ts';
 import { type CapTPOptions, captp } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Cell {
   set(value: string): string;

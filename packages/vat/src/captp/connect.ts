@@ -1,6 +1,6 @@
 /** Dials a session: how a program reaches a host. */
-import { dial } from '../drivers/websocket.ts';
 import { type CapTPOptions, type Connected, captp, spoken } from './captp.ts';
+import { dial } from './transport/websocket.ts';
 
 /**
  * Connects to a host and speaks CapTP with it. `url` is `ws://` or `wss://`; `secret` is that of a session or of a granter and

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
-import type { Commit } from '../durable/edge.ts';
+import type { Commit } from '../durable/output-commit.ts';
 import { CapError, type Definition, define, driver, E, openStore, promise, spawn } from '../index.ts';
-import { openVatsThrough } from '../vats.ts';
+import { openVatsThrough } from '../vats/vats.ts';
 import { captp } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Ear {
   hear(value: unknown): void;

@@ -1,9 +1,9 @@
 /** What an Endo peer has collected is free on this side, and what it still has stays. */
 import { afterEach, expect, test } from 'vitest';
 import { ask, endoPeer, RawPeer, wire } from '../../test/wire.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import { driver, E, type Far, promise } from '../index.ts';
 import { type CapTPOptions, type Connection, captp } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Thing {
   name(): string;

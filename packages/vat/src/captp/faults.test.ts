@@ -1,9 +1,9 @@
 /** Errors whose text stays here, and the id that joins what the peer heard to the log. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import { CapError, driver, E, type WireFault } from '../index.ts';
 import { type Connected, captp, type DialectName } from './captp.ts';
-import type { Duplex } from './duplex.ts';
+import type { Duplex } from './session/duplex.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Service {
   fail(with_: 'secret' | 'ours'): Promise<void>;

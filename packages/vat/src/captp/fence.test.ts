@@ -5,7 +5,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import {
   type ByteSource,
   CapError,
@@ -22,6 +21,7 @@ import {
 } from '../index.ts';
 import { type Connected, captp, type DialectName, dialects } from './captp.ts';
 import { defaultLimits } from './session/limits.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 // ---- what the sessions do -------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 /** A peer that does what it likes, against a session that speaks `hob.1`. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import {
   CapError,
   type Definition,
@@ -15,6 +14,7 @@ import {
   type Vats,
 } from '../index.ts';
 import { type CapTPOptions, type Connected, captp, release } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Room {
   add(line: string): number;

@@ -3,11 +3,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { shapes, weigh } from '../../attack/shapes.ts';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { RawPeer } from '../../test/wire.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
+import type { Account } from '../core/meter.ts';
 import { type CapError, driver, E, type Far, openVats, promise } from '../index.ts';
-import type { Account } from '../meter.ts';
 import { type CapTPOptions, type Connected, captp } from './captp.ts';
-import type { Duplex } from './duplex.ts';
+import type { Duplex } from './session/duplex.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Peer {
   hear(value: unknown): unknown;

@@ -1,9 +1,9 @@
 /** Order where several pay: what a third party sends on waits in another queue than what its sender sends itself. */
 import { expect, onTestFinished, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import { type Definition, define, driver, E, openVats } from '../index.ts';
 import { captp } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Log {
   add(line: string): number;

@@ -7,11 +7,11 @@ import { requires } from '../../../../test/needs.ts';
 import { PythonPeer } from '../../test/python-peer.ts';
 import { enterOurs, ourFixture, type Side, serveOurs } from '../../test/scenario-sides.ts';
 import { SCENARIOS, type World } from '../../test/scenarios.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import { E, type Far, openVats, release, type Vats } from '../index.ts';
 import { type Connection, captp } from './captp.ts';
-import type { Duplex } from './duplex.ts';
+import type { Duplex } from './session/duplex.ts';
 import type { CapTPStats } from './session/session.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface PySide {
   fixture(): object;

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HobPeer } from '../../test/hob-peer.ts';
-import { fromWebSocket } from '../drivers/websocket.ts';
 import { driver, E, type Far, promise } from '../index.ts';
 import { type Connected, captp } from './captp.ts';
+import { fromWebSocket } from './transport/websocket.ts';
 
 interface Meeting {
   /** Gives and takes a reference and a promise, which stay unanswered. */

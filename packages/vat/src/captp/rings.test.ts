@@ -1,9 +1,9 @@
 /** Promises of several vats, each of which is made to be the next one: nobody looks for such a ring, and it ends with its connection. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { RawPeer } from '../../test/wire.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import { driver, E, type Far, promise } from '../index.ts';
 import { type Connected, type Connection, captp, type DialectName } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Giver {
   give(): { p: Promise<unknown> };

@@ -16,11 +16,11 @@ import {
   serveOurs,
 } from '../../test/scenario-sides.ts';
 import { SCENARIOS, type Scenario, type World } from '../../test/scenarios.ts';
-import { type Faults, memoryPair } from '../drivers/memory-pair.ts';
 import { openVats } from '../index.ts';
 import type { Connection, DialectName } from './captp.ts';
-import type { Duplex } from './duplex.ts';
+import type { Duplex } from './session/duplex.ts';
 import type { CapTPStats } from './session/session.ts';
+import { type Faults, memoryPair } from './transport/memory-pair.ts';
 
 type Who = 'ours' | 'endo';
 interface Setting {

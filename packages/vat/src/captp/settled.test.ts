@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { StepWire } from '../../test/step-wire.ts';
 import { ask, endoPeer, wire } from '../../test/wire.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import { type Definition, define, driver, E, type Far, openVats, promise, type Vats } from '../index.ts';
 import { type Connection, captp } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Knots {
   /** A list that contains the promise of itself. */

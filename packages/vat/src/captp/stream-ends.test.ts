@@ -4,8 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HobPeer } from '../../test/hob-peer.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
-import { fromWebSocket } from '../drivers/websocket.ts';
 import {
   type ByteSink,
   type ByteSource,
@@ -19,7 +17,9 @@ import {
   promise,
 } from '../index.ts';
 import { type Connected, captp, type DialectName } from './captp.ts';
-import type { Duplex } from './duplex.ts';
+import type { Duplex } from './session/duplex.ts';
+import { memoryPair } from './transport/memory-pair.ts';
+import { fromWebSocket } from './transport/websocket.ts';
 
 function source(parts = 10) {
   let returned = 0;

@@ -1,7 +1,6 @@
 /** Streams over the wire: pulled, cancelled by either side, ended by revocation. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Guard } from '../../test/guard.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import {
   type ByteSource,
   CapError,
@@ -16,6 +15,7 @@ import {
   type Vats,
 } from '../index.ts';
 import type { DialectName } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 let vats: Vats;
 const open: Connection[] = [];

@@ -2,9 +2,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { RawPeer } from '../../test/wire.ts';
-import { memoryPair } from '../drivers/memory-pair.ts';
 import { driver } from '../index.ts';
 import { type Connected, captp, type DialectName } from './captp.ts';
+import { memoryPair } from './transport/memory-pair.ts';
 
 interface Meeting {
   leave(value: unknown): void;

@@ -7,7 +7,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../time/clock.ts';
 
 /** The kernel's boot-time clock is read again when the last reading is older than this… */
 const REREAD_MS = 1000;

@@ -26,7 +26,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { CapError } from '../errors.ts';
+import { CapError } from '../core/errors.ts';
 
 export interface Signer {
   /** 32 bytes. */

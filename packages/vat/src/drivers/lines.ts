@@ -5,7 +5,7 @@
  * breaks must not fill the memory of who checks it.
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import { CapError } from '../errors.ts';
+import { CapError } from '../core/errors.ts';
 
 const CHUNK = 256 * 1024;
 const NEWLINE = 10;

@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { codeOf } from '../deliver.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
+import type { Definition, Far } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
 import { openStore } from '../store/store.ts';
-import type { Definition, Far } from '../types.ts';
-import { openVatsThrough } from '../vats.ts';
-import type { Vats } from '../vats-interface.ts';
-import type { Batch } from './edge.ts';
+import { codeOf } from '../turn/deliver.ts';
+import { define } from '../turn/portrait.ts';
+import type { Vats } from '../vats/interface.ts';
+import { openVatsThrough } from '../vats/vats.ts';
+import type { Batch } from './output-commit.ts';
 
 interface Counter {
   next(text?: string): number;

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CapError } from '../errors.ts';
-import { symbolNamed } from '../symbols.ts';
+import { CapError } from '../core/errors.ts';
+import { symbolNamed } from '../core/symbols.ts';
 import { decode, encode, type Finding, type Name, type Naming, namesIn } from './codec.ts';
 
 const references = new Map<string, object>();

@@ -7,8 +7,8 @@
  *
  * Plain JSON wherever JSON can say it, so that a person can read a store. What it cannot say is a record with the one key `$`.
  */
-import { CapError } from '../errors.ts';
-import { languageName, languageSymbol, nameOfSymbol, symbolNamed } from '../symbols.ts';
+import { CapError } from '../core/errors.ts';
+import { languageName, languageSymbol, nameOfSymbol, symbolNamed } from '../core/symbols.ts';
 
 /** How a reference is called in a store: an actor or a table by vat and number, a driver by its name. */
 export type Name =

@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { driver } from '../driver.ts';
-import { CapError } from '../errors.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
+import { cancelWake, wakeAt } from '../actor/wake.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition, Far } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
 import { openStore } from '../store/store.ts';
-import { testClock } from '../test-clock.ts';
-import { under, vatTime } from '../turn.ts';
-import type { Definition, Far } from '../types.ts';
-import { openVats } from '../vats.ts';
-import type { Vats, VatsOptions } from '../vats-interface.ts';
-import { cancelWake, wakeAt } from '../wake.ts';
+import { testClock } from '../time/test-clock.ts';
+import { driver } from '../turn/driver.ts';
+import { define } from '../turn/portrait.ts';
+import { under, vatTime } from '../turn/turn.ts';
+import type { Vats, VatsOptions } from '../vats/interface.ts';
+import { openVats } from '../vats/vats.ts';
 
 interface Log {
   read(): readonly string[];

@@ -5,12 +5,12 @@
  * Promise: each is delivered once, in the order of sending; what was under a cause that ended meanwhile is not. Who waited with `E.to`
  * hears `restarted`.
  */
-import { type Causes, Chain } from '../causes.ts';
-import { Message } from '../message.ts';
-import { targetOf } from '../reference.ts';
-import type { Outcome } from '../types.ts';
-import type { Edge } from './edge.ts';
-import type { Keeper, OnTheWay } from './keeper.ts';
+import { type Causes, Chain } from '../core/causes.ts';
+import { Message } from '../core/message.ts';
+import { targetOf } from '../core/reference.ts';
+import type { Outcome } from '../core/types.ts';
+import type { ObjectStore, OnTheWay } from './object-store.ts';
+import type { OutputCommit } from './output-commit.ts';
 
 const restarted: Outcome = Object.freeze({
   ok: false,
@@ -27,14 +27,14 @@ interface Alarms {
 }
 
 export class Outbox {
-  readonly #keeper: Keeper;
-  readonly #edge: Edge;
+  readonly #keeper: ObjectStore;
+  readonly #edge: OutputCommit;
   readonly #causes: Causes;
   readonly #wakes: Alarms;
   /** Cells of messages that a full disk did not let go. */
   readonly #left = new Set<string>();
 
-  constructor(keeper: Keeper, edge: Edge, causes: Causes, wakes: Alarms) {
+  constructor(keeper: ObjectStore, edge: OutputCommit, causes: Causes, wakes: Alarms) {
     this.#keeper = keeper;
     this.#edge = edge;
     this.#causes = causes;

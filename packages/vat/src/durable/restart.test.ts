@@ -2,17 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { spawn } from '../actor.ts';
-import { driver } from '../driver.ts';
-import { CapError } from '../errors.ts';
-import { E } from '../eventual.ts';
-import { define, defineProcedure } from '../portrait.ts';
-import { promise } from '../resolver.ts';
+import { spawn } from '../actor/actor.ts';
+import { table } from '../actor/table.ts';
+import { CapError } from '../core/errors.ts';
+import type { AnyDefinition, Definition, Far, Outcome, Table } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
+import { promise } from '../eventual/resolver.ts';
 import { openStore } from '../store/store.ts';
-import { table } from '../table.ts';
-import type { AnyDefinition, Definition, Far, Outcome, Table } from '../types.ts';
-import { openVats } from '../vats.ts';
-import type { Vats } from '../vats-interface.ts';
+import { driver } from '../turn/driver.ts';
+import { define, defineProcedure } from '../turn/portrait.ts';
+import type { Vats } from '../vats/interface.ts';
+import { openVats } from '../vats/vats.ts';
 
 interface Counter {
   next(): number;

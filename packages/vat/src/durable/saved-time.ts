@@ -4,11 +4,11 @@
  * Why so often: over a boot only the wall clock tells how long the machine was off, and whoever sets it back gains at most what passed
  * since the last save.
  */
-import type { Clock } from '../clock.ts';
+import { CapError } from '../core/errors.ts';
 import { afterOthers } from '../drivers/loop.ts';
-import { CapError } from '../errors.ts';
 import type { StoreEngine } from '../store/engine.ts';
-import { type SavedTime, VatTime } from '../time.ts';
+import type { Clock } from '../time/clock.ts';
+import { type SavedTime, VatTime } from '../time/time.ts';
 
 const timeKey = 'v/time';
 const saveMs = 5000;

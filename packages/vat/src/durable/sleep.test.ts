@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { spawn } from '../actor.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
+import { spawn } from '../actor/actor.ts';
+import { table } from '../actor/table.ts';
+import type { Definition, Far, Table } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
 import { openStore } from '../store/store.ts';
-import { table } from '../table.ts';
-import type { Definition, Far, Table } from '../types.ts';
-import { openVatsThrough } from '../vats.ts';
-import type { Commit } from './edge.ts';
+import { define } from '../turn/portrait.ts';
+import { openVatsThrough } from '../vats/vats.ts';
+import type { Commit } from './output-commit.ts';
 
 /** How often each was brought to life, in this process. */
 let lives: string[] = [];

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { spawn } from '../actor.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
+import { spawn } from '../actor/actor.ts';
+import { table } from '../actor/table.ts';
+import type { Definition, Far, Table } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
 import { makeEngine } from '../store/engine.ts';
 import { memoryRows } from '../store/memory.ts';
 import { engineOf, storeOf } from '../store/store.ts';
-import { table } from '../table.ts';
-import type { Definition, Far, Table } from '../types.ts';
-import { openVats } from '../vats.ts';
-import type { Vats } from '../vats-interface.ts';
+import { define } from '../turn/portrait.ts';
+import type { Vats } from '../vats/interface.ts';
+import { openVats } from '../vats/vats.ts';
 
 interface Node {
   put(key: string, node: Node | null): void;

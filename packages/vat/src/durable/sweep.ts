@@ -8,11 +8,11 @@
  * Why that is safe: a turn can only write down references that it holds. Those that were held when the sweep began are marked first;
  * whatever comes into memory later (made, or woken from the store) is marked as it comes. So a reference cannot get behind the mark.
  */
+import type { CapError } from '../core/errors.ts';
 import { afterOthers } from '../drivers/loop.ts';
-import type { CapError } from '../errors.ts';
 import { namesIn } from './codec.ts';
-import type { Edge } from './edge.ts';
-import { actorKey, type Keeper, ownerOf, rowsKey } from './keeper.ts';
+import { actorKey, type ObjectStore, ownerOf, rowsKey } from './object-store.ts';
+import type { OutputCommit } from './output-commit.ts';
 
 /** ms of one slice. */
 const slice = 3;
@@ -27,8 +27,8 @@ export interface Pages {
 
 export interface Sweeping {
   readonly read: Pages;
-  readonly edge: Edge;
-  readonly keeper: Keeper;
+  readonly edge: OutputCommit;
+  readonly keeper: ObjectStore;
   readonly tick: () => number;
   /** The vats are closed: what is not deleted yet is for the next sweep. */
   readonly ended: () => CapError | undefined;

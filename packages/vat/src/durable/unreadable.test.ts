@@ -3,19 +3,19 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { spawn } from '../actor.ts';
+import { spawn } from '../actor/actor.ts';
+import { table } from '../actor/table.ts';
 import { Cell } from '../actors/cell.ts';
 import { BrandCheck, makeSealers, SealedBox, Sealer, Unsealer } from '../actors/sealers.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
+import type { AnyDefinition, Definition, Table } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
 import { diskOf } from '../store/disk.ts';
 import { engineOn } from '../store/engine.ts';
 import { sqliteRows } from '../store/sqlite.ts';
 import { storeOf } from '../store/store.ts';
-import { table } from '../table.ts';
-import type { AnyDefinition, Definition, Table } from '../types.ts';
-import { openVats } from '../vats.ts';
-import type { Vats } from '../vats-interface.ts';
+import { define } from '../turn/portrait.ts';
+import type { Vats } from '../vats/interface.ts';
+import { openVats } from '../vats/vats.ts';
 
 interface Shelf {
   put(name: string): void;

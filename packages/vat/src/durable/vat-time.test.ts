@@ -9,10 +9,10 @@ import { diskOf } from '../store/disk.ts';
 import { engineOn } from '../store/engine.ts';
 import { memoryRows } from '../store/memory.ts';
 import { openStore, storeOf } from '../store/store.ts';
-import { testClock } from '../test-clock.ts';
-import { vatTime } from '../turn.ts';
-import { openVats } from '../vats.ts';
-import type { Vats } from '../vats-interface.ts';
+import { testClock } from '../time/test-clock.ts';
+import { vatTime } from '../turn/turn.ts';
+import type { Vats } from '../vats/interface.ts';
+import { openVats } from '../vats/vats.ts';
 
 const now = (vats: Vats): Promise<number> => vats.vat('v').turn(() => vatTime());
 

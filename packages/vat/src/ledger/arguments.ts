@@ -10,11 +10,11 @@
  * more, so nothing passed can look like a placeholder.
  */
 import { types } from 'node:util';
+import type { EncodedArgs } from '../core/ledger-entry.ts';
+import { ByReference, isReference, targetOf } from '../core/reference.ts';
+import { symbolKey } from '../core/symbols.ts';
 import { sha256 } from '../drivers/hash.ts';
-import type { EncodedArgs } from '../ledger-entry.ts';
-import { ByReference, isReference, targetOf } from '../reference.ts';
 import type { Args } from '../store/records.ts';
-import { symbolKey } from '../symbols.ts';
 import { blot, MARK } from './line.ts';
 
 export const MAX_ARGS_BYTES: number = 64 * 1024;

@@ -1,14 +1,14 @@
 /** A session that would fill the disk, and what its budget must not do: keep anything out of the record that happened. */
 import { expect, onTestFinished, test } from 'vitest';
-import { spawn } from '../actor.ts';
-import { CapError } from '../errors.ts';
-import { E } from '../eventual.ts';
-import { define } from '../portrait.ts';
+import { spawn } from '../actor/actor.ts';
+import { CapError } from '../core/errors.ts';
+import type { Definition } from '../core/types.ts';
+import { E } from '../eventual/eventual.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { testClock } from '../test-clock.ts';
-import { ledgerLine } from '../turn.ts';
-import type { Definition } from '../types.ts';
-import { openVats } from '../vats.ts';
+import { testClock } from '../time/test-clock.ts';
+import { define } from '../turn/portrait.ts';
+import { ledgerLine } from '../turn/turn.ts';
+import { openVats } from '../vats/vats.ts';
 import { exportLedger } from './export.ts';
 import { ledgerArguments } from './redact.ts';
 import { verifyLedger } from './verify.ts';

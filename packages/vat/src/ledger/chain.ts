@@ -6,11 +6,11 @@
  * a line at the latest, and at the close: who can write the store but has not the key can make no other history before the last one.
  * Where the chain stands is kept with the store's head, so a failed commit leaves nothing to undo.
  */
-import type { Clock } from '../clock.ts';
-import { CapError } from '../errors.ts';
+import { CapError } from '../core/errors.ts';
 import type { StoreEngine } from '../store/engine.ts';
 import { endsAuthority } from '../store/engine.ts';
 import type { Head, Line } from '../store/records.ts';
+import type { Clock } from '../time/clock.ts';
 import { commitment, SALT } from './arguments.ts';
 import type { Entry, LineKind } from './kinds.ts';
 import { checkLine, type Fields, makeLine } from './line.ts';

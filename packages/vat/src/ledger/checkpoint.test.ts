@@ -12,7 +12,7 @@ import type { StoreEngine } from '../store/engine.ts';
 import { makeEngine } from '../store/engine.ts';
 import { memoryRows } from '../store/memory.ts';
 import { engineOf, openStore, type Store } from '../store/store.ts';
-import { type TestClock, testClock } from '../test-clock.ts';
+import { type TestClock, testClock } from '../time/test-clock.ts';
 import { type Ledger, makeLedger } from './chain.ts';
 import { exportLedger } from './export.ts';
 import type { Entry, LineKind } from './kinds.ts';

@@ -6,9 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { sha256 } from '../drivers/hash.ts';
 import { openStore } from '../store/store.ts';
-import { ledgerLine } from '../turn.ts';
-import { openVats } from '../vats.ts';
-import type { Vats } from '../vats-interface.ts';
+import { ledgerLine } from '../turn/turn.ts';
+import type { Vats } from '../vats/interface.ts';
+import { openVats } from '../vats/vats.ts';
 import { type LedgerVerdict, verifyLedger } from './verify.ts';
 
 function scratch() {

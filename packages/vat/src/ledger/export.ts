@@ -4,7 +4,7 @@
  * Promise: a lagging reader holds nobody up and fills no memory (pages, pulled). `follow` goes on with each commit and ends,
  * complete, when the store closes; who stops early, even while it waits, leaves no listener behind.
  */
-import { CapError } from '../errors.ts';
+import { CapError } from '../core/errors.ts';
 import type { StoreEngine } from '../store/engine.ts';
 import type { StoredLine } from '../store/records.ts';
 import { engineOf, type Store } from '../store/store.ts';

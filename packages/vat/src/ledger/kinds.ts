@@ -4,7 +4,7 @@
  * The fields beside are the usual ones; a line carries those that are known. Names, never values: of arguments a line holds
  * only a salted commitment (`args`) and their number (`argc`).
  */
-import type { EncodedArgs } from '../ledger-entry.ts';
+import type { EncodedArgs } from '../core/ledger-entry.ts';
 export const KINDS = {
   genesis: 'the first line: stream (a random id of this ledger), boot, key (whose signatures count)',
   checkpoint: 'the host vouches for all lines before this one: note (a signed C2SP checkpoint)',

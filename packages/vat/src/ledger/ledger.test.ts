@@ -11,7 +11,7 @@ import type { StoreEngine } from '../store/engine.ts';
 import { makeEngine } from '../store/engine.ts';
 import { memoryRows } from '../store/memory.ts';
 import { engineOf, openStore, type Store, storeOf } from '../store/store.ts';
-import { testClock } from '../test-clock.ts';
+import { testClock } from '../time/test-clock.ts';
 import { type Ledger, makeLedger } from './chain.ts';
 import { exportLedger } from './export.ts';
 import type { Entry } from './kinds.ts';

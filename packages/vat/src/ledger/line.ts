@@ -11,8 +11,8 @@
  * or odd, stops it from being made. A caller that could make its own line fail would act unrecorded, so what is too much is
  * cut (and marked `…`) and what looks like a secret is blotted out. Only what is a bug of ours is refused.
  */
+import { CapError } from '../core/errors.ts';
 import { crc, sha256 } from '../drivers/hash.ts';
-import { CapError } from '../errors.ts';
 import type { Line } from '../store/records.ts';
 import { KINDS, type LineKind } from './kinds.ts';
 

@@ -1,5 +1,5 @@
 /** What is kept beside a line: to be read by who holds the store, and to be deleted for good. */
-import { CapError } from '../errors.ts';
+import { CapError } from '../core/errors.ts';
 import { engineOf, type Store } from '../store/store.ts';
 import { commitment } from './arguments.ts';
 import { ledgerOf } from './chain.ts';

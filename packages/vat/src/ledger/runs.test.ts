@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemRandom } from '../drivers/random.ts';
 import { engineOf, openStore, type Store } from '../store/store.ts';
-import { type TestClock, testClock } from '../test-clock.ts';
+import { type TestClock, testClock } from '../time/test-clock.ts';
 import { type Ledger, makeLedger } from './chain.ts';
 import { exportLedger } from './export.ts';
 import type { Entry } from './kinds.ts';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore, type Store } from '../store/store.ts';
-import { testClock } from '../test-clock.ts';
-import { ledgerLine } from '../turn.ts';
-import { openVats } from '../vats.ts';
-import type { Vats } from '../vats-interface.ts';
+import { testClock } from '../time/test-clock.ts';
+import { ledgerLine } from '../turn/turn.ts';
+import type { Vats } from '../vats/interface.ts';
+import { openVats } from '../vats/vats.ts';
 import { checkpointsIn } from './note.ts';
 import { verifyLedger } from './verify.ts';
 

@@ -9,9 +9,9 @@
  *
  * Reads in batches: neither the file nor the ledger is ever in memory as a whole, and other work goes on in between.
  */
+import { CapError } from '../core/errors.ts';
 import { sha256 } from '../drivers/hash.ts';
 import { readLines } from '../drivers/lines.ts';
-import { CapError } from '../errors.ts';
 import type { Head, StoredArgs } from '../store/records.ts';
 import type { Doubt } from '../store/rows.ts';
 import { engineOf, type Store } from '../store/store.ts';

@@ -7,7 +7,7 @@
  */
 import { sha256 } from '../drivers/hash.ts';
 import type { Signer } from '../drivers/keys.ts';
-import type { Sqlite } from '../drivers/sqlite.ts';
+import type { Sqlite } from './drivers/sqlite.ts';
 import type { Head } from './records.ts';
 import type { Doubt } from './rows.ts';
 

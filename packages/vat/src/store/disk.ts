@@ -5,7 +5,6 @@
  * lacking, commits that end authority are still done, in the room that is kept for them; after any other failure none is, until
  * the disk is opened again: what is on it then, nobody knows before it is read.
  */
-
 import type { Head, Line } from './records.ts';
 import { type Doubt, type Era, Full, type Reads, type Rows } from './rows.ts';
 

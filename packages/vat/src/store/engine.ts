@@ -1,9 +1,9 @@
 /**
  * The rules of a store, the same whatever keeps its rows: epochs, one unbroken sequence of lines, poison, listeners.
  */
+import { CapError } from '../core/errors.ts';
 import type { Signer } from '../drivers/keys.ts';
 import { soon } from '../drivers/loop.ts';
-import { CapError } from '../errors.ts';
 import { type Disk, diskOf, type Outcome, type Write } from './disk.ts';
 import type { Head, Line, StoredArgs, StoredLine, Writes } from './records.ts';
 import { type Doubt, type Era, noCells, type Rows } from './rows.ts';

@@ -17,17 +17,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { spawn } from '../actor.ts';
-import { restoreStore } from '../drivers/backup.ts';
+import { spawn } from '../actor/actor.ts';
+import type { Definition, Far } from '../core/types.ts';
 import { crc } from '../drivers/hash.ts';
-import { E } from '../eventual.ts';
+import { E } from '../eventual/eventual.ts';
 import { exportLedger } from '../ledger/export.ts';
 import { verifyLedger } from '../ledger/verify.ts';
-import { define } from '../portrait.ts';
-import { storeEra, suspended } from '../turn.ts';
-import type { Definition, Far } from '../types.ts';
-import { openVats } from '../vats.ts';
-import type { Vats } from '../vats-interface.ts';
+import { define } from '../turn/portrait.ts';
+import { storeEra, suspended } from '../turn/turn.ts';
+import type { Vats } from '../vats/interface.ts';
+import { openVats } from '../vats/vats.ts';
+import { restoreStore } from './drivers/backup.ts';
 import { backup, openStore, type Store } from './store.ts';
 
 /** A cap with so many uses, as a grant keeps them. */

@@ -8,9 +8,9 @@
  */
 import type { Signer } from '../drivers/keys.ts';
 import { systemRandom } from '../drivers/random.ts';
-import type { OldSentinel, Reached, Sentinel } from '../drivers/sentinel.ts';
-import type { Sqlite } from '../drivers/sqlite.ts';
 import { bind, doubtOf, hashOfLine } from './bound.ts';
+import type { OldSentinel, Reached, Sentinel } from './drivers/sentinel.ts';
+import type { Sqlite } from './drivers/sqlite.ts';
 import type { Head } from './records.ts';
 import type { Doubt, Era } from './rows.ts';
 

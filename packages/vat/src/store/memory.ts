@@ -1,8 +1,7 @@
 /** Rows in memory: the same rules without a disk. Gone with the process; nothing in it is a promise to keep. */
-
+import { CapError } from '../core/errors.ts';
+import { compareUtf8 } from '../core/sorted-keys.ts';
 import { memorySigner } from '../drivers/keys.ts';
-import { CapError } from '../errors.ts';
-import { compareUtf8 } from '../sorted-keys.ts';
 import type { Args, Line, StoredLine } from './records.ts';
 import { Full, type Rows } from './rows.ts';
 

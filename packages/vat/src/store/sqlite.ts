@@ -4,11 +4,11 @@
  * The head stands beside the lines and is written with them. So a ledger whose end was cut off, or whose last line was
  * changed, does not verify, although no later line vouches for it.
  */
-import { dropKey, unpackKey, writeBackup } from '../drivers/backup.ts';
 import { folderSigner } from '../drivers/keys.ts';
-import { reserveIn } from '../drivers/reserve.ts';
-import { oldSentinel, sentinelIn } from '../drivers/sentinel.ts';
-import { isFull, openSqlite, type SqliteOptions } from '../drivers/sqlite.ts';
+import { dropKey, unpackKey, writeBackup } from './drivers/backup.ts';
+import { reserveIn } from './drivers/reserve.ts';
+import { oldSentinel, sentinelIn } from './drivers/sentinel.ts';
+import { isFull, openSqlite, type SqliteOptions } from './drivers/sqlite.ts';
 import { openHistory } from './history.ts';
 import type { StoredArgs, StoredLine } from './records.ts';
 import { type Era, Full, type Rows } from './rows.ts';

@@ -8,7 +8,7 @@
  *
  * The database has a thread of its own. Commits go there and come back; a short read, as waking an actor is one, is waited for.
  */
-import { CapError } from '../errors.ts';
+import { CapError } from '../core/errors.ts';
 import { engineOn, makeEngine, type StoreEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
 import { threadedDisk } from './threaded.ts';

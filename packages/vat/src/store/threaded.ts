@@ -1,7 +1,7 @@
 /** The disk that is in a thread of its own. Commits and long reads go there and come back; a short read is waited for. */
 import { folderSigner } from '../drivers/keys.ts';
-import { startThread } from '../drivers/thread.ts';
 import type { Disk, Opened, Outcome } from './disk.ts';
+import { startThread } from './drivers/thread.ts';
 import { packed } from './parcel.ts';
 import type { RowsOptions } from './sqlite.ts';
 

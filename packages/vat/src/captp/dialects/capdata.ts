@@ -5,15 +5,15 @@
  * Promise: what is decoded is plain, frozen and new. Bytes are `makeTagged('bytes', base64)`, since marshal refuses bytes; an
  * error's code is the beginning of its message.
  */
-import { CapError } from '../../errors.ts';
-import { longestSymbol, symbolKey, symbolOfKey } from '../../symbols.ts';
-import { decoded, shareable } from '../../values.ts';
+import { CapError } from '../../core/errors.ts';
+import { longestSymbol, symbolKey, symbolOfKey } from '../../core/symbols.ts';
+import { decoded, shareable } from '../../turn/values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
 import { Digits } from './digits.ts';
 import { errorFrom, errorText, mostErrors } from './errors.ts';
 import { toJson } from './quoted.ts';
-import { Room, special } from './room.ts';
+import { SizeBudget, special } from './size-budget.ts';
 import { checkStructure, isId, parse } from './structure.ts';
 
 export interface CapData {
@@ -35,7 +35,7 @@ const refuse = (what: string): never => {
 };
 
 export function toCapData(value: unknown, slots: Slots, naming: Naming, limits: Limits): CapData {
-  const room = new Room(limits.frameBytes);
+  const room = new SizeBudget(limits.frameBytes);
   let written: Digits | undefined;
   const given: string[] = [];
   const indices = new Map<string, number>();

@@ -4,7 +4,7 @@
  * Promise: what is read and written of them is bounded. Either costs the square of the digits: 1 ms to read 16,384 of them, 4 ms
  * to write them. Of small ones a frame may hold as many as it has room for.
  */
-import { CapError } from '../../errors.ts';
+import { CapError } from '../../core/errors.ts';
 import { defaultLimits, type Limits } from '../session/limits.ts';
 
 /** So many of the longest ones. */

@@ -1,8 +1,8 @@
 /** The Endo wire, frame by frame: what is refused before anything believes it. */
 import { expect, test } from 'vitest';
-import { CapError } from '../../errors.ts';
+import { CapError } from '../../core/errors.ts';
 import { defaultLimits } from '../session/limits.ts';
-import { type Listener, Undecodable, Violation } from '../session/operations.ts';
+import { type IncomingOperations, Undecodable, Violation } from '../session/operations.ts';
 import { endo } from './endo.ts';
 
 const capData = (body: unknown, slots: readonly unknown[] = []): unknown => ({ body: JSON.stringify(body), slots });
@@ -21,7 +21,7 @@ const note = (value: unknown): void => {
   const error = value instanceof Undecodable ? value.error : value;
   if (error instanceof CapError) refused.push(`${error.code}: ${error.message}`);
 };
-const listener: Listener = {
+const listener: IncomingOperations = {
   deliver: (_to, _method, heard) => note(heard),
   bootstrap: () => {},
   answer: (_question, value) => note(value),
@@ -36,7 +36,7 @@ const checkText = (text: string | Uint8Array): string => {
   const slots = { give: () => undefined, take: () => Object.freeze({}) };
   refused.length = 0;
   try {
-    endo.open(slots, listener, defaultLimits, () => {}).hear(text);
+    endo.open(slots, listener, defaultLimits, () => {}).receive(text);
   } catch (error) {
     if (!(error instanceof Violation)) throw error;
     return `${error.code} ${error.message}`;

@@ -5,17 +5,17 @@
  * (`EndoCounts`); it forgets for good what it is told to forget, so it is told late; unless it collects garbage it never says when
  * it is done with an answer. Traps, which block their caller, are refused. Every other departure closes with a reason.
  */
-import { CapError } from '../../errors.ts';
+import { CapError } from '../../core/errors.ts';
 import type { Limits } from '../session/limits.ts';
 import {
+  type DecodedArguments,
   type Dialect,
+  type DialectSession,
   type Frame,
-  type Heard,
-  type Listener,
+  type IncomingOperations,
   type Send,
   type Slot,
   type Slots,
-  type Tongue,
   Undecodable,
   Violation,
 } from '../session/operations.ts';
@@ -23,7 +23,7 @@ import { type CapData, CapDataDecoder, errorData, type Naming, toCapData } from 
 import { EndoCounts } from './endo-counts.ts';
 import { errorText, inward } from './errors.ts';
 import { jsonOfJson, longText } from './quoted.ts';
-import { tooLarge } from './room.ts';
+import { tooLarge } from './size-budget.ts';
 import { checkStructure, isId, parse, tooLong } from './structure.ts';
 
 /** Objects and promises are numbered apart here, and from 0; in the core they share numbers, and 0 is the bootstrap. */
@@ -40,12 +40,12 @@ type Message = Readonly<Record<string, unknown>>;
 
 const nothing: readonly string[] = Object.freeze([]);
 
-class EndoTongue implements Tongue, Naming {
+class EndoTongue implements DialectSession, Naming {
   said = 0;
   /** Of what is held back. */
   #heldBytes = 0;
   readonly #slots: Slots;
-  readonly #listener: Listener;
+  readonly #listener: IncomingOperations;
   readonly #limits: Limits;
   readonly #send: Send;
   readonly #decoder: CapDataDecoder;
@@ -60,7 +60,7 @@ class EndoTongue implements Tongue, Naming {
   readonly #held: Message[] = [];
   readonly #bootstrapQuestions = new Set<number>();
 
-  constructor(slots: Slots, listener: Listener, limits: Limits, send: Send) {
+  constructor(slots: Slots, listener: IncomingOperations, limits: Limits, send: Send) {
     this.#slots = slots;
     this.#listener = listener;
     this.#limits = limits;
@@ -198,7 +198,7 @@ class EndoTongue implements Tongue, Naming {
 
   // ---- what is heard ------------------------------------------------------------------------------------------------------
 
-  hear(frame: Frame): void {
+  receive(frame: Frame): void {
     if (typeof frame !== 'string') throw new Violation('binary frame: this dialect is text');
     if (tooLong(frame, this.#limits))
       throw new Violation(`a frame may have ${this.#limits.frameBytes} bytes: send less at a time`, 1009);
@@ -282,7 +282,7 @@ class EndoTongue implements Tongue, Naming {
     return true;
   }
 
-  #invocation(method: CapData): { readonly name: string; readonly heard: Heard | CapError } {
+  #invocation(method: CapData): { readonly name: string; readonly heard: DecodedArguments | CapError } {
     const said = this.#value(method);
     if (said instanceof Undecodable) return { name: 'call', heard: said.error };
     if (!Array.isArray(said) || said.length < 1 || said.length > 2) throw new Violation('malformed CTP_CALL');
@@ -358,6 +358,6 @@ export const endo: Dialect = Object.freeze({
   collects: false,
   shortens: false,
   alwaysAsks: true,
-  open: (slots: Slots, listener: Listener, limits: Limits, send: Send): Tongue =>
+  open: (slots: Slots, listener: IncomingOperations, limits: Limits, send: Send): DialectSession =>
     new EndoTongue(slots, listener, limits, send),
 });

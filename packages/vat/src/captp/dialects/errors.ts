@@ -1,5 +1,5 @@
 /** What an error says on the wire: its code and its text where it is one of ours, and otherwise that there was one. */
-import { CapError } from '../../errors.ts';
+import { CapError } from '../../core/errors.ts';
 import type { Fault } from '../session/operations.ts';
 
 const longest = 4000;

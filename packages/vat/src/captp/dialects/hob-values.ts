@@ -6,14 +6,14 @@
  *
  * Promise: what is decoded is plain, frozen and new; decoding costs in proportion to the text; nothing in it can act.
  */
-import { CapError } from '../../errors.ts';
-import { longestSymbol, nameOfSymbol, symbolNamed } from '../../symbols.ts';
-import { decoded, shareable } from '../../values.ts';
+import { CapError } from '../../core/errors.ts';
+import { longestSymbol, nameOfSymbol, symbolNamed } from '../../core/symbols.ts';
+import { decoded, shareable } from '../../turn/values.ts';
 import type { Limits } from '../session/limits.ts';
 import { type Slot, type Slots, Violation } from '../session/operations.ts';
 import { Digits } from './digits.ts';
 import { inward, mostErrors, outward } from './errors.ts';
-import { Room, special } from './room.ts';
+import { SizeBudget, special } from './size-budget.ts';
 import { isId, shortString } from './structure.ts';
 
 const at = 64;
@@ -28,7 +28,7 @@ const refuse = (what: string): never => {
 export class Outgoing {
   readonly parts: Uint8Array[] = [];
   length = 0;
-  readonly room: Room;
+  readonly room: SizeBudget;
   /** At most so many structural characters come of lists and records. */
   tokens = 0;
   /** At most so many different keys of records. */
@@ -42,7 +42,7 @@ export class Outgoing {
 
   constructor(limits: Limits) {
     this.#limits = limits;
-    this.room = new Room(limits.frameBytes);
+    this.room = new SizeBudget(limits.frameBytes);
   }
 
   get digits(): Digits {

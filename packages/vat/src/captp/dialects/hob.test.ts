@@ -2,15 +2,15 @@
 import { makeTagged, passStyleOf } from '@endo/pass-style';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CapError } from '../../errors.ts';
+import { CapError } from '../../core/errors.ts';
+import { Account } from '../../core/meter.ts';
 import { driver } from '../../index.ts';
-import { Account } from '../../meter.ts';
-import { pass } from '../../values.ts';
+import { pass } from '../../turn/values.ts';
 import { defaultLimits, operationsPerFrame } from '../session/limits.ts';
 import {
+  type DecodedArguments,
   type Frame,
-  type Heard,
-  type Listener,
+  type IncomingOperations,
   type Slot,
   type Slots,
   Undecodable,
@@ -20,9 +20,9 @@ import { hob1 } from './hob.ts';
 import { checkStructure } from './structure.ts';
 
 /** Keeps what was heard. */
-class Ear implements Listener {
+class Ear implements IncomingOperations {
   readonly heard: unknown[] = [];
-  deliver(to: Slot, method: string, heard: Heard | CapError, question: number): void {
+  deliver(to: Slot, method: string, heard: DecodedArguments | CapError, question: number): void {
     this.heard.push(['deliver', to, method, heard instanceof CapError ? heard.code : heard.args, question]);
   }
   bootstrap(question: number): void {
@@ -71,7 +71,7 @@ function ear(slots: Slots = tables()): { readonly hear: (frame: Frame) => unknow
   const tongue = hob1.open(slots, listener, defaultLimits, () => {});
   return {
     hear: (frame) => {
-      tongue.hear(frame);
+      tongue.receive(frame);
       return listener.heard;
     },
     kept: () => tongue.kept,

@@ -3,24 +3,24 @@
  *
  * `docs/wire.md` specifies it for those who write a peer; where this file and that page disagree, one of them is wrong.
  */
-import { CapError } from '../../errors.ts';
+import { CapError } from '../../core/errors.ts';
 import { type Limits, operationsPerFrame } from '../session/limits.ts';
 import {
+  type DecodedArguments,
   type Dialect,
+  type DialectSession,
   type Frame,
-  type Heard,
-  type Listener,
+  type IncomingOperations,
   type Send,
   type Slot,
   type Slots,
-  type Tongue,
   Undecodable,
   Violation,
 } from '../session/operations.ts';
 import { inward, outward } from './errors.ts';
 import { Decoder, encode, Incoming, Outgoing } from './hob-values.ts';
 import { toJson } from './quoted.ts';
-import { tooLarge } from './room.ts';
+import { tooLarge } from './size-budget.ts';
 import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
 
 /** A frame with this much in it leaves without waiting for the end of the turn. */
@@ -31,9 +31,9 @@ const binaryFrame = 1 << 20;
 const mostOfOperation = 16;
 const nothing: readonly unknown[] = Object.freeze([]);
 
-class HobTongue implements Tongue {
+class HobTongue implements DialectSession {
   readonly #slots: Slots;
-  readonly #listener: Listener;
+  readonly #listener: IncomingOperations;
   readonly #limits: Limits;
   readonly #send: Send;
   readonly #decoder: Decoder;
@@ -44,7 +44,7 @@ class HobTongue implements Tongue {
   #drops: number[] = [];
   said = 0;
 
-  constructor(slots: Slots, listener: Listener, limits: Limits, send: Send) {
+  constructor(slots: Slots, listener: IncomingOperations, limits: Limits, send: Send) {
     this.#slots = slots;
     this.#listener = listener;
     this.#limits = limits;
@@ -184,7 +184,7 @@ class HobTongue implements Tongue {
 
   // ---- what is heard ------------------------------------------------------------------------------------------------------
 
-  hear(frame: Frame): void {
+  receive(frame: Frame): void {
     if (typeof frame !== 'string') return this.#bytes.add(frame);
     if (tooLong(frame, this.#limits))
       throw new Violation(`a text frame may have ${this.#limits.frameBytes} bytes: send streams`, 1009);
@@ -246,7 +246,7 @@ class HobTongue implements Tongue {
     throw new Violation(`malformed "${name}"`);
   }
 
-  #heard(args: unknown[], weight: number): Heard | CapError {
+  #heard(args: unknown[], weight: number): DecodedArguments | CapError {
     try {
       return { args: this.#decoder.args(args, weight), promises: this.#decoder.promises };
     } catch (error) {
@@ -278,6 +278,6 @@ export const hob1: Dialect = Object.freeze({
   collects: true,
   shortens: true,
   alwaysAsks: false,
-  open: (slots: Slots, listener: Listener, limits: Limits, send: Send): Tongue =>
+  open: (slots: Slots, listener: IncomingOperations, limits: Limits, send: Send): DialectSession =>
     new HobTongue(slots, listener, limits, send),
 });

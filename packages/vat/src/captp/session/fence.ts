@@ -10,12 +10,12 @@
  *
  * `fence.test.ts` sees to it that the other files of the wire hand out callbacks, answers and targets only by way of this one.
  */
-import { type Barrier, when } from '../../barrier.ts';
+import { type Barrier, when } from '../../core/barrier.ts';
+import { CapError } from '../../core/errors.ts';
+import type { Answer } from '../../core/message.ts';
+import type { VatPromise } from '../../core/promise.ts';
 import { onceOthersRan, soon } from '../../drivers/loop.ts';
-import { CapError } from '../../errors.ts';
-import type { Answer } from '../../message.ts';
-import type { Vow } from '../../vow.ts';
-import { closeCodes } from '../duplex.ts';
+import { closeCodes } from './duplex.ts';
 import { type Fault, Violation } from './operations.ts';
 
 /** What a fault ends. */
@@ -78,15 +78,15 @@ export class Fence {
     when(barrier, this.guard(release), this.guard(lost));
   }
 
-  watch(vow: Vow, fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
+  watch(vow: VatPromise, fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
     vow.watch(this.guard(fulfilled), this.guard(broken));
   }
 
-  watchOutside(vow: Vow, fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
+  watchOutside(vow: VatPromise, fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
     vow.watchOutside(this.guard(fulfilled), this.guard(broken));
   }
 
-  watchShortening(vow: Vow, tell: () => void): void {
+  watchShortening(vow: VatPromise, tell: () => void): void {
     vow.watchShortening(this.guard(tell));
   }
 

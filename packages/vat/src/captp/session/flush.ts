@@ -5,12 +5,12 @@
  * back; what is sent from now on must not overtake it. So a last message goes along the same path and comes home behind the
  * others: a call of the method `__flush__`, which no object ever gets. Whatever speaks CapTP sends it home like any other call.
  */
-import { noChain } from '../../causes.ts';
-import { type Answer, Message, type Target } from '../../message.ts';
-import type { Account } from '../../meter.ts';
-import { targetOf } from '../../reference.ts';
-import { type Household, Runnable, Thunk } from '../../runnable.ts';
-import { Vow } from '../../vow.ts';
+import { noChain } from '../../core/causes.ts';
+import { type Answer, Message, type Target } from '../../core/message.ts';
+import type { Account } from '../../core/meter.ts';
+import { VatPromise } from '../../core/promise.ts';
+import { targetOf } from '../../core/reference.ts';
+import { type Household, Runnable, Thunk } from '../../turn/runnable.ts';
 import type { Fence } from './fence.ts';
 import { Remote } from './imports.ts';
 
@@ -26,7 +26,7 @@ export function flushMessage(to: Target, answer: Answer, account: Account): Mess
 /** Answers when what `account` sent to `target` before has gone on. */
 export function flush(fence: Fence, target: Target, answer: Answer, account: Account): void {
   try {
-    if (target instanceof Vow) return flushPromise(fence, target, answer, account);
+    if (target instanceof VatPromise) return flushPromise(fence, target, answer, account);
     if (target instanceof Remote) return target.post(flushMessage(target, answer, account));
     // In the same queue as the calls before it.
     if (target instanceof Runnable) {
@@ -39,7 +39,7 @@ export function flush(fence: Fence, target: Target, answer: Answer, account: Acc
   answer.fulfil(undefined);
 }
 
-function flushPromise(fence: Fence, vow: Vow, answer: Answer, account: Account): void {
+function flushPromise(fence: Fence, vow: VatPromise, answer: Answer, account: Account): void {
   const { path } = vow;
   if (path !== undefined) return flush(fence, path, answer, account);
   fence.watch(

@@ -4,10 +4,10 @@
  * Promise: one object has one reference; every mention is counted, also while nobody held it, so that what is given back is what
  * was had.
  */
-import { CapError } from '../../errors.ts';
-import { Vow } from '../../vow.ts';
+import { CapError } from '../../core/errors.ts';
+import { VatPromise } from '../../core/promise.ts';
 import { type Collector, noticeCollected } from './collected.ts';
-import { type Exit, Import, ImportedPromise } from './imports.ts';
+import { Import, ImportedPromise, type PeerConnection } from './imports.ts';
 import { promisesPerFrame, weights } from './limits.ts';
 import { Violation } from './operations.ts';
 
@@ -17,7 +17,7 @@ interface Entry {
 }
 
 export class ImportTable {
-  readonly #exit: Exit & Collector;
+  readonly #exit: PeerConnection & Collector;
   readonly #limit: number;
   readonly #keeps: (bytes: number) => void;
   readonly #collector: WeakRef<Collector>;
@@ -28,7 +28,7 @@ export class ImportTable {
   /** New in the frame that is being heard. */
   #brought = 0;
 
-  constructor(exit: Exit & Collector, limit: number, keeps: (bytes: number) => void) {
+  constructor(exit: PeerConnection & Collector, limit: number, keeps: (bytes: number) => void) {
     this.#exit = exit;
     this.#limit = limit;
     this.#keeps = keeps;
@@ -75,7 +75,7 @@ export class ImportTable {
       this.#brought += 1;
       if (this.#brought > promisesPerFrame)
         throw new CapError('limit', `a frame may bring ${promisesPerFrame} new promises: send less at a time`);
-      const vow = new Vow(this.#exit.account);
+      const vow = new VatPromise(this.#exit.account);
       this.#room(weights.promise);
       vow.watchedInside();
       found = new ImportedPromise(this.#exit, id, vow);

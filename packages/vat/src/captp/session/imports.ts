@@ -2,12 +2,12 @@
  * What is the peer's: its objects, its promises, its answers to our questions. Each is a target of messages, which leave by the
  * connection when the turn that sent them is durable.
  */
-import { type Barrier, later } from '../../barrier.ts';
-import { CapError } from '../../errors.ts';
-import { type Answer, type Message, Target } from '../../message.ts';
-import { Account } from '../../meter.ts';
-import { procedureReference } from '../../reference.ts';
-import type { Vow } from '../../vow.ts';
+import { type Barrier, later } from '../../core/barrier.ts';
+import { CapError } from '../../core/errors.ts';
+import { type Answer, type Message, Target } from '../../core/message.ts';
+import { Account } from '../../core/meter.ts';
+import type { VatPromise } from '../../core/promise.ts';
+import { procedureReference } from '../../core/reference.ts';
 import { disconnected, type Fence, fenced } from './fence.ts';
 import type { Slot } from './operations.ts';
 
@@ -15,7 +15,7 @@ import type { Slot } from './operations.ts';
 const elsewhere = new Account('peer');
 
 /** The end of a connection that messages leave by. */
-export interface Exit {
+export interface PeerConnection {
   /** Pays for what the peer sends. */
   readonly account: Account;
   readonly fence: Fence;
@@ -25,11 +25,11 @@ export interface Exit {
 }
 
 export abstract class Remote extends Target {
-  readonly exit: Exit;
+  readonly exit: PeerConnection;
   /** How frames name it. */
   abstract readonly slot: Slot;
 
-  constructor(exit: Exit) {
+  constructor(exit: PeerConnection) {
     super();
     this.exit = exit;
   }
@@ -86,7 +86,7 @@ export class Import extends Remote {
   readonly reference: object;
   released = false;
 
-  constructor(exit: Exit, id: number) {
+  constructor(exit: PeerConnection, id: number) {
     super(exit);
     this.slot = { kind: 'yours', id };
     this.reference = procedureReference(this);
@@ -102,13 +102,13 @@ export class Import extends Remote {
 /** A promise of the peer's: what is sent to it goes there until it is known what it became. */
 export class ImportedPromise extends Remote {
   readonly slot: Slot;
-  readonly vow: Vow;
+  readonly vow: VatPromise;
   mentions = 0;
   /** The peer has said what it became, which may have to wait. */
   decided = false;
   over = false;
 
-  constructor(exit: Exit, id: number, vow: Vow) {
+  constructor(exit: PeerConnection, id: number, vow: VatPromise) {
     super(exit);
     this.slot = { kind: 'yours', id };
     this.vow = vow;
@@ -124,9 +124,9 @@ export class ImportedPromise extends Remote {
 /** An answer of ours, or of the host program, that messages may follow. */
 export interface Asked extends Answer {
   along?(path: Target): void;
-  hold?(becoming?: Vow): void;
+  hold?(becoming?: VatPromise): void;
   /** Whether `vow` can be settled only once this is. */
-  awaitedBy?(vow: Vow): boolean;
+  awaitedBy?(vow: VatPromise): boolean;
   post?(message: Message): void;
 }
 
@@ -137,7 +137,7 @@ export class Question extends Remote {
   decided = false;
   over = false;
 
-  constructor(exit: Exit, id: number, answer: Asked) {
+  constructor(exit: PeerConnection, id: number, answer: Asked) {
     super(exit);
     this.slot = { kind: 'answer', id };
     this.answer = answer;

@@ -1,6 +1,6 @@
 /** The target of a call on an answer, until the answer says where the call goes. An answer that is broken or data never says it. */
-import { type Message, Target, toData } from '../../message.ts';
-import { Account } from '../../meter.ts';
+import { type Message, Target, toData } from '../../core/message.ts';
+import { Account } from '../../core/meter.ts';
 
 class Nowhere extends Target {
   readonly label = 'nowhere';

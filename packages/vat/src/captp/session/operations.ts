@@ -5,7 +5,7 @@
  * A dialect turns what the core says into frames (`Speaker`) and frames into calls of the core (`Listener`). Values pass through
  * it with the help of `Slots`: whatever goes by reference is an integer and a kind, as the sender of the frame sees it.
  */
-import type { CapError } from '../../errors.ts';
+import type { CapError } from '../../core/errors.ts';
 import type { Limits } from './limits.ts';
 
 /** One entry of a table, seen by who sends the frame. */
@@ -41,7 +41,7 @@ export interface Slots {
 }
 
 /** The arguments of a call, decoded. */
-export interface Heard {
+export interface DecodedArguments {
   readonly args: readonly unknown[];
   /** Some argument is, or contains, a promise. */
   readonly promises: boolean;
@@ -51,7 +51,7 @@ export interface Heard {
  * What the core says. `deliver`, `answer` and `resolve` throw `CapError` where the value cannot be carried: then nothing was
  * said. Frames leave at `flush`.
  */
-export interface Speaker {
+export interface OutgoingOperations {
   /** `question` 0: no answer is wanted. `method` `''`: a call without a method name. */
   deliver(to: Slot, method: string, args: readonly unknown[], question: number): void;
   /** `written`: told where `value` is bytes, and the transport has no more use for their memory; not by every dialect. */
@@ -68,9 +68,9 @@ export interface Speaker {
 }
 
 /** What the peer says, checked for its form. A value that could not be decoded is the `CapError` that says why. */
-export interface Listener {
+export interface IncomingOperations {
   /** `bytes`: about how much of the frame this is. */
-  deliver(to: Slot, method: string, heard: Heard | CapError, question: number, bytes: number): void;
+  deliver(to: Slot, method: string, heard: DecodedArguments | CapError, question: number, bytes: number): void;
   /** A question for the bootstrap, in dialects where it is no export. */
   bootstrap(question: number): void;
   answer(question: number, value: unknown): void;
@@ -94,9 +94,9 @@ export type Frame = string | Uint8Array;
 export type Send = (frame: Frame, written?: () => void) => void;
 
 /** One end of a dialect. */
-export interface Tongue extends Speaker {
+export interface DialectSession extends OutgoingOperations {
   /** Takes a frame apart and tells the listener. Throws `Violation`. */
-  hear(frame: Frame): void;
+  receive(frame: Frame): void;
   /** Bytes of frames that wait for what completes them. */
   readonly kept: number;
   /** Bytes, about, of what was said last. */
@@ -115,5 +115,5 @@ export interface Dialect {
   readonly shortens: boolean;
   /** A call without an answer does not exist. */
   readonly alwaysAsks: boolean;
-  open(slots: Slots, listener: Listener, limits: Limits, send: Send): Tongue;
+  open(slots: Slots, listener: IncomingOperations, limits: Limits, send: Send): DialectSession;
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HobPeer } from '../../../test/hob-peer.ts';
-import { memoryPair } from '../../drivers/memory-pair.ts';
 import {
   type ByteSource,
   captp,
@@ -16,7 +15,8 @@ import {
   openVats,
 } from '../../index.ts';
 import { type Connected, dialects } from '../captp.ts';
-import type { Duplex } from '../duplex.ts';
+import { memoryPair } from '../transport/memory-pair.ts';
+import type { Duplex } from './duplex.ts';
 
 interface Shop {
   get(length: number): Uint8Array;

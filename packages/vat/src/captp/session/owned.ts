@@ -5,7 +5,7 @@
  * Promise: it goes back only when nobody can need it any more: the transport has written it, and the peer, who may name its answer
  * as an argument, has said that it is done with it. Where either never happens, the collector comes by.
  */
-import { free } from '../../hand-over.ts';
+import { free } from '../../core/hand-over.ts';
 
 export class Owned {
   readonly #bytes: Uint8Array;

@@ -10,35 +10,34 @@
  * kept, the end), the peer's questions (`AnswerTable`), what we wait for (`Waiting`), what the peer is given (`Giving`) and
  * what it gave (`ImportTable`).
  */
-
-import { noChain } from '../../causes.ts';
-import { CapError } from '../../errors.ts';
-import { type Answer as Awaited, Message, type Target } from '../../message.ts';
-import type { Account } from '../../meter.ts';
-import { isMethodName, targetOf } from '../../reference.ts';
-import { AnswerTable } from './answer-table.ts';
-import { Answer, type Answering, forgotten } from './answers.ts';
-import { isPromise } from './exports.ts';
+import { noChain } from '../../core/causes.ts';
+import { CapError } from '../../core/errors.ts';
+import { type Answer as Awaited, Message, type Target } from '../../core/message.ts';
+import type { Account } from '../../core/meter.ts';
+import { isMethodName, targetOf } from '../../core/reference.ts';
+import { Answer, type Answering, forgotten } from './answer.ts';
+import { Answers } from './answers.ts';
+import { isPromise } from './export-table.ts';
+import { Exports } from './exports.ts';
 import { disconnected, ends, Fence, fenced } from './fence.ts';
 import { flush, flushMethod } from './flush.ts';
-import { Giving } from './giving.ts';
 import { ImportTable } from './import-table.ts';
-import type { Exit, Import, Remote } from './imports.ts';
+import type { Import, PeerConnection, Remote } from './imports.ts';
 import { type Limits, weights } from './limits.ts';
-import { Line, type Link } from './line.ts';
 import { nowhere } from './nowhere.ts';
 import {
+  type DecodedArguments,
   type Dialect,
   type Fault,
   type Frame,
-  type Heard,
-  type Listener,
+  type IncomingOperations,
   type Slot,
   type Slots,
   Violation,
 } from './operations.ts';
+import { type Link, Outbound } from './outbound.ts';
+import { Questions } from './questions.ts';
 import { ofStreams, Streams } from './streams.ts';
-import { Waiting } from './waiting.ts';
 
 export interface CapTPStats {
   /** Calls of ours that are not answered. */
@@ -55,15 +54,15 @@ export interface CapTPStats {
 /** Letters of the name of a method. */
 const longestMethod = 1024;
 
-export class Session implements Slots, Listener, Exit, Answering {
+export class Session implements Slots, IncomingOperations, PeerConnection, Answering {
   readonly account: Account;
   readonly fault: Fault | undefined;
   readonly fence: Fence;
-  readonly #line: Line;
+  readonly #line: Outbound;
   readonly #imports: ImportTable;
-  readonly #answers: AnswerTable;
-  readonly #giving: Giving;
-  readonly #waiting: Waiting;
+  readonly #answers: Answers;
+  readonly #giving: Exports;
+  readonly #waiting: Questions;
   readonly #streams: Streams;
 
   constructor(dialect: Dialect, link: Link, account: Account, limits: Limits, bootstrap?: object, fault?: Fault) {
@@ -75,7 +74,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     const tongue = dialect.open(this, this, limits, (frame, written) =>
       link.send(frame, written && this.fence.guard(written)),
     );
-    this.#line = new Line(dialect, tongue, limits, this.fence, link, {
+    this.#line = new Outbound(dialect, tongue, limits, this.fence, link, {
       get outliving() {
         return account.outliving;
       },
@@ -83,9 +82,9 @@ export class Session implements Slots, Listener, Exit, Answering {
       ended: (why) => this.#ended(why),
     });
     this.#imports = new ImportTable(this, limits.exports, (bytes) => this.#line.keeps(bytes));
-    this.#answers = new AnswerTable(this.#line, this);
-    this.#giving = new Giving(this.#line, this, this.#streams, (reference) => this.#answers.dropped(reference));
-    this.#waiting = new Waiting(this.#line, this, this.#imports);
+    this.#answers = new Answers(this.#line, this);
+    this.#giving = new Exports(this.#line, this, this.#streams, (reference) => this.#answers.dropped(reference));
+    this.#waiting = new Questions(this.#line, this, this.#imports);
     if (offered !== undefined) this.#giving.bootstrap(bootstrap as object, offered);
   }
 
@@ -111,17 +110,17 @@ export class Session implements Slots, Listener, Exit, Answering {
 
   // ---- what arrives -------------------------------------------------------------------------------------------------------
 
-  hear(frame: Frame): void {
+  receive(frame: Frame): void {
     const line = this.#line;
     if (line.closed !== undefined || line.endsFlood() || line.endsOverspent()) return;
     this.#answers.begin();
     this.#imports.begin();
     this.#waiting.begin(frame.length);
-    line.tongue.hear(frame);
+    line.tongue.receive(frame);
     line.endsOverspent();
   }
 
-  deliver(to: Slot, method: string, heard: Heard | CapError, question: number, bytes: number): void {
+  deliver(to: Slot, method: string, heard: DecodedArguments | CapError, question: number, bytes: number): void {
     if (this.closed !== undefined) return;
     if (to.kind === 'answer' && question !== 0 && to.id >= question)
       throw new Violation('a call names what was never asked');
@@ -233,11 +232,11 @@ export class Session implements Slots, Listener, Exit, Answering {
     try {
       line.tongue.deliver(through.slot, message.method, message.args, id);
     } catch (error) {
-      this.#giving.unsaid();
+      this.#giving.rollbackExports();
       if (!(error instanceof CapError)) throw error;
       return void message.answer?.break(error);
     }
-    this.#giving.said();
+    this.#giving.commitExports();
     if (answer === undefined) message.answer?.fulfil(undefined);
     else this.#waiting.asked(id, answer);
   }
@@ -256,13 +255,13 @@ export class Session implements Slots, Listener, Exit, Answering {
     try {
       tongue.answer(question, value, answer.owned?.written);
     } catch (error) {
-      this.#giving.unsaid();
+      this.#giving.rollbackExports();
       if (!(error instanceof CapError)) throw error;
       why = error;
       tongue.refuse(question, why);
     }
     const { said } = tongue;
-    this.#giving.said();
+    this.#giving.commitExports();
     this.#answers.keep(answer, why === undefined ? { is: value } : undefined, said);
     this.#line.answered();
     return why;
@@ -276,7 +275,7 @@ export class Session implements Slots, Listener, Exit, Answering {
     const { tongue } = this.#line;
     tongue.refuse(answer.question, error);
     const { said } = tongue;
-    this.#giving.said();
+    this.#giving.commitExports();
     this.#answers.keep(answer, undefined, said);
     this.#line.answered();
   }
@@ -356,7 +355,7 @@ export class Session implements Slots, Listener, Exit, Answering {
 }
 
 fenced(Session, {
-  hear: ends,
+  receive: ends,
   close: ends,
   end: ends,
   lost: ends,

@@ -6,12 +6,12 @@
  * `next` with bytes. What has ended, and what the peer itself has ended, is told nothing; neither is a bootstrap: it is offered to the next
  * peer too.
  */
-import { noChain } from '../../causes.ts';
-import { Message, type Target } from '../../message.ts';
-import { Account } from '../../meter.ts';
-import { hasMethods } from '../../outside.ts';
-import { targetOf } from '../../reference.ts';
-import { Vow } from '../../vow.ts';
+import { noChain } from '../../core/causes.ts';
+import { Message, type Target } from '../../core/message.ts';
+import { Account } from '../../core/meter.ts';
+import { hasMethods } from '../../core/outside.ts';
+import { VatPromise } from '../../core/promise.ts';
+import { targetOf } from '../../core/reference.ts';
 import type { Fence } from './fence.ts';
 import { nowhere } from './nowhere.ts';
 
@@ -39,7 +39,7 @@ export const ofStreams = (method: string): boolean => calls.has(method);
 /** The object that the call came to; undefined where there was none, or it is not known yet which one. */
 function reached({ to }: Message): Target | undefined {
   if (to === nowhere) return undefined;
-  if (!(to instanceof Vow)) return to;
+  if (!(to instanceof VatPromise)) return to;
   return to.settled === 'fulfilled' ? targetOf(to.value) : undefined;
 }
 

@@ -1,0 +1,65 @@
+/**
+ * The path grammar, checked once on a primitive string before any I/O.
+ *
+ * Promise: a `Path` holds only single components, none of them `..`, empty or ours; nothing is decoded, normalised or
+ * folded. A trailing `/` becomes a flag, because `link/` makes the kernel follow the link (Go CVE-2026-39822).
+ */
+import { refusal } from '../base/errors.ts';
+import { isTemporary } from '../base/names.ts';
+
+export interface Path {
+  readonly names: readonly string[];
+  /** The caller wrote `x/` or `x/.`: what it names must be a directory. */
+  readonly directory: boolean;
+}
+
+const maxBytes = 4096;
+const maxNameBytes = 255;
+const maxDepth = 128;
+const utf8 = new TextEncoder();
+
+export function parsePath(input: unknown): Path {
+  // Not String objects nor anything with toString: they could name one thing when checked and another when used.
+  if (typeof input !== 'string' || input.length === 0 || input.length > maxBytes) throw refusal('PATH_INVALID');
+  // Node writes a lone surrogate as U+FFFD, so two strings would name one file.
+  if (!input.isWellFormed() || input.includes('\0')) throw refusal('PATH_INVALID');
+  if (isLonger(input, maxBytes)) throw refusal('PATH_INVALID');
+  if (input.startsWith('/')) throw refusal('PATH_ABSOLUTE');
+  const parts = input.split('/');
+  if (parts.includes('..')) throw refusal('PATH_ESCAPES');
+  const names = parts.filter(isName);
+  if (names.length > maxDepth || names.some(tooLong) || names.some(isTemporary)) throw refusal('PATH_INVALID');
+  return { names, directory: !isName(parts.at(-1) ?? '') };
+}
+
+/** The text of a link, in the same terms; here `..` is legal, for the walk to act out. */
+export function parseLink(bytes: Uint8Array): Path & { readonly absolute: boolean } {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw refusal('PATH_INVALID');
+  }
+  const parts = text.split('/');
+  const last = parts.at(-1) ?? '';
+  return { absolute: text.startsWith('/'), names: parts.filter(isName), directory: !isName(last) || last === '..' };
+}
+
+/** For a person, a diff or a message: names with control characters cannot pretend to be lines of their own. */
+export function showPath(path: Path): string {
+  const text = path.names.join('/');
+  return /[\p{Cc}\p{Cf}\u2028\u2029"\\]/u.test(text) ? JSON.stringify(text) : text;
+}
+
+function isName(part: string): boolean {
+  return part !== '' && part !== '.';
+}
+
+function tooLong(name: string): boolean {
+  return isLonger(name, maxNameBytes);
+}
+
+/** In bytes. A unit of UTF-16 is three at most: counted only where that may be too many. */
+function isLonger(text: string, max: number): boolean {
+  return text.length > max || (text.length * 3 > max && utf8.encode(text).length > max);
+}

@@ -1,0 +1,86 @@
+/**
+ * Exact replacements in a text.
+ *
+ * Promise: each passage is replaced only where it stands exactly once, all of them or none, and only in the version that
+ * was read. What a dry run shows is what the same call then does.
+ */
+import { CapError } from '@hob/vat';
+import { takeFlag, takeList, takeRecord, takeString } from '../base/arguments.ts';
+import { refusal } from '../base/errors.ts';
+import { type Job, readWhole, replace } from '../files/content.ts';
+import { parsePath, showPath } from '../root/path.ts';
+import type { Place } from '../root/place.ts';
+import { locate } from '../root/resolve.ts';
+import { Stop } from './descent.ts';
+import { inThread } from './drivers/thread.ts';
+import { type Edit, type Edited, type EditTask, editText, weightOf } from './passages.ts';
+
+const maxEdits = 1_000;
+const maxTries = 40;
+const smallTexts = 256 * 1024;
+const lightEdits = 32 * 1024 * 1024;
+const maxEditMs = 10_000;
+
+export function edit(
+  path: unknown,
+  edits: unknown,
+  options: unknown,
+): Job<{ readonly diff: string; readonly version: string }> {
+  const parsed = parsePath(path);
+  const wanted = takeList(edits, 'edits', maxEdits).map(takeEdit);
+  const { dryRun, version: given } = takeRecord(options, 'options');
+  const dry = takeFlag(dryRun, 'dryRun');
+  const expected = given === undefined ? undefined : takeString(given, 'version');
+  return async (place, ended) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await once(place, ended);
+      } catch (error) {
+        // Whoever names no version means the text as it stands: if another was quicker, the passages are looked for anew.
+        const again = expected === undefined && tries < maxTries && error instanceof CapError && error.code === 'STALE';
+        if (!again) throw error;
+      }
+    }
+  };
+
+  async function once(place: Place, ended: AbortSignal): Promise<{ readonly diff: string; readonly version: string }> {
+    const { kernel, limits } = place.root;
+    {
+      // What the write at the end would refuse is refused for a dry run too: a link is not edited through.
+      using spot = locate(place, parsed);
+      const kind = kernel.lstat(spot.dir, spot.name)?.kind;
+      if (kind === 'link' || kind === 'other') throw refusal('NOT_A_FILE');
+    }
+    const { text, version } = await readWhole(place, parsed);
+    if (expected !== undefined && expected !== version) throw refusal('STALE', `it is ${version} now`);
+    const { edited, diff } = await made(
+      { text, edits: wanted, name: showPath(parsed), max: limits.maxWriteBytes },
+      ended,
+    );
+    const bytes = new TextEncoder().encode(edited);
+    if (bytes.length > limits.maxWriteBytes) throw refusal('FS_LIMIT', `maxWriteBytes ${limits.maxWriteBytes}`);
+    if (dry) return { diff, version };
+    return { diff, version: await replace(place, parsed, bytes, { create: 'never', version }) };
+  }
+}
+
+/** Looking for much, or comparing large texts, would hold up everybody else. */
+async function made(wanted: EditTask, ended: AbortSignal): Promise<Edited> {
+  const { text, edits } = wanted;
+  const added = edits.reduce((sum, { newText }) => sum + newText.length, 0);
+  if (2 * text.length + added > smallTexts || weightOf(text, edits) > lightEdits) {
+    return await inThread<Edited>({ task: 'edit', ...wanted }, { ended, ms: maxEditMs, limit: 'ms of an edit' });
+  }
+  try {
+    return editText(wanted);
+  } catch (error) {
+    throw error instanceof Stop ? refusal(error.code, error.detail) : error;
+  }
+}
+
+function takeEdit(given: unknown): Edit {
+  const { oldText, newText } = takeRecord(given, 'an edit');
+  const edit = { oldText: takeString(oldText, 'oldText'), newText: takeString(newText, 'newText') };
+  if (edit.oldText === '') throw refusal('invalid', 'oldText is empty');
+  return edit;
+}

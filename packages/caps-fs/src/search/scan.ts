@@ -1,0 +1,216 @@
+/**
+ * Finding text in files.
+ *
+ * Promise: a pattern takes time in proportion to the text (RE2: no backtracking), whoever wrote it. Binary files (a NUL in the
+ * first 8 KiB), large ones, `.git` and what `.gitignore` files name are passed over. A line is a hit once.
+ */
+import { Buffer } from 'node:buffer';
+import { RE2JS } from 're2js';
+import type { Kernel } from '../base/kernel.ts';
+import { namedBy } from '../base/names.ts';
+import { descend, type Ground, readFound, readSmall, type Small, Stop } from './descent.ts';
+import { type Glob, parseGlob } from './glob.ts';
+import { type IgnoreLevel, IgnoreRules, isIgnored } from './ignore.ts';
+import type { Work } from './work.ts';
+
+export interface Hit {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly text: string;
+}
+
+/** Plain data, checked before. */
+export interface Query {
+  readonly literal: string | undefined;
+  readonly pattern: string | undefined;
+  /** Names of the paths to look at, beneath the start; without `/` a name at any depth. */
+  readonly glob: string | undefined;
+  readonly limit: number;
+  readonly maxBytes: number;
+  /** The names of the start, in front of each path that is answered. */
+  readonly from: readonly string[];
+  /** Rules of the directories above the start, outermost first: how many names each lies deep, and its text. */
+  readonly above: readonly (readonly [depth: number, text: string])[];
+  /** The start is a file. */
+  readonly file: boolean;
+}
+
+const maxFile = 8 * 1024 * 1024;
+const maxRules = 256 * 1024;
+const binaryWithin = 8 * 1024;
+const maxColumns = 2_000;
+
+/** `work`: what names, patterns and rules may take where others wait; beyond it `TooMuch` is thrown. */
+export function search(kernel: Kernel, ground: Ground, query: Query, work?: Work): Hit[] {
+  const hits: Hit[] = [];
+  const finder = query.pattern === undefined ? literally(query.literal ?? '') : byPattern(query.pattern);
+  let bytes = 0;
+  const take = (names: readonly string[], found: Small): void => {
+    bytes += found.bytes.length;
+    if (bytes > query.maxBytes) throw new Stop('FS_LIMIT', `maxSearchBytes ${query.maxBytes}, give a path or a glob`);
+    const content = Buffer.from(found.bytes.buffer, found.bytes.byteOffset, found.bytes.length);
+    if (content.subarray(0, binaryWithin).includes(0)) return;
+    const path = names.join('/');
+    let isHere = false;
+    for (const hit of finder(content)) {
+      // Nothing of another mount is shown. Asked once for a file with a hit.
+      isHere ||= found.mount() === ground.mount;
+      if (!isHere) return;
+      hits.push({ path, ...hit });
+      if (hits.length === query.limit) throw full;
+    }
+  };
+  try {
+    if (query.file) readFound(kernel, ground.fd, maxFile, (found) => take(query.from, found));
+    else walk(kernel, ground, query, take, work);
+  } catch (stopped) {
+    if (stopped !== full) throw stopped;
+  }
+  return hits;
+}
+
+/** Enough: the caller's limit is reached. */
+const full: unique symbol = Symbol('full');
+
+function walk(
+  kernel: Kernel,
+  ground: Ground,
+  query: Query,
+  take: (names: readonly string[], found: Small) => void,
+  work: Work | undefined,
+): void {
+  const levels: (IgnoreLevel | undefined)[] = query.above.map(([depth, text]) => ({
+    rules: new IgnoreRules(text, work),
+    depth,
+  }));
+  const wanted =
+    query.glob === undefined
+      ? undefined
+      : parseGlob(query.glob.includes('/') ? query.glob : `**/${query.glob}`, { dots: true, work });
+  const states: (readonly number[])[] = [];
+  descend(
+    kernel,
+    ground,
+    {
+      open: (dir, names) => {
+        const rules = rulesIn(kernel, ground, dir, work);
+        levels.push(rules && { rules, depth: names.length });
+        states.push(
+          names.length === query.from.length ? (wanted?.start ?? []) : stepped(wanted, states.at(-1), names.at(-1)),
+        );
+      },
+      entry: ({ dir, names, kind }) => {
+        const name = names.at(-1) ?? '';
+        if (name === '.git' || (kind !== 'dir' && kind !== 'file')) return false;
+        if (
+          isIgnored(
+            levels.filter((level) => level !== undefined),
+            names,
+            kind === 'dir',
+          )
+        )
+          return false;
+        const state = stepped(wanted, states.at(-1), name);
+        if (kind === 'dir') return !wanted || wanted.goesOn(state);
+        if (!wanted || wanted.accepts(state)) readSmall(kernel, dir, name, maxFile, (found) => take(names, found));
+        return false;
+      },
+      close: () => {
+        levels.pop();
+        states.pop();
+      },
+    },
+    query.from,
+  );
+}
+
+function stepped(glob: Glob | undefined, state: readonly number[] = [], name = ''): readonly number[] {
+  return glob ? glob.step(state, name) : [];
+}
+
+/** Read by the same descent as everything else: a `.gitignore` may be a FIFO, a link, or a mount. */
+function rulesIn(kernel: Kernel, ground: Ground, dir: number, work: Work | undefined): IgnoreRules | undefined {
+  if (namedBy(ground.excepted, '.gitignore')) return undefined;
+  return readSmall(kernel, dir, '.gitignore', maxRules, (found) =>
+    found.mount() === ground.mount ? new IgnoreRules(Buffer.from(found.bytes).toString(), work) : undefined,
+  );
+}
+
+type Finder = (content: Buffer) => Iterable<Omit<Hit, 'path'>>;
+
+function literally(text: string): Finder {
+  const needle = Buffer.from(text);
+  return function* (content) {
+    let line = 1;
+    let counted = 0;
+    for (let at = content.indexOf(needle); at >= 0; ) {
+      for (let end = content.indexOf(10, counted); end >= 0 && end < at; end = content.indexOf(10, counted)) {
+        line += 1;
+        counted = end + 1;
+      }
+      const ended = content.indexOf(10, at);
+      const end = ended < 0 ? content.length : ended;
+      yield { line, column: columnOf(content, counted, at), text: shown(content, counted, end) };
+      if (ended < 0) return;
+      at = content.indexOf(needle, end + 1);
+    }
+  };
+}
+
+/**
+ * Whether a pattern may be made ready in a thread that others wait for. Making one ready is not linear: a counted repetition is
+ * written out (980 characters made 140,000 states, in 2 s).
+ */
+export function isLight(pattern: string): boolean {
+  return pattern.length <= 200 && !/\{/.test(pattern);
+}
+
+/** Throws where it is none; the words of the library would repeat it. */
+export function compilePattern(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern, RE2JS.MULTILINE);
+  } catch {
+    throw new Stop('invalid', 'no pattern of RE2: it has neither backreferences nor look-around');
+  }
+}
+
+function byPattern(pattern: string): Finder {
+  const compiled = compilePattern(pattern);
+  return function* (content) {
+    // The answer to most files is no, and the automaton that only says yes or no is the fastest.
+    if (!compiled.test(content)) return;
+    const text = content.toString();
+    const matcher = compiled.matcher(text);
+    let line = 1;
+    let counted = 0;
+    for (let from = 0; from <= text.length && matcher.find(from); ) {
+      const at = matcher.start();
+      for (let end = text.indexOf('\n', counted); end >= 0 && end < at; end = text.indexOf('\n', counted)) {
+        line += 1;
+        counted = end + 1;
+      }
+      const ended = text.indexOf('\n', at);
+      const end = ended < 0 ? text.length : ended;
+      // An empty match behind the last line end is on no line.
+      if (counted < text.length) yield { line, column: at - counted + 1, text: cut(text.slice(counted, end)) };
+      if (ended < 0) return;
+      from = end + 1;
+    }
+  };
+}
+
+function columnOf(content: Buffer, start: number, at: number): number {
+  return content.toString('utf8', start, at).length + 1;
+}
+
+function shown(content: Buffer, start: number, end: number): string {
+  // At most four bytes make a column, so what is cut off here would be cut off below.
+  return cut(content.toString('utf8', start, Math.min(end, start + 4 * maxColumns)));
+}
+
+function cut(line: string): string {
+  const text = line.length > maxColumns ? line.slice(0, maxColumns) : line;
+  // Not in the middle of a character.
+  return (text.endsWith('\r') ? text.slice(0, -1) : text).toWellFormed();
+}

@@ -1,0 +1,44 @@
+/** The ledger over the wire. */
+import { connect, E, type Far } from '@hob/vat';
+import { expect, test } from 'vitest';
+import { code, held, house, lines } from '../../test/house.ts';
+import type { Granter } from '../index.ts';
+
+test('it is read whole in pages that fit into frames, however long its lines are, and verifies', async () => {
+  const home = await house();
+  try {
+    await home.host.offer('bell', { ring: async () => 'ding' });
+    await E(home.granter).grant(home.session.id, 'bell', 'bell', {});
+    const session = await home.enter(home.session.secret);
+    const bell = held<{ ring(): Promise<string> }>(session, 'bell');
+    await Promise.all(Array.from({ length: 400 }, () => E(bell).ring()));
+    // A granter's own words can be long, and full of what JSON escapes.
+    for (let index = 0; index < 80; index += 1) {
+      const { id } = await E(home.granter).grant(home.session.id, `p${index}`, 'bell', {});
+      await E(home.granter).revoke({ grant: id }, '"\\'.repeat(250));
+    }
+    const connection = await connect<Granter>(home.url, { secret: home.granterSecret });
+    const reader = await E(connection.bootstrap).ledger();
+    const read: string[] = [];
+    for (;;) {
+      const page = (await E(reader).lines(
+        (read.length === 0 ? 0 : JSON.parse(read.at(-1) as string).seq) + 1,
+      )) as readonly string[];
+      read.push(...page);
+      expect(page.length).toBeLessThanOrEqual(500);
+      if (page.length === 0) break;
+    }
+    expect(read.map((line) => JSON.parse(line))).toEqual(await lines(home.host));
+    expect(await E(reader).verify()).toMatchObject({ ok: true, lines: read.length });
+    for (const from of [0, -5, 'x', null, {}, 1.7, Number.NaN])
+      expect((await E(reader as never as Far<{ lines(from: unknown): readonly string[] }>).lines(from))[0]).toBe(
+        read[0],
+      );
+    for (const method of ['write', 'close', 'commit', 'export'])
+      expect(await code((E(reader) as never as Record<string, () => Promise<unknown>>)[method]?.() as Promise<unknown>)).toBe('no-such-method'); // biome-ignore format: one line
+    connection.close();
+    await connection.closed;
+  } finally {
+    await home.close();
+  }
+});

@@ -1,0 +1,177 @@
+/** A granter's commands, as processes, against a host in this one. */
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { backup, connect, E, openStore, restoreStore } from '@hob/vat';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { code, type House, house, lines } from '../../test/house.ts';
+import { leaveNote } from '../drivers/state-dir.ts';
+import { openHost } from '../index.ts';
+import { Program } from './demo/processes.ts';
+
+let home: House;
+beforeEach(async () => {
+  home = await house();
+  await home.host.offer('bell', { ring: async () => 'ding' });
+  leaveNote(join(home.folder, 'state'), { url: home.url, pid: process.pid });
+});
+afterEach(() => home.close());
+
+async function hob(
+  args: readonly string[],
+  stdin = `${home.granterSecret}\n`,
+): Promise<{ code: number | string; said: string }> {
+  const program = new Program('cli.ts', ['--state', join(home.folder, 'state'), ...args], { stdin });
+  const ended = await program.ended;
+  const said = program.lines.join('\n');
+  // Whatever happens, no secret is printed: this is no terminal.
+  expect(said).not.toMatch(/hob1_/);
+  return { code: ended, said };
+}
+
+test('grants, revoke, ledger verify, ledger export: each does what it says', async () => {
+  expect(await hob(['grants'])).toEqual({ code: 0, said: 'no live grants' });
+  const { id } = (await E(home.granter).grant(home.session.id, 'bell', 'bell', { uses: 2 })) as { id: string };
+  await E(home.granter).grant(home.session.id, 'other', 'bell', { for: 60_000 });
+  const shown = await hob(['grants']);
+  expect(shown.said.split('\n')).toEqual([
+    `${id}  “${home.session.id}”  “bell”  2 uses left  90 days left`,
+    expect.stringMatching(/ “other” {2}any number of uses {2}1 min left$/),
+  ]);
+  const revoked = await hob(['revoke', id]);
+  expect(revoked).toEqual({ code: 0, said: `revoked ${id}` });
+  const bell = await home.session.cap<{ ring(): Promise<string> }>('bell');
+  expect(await code(E(bell).ring())).toBe('revoked');
+  expect((await hob(['ledger', 'verify'])).said).toMatch(/^the ledger is whole: \d+ lines/);
+  const file = join(home.folder, 'ledger.jsonl');
+  const exported = await hob(['ledger', 'export', file]);
+  expect(exported).toEqual({ code: 0, said: expect.stringMatching(/^wrote \d+ lines$/) });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect((await hob(['ledger', 'verify', file])).code).toBe(0);
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"uses":2', '"uses":9'));
+  const forged = await hob(['ledger', 'verify', file]);
+  expect(forged.code).toBe(1);
+  expect(forged.said).toMatch(/NOT whole: line \d+: /);
+  const printed = await hob(['ledger', 'export']);
+  expect(printed.said.split('\n').every((line) => JSON.parse(line).v === 1)).toBe(true);
+});
+
+test('sturdyref mint, list, rotate: a secret for one cap, from the command line to its use', async () => {
+  await E(home.granter).grant(home.session.id, 'bell', 'bell', { scope: 'permanent' });
+  const [file, another] = [join(home.folder, 'ref'), join(home.folder, 'another')];
+  const mint = ['sturdyref', 'mint', home.session.id, 'bell', '--uses', '3', '--for', '30'];
+  const minted = await hob([...mint, '--secret-to', file]);
+  const shown = minted.said;
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const secret = readFileSync(file, 'utf8').trim();
+  expect(shown).toMatch(/^g\S+ {2}\S+ {2}“bell” {2}3 uses left {2}30 min left$/);
+  const id = shown.split(' ')[0] as string;
+  const opened = await connect<{ ring(): Promise<string> }>(home.url, { secret });
+  expect(await E(opened.bootstrap).ring()).toBe('ding');
+  opened.close();
+  await opened.closed;
+  // Without a file for it, and on no terminal, no secret is made; nor where the file is there already.
+  for (const lost of [
+    mint,
+    ['sturdyref', 'rotate', id],
+    [...mint, '--secret-to', file],
+    ['sturdyref', 'rotate', id, '--secret-to', file],
+  ])
+    expect((await hob(lost)).code).toBe(1);
+  expect(await E(home.granter).sturdyrefs()).toHaveLength(1);
+  expect((await hob(['sturdyref', 'rotate', 'g999', '--secret-to', another])).code).toBe(1);
+  expect(existsSync(another)).toBe(false);
+  expect(await hob(['sturdyref', 'rotate', id, '--secret-to', another])).toEqual({ code: 0, said: '' });
+  const rotated = readFileSync(another, 'utf8').trim();
+  const again = await connect<{ ring(): Promise<string> }>(home.url, { secret: rotated });
+  again.close();
+  await again.closed;
+  expect(await code(connect(home.url, { secret }))).toBe('denied');
+  expect((await hob(['sturdyref', 'list'])).said).toMatch(
+    new RegExp(`^${id} {2}\\S+ {2}“bell” {2}2 uses left {2}30 min left$`),
+  );
+  expect((await hob(['revoke', id])).code).toBe(0);
+  expect((await hob(['sturdyref', 'list'])).said).toMatch(/ “bell” {2}revoked$/);
+  for (const terms of [
+    ['--uses', 'many'],
+    ['--uses', '0x10'],
+    ['--for', '0'],
+    ['--until', 'one day'],
+    ['--for', '1', '--until', '2100-01-01'],
+  ])
+    expect((await hob(['sturdyref', 'mint', home.session.id, 'bell', ...terms])).code).toBe(1);
+});
+
+test('trust: shows what waits in a store that was put back, and lets it go on, one or all', async () => {
+  const state = join(home.folder, 'state');
+  expect((await hob(['trust'])).said).toMatch(/^no grant of yours waits/);
+  for (const petname of ['a', 'b', 'c']) await E(home.granter).grant(home.session.id, petname, 'bell', { uses: 2 });
+  await home.host.close();
+  const store = await openStore({ path: state });
+  await backup(store, join(home.folder, 'copy'));
+  await store.close();
+  const again = join(home.folder, 'again');
+  await restoreStore(join(home.folder, 'copy'), { path: again });
+  const host = await openHost({ stateDir: again });
+  onTestFinished(() => host.close());
+  leaveNote(again, { url: (await host.serve()).url, pid: process.pid });
+  const shown = await hob(['trust', '--state', again]);
+  expect(shown.said.split('\n')).toEqual([
+    ...['a', 'b', 'c'].map((petname) =>
+      expect.stringMatching(new RegExp(` “${petname}” {2}2 uses left {2}90 days left, waits$`)),
+    ),
+    expect.stringMatching(/^the store was put back to an earlier state/),
+  ]);
+  expect((await hob(['grants', '--state', again])).said).toBe('no live grants');
+  const [id = ''] = shown.said.split(' ');
+  expect((await hob(['trust', id, '--state', again])).said).toBe(`${id} goes on`);
+  expect((await hob(['trust', 'all', '--state', again])).said.split('\n')).toHaveLength(2);
+  expect((await hob(['trust', '--state', again])).said).toMatch(/^no grant of yours waits/);
+  expect((await lines(host, 'confirm')).map(({ by }) => by)).toEqual(['owner', 'owner', 'owner']);
+  expect((await hob(['trust', 'g999-none', '--state', again])).code).toBe(1);
+});
+
+test('without the secret nothing is shown or done: wrong, empty, not in the first line, a session’s', async () => {
+  const { id } = (await E(home.granter).grant(home.session.id, 'bell', 'bell', {})) as { id: string };
+  const tries = ['hob1_wrong\n', '', '\n', `\n${home.granterSecret}\n`, 'with spaces and ünïcødé\n'];
+  for (const { code: ended, said } of await Promise.all(tries.map((stdin) => hob(['revoke', id], stdin)))) {
+    expect(ended).toBe(1);
+    expect(said).toMatch(/^hob: [^\n]+$/);
+  }
+  // Who is a session is let in, and finds nothing there to do.
+  expect((await hob(['revoke', id], `${home.session.secret}\n`)).code).toBe(1);
+  expect(await E(home.granter).list({ live: true })).toHaveLength(1);
+  expect((await hob(['grants'], `  ${home.granterSecret}  \nmore\n`)).code).toBe(0);
+});
+
+test('what it does not understand is the usage or one line, before any secret is asked for', async () => {
+  const tries = [[], ['grants', 'x'], ['revoke'], ['request'], ['approve', 'q001'], ['refuse'], ['ledger', 'burn']];
+  for (const { code: ended, said } of await Promise.all(tries.map((args) => hob(args, '')))) {
+    expect(ended).toBe(2);
+    expect(said).toMatch(/COMMAND/);
+  }
+});
+
+test('an option that a command does not take is exit 2 with its usage, before any secret is asked for; help is exit 0', async () => {
+  const misspelt = await hob(['approve', 'q001', 'aaaaaaaaaaaa', '--use', '1'], '');
+  expect(misspelt.code).toBe(2);
+  const [why, head, usage] = misspelt.said.split('\n');
+  expect(why).toMatch(/^hob: Unknown option '--use'/);
+  expect(head).toBe('npm run hob -- COMMAND [--state DIR]');
+  expect(usage).toMatch(/^ {2}approve ID DIGEST \[--uses N\]/);
+  expect(await hob(['revoke', '--help'], '')).toEqual({ code: 0, said: expect.stringMatching(/^npm run hob[^\n]*\n {2}revoke ID/) }); // biome-ignore format: one line
+});
+
+test('no host, a host that is gone, a note that is none: one line each, and no file is made', async () => {
+  const state = join(home.folder, 'state');
+  const gone = await hob(['revoke', 'g999-none']);
+  expect(gone).toEqual({ code: 1, said: expect.stringMatching(/^hob: you have no grant of that id/) });
+  await home.host.close();
+  expect(await hob(['grants'])).toEqual({ code: 1, said: expect.stringMatching(/^hob: no host answers there/) });
+  for (const note of ['junk', '{"url":7,"pid":1}']) {
+    writeFileSync(join(state, 'host.json'), note);
+    expect((await hob(['grants'])).said).toMatch(/^hob: no host is running on this state/);
+  }
+  const file = join(home.folder, 'x');
+  expect((await hob(['ledger', 'export', file])).code).toBe(1);
+  expect(existsSync(file)).toBe(false);
+});

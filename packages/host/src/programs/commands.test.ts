@@ -1,0 +1,193 @@
+/** The granter's commands about requests, as processes, against a host in this one. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import type { FsCap } from '@hob/caps-fs';
+import { E } from '@hob/vat';
+import { expect, test } from 'vitest';
+import { requires } from '../../../../test/needs.ts';
+import { later, type Scene, scene } from '../../test/asking.ts';
+import { code, held } from '../../test/house.ts';
+import { leaveNote } from '../drivers/state-dir.ts';
+import type { Request } from '../powerbox/inbox.ts';
+import { approve } from './commands.ts';
+import { Program } from './demo/processes.ts';
+
+const resolveHook = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
+
+test('requests, request, approve, refuse: each does what it says, and a yes is for the digest that was shown', async () => {
+  const at = await scene();
+  const state = join(at.folder, 'state');
+  leaveNote(state, { url: at.url, pid: process.pid });
+  const hob = async (
+    ...args: readonly string[]
+  ): Promise<{ readonly code: number | string; readonly said: string }> => {
+    const program = new Program('cli.ts', [...args, '--state', state], { stdin: `${at.granterSecret}\n` });
+    const ended = await program.ended;
+    return { code: ended, said: program.lines.join('\n') };
+  };
+  expect(await hob('requests')).toEqual({ code: 0, said: 'nothing is asked' });
+  at.write('a.txt', 'one\n');
+  await E(at.owner).grant(at.session.id, 'work', 'notes', { gated: ['write'] });
+  const written = later(E(held<FsCap>(at.agent, 'work')).write('a.txt', 'two\n'));
+  const [asked] = await at.inbox();
+  const short = asked!.digest.slice(0, 12);
+  expect((await hob('requests')).said).toBe(
+    `${asked!.id}  ${short}  session “${at.session.id}”  replaces the file “a.txt” by 4 characters, through “work”`,
+  );
+  const shown = (await hob('request', asked!.id)).said;
+  for (const part of [`digest ${short}`, `asked by session “${at.session.id}”`, 'who asked waits', '    -one', '    +two', 'this one call, and nothing else']) // biome-ignore format: one line
+    expect(shown).toContain(part);
+  // What it showed has changed meanwhile: the digest is that of another request.
+  at.write('a.txt', 'something longer\n');
+  expect(await hob('approve', asked!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: it has changed since it was shown/) }); // biome-ignore format: one line
+  const [anew] = await at.inbox();
+  expect(await hob('approve', anew!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: something else is asked now/) }); // biome-ignore format: one line
+  expect(await hob('approve', anew!.id, anew!.digest.slice(0, 4))).toMatchObject({ code: 1 });
+  expect((await hob('request', anew!.id)).said).toContain(`in place of ${asked!.id}: what that showed has CHANGED`);
+  expect((await hob('approve', anew!.id, anew!.digest.slice(0, 12))).said).toMatch(
+    /^approved q\d+-\w+: it replaces the file/,
+  );
+  await written;
+  expect(at.file('a.txt')).toBe('two\n');
+  const denied = at.request({}).catch((error: Error) => error.message);
+  const [next] = await at.inbox();
+  expect((await hob('refuse', next!.id, 'not', 'today', '--lasting')).said).toBe(`refused ${next!.id}, for as long as its session lasts`); // biome-ignore format: one line
+  expect(await denied).toContain('not today');
+  expect(await code(at.request({}))).toBe('denied');
+  expect(await hob('request', 'q999-none')).toEqual({ code: 1, said: expect.stringMatching(/^hob: nothing of that id is asked/) }); // biome-ignore format: one line
+});
+
+async function asking(): Promise<{
+  readonly at: Scene;
+  readonly request: Request;
+  hob(...args: readonly string[]): Promise<{ readonly code: number | string; readonly said: string }>;
+}> {
+  const at = await scene();
+  const state = join(at.folder, 'state');
+  leaveNote(state, { url: at.url, pid: process.pid });
+  at.request({ terms: { uses: 50, for: 80 * 86_400_000, methods: ['readText', 'stat'] } });
+  const [request] = await at.inbox();
+  return {
+    at,
+    request: request!,
+    async hob(...args) {
+      const program = new Program('cli.ts', [...args, '--state', state], { stdin: `${at.granterSecret}\n` });
+      const ended = await program.ended;
+      return { code: ended, said: program.lines.join('\n') };
+    },
+  };
+}
+
+test('approve with narrower terms grants these, and shows the terms of the request in one line before', async () => {
+  const { at, request, hob } = await asking();
+  const short = request.digest.slice(0, 12);
+  expect((await hob('request', request.id)).said.split('\n')).toContain(
+    '  terms: 50 calls, within 80 days; methods: readText, stat',
+  );
+  const wider = await hob('approve', request.id, short, '--uses', '51');
+  expect(wider).toEqual({
+    code: 1,
+    said: 'hob: an approval can only be narrower than the request: uses was asked as 50',
+  });
+  expect(await hob('approve', request.id, short, '--uses', '1', '--for', '5', '--methods', 'readText')).toEqual({
+    code: 0,
+    said: `approved ${request.id} on these terms: once, within 5 min; methods: readText`,
+  });
+  const [grant] = await E(at.owner).list();
+  expect(grant).toMatchObject({ usesLeft: 1 });
+  expect(grant!.until).toBeLessThanOrEqual(Date.now() + 300_000);
+});
+
+test('approve with one narrower term leaves the others as they were asked', async () => {
+  const { at, request, hob } = await asking();
+  const said = await hob('approve', '--uses', '3', request.id, request.digest.slice(0, 12));
+  expect(said.said).toBe(`approved ${request.id} on these terms: 3 calls, within 80 days; methods: readText, stat`);
+  expect((await E(at.owner).list())[0]).toMatchObject({ usesLeft: 3 });
+});
+
+test('a gated call takes no terms: they are refused, not ignored', async () => {
+  const { at, hob } = await asking();
+  await E(at.owner).grant(at.session.id, 'work', 'notes', { gated: ['write'] });
+  void later(E(held<FsCap>(at.agent, 'work')).write('a.txt', 'x'));
+  const [, call] = await at.inbox(2);
+  const refused = await hob('approve', call!.id, call!.digest.slice(0, 12), '--for', '5');
+  expect(refused).toEqual({ code: 1, said: expect.stringMatching(/^hob: a call is let through as it is/) });
+  expect(await at.inbox(2)).toHaveLength(2);
+});
+
+test('a person who does not agree, with the terms in front of them, approves nothing', async () => {
+  const { at, request } = await asking();
+  const [shown, said]: [string[], string[]] = [[], []];
+  const approval = { id: request.id, digest: request.digest, terms: { uses: 1 }, wall: Date.now() };
+  const no = await approve(
+    at.owner,
+    approval,
+    async (lines) => shown.push(...lines) === 0,
+    (line) => said.push(line),
+  );
+  expect(no).toBe(1);
+  expect(shown).toEqual([
+    `request ${request.id}: it lets session “${at.session.id}” use “notes”: 50 calls, within 80 days`,
+    'approve it on these terms: once, within 80 days; methods: readText, stat',
+  ]);
+  expect(said).toEqual([`nothing was approved: ${request.id} still waits for an answer`]);
+  expect(await E(at.owner).list()).toEqual([]);
+  expect(await at.inbox()).toHaveLength(1);
+});
+
+/** A terminal: says `secret` and then `word` to whoever asks, and prints what it saw. */
+const terminal = `
+import os, pty, sys
+secret, word, *command = sys.argv[1:]
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(command[0], command)
+seen, said = b'', 0
+while True:
+    try:
+        part = os.read(fd, 4096)
+    except OSError:
+        break
+    if not part:
+        break
+    seen += part
+    if said == 0 and b'secret' in seen:
+        os.write(fd, secret.encode() + b'\\n'); said = 1
+    if said == 1 and b'(yes or no)' in seen:
+        os.write(fd, word.encode() + b'\\n'); said = 2
+sys.stdout.write(seen.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+`;
+
+requires('python')(
+  'at a terminal the terms are shown and a yes is asked for; anything else approves nothing',
+  async () => {
+    const { at, request } = await asking();
+    const person = (word: string): Promise<{ readonly code: number | string; readonly said: string }> => {
+      const cli = ['--import', resolveHook, join(import.meta.dirname, './cli.ts')];
+      const args = [
+        'approve',
+        request.id,
+        request.digest.slice(0, 12),
+        '--uses',
+        '1',
+        '--state',
+        join(at.folder, 'state'),
+      ];
+      return new Promise((resolve) =>
+        execFile(
+          'python3',
+          ['-c', terminal, at.granterSecret, word, process.execPath, ...cli, ...args],
+          (error, said) => resolve({ code: error === null ? 0 : (error.code ?? 'none'), said }),
+        ),
+      );
+    };
+    const no = await person('no');
+    expect(no.code).toBe(1);
+    expect(no.said).toContain('approve it on these terms: once, within 80 days; methods: readText, stat');
+    expect(no.said).not.toContain(at.granterSecret);
+    expect(await E(at.owner).list()).toEqual([]);
+    expect((await person('yes')).code).toBe(0);
+    expect((await E(at.owner).list())[0]).toMatchObject({ usesLeft: 1 });
+  },
+);

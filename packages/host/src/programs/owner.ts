@@ -1,0 +1,25 @@
+/** The granter "owner" of `npm start`: found again, or made at the first start. */
+import type { CapError, Far } from '@hob/vat';
+import type { Granter } from '../granters/grants.ts';
+import type { Host } from '../types.ts';
+
+export interface Owner {
+  readonly granter: Far<Granter>;
+  /** Known only when it is new. */
+  readonly secret: string | undefined;
+}
+
+/** A second granter is made only where the store says that there is none: a store that cannot be read says nothing. */
+export async function enterOwner(
+  host: Pick<Host, 'granter' | 'addGranter' | 'renewGranter'>,
+  { newSecret }: { readonly newSecret: boolean },
+): Promise<Owner> {
+  let granter: Far<Granter>;
+  try {
+    granter = await host.granter('owner');
+  } catch (error) {
+    if ((error as CapError).code !== 'no-such-object') throw error;
+    return host.addGranter('owner');
+  }
+  return { granter, secret: newSecret ? (await host.renewGranter('owner')).secret : undefined };
+}

@@ -1,0 +1,150 @@
+/** Seeing through forwarders: what the host may, and what nobody else can. */
+import { type Definition, define, driver, E, type Far } from '@hob/vat';
+import { expect, test } from 'vitest';
+import { Box, code, jobs, lines, say, slowDriver, world } from '../../test/world.ts';
+import {
+  audited,
+  bound,
+  counted,
+  facet,
+  forward,
+  gated,
+  type Judge,
+  membrane,
+  reveal,
+  revocable,
+  timed,
+} from '../index.ts';
+
+test('lifetime forwarders are transparent to the host, however they are stacked, in whichever vat', async () => {
+  const { box, vats } = await world();
+  expect((await reveal(box)).inner).toBe(box);
+  const one = revocable(box, {}).cap;
+  const two = timed(one, { for: 1000 });
+  const three = (await vats.vat('other').turn(() => revocable(two, { for: 500 }).cap)) as unknown as Far<Box>;
+  const seen = await reveal(three);
+  expect(seen.inner).toBe(box);
+  expect(seen.grants).toHaveLength(2);
+  seen.done();
+  // What came out of one, too.
+  const sub = (await E(three).open('a')) as unknown as Far<Box>;
+  const below = await reveal(sub);
+  expect(await E(below.inner).read()).toBe('box/a');
+  expect(below.inner).not.toBe(sub);
+  below.done();
+});
+
+test('what filters, counts, gates, wraps or remembers refuses', async () => {
+  const { box } = await world();
+  const judge = driver<Judge>({ ask: () => true });
+  for (const cap of [
+    revocable(box, { uses: 5 }).cap,
+    revocable(box, { methods: ['read'] }).cap,
+    revocable(box, { where: { write: { 0: { is: 'x' } } } }).cap,
+    revocable(box, { audited: true }).cap,
+    counted(box, 5),
+    facet(box, ['read']),
+    bound(box, { write: { 0: { is: 'x' } } }),
+    gated(box, judge),
+    audited(box),
+    membrane(box, {}).cap,
+    forward<readonly []>('mine', {})(box),
+    // And nothing transparent in front makes it so.
+    revocable(counted(box, 5), {}).cap,
+    timed(facet(box, ['read']), { for: 1000 }) as unknown as Far<Box>,
+  ])
+    expect(await code(reveal(cap as Far<object>))).toBe('denied');
+});
+
+test('audited reveals only where the terms say mount, and with one line that says so', async () => {
+  const { box, store } = await world();
+  const { cap } = revocable(box, { audited: true, mount: true });
+  (await reveal(cap)).done();
+  (await reveal(audited(box, { mount: true, name: 'books' }))).done();
+  const mounts = (await lines(store)).filter(({ what }) => what === 'mount');
+  expect(mounts.map(({ k }) => k)).toEqual(['call', 'call']);
+  expect(mounts[1]).toMatchObject({ grant: 'books' });
+});
+
+test('an ended grant shows nothing', async () => {
+  const { box, clock } = await world();
+  const gone = revocable(box, {});
+  await E(gone.revoker).revoke();
+  expect(await code(reveal(gone.cap))).toBe('revoked');
+  const late = [revocable(box, { for: 10 }).cap, timed(box, { for: 10 })];
+  for (const cap of late) await E(cap).read();
+  clock.advance(10);
+  for (const cap of late) expect(await code(reveal(cap))).toBe('expired');
+});
+
+test('what was seen ends with the grant: the signal fires, and who revokes waits until it is done', async () => {
+  const { box } = await world();
+  const { cap, revoker } = revocable(box, {});
+  const seen = await reveal(cap);
+  expect(seen.ended.aborted).toBe(false);
+  let revoked = false;
+  const revoking = E(revoker).revoke().then(() => (revoked = true)); // biome-ignore format: one line
+  await jobs();
+  expect(seen.ended.aborted).toBe(true);
+  expect((seen.ended.reason as { code: string }).code).toBe('revoked');
+  expect(revoked).toBe(false);
+  seen.done();
+  seen.done();
+  await revoking;
+});
+
+test('by time, too: at the end of the grace', async () => {
+  const { box, clock } = await world();
+  const { cap } = revocable(box, { for: 1000 });
+  const seen = await reveal(cap);
+  clock.advance(1000);
+  await jobs();
+  expect(seen.ended.aborted).toBe(false);
+  clock.advance(100);
+  await jobs();
+  expect(seen.ended.aborted).toBe(true);
+  seen.done();
+});
+
+test('an actor can never: not in a turn, not by a message, not through an accomplice', async () => {
+  const { box, vats } = await world();
+  const vat = vats.vat('one');
+  const { cap } = revocable(box, {});
+  const Thief: Definition<{ steal(victim: object): unknown; see(victim: object): unknown }, []> = define(
+    'Thief',
+    () => ({
+      steal: (victim) => reveal(victim as Far<object>) as unknown,
+      see: (victim) => E(victim as { reveal(): unknown }).reveal(),
+    }),
+  );
+  expect(await code(vat.turn(() => void reveal(cap).catch(() => {})))).toBe('ok'); // it breaks, the turn does not
+  const inTurn: Promise<unknown>[] = [];
+  await vat.turn(() => void inTurn.push(reveal(cap)));
+  expect(await code(inTurn[0])).toBe('not-callable');
+  const thief = await vat.spawn(Thief());
+  expect(['async-behaviour', 'not-callable']).toContain(await code(say(thief, 'steal', cap)));
+  expect(await code(say(thief, 'see', cap))).toBe('no-such-method');
+  for (const method of ['reveal', 'inner', 'unwrap', 'land', 'call', 'note', 'begin', 'look', 'revoke'])
+    expect(await code(say(cap, method, box, false, 'read', [], true)), method).toBe('no-such-method');
+});
+
+test('a callback’s face shows nothing to the host', async () => {
+  const { vats } = await world();
+  const Keeper: Definition<{ keep(what: object): void; kept(): unknown }, [what: object | null]> = define('Keeper', (bcom, what) => ({ keep: (next) => bcom(Keeper(next)), kept: () => what })); // biome-ignore format: one line
+  const keeper = await vats.vat('boxes').spawn(Keeper(null));
+  const callback = await vats.vat('holder').spawn(Box('callback'));
+  const { cap } = membrane(keeper, {});
+  await say(cap, 'keep', callback);
+  const kept = (await E(keeper).kept()) as Far<object>;
+  expect(kept).not.toBe(callback);
+  expect(await code(reveal(kept))).toBe('denied');
+});
+
+test('a directory of a driver is seen through as it is', async () => {
+  await world();
+  const { cap: slow } = slowDriver();
+  const { cap } = revocable(slow, {});
+  const seen = await reveal(cap);
+  expect(seen.inner).toBe(slow);
+  seen.done();
+});

@@ -1,0 +1,208 @@
+/** Bounds on arguments, attacked by who chooses the arguments. */
+import { type CapError, type Definition, define, E, type Far, promise, spawn } from '@hob/vat';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Box, code, lines, say, world } from '../../test/world.ts';
+import { bound, revocable, type Terms } from '../index.ts';
+import { type Bounds, checkBounds, readBounds } from './bounds.ts';
+
+interface Account {
+  pay(to: unknown, amount: unknown, ...more: readonly unknown[]): string;
+  balance(): number;
+}
+const Account: Definition<Account, [paid: number]> = define('Account', (bcom, paid) => ({
+  pay: (to, amount, ...more) => bcom(Account(paid + 1), `paid ${String(amount)} to ${String(to)} ${more.length}`),
+  balance: () => paid,
+}));
+
+const terms = { uses: 2, where: { pay: { 0: { is: 'alice' }, 1: { min: 1, max: 50 } } } } as const;
+
+test('pay this account, at most 50, twice', async () => {
+  const { vats } = await world();
+  const account = await vats.vat('boxes').spawn(Account(0));
+  const { cap } = revocable(account, terms);
+  expect(await E(cap).pay('alice', 50)).toBe('paid 50 to alice 0');
+  expect(await code(E(cap).pay('alice', 51))).toBe('denied');
+  expect(await code(E(cap).pay('bob', 1))).toBe('denied');
+  expect(await E(cap).pay('alice', 1)).toBe('paid 1 to alice 0');
+  expect(await code(E(cap).pay('alice', 1))).toBe('exhausted');
+});
+
+test('a grant of one call shape is of no other: what it does not speak of it does not include', async () => {
+  const { vats } = await world();
+  const account = await vats.vat('boxes').spawn(Account(0));
+  expect(await code(E(revocable(account, terms).cap).balance())).toBe('no-such-method');
+  const { cap } = revocable(account, { methods: ['pay', 'balance'], where: terms.where });
+  expect(await E(cap).balance()).toBe(0);
+  expect(await code(E(cap).pay('bob', 1))).toBe('denied');
+  // `bound` by itself says nothing of other methods.
+  const bare = bound(account, terms.where);
+  expect(await E(bare).balance()).toBe(0);
+  expect(await code(E(bare).pay('bob', 1))).toBe('denied');
+});
+
+test('a refusal names the argument, what is allowed and what to ask for; it spends no use and repeats nothing that was asked', async () => {
+  const { vats, store } = await world();
+  const account = await vats.vat('boxes').spawn(Account(0));
+  const { cap } = revocable(account, terms);
+  const error = (await E(cap).pay('alice', 'my secret').catch((caught: unknown) => caught)) as CapError; // biome-ignore format: one line
+  expect(error.message).toBe(
+    'argument 1 of "pay" must be a number from 1 to 50 here: call it so, or ask for a grant that allows this',
+  );
+  const other = (await E(cap).pay('bob', 1).catch((caught: unknown) => caught)) as CapError; // biome-ignore format: one line
+  expect(other.message).toContain('argument 0 of "pay" must be "alice" here');
+  expect(await lines(store, 'refuse')).toMatchObject([{ code: 'denied', method: 'pay' }]);
+  expect(JSON.stringify(await lines(store))).not.toContain('secret');
+  for (let i = 0; i < 2; i += 1) expect(await code(E(cap).pay('alice', 1))).toBe('ok');
+});
+
+const evil: readonly (readonly [string, () => unknown])[] = [
+  ['NaN', () => Number.NaN],
+  ['-0', () => -0],
+  ['Infinity', () => Number.POSITIVE_INFINITY],
+  ['a bigint', () => 5n],
+  ['text of a number', () => '5'],
+  ['a number object', () => Object(5)],
+  ['an object that becomes a number', () => ({ valueOf: () => 5 })],
+  ['an array of one', () => [5]],
+  ['nothing', () => undefined],
+  ['null', () => null],
+  ['true', () => true],
+  ['a Proxy', () => new Proxy({}, { get: () => 5 })],
+  ['a getter', () => ({ get x(): number { return 5; } })], // biome-ignore format: one line
+  ['a promise', () => Promise.resolve(5)],
+  ['a promise that is never kept', () => promise<number>().promise],
+  ['a number that is a little more', () => 50.000_000_1],
+];
+test.each(evil)('%s is no number from 1 to 50', async (_name, make) => {
+  const { vats } = await world();
+  const account = await vats.vat('boxes').spawn(Account(0));
+  const { cap } = revocable(account, terms);
+  const answer = await code(say(cap, 'pay', 'alice', make()));
+  // A promise of data is that data once it is kept: then it is compared as what it is.
+  if (_name === 'a promise') expect(['ok', 'denied']).toContain(answer);
+  else expect(['denied', 'invalid']).toContain(answer);
+  expect(await E(account).balance()).toBe(answer === 'ok' ? 1 : 0);
+});
+
+test('missing and extra arguments are refused: one more could change what the others mean', async () => {
+  const { vats } = await world();
+  const account = await vats.vat('boxes').spawn(Account(0));
+  const { cap } = revocable(account, { where: terms.where });
+  for (const args of [[], ['alice'], ['alice', 5, { really: 5000 }], ['alice', 5, undefined]])
+    expect(await code(say(cap, 'pay', ...args)), JSON.stringify(args)).toBe('denied');
+  expect(await code(say(cap, 'pay', 'alice', 5))).toBe('ok');
+});
+
+test('it cannot be called near, where what was checked could be changed before it arrives', async () => {
+  const { vats } = await world();
+  const vat = vats.vat('one');
+  expect(
+    await code(vat.turn(() => (bound(spawn(Account(0)), terms.where) as unknown as Account).pay('alice', 1))),
+  ).toBe('not-callable');
+});
+
+test('a reference is compared by who it is', async () => {
+  const { vats, box } = await world();
+  const [account, other] = [await vats.vat('boxes').spawn(Account(0)), await vats.vat('boxes').spawn(Box('other'))];
+  const Open: Definition<{ pay(to: Box): string }, []> = define('Open', () => ({ pay: () => 'paid' }));
+  const open = (await vats.vat('boxes').spawn(Open())) as Far<{ pay(to: Box): string }>;
+  const { cap } = revocable(open, { where: { pay: { 0: { is: box } } } });
+  expect(await code(say(cap, 'pay', box))).toBe('ok');
+  for (const wrong of [other, account, 'box', {}]) expect(await code(say(cap, 'pay', wrong))).toBe('denied');
+});
+
+test('data is compared by type and value all through, never by its text', () => {
+  const check = (bound: unknown, value: unknown): string => {
+    try {
+      checkBounds(readBounds({ m: { 0: bound } } as unknown as Bounds), 'm', [value]);
+      return 'ok';
+    } catch (error) {
+      return (error as CapError).code;
+    }
+  };
+  for (const [a, b] of [
+    [1, '1'], [1, 1n], [0, -0], [null, undefined], ['', 0], [false, 0], ['a', 'A'], ['\u00e9', 'e\u0301'], ['a', 'a '],
+    [[1, 2], [2, 1]], [[1], { 0: 1, length: 1 }], [{ a: 1 }, { a: 1, b: undefined }], [{ a: { b: 1 } }, { a: { b: '1' } }],
+    [new Uint8Array([1]), new Uint8Array([2])], [new Uint8Array([1]), [1]], [[], {}], ['1,2', [1, 2]], ['[object Object]', {}],
+  ]) {
+    expect(check({ is: a }, b)).toBe('denied');
+    expect(check({ is: b }, a)).toBe('denied');
+    expect(check({ oneOf: [a] }, b)).toBe('denied');
+  } // biome-ignore format: pairs
+  fc.assert(
+    fc.property(fc.anything({ withBigInt: true, withNullPrototype: false }), (x) => {
+      const copy = structuredClone(x);
+      const plain = (y: unknown): boolean =>
+        typeof y !== 'object' || y === null
+          ? true
+          : (Array.isArray(y) || Object.getPrototypeOf(y) === Object.prototype) &&
+            // Which no record may have: `invalid`.
+            !Object.hasOwn(y, '__proto__') &&
+            Object.values(y).every(plain);
+      if (!plain(x)) return;
+      expect(check({ is: x }, copy)).toBe('ok');
+      expect(check({ oneOf: ['other', x] }, copy)).toBe('ok');
+      expect(check({ is: [x] }, x)).toBe('denied');
+    }),
+  );
+});
+
+test('ranges are as a person means them', () => {
+  const inRange = (min: number, max: number, value: number): boolean => {
+    try {
+      checkBounds({ m: { 0: { min, max } } }, 'm', [value]);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  fc.assert(
+    fc.property(fc.integer(), fc.integer(), fc.double({ noNaN: true }), (a, b, value) => {
+      const [min, max] = [Math.min(a, b), Math.max(a, b)];
+      const meant = Number.isFinite(value) && !Object.is(value, -0) && value >= min && value <= max;
+      expect(inRange(min, max, value)).toBe(meant);
+    }),
+  );
+});
+
+test.each([
+  null, 7, [], {}, { pay: {} }, { pay: null }, { '': { 0: { is: 1 } } }, { pay: { '01': { is: 1 } } }, { pay: { '-1': { is: 1 } } },
+  { pay: { 1.5: { is: 1 } } }, { pay: { to: { is: 1 } } }, { pay: { 0: 5 } }, { pay: { 0: {} } }, { pay: { 0: { is: 1, max: 2 } } },
+  { pay: { 0: { oneOf: [] } } }, { pay: { 0: { oneOf: 'ab' } } }, { pay: { 0: { min: Number.NaN } } }, { pay: { 0: { max: '5' } } },
+  { pay: { 0: { min: 2, max: 1 } } }, { pay: { 0: { min: Number.POSITIVE_INFINITY } } }, { pay: { 0: { most: 5 } } }, { pay: { 0: { min: undefined } } },
+])('%j is no bound, and makes no grant', async (where) => {
+  const { box } = await world();
+  expect(() => revocable(box, { where } as unknown as Terms)).toThrowError(expect.objectContaining({ code: 'invalid' }));
+}); // biome-ignore format: a list
+
+test('a bound on a method that the grant does not have is a slip of the pen, and is invalid', async () => {
+  const { box } = await world();
+  expect(() => revocable(box, { methods: ['pay'], where: { Pay: { 0: { is: 1 } } } })).toThrowError(/spell it so/);
+});
+
+test('terms are read once: a getter that says 1 and then 1,000 has said 1', async () => {
+  const { box } = await world();
+  let asked = 0;
+  const sly = {
+    get uses(): number {
+      asked += 1;
+      return asked === 1 ? 1 : 1000;
+    },
+  };
+  const { cap } = revocable(box, sly);
+  await E(cap).read();
+  expect(await code(E(cap).read())).toBe('exhausted');
+});
+
+test('what it is compared with cannot be changed afterwards', async () => {
+  const { vats } = await world();
+  const account = await vats.vat('boxes').spawn(Account(0));
+  const oneOf = ['alice'];
+  const is = { to: 'alice' };
+  const { cap } = revocable(account, { where: { pay: { 0: { oneOf }, 1: { is } } } });
+  oneOf.push('bob');
+  is.to = 'bob';
+  expect(await code(say(cap, 'pay', 'bob', { to: 'alice' }))).toBe('denied');
+  expect(await code(say(cap, 'pay', 'alice', { to: 'bob' }))).toBe('denied');
+});

@@ -1,0 +1,270 @@
+/**
+ * Tables: keyed collections that turns share, one row per key.
+ *
+ * Promise: what a failed turn wrote is gone, row by row; a value is data or references, copied and frozen when it is set.
+ * A table is passed by reference and is near only in the vat that made it.
+ */
+import { CapError } from '../core/errors.ts';
+import { type Account, type Charge, chargeUntilCollected } from '../core/meter.ts';
+import { ByReference, sealed } from '../core/reference.ts';
+import { SortedKeys } from '../core/sorted-keys.ts';
+import type { Table } from '../core/types.ts';
+import { numbersKey, type ObjectStore, rowsKey } from '../durable/object-store.ts';
+import { current, type Home, type Turn, turnFor, type Undo } from '../turn/turn.ts';
+import { again, keepArgs } from '../turn/values.ts';
+
+const longestKey = 65_536;
+
+interface Row {
+  readonly value: unknown;
+  readonly bytes: number;
+  /** Holds bytes, which cannot be frozen. */
+  readonly mutable: boolean;
+  /** The session that wrote it pays for it. */
+  readonly payer: Account;
+}
+
+class Rows extends ByReference implements Table<unknown> {
+  readonly #home: Home;
+  readonly #id: number;
+  readonly #rows = new Map<string, Row>();
+  readonly #keys = new SortedKeys();
+  /** What limited budgets get back once nobody holds the table. */
+  readonly #dues = new Map<Account, readonly [rows: Charge, bytes: Charge]>();
+
+  /** Rows that a store holds are read at the first use. */
+  readonly #store: { unread: boolean };
+
+  constructor(home: Home, id: number, unread: boolean) {
+    super();
+    this.#home = home;
+    this.#id = id;
+    this.#store = { unread };
+    Object.freeze(this);
+  }
+
+  /** What it is called in a store; undefined where its vat lives in memory only, and for what is no table. */
+  static nameOf(x: object): readonly [home: Home, id: number] | undefined {
+    return #rows in x && x.#home.keeper !== undefined ? [x.#home, x.#id] : undefined;
+  }
+
+  get label(): string {
+    return `table#${this.#id}`;
+  }
+
+  get size(): number {
+    this.#turn();
+    return this.#rows.size;
+  }
+
+  get(key: string): unknown {
+    this.#turn();
+    return valueIn(this.#rows.get(key));
+  }
+
+  has(key: string): boolean {
+    this.#turn();
+    return this.#rows.has(key);
+  }
+
+  set(key: string, value: unknown): void {
+    const turn = this.#turn();
+    if (typeof key !== 'string') throw new CapError('invalid', 'a table key is a string');
+    // Two keys that are not Unicode can be the same in UTF-8, which is how a store has them.
+    if (this.#home.keeper !== undefined && (!key.isWellFormed() || key.length > longestKey))
+      throw new CapError('invalid', `a key of a durable table is Unicode text of at most ${longestKey} characters`);
+    const kept = keepArgs([value]);
+    const before = this.#rows.get(key);
+    const row: Row = {
+      value: kept.args[0],
+      bytes: kept.bytes + key.length,
+      mutable: kept.mutable,
+      payer: turn.account,
+    };
+    // First given back, so that a full budget can still overwrite its own row.
+    this.#giveBack(before);
+    try {
+      this.#pay(row);
+    } catch (error) {
+      this.#payAgain(before);
+      throw error;
+    }
+    this.#put(key, row);
+    turn.undos.push(new RowChange(this, key, before));
+  }
+
+  delete(key: string): boolean {
+    const turn = this.#turn();
+    const before = this.#rows.get(key);
+    if (before === undefined) return false;
+    this.#remove(key);
+    this.#giveBack(before);
+    turn.undos.push(new RowChange(this, key, before));
+    return true;
+  }
+
+  /** Rows at and after `from`, at most `limit`. Rows changed while it runs are seen as they are when it comes to them. */
+  *entries(from = '', limit = Number.POSITIVE_INFINITY): Generator<readonly [string, unknown]> {
+    this.#turn();
+    const next = this.#keys.walk(from);
+    for (let left = limit; left > 0; left -= 1) {
+      const key = next();
+      if (key === undefined) return;
+      yield Object.freeze([key, valueIn(this.#rows.get(key))] as const);
+      this.#turn();
+    }
+  }
+
+  /** What was written since was never durable: the rows are read again at the next use. */
+  static unread(x: object): void {
+    if (!(#rows in x)) return;
+    const table = x;
+    for (const [key, row] of table.#rows) {
+      table.#giveBack(row);
+      table.#keys.delete(key);
+    }
+    table.#rows.clear();
+    table.#store.unread = true;
+  }
+
+  /** For the journal. */
+  static restore(table: Rows, key: string, row: Row | undefined): void {
+    table.#giveBack(table.#rows.get(key));
+    if (row === undefined) return table.#remove(key);
+    table.#payAgain(row);
+    table.#put(key, row);
+  }
+
+  #pay({ payer, bytes }: Row): void {
+    payer.charge('rows', 1);
+    try {
+      payer.charge('portraitBytes', bytes);
+    } catch (error) {
+      payer.refund('rows', 1);
+      throw error;
+    }
+    this.#owe(payer, 1, bytes);
+  }
+
+  /** Without a limit: it had been paid for. */
+  #payAgain(row: Row | undefined): void {
+    if (row === undefined) return;
+    row.payer.refund('rows', -1);
+    row.payer.refund('portraitBytes', -row.bytes);
+    this.#owe(row.payer, 1, row.bytes);
+  }
+
+  #giveBack(row: Row | undefined): void {
+    if (row === undefined) return;
+    row.payer.refund('rows', 1);
+    row.payer.refund('portraitBytes', row.bytes);
+    this.#owe(row.payer, -1, -row.bytes);
+  }
+
+  #owe(payer: Account, rows: number, bytes: number): void {
+    if (!payer.bounds('rows') && !payer.bounds('portraitBytes')) return;
+    let dues = this.#dues.get(payer);
+    if (dues === undefined) {
+      dues = [
+        { account: payer, budget: 'rows', amount: 0 },
+        { account: payer, budget: 'portraitBytes', amount: 0 },
+      ];
+      this.#dues.set(payer, dues);
+      for (const charge of dues) chargeUntilCollected(this, charge);
+    }
+    dues[0].amount += rows;
+    dues[1].amount += bytes;
+  }
+
+  #read(): void {
+    const { keeper, account } = this.#home;
+    const prefix = rowsKey(this.#home.name, this.#id);
+    // All of it or nothing: a table that was half read would pass for a whole one.
+    const rows: (readonly [key: string, row: Row])[] = [];
+    for (const [cell, text] of keeper?.scan(prefix) ?? []) {
+      const key = cell.slice(prefix.length);
+      const kept = keepArgs([keeper?.decode(text)]);
+      const bytes = kept.bytes + key.length;
+      rows.push([key, { value: kept.args[0], bytes, mutable: kept.mutable, payer: account }]);
+    }
+    this.#store.unread = false;
+    for (const [key, row] of rows) {
+      this.#payAgain(row);
+      this.#put(key, row);
+    }
+  }
+
+  /** For the journal of a durable vat. */
+  static keep(table: Rows, key: string, keeper: ObjectStore, cells: Map<string, string | undefined>): void {
+    const row = table.#rows.get(key);
+    cells.set(rowsKey(table.#home.name, table.#id) + key, row === undefined ? undefined : keeper.encode(row.value));
+  }
+
+  #put(key: string, row: Row): void {
+    if (!this.#rows.has(key)) this.#keys.add(key);
+    this.#rows.set(key, row);
+  }
+
+  #remove(key: string): void {
+    if (this.#rows.delete(key)) this.#keys.delete(key);
+  }
+
+  #turn(): Turn {
+    const turn = current ?? turnFor('a table');
+    if (turn.home !== this.#home)
+      throw new CapError('not-callable', 'the table is in another vat: ask an actor there for the rows');
+    if (this.#store.unread) this.#read();
+    return turn;
+  }
+}
+sealed(Rows.prototype);
+
+/** A table that a store holds. */
+export const storedTable = (home: Home, id: number): object => new Rows(home, id, true);
+/** Its rows are what the store says, from now on. */
+export const unreadTable: (x: object) => void = Rows.unread;
+/** What a table is called in its store: its vat and number. */
+export const nameOfTable: (x: object) => readonly [home: Home, id: number] | undefined = Rows.nameOf;
+
+function valueIn(row: Row | undefined): unknown {
+  return row?.mutable === true ? again(row.value) : row?.value;
+}
+
+class RowChange implements Undo {
+  readonly #table: Rows;
+  readonly #key: string;
+  readonly #before: Row | undefined;
+  constructor(table: Rows, key: string, before: Row | undefined) {
+    this.#table = table;
+    this.#key = key;
+    this.#before = before;
+  }
+  get changed(): string {
+    return this.#table.label;
+  }
+  undo(): void {
+    Rows.restore(this.#table, this.#key, this.#before);
+  }
+  keep(keeper: ObjectStore, cells: Map<string, string | undefined>): void {
+    Rows.keep(this.#table, this.#key, keeper, cells);
+  }
+}
+
+/**
+ * A new table in the running turn's vat. Keys are strings, values data or references. `entries(from, limit)` walks the keys
+ * in the order of their UTF-8 bytes. Hand it to a portrait, or it is gone with the turn. Errors: `not-callable` outside a
+ * turn and in another vat, `invalid` for what cannot be kept, `limit`.
+ */
+export function table<V>(): Table<V> {
+  const turn = turnFor('table');
+  const { home } = turn;
+  const id = home.nextId();
+  const made = new Rows(home, id, false);
+  if (home.keeper !== undefined) {
+    // Its number must not be given out again, even if it never gets a row.
+    turn.cells ??= new Map();
+    turn.cells.set(numbersKey(home.name), String(id));
+    home.keeper.met(rowsKey(home.name, id), made);
+  }
+  return made as unknown as Table<V>;
+}

@@ -1,0 +1,287 @@
+/**
+ * Waking an actor at a time: a message to itself, later.
+ *
+ * Promise: the message arrives once, in a turn of its own, at its vat time or soon after it and never before; in a durable vat also
+ * after a restart, at once where its time passed meanwhile. What an undone turn set or cancelled was never set or cancelled.
+ *
+ * One timer a store, for the earliest. A timer is no authority: whoever is woken looks at the clock. A wake keeps nobody alive in a
+ * store: if the sweep took the actor, nothing is delivered.
+ */
+import type { Chain } from '../core/causes.ts';
+import { CapError } from '../core/errors.ts';
+import { Message } from '../core/message.ts';
+import { targetOf } from '../core/reference.ts';
+import { numbersKey, type ObjectStore } from '../durable/object-store.ts';
+import type { OutputCommit } from '../durable/output-commit.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Household } from '../turn/runnable.ts';
+import { type Effect, type Turn, turnFor, type Wakes } from '../turn/turn.ts';
+import { passArgs } from '../turn/values.ts';
+import { Actor } from './actor.ts';
+
+/** Timers stand still while the machine sleeps, vat time does not: the clock is looked at again after so many ms. */
+const longestWait = 60_000;
+
+/** What is to be sent; read from its cell where an earlier process set it. */
+interface Wake {
+  readonly at: number;
+  /** Its cell in a durable store: `e/TIME/VAT/N`, so that cells lie in the order of their times. */
+  readonly key: string;
+  readonly message: Message | undefined;
+  over: boolean;
+}
+
+/** What the wakes of one store need of it. */
+export interface WakeGround {
+  readonly clock: Pick<Clock, 'after'>;
+  /** Vat time, as `vatTime()` says it. */
+  readonly now: () => number;
+  readonly keeper: ObjectStore | undefined;
+  readonly edge: OutputCommit | undefined;
+  /** The chain of a message that was sent under these causes. */
+  readonly chain: (causes: readonly string[]) => Chain;
+}
+
+export class LiveWakes implements Wakes {
+  readonly #ground: WakeGround;
+  readonly #byKey = new Map<string, Wake>();
+  /** A heap: each is no later than the two at 2n + 1 and 2n + 2. Those that are over go when their time comes, or all at once. */
+  #heap: Wake[] = [];
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined;
+  #closed = false;
+
+  constructor(ground: WakeGround) {
+    this.#ground = ground;
+  }
+
+  /** What earlier processes set. What is due is sent now. */
+  restore(): void {
+    const { keeper } = this.#ground;
+    if (keeper === undefined) return;
+    for (const key of keeper.scan('e/').keys())
+      if (!this.#byKey.has(key)) this.#push({ at: timeIn(key), key, message: undefined, over: false });
+    this.#fire();
+  }
+
+  /** A commit failed, or a full disk has room again: what the store says of these cells is what is to be. */
+  reload(keys: Iterable<string>): void {
+    const { keeper } = this.#ground;
+    for (const key of keys) {
+      if (!key.startsWith('e/')) continue;
+      const kept = keeper?.get(key) !== undefined;
+      if (!kept) this.cancel(key);
+      else if (!this.#byKey.has(key)) this.#push({ at: timeIn(key), key, message: undefined, over: false });
+    }
+    this.#arm();
+  }
+
+  set(at: number, key: string, message: Message): void {
+    this.#push({ at, key, message, over: false });
+    this.#arm();
+  }
+
+  /** One that is on its way already arrives. */
+  cancel(key: string): void {
+    const wake = this.#byKey.get(key);
+    if (wake === undefined) return;
+    this.#byKey.delete(key);
+    wake.over = true;
+    wake.message?.taken();
+    if (this.#heap.length > 64 && this.#heap.length > 2 * this.#byKey.size) {
+      // Ended grants cancel theirs long before its time: what is over must not pile up until then.
+      this.#heap = [];
+      for (const left of this.#byKey.values()) this.#insert(left);
+    }
+    this.#arm();
+  }
+
+  has(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#byKey.clear();
+    this.#heap = [];
+  }
+
+  #push(wake: Wake): void {
+    this.#byKey.set(wake.key, wake);
+    this.#insert(wake);
+  }
+
+  #fire(): void {
+    this.#timer = undefined;
+    const now = this.#ground.now();
+    for (let next = this.#first(); next !== undefined && next.at <= now; next = this.#first()) {
+      this.#pop();
+      this.#byKey.delete(next.key);
+      this.#send(next);
+    }
+    this.#arm();
+  }
+
+  #send({ key, message }: Wake): void {
+    const { keeper, edge } = this.#ground;
+    if (message !== undefined) return message.to.post(message);
+    const text = keeper?.get(key);
+    if (keeper === undefined || text === undefined) return;
+    const [to, method, args, causes] = keeper.decode(text) as readonly unknown[];
+    const target = targetOf(to);
+    if (target === undefined || !Array.isArray(args)) return void edge?.turn(new Map([[key, undefined]]), []);
+    const { account } = target;
+    account.refund('messages', -1);
+    const chain = this.#ground.chain(Array.isArray(causes) ? (causes as string[]) : []);
+    const late = new Message(target, String(method), args, false, undefined, account, chain, undefined, undefined);
+    late.kept = key;
+    target.post(late);
+  }
+
+  #arm(): void {
+    const first = this.#first();
+    if (this.#timer !== undefined && this.#timer.at === first?.at) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (first === undefined || this.#closed) return;
+    const ms = Math.min(Math.max(0, first.at - this.#ground.now()), longestWait);
+    this.#timer = { at: first.at, cancel: this.#ground.clock.after(ms, () => this.#fire()) };
+  }
+
+  #first(): Wake | undefined {
+    while (this.#heap[0]?.over === true) this.#pop();
+    return this.#heap[0];
+  }
+
+  #insert(wake: Wake): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above] as Wake;
+      if (before(parent, wake)) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = wake;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let below = 2 * at + 1;
+      if (below >= heap.length) break;
+      if (below + 1 < heap.length && before(heap[below + 1] as Wake, heap[below] as Wake)) below += 1;
+      if (!before(heap[below] as Wake, last)) break;
+      heap[at] = heap[below] as Wake;
+      at = below;
+    }
+    heap[at] = last;
+  }
+}
+
+const timeIn = (key: string): number => Number(key.slice(2, 18));
+
+// Keys begin with the time: of two with the same time the one set first comes first.
+const before = (a: Wake, b: Wake): boolean => (a.at === b.at ? a.key < b.key : a.at < b.at);
+
+class SetWake implements Effect {
+  readonly #turn: Turn;
+  readonly #at: number;
+  readonly #key: string;
+  readonly #message: Message;
+
+  constructor(turn: Turn, at: number, key: string, message: Message) {
+    this.#turn = turn;
+    this.#at = at;
+    this.#key = key;
+    this.#message = message;
+  }
+
+  get sent(): string {
+    return this.#message.to.label;
+  }
+
+  release(): void {
+    this.#turn.home.wakes.set(this.#at, this.#key, this.#message);
+  }
+
+  drop(): void {
+    this.#message.taken();
+  }
+
+  keep(keeper: ObjectStore, cells: Map<string, string | undefined>): void {
+    const { to, method, args, chain } = this.#message;
+    const home = this.#turn.home as Household;
+    this.#message.kept = this.#key;
+    cells.set(this.#key, keeper.encodeMessage([(to as Actor).reference, method, args, chain.ids]));
+    // Its number must not be given out again.
+    cells.set(numbersKey(home.name), String(home.lastId));
+  }
+}
+
+class CancelWake implements Effect {
+  readonly sent = undefined;
+  readonly #turn: Turn;
+  readonly #key: string;
+
+  constructor(turn: Turn, key: string) {
+    this.#turn = turn;
+    this.#key = key;
+  }
+
+  release(): void {
+    this.#turn.home.wakes.cancel(this.#key);
+  }
+
+  drop(): void {}
+
+  keep(_keeper: ObjectStore, cells: Map<string, string | undefined>): void {
+    cells.set(this.#key, undefined);
+  }
+}
+
+/**
+ * At vat time `at`, or soon after it, sends `method(...data)` to `to`, an actor of the running vat. Answers what `cancelWake` takes:
+ * text, for a portrait. Paid for as a queued message until it arrives. Errors: `invalid`, `limit`.
+ */
+export function wakeAt(at: number, to: object, method: string, ...data: unknown[]): string {
+  const turn = turnFor('wakeAt');
+  const { home, account, chain } = turn;
+  const target = targetOf(to);
+  if (!(target instanceof Actor) || target.home !== home)
+    throw new CapError('invalid', 'wakeAt takes an actor of the running vat: bcom.self');
+  if (!(typeof at === 'number' && at >= 0 && at <= Number.MAX_SAFE_INTEGER))
+    throw new CapError('invalid', 'wakeAt takes a vat time in ms: vatTime() + 1000 is in a second');
+  const passed = passArgs(data, account);
+  account.charge('messages', 1);
+  // Whole ms, and never too early.
+  const due = Math.ceil(at);
+  const message = new Message(
+    target,
+    method,
+    passed.args,
+    passed.promises,
+    undefined,
+    account,
+    chain,
+    undefined,
+    undefined,
+  );
+  const id = `${String(due).padStart(16, '0')}/${encodeURIComponent(home.name)}/${String(home.nextId()).padStart(16, '0')}`;
+  turn.effects.push(new SetWake(turn, due, `e/${id}`, message));
+  return id;
+}
+
+/** Takes back a wake of this vat. One that is on its way already arrives; one that is over, or never was, is no error. */
+export function cancelWake(id: string): void {
+  const turn = turnFor('cancelWake');
+  const [, vat] = typeof id === 'string' ? id.split('/') : [];
+  if (vat !== encodeURIComponent(turn.home.name))
+    throw new CapError('invalid', 'cancelWake takes what wakeAt answered in this vat');
+  turn.effects.push(new CancelWake(turn, `e/${id}`));
+}

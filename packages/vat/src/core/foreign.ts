@@ -1,0 +1,136 @@
+/**
+ * Objects of somebody else's that can be sent messages: remotables and presences of Endo.
+ *
+ * Promise: what is sent to one from a turn leaves only when that turn is committed; what comes back is checked as anything
+ * that enters a turn. Our references need no such wrapping on their side: outside a turn their methods send messages, so
+ * the published `E` works on them as they are.
+ */
+import { when } from './barrier.ts';
+import { CapError } from './errors.ts';
+import { type Message, Target } from './message.ts';
+import { Account } from './meter.ts';
+import { quieten, vatPromiseOf } from './promise.ts';
+import { targetOf } from './reference.ts';
+
+interface HandledPromises {
+  applyMethod(target: unknown, method: string, args: readonly unknown[]): Promise<unknown>;
+  applyFunction(target: unknown, args: readonly unknown[]): Promise<unknown>;
+}
+
+/** Endo's eventual send, where its shim has been loaded. */
+export const handledPromises = (): HandledPromises | undefined =>
+  (globalThis as { HandledPromise?: HandledPromises }).HandledPromise;
+
+/** Sends at once, in no turn of ours. Without Endo's shim an object is local: its method is called in a later job. */
+export function sendForeign(object: unknown, method: string, args: readonly unknown[]): Promise<unknown> {
+  const handled = handledPromises();
+  if (handled !== undefined)
+    return method === '' ? handled.applyFunction(object, args) : handled.applyMethod(object, method, args);
+  return Promise.resolve(object).then((settled: unknown) => {
+    if (method === '' && typeof settled === 'function') return settled(...args) as unknown;
+    const call = settled === null || settled === undefined ? undefined : (settled as Record<string, unknown>)[method];
+    if (typeof call !== 'function') throw new CapError('no-such-method', `it has no method "${method.slice(0, 64)}"`);
+    return Reflect.apply(call, settled, args) as unknown;
+  });
+}
+
+/** How values pass between us and the other system. */
+export interface Seam {
+  /** What comes from there, checked. */
+  accept(value: unknown, account: Account): unknown;
+  /** What goes there. */
+  give(value: unknown): unknown;
+  /** Why it broke there. */
+  reason(error: unknown): unknown;
+}
+
+/** In this process: its own objects come home unwrapped, our promises as ordinary ones, the rest as it is. */
+export const giveLocally = (value: unknown): unknown => give(value, new Map());
+
+function give(value: unknown, given: Map<object, unknown>): unknown {
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
+  const target = targetOf(value);
+  if (target !== undefined) return target instanceof Foreign && target.local ? target.object : value;
+  const vow = vatPromiseOf(value);
+  if (vow !== undefined) return vow.promise();
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value;
+  // What is shared stays shared: written out it can be as large as 2 to its depth.
+  const known = given.get(value);
+  if (known !== undefined) return known;
+  const made = Object.freeze(
+    Array.isArray(value)
+      ? value.map((item) => give(item, given))
+      : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, give(item, given)])),
+  );
+  given.set(value, made);
+  return made;
+}
+
+/** Pays for nothing: the other side has its own budgets. */
+const elsewhere = new Account('foreign');
+
+export class Foreign extends Target {
+  readonly object: object;
+  readonly #seam: Seam;
+
+  constructor(object: object, seam: Seam) {
+    super();
+    this.object = object;
+    this.#seam = seam;
+  }
+
+  /** Of this process, not at the far end of a wire: others here may hold the object itself. */
+  get local(): boolean {
+    return this.#seam.give === giveLocally;
+  }
+
+  get label(): string {
+    return 'foreign';
+  }
+
+  get account(): Account {
+    return elsewhere;
+  }
+
+  near(method: string): never {
+    throw new CapError(
+      'not-callable',
+      `"${method.slice(0, 64)}" was called on an object of another system: use E(reference)`,
+    );
+  }
+
+  post(message: Message): void {
+    when(
+      message.after,
+      () => this.#send(message),
+      (why) => message.fail(why),
+    );
+  }
+
+  #send(message: Message): void {
+    message.taken();
+    const { answer, account } = message;
+    let result: Promise<unknown>;
+    try {
+      result = sendForeign(
+        this.object,
+        message.method,
+        message.args.map((arg) => this.#seam.give(arg)),
+      );
+    } catch (error) {
+      return void answer?.break(error);
+    }
+    if (answer === undefined) return quieten(result);
+    Promise.prototype.then.call(
+      result,
+      (value: unknown) => {
+        try {
+          answer.fulfil(this.#seam.accept(value, account));
+        } catch (error) {
+          answer.break(error);
+        }
+      },
+      (error: unknown) => answer.break(this.#seam.reason(error)),
+    );
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Definitions and portraits: an actor is a definition with its arguments, brought to life.
+ *
+ * Promise: a portrait is checked and frozen when it is made. What is in it can be undone, saved and printed; what cannot
+ * be (functions, promises, class instances) never gets in.
+ */
+import { CapError } from '../core/errors.ts';
+import { type Constructor, Kind } from '../core/kind.ts';
+import { isMethodName, sealed } from '../core/reference.ts';
+import type { Bcom, Behaviour, DefineOptions, Definition, Portrait } from '../core/types.ts';
+import { keepArgs } from './values.ts';
+
+/** `NoInfer` of an empty tuple is none to the compiler: item by item it stays one. */
+type Exactly<A extends readonly unknown[]> = { [I in keyof A]: NoInfer<A[I]> };
+
+/** What a portrait holds. */
+export interface Opened {
+  readonly kind: Kind;
+  readonly args: readonly unknown[];
+  readonly bytes: number;
+}
+
+/** A definition with checked arguments: opaque to everybody but the vat. */
+class Made {
+  readonly #opened: Opened;
+
+  constructor(opened: Opened) {
+    this.#opened = opened;
+  }
+
+  static open(x: unknown): Opened | undefined {
+    return typeof x === 'object' && x !== null && #opened in x ? x.#opened : undefined;
+  }
+}
+sealed(Made.prototype);
+
+/** What a portrait holds; undefined for anything else. */
+export const openPortrait: (x: unknown) => Opened | undefined = Made.open;
+
+const kinds = new WeakMap<object, Kind>();
+/** The kind behind a definition. */
+export const kindOf = (definition: object): Kind | undefined => kinds.get(definition);
+
+function checkLabel(label: unknown): asserts label is string {
+  if (typeof label !== 'string' || label === '' || label.length > 128)
+    throw new CapError('invalid', 'a definition needs a label of 1 to 128 characters');
+}
+
+function definition(kind: Kind): unknown {
+  const make = (...args: unknown[]): Made => {
+    const kept = keepArgs(args);
+    if (kept.mutable) kind.holdsBytes = true;
+    const made = new Made({ kind, args: kept.args, bytes: kept.bytes });
+    Object.freeze(made);
+    return made;
+  };
+  Object.defineProperty(make, 'label', { value: kind.label, enumerable: true });
+  Object.defineProperty(make, 'name', { value: kind.label });
+  kinds.set(make, kind);
+  return Object.freeze(make);
+}
+
+/**
+ * Defines a kind of actor. `ctor` takes `bcom` and the portrait's arguments, and returns the behaviour: an object of
+ * synchronous methods, or one synchronous function. A method changes its actor only by returning `bcom(next, value?)`.
+ *
+ * `label` names the definition in stores and records: it must be unique among the definitions of a store.
+ * After `define-actor` of Spritely Goblins.
+ */
+export function define<T, A extends readonly unknown[]>(
+  label: string,
+  ctor: (bcom: Bcom<NoInfer<T>>, ...args: Exactly<A>) => Behaviour<NoInfer<T>>,
+  options: DefineOptions<A> = {},
+): Definition<T, A> {
+  checkLabel(label);
+  return definition(
+    new Kind(label, false, ctor as unknown as Constructor, options as DefineOptions<never>),
+  ) as Definition<T, A>;
+}
+
+/**
+ * Defines an actor whose methods are not known beforehand: one procedure takes every call as `(method, args)`; a call
+ * without a method name comes as `''`. For forwarders.
+ */
+export function defineProcedure<T, A extends readonly unknown[]>(
+  label: string,
+  ctor: (bcom: Bcom<NoInfer<T>>, ...args: Exactly<A>) => (method: string, args: readonly unknown[]) => unknown,
+  options: DefineOptions<A> = {},
+): Definition<T, A> {
+  checkLabel(label);
+  return definition(
+    new Kind(label, true, ctor as unknown as Constructor, options as DefineOptions<never>),
+  ) as Definition<T, A>;
+}
+
+/** The method names of a behaviour, checked: what a reference to it will show. */
+export function methodsOf(behaviour: object, label: string): readonly string[] {
+  const names: string[] = [];
+  for (const key of Reflect.ownKeys(behaviour)) {
+    const value: unknown = Object.getOwnPropertyDescriptor(behaviour, key)?.value;
+    if (typeof key !== 'string' || typeof value !== 'function')
+      throw new CapError(
+        'invalid',
+        `a behaviour of ${label} has something that is no method: behaviours hold methods only, state is in the portrait`,
+      );
+    if (!isMethodName(key))
+      throw new CapError('invalid', `"${key}" cannot be a method of ${label}: choose another name`);
+    names.push(key);
+  }
+  return names;
+}
+
+export type AnyPortrait = Portrait<unknown>;

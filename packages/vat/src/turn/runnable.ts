@@ -1,0 +1,58 @@
+/** What a turn can be run on: an actor, or a function of the host program or of a handler. */
+import { CapError } from '../core/errors.ts';
+import { type Message, Target } from '../core/message.ts';
+import type { Account } from '../core/meter.ts';
+import { quieten, vatPromiseOf } from '../core/promise.ts';
+import type { Home, Turn } from './turn.ts';
+
+/** Something a turn can be run on. */
+export abstract class Runnable extends Target {
+  abstract readonly home: Home;
+  abstract run(message: Message, args: readonly unknown[]): unknown;
+  /** For a dry run: takes note of what the turn did, and says with what it is to be undone. */
+  dryRun(_turn: Turn, _value: unknown): { readonly error: unknown } | undefined {
+    return undefined;
+  }
+}
+
+/** How a vat takes messages for its actors: into the queue of the one who pays. */
+export interface Intake {
+  post(to: Runnable, message: Message): void;
+}
+
+export interface Household extends Home {
+  /** The last number that `nextId` gave out. */
+  readonly lastId: number;
+  readonly intake: Intake;
+}
+
+/** Runs a function as a turn of its own. */
+export class Thunk extends Runnable {
+  readonly home: Household;
+  readonly label: string;
+  readonly #body: (...args: readonly unknown[]) => unknown;
+  constructor(home: Household, label: string, body: (...args: readonly unknown[]) => unknown) {
+    super();
+    this.home = home;
+    this.label = label;
+    this.#body = body;
+  }
+  get account(): Account {
+    return this.home.account;
+  }
+  post(message: Message): void {
+    this.home.intake.post(this, message);
+  }
+  near(): never {
+    throw new CapError('not-callable', 'a turn cannot be called');
+  }
+  run(_message: Message, args: readonly unknown[]): unknown {
+    const result = this.#body(...args);
+    if (!(result instanceof Promise) || vatPromiseOf(result) !== undefined) return result;
+    quieten(result);
+    throw new CapError(
+      'async-behaviour',
+      'a turn is synchronous: send with E, answer with the promise that E gave, wait with E.when',
+    );
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Whose message is delivered next: deficit round-robin over meters, by measured turn time.
+ *
+ * Promise: messages of one meter are delivered in the order in which they were posted; a meter with any number of messages
+ * waiting delays another's next turn by at most its quantum and one turn of each other busy meter; and the process's other
+ * work (sockets, timers) runs at least every `slice`. A turn cannot be interrupted: an endless loop in an actor's code is
+ * out of scope here, and is why model-written code gets a process of its own.
+ *
+ * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time for bytes.
+ */
+import type { Message } from '../core/message.ts';
+import type { Account } from '../core/meter.ts';
+import { afterOthers, onceOthersRan, soon } from '../drivers/loop.ts';
+
+/** ms of turns that one meter may run before the next one has its go. */
+const quantum = 0.5;
+/** ms of turns before the event loop is let go. Another's turn waits for up to two of them: one to be asked, one to answer. */
+const slice = 2;
+
+class Lane {
+  #messages: (Message | undefined)[] = [];
+  #head = 0;
+  /** ms this lane may still run; what a long turn overdrew stays owed. */
+  deficit = 0;
+  waiting = false;
+
+  get empty(): boolean {
+    return this.#head === this.#messages.length;
+  }
+
+  push(message: Message): void {
+    this.#messages.push(message);
+  }
+
+  take(): Message {
+    const message = this.#messages[this.#head] as Message;
+    this.#messages[this.#head] = undefined;
+    this.#head += 1;
+    if (this.#head === this.#messages.length) {
+      this.#messages = [];
+      this.#head = 0;
+    } else if (this.#head >= 1024 && this.#head * 2 >= this.#messages.length) {
+      // Half of it is spent: copying the rest now costs each message at most once.
+      this.#messages = this.#messages.slice(this.#head);
+      this.#head = 0;
+    }
+    return message;
+  }
+}
+
+export class Scheduler {
+  readonly #tick: () => number;
+  readonly #deliver: (message: Message, now: number) => number;
+  // Weak: a session's lane goes with its meter.
+  readonly #lanes = new WeakMap<Account, Lane>();
+  /** Lanes with messages, in the order of their go. */
+  #busy: Lane[] = [];
+  #awake = false;
+  #sliceStarted: number | undefined;
+  readonly #go = (): void => this.#run();
+
+  /** Called when no message is waiting. */
+  readonly #rest: () => void;
+
+  /** Whether turns have to wait for the disk. */
+  readonly #full: () => boolean;
+  #held = false;
+
+  /** `deliver` is told the time, and answers it: one reading of the clock a turn. */
+  constructor(
+    tick: () => number,
+    deliver: (message: Message, now: number) => number,
+    rest: () => void = () => {},
+    full: () => boolean = () => false,
+  ) {
+    this.#tick = tick;
+    this.#deliver = deliver;
+    this.#rest = rest;
+    this.#full = full;
+  }
+
+  /** They need not wait any more. */
+  goOn(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    soon(this.#go);
+  }
+
+  post(message: Message): void {
+    let lane = this.#lanes.get(message.account);
+    if (lane === undefined) this.#lanes.set(message.account, (lane = new Lane()));
+    lane.push(message);
+    if (!lane.waiting) {
+      lane.waiting = true;
+      lane.deficit = Math.min(lane.deficit, 0);
+      this.#busy.push(lane);
+    }
+    if (!this.#awake) this.#wake();
+  }
+
+  get idle(): boolean {
+    return this.#busy.length === 0;
+  }
+
+  #wake(): void {
+    this.#awake = true;
+    // A program that awaits each answer would otherwise keep the loop in microtasks for ever.
+    if (this.#sliceStarted !== undefined && this.#tick() - this.#sliceStarted > slice) afterOthers(this.#go);
+    else soon(this.#go);
+  }
+
+  #run(): void {
+    const started = this.#tick();
+    if (this.#sliceStarted === undefined) {
+      onceOthersRan(() => {
+        this.#sliceStarted = undefined;
+      });
+      this.#sliceStarted = started;
+    }
+    const until = this.#sliceStarted + slice;
+    let now = started;
+    while (this.#busy.length > 0 && now < until && !this.#full()) {
+      const lane = this.#busy.shift() as Lane;
+      if (lane.deficit <= 0) lane.deficit += quantum;
+      while (!lane.empty && lane.deficit > 0 && now < until && !this.#full()) {
+        const then = this.#deliver(lane.take(), now);
+        lane.deficit -= then - now;
+        now = then;
+      }
+      if (lane.empty) lane.waiting = false;
+      else if (lane.deficit > 0) this.#busy.unshift(lane);
+      else this.#busy.push(lane);
+    }
+    if (this.#busy.length === 0) {
+      this.#awake = false;
+      this.#rest();
+    } else if (this.#full()) this.#held = true;
+    else
+      afterOthers(() => {
+        this.#sliceStarted = undefined;
+        this.#run();
+      });
+  }
+}

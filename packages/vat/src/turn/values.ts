@@ -1,0 +1,449 @@
+/**
+ * What may cross from one turn to another, and how.
+ *
+ * Promise: once a message or a portrait is made, nobody can change what it carries, and reading it runs nobody's code.
+ * Data is copied into frozen objects (a copy we made before is passed as it is); references, tables and promises go by
+ * identity; whatever could act later (getters, Proxies, functions, class instances, cycles) is refused now, with the remedy.
+ */
+import { types } from 'node:util';
+import { copyOfError, inert } from '../core/error-values.ts';
+import { CapError } from '../core/errors.ts';
+import { Foreign, giveLocally, type Seam } from '../core/foreign.ts';
+import type { Account } from '../core/meter.ts';
+import { leaveBy, VatPromise, vatPromiseOf } from '../core/promise.ts';
+import { ByReference, Given, isOurTag, isReference, procedureReference, targetOf } from '../core/reference.ts';
+import { isPassable } from '../core/symbols.ts';
+
+/** Deep enough for any document, shallow enough that no walk of ours or of a codec runs out of stack. */
+export const maxDepth = 128;
+
+const refuse = (what: string): never => {
+  throw new CapError('invalid', what);
+};
+
+/**
+ * The mark of a copy that was built here, put on before it is frozen: a private field, as on a promise of ours (`vow.ts`). In
+ * a WeakSet 20,000 small records cost three times as much as making them, most of it in the garbage collector.
+ */
+class Copied extends Given {
+  /** Whether it can be passed as it is: there are no bytes in it, which cannot be frozen. */
+  readonly #clean: boolean;
+  /** About what it takes. */
+  readonly #bytes: number;
+  constructor(copy: object, clean: boolean, bytes: number) {
+    super(copy);
+    this.#clean = clean;
+    this.#bytes = bytes > 64 ? bytes : 16;
+  }
+  static is(x: object): boolean {
+    return #clean in x;
+  }
+  static isClean(x: object): boolean {
+    return #clean in x && x.#clean;
+  }
+  /** Counted once where it was made: the same frozen data handed on costs its holder a pointer. */
+  static size(x: object): number {
+    return #bytes in x ? x.#bytes : 16;
+  }
+}
+const passStyle = Symbol.for('passStyle');
+
+interface Walk {
+  /** Promises met are noted (objects of another system too), or refused where there is no account to hold them. */
+  readonly account: Account | undefined;
+  promises: boolean;
+  /** Bytes met: they cannot be frozen, so what holds them is copied each time. */
+  mutable: boolean;
+  bytes: number;
+  /** Objects met, and the copies of large ones once there were many: shared data cannot cost 2^depth steps. */
+  objects: number;
+  copies: Map<object, object> | undefined;
+}
+
+/** Before this many objects, remembering each costs more than meeting it twice. */
+const few = 64;
+/** So does remembering one that holds no others and takes no more than this. */
+const small = 128;
+
+const begin = (account: Account | undefined): Walk => ({
+  account,
+  promises: false,
+  mutable: false,
+  bytes: 0,
+  objects: 0,
+  copies: undefined,
+});
+
+function walk(value: unknown, into: Walk, depth: number): unknown {
+  switch (typeof value) {
+    case 'number':
+    case 'boolean':
+    case 'undefined':
+      into.bytes += 8;
+      return value;
+    case 'string':
+      into.bytes += 8 + value.length;
+      return value;
+    case 'bigint':
+      into.bytes += 16;
+      return value;
+    case 'symbol':
+      if (!isPassable(value)) refuse('only registered symbols (Symbol.for) can be passed');
+      into.bytes += 8;
+      return value;
+    case 'function':
+      if (isReference(value)) {
+        into.bytes += 8;
+        return value;
+      }
+      return remotable(value, into) ?? refuse('a function cannot be passed: spawn an actor, or wrap it with driver(…)');
+    default:
+      if (value === null) {
+        into.bytes += 8;
+        return null;
+      }
+      return walkObject(value as object, into, depth);
+  }
+}
+
+function walkObject(value: object, into: Walk, depth: number): unknown {
+  if (ByReference.is(value)) {
+    into.bytes += 8;
+    if (isForeign(value)) into.promises = true;
+    return value;
+  }
+  if (Copied.isClean(value)) {
+    into.bytes += Copied.size(value);
+    if (withPromises.has(value)) notePromises(value, into);
+    return value;
+  }
+  if (depth >= maxDepth) return refuse(`data is cyclic or deeper than ${maxDepth}`);
+  if (types.isProxy(value)) return refuse('a Proxy cannot be passed: pass plain data');
+  if (types.isPromise(value)) {
+    notePromise(into);
+    if (vatPromiseOf(value) === undefined && !ordinary(value))
+      refuse(
+        'a promise with properties of its own or of a class of its own cannot be passed: wrap its result in a new one',
+      );
+    return adopted(value as Promise<unknown>, into.account as Account);
+  }
+  if (types.isUint8Array(value)) return walkBytes(value, into);
+  if (types.isNativeError(value)) {
+    const copy = copyOfError(value);
+    into.bytes += 16 + copy.message.length;
+    return copy;
+  }
+  const proto: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) {
+    if (proto !== Array.prototype) refuse('an array of a class of its own cannot be passed: use a plain array');
+    return copied(value, into, depth);
+  }
+  if (proto === Object.prototype || proto === null) return copied(value, into, depth);
+  return (
+    remotable(value, into) ??
+    refuse(
+      'only plain objects, arrays, bytes and errors are data: spawn an actor for an object with behaviour, or wrap it with driver(…)',
+    )
+  );
+}
+
+/** Makes a frozen copy that is known as one. */
+function copied(original: object, into: Walk, depth: number): object {
+  const known = into.copies?.get(original);
+  if (known !== undefined) {
+    into.bytes += Copied.size(known);
+    if (withPromises.has(known)) into.promises = true;
+    if (!Copied.isClean(known)) into.mutable = true;
+    return known;
+  }
+  const { bytes, promises, mutable } = into;
+  into.objects += 1;
+  if (into.objects === few) into.copies ??= new Map();
+  const { objects } = into;
+  into.promises = false;
+  into.mutable = false;
+  const copy = Array.isArray(original) ? walkArray(original, into, depth) : walkRecord(original, into, depth);
+  const size = into.bytes - bytes;
+  new Copied(copy, !into.mutable, size);
+  Object.freeze(copy);
+  if (into.promises) withPromises.add(copy);
+  into.promises ||= promises;
+  into.mutable ||= mutable;
+  if (into.objects > objects || size > small) into.copies?.set(original, copy);
+  return copy;
+}
+
+const withPromises = new WeakSet<object>();
+
+/** Of a copy made before: what is in it counts again for this one. */
+function notePromises(copy: object, into: Walk): void {
+  if (into.account !== undefined || !holdsPromise(copy)) into.promises = true;
+  else notePromise(into);
+}
+
+function holdsPromise(value: unknown, seen: Set<object> = new Set()): boolean {
+  if (typeof value !== 'object' || value === null || ByReference.is(value)) return false;
+  if (types.isPromise(value)) return true;
+  if (!withPromises.has(value) || seen.has(value)) return false;
+  // Once: data that is shared all the way down has as many ways through it as 2 to its depth.
+  seen.add(value);
+  return Object.values(value).some((item) => holdsPromise(item, seen));
+}
+
+function notePromise(into: Walk): void {
+  if (into.account === undefined)
+    refuse('a promise cannot be kept in a portrait or a table: wait with E.to(self, method), keep the result');
+  into.promises = true;
+  into.bytes += 8;
+}
+
+function walkArray(array: readonly unknown[], into: Walk, depth: number): readonly unknown[] {
+  const { length } = array;
+  const copy: unknown[] = [];
+  into.bytes += 16;
+  for (let i = 0; i < length; i += 1) {
+    const own = Object.getOwnPropertyDescriptor(array, i);
+    if (own === undefined) return refuse('an array with holes cannot be passed: fill them');
+    copy.push(walk(plain(own, i), into, depth + 1));
+  }
+  if (Reflect.ownKeys(array).length !== length + 1)
+    return refuse('an array with named properties cannot be passed: use a record');
+  return copy;
+}
+
+function walkRecord(record: object, into: Walk, depth: number): object {
+  let deeper: string[] | undefined;
+  into.bytes += 16;
+  // Names and symbols apart: `Reflect.ownKeys`, which answers both, costs three times as much.
+  for (const key of Object.getOwnPropertyNames(record)) {
+    if (key === '__proto__') return refuse('a record cannot have a key "__proto__"');
+    const own = Object.getOwnPropertyDescriptor(record, key);
+    if (own?.enumerable !== true) return refuse(`the property "${key.slice(0, 64)}" is hidden: pass plain data`);
+    into.bytes += 8 + key.length;
+    const value = plain(own, key);
+    if ((typeof value === 'object' && value !== null) || typeof value === 'function') {
+      deeper ??= [];
+      deeper.push(key);
+    } else walk(value, into, depth + 1);
+  }
+  if (Object.getOwnPropertySymbols(record).length > 0)
+    return refuse('a record with symbol keys cannot be passed: use string keys');
+  // All at once: key by key costs five times as much. Each property was just seen to be data, so it runs no getter; and it meets no setter
+  // of Object.prototype, for it defines what it copies. What is deeper is looked at only then: nothing can have changed in between.
+  const copy: Record<string, unknown> = { ...record };
+  if (deeper === undefined) return copy;
+  for (const key of deeper) {
+    const item = walk(copy[key], into, depth + 1);
+    if (key === 'then' && typeof item === 'function')
+      refuse('a record with a callable "then" would pass for a promise');
+    copy[key] = item;
+  }
+  return copy;
+}
+
+function plain(own: PropertyDescriptor, key: string | number): unknown {
+  if (!('value' in own)) refuse(`the property "${String(key).slice(0, 64)}" is a getter: pass its value`);
+  return own.value;
+}
+
+function walkBytes(bytes: Uint8Array, into: Walk): Uint8Array {
+  const known = into.copies?.get(bytes) as Uint8Array | undefined;
+  if (known !== undefined) {
+    into.bytes += 16 + known.length;
+    into.mutable = true;
+    return known;
+  }
+  // From its internal slots: an iterator or a length of its own is not asked.
+  if (bytesAreGone(bytes)) return refuse('these bytes were transferred elsewhere');
+  const copy = new Uint8Array(bytes);
+  into.mutable = true;
+  into.bytes += 16 + copy.length;
+  into.copies ??= new Map();
+  into.copies.set(bytes, copy);
+  return copy;
+}
+
+const bufferOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'buffer')
+  ?.get as () => object;
+const detached = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'detached')?.get as () => boolean;
+
+function bytesAreGone(bytes: Uint8Array): boolean {
+  const buffer = Reflect.apply(bufferOf, bytes, []) as object;
+  return types.isArrayBuffer(buffer) && Reflect.apply(detached, buffer, []);
+}
+
+/**
+ * What was thrown, fit to be told to others: an ordinary error as it is, with its stack, but frozen; data as data; what
+ * could act later (a Proxy, an object with getters) never leaves the turn.
+ */
+export function thrown(error: unknown): unknown {
+  if (typeof error === 'object' && error !== null && inert(error)) return Object.freeze(error);
+  try {
+    return walk(error, begin(undefined), 0);
+  } catch {
+    return Object.freeze(new CapError('invalid', 'something was thrown that cannot be passed: throw an Error'));
+  }
+}
+
+const here: Seam = Object.freeze({
+  accept: (value: unknown, account: Account) => pass(value, account),
+  give: giveLocally,
+  reason: (error: unknown) => error,
+});
+
+// A remotable of Endo: an object of somebody else's that can be sent messages. One reference each, so identity holds.
+const foreign = new WeakMap<object, object>();
+
+function remotable(value: object, into: Walk): object | undefined {
+  if (!marked(value)) return undefined;
+  let reference = foreign.get(value);
+  if (reference === undefined) {
+    reference = procedureReference(new Foreign(value, here));
+    foreign.set(value, reference);
+  }
+  into.promises = true;
+  return reference;
+}
+
+const isForeign = (value: object): boolean => {
+  const target = targetOf(value);
+  return target instanceof Foreign && foreign.get(target.object) === value;
+};
+
+/** Its pass style is data on its prototypes: a getter or a Proxy there is not asked. */
+function marked(value: object): boolean {
+  let at: object | null = value;
+  for (let steps = 0; at !== null && steps < 4 && !types.isProxy(at); steps += 1) {
+    const own = Object.getOwnPropertyDescriptor(at, passStyle);
+    if (own !== undefined) return own.value === 'remotable' && !isOurTag(at);
+    at = Object.getPrototypeOf(at) as object | null;
+  }
+  return false;
+}
+
+/** Looking at it asks nobody: its class and its properties are the language's (or those of `async_hooks`). */
+const ordinary = (promise: object): boolean =>
+  Object.getPrototypeOf(promise) === Promise.prototype && Object.getOwnPropertyNames(promise).length === 0;
+
+/** A promise as a vow: ours, or one that follows a native promise from elsewhere. */
+function adopted(promise: Promise<unknown>, account: Account): Promise<unknown> {
+  const ours = vatPromiseOf(promise);
+  if (ours !== undefined) ours.watchedInside();
+  else follow(promise, account);
+  return promise;
+}
+
+export function follow(promise: Promise<unknown>, account: Account): VatPromise {
+  const vow = new VatPromise(account);
+  vow.watchedInside();
+  vow.adopt(promise);
+  Promise.prototype.then.call(
+    promise,
+    (value: unknown) => {
+      try {
+        vow.fulfil(pass(value, account));
+      } catch (error) {
+        vow.break(error);
+      }
+    },
+    (error: unknown) => vow.break(error),
+  );
+  return vow;
+}
+
+/** One value that leaves a turn or enters one. */
+export function pass(value: unknown, account: Account): unknown {
+  return typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol'
+    ? walk(value, begin(account), 0)
+    : value;
+}
+
+export interface Passed {
+  readonly args: readonly unknown[];
+  readonly promises: boolean;
+}
+
+const nothing: readonly unknown[] = Object.freeze([]);
+
+/** The arguments of a message. `args` is an array of ours (rest arguments): its elements are replaced in place. */
+export function passArgs(args: unknown[], account: Account): Passed {
+  if (args.length === 0) return { args: nothing, promises: false };
+  const into = begin(account);
+  for (let i = 0; i < args.length; i += 1) args[i] = walk(args[i], into, 0);
+  return { args, promises: into.promises };
+}
+
+/**
+ * Data that a decoder has just made out of text: every object in it new, plain and frozen. Known to be clean, as if it had been
+ * copied here, unless it holds bytes, which cannot be frozen.
+ */
+export function decoded(made: object, promises: boolean, mutable: boolean, bytes: number): void {
+  // All that the text says may be a slot of an answer that is data: that was marked when it was made.
+  if (Copied.is(made)) return;
+  if (!mutable || bytes > 0) new Copied(made, !mutable, bytes);
+  if (promises) withPromises.add(made);
+}
+
+/** The arguments of a portrait: no promises, and their size is what the meter is charged. */
+export function keepArgs(args: unknown[]): {
+  readonly args: readonly unknown[];
+  readonly bytes: number;
+  /** Holds bytes, which cannot be frozen: each reader needs a copy of his own. */
+  readonly mutable: boolean;
+} {
+  const into = begin(undefined);
+  for (let i = 0; i < args.length; i += 1) args[i] = walk(args[i], into, 0);
+  return { args: Object.freeze(args), bytes: into.bytes, mutable: into.mutable };
+}
+
+/** Kept data for one more reader: its bytes copied, as nothing else in it can be changed. */
+export function again(kept: unknown): unknown {
+  return typeof kept === 'object' && kept !== null ? walk(kept, begin(undefined), 0) : kept;
+}
+
+/** What a promise was fulfilled with, for one more taker. */
+export const fulfilment = (vow: VatPromise): unknown => pass(vow.value, vow.account);
+
+// To the host program: its own foreign objects come home as they were, promises as ordinary ones.
+leaveBy((value) => {
+  if (typeof value !== 'object' || value === null) return value;
+  return withPromises.has(value) || isForeign(value) ? giveLocally(value) : value;
+});
+
+/** Whether its holders may have it in common: it cannot be changed. */
+export const shareable = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  Copied.isClean(value) ||
+  ByReference.is(value) ||
+  types.isPromise(value) ||
+  types.isNativeError(value);
+
+/** What a part of a copy counts for: as often as it stands there. */
+function sizeOf(item: unknown): number {
+  if (typeof item === 'string') return 8 + item.length;
+  return typeof item === 'object' && item !== null ? Copied.size(item) : 8;
+}
+
+/** Puts in place of promises what they have become: in the receiving turn a resolved promise is its value. */
+export function resolved(
+  value: unknown,
+  pending: (vow: VatPromise) => unknown,
+  copies: Map<object, object> = new Map(),
+): unknown {
+  if (typeof value !== 'object' || value === null || ByReference.is(value)) return value;
+  const vow = vatPromiseOf(value);
+  if (vow !== undefined) return vow.settled === 'fulfilled' ? fulfilment(vow) : pending(vow);
+  if (!withPromises.has(value)) return value;
+  const known = copies.get(value);
+  if (known !== undefined) return known;
+  const copy: object = Array.isArray(value)
+    ? value.map((item) => resolved(item, pending, copies))
+    : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
+  // Not known as clean: what a promise became may be bytes, which whoever hands this on could change afterwards.
+  const size = Object.values(copy).reduce((sum: number, item: unknown) => sum + sizeOf(item), 16);
+  new Copied(copy, false, size);
+  withPromises.add(copy);
+  copies.set(value, copy);
+  return Object.freeze(copy);
+}

@@ -1,0 +1,78 @@
+/**
+ * Sturdyrefs: bearer secrets for references, for configuration and people, never for a model's context.
+ *
+ * Promise: only a hash is kept, so neither the store nor a dump of memory gives a secret away; unknown and revoked look alike.
+ */
+import { CapError } from '../core/errors.ts';
+import type { Far } from '../core/types.ts';
+import { sha256 } from '../drivers/hash.ts';
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** RFC 4648 base32, lower case, without padding: survives case folding and double clicks. */
+export function base32(bytes: Uint8Array): string {
+  let text = '';
+  let bits = 0;
+  let held = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += alphabet[(held >>> bits) & 31];
+    }
+    held &= (1 << bits) - 1;
+  }
+  return bits > 0 ? text + alphabet[(held << (5 - bits)) & 31] : text;
+}
+
+/** 32 random bytes behind a prefix that secret scanners find. */
+export const newSecret = (random: (bytes: number) => Uint8Array): string => `hob1_${base32(random(32))}`;
+
+/** What is kept of a secret. */
+export const hashSecret = (secret: string): string => sha256(`hob-secret-v1:${secret}`);
+
+/** Where the references are kept, by hash. */
+export interface Shelf {
+  get(hash: string): Far<unknown> | undefined;
+  /** Durable once it is answered. */
+  set(hash: string, reference: Far<unknown>): Promise<void>;
+  delete(hash: string): Promise<void>;
+}
+
+/** Of a process: gone with it. */
+function memoryShelf(): Shelf {
+  const kept = new Map<string, Far<unknown>>();
+  return {
+    get: (hash) => kept.get(hash),
+    set: async (hash, reference) => void kept.set(hash, reference),
+    delete: async (hash) => void kept.delete(hash),
+  };
+}
+
+export class Sturdyrefs {
+  readonly #random: (bytes: number) => Uint8Array;
+  readonly #references: Shelf;
+
+  constructor(random: (bytes: number) => Uint8Array, shelf: Shelf = memoryShelf()) {
+    this.#random = random;
+    this.#references = shelf;
+  }
+
+  async make(reference: Far<unknown>): Promise<string> {
+    const secret = newSecret(this.#random);
+    await this.#references.set(hashSecret(secret), reference);
+    return secret;
+  }
+
+  find(secret: string): Far<unknown> {
+    const found = typeof secret === 'string' ? this.#references.get(hashSecret(secret)) : undefined;
+    if (found === undefined)
+      throw new CapError('no-such-object', 'this sturdyref opens nothing: ask whoever gave it for a new one');
+    return found;
+  }
+
+  async revoke(secret: string): Promise<void> {
+    await this.#references.delete(hashSecret(secret));
+  }
+}

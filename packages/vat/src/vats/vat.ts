@@ -1,0 +1,190 @@
+/**
+ * One vat: a place where actors are near each other, and one turn after the other runs.
+ */
+import { spawn } from '../actor/actor.ts';
+import type { Chain } from '../core/causes.ts';
+import { CapError } from '../core/errors.ts';
+import { Message } from '../core/message.ts';
+import type { Account } from '../core/meter.ts';
+import { VatPromise } from '../core/promise.ts';
+import type { Far, Faraway, Portrait } from '../core/types.ts';
+import { numbersKey, type ObjectStore, rootKey } from '../durable/object-store.ts';
+import type { Clock } from '../time/clock.ts';
+import type { VatTime } from '../time/time.ts';
+import { type Household, type Intake, type Runnable, Thunk } from '../turn/runnable.ts';
+import { type Turn, turnFor, type Wakes } from '../turn/turn.ts';
+import type { Vat, Vats } from './interface.ts';
+
+/** What a vat needs of the world that all vats share. */
+export interface Ground {
+  readonly intake: Intake;
+  readonly chain: Chain;
+  readonly clock: Clock;
+  readonly time: VatTime;
+  era(): { readonly now: number; readonly trusted: number };
+  readonly keeper: ObjectStore | undefined;
+  readonly wakes: Wakes;
+  readonly incarnation: string;
+  readonly vats: Vats;
+}
+
+/** A turn whose effects are thrown away. */
+class DryRun extends Thunk {
+  seen: { readonly result: unknown; readonly changed: readonly string[]; readonly sent: readonly string[] } | undefined;
+
+  override dryRun(turn: Turn, result: unknown): { readonly error: unknown } {
+    const labels = (all: readonly (string | undefined)[]): readonly string[] =>
+      Object.freeze([...new Set(all.filter((label) => label !== undefined))]);
+    this.seen = Object.freeze({
+      result,
+      changed: labels(turn.undos.map((undo) => undo.changed)),
+      sent: labels(turn.effects.map((effect) => effect.sent)),
+    });
+    // What it would have said in the ledger never happened either.
+    turn.lines.length = 0;
+    return { error: new CapError('peek', 'this was a dry run') };
+  }
+}
+
+export class LiveVat implements Vat, Household {
+  readonly name: string;
+  /** Until the host program asks for this vat, and may say who pays. */
+  account: Account;
+  claimed = false;
+  readonly intake: Intake;
+  readonly chain: Chain;
+  readonly clock: Clock;
+  readonly time: VatTime;
+  readonly era: Ground['era'];
+  readonly keeper: ObjectStore | undefined;
+  readonly wakes: Wakes;
+  readonly incarnation: string;
+  readonly vats: Vats;
+  #ids: number;
+  #halted: CapError | undefined;
+  #interrupted = false;
+  readonly #roots = new Map<string, Promise<Far<unknown>>>();
+
+  constructor(name: string, account: Account, ground: Ground) {
+    this.name = name;
+    this.account = account;
+    this.intake = ground.intake;
+    this.chain = ground.chain;
+    this.clock = ground.clock;
+    this.time = ground.time;
+    this.era = ground.era;
+    this.keeper = ground.keeper;
+    this.wakes = ground.wakes;
+    this.incarnation = ground.incarnation;
+    this.vats = ground.vats;
+    this.#ids = Number(this.keeper?.get(numbersKey(name)) ?? 0);
+  }
+
+  get halted(): CapError | undefined {
+    return this.#halted;
+  }
+
+  get lastId(): number {
+    return this.#ids;
+  }
+
+  nextId(): number {
+    this.#ids += 1;
+    return this.#ids;
+  }
+
+  spawn<T>(portrait: Portrait<T>): Promise<Far<T>> {
+    return this.#run(new Thunk(this, 'spawn', () => spawn(portrait))) as Promise<Far<T>>;
+  }
+
+  root<T>(name: string, make: () => Portrait<T>): Promise<Far<T>> {
+    let root = this.#roots.get(name);
+    if (root === undefined) {
+      root = this.#run(new Thunk(this, 'root', () => this.#makeRoot(name, make))) as Promise<Far<unknown>>;
+      this.#roots.set(name, root);
+      // A root that could not be made can be asked for again.
+      Promise.prototype.then.call(root, undefined, () => this.#roots.delete(name));
+    }
+    return root as Promise<Far<T>>;
+  }
+
+  /** In a turn. A durable root is found again, or made and written down. */
+  #makeRoot<T>(name: string, make: () => Portrait<T>): T {
+    const { keeper } = this;
+    if (keeper === undefined) return spawn(make());
+    const key = rootKey(this.name, name);
+    const kept = keeper.get(key);
+    if (kept !== undefined) return keeper.decode(kept) as T;
+    const made = spawn(make());
+    const turn = turnFor('root');
+    turn.cells ??= new Map();
+    turn.cells.set(key, keeper.encode(made));
+    return made;
+  }
+
+  turn<R>(body: () => R): Promise<Faraway<R>> {
+    return this.#run(new Thunk(this, 'turn', body)) as Promise<Faraway<R>>;
+  }
+
+  async peek<R>(
+    body: () => R,
+  ): Promise<{ readonly result: Faraway<R>; readonly changed: readonly string[]; readonly sent: readonly string[] }> {
+    const dry = new DryRun(this, 'peek', body);
+    try {
+      await this.#run(dry);
+    } catch (error) {
+      if (dry.seen === undefined) throw error;
+    }
+    return dry.seen as {
+      readonly result: Faraway<R>;
+      readonly changed: readonly string[];
+      readonly sent: readonly string[];
+    };
+  }
+
+  /** What was known of them may never have happened: they are looked up again. */
+  forgetRoots(): void {
+    this.#roots.clear();
+  }
+
+  /** With its process: what is on its way to it is for the next one. */
+  interrupt(why: CapError): void {
+    if (this.#halted !== undefined) return;
+    this.#interrupted = true;
+    this.halt(why);
+  }
+
+  get interrupted(): boolean {
+    return this.#interrupted;
+  }
+
+  halt(why?: Error): void {
+    this.#halted ??= new CapError(
+      'vat-halted',
+      `the vat "${this.name}" was halted${why === undefined ? '' : `: ${why.message}`}: its objects are gone`,
+    );
+  }
+
+  #run(thunk: Runnable): Promise<unknown> {
+    let answer: VatPromise;
+    try {
+      answer = this.#post(thunk);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return answer.promise();
+  }
+
+  #post(thunk: Runnable): VatPromise {
+    this.account.charge('messages', 1);
+    let answer: VatPromise;
+    try {
+      answer = new VatPromise(this.account);
+    } catch (error) {
+      this.account.refund('messages', 1);
+      throw error;
+    }
+    thunk.post(new Message(thunk, '', [], false, answer, this.account, this.chain, undefined, undefined));
+    return answer;
+  }
+}
