@@ -28,7 +28,7 @@ async function repository(limits: Readonly<Record<string, number>> = {}) {
   }
   fs.writeFileSync(s.at('binary'), Buffer.from('\0needle\n'));
   fs.symlinkSync(s.outside('.'), s.at('out'));
-  fs.symlinkSync('../../README.md', s.at('src/link'));
+  fs.symlinkSync('../README.md', s.at('src/link'));
   fs.symlinkSync('deep', s.at('src/to-deep'));
   return s;
 }

@@ -295,7 +295,7 @@ for (const dialect of ['hob.1', 'captp'] as const)
         // What empties the tables is the end of the line: there is nothing behind it that could do the same.
         const empties = site.method === 'clear';
         for (const outcome of seen.outcomes)
-          check(outcome !== undefined || site.name === 'Waiting.clear', 'a call is never answered', outcome);
+          check(outcome !== undefined || site.name === 'Questions.clear', 'a call is never answered', outcome);
         for (const why of seen.closed)
           check(why !== undefined && !why.reason.includes('a fault in'), 'said to the peer', why);
         check(seen.left.length === 0 || empties, 'left in the tables', seen.left);
@@ -327,7 +327,7 @@ test('nothing of the wire hands out a callback, an answer or a target but throug
     // Calls `Session.collected`, which is an entry.
     'collected.ts': ['FinalizationRegistry'],
     // Their classes are fenced at the end of the file.
-    'answers.ts': ['implements Awaited'],
+    'answer.ts': ['implements Awaited'],
     'imports.ts': ['extends Target'],
     // Knows no session.
     'nowhere.ts': ['extends Target'],
@@ -345,6 +345,6 @@ test('nothing of the wire hands out a callback, an answer or a target but throug
       }
     }
   expect(found).toEqual([]);
-  for (const file of ['answers.ts', 'imports.ts', 'session.ts'])
+  for (const file of ['answer.ts', 'imports.ts', 'session.ts'])
     expect(readFileSync(new URL(`session/${file}`, import.meta.url), 'utf8'), file).toContain('\nfenced(');
 });

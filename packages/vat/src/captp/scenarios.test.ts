@@ -198,13 +198,13 @@ const OTHERWISE: readonly Otherwise[] = [
     where: [theirHost],
     what: 'nothing is left',
     why: 'what we took is given back only by release()',
-    is: { questions: 0, answers: 0, imports: 20, exports: 40, promises: 0 },
+    is: { questions: 0, answers: 0, imports: 20, exports: 20, promises: 0 },
   },
   {
     where: [theirClient],
     what: 'nothing is left',
-    why: 'its drops are taken note of and not acted on',
-    is: { questions: 0, answers: 0, imports: 20, exports: 20, promises: 0 },
+    why: 'its drops free what it took; what we took of it stays until the connection ends',
+    is: { questions: 0, answers: 0, imports: 20, exports: 0, promises: 0 },
   },
 ];
 
