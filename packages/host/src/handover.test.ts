@@ -137,7 +137,7 @@ test('a host whose output is a pipe prints no secret there, and says how to get 
     [
       '--import',
       join(checkout, 'scripts/resolve.mjs'),
-      join(import.meta.dirname, 'main.ts'),
+      join(import.meta.dirname, 'programs', 'main.ts'),
       '--root',
       root,
       '--state',
@@ -253,7 +253,7 @@ requires('linux', 'python')('on a terminal new secrets are shown, in no line tha
     process.execPath,
     '--import',
     join(checkout, 'scripts/resolve.mjs'),
-    join(import.meta.dirname, 'main.ts'),
+    join(import.meta.dirname, 'programs', 'main.ts'),
   ];
   const { stdout } = await promisify(execFile)('python3', [
     '-c',
