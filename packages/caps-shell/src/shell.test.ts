@@ -65,11 +65,12 @@ test('what is killed says so', async () => {
 
 test('a timeout: TERM, and for who traps it the end of the world after a grace', async () => {
   const sh = await shell();
-  expect(await sh.run('sleep 60', { timeoutMs: 50 })).toMatchObject({ status: 143, ended: 'timeout' });
+  // Each has seconds to begin and to set its trap: on a busy machine a program may begin late.
+  expect(await sh.run('sleep 60', { timeoutMs: 2_000 })).toMatchObject({ status: 143, ended: 'timeout' });
   const polite = 'trap "echo saved; exit 0" TERM; sleep 60 & wait';
-  expect(await sh.run(polite, { timeoutMs: 200 })).toMatchObject({ status: 0, stdout: 'saved\n', ended: 'timeout' });
+  expect(await sh.run(polite, { timeoutMs: 4_000 })).toMatchObject({ status: 0, stdout: 'saved\n', ended: 'timeout' });
   const stubborn = 'trap "" TERM; while :; do sleep 1; done';
-  expect(await sh.run(stubborn, { timeoutMs: 50 })).toMatchObject({ status: 137, ended: 'timeout' });
+  expect(await sh.run(stubborn, { timeoutMs: 4_000 })).toMatchObject({ status: 137, ended: 'timeout' });
   const short = await shell({ limits: { wallMs: 50 } });
   expect(await short.run('sleep 60', { timeoutMs: 60_000 })).toMatchObject({ ended: 'timeout' });
 });
