@@ -1,4 +1,4 @@
-/** The public face of `@hob/vat`: actors, turns, references, meters, drivers, the store and its ledger. */
+/** The public names of `@hob/vat`: actors, turns, references, meters, drivers, the store and its ledger. */
 export { spawn } from './actor/actor.ts';
 export { ephemeral } from './actor/ephemeral.ts';
 export { breakAnswer, frozenCopy, frozenData, tellAnyway } from './actor/forwarding.ts';

@@ -1,8 +1,8 @@
 /**
  * One actor: a portrait brought to life, called near or by message.
  *
- * Promise: its state changes only when a method *returns* a become token that this actor's `bcom` made in that very call
- * (`become.ts`). When an actor calls itself and both calls become, the outer one wins, as in Goblins.
+ * Promise: its state changes only when a method *returns* a become token that this actor's `bcom` made in the
+ * same call (`become.ts`). If an actor calls itself and both calls become, the outer one wins, as in Goblins.
  */
 import { CapError } from '../core/errors.ts';
 import { Kind } from '../core/kind.ts';
@@ -21,7 +21,7 @@ import { looksLike, referenceTo, shapeOf, storedReference } from './looks.ts';
 
 type AnyFunction = (...args: readonly unknown[]) => unknown;
 
-// By count, for a spread looks at what hardened intrinsics made slow. Never with `this`.
+// Called by argument count, because a spread uses intrinsics that hardening made slow. Never with `this`.
 function callWith(call: AnyFunction, args: readonly unknown[]): unknown {
   switch (args.length) {
     case 0:
@@ -61,22 +61,22 @@ export class Actor extends Runnable {
   readonly id: number;
   #kind: Kind;
   #args: readonly unknown[];
-  /** Undefined while asleep, and once its turn was undone. */
+  /** Undefined while asleep, and after its turn was rolled back. */
   #behaviour: unknown;
   readonly #bcom: unknown;
-  /** Since `rest` asked last. */
+  /** Whether it was called since `rest` last checked. */
   #called = false;
-  /** The epoch in which its state was journalled. */
+  /** The epoch in which its state was last journalled. */
   #epoch = 0;
-  /** Who pays for its portrait: the one who changed it last. */
+  /** Pays for the portrait: the session that changed it last. */
   #payer: Account;
   #bytes: number;
-  /** Only where the spawner's budget is limited: what to give back once nobody holds the actor. */
+  /** Set only if the payer's budget is limited: the charges to refund once nobody holds the actor. */
   #dues: Dues | undefined;
   #gone = false;
-  /** Its portrait as the store has it, until it is woken. */
+  /** The portrait in the store, until the actor is woken. */
   #asleep: StoredActor | undefined;
-  /** Undefined while it is being made. */
+  /** Undefined while the actor is being made. */
   reference: object | undefined;
 
   private constructor(home: Household, id: number, { kind, args, bytes }: Opened, payer: Account) {
@@ -90,7 +90,7 @@ export class Actor extends Runnable {
     this.#bcom = makeBcom(this);
   }
 
-  /** A new one. */
+  /** Makes a new actor. */
   static spawn(home: Household, turn: Turn, portrait: AnyPortrait): Actor {
     const made = openPortrait(portrait);
     if (made === undefined) throw new CapError('invalid', 'spawn takes a portrait, as Counter(0) is');
@@ -107,7 +107,7 @@ export class Actor extends Runnable {
       actor.#behaviour = actor.#construct(turn);
       actor.reference = referenceTo(actor, made.kind, actor.#behaviour);
     } catch (error) {
-      // Given back now: whoever catches this goes on, and there is no actor to pay for.
+      // Refunded now: a caller that catches the error continues without an actor.
       actor.vanish();
       throw error;
     }
@@ -116,7 +116,10 @@ export class Actor extends Runnable {
     return actor;
   }
 
-  /** One that a store holds: woken by its first call. Its vat pays for it, whatever the limit: it had been paid for. */
+  /**
+   * An actor that a store holds; its first call wakes it. Its vat pays without a limit check, since the actor
+   * was paid for before.
+   */
   static asleep(home: Household, id: number, stored: StoredActor | undefined): Actor {
     if (stored === undefined) return Actor.#missing(home, id);
     const bytes = stored.args.length;
@@ -129,7 +132,7 @@ export class Actor extends Runnable {
     return actor;
   }
 
-  /** Only its name is left. */
+  /** An actor of which only the name is left. */
   static #missing(home: Household, id: number): Actor {
     const actor = new Actor(home, id, { kind: missingKind, args: [], bytes: 0 }, home.account);
     actor.#gone = true;
@@ -137,7 +140,10 @@ export class Actor extends Runnable {
     return actor;
   }
 
-  /** What waking does besides (an upgrade may spawn) is the turn's: if that is undone, it sleeps again; if not, it is written. */
+  /**
+   * Wakes the actor. Waking may change more, because an upgrade may spawn. If so, the actor is written with
+   * the turn, and sleeps again if the turn is rolled back.
+   */
   #wake(turn: Turn, stored: StoredActor): void {
     const mark = turn.mark();
     const { lastId } = this.home;
@@ -152,7 +158,7 @@ export class Actor extends Runnable {
     if (did) turn.undos.push(new Woke(this, stored));
   }
 
-  /** For the journal. */
+  /** Puts the actor back to its stored state, for the journal. */
   sleep(stored: StoredActor): void {
     this.#asleep = stored;
     this.#behaviour = undefined;
@@ -161,8 +167,8 @@ export class Actor extends Runnable {
   }
 
   /**
-   * Between turns: one that nobody has called since the last asking falls asleep. Its behaviour and what that holds go, its encoded
-   * portrait stays.
+   * Called between turns. Puts the actor to sleep if nobody called it since the last check. This frees its
+   * behaviour; the encoded portrait stays.
    */
   rest(keeper: ObjectStore): void {
     if (this.#behaviour === undefined || this.#gone) return;
@@ -179,7 +185,10 @@ export class Actor extends Runnable {
     });
   }
 
-  /** What it became was never durable: it is again what the store holds of it, or nothing where that is nothing. */
+  /**
+   * Undoes changes that never became durable: resets the actor to its stored state. Without one the actor is
+   * gone.
+   */
   reload(stored: StoredActor | undefined): void {
     if (stored === undefined) return this.vanish();
     const bytes = stored.args.length;
@@ -200,7 +209,7 @@ export class Actor extends Runnable {
         throw new CapError('invalid', `${kind.label} cannot be upgraded from version ${version}`);
       args = upgrade(...args);
     }
-    // A store is input from outside.
+    // A store is outside input.
     if (!Array.isArray(args) || options.shape?.(args) === false)
       throw new CapError(
         'invalid',
@@ -212,7 +221,7 @@ export class Actor extends Runnable {
     this.#behaviour = this.#construct(turn);
   }
 
-  /** For the journal of a durable vat. */
+  /** Writes the actor to the turn's cells, for the journal of a durable vat. */
   keep(keeper: ObjectStore, cells: Map<string, string | undefined>): void {
     if (this.#gone) return;
     const kind = this.#kind;
@@ -221,7 +230,7 @@ export class Actor extends Runnable {
     cells.set(actorKey(this.home.name, this.id), keeper.actorText(kind, this.#args));
   }
 
-  /** For who has the definition; undefined where it was not made of that. */
+  /** The current arguments, for a holder of the definition; undefined if the actor was not made from it. */
   argumentsOf(kind: Kind): readonly unknown[] | undefined {
     if (this.#kind !== kind || this.#gone) return undefined;
     const asleep = this.#asleep;
@@ -261,13 +270,13 @@ export class Actor extends Runnable {
     return this.#call(current as Turn, message.method, args, true);
   }
 
-  /** State and its payer change now; the journal puts both back if the turn is undone. */
+  /** Changes the state and its payer at once. The journal restores both if the turn is rolled back. */
   become(made: Opened): void {
     const turn = current as Turn;
     const before = new Became(this, this.#kind, this.#args, this.#behaviour, this.#payer, this.#bytes);
     this.#kind = made.kind;
     this.#args = made.args;
-    // Between two states it has none to be called in.
+    // There is no behaviour to call while the next one is being constructed.
     this.#behaviour = undefined;
     try {
       if (turn.account !== this.#payer || made.bytes !== this.#bytes) {
@@ -286,7 +295,7 @@ export class Actor extends Runnable {
     }
   }
 
-  /** For the journal. */
+  /** Restores an earlier state, for the journal. */
   restore(kind: Kind, args: readonly unknown[], behaviour: unknown, payer: Account, bytes: number): void {
     if (this.#payer !== payer || this.#bytes !== bytes) {
       this.#payer.refund('portraitBytes', this.#bytes);
@@ -296,11 +305,11 @@ export class Actor extends Runnable {
     this.#kind = kind;
     this.#args = args;
     this.#behaviour = behaviour;
-    // What was journalled in this epoch is undone with it: the next change must be journalled anew.
+    // This epoch's journal entry has been undone, so the next change must be journalled again.
     this.#epoch = 0;
   }
 
-  /** Its turn was undone: it was never there. */
+  /** Removes an actor whose turn was rolled back. */
   vanish(): void {
     if (this.#gone) return;
     this.#gone = true;
@@ -384,7 +393,7 @@ export class Actor extends Runnable {
       if (this.#kind.procedure) return behaviour(method, args) as unknown;
       if (method === '') return callWith(behaviour as AnyFunction, args);
     } else if (Object.hasOwn(behaviour as object, method) && isMethodName(method)) {
-      // Without `this`: a behaviour that calls itself through it would see raw become tokens.
+      // Without `this`: a behaviour that called itself through it would see raw become tokens.
       const call = (behaviour as Record<string, unknown>)[method];
       if (typeof call === 'function') return callWith(call as AnyFunction, args);
     }
@@ -468,16 +477,16 @@ class Unspawn implements Undo {
   }
 }
 
-/** Stands for a kind that nobody knows any more. */
+/** The kind of an actor that is no longer in the store. */
 const missingKind = new Kind('missing', true, () => () => undefined, {});
 
-/** Brings a portrait to life in the running turn's vat; the answer is near until the turn ends. */
+/** Makes an actor from a portrait in the running turn's vat. It is near until the turn ends. */
 export function spawn<T>(portrait: Portrait<T>): T {
   const turn = turnFor('spawn');
   return Actor.spawn(turn.home as Household, turn, portrait).reference as T;
 }
 
-/** A reference's own method, called in a turn. What happens outside one is up to the module that sends. */
+/** Sets how a method called on a reference is handled: near in a turn, with `outside` elsewhere. */
 export function dispatchNear(outside: (target: Target, method: string, args: unknown[]) => unknown): void {
   dispatchBy((target, method, args) =>
     current === undefined ? outside(target, method, args) : target.near(method, args),

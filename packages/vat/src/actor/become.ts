@@ -1,8 +1,9 @@
 /**
- * Become tokens: how an actor changes, and the only way.
+ * Become tokens: the only way in which an actor changes.
  *
- * Promise: a token counts only when the very call that `bcom` made it in returns it. One of another actor, of another call or
- * another turn, or for anything but a portrait: an error that changes nothing.
+ * Promise: a token has an effect only if it is returned by the same call in which `bcom` made it. A token of
+ * another actor, call or turn throws an error and changes nothing. So does a token for anything but a
+ * portrait.
  */
 import { CapError } from '../core/errors.ts';
 import type { Target } from '../core/message.ts';
@@ -11,16 +12,19 @@ import { type Opened, openPortrait } from '../turn/portrait.ts';
 import { current, turnFor } from '../turn/turn.ts';
 import { thrown } from '../turn/values.ts';
 
-/** What can become. */
+/** An actor that can become something else. */
 export interface Becoming extends Target {
-  /** Undefined while it is being made. */
+  /** Undefined while the actor is being made. */
   readonly reference: object | undefined;
-  /** What errors call it. They may reach peers, and the number in its label tells how many objects everybody has made. */
+  /**
+   * The name in error messages. Errors may reach peers, and the number in `label` reveals how many objects
+   * were made in total.
+   */
   readonly kindLabel: string;
   become(next: Opened): void;
 }
 
-/** What a method returns to change its actor: opaque to everybody else. */
+/** The token that a method returns to change its actor. Opaque to everybody else. */
 export class Become {
   readonly #actor: Becoming;
   readonly #frame: number;
@@ -46,7 +50,7 @@ export class Become {
     return #actor in x;
   }
 
-  /** Takes effect: `actor` becomes `next`; answers with the value. */
+  /** Applies the token: `actor` becomes `next`. Returns the value. */
   static accept(token: Become, actor: Becoming, frame: number, outermost: boolean): unknown {
     if (token.#actor !== actor)
       throw new CapError(
@@ -67,7 +71,8 @@ export class Become {
 }
 sealed(Become.prototype);
 
-// What `bcom` is asked by its own two properties, so that they cost no memory in each actor.
+// `bcom.self` and `bcom.broken` pass these to `bcom`. Kept on the shared prototype, the two properties cost
+// no memory per actor.
 const askSelf = Symbol('self');
 const askBroken = Symbol('broken');
 
@@ -86,7 +91,7 @@ const bcomPrototype = Object.freeze(
   }),
 );
 
-/** `bcom` of one actor. */
+/** Makes the `bcom` of one actor. */
 export function makeBcom(actor: Becoming): unknown {
   const bcom = (next: unknown, value: unknown, error: unknown): unknown => {
     if (next === askSelf) return self(actor);

@@ -1,9 +1,10 @@
 /**
- * A reference to a procedure of the running vat that nobody writes down: for what ends with the process anyway.
+ * A reference to a procedure in the running vat that is never stored. For things that end with the process
+ * anyway.
  *
- * Promise: it is called as an actor is, near in its vat and by message from elsewhere, each message a turn of its own. It has no
- * state, so nothing of it has to be undone; it can stand in no portrait of a durable vat. Forwarders wrap streams, callbacks and
- * promises with it; what lasts is wrapped with an actor.
+ * Promise: it is called like an actor, near in its vat and by message from elsewhere, where each message is a
+ * turn of its own. It has no state, so nothing needs to be rolled back. No portrait of a durable vat can hold
+ * it. Forwarders use it to wrap streams, callbacks and promises; a durable target is wrapped with an actor.
  */
 import { CapError } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
@@ -64,7 +65,10 @@ export class Ephemeral extends Runnable {
   }
 }
 
-/** In a turn. `label` is for people. Where the meter limits actors it is one, until it is collected. */
+/**
+ * Makes a reference to `procedure`, within a turn. `label` is for people. A meter that limits actors counts
+ * it as one until it is garbage collected.
+ */
 export function ephemeral(label: string, procedure: Procedure): object {
   const { home, account } = turnFor('ephemeral');
   const made = new Ephemeral(home as Household, label, procedure);

@@ -1,4 +1,7 @@
-/** What forwarders need of a turn besides passing on: refusing and yet remembering, and knowing what they were given. */
+/**
+ * Helpers of forwarders besides passing calls on: to refuse a call but commit the turn, and to copy their
+ * arguments.
+ */
 import { CapError } from '../core/errors.ts';
 import { Message } from '../core/message.ts';
 import { targetOf } from '../core/reference.ts';
@@ -7,8 +10,9 @@ import { keepArgs, pass, passArgs, thrown } from '../turn/values.ts';
 import { Actor } from './actor.ts';
 
 /**
- * The running turn commits, and all the same its answer breaks with `error`, as by `bcom.broken`. For a procedure that passes
- * on what another actor decided; only where the running behaviour was reached by message, for it speaks for the whole turn.
+ * Breaks the answer of the running turn with `error` although the turn commits, like `bcom.broken`. For a
+ * procedure that passes on the decision of another actor. It affects the whole turn, so use it only if the
+ * running behaviour was called by message.
  */
 export function breakAnswer(error: Error): void {
   turnFor('breakAnswer').breaks = { error: thrown(error) };
@@ -31,8 +35,9 @@ class Anyway implements Effect {
 }
 
 /**
- * Sends to an actor of the running vat, also if the turn is undone: who calls near and then throws must not be able to make it
- * forget what time has decided. For what is true whoever says it, and harmless if it is said once more.
+ * Sends to an actor of the running vat even if the turn is rolled back. Without this, a near caller that
+ * throws could make the actor forget that a deadline is over. Use it only for facts that do not depend on the
+ * turn, and that do no harm when sent twice.
  */
 export function tellAnyway(to: object, method: string, ...data: unknown[]): void {
   const turn = turnFor('tellAnyway');
@@ -48,10 +53,16 @@ export function tellAnyway(to: object, method: string, ...data: unknown[]): void
   );
 }
 
-/** A frozen copy of what came by a near call, as a message would have carried it: reading it twice says the same twice. */
+/**
+ * A frozen copy of a value from a near call, like a message would carry. Reading it twice gives the same
+ * value.
+ */
 export function frozenCopy<V>(value: V): V {
   return pass(value, turnFor('frozenCopy').account) as V;
 }
 
-/** The same of what a portrait may hold, so without promises; in a turn or outside. Errors: `invalid`. */
+/**
+ * The same for data that a portrait may hold, so without promises. Works in a turn and outside. Throws
+ * `invalid`.
+ */
 export const frozenData = <V>(value: V): V => keepArgs([value]).args[0] as V;

@@ -1,8 +1,9 @@
 /**
- * Who is who: what a forwarder has to know of references, and their holders must not.
+ * The identity of references: forwarders need to know it, and holders must not.
  *
- * A reference tells its holder nothing. These tell more to who has more: the vat's own programs, and who holds the very
- * definition that an actor was made of. None of them can be asked by a message.
+ * A reference reveals nothing to its holder. These functions reveal more to code with more authority:
+ * programs of the vat, and holders of the definition that an actor was made from. None of them can be called
+ * by message.
  */
 import { CapError } from '../core/errors.ts';
 import { VatPromise } from '../core/promise.ts';
@@ -13,8 +14,8 @@ import { turnFor } from '../turn/turn.ts';
 import { Actor } from './actor.ts';
 
 /**
- * What `reference` is called in the store of the running vat: the same text in every process, so it can be a key of a table. Undefined
- * for what ends with the process, and in a vat that lives in memory.
+ * The name of `reference` in the store of the running vat. It is the same text in every process, so it can be
+ * a key of a table. Undefined for a reference that ends with the process, and in a vat in memory.
  */
 export function lastingName(reference: object): string | undefined {
   const { keeper } = turnFor('lastingName').home;
@@ -28,8 +29,8 @@ export function lastingName(reference: object): string | undefined {
 }
 
 /**
- * The arguments that an actor of exactly this definition has now; undefined for everything else. Who holds the definition sees
- * through its actors, as who holds an unsealer sees into its boxes.
+ * The current arguments of an actor that was made from exactly this definition; undefined for anything else.
+ * A holder of the definition can look into its actors, as a holder of an unsealer can look into its boxes.
  */
 export function argumentsOf(reference: unknown, definition: AnyDefinition): readonly unknown[] | undefined {
   const kind = kindOf(definition);
@@ -37,14 +38,19 @@ export function argumentsOf(reference: unknown, definition: AnyDefinition): read
   return kind !== undefined && at instanceof Actor ? at.argumentsOf(kind) : undefined;
 }
 
-/** Of a reference that `farOf` made of a promise: what that has become, where it has; everything else is itself. */
+/**
+ * For a reference that `farOf` made from a promise: the reference that the promise resolved to, if any.
+ * Others are returned unchanged.
+ */
 export function became<X>(reference: X): X {
   const target = targetOf(reference);
   if (!(target instanceof VatPromise) || target.settled !== 'fulfilled') return reference;
   return (targetOf(target.value) === undefined ? reference : target.value) as X;
 }
 
-/** The same; a promise of it where it has not become anything yet. For a host program. */
+/**
+ * Like `became`, but returns a promise while the promise behind the reference is pending. For a host program.
+ */
 export function becomes<X>(reference: X): X | Promise<X> {
   const target = targetOf(reference);
   if (!(target instanceof VatPromise) || target.settled === 'fulfilled') return became(reference);

@@ -1,6 +1,6 @@
 /**
- * How references to actors look: which methods they show. Found out once a kind, and written down in stores, so that a
- * sleeping actor has its reference without being woken.
+ * The shape of references to actors: the methods that they show. It is determined once for each kind and
+ * stored, so a sleeping actor gets its reference without being woken.
  */
 import type { Kind } from '../core/kind.ts';
 import type { Target } from '../core/message.ts';
@@ -8,21 +8,25 @@ import { functionReference, procedureReference, referenceClass } from '../core/r
 import type { Shape } from '../durable/object-store.ts';
 import { methodsOf } from '../turn/portrait.ts';
 
-/** To an actor that has just been made. */
+/** The reference to an actor that has just been made. */
 export function referenceTo(actor: Target, kind: Kind, behaviour: unknown): object {
-  // The class is found out once a kind: asking each behaviour for its methods would cost more than the actor.
+  // The class is made once for each kind: reading the methods of each behaviour would cost more than the
+  // actor.
   if (kind.reference !== undefined) return kind.reference(actor as never);
   return referenceShaped(actor, kind, shapeOf(kind, behaviour));
 }
 
-/** How references to actors of this kind look, for a store: known again without waking one. */
+/** The shape of references to this kind, for the store. With it, no actor needs to be woken to make one. */
 export function shapeOf(kind: Kind, behaviour: unknown): Shape {
   if (kind.procedure) return 'procedure';
   if (typeof behaviour === 'function') return 'function';
   return methodsOf(behaviour as object, kind.label);
 }
 
-/** Whether `shapeOf` would answer `shape`: asked at each change of each durable actor, so without making a list of methods. */
+/**
+ * Whether `shapeOf` would return `shape`. It runs at each change of a durable actor, so it makes no list of
+ * methods.
+ */
 export function looksLike(shape: Shape | undefined, kind: Kind, behaviour: unknown): boolean {
   if (shape === undefined) return false;
   if (kind.procedure || typeof behaviour === 'function') return shape === (kind.procedure ? 'procedure' : 'function');
@@ -35,8 +39,8 @@ export function looksLike(shape: Shape | undefined, kind: Kind, behaviour: unkno
 }
 
 /**
- * To an actor that sleeps. Its definition may have got methods since it was written down: names that are not among the
- * stored ones reach it too, and break with `no-such-method` where it has none.
+ * The reference to a sleeping actor. Its definition may have new methods since the shape was stored. So names
+ * that are not in the shape reach the actor too, and break with `no-such-method` if it lacks them.
  */
 export function storedReference(actor: Target, kind: Kind, shape: Shape): object {
   if (typeof shape === 'string') return referenceShaped(actor, kind, shape);

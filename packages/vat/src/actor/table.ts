@@ -1,8 +1,8 @@
 /**
  * Tables: keyed collections that turns share, one row per key.
  *
- * Promise: what a failed turn wrote is gone, row by row; a value is data or references, copied and frozen when it is set.
- * A table is passed by reference and is near only in the vat that made it.
+ * Promise: a failed turn's writes are undone row by row. A value is data or references, copied and frozen
+ * when it is set. A table is passed by reference, and is near only in the vat that made it.
  */
 import { CapError } from '../core/errors.ts';
 import { type Account, type Charge, chargeUntilCollected } from '../core/meter.ts';
@@ -18,9 +18,9 @@ const longestKey = 65_536;
 interface Row {
   readonly value: unknown;
   readonly bytes: number;
-  /** Holds bytes, which cannot be frozen. */
+  /** True when the value holds bytes, which cannot be frozen. */
   readonly mutable: boolean;
-  /** The session that wrote it pays for it. */
+  /** The account of the session that wrote the row. */
   readonly payer: Account;
 }
 
@@ -29,10 +29,10 @@ class Rows extends ByReference implements Table<unknown> {
   readonly #id: number;
   readonly #rows = new Map<string, Row>();
   readonly #keys = new SortedKeys();
-  /** What limited budgets get back once nobody holds the table. */
+  /** The charges that limited accounts get back once nobody holds the table. */
   readonly #dues = new Map<Account, readonly [rows: Charge, bytes: Charge]>();
 
-  /** Rows that a store holds are read at the first use. */
+  /** Rows in a store are read at the first use. */
   readonly #store: { unread: boolean };
 
   constructor(home: Home, id: number, unread: boolean) {
@@ -43,7 +43,7 @@ class Rows extends ByReference implements Table<unknown> {
     Object.freeze(this);
   }
 
-  /** What it is called in a store; undefined where its vat lives in memory only, and for what is no table. */
+  /** The table's vat and number in the store; undefined for a table in memory and for any other object. */
   static nameOf(x: object): readonly [home: Home, id: number] | undefined {
     return #rows in x && x.#home.keeper !== undefined ? [x.#home, x.#id] : undefined;
   }
@@ -70,7 +70,8 @@ class Rows extends ByReference implements Table<unknown> {
   set(key: string, value: unknown): void {
     const turn = this.#turn();
     if (typeof key !== 'string') throw new CapError('invalid', 'a table key is a string');
-    // Two keys that are not Unicode can be the same in UTF-8, which is how a store has them.
+    // Two different keys that are not valid Unicode can have the same UTF-8 form, which is what a store
+    // keeps.
     if (this.#home.keeper !== undefined && (!key.isWellFormed() || key.length > longestKey))
       throw new CapError('invalid', `a key of a durable table is Unicode text of at most ${longestKey} characters`);
     const kept = keepArgs([value]);
@@ -81,7 +82,7 @@ class Rows extends ByReference implements Table<unknown> {
       mutable: kept.mutable,
       payer: turn.account,
     };
-    // First given back, so that a full budget can still overwrite its own row.
+    // Refunded first, so that a session with a full budget can still overwrite its own row.
     this.#giveBack(before);
     try {
       this.#pay(row);
@@ -103,7 +104,10 @@ class Rows extends ByReference implements Table<unknown> {
     return true;
   }
 
-  /** Rows at and after `from`, at most `limit`. Rows changed while it runs are seen as they are when it comes to them. */
+  /**
+   * Rows from `from` on, at most `limit`. Rows that change during the walk are seen in their state when it
+   * reaches them.
+   */
   *entries(from = '', limit = Number.POSITIVE_INFINITY): Generator<readonly [string, unknown]> {
     this.#turn();
     const next = this.#keys.walk(from);
@@ -115,7 +119,7 @@ class Rows extends ByReference implements Table<unknown> {
     }
   }
 
-  /** What was written since was never durable: the rows are read again at the next use. */
+  /** Call when a commit failed: the rows are read from the store again at the next use. */
   static unread(x: object): void {
     if (!(#rows in x)) return;
     const table = x;
@@ -127,7 +131,7 @@ class Rows extends ByReference implements Table<unknown> {
     table.#store.unread = true;
   }
 
-  /** For the journal. */
+  /** Restores a row, for the journal. */
   static restore(table: Rows, key: string, row: Row | undefined): void {
     table.#giveBack(table.#rows.get(key));
     if (row === undefined) return table.#remove(key);
@@ -146,7 +150,7 @@ class Rows extends ByReference implements Table<unknown> {
     this.#owe(payer, 1, bytes);
   }
 
-  /** Without a limit: it had been paid for. */
+  /** Charges without checking the limit: the row had been paid for before. */
   #payAgain(row: Row | undefined): void {
     if (row === undefined) return;
     row.payer.refund('rows', -1);
@@ -179,7 +183,7 @@ class Rows extends ByReference implements Table<unknown> {
   #read(): void {
     const { keeper, account } = this.#home;
     const prefix = rowsKey(this.#home.name, this.#id);
-    // All of it or nothing: a table that was half read would pass for a whole one.
+    // Reads everything before it changes anything: a half-read table would look complete.
     const rows: (readonly [key: string, row: Row])[] = [];
     for (const [cell, text] of keeper?.scan(prefix) ?? []) {
       const key = cell.slice(prefix.length);
@@ -194,7 +198,7 @@ class Rows extends ByReference implements Table<unknown> {
     }
   }
 
-  /** For the journal of a durable vat. */
+  /** Writes a row to the turn's cells, for the journal of a durable vat. */
   static keep(table: Rows, key: string, keeper: ObjectStore, cells: Map<string, string | undefined>): void {
     const row = table.#rows.get(key);
     cells.set(rowsKey(table.#home.name, table.#id) + key, row === undefined ? undefined : keeper.encode(row.value));
@@ -221,9 +225,9 @@ sealed(Rows.prototype);
 
 /** A table that a store holds. */
 export const storedTable = (home: Home, id: number): object => new Rows(home, id, true);
-/** Its rows are what the store says, from now on. */
+/** Makes a table read its rows from the store again. */
 export const unreadTable: (x: object) => void = Rows.unread;
-/** What a table is called in its store: its vat and number. */
+/** The vat and number of a table in its store. */
 export const nameOfTable: (x: object) => readonly [home: Home, id: number] | undefined = Rows.nameOf;
 
 function valueIn(row: Row | undefined): unknown {
@@ -251,9 +255,10 @@ class RowChange implements Undo {
 }
 
 /**
- * A new table in the running turn's vat. Keys are strings, values data or references. `entries(from, limit)` walks the keys
- * in the order of their UTF-8 bytes. Hand it to a portrait, or it is gone with the turn. Errors: `not-callable` outside a
- * turn and in another vat, `invalid` for what cannot be kept, `limit`.
+ * Makes a table in the running turn's vat. Keys are strings; values are data or references. `entries(from,
+ * limit)` walks the keys in the order of their UTF-8 bytes. Put the table into a portrait, or it is gone
+ * after the turn. Throws `not-callable` outside a turn and in another vat, `invalid` for a value that cannot
+ * be stored, and `limit`.
  */
 export function table<V>(): Table<V> {
   const turn = turnFor('table');
@@ -261,7 +266,7 @@ export function table<V>(): Table<V> {
   const id = home.nextId();
   const made = new Rows(home, id, false);
   if (home.keeper !== undefined) {
-    // Its number must not be given out again, even if it never gets a row.
+    // Its number must not be used again, even if it never gets a row.
     turn.cells ??= new Map();
     turn.cells.set(numbersKey(home.name), String(id));
     home.keeper.met(rowsKey(home.name, id), made);

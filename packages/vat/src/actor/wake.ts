@@ -1,11 +1,13 @@
 /**
- * Waking an actor at a time: a message to itself, later.
+ * Alarms: an actor sends a message to itself, for later.
  *
- * Promise: the message arrives once, in a turn of its own, at its vat time or soon after it and never before; in a durable vat also
- * after a restart, at once where its time passed meanwhile. What an undone turn set or cancelled was never set or cancelled.
+ * Promise: the message arrives once, in a turn of its own, at its vat time or soon after it, never before. In
+ * a durable vat it also arrives after a restart, at once if its time has passed. A turn that is rolled back
+ * sets and cancels nothing.
  *
- * One timer a store, for the earliest. A timer is no authority: whoever is woken looks at the clock. A wake keeps nobody alive in a
- * store: if the sweep took the actor, nothing is delivered.
+ * There is one timer for each store, set for the earliest alarm. A timer is no authority: the woken actor
+ * must check the clock. An alarm does not keep an actor in the store: if the sweep deletes the actor, nothing
+ * is delivered.
  */
 import type { Chain } from '../core/causes.ts';
 import { CapError } from '../core/errors.ts';
@@ -19,33 +21,39 @@ import { type Effect, type Turn, turnFor, type Wakes } from '../turn/turn.ts';
 import { passArgs } from '../turn/values.ts';
 import { Actor } from './actor.ts';
 
-/** Timers stand still while the machine sleeps, vat time does not: the clock is looked at again after so many ms. */
+/**
+ * Timers stop while the machine sleeps and vat time does not, so the clock is checked again after at most
+ * this many ms.
+ */
 const longestWait = 60_000;
 
-/** What is to be sent; read from its cell where an earlier process set it. */
+/** An alarm. `message` is undefined if an earlier process set it; it is then read from the cell. */
 interface Wake {
   readonly at: number;
-  /** Its cell in a durable store: `e/TIME/VAT/N`, so that cells lie in the order of their times. */
+  /** The cell in a durable store: `e/TIME/VAT/N`, so that the cells are in the order of their times. */
   readonly key: string;
   readonly message: Message | undefined;
   over: boolean;
 }
 
-/** What the wakes of one store need of it. */
+/** The services that the alarms of one store need. */
 export interface WakeGround {
   readonly clock: Pick<Clock, 'after'>;
-  /** Vat time, as `vatTime()` says it. */
+  /** Vat time, as `vatTime()` returns it. */
   readonly now: () => number;
   readonly keeper: ObjectStore | undefined;
   readonly edge: OutputCommit | undefined;
-  /** The chain of a message that was sent under these causes. */
+  /** The chain of a message that is sent under these causes. */
   readonly chain: (causes: readonly string[]) => Chain;
 }
 
 export class LiveWakes implements Wakes {
   readonly #ground: WakeGround;
   readonly #byKey = new Map<string, Wake>();
-  /** A heap: each is no later than the two at 2n + 1 and 2n + 2. Those that are over go when their time comes, or all at once. */
+  /**
+   * A binary heap: an entry is not later than those at 2n + 1 and 2n + 2. Cancelled entries leave when they
+   * reach the top, or all at once.
+   */
   #heap: Wake[] = [];
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
   #closed = false;
@@ -54,7 +62,7 @@ export class LiveWakes implements Wakes {
     this.#ground = ground;
   }
 
-  /** What earlier processes set. What is due is sent now. */
+  /** Sets the alarms of earlier processes. Those that are due are sent now. */
   restore(): void {
     const { keeper } = this.#ground;
     if (keeper === undefined) return;
@@ -63,7 +71,9 @@ export class LiveWakes implements Wakes {
     this.#fire();
   }
 
-  /** A commit failed, or a full disk has room again: what the store says of these cells is what is to be. */
+  /**
+   * Call after a failed commit, or when a full disk has room again: makes these alarms equal to the store.
+   */
   reload(keys: Iterable<string>): void {
     const { keeper } = this.#ground;
     for (const key of keys) {
@@ -80,7 +90,7 @@ export class LiveWakes implements Wakes {
     this.#arm();
   }
 
-  /** One that is on its way already arrives. */
+  /** A message that has already been sent still arrives. */
   cancel(key: string): void {
     const wake = this.#byKey.get(key);
     if (wake === undefined) return;
@@ -88,7 +98,8 @@ export class LiveWakes implements Wakes {
     wake.over = true;
     wake.message?.taken();
     if (this.#heap.length > 64 && this.#heap.length > 2 * this.#byKey.size) {
-      // Ended grants cancel theirs long before its time: what is over must not pile up until then.
+      // Grants that end cancel their alarms long before the time. Cancelled entries must not pile up until
+      // then.
       this.#heap = [];
       for (const left of this.#byKey.values()) this.#insert(left);
     }
@@ -186,7 +197,7 @@ export class LiveWakes implements Wakes {
 
 const timeIn = (key: string): number => Number(key.slice(2, 18));
 
-// Keys begin with the time: of two with the same time the one set first comes first.
+// Keys begin with the time. Of two equal times, the alarm set first has the smaller key.
 const before = (a: Wake, b: Wake): boolean => (a.at === b.at ? a.key < b.key : a.at < b.at);
 
 class SetWake implements Effect {
@@ -219,7 +230,7 @@ class SetWake implements Effect {
     const home = this.#turn.home as Household;
     this.#message.kept = this.#key;
     cells.set(this.#key, keeper.encodeMessage([(to as Actor).reference, method, args, chain.ids]));
-    // Its number must not be given out again.
+    // Its number must not be used again.
     cells.set(numbersKey(home.name), String(home.lastId));
   }
 }
@@ -246,8 +257,9 @@ class CancelWake implements Effect {
 }
 
 /**
- * At vat time `at`, or soon after it, sends `method(...data)` to `to`, an actor of the running vat. Answers what `cancelWake` takes:
- * text, for a portrait. Paid for as a queued message until it arrives. Errors: `invalid`, `limit`.
+ * Sends `method(...data)` to `to`, an actor of the running vat, at vat time `at` or soon after it. Returns
+ * the id for `cancelWake`; it is text, so a portrait can hold it. It is charged as a queued message until it
+ * arrives. Throws `invalid`, `limit`.
  */
 export function wakeAt(at: number, to: object, method: string, ...data: unknown[]): string {
   const turn = turnFor('wakeAt');
@@ -259,7 +271,7 @@ export function wakeAt(at: number, to: object, method: string, ...data: unknown[
     throw new CapError('invalid', 'wakeAt takes a vat time in ms: vatTime() + 1000 is in a second');
   const passed = passArgs(data, account);
   account.charge('messages', 1);
-  // Whole ms, and never too early.
+  // Rounded up to whole ms, so that it is never early.
   const due = Math.ceil(at);
   const message = new Message(
     target,
@@ -277,7 +289,10 @@ export function wakeAt(at: number, to: object, method: string, ...data: unknown[
   return id;
 }
 
-/** Takes back a wake of this vat. One that is on its way already arrives; one that is over, or never was, is no error. */
+/**
+ * Cancels an alarm of this vat. A message that has already been sent still arrives. Cancelling a past or
+ * unknown alarm is no error.
+ */
 export function cancelWake(id: string): void {
   const turn = turnFor('cancelWake');
   const [, vat] = typeof id === 'string' ? id.split('/') : [];

@@ -1,8 +1,8 @@
 /**
- * A cell: one value that can be read and written, with views that can only do the one or the other.
+ * A cell: one value that can be read and written, and views that can only read or only write.
  *
- * Promise: who holds a read-only view can never write, who holds a write-only view can never read, and neither can find
- * the cell. After Goblins' `^cell`.
+ * Promise: the holder of a read-only view can never write, and the holder of a write-only view can never
+ * read. Neither can reach the cell itself. After Goblins' `^cell`.
  */
 import { spawn } from '../actor/actor.ts';
 import type { Definition } from '../core/types.ts';

@@ -1,8 +1,8 @@
 /**
- * Part of an object: these methods and no others.
+ * A facet of an object: the named methods and no others.
  *
- * Promise: a method that was not named is `denied`, whether the object has it or not, and the object behind cannot be
- * found. A call is synchronous where the object is near. After Goblins' `facet`.
+ * Promise: any other method is `denied`, whether the object has it or not, and the object itself cannot be
+ * reached. A call is synchronous if the object is near. After Goblins' `facet`.
  */
 import { spawn } from '../actor/actor.ts';
 import { CapError } from '../core/errors.ts';
@@ -20,6 +20,6 @@ export const Facet: Definition<object, [inner: object, methods: readonly string[
   },
 );
 
-/** `facet(file, 'read', 'stat')` is a file that can only be looked at. */
+/** Example: `facet(file, 'read', 'stat')` is a file that can be read and not written. */
 export const facet = <T extends object, M extends keyof T & string>(inner: T, ...methods: readonly M[]): Pick<T, M> =>
   spawn(Facet(inner, methods)) as Pick<T, M>;

@@ -1,9 +1,10 @@
 /**
- * A queue that can be waited for: who reads an empty one gets a promise.
+ * A queue that can be waited for: reading an empty one returns a promise.
  *
- * Promise: values go to readers one each, both in order; who can write cannot read, and the other way round. After `stop`
- * nothing more comes in; what came in before can still be read; then readers, also those that wait, break with
- * `unavailable` (Goblins: `inbox-closed`). After Goblins' `spawn-inbox`.
+ * Promise: each value goes to one reader, both in order. The writer cannot read and the reader cannot write.
+ * After `stop` nothing more can be written, and values written before can still be read. After the last one,
+ * all readers, including waiting ones, break with `unavailable` (Goblins: `inbox-closed`). After Goblins'
+ * `spawn-inbox`.
  */
 import { spawn } from '../actor/actor.ts';
 import { CapError } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** The actor library: small actors that programs are made of, by the names they have in Goblins. */
+/** The actor library: small actors to build programs from, named as in Goblins. */
 export { Cell, makeCell, ReadOnlyCell, readOnly, WriteOnlyCell, writeOnly } from './cell.ts';
 export { Facet, facet } from './facet.ts';
 export { type Inbox, InboxReader, InboxStopper, InboxWriter, makeInbox } from './inbox.ts';

@@ -1,8 +1,8 @@
 /**
- * Waiting for several promises: for all of them, or for the first. After Goblins' `all-of` and `race`.
+ * Waits for several promises: for all of them, or for the first. After Goblins' `all-of` and `race`.
  *
- * Promise: `allOf` answers the values in the order they were asked for and breaks with the first break; `race` is decided
- * by the first that settles, either way. What settles later changes nothing.
+ * Promise: `allOf` resolves with the values in the order of its arguments and breaks with the first error.
+ * `race` settles like the first promise that settles. Later results change nothing.
  */
 import { spawn } from '../actor/actor.ts';
 import { table } from '../actor/table.ts';
@@ -21,7 +21,7 @@ interface Joiner {
   settled(outcome: Outcome, index: number): void;
 }
 
-/** Decided: what still comes is late. */
+/** The state after the decision: later results are ignored. */
 export const Joined: Definition<Joiner, []> = define('Joined', () => ({ settled: () => {} }));
 
 export const AllOf: Definition<Joiner, [resolver: Resolver, values: Table<unknown>, missing: number]> = define(
@@ -55,7 +55,7 @@ export function allOf<V>(promises: readonly (V | PromiseLike<V>)[]): Promise<rea
   return joined;
 }
 
-/** Of no promises: one that never settles. */
+/** Settles like the first of `promises` to settle. For an empty list it never settles. */
 export function race<V>(promises: readonly (V | PromiseLike<V>)[]): Promise<V> {
   const { promise: joined, resolver } = promise<V>();
   join(spawn(Race(resolver as Resolver)), promises);
@@ -68,7 +68,7 @@ function join(joiner: Joiner, promises: readonly unknown[]): void {
   });
 }
 
-/** Keys are ordered as text. */
+/** Padded, because table keys are ordered as text. */
 const keyOf = (index: number): string => String(index).padStart(10, '0');
 
 const errorOf = ({ code, message }: { readonly code: string; readonly message: string }): Error =>

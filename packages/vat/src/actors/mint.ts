@@ -1,9 +1,10 @@
 /**
- * Money: a mint, and purses that can only move what it issued. After Miller's financial instruments and Goblins'
- * `simple-mint`; the example of what a turn's rollback is good for.
+ * Money: a mint, and purses that can only move money the mint issued. After Miller's financial instruments
+ * and Goblins' `simple-mint`. It is also the example of how a turn's rollback is used.
  *
- * Promise: no sequence of calls on purses changes the sum of all balances, a failing one included; only the mint makes
- * money; a purse takes money only from purses of its own mint. Amounts are whole numbers from 0 to 2^53 - 1.
+ * Promise: no sequence of calls on purses, failing ones included, changes the sum of all balances. Only the
+ * mint makes money. A purse accepts money only from purses of its own mint. Amounts are whole numbers from 0
+ * to 2^53 - 1.
  */
 import { spawn } from '../actor/actor.ts';
 import { CapError } from '../core/errors.ts';
@@ -16,16 +17,16 @@ import { makeSealers, type Seal, type Sealed, type Unseal } from './sealers.ts';
 
 export interface Purse {
   balance(): number;
-  /** Moves `amount` here from another purse of the same mint; all of it or nothing. */
+  /** Moves `amount` here from another purse of the same mint, all of it or nothing. */
   deposit(amount: number, from: Purse): void;
-  /** An empty purse of the same mint. */
+  /** Makes an empty purse of the same mint. */
   sprout(): Purse;
-  /** Takes money out, sealed: only purses of the same mint can open and use it. */
+  /** Returns a sealed function that takes money out. Only purses of the same mint can open it. */
   taker(): Sealed<Taker>;
 }
 
 export interface Mint {
-  /** A purse with new money in it. */
+  /** Makes a purse with new money in it. */
   issue(amount: number): Purse;
 }
 
@@ -43,12 +44,12 @@ export const Purse: Definition<Purse, [balance: Cell<number>, seal: Seal<Taker>,
   (_bcom, balance, seal, unseal) => ({
     balance: () => balance.read(),
     deposit: (amount, from) =>
-      // A caller that catches the error goes on in the same turn: he, too, must not find half of it done.
+      // A caller that catches the error continues in the same turn, and must not find the transfer half done.
       attempt(() => {
         checkAmount(amount);
         if (!isNear(from)) throw new CapError('invalid', 'money comes from a purse of the same mint and the same vat');
         unseal(from.taker())(amount);
-        // Read only now: `from` may be this purse.
+        // Read only after the withdrawal: `from` may be this purse.
         const sum = balance.read() + amount;
         if (!Number.isSafeInteger(sum)) throw new CapError('limit', 'the purse is full: use another one');
         balance.write(sum);
@@ -74,7 +75,7 @@ function checkAmount(amount: unknown): void {
   }
 }
 
-/** Who holds the mint makes money; each mint is a currency of its own. */
+/** The holder of the mint can make money. Each mint is a currency of its own. */
 export function makeMint(): Mint {
   const [seal, unseal] = makeSealers<Taker>();
   return spawn(Mint(seal, unseal));

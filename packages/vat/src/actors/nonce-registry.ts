@@ -1,12 +1,14 @@
 /**
- * Objects by unguessable numbers (swiss numbers), for handing a reference to somebody by text. After Goblins' nonce registry.
+ * Objects by unguessable numbers (swiss numbers), for passing a reference to somebody as text. After Goblins'
+ * nonce registry.
  *
- * Promise: only who has the number gets the object; the registry keeps hashes only, so neither its portrait nor its rows
- * give a number away; an unknown, an ended and a malformed number look alike and are not repeated in the error. The
- * locator can fetch and nothing else.
+ * Promise: only a holder of the number gets the object. The registry stores only hashes, so neither its
+ * portrait nor its rows reveal a number. Unknown, ended and malformed numbers give the same error, which does
+ * not repeat the number. The locator can only fetch.
  *
- * Unlike Goblins' it gives an object registered twice two numbers, for one would let two holders find out that they have
- * the same object; and a number can be ended. It is not bound to a session: that is the host's Object URL.
+ * Two differences from Goblins: an object that is registered twice gets two numbers, because with one number
+ * two holders could find out that they have the same object; and a number can be ended. A number is not bound
+ * to a session; the host's Object URLs are.
  */
 import { spawn } from '../actor/actor.ts';
 import { table } from '../actor/table.ts';
@@ -18,7 +20,7 @@ import { define } from '../turn/portrait.ts';
 import { base32, hashSecret } from '../vats/sturdyrefs.ts';
 import { callOrSend } from './opportunistic.ts';
 
-/** Unpredictable bytes: a power, so it comes from outside. */
+/** A source of unpredictable bytes. It is a power, so it comes from outside. */
 export interface RandomSource {
   bytes(count: number): Uint8Array;
 }
@@ -28,9 +30,9 @@ export interface NonceLocator {
 }
 
 export interface NonceRegistry extends NonceLocator {
-  /** Answers a new number of 52 characters, once the randomness has arrived. */
+  /** Resolves with a new number of 52 characters, once the random bytes have arrived. */
   register(object: object): Promise<string>;
-  /** Whether there was such a number. */
+  /** Ends a number. Returns whether it existed. */
   unregister(swissNumber: string): boolean;
 }
 
@@ -70,6 +72,6 @@ export function makeNonceRegistry(random: Far<RandomSource>): {
   return { registry, locator: spawn(NonceLocator(registry)) };
 }
 
-/** A driver over a source such as `systemRandom`. */
+/** Makes a driver from a source such as `systemRandom`. */
 export const makeRandomSource = (random: (bytes: number) => Uint8Array): Far<RandomSource> =>
   driver<RandomSource>({ bytes: ([count]) => random(count) }, { reads: ['bytes'] });

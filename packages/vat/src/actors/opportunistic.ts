@@ -1,5 +1,6 @@
 /**
- * Synchronous if it can be, eventual otherwise: how a forwarder passes a call on. After Goblins' `select-$/<-`.
+ * How a forwarder passes a call on: synchronously to a near target, as a message to any other. After Goblins'
+ * `select-$/<-`.
  */
 import { CapError } from '../core/errors.ts';
 import { targetOf } from '../core/reference.ts';
@@ -7,7 +8,9 @@ import { E } from '../eventual/eventual.ts';
 import { Runnable } from '../turn/runnable.ts';
 import { current } from '../turn/turn.ts';
 
-/** Whether `x` is an actor of the running turn's vat: its methods can be called and answer at once. */
+/**
+ * Whether `x` is an actor of the running turn's vat, so that its methods can be called and return at once.
+ */
 export const isNear = (x: unknown): boolean => nearTarget(x) !== undefined;
 
 function nearTarget(x: unknown): Runnable | undefined {
@@ -17,10 +20,10 @@ function nearTarget(x: unknown): Runnable | undefined {
 
 type Methods = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
 
-/** Calls a near `target`, sends to any other. `method` is `''` for an actor that is a function. */
+/** Calls `target` if it is near, else sends to it. `method` is `''` for an actor that is a function. */
 export function callOrSend(target: object, method: string, args: readonly unknown[]): unknown {
   const near = nearTarget(target);
-  // Not as a property of the reference: one that the actor does not have would be `undefined`, or inherited.
+  // Not read as a property of the reference: a missing method would be `undefined` or an inherited property.
   if (near !== undefined) return near.near(method, args);
   const sent = E(target) as unknown as Methods & ((...args: readonly unknown[]) => unknown);
   if (method === '') return sent(...args);

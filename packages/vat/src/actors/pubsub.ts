@@ -1,8 +1,9 @@
 /**
  * One publisher, many subscribers.
  *
- * Promise: each subscriber gets what was published while it was subscribed, in that order, in turns of its own: one that
- * fails or is slow disturbs nobody. After Goblins' `^pubsub`; subscribers have a method here, so that drivers can be some.
+ * Promise: each subscriber receives the items that were published while it was subscribed, in order, each in
+ * a turn of its own. A subscriber that fails or is slow does not affect others. After Goblins' `^pubsub`;
+ * here subscribers have a method, so that drivers can subscribe.
  */
 import { spawn } from '../actor/actor.ts';
 import { table } from '../actor/table.ts';
@@ -15,7 +16,7 @@ export interface Subscriber<Item = unknown> {
 }
 
 export interface PubSub<Item = unknown> {
-  /** A second time changes nothing. */
+  /** Adds a subscriber. Adding it again changes nothing. */
   subscribe(subscriber: Subscriber<Item>): void;
   unsubscribe(subscriber: Subscriber<Item>): void;
   publish(item: Item): void;
@@ -32,7 +33,7 @@ export const PubSub: Definition<PubSub, [rows: Table<Subscriber>, next: number]>
     return {
       subscribe(subscriber) {
         if (keyOf(subscriber) !== undefined) return undefined;
-        // Keys are ordered as text: padded, they stand in the order of subscription.
+        // Keys are ordered as text. Padded, they are in the order of subscription.
         rows.set(String(next).padStart(16, '0'), subscriber);
         return bcom(PubSub(rows, next + 1));
       },

@@ -1,7 +1,8 @@
 /**
- * First in, first out.
+ * A first-in, first-out queue.
  *
- * Promise: a turn that fails puts back what it took; a queue of any length costs one row a value. After Goblins' `^queue`.
+ * Promise: a failed turn puts back the values it took. A queue of any length costs one row per value. After
+ * Goblins' `^queue`.
  */
 import { spawn } from '../actor/actor.ts';
 import { table } from '../actor/table.ts';
@@ -11,13 +12,13 @@ import { define } from '../turn/portrait.ts';
 
 export interface Queue<V = unknown> {
   enqueue(value: V): void;
-  /** Throws `unavailable` where there is nothing. */
+  /** Throws `unavailable` if the queue is empty. */
   dequeue(): V;
   isEmpty(): boolean;
   length(): number;
 }
 
-/** Values stand in the rows from `first` to before `next`. */
+/** The values are in the rows from `first` up to, but not including, `next`. */
 export const Queue: Definition<Queue, [rows: Table<unknown>, first: number, next: number]> = define(
   'Queue',
   (bcom, rows, first, next) => ({

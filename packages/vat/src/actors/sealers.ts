@@ -1,12 +1,13 @@
 /**
  * Sealing: a box that anybody may carry and only the unsealer can open. Goblins' sealer triplet.
  *
- * Promise: without this triplet's `unseal` no holder of a box learns what is in it; only boxes of this triplet's `seal` are
- * opened or recognised, not those of another triplet, nor an object that passes the call on to a genuine box.
+ * Promise: without this triplet's `unseal` no holder of a box learns its content. Only boxes made by this
+ * triplet's `seal` are opened or recognised. Boxes of another triplet are not, and neither is an object that
+ * forwards to a genuine box.
  *
- * How (Morris 1973): opening, the box puts itself and its content into a slot that only the three share. Who calls `open`
- * without being able to look into the slot has done nothing. It names itself, so that an impostor in front of a genuine
- * box is not taken for it.
+ * How (Morris 1973): `open` makes the box put itself and its content into a slot that only the three actors
+ * share. A caller of `open` that cannot read the slot learns nothing. The box also puts its own reference
+ * there, so an impostor that forwards to a genuine box is detected.
  */
 import { spawn } from '../actor/actor.ts';
 import { CapError } from '../core/errors.ts';
@@ -17,17 +18,17 @@ import { attempt } from '../turn/turn.ts';
 import { type Cell, makeCell } from './cell.ts';
 import { isNear } from './opportunistic.ts';
 
-/** Opaque; `open` answers nothing. */
+/** Opaque. `open` returns nothing. */
 export interface Sealed<V = unknown> {
   open(): void;
-  /** Only in types. */
+  /** Exists only in types. */
   readonly content?: V;
 }
 
-/** A promise that is not resolved yet is sealed, or opened, once it is. */
+/** A pending promise is sealed, or opened, once it is resolved. */
 export type Seal<V = unknown> = (value: V | PromiseLike<V>) => Sealed<V>;
 export type Unseal<V = unknown> = (box: Sealed<V> | PromiseLike<Sealed<V>>) => V;
-/** The brand check. */
+/** The brand check: whether `x` is a box of this triplet. */
 export type IsSealed = (x: unknown) => boolean;
 
 export type SealerTriplet<V = unknown> = readonly [seal: Seal<V>, unseal: Unseal<V>, isSealed: IsSealed];
@@ -63,12 +64,12 @@ export const BrandCheck: Definition<IsSealed, [slot: Slot]> = define('BrandCheck
   return x instanceof Promise ? (E.when(x, check) as unknown as boolean) : check(x);
 });
 
-/** What the box put into the slot; undefined for anything that is no box of ours. */
+/** Returns what the box put into the slot; undefined for anything that is not one of our boxes. */
 function open(slot: Slot, box: unknown): Opened | undefined {
   if (!isNear(box)) return undefined;
   slot.write(undefined);
   try {
-    // An impostor may do as it likes in there: a savepoint, so that what it did is gone if it throws.
+    // An impostor may run any code here. `attempt` undoes its changes if it throws.
     attempt(() => (box as Sealed).open());
   } catch {
     return undefined;
@@ -78,7 +79,7 @@ function open(slot: Slot, box: unknown): Opened | undefined {
   return opened?.box === box ? opened : undefined;
 }
 
-/** Goblins' `spawn-sealer-triplet`. */
+/** Makes a triplet. Goblins' `spawn-sealer-triplet`. */
 export function makeSealers<V = unknown>(): SealerTriplet<V> {
   const slot: Slot = makeCell<Opened | undefined>(undefined);
   return [spawn(Sealer(slot)) as Seal<V>, spawn(Unsealer(slot)) as Unseal<V>, spawn(BrandCheck(slot))];

@@ -1,8 +1,9 @@
 /**
- * An object that can be exchanged behind its holders' backs.
+ * A proxy whose target can be replaced without its holders noticing.
  *
- * Promise: the proxy stays the same reference and reaches the target of the moment; only who holds the swapper changes
- * it. Swapping in an object that throws is the oldest way to revoke. After Goblins' `swappable`.
+ * Promise: the proxy stays the same reference and forwards to the current target. Only the holder of the
+ * swapper can change it. Swapping in an object that throws is the oldest way to revoke. After Goblins'
+ * `swappable`.
  */
 import { spawn } from '../actor/actor.ts';
 import { CapError } from '../core/errors.ts';

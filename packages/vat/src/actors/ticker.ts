@@ -1,8 +1,10 @@
 /**
- * What happens once a tick: the step of a game, a simulation, a housekeeper. After Goblins' `spawn-ticker`.
+ * Runs many objects once per tick: steps of a game, a simulation, clean-up work. After Goblins'
+ * `spawn-ticker`.
  *
- * Promise: one tick is one turn. Every registered object is ticked once, in the order of registration; who registers during
- * a tick begins with the next one; if one of them throws, nobody was ticked. Answering `false` is leaving.
+ * Promise: one tick is one turn. Each registered object is ticked once, in the order of registration. An
+ * object registered during a tick starts with the next one. If one object throws, the whole tick is undone.
+ * An object leaves by returning `false`.
  */
 import { spawn } from '../actor/actor.ts';
 import { table } from '../actor/table.ts';
@@ -16,10 +18,10 @@ export interface Tickable {
 }
 
 export interface Ticker {
-  /** Takes objects of the ticker's vat only: a tick is synchronous. */
+  /** Accepts only objects of the ticker's vat, because a tick is synchronous. */
   register(tickable: Tickable): void;
   tick(...args: readonly unknown[]): void;
-  /** How many are registered. */
+  /** The number of registered objects. */
   count(): number;
 }
 
@@ -33,7 +35,7 @@ export const Ticker: Definition<Ticker, [rows: Table<Tickable>, next: number]> =
       return bcom(Ticker(rows, next + 1));
     },
     tick(...args) {
-      // A list of its own: the rows change while it runs.
+      // A copy of the list, because the rows change during the loop.
       for (const [key, tickable] of [...rows.entries()]) if (tickable.tick(...args) === false) rows.delete(key);
     },
     count: () => rows.size,

@@ -1,8 +1,10 @@
 /**
- * Waiting for time to pass. A driver, since time is outside: it is made with a clock and handed to who may wait.
+ * Waits for time to pass. It is a driver, because time is outside the vat. It is made with a clock and handed
+ * to those that may wait.
  *
- * Promise: `after(ms, value)` answers `value` in a later turn, as an ordinary queued message: never early by the clock, late
- * when the vat is busy. A wait whose grant ends is broken, and its timer is gone. After Goblins' `timeout`.
+ * Promise: `after(ms, value)` resolves with `value` in a later turn, like any queued message: never early by
+ * the clock, and later if the vat is busy. If the grant of a wait ends, the wait breaks and its timer is
+ * removed. After Goblins' `timeout`.
  */
 import { CapError } from '../core/errors.ts';
 import type { Far } from '../core/types.ts';

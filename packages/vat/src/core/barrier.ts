@@ -1,25 +1,28 @@
 /**
- * What goes out now has to wait for: the batch of the turn whose effects are being released.
+ * Output commit: the batch that must be durable before an effect may leave the store.
  *
- * Set only while a turn's effects leave. Whoever would let something out of the store asks here first, at the moment when it
- * learns of it; that is how a message keeps what it has to wait for through promises and later turns.
+ * The current barrier is set only while the effects of a turn are released. Code that will let something out
+ * of the store reads the barrier when it learns of it and keeps it. So a message still knows its barrier
+ * after it went through promises and later turns.
  */
 
-/** The part of a batch that those who wait need to know. */
+/** The part of a batch that waiting effects need to know. */
 export interface Barrier {
-  /** Whose batches it counts: numbers of different stores say nothing of each other. */
+  /** The store whose batches `number` counts. Numbers of different stores cannot be compared. */
   readonly owner: object;
   readonly number: number;
-  /** Nobody has to wait for it any more. What was lost never is. */
+  /**
+   * True when the batch is durable and no effect waits for it any more. A lost batch never becomes durable.
+   */
   readonly durable: boolean;
-  /** Why what it stands for never happened. */
+  /** Set when the batch was lost, so that its turns never happened. Says why. */
   readonly lost: Error | undefined;
   then(release: () => void, lost: (why: Error) => void): void;
 }
 
 let current: Barrier | undefined;
 
-/** Runs `body` while what it lets out waits for `barrier`. */
+/** Runs `body`. Every effect that it lets out waits for `barrier`. */
 export function behind(barrier: Barrier | undefined, body: () => void): void {
   const outer = current;
   current = barrier;
@@ -30,10 +33,13 @@ export function behind(barrier: Barrier | undefined, body: () => void): void {
   }
 }
 
-/** What something learned now has to wait for; undefined where nothing. */
+/** Returns the barrier for something learned now; undefined when there is nothing to wait for. */
 export const barrier = (): Barrier | undefined => (current?.durable === false ? current : undefined);
 
-/** The later of two: who waits for it waits for both, since batches become durable in order. */
+/**
+ * Returns the later of two barriers. Batches of one store become durable in order, so waiting for it covers
+ * both.
+ */
 export function later(a: Barrier | undefined, b: Barrier | undefined): Barrier | undefined {
   if (a === undefined || a.durable) return b;
   if (b === undefined || b.durable || a.lost !== undefined) return a;
@@ -56,7 +62,9 @@ function both(a: Barrier, b: Barrier): Barrier {
   };
 }
 
-/** Runs `release` as soon as `barrier` allows: at once where there is none. */
+/**
+ * Runs `release` once `barrier` is durable, or at once without a barrier. Runs `lost` if the batch is lost.
+ */
 export function when(barrier: Barrier | undefined, release: () => void, lost: (why: Error) => void): void {
   if (barrier === undefined) release();
   else barrier.then(release, lost);

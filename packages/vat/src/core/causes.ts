@@ -1,28 +1,30 @@
 /**
- * The chain of causes: which grants a message was sent under, and what is cut when one of them ends.
+ * The chain of causes: the grants that a message was sent under, and the driver calls to abort when one of
+ * them ends.
  *
- * Promise: from the moment a cause is cut, no message sent under it is delivered, and every driver call it led to has its
- * signal fired and its answer broken; a result that still comes is dropped. `cut` answers when those drivers are done.
- * The vat knows ids only. What a grant is, is said by `@hob/revocable`.
+ * Promise: once a cause is cut, no message sent under it is delivered. The signal of every driver call that
+ * it led to fires, and the answer of the call breaks. A result that arrives later is dropped. `cut` resolves
+ * when those drivers are done. The vat knows only the ids of causes. `@hob/revocable` knows what a grant is.
  */
 import type { CapError } from './errors.ts';
 import type { LedgerEntry } from './ledger-entry.ts';
 
-/** One call that is outside with a driver. */
+/** One driver call that is running. */
 export interface Outside {
-  /** Fires the signal, breaks the answer; resolves when the driver's own promise is settled. */
+  /** Fires the signal and breaks the answer. Resolves when the driver's own promise is settled. */
   abort(why: CapError): Promise<void>;
 }
 
 export class Causes {
-  // Ended causes stay known: a message sent before the cut may wait at a promise for as long as it likes.
+  // Ended causes are never removed: a message sent before the cut may wait at a promise for any length of
+  // time.
   readonly #ended = new Map<string, CapError>();
   readonly #outside = new Map<string, Set<Outside>>();
   readonly #all = new Set<Outside>();
-  /** Writes what a driver tells, once it is durable. */
+  /** Writes the ledger entries that a driver states. Resolves once they are durable. */
   ledger: ((entry: LedgerEntry) => Promise<void>) | undefined;
 
-  /** Why a message under these causes may not be delivered any more. */
+  /** Returns the error for a message under these causes, or undefined while it may be delivered. */
   ended(causes: readonly string[]): CapError | undefined {
     if (this.#ended.size === 0) return undefined;
     for (const cause of causes) {
@@ -55,7 +57,7 @@ export class Causes {
     await Promise.all(calls.map((call) => call.abort(why)));
   }
 
-  /** The turn that cut it never happened. What was aborted stays aborted. */
+  /** Undoes `cut` after its turn was rolled back. Aborted calls stay aborted. */
   forget(cause: string): void {
     this.#ended.delete(cause);
   }
@@ -64,13 +66,13 @@ export class Causes {
     await Promise.all([...this.#all].map((call) => call.abort(why)));
   }
 
-  /** Calls that are outside now. */
+  /** The number of driver calls that are running. */
   get size(): number {
     return this.#all.size;
   }
 }
 
-/** The causes one message was sent under, outermost first, and where they are kept. */
+/** The causes that one message was sent under, outermost first, and the table that says which have ended. */
 export class Chain {
   readonly ids: readonly string[];
   readonly causes: Causes | undefined;
@@ -80,7 +82,7 @@ export class Chain {
     this.causes = causes;
   }
 
-  /** The last one that was asked for: a grant that is used again and again need not make it each time. */
+  /** The chain that `with` returned last. A grant that is used again and again reuses it. */
   #longer: Chain | undefined;
 
   with(id: string): Chain {
@@ -95,5 +97,5 @@ export class Chain {
   }
 }
 
-/** Of a message that the host program sends. */
+/** The chain of messages that the host program sends. */
 export const noChain: Chain = new Chain([], undefined);

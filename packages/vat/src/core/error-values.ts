@@ -1,13 +1,14 @@
 /**
  * Errors as data.
  *
- * Promise: looking at one runs nobody's code (it may be anything that calls itself an error), and its copy is frozen: its kind, where
- * that is one of the language's or our own, its code and its message, and nothing else.
+ * Promise: reading an error runs no code of its maker, even if the object only claims to be an error. The
+ * copy is frozen and holds nothing but the class (one of the language's or `CapError`), the code and the
+ * message.
  */
 import { types } from 'node:util';
 import { CapError } from './errors.ts';
 
-/** Errors of the language, which are copied as what they are. */
+/** The error classes of the language. A copy keeps its class. */
 const intrinsicErrors: ReadonlyMap<unknown, new (message: string) => Error> = new Map(
   [Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].map((Made) => [
     Made.prototype,
@@ -18,22 +19,22 @@ const intrinsicErrors: ReadonlyMap<unknown, new (message: string) => Error> = ne
 export function copyOfError(error: Error): Error {
   const message = dataProperty(error, 'message') ?? '';
   const code = dataProperty(error, 'code');
-  // Its prototype is compared, never asked: it may be a Proxy.
+  // Compared by identity and never read: the prototype may be a Proxy.
   const proto: unknown = Object.getPrototypeOf(error);
   if (proto === CapError.prototype && code !== undefined) return Object.freeze(new CapError(code, message));
   const Made = intrinsicErrors.get(proto) ?? Error;
   return Object.freeze(new Made(message));
 }
 
-function dataProperty(of: object, key: string): string | undefined {
-  const value: unknown = Object.getOwnPropertyDescriptor(of, key)?.value;
+function dataProperty(object: object, key: string): string | undefined {
+  const value: unknown = Object.getOwnPropertyDescriptor(object, key)?.value;
   return typeof value === 'string' ? value : undefined;
 }
 
 const stackOf = (error: Error): unknown => Object.getOwnPropertyDescriptor(error, 'stack')?.get;
 const engineStack = stackOf(new Error('to see how the engine keeps its stack'));
 
-/** Nothing in it acts or can be changed once it is frozen. */
+/** Whether the error holds only inert data, so that freezing it makes it safe to share. */
 export function inert(error: object): boolean {
   if (!types.isNativeError(error)) return false;
   const proto: unknown = Object.getPrototypeOf(error);

@@ -1,11 +1,11 @@
 /**
  * The one error class of Hob.
  *
- * Promise: a `CapError` carries a code from a closed set and a message that names the remedy. It never carries a path
- * of the host, a stack of another party, a secret, or anything about another session: what is not in it cannot leak.
+ * Promise: a `CapError` carries a code from a closed set and a message that names the remedy. It never
+ * carries a path of the host, a stack of another party, a secret, or anything about another session.
  */
 
-/** Codes about the life of a capability: any package may throw them. */
+/** Codes about the life of a capability. Any package may throw them. */
 export type LifecycleCode =
   | 'revoked'
   | 'expired'
@@ -31,7 +31,7 @@ export class CapError extends Error {
   }
 
   static {
-    // On the prototype, so that an instance has only `message` and `code` of its own to be copied.
+    // `name` is on the prototype: a copy of an instance then needs only its own `message` and `code`.
     Object.defineProperty(CapError.prototype, 'name', { value: 'CapError', configurable: true });
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Objects of somebody else's that can be sent messages: remotables and presences of Endo.
+ * Objects of another system that can be sent messages: remotables and presences of Endo.
  *
- * Promise: what is sent to one from a turn leaves only when that turn is committed; what comes back is checked as anything
- * that enters a turn. Our references need no such wrapping on their side: outside a turn their methods send messages, so
- * the published `E` works on them as they are.
+ * Promise: a message sent from a turn leaves only after that turn commits. A result is checked like any value
+ * that enters a turn. The other system needs no wrapper for our references: outside a turn their methods send
+ * messages, so the published `E` works on them.
  */
 import { when } from './barrier.ts';
 import { CapError } from './errors.ts';
@@ -17,11 +17,14 @@ interface HandledPromises {
   applyFunction(target: unknown, args: readonly unknown[]): Promise<unknown>;
 }
 
-/** Endo's eventual send, where its shim has been loaded. */
+/** Endo's eventual send; undefined where its shim is not loaded. */
 export const handledPromises = (): HandledPromises | undefined =>
   (globalThis as { HandledPromise?: HandledPromises }).HandledPromise;
 
-/** Sends at once, in no turn of ours. Without Endo's shim an object is local: its method is called in a later job. */
+/**
+ * Sends at once, outside any turn. Without Endo's shim the object is local, and its method runs in a later
+ * job.
+ */
 export function sendForeign(object: unknown, method: string, args: readonly unknown[]): Promise<unknown> {
   const handled = handledPromises();
   if (handled !== undefined)
@@ -34,27 +37,30 @@ export function sendForeign(object: unknown, method: string, args: readonly unkn
   });
 }
 
-/** How values pass between us and the other system. */
+/** How values pass between this vat and the other system. */
 export interface Seam {
-  /** What comes from there, checked. */
+  /** Checks a value that comes from the other system. */
   accept(value: unknown, account: Account): unknown;
-  /** What goes there. */
+  /** Converts a value that goes to the other system. */
   give(value: unknown): unknown;
-  /** Why it broke there. */
+  /** Converts the error that a promise of the other system rejected with. */
   reason(error: unknown): unknown;
 }
 
-/** In this process: its own objects come home unwrapped, our promises as ordinary ones, the rest as it is. */
+/**
+ * Conversion for objects of this process: they come home unwrapped, vat promises become native, the rest
+ * stays as it is.
+ */
 export const giveLocally = (value: unknown): unknown => give(value, new Map());
 
 function give(value: unknown, given: Map<object, unknown>): unknown {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
   const target = targetOf(value);
   if (target !== undefined) return target instanceof Foreign && target.local ? target.object : value;
-  const vow = vatPromiseOf(value);
-  if (vow !== undefined) return vow.promise();
+  const vatPromise = vatPromiseOf(value);
+  if (vatPromise !== undefined) return vatPromise.promise();
   if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return value;
-  // What is shared stays shared: written out it can be as large as 2 to its depth.
+  // A shared part stays shared. Without this the copy can grow to 2 to the power of its depth.
   const known = given.get(value);
   if (known !== undefined) return known;
   const made = Object.freeze(
@@ -66,7 +72,7 @@ function give(value: unknown, given: Map<object, unknown>): unknown {
   return made;
 }
 
-/** Pays for nothing: the other side has its own budgets. */
+/** Has no limits: the other system has its own budgets. */
 const elsewhere = new Account('foreign');
 
 export class Foreign extends Target {
@@ -79,7 +85,10 @@ export class Foreign extends Target {
     this.#seam = seam;
   }
 
-  /** Of this process, not at the far end of a wire: others here may hold the object itself. */
+  /**
+   * True for an object of this process, which others here may also hold. False for one at the far end of a
+   * wire.
+   */
   get local(): boolean {
     return this.#seam.give === giveLocally;
   }

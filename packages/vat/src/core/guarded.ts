@@ -1,4 +1,6 @@
-/** An observer that throws is the observer's problem: it is told as an uncaught error, what it observed is not. */
+/**
+ * Wraps an observer: an error that it throws is reported as uncaught and does not reach the code it observes.
+ */
 export function guarded<T>(observe: (what: T) => void): (what: T) => void {
   return (what) => {
     try {

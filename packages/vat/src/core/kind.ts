@@ -1,4 +1,4 @@
-/** A kind of actor: what `define` keeps of a definition. */
+/** A kind of actor: the record that `define` keeps of a definition. */
 import type { DefineOptions } from './types.ts';
 
 export type Constructor = (bcom: never, ...args: never[]) => unknown;
@@ -8,9 +8,12 @@ export class Kind {
   readonly procedure: boolean;
   readonly construct: (bcom: unknown, ...args: readonly unknown[]) => unknown;
   readonly options: DefineOptions<readonly unknown[]>;
-  /** Some portrait of it holds bytes, which cannot be frozen: each behaviour gets its own copy. */
+  /**
+   * Set when a portrait of this kind holds bytes. Bytes cannot be frozen, so each behaviour gets its own
+   * copy.
+   */
   holdsBytes = false;
-  /** Makes references to actors that began as this; found out at the first one. */
+  /** Makes references to actors that began as this kind. Set when the first reference is made. */
   reference: ((target: never) => object) | undefined;
   /** The same for actors that a store holds. */
   stored: ((target: never) => object) | undefined;

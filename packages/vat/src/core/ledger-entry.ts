@@ -1,4 +1,4 @@
-/** A fact on its way into the ledger, as a turn or a driver states it. The ledger makes its lines of these. */
+/** A fact on its way into the ledger, as a turn or a driver states it. The ledger turns it into a line. */
 
 /** The arguments of a call as text. They are encoded at once, because bytes among them could change later. */
 export interface EncodedArgs {

@@ -1,54 +1,55 @@
 /**
- * What travels between turns, and what it can be addressed to.
+ * Messages between turns, and the targets that they can be addressed to.
  *
- * A message is made in one turn (or by the host program) and delivered in a later one. It carries the meter that pays
- * for it and the chain of grants it was sent under, so that whatever it causes can be charged, cut off and traced.
+ * A message is made in one turn, or by the host program, and delivered in a later one. It carries the meter
+ * that pays for it and the chain of grants it was sent under. So everything that it causes can be charged,
+ * revoked and traced.
  */
 import { type Barrier, barrier, behind, later } from './barrier.ts';
 import type { Chain } from './causes.ts';
 import { CapError } from './errors.ts';
 import type { Account } from './meter.ts';
 
-/** Where a result goes. */
+/** The place where the result of a message goes. */
 export interface Answer {
   fulfil(value: unknown): void;
   break(error: unknown): void;
-  /** The same with bytes that nobody else has: whoever is answered so may do with their memory what he likes. */
+  /** Like `fulfil`, with bytes that nobody else holds. The receiver may keep or overwrite their memory. */
   own?(bytes: Uint8Array): void;
-  /** While it is not there, messages to it may go on along `path`. */
+  /** Until it is settled, messages to this answer may be sent to `path`. */
   along?(path: Target): void;
 }
 
 /** Anything that a message can be addressed to: an actor, a promise, a driver, a foreign object. */
 export abstract class Target {
-  /** For people and records, never for deciding. */
+  /** A name for people and records. Never decide anything by it. */
   abstract readonly label: string;
-  /** Pays for messages that the host program sends here, where no session does. */
+  /** Pays for a message that the host program sends here outside any session. */
   abstract readonly account: Account;
-  /** Takes the message; delivers it in a later turn or breaks its answer. */
+  /** Accepts the message. Delivers it in a later turn, or breaks its answer. */
   abstract post(message: Message): void;
-  /** A method of the reference itself was called in a turn: answers at once, or throws `not-callable`. */
+  /** Handles a method called on the reference itself in a turn. Returns at once, or throws `not-callable`. */
   abstract near(method: string, args: readonly unknown[]): unknown;
 }
 
 export class Message {
-  /** Changes when a promise on the way resolves. */
+  /** Changes when a promise that it was sent to resolves. */
   to: Target;
   /** `''` for a call without a method name. */
   readonly method: string;
   readonly args: readonly unknown[];
-  /** Some argument is, or contains, a promise. */
+  /** True when an argument is, or contains, a promise. */
   readonly promises: boolean;
   readonly answer: Answer | undefined;
   readonly account: Account;
-  /** The grants that this was sent under. */
+  /** The grants that this message was sent under. */
   readonly chain: Chain;
   /** The turn and the actor that sent it; undefined for the host program. */
   readonly cause: number | undefined;
   readonly from: Target | undefined;
-  /** What it has to wait for before it leaves the store. */
+  /** The barrier that it waits for before it leaves the store. */
   after: Barrier | undefined = undefined;
-  /** The cell that holds it until the turn that consumes it is durable. */
+  /** The store cell that keeps it until the turn that consumes it is durable. */
   kept: string | undefined = undefined;
 
   constructor(
@@ -73,26 +74,26 @@ export class Message {
     this.from = from;
   }
 
-  /** It was sent, or learned where it goes, in the turn whose effects are leaving now. */
+  /** Adds the current barrier: the turn whose effects leave now sent this message or decided its target. */
   learned(): void {
     this.after = later(this.after, barrier());
   }
 
-  /** Where it goes was decided in a turn that is not durable before `after` is. */
+  /** Adds the barrier of the turn that decided its target. */
   behind(after: Barrier | undefined): void {
     this.after = later(this.after, after);
   }
 
-  /** It leaves the queue, whatever becomes of it. */
+  /** The message leaves the queue, delivered or not: gives back its charge. */
   taken(): void {
     this.account.refund('messages', 1);
   }
 
-  /** It will not be delivered. */
+  /** Breaks the answer. The message is not delivered. */
   fail(error: unknown): void {
     this.taken();
     const { answer } = this;
-    // That it was sent at all is known only by its turn.
+    // The sending turn may not be durable yet, so the error waits for it.
     if (answer !== undefined) behind(later(this.after, barrier()), () => answer.break(error));
   }
 }

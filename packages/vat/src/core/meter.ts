@@ -1,17 +1,20 @@
 /**
- * Budgets. The heap is shared, so every delivery carries its session's meter, and what the delivery makes is charged to
- * it: no session can exhaust the host or another session.
+ * Budgets. All sessions share one heap. Each delivery carries the meter of its session and charges that meter
+ * for all that it makes, so no session can exhaust the host or another session.
  *
- * Promise: a charge over the limit throws `limit` before anything is made, and a turn that is undone gives back what it
- * was charged. Who changed an actor last pays for its portrait: growth cannot be put on somebody else's account.
+ * Promise: a charge over the limit throws `limit` before anything is made. A turn that is rolled back gives
+ * its charges back. The actor's portrait is charged to the session that changed it last, so nobody can grow
+ * an actor at another session's cost.
  */
 import { CapError } from './errors.ts';
 import type { Meter } from './types.ts';
 
 /**
- * What is counted: things alive now. `turnMs` is a limit on one turn; what is reported for it is the sum of all turns. `lines`
- * are those that the ledger was given in this hour, each weighing 1, and 1 more for each KiB of its arguments; `lineBytes` is about what they
- * take on the disk. `argumentBytes` is a limit on what the ledger keeps of one argument, and no count.
+ * The budgets. Most count things that are alive now. The others:
+ * - `turnMs` limits one turn; `used()` reports the sum of all turns.
+ * - `lines` counts ledger lines of this hour: 1 for a line and 1 more for each KiB of its arguments.
+ * - `lineBytes` is about the disk space of those lines.
+ * - `argumentBytes` limits what the ledger keeps of one argument and is never counted.
  */
 export const budgets = [
   'actors',
@@ -26,7 +29,7 @@ export const budgets = [
   'turnMs',
 ] as const;
 export type Budget = (typeof budgets)[number];
-/** Those that are charged and given back. */
+/** The budgets that are charged and refunded. */
 export type Holding = Exclude<Budget, 'turnMs' | 'lines' | 'lineBytes' | 'argumentBytes'>;
 
 const hour = 3_600_000;
@@ -34,7 +37,7 @@ const hour = 3_600_000;
 export class Account implements Meter {
   readonly name: string;
   readonly #limits: Readonly<Record<Budget, number>>;
-  // Plain numbers, not a record: they are touched several times in each turn.
+  // Fields and not a record: each turn changes them several times.
   actors = 0;
   portraitBytes = 0;
   messages = 0;
@@ -45,7 +48,10 @@ export class Account implements Meter {
   lineBytes = 0;
   argumentBytes = 0;
   turnMs = 0;
-  /** Bytes, about, of calls that came by connections that have ended, and that are not answered: the next connection begins with them. */
+  /**
+   * About the bytes of unanswered calls from connections that have ended. The session's next connection
+   * starts with them.
+   */
   outliving = 0;
   #hourEnds = Number.NEGATIVE_INFINITY;
   readonly #errors = new Map<Holding, CapError>();
@@ -83,7 +89,10 @@ export class Account implements Meter {
     this[budget] = next;
   }
 
-  /** One for all: to make an error is to write down a stack, and who is over the limit may go on asking as fast as it likes. */
+  /**
+   * One error object for each budget. A new one would write a stack for every refused charge, at the caller's
+   * pace.
+   */
   #over(budget: Holding): CapError {
     let error = this.#errors.get(budget);
     if (error === undefined) {
@@ -102,26 +111,26 @@ export class Account implements Meter {
     this[budget] -= amount;
   }
 
-  /** Counts what goes into the ledger; answers whether that was within the budget of this hour. `tick` is the time. */
+  /** Counts one ledger line at time `tick`. Returns false when this hour's budget does not allow it. */
   writeLine({ weight, bytes }: { readonly weight: number; readonly bytes: number }, tick: number): boolean {
     if (tick >= this.#hourEnds) {
       this.#hourEnds = tick + hour;
       this.lines = 0;
       this.lineBytes = 0;
     }
-    // What is over is not counted: else who goes on asking would never be let in again, and nobody could see by how much.
+    // A refused line is not counted. Otherwise a caller that keeps asking would never be let in again.
     if (this.lines + weight > this.#limits.lines || this.lineBytes + bytes > this.#limits.lineBytes) return false;
     this.lines += weight;
     this.lineBytes += bytes;
     return true;
   }
 
-  /** Whether a limit is set at all: only then is it worth asking the garbage collector when something has gone. */
+  /** Whether a limit is set. Without one, nothing needs to be tracked until it is garbage collected. */
   bounds(budget: Budget): boolean {
     return this.#limits[budget] !== Number.POSITIVE_INFINITY;
   }
 
-  /** Adds a turn's time; throws `limit` where one turn took longer than this meter allows. */
+  /** Adds the time of a turn. */
   spend(ms: number): void {
     this.turnMs += ms;
   }
@@ -131,14 +140,14 @@ export class Account implements Meter {
   }
 }
 
-/** Charges one connection to `meter`; what it returns gives that back, and is to be called once. Throws `limit`. */
+/** Charges one connection to `meter`. Call the returned function once to give it back. Throws `limit`. */
 export function chargeConnection(meter: Meter): () => void {
   if (!(meter instanceof Account)) throw new CapError('invalid', 'a meter comes from vats.meter(name, limits)');
   meter.charge('connections', 1);
   return () => meter.refund('connections', 1);
 }
 
-/** What an actor owes while it lives; `paid` once it was given back otherwise. */
+/** The charges of a living actor. `paid` is set once they were given back in another way. */
 export interface Dues {
   readonly spawner: Account | undefined;
   payer: Account;
@@ -152,12 +161,12 @@ const collected = new FinalizationRegistry<Dues>((dues) => {
   dues.payer.refund('portraitBytes', dues.bytes);
 });
 
-/** Gives back what `thing` owes when it has been collected. `dues` must not hold it. */
+/** Gives `dues` back when `thing` is garbage collected. `dues` must not refer to `thing`. */
 export function refundWhenCollected(thing: object, dues: Dues): void {
   collected.register(thing, dues);
 }
 
-/** A charge for one thing of one kind. */
+/** A charge to one budget. */
 export interface Charge {
   readonly account: Account;
   readonly budget: Holding;
@@ -166,7 +175,7 @@ export interface Charge {
 
 const dropped = new FinalizationRegistry<Charge>((charge) => charge.account.refund(charge.budget, charge.amount));
 
-/** Gives `charge.amount` back when `thing` has been collected. */
+/** Gives `charge.amount` back when `thing` is garbage collected. */
 export function chargeUntilCollected(thing: object, charge: Charge): void {
   dropped.register(thing, charge);
 }

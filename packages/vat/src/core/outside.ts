@@ -1,20 +1,21 @@
 /**
- * What a forwarder looks like from outside. Its methods are not its own, so nobody sees by looking at it that it forwards to a stream.
+ * The methods that a forwarder has, seen from outside. A forwarder has none of its own, so without this table
+ * nobody can see that it forwards to, say, a stream.
  *
- * Promise: who makes a forwarder, and so holds what is behind it, says so here. It is used to see which methods there are, and for nothing
- * else: nobody gets what is behind a forwarder by asking.
+ * Promise: only the maker of a forwarder, who holds its target, adds to this table. The table is used only to
+ * check for methods, and never gives out the target.
  */
 const behind = new WeakMap<object, object>();
 
-/** Forwarders of forwarders are followed so far. */
+/** Maximum length of a chain of forwarders that is followed. */
 const deepest = 64;
 
-/** Says that calls of `face` are sent on to `inner`, some or all of them. For as long as the process runs: no store keeps it. */
+/** Records that `face` forwards calls to `inner`. Kept in memory only, and in no store. */
 export function forwardsTo(face: object, inner: object): void {
   behind.set(face, inner);
 }
 
-/** Whether it has all of these methods, as far as can be seen. */
+/** Whether `reference`, or a target that it forwards to, has all of these methods. */
 export function hasMethods(reference: object, ...methods: readonly string[]): boolean {
   let at: object | undefined = reference;
   for (let i = 0; i < deepest && at !== undefined; i += 1) {

@@ -1,11 +1,12 @@
 /**
- * Promises, seen from inside: where messages wait until it is known whom they are for.
+ * Promises inside a vat: messages wait here until their target is known.
  *
- * Promise: messages to a promise reach what it becomes in the order they were sent, also when it becomes another promise;
- * one that becomes plain data, itself, or an error breaks what waits. (Goblins 0.18 answers nobody in the first two cases.)
+ * Promise: messages to a promise reach its target in the order in which they were sent, also when it resolves
+ * to another promise. If it resolves to plain data, to itself or to an error, the waiting messages break.
+ * (Goblins 0.18 leaves them without a result in the first two cases.)
  *
- * A program holds native promises. The ones minted here are known by identity, so that a behaviour which answers with a
- * promise made by `.then` or `async` is told from one that passes an answer on.
+ * Programs hold native promises. Those made here are recognised by identity. So a behaviour that returns a
+ * promise made by `.then` or `async` can be told from one that passes on a vat promise.
  */
 import { type Barrier, barrier, behind, later, when } from './barrier.ts';
 import { CapError } from './errors.ts';
@@ -13,28 +14,33 @@ import { type Answer, type Message, Target, toData } from './message.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
 import { Given, targetOf } from './reference.ts';
 
-// Puts a private field on a promise made elsewhere. A WeakMap with an entry a message costs twice as much as the rest of
-// the message, most of it in the garbage collector (bench vat: 3.3 us a call with it, 1.6 us without).
+// Puts a private field on a promise made elsewhere. A WeakMap entry for each message costs twice as much as
+// the rest of the message, mostly in the garbage collector (bench vat: 3.3 us a call with it, 1.6 us
+// without).
 class Minted extends Given {
-  readonly #vow: VatPromise;
-  constructor(promise: object, vow: VatPromise) {
+  readonly #vatPromise: VatPromise;
+  constructor(promise: object, vatPromise: VatPromise) {
     super(promise);
-    this.#vow = vow;
+    this.#vatPromise = vatPromise;
   }
   static of(x: object): VatPromise | undefined {
-    return #vow in x ? x.#vow : undefined;
+    return #vatPromise in x ? x.#vatPromise : undefined;
   }
 }
 
-/** Promises of others that a vow follows: they may be frozen, and a field on them would not be ours to put. */
+/**
+ * Native promises of others that a vat promise follows. They may be frozen, and we must not put a field on
+ * them.
+ */
 const followed = new WeakMap<object, VatPromise>();
 
-/** The vow behind a promise of ours. */
-// Neither way of looking runs the code of a Proxy.
+/** The vat promise behind a native one. Neither lookup runs the code of a Proxy. */
 export const vatPromiseOf = (promise: object): VatPromise | undefined => Minted.of(promise) ?? followed.get(promise);
 
 let leave = (value: unknown): unknown => value;
-/** How values reach the host program. Set once by the module that knows them. */
+/**
+ * Sets how values are converted for the host program. Called once, by the module that knows the conversion.
+ */
 export const leaveBy = (how: (value: unknown) => unknown): void => {
   leave = how;
 };
@@ -46,29 +52,32 @@ interface Watcher {
 
 const noop = (): void => {};
 const then = Promise.prototype.then;
-/** Nobody will look: a broken promise must not end the process. */
+/** Marks the rejection as handled, so that it does not end the process. */
 export const quieten = (promise: Promise<unknown>): void => void then.call(promise, undefined, noop);
 
 export class VatPromise extends Target implements Answer {
   readonly account: Account;
   #state: 'pending' | 'fulfilled' | 'broken' | 'linked' = 'pending';
-  /** The value, the error, or the vow it was linked to. */
+  /** The value, the error, or the promise that this one is linked to. */
   #value: unknown;
   #waiting: Many<Message> | undefined;
   #watchers: Many<Watcher> | undefined;
-  /** Told when this becomes a promise that a peer decides. */
+  /** Called when this resolves to a promise that a peer decides. */
   #shortened: Many<() => void> | undefined;
-  /** What it is going to be, as soon as what was sent to it before has arrived there. */
+  /** The promise that this will resolve to once earlier messages have arrived there. */
   #becoming: VatPromise | undefined;
-  /** Where messages go while it is pending: to the peer that will decide it. */
+  /** While pending, messages go here: to the peer that will decide this promise. */
   #path: Target | undefined;
-  // The host's native promise: made only when somebody asks for it.
+  // The native promise for the host program. Made on first use.
   #native: Promise<unknown> | undefined;
   #settleNative: PromiseWithResolvers<unknown> | undefined;
-  /** Somebody else sees its breaking: an actor, a pipelined message. */
+  /** True when an actor or a pipelined message sees this promise break. */
   #watched = false;
   #charge: Charge | undefined;
-  /** The turn that settled or linked it, until that is durable: nobody outside may know before. */
+  /**
+   * The barrier of the turn that settled or linked this. Nobody outside may learn the result before it is
+   * durable.
+   */
   #after: Barrier | undefined;
 
   constructor(account: Account) {
@@ -85,18 +94,18 @@ export class VatPromise extends Target implements Answer {
     return 'promise';
   }
 
-  /** Where a chain of linked promises ends. */
-  static end(vow: VatPromise): VatPromise {
-    let end = vow;
+  /** Follows linked promises to the last one. */
+  static end(vatPromise: VatPromise): VatPromise {
+    let end = vatPromise;
     let after: Barrier | undefined;
     while (end.#state === 'linked') {
       after = later(after, end.#after);
       end = end.#value as VatPromise;
     }
-    if (end !== vow) {
+    if (end !== vatPromise) {
       // Path compression: a loop that links promise to promise stays constant in memory and time.
-      vow.#value = end;
-      vow.#after = after;
+      vatPromise.#value = end;
+      vatPromise.#after = after;
     }
     return end;
   }
@@ -106,17 +115,17 @@ export class VatPromise extends Target implements Answer {
     return state === 'fulfilled' || state === 'broken' ? state : undefined;
   }
 
-  /** What it was fulfilled with; only where `settled` is `fulfilled`. */
+  /** The value. Read it only if `settled` is `fulfilled`. */
   get value(): unknown {
     return VatPromise.end(this).#value;
   }
 
-  /** Its breaking is seen by somebody who is not the host program. */
+  /** Records that somebody other than the host program sees this promise break. */
   watchedInside(): void {
     this.#seen();
   }
 
-  /** Whoever holds the native promise need not look at it too, even where it is broken already. */
+  /** The holder of the native promise then need not handle its rejection, even if it already happened. */
   #seen(): void {
     this.#watched = true;
     if (this.#state === 'broken' && this.#native !== undefined) quieten(this.#native);
@@ -125,13 +134,13 @@ export class VatPromise extends Target implements Answer {
   post(message: Message): void {
     const end = VatPromise.end(this);
     if (end !== this) {
-      // Ours was the one that was asked.
+      // The sender watches this promise, not the one it is linked to.
       this.#seen();
       message.behind(this.#after);
       return end.post(message);
     }
     this.#seen();
-    // Also while those that waited are on their way: it must not overtake them.
+    // Also waits while earlier messages are being forwarded, so that none is overtaken.
     if (this.#path !== undefined) {
       message.to = this;
       this.#path.post(message);
@@ -146,7 +155,10 @@ export class VatPromise extends Target implements Answer {
     }
   }
 
-  /** From now on messages go along `path`, those that wait first. Whoever settles it sees to it that none overtakes them. */
+  /**
+   * From now on messages go to `path`, waiting ones first. The code that settles this promise must keep their
+   * order.
+   */
   along(path: Target): void {
     if (this.#state !== 'pending') return;
     const waiting = this.#waiting;
@@ -156,34 +168,34 @@ export class VatPromise extends Target implements Answer {
     this.#tellShortened();
   }
 
-  /** Where messages to it go now, if it is not settled and they need not wait. */
+  /** The path for messages sent now; undefined when they wait or the promise is settled. */
   get path(): Target | undefined {
     return VatPromise.end(this).#path;
   }
 
-  /** Messages wait again until it is settled; `becoming`: with what, where that is a promise. */
+  /** Messages wait again until this settles. `becoming` is the promise it will resolve to, if it is one. */
   hold(becoming?: VatPromise): void {
     this.#path = undefined;
     if (this.#state === 'pending') this.#becoming = becoming;
   }
 
-  /** Whether this can be settled only once `vow` is: it is that, or is going to be. */
-  waitsFor(vow: VatPromise): boolean {
+  /** Whether this can settle only after the given promise: it is that promise, or will resolve to it. */
+  waitsFor(vatPromise: VatPromise): boolean {
     for (
       let at: VatPromise | undefined = VatPromise.end(this);
       at !== undefined;
       at = at.#becoming && VatPromise.end(at.#becoming)
     )
-      if (at === vow) return true;
+      if (at === vatPromise) return true;
     return false;
   }
 
-  /** The same, asked of the other one. */
-  awaitedBy(vow: VatPromise): boolean {
-    return vow.waitsFor(VatPromise.end(this));
+  /** The inverse of `waitsFor`. */
+  awaitedBy(vatPromise: VatPromise): boolean {
+    return vatPromise.waitsFor(VatPromise.end(this));
   }
 
-  /** Calls back once where this becomes a promise that a peer decides, when the turn that says so is durable. */
+  /** Calls `tell` once this resolves to a promise that a peer decides and the turn that did so is durable. */
   watchShortening(tell: () => void): void {
     const end = VatPromise.end(this);
     if (end.#state !== 'pending') return;
@@ -203,7 +215,7 @@ export class VatPromise extends Target implements Answer {
     );
   }
 
-  /** Calls back at once where it is settled already. */
+  /** Calls back when this settles, or at once if it has. */
   watch(fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
     const end = VatPromise.end(this);
     end.#seen();
@@ -218,7 +230,10 @@ export class VatPromise extends Target implements Answer {
     else behind(after, tell);
   }
 
-  /** For somebody outside the store: calls back once every turn that decided it is durable, and with `broken` if one is lost. */
+  /**
+   * Like `watch`, for observers outside the store: waits until every turn that decided the result is durable.
+   * Calls `broken` if one of those turns is lost.
+   */
   watchOutside(fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
     this.watch(
       (value) => when(later(this.#behind, barrier()), () => fulfilled(value), broken),
@@ -231,15 +246,18 @@ export class VatPromise extends Target implements Answer {
     return later(this.#after, end.#after);
   }
 
-  /** Settles it, once: later calls are ignored, as Goblins' resolvers do. A promise of ours links the two. */
+  /**
+   * Settles this once. Later calls are ignored, as in Goblins. If the value is a vat promise, this is linked
+   * to it.
+   */
   fulfil(value: unknown): void {
     if (this.#state !== 'pending') return;
     const other = typeof value === 'object' && value !== null ? vatPromiseOf(value) : undefined;
     if (other === undefined) return this.#settle('fulfilled', value);
     const end = VatPromise.end(other);
     this.#after = later(other.#after, barrier());
-    const round = end.waitsFor(this);
-    if (round)
+    const cyclic = end.waitsFor(this);
+    if (cyclic)
       return this.break(new CapError('cycle', 'a promise was resolved to itself: resolve it to something else'));
     end.#watched = true;
     if (end.#state !== 'pending') return this.#settle(end.#state as 'fulfilled' | 'broken', end.#value);
@@ -250,7 +268,7 @@ export class VatPromise extends Target implements Answer {
     if (this.#state === 'pending') this.#settle('broken', error);
   }
 
-  /** The native promise of the host program. One a vow, so that passing it back is recognised. */
+  /** The native promise for the host program. There is only one, so that passing it back is recognised. */
   promise(): Promise<unknown> {
     if (this.#native === undefined) {
       this.#settleNative = Promise.withResolvers<unknown>();
@@ -263,13 +281,13 @@ export class VatPromise extends Target implements Answer {
     return this.#native as Promise<unknown>;
   }
 
-  /** `promise`, made by somebody else, stands for this vow from now on. */
+  /** Makes `promise`, a native promise of somebody else, stand for this one. */
   adopt(promise: Promise<unknown>): void {
     this.#native ??= promise;
     followed.set(promise, this);
   }
 
-  /** `promise`, made by us just now, stands for this vow too. */
+  /** Makes `promise`, a native promise that we just made, stand for this one too. */
   alias<P extends Promise<unknown>>(promise: P): P {
     new Minted(promise, this);
     return promise;
@@ -287,23 +305,25 @@ export class VatPromise extends Target implements Answer {
     else if (this.#settleNative !== undefined) this.#tellNative(state, value);
   }
 
-  /** Tells all who waited for it, and that they may know only once it is durable. */
-  static tell(vow: VatPromise): void {
-    const after = later(vow.#after, barrier());
-    if (after === undefined) VatPromise.#tell(vow);
-    else behind(after, () => VatPromise.#tell(vow));
+  /**
+   * Tells every waiting message and watcher. They inherit the barrier of the turn that settled this promise.
+   */
+  static tell(vatPromise: VatPromise): void {
+    const after = later(vatPromise.#after, barrier());
+    if (after === undefined) VatPromise.#tell(vatPromise);
+    else behind(after, () => VatPromise.#tell(vatPromise));
   }
 
-  static #tell(vow: VatPromise): void {
-    const state = vow.#state as 'fulfilled' | 'broken';
-    const value = vow.#value;
-    if (vow.#waiting !== undefined) {
-      each(vow.#waiting, (message) => (state === 'broken' ? message.fail(value) : forward(message, value)));
-      vow.#waiting = undefined;
+  static #tell(vatPromise: VatPromise): void {
+    const state = vatPromise.#state as 'fulfilled' | 'broken';
+    const value = vatPromise.#value;
+    if (vatPromise.#waiting !== undefined) {
+      each(vatPromise.#waiting, (message) => (state === 'broken' ? message.fail(value) : forward(message, value)));
+      vatPromise.#waiting = undefined;
     }
-    if (vow.#settleNative !== undefined) vow.#tellNative(state, value);
-    const watchers = vow.#watchers;
-    vow.#watchers = undefined;
+    if (vatPromise.#settleNative !== undefined) vatPromise.#tellNative(state, value);
+    const watchers = vatPromise.#watchers;
+    vatPromise.#watchers = undefined;
     if (watchers !== undefined)
       each(watchers, (watcher) => (state === 'broken' ? watcher.broken(value) : watcher.fulfilled(value)));
   }
@@ -320,7 +340,8 @@ export class VatPromise extends Target implements Answer {
     this.#waiting = undefined;
     this.#watchers = undefined;
     this.#refund();
-    // Whoever sends through us from now on comes after what waits here, so appending keeps the order of every sender.
+    // A message sent through this promise from now on comes after those waiting here. So appending keeps
+    // every sender's order.
     if (waiting !== undefined && end.#path !== undefined) {
       const after = this.#after;
       each(waiting, (message) => {
@@ -335,7 +356,7 @@ export class VatPromise extends Target implements Answer {
     if (end.#path !== undefined) end.#tellShortened();
   }
 
-  /** Once: who is told and cannot use it hears of it when it is settled. */
+  /** Called at most once. A watcher that cannot use the new path learns of the promise when it settles. */
   #tellShortened(): void {
     const told = this.#shortened;
     this.#shortened = undefined;
@@ -367,7 +388,10 @@ export class VatPromise extends Target implements Answer {
   }
 }
 
-/** A list to which whole lists are appended: linking promises costs the same however much waits at them. */
+/**
+ * A list that whole lists can be appended to. Linking promises then costs the same however many messages
+ * wait.
+ */
 interface Many<T> extends Array<T | Many<T>> {}
 
 function joined<T>(some: Many<T> | undefined, more: Many<T>): Many<T> {
@@ -376,7 +400,10 @@ function joined<T>(some: Many<T> | undefined, more: Many<T>): Many<T> {
   return some;
 }
 
-/** In order, with what is added meanwhile. Not by recursion: lists may be nested as deep as promises were linked. */
+/**
+ * Visits all items in order, including those added meanwhile. Not recursive: the nesting is as deep as the
+ * chain of links.
+ */
 function each<T extends object>(many: Many<T>, then: (one: T) => void): void {
   const inside: { readonly many: Many<T>; at: number }[] = [{ many, at: 0 }];
   for (let top = inside.at(-1); top !== undefined; top = inside.at(-1)) {
@@ -388,11 +415,11 @@ function each<T extends object>(many: Many<T>, then: (one: T) => void): void {
   }
 }
 
-// One after the other: the answers of what waits may be waited for in turn, deeper than any stack.
+// A queue and not recursion: settling one promise may settle the next, to a depth beyond any stack.
 const settled: VatPromise[] = [];
 
-function telling(vow: VatPromise): void {
-  settled.push(vow);
+function telling(vatPromise: VatPromise): void {
+  settled.push(vatPromise);
   if (settled.length > 1) return;
   try {
     for (let i = 0; i < settled.length; i += 1) VatPromise.tell(settled[i] as VatPromise);

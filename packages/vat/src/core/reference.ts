@@ -1,14 +1,16 @@
 /**
  * References: what a program holds of an actor, a driver or a foreign object.
  *
- * Promise: a reference tells its holder nothing but the label of its kind and the names of its methods; nothing reachable
- * from it leads to its target, and no holder can change what another one sees: it is frozen, and so is everything on its
- * prototype chain. In a turn of its own vat its methods are plain calls;
- * outside a turn they send a message; in another vat's turn they throw `not-callable`.
+ * Promise: a reference shows its holder only the label of its kind and the names of its methods. Nothing
+ * reachable from it leads to its target. It is frozen, and so is its whole prototype chain, so no holder can
+ * change what another one sees.
+ *
+ * In a turn of its own vat its methods are plain calls. Outside a turn they send a message. In a turn of
+ * another vat they throw `not-callable`.
  */
 import type { Target } from './message.ts';
 
-/** Passed by identity, never copied. */
+/** Base class of everything that is passed by identity and never copied. */
 export abstract class ByReference {
   readonly #byReference = true;
   static is(x: object): boolean {
@@ -16,7 +18,7 @@ export abstract class ByReference {
   }
 }
 
-/** How a method called on the reference itself reaches its target. Set once by the module that knows turns. */
+/** How a method called on a reference reaches its target. Set once by the module that knows turns. */
 export type Dispatch = (target: Target, method: string, args: unknown[]) => unknown;
 let dispatch: Dispatch;
 export const dispatchBy = (how: Dispatch): void => {
@@ -38,7 +40,7 @@ abstract class Reference extends ByReference {
 
 const tags = new WeakSet<object>();
 
-/** What Endo's marshal looks for on an object that goes by reference. */
+/** Adds the properties by which Endo's marshal recognises an object that is passed by reference. */
 function tag(label: string, base: object): object {
   const made = Object.create(base, {
     [Symbol.for('passStyle')]: { value: 'remotable' },
@@ -47,10 +49,10 @@ function tag(label: string, base: object): object {
   tags.add(made);
   return Object.freeze(made);
 }
-/** What only inherits from it is a forgery. */
+/** Whether this object itself is such a tag. An object that only inherits from a tag is a forgery. */
 export const isOurTag = (x: object): boolean => tags.has(x);
 
-/** Cuts the way from an instance to its class, whose statics open it, and freezes what instances share. */
+/** Removes the path from an instance to its class and static methods, and freezes the shared prototype. */
 export function sealed(prototype: object, base: object = Object.prototype): void {
   Reflect.deleteProperty(prototype, 'constructor');
   Object.setPrototypeOf(prototype, base);
@@ -59,7 +61,7 @@ export function sealed(prototype: object, base: object = Object.prototype): void
 sealed(ByReference.prototype);
 sealed(Reference.prototype);
 
-/** A base for classes that put their private fields on an object made elsewhere: a function, a promise. */
+/** Base for classes that put private fields on an object made elsewhere, such as a function or a promise. */
 export class Given {
   constructor(self: object) {
     // biome-ignore lint/correctness/noConstructorReturn: the one way to put a private field on an object made elsewhere
@@ -77,7 +79,7 @@ class FunctionReference extends Given {
   }
 }
 
-/** The target behind a reference of ours; undefined for everything else. */
+/** The target behind one of our references; undefined for any other value. */
 export function targetOf(x: unknown): Target | undefined {
   if (typeof x === 'object') return x === null ? undefined : Reference.of(x);
   return typeof x === 'function' ? FunctionReference.of(x) : undefined;
@@ -85,18 +87,19 @@ export function targetOf(x: unknown): Target | undefined {
 
 export const isReference = (x: unknown): boolean => targetOf(x) !== undefined;
 
-/** Never method names: `then` would make a reference look like a promise, the others belong to the language. */
+/** Never method names. `then` would make a reference look like a promise; the language uses the others. */
 const reserved: ReadonlySet<string> = new Set(['then', 'constructor', '__proto__']);
 export const isMethodName = (name: string): boolean => !reserved.has(name);
 
 type ReferenceClass = new (target: Target) => object;
 
-// One stub a name: a reference has no functions of its own, so a million cells share two.
+// One stub for each method name. References have no functions of their own, so a million cells share two
+// stubs.
 const stubs = new Map<string, (...args: unknown[]) => unknown>();
 function stub(method: string): (...args: unknown[]) => unknown {
   let found = stubs.get(method);
   if (found === undefined) {
-    // A method, not an arrow: `this` is the reference it was called on.
+    // A method and not an arrow function: `this` must be the reference it is called on.
     found = {
       call(this: object, ...args: unknown[]): unknown {
         const target = targetOf(this);
@@ -110,7 +113,10 @@ function stub(method: string): (...args: unknown[]) => unknown {
   return found;
 }
 
-/** The class of all references to actors that have these methods; with `others`, whatever further name is asked for is one. */
+/**
+ * Makes the class of references to actors with these methods. With `others`, any further name is a method
+ * too.
+ */
 export function referenceClass(methods: readonly string[], label: string, others = false): ReferenceClass {
   const Made = class extends Reference {
     constructor(target: Target) {
@@ -124,7 +130,7 @@ export function referenceClass(methods: readonly string[], label: string, others
   return Made;
 }
 
-// What inspectors and test runners ask of any object: a procedure must not take these for messages.
+// Names that inspectors and test runners read from any object. A procedure must not send these as messages.
 const probes: ReadonlySet<string> = new Set([
   'then',
   'toJSON',
@@ -147,7 +153,7 @@ const anyMethod: object = Object.freeze(
   }),
 );
 
-// Names come from outside here, so keeping one stub for each would be a leak.
+// These names come from outside. A cached stub for each would be a leak.
 function uncachedStub(method: string): (...args: unknown[]) => unknown {
   return (
     stubs.get(method) ??
@@ -166,7 +172,7 @@ class ProcedureReference extends Reference {
   }
 }
 
-/** A reference whose methods are not known beforehand. */
+/** A reference to an actor whose method names are not known in advance. */
 export function procedureReference(target: Target): object {
   return new ProcedureReference(target);
 }
@@ -175,7 +181,7 @@ sealed(ProcedureReference.prototype, anyMethod);
 
 const functionTag = tag('function', Object.getPrototypeOf(() => {}) as object);
 
-/** A reference that is called without a method name. */
+/** A reference to an actor that is called without a method name. */
 export function functionReference(target: Target): object {
   const self = (...args: unknown[]): unknown => dispatch(target, '', args);
   Object.setPrototypeOf(self, functionTag);

@@ -1,9 +1,10 @@
 /**
- * String keys in the order of their UTF-8 bytes, in chunks, so that inserting and finding stay logarithmic at a million.
+ * String keys in the order of their UTF-8 bytes. They are kept in chunks, so inserting and finding stay fast
+ * with a million keys.
  *
- * The order of a store's keys, hence the same for a table in memory and on disk.
+ * Stores order their keys in this way, so a table has the same order in memory and on disk.
  */
-/** Compares as UTF-8 bytes do. JavaScript compares UTF-16 units, which puts astral characters before U+E000. */
+/** Compares by UTF-8 bytes. JavaScript compares UTF-16 units, which puts astral characters before U+E000. */
 export function compareUtf8(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);
   for (let i = 0; i < shorter; i += 1) {
@@ -25,7 +26,7 @@ const chunkSize = 512;
 
 export class SortedKeys {
   readonly #chunks: string[][] = [];
-  /** How often a key came or went. */
+  /** Number of changes so far. A walk compares it to know whether its position is still valid. */
   #changes = 0;
 
   add(key: string): void {
@@ -55,8 +56,9 @@ export class SortedKeys {
   }
 
   /**
-   * Answers key after key, from the first at or after `from` on; undefined at the end. What is added or deleted meanwhile is seen as it is
-   * when the walk comes there: it looks for its place again where keys have changed, and otherwise only steps on.
+   * Returns a function that returns one key after the other, from the first key >= `from`, and undefined at
+   * the end. The walk sees keys that are added or deleted ahead of it. After a change it searches for its
+   * position again; otherwise it only steps on.
    */
   walk(from: string): () => string | undefined {
     let last: string | undefined;
@@ -85,7 +87,7 @@ export class SortedKeys {
     };
   }
 
-  /** How many chunks begin at or before `key`. */
+  /** The number of chunks whose first key is <= `key`. */
   #chunkFrom(key: string): number {
     let low = 0;
     let high = this.#chunks.length;

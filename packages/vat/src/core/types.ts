@@ -1,27 +1,33 @@
 /**
- * The types a caller of `@hob/vat` follows: near and far, behaviours, portraits, messages.
+ * The types that callers of `@hob/vat` use: near and far references, behaviours, portraits, messages.
  *
- * They hold no code. The brands exist only for the compiler, so that a far reference has no methods to call by mistake
- * and a become token is no answer.
+ * There is no code here. The brands exist only for the compiler: a far reference has no methods that could be
+ * called by mistake, and a become token cannot be used as a value.
  */
 declare const becomeBrand: unique symbol;
 declare const portraitBrand: unique symbol;
 declare const farBrand: unique symbol;
 
-// `never[]` is what makes every function type assignable to it.
+// `never[]` makes every function type assignable to this one.
 type Fn = (...args: never[]) => unknown;
 
-/** What a method returns to change its actor. Counts only when returned by the method that was given this `bcom`. */
+/**
+ * A method returns this to change its actor. It has an effect only if the method that was given this `bcom`
+ * returns it.
+ */
 export interface Become<R> {
   readonly [becomeBrand]: R;
 }
 
-/** A definition with its arguments: what is spawned, become and stored. Checked and frozen when it is made. */
+/**
+ * A definition with its arguments: the thing that is spawned, become and stored. It is checked and frozen
+ * when made.
+ */
 export interface Portrait<T> {
   readonly [portraitBrand]: T;
 }
 
-/** Methods, or one function for an actor that is called without a method name. */
+/** An object of methods, or one function for an actor that is called without a method name. */
 export type Behaviour<T> = T extends (...a: infer A) => infer R
   ? (...a: A) => R | Become<R>
   : { readonly [K in keyof T]: T[K] extends (...a: infer A) => infer R ? (...a: A) => R | Become<R> : never };
@@ -30,9 +36,9 @@ export type Behaviour<T> = T extends (...a: infer A) => infer R
 export interface Bcom<T> {
   (next: Portrait<T>): Become<void>;
   <const R>(next: Portrait<T>, value: R): Become<R>;
-  /** Commits the next state and answers with a break: a wrong PIN costs a try. */
+  /** Commits the next state and breaks the answer. Example: a wrong PIN uses up one try. */
   broken(next: Portrait<T>, error: Error): Become<never>;
-  /** The actor itself, for handing out or for `E.to`. */
+  /** The actor itself, to hand out or to pass to `E.to`. */
   readonly self: T;
 }
 
@@ -44,24 +50,24 @@ export interface Definition<T, A extends readonly unknown[]> {
 export type AnyDefinition = { (...args: never): Portrait<unknown>; readonly label: string };
 
 export interface DefineOptions<A> {
-  /** Version of the arguments' shape; 0 where none is given. */
+  /** Version of the arguments' shape. Default: 0. */
   readonly version?: number;
-  /** From stored arguments of an older version to this one's. */
+  /** Converts stored arguments of an older version to the current one. */
   readonly upgrade?: Readonly<Record<number, (...old: never[]) => A>>;
-  /** Checks stored arguments at restore: a store is input from outside. */
+  /** Checks stored arguments when a store is opened: a store is outside input. */
   readonly shape?: (args: readonly unknown[]) => boolean;
   /** Earlier labels of this definition. */
   readonly formerly?: readonly string[];
 }
 
-/** Outside a turn nothing is near: opaque, only `E` opens it. */
+/** A reference outside its turn. It is opaque; only `E` can send messages to it. */
 export interface Far<T> {
   readonly [farBrand]: T;
 }
 
 type HasMethods<R> = Extract<R[keyof R], Fn> extends never ? false : true;
 
-/** How a value of a turn looks outside it: objects with methods are far, data stays data. */
+/** The type of a turn's value outside the turn: objects with methods become far, data stays data. */
 export type Faraway<R> = R extends string | number | bigint | boolean | symbol | null | undefined | Uint8Array
   ? R
   : R extends Fn
@@ -82,7 +88,7 @@ export type Ref<T> = T | Far<T> | PromiseLike<T | Far<T>>;
 
 type Arg<X> = X extends Fn ? X : X | Ref<X>;
 
-/** What `E(x)` gives: every method of `x`, answered by a promise. */
+/** The result of `E(x)`: every method of `x`, returning a promise. */
 export type Sent<T> = (T extends (...a: infer A) => infer R
   ? (...a: { [I in keyof A]: Arg<A[I]> }) => Promise<Faraway<Awaited<R>>>
   : unknown) & {
@@ -95,16 +101,16 @@ export type Outcome<T = unknown> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
-/** A message that is delivered in a later turn. */
+/** Sends messages that are delivered in later turns. */
 export interface Eventual {
   <T>(x: Far<T> | PromiseLike<Far<T>>): Sent<T>;
   <T extends object>(x: PromiseLike<T>): Sent<T>;
   <T extends object>(x: T): Sent<T>;
-  /** The same without an answer: errors are seen only by the turn's observer. */
+  /** The same without a result. Only the turn observer sees errors. */
   sendOnly<T extends object>(x: Ref<T>): Sent<T>;
-  /** Runs `ok` or `broken` as a turn of its own once `x` is settled. */
+  /** Runs `ok` or `broken` in a turn of its own once `x` is settled. */
   when<T, U>(x: T | PromiseLike<T>, ok: (value: T) => U, broken?: (error: Error) => U): Promise<U>;
-  /** The durable way to wait: arrives later as `self[method](outcome, ...data)`. */
+  /** The durable way to wait. The result arrives later as a call `self[method](outcome, ...data)`. */
   to<S extends object>(
     self: S,
     method: keyof S & string,
@@ -112,13 +118,16 @@ export interface Eventual {
   ): { on(promise: PromiseLike<unknown>): void };
 }
 
-/** What an observer is told of each turn. `code` is `ok`, or that of the error which undid it. */
+/**
+ * The record of a turn that an observer receives. `code` is `ok`, or the code of the error that rolled the
+ * turn back.
+ */
 export interface TurnRecord {
   readonly seq: number;
   readonly vat: string;
-  /** `seq` of the turn that sent the message; absent where the host did. */
+  /** `seq` of the turn that sent the message; absent if the host sent it. */
   readonly cause?: number;
-  /** Label of the sender; absent where the host did. */
+  /** Label of the sender; absent if the host sent it. */
   readonly from?: string;
   readonly to: string;
   readonly method: string;
@@ -126,14 +135,16 @@ export interface TurnRecord {
   readonly ms: number;
 }
 
-/** A budget that deliveries are charged to: one per session. */
+/** A budget that deliveries are charged to. Each session has one. */
 export interface Meter {
   readonly name: string;
   used(): Readonly<Record<string, number>>;
   limits(): Readonly<Record<string, number>>;
 }
 
-/** A transactional keyed collection, one store row per key, passed by reference; ordered by UTF-8 bytes. */
+/**
+ * A transactional keyed collection, ordered by UTF-8 bytes. Each key is one store row. Passed by reference.
+ */
 export interface Table<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;

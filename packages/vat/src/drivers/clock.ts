@@ -1,19 +1,23 @@
 /**
  * The clocks of this machine.
  *
- * Promise: `boottime` never goes back, counts suspend, and is at most about a second of drift away from the kernel's own.
- * `performance.now()` stops while the machine sleeps (CLOCK_MONOTONIC, nodejs/node #47724), so alone it would lengthen
- * every deadline by the length of the nap; the kernel's boot-time clock costs 10 us a read. So: the cheap one, corrected.
+ * Promise: `boottime` never goes back, counts suspend, and drifts at most about a second from the kernel's
+ * clock. `performance.now()` stops while the machine sleeps (CLOCK_MONOTONIC, nodejs/node #47724), so alone
+ * it would lengthen every deadline by the length of the sleep. Reading the kernel's boot-time clock costs 10
+ * us. So we use the cheap clock and correct it by the kernel's.
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import type { Clock } from '../time/clock.ts';
 
-/** The kernel's boot-time clock is read again when the last reading is older than this… */
+/** The kernel's boot-time clock is read again when the last reading is older than this, */
 const REREAD_MS = 1000;
-/** …or when the wall clock went this much further, or less far, than the monotonic one: a suspend, or a clock set. */
+/**
+ * or when the wall clock and the monotonic clock differ by this much since then: after a suspend or a clock
+ * step.
+ */
 const JUMP_MS = 250;
-/** setTimeout takes a signed 32-bit count of ms and fires *at once* when it is given more: 90 days is more. */
+/** `setTimeout` takes a signed 32-bit number of ms and fires at once above that. 90 days is above that. */
 const LONGEST_TIMER_MS = 0x7fff_ffff;
 
 export function systemClock(): Clock {
@@ -25,7 +29,7 @@ export function systemClock(): Clock {
   });
 }
 
-/** What a clock is made of; apart so that a test can put the machine to sleep. */
+/** The parts of a clock. Separate, so that a test can simulate a suspend. */
 export interface ClockParts {
   readonly bootId: string;
   boottime(): number;
@@ -47,7 +51,7 @@ export function clockFrom(parts: ClockParts): Clock {
       if (passed > REREAD_MS || Math.abs(wall - read.wall - passed) > JUMP_MS) {
         read = { boottime: parts.boottime(), wall, tick };
       }
-      // The kernel counts in steps of 10 ms, so a fresh reading can lie below what was answered before.
+      // The kernel counts in steps of 10 ms, so a new reading can lie below the last returned value.
       latest = Math.max(latest, read.boottime + (tick - read.tick));
       return latest;
     },
@@ -60,7 +64,7 @@ function after(ms: number, then: () => void): () => void {
   const arm = (left: number): void => {
     const leg = Math.min(left, LONGEST_TIMER_MS);
     timer = setTimeout(() => (left > leg ? arm(left - leg) : then()), leg);
-    timer.unref(); // a timer of the vat is never a reason for a program to stay alive
+    timer.unref(); // a timer of the vat must not keep the process alive
   };
   arm(Math.max(0, ms));
   return () => clearTimeout(timer);
@@ -73,8 +77,8 @@ function kernelBoottime(): number {
 }
 
 /**
- * Outside Linux: when the machine booted, to 10 s. That flips when the wall clock is set, and a flip reads as a new boot:
- * grants that a boot ends then end too early, never too late.
+ * The id of this boot. Outside Linux it is the boot time, rounded to 10 s. It changes when the wall clock is
+ * set, which looks like a new boot. Grants that end with the boot then end too early, never too late.
  */
 function readBootId(): string {
   return (

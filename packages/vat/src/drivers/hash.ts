@@ -1,18 +1,21 @@
-/** Digests. No power over the world, but native code, so it stands at the edge with the rest. */
+/** Digests. They need no power over the machine, but they are native code, so they are drivers too. */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** SHA-256 as base64url. `hash` in one shot: `createHash` costs about twice as much for a ledger line. */
+/** SHA-256 as base64url. For a ledger line, one-shot `hash` costs about half as much as `createHash`. */
 export function sha256(data: Uint8Array | string): string {
   return hash('sha256', data, 'base64url');
 }
 
-/** SHA-256 as a string of 32 characters, one for each byte: a third of the time that 32 bytes of their own would take. */
+/**
+ * SHA-256 as a string of 32 characters, one for each byte. This takes a third of the time of returning 32
+ * bytes.
+ */
 export function digest(data: Uint8Array): string {
   return hash('sha256', data, 'binary');
 }
 
-/** CRC-32 as 8 hex digits: finds every accident of up to 32 bits in a row, and no intent. */
+/** CRC-32 as 8 hex digits. Detects every accidental burst of up to 32 bits, and no deliberate change. */
 export function crc(data: Uint8Array | string): string {
   return crc32(data).toString(16).padStart(8, '0');
 }

@@ -1,9 +1,10 @@
 /**
- * The host's ed25519 key: the only file that makes, keeps or uses one.
+ * The host's ed25519 key. Only this file makes, keeps or uses it.
  *
- * Promise: the secret half never leaves this file; what others get can sign and can be checked. On a disk it is `ledger.key`
- * in the store's folder (PKCS #8 as PEM, mode 0600), there whole and durable before anything is signed with it. A key file
- * that is damaged or none of ours is refused, never replaced: a new key would make the old signatures somebody else's.
+ * Promise: the private key never leaves this file. Others get functions that sign and verify. On disk it is
+ * `ledger.key` in the store's folder (PKCS #8 as PEM, mode 0600), complete and durable before it signs
+ * anything. A damaged or foreign key file is refused and never replaced: with a new key, the old signatures
+ * would no longer verify.
  */
 import {
   createHmac,
@@ -33,16 +34,22 @@ export interface Signer {
   readonly publicKey: Uint8Array;
   /** 64 bytes. */
   sign(message: Uint8Array): Uint8Array;
-  /** A code that only who has the key can make or check, as base64url: for each commit, where a signature would cost too much. */
+  /**
+   * A MAC as base64url: only the holder of the key can make or check it. Used for each commit, where a
+   * signature would cost too much.
+   */
   seal(message: string): string;
 }
 
-/** A key that is gone with the process. */
+/** A key that exists only as long as the process. */
 export function memorySigner(): Signer {
   return signerOf(generateKeyPairSync('ed25519').privateKey);
 }
 
-/** The key of the store in `folder`, made the first time. Only for who holds the store's lock: two makers would race. */
+/**
+ * The key of the store in `folder`, made on first use. The caller must hold the store's lock, so that no two
+ * make it.
+ */
 export function folderSigner(folder: string): Signer {
   const file = join(folder, 'ledger.key');
   try {
@@ -60,7 +67,7 @@ export function folderSigner(folder: string): Signer {
   }
 }
 
-/** Answers whether a signature is this key's; a key that is none vouches for nothing. */
+/** Returns a function that checks signatures of this key. For an invalid key it always returns false. */
 export function verifier(publicKey: Uint8Array): (message: Uint8Array, signature: Uint8Array) => boolean {
   let key: KeyObject;
   try {
@@ -71,7 +78,7 @@ export function verifier(publicKey: Uint8Array): (message: Uint8Array, signature
   return (message, signature) => signature.length === 64 && verify(null, message, key, signature);
 }
 
-/** What stands before the 32 bytes of an ed25519 key in its DER form (RFC 8410). */
+/** The bytes before the 32 key bytes in the DER form of an ed25519 key (RFC 8410). */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex');
 
 function signerOf(key: KeyObject): Signer {
@@ -86,7 +93,7 @@ function signerOf(key: KeyObject): Signer {
   });
 }
 
-/** Whole or not at all: written beside, on the disk before it gets its name. */
+/** Writes a draft and makes it durable before it gets its name, so the key file is complete or absent. */
 function create(folder: string, file: string): Signer {
   const { privateKey } = generateKeyPairSync('ed25519');
   const draft = `${file}.new`;
@@ -116,7 +123,7 @@ function read(file: string): Signer {
     const key = createPrivateKey(text);
     if (key.asymmetricKeyType === 'ed25519') return signerOf(key);
   } catch {
-    // said below
+    // reported below
   }
   throw damaged();
 }

@@ -1,8 +1,8 @@
 /**
- * The lines of a file, in batches, without ever holding the file.
+ * Reads the lines of a file in batches, without loading the whole file.
  *
- * A line longer than `longest` is handed over cut (and longer than `longest`) and ends the reading: a file without line
- * breaks must not fill the memory of who checks it.
+ * A line longer than `longest` is returned incomplete (but still longer than `longest`) and ends the reading.
+ * So a file without line breaks cannot fill the reader's memory.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { CapError } from '../core/errors.ts';
@@ -34,7 +34,7 @@ export async function* readLines(file: string, longest: number): AsyncGenerator<
   }
 }
 
-/** Errors of the file system name its path; ours must not. */
+/** Errors of the file system contain the path. Errors of Hob must not. */
 async function reach<T extends FileHandle | { readonly bytesRead: number }>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

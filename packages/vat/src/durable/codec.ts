@@ -1,16 +1,17 @@
 /**
  * Portraits, rows and queued messages as text, and back.
  *
- * Promise: what is decoded equals what was encoded, value for value and reference for reference; text that this module did not
- * write is refused, never half read. Only what can outlive the process can be encoded: data, references to actors and tables of the
- * same store, named drivers.
+ * Promise: a decoded value equals the encoded one, and its references are the same references. Text that this
+ * module did not write is refused as a whole. Only values that can outlive the process are encoded: data,
+ * references to actors and tables of the same store, and named drivers.
  *
- * Plain JSON wherever JSON can say it, so that a person can read a store. What it cannot say is a record with the one key `$`.
+ * The text is plain JSON wherever JSON can express the value, so that a person can read a store. Other values
+ * are a record with the one key `$`.
  */
 import { CapError } from '../core/errors.ts';
 import { languageName, languageSymbol, nameOfSymbol, symbolNamed } from '../core/symbols.ts';
 
-/** How a reference is called in a store: an actor or a table by vat and number, a driver by its name. */
+/** The name of a reference in a store: vat and number for an actor or table, the name for a driver. */
 export type Name =
   | readonly ['a', vat: string, id: number]
   | readonly ['t', vat: string, id: number]
@@ -20,25 +21,32 @@ export interface Naming {
   /** Undefined for a reference that does not outlive the process. */
   nameOf(reference: object): Name | undefined;
   isReference(value: object): boolean;
-  /** What ends with the process is noted as such, instead of refused: it comes back broken. */
+  /**
+   * If set, a value that ends with the process is encoded as such instead of refused. It comes back broken.
+   */
   readonly fleeting?: boolean;
-  /** What a promise has become, where it has. */
+  /** The value that a promise was fulfilled with; undefined while it is not fulfilled. */
   fulfilled?(promise: object): { readonly value: unknown } | undefined;
 }
 
 export interface Finding {
-  /** The reference of that name; throws where the store should have it and has not. */
+  /** The reference of that name. Throws if the store should hold it and does not. */
   find(name: Name): object;
-  /** Stands for what ended with an earlier process. */
+  /** Returns a stand-in for a value that ended with an earlier process. */
   readonly lost?: () => object;
 }
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Characters in one cell, about. More would pass what SQLite takes, and a commit that fails stops the whole store. */
+/**
+ * About the most characters in one cell. SQLite refuses larger cells, and a failed commit stops the whole
+ * store.
+ */
 const most = 16 << 20;
 
-/** Errors: `limit`, before anything large is built: shared data is written out once for each place where it stands. */
+/**
+ * Throws `limit` before it builds anything large: shared data is written once for each place where it occurs.
+ */
 export function encode(value: unknown, naming: Naming): string {
   const room = { left: most };
   return JSON.stringify(tree(value, naming, room));
@@ -66,7 +74,7 @@ function tree(value: unknown, naming: Naming, room: Room): Json {
     case 'boolean':
       return value;
     case 'number':
-      // JSON has no -0 and no NaN, and both are values that a program may tell apart.
+      // JSON has neither -0 nor NaN, and programs can tell both apart from other numbers.
       return Number.isFinite(value) && !Object.is(value, -0)
         ? value
         : { $: ['n', Object.is(value, -0) ? '-0' : String(value)] };
@@ -84,12 +92,12 @@ function tree(value: unknown, naming: Naming, room: Room): Json {
   }
 }
 
-/** A peer's symbol is stored as one: read back it must not end up in the engine's registry. */
+/** A symbol of a peer keeps its own tag: when read back it must not get into the engine's registry. */
 function symbolParts(symbol: symbol): readonly Json[] {
   const registered = Symbol.keyFor(symbol);
   if (registered !== undefined) return ['s', registered];
-  const ofLanguage = languageName(symbol);
-  return ofLanguage === undefined ? ['f', nameOfSymbol(symbol) as string] : ['w', ofLanguage];
+  const wellKnown = languageName(symbol);
+  return wellKnown === undefined ? ['f', nameOfSymbol(symbol) as string] : ['w', wellKnown];
 }
 
 function treeOf(value: object, naming: Naming, room: Room): Json {
@@ -119,14 +127,14 @@ function treeOf(value: object, naming: Naming, room: Room): Json {
       return [key, tree(item, naming, room)];
     }),
   );
-  // A record of the program's that looks like one of ours is wrapped, so that it comes back as it was.
+  // A program's record that looks like one of ours is wrapped, so that it comes back unchanged.
   return Object.keys(record).length === 1 && '$' in record ? { $: ['o', record['$'] as Json] } : record;
 }
 
 const damaged = (): CapError =>
   new CapError('invalid', 'the store holds a value that no version of Hob wrote: restore it from a backup');
 
-/** The value that `text` says, frozen all through. */
+/** The value that `text` encodes, deeply frozen. */
 export function decode(text: string, finding: Finding): unknown {
   let json: Json;
   try {
@@ -146,9 +154,9 @@ function value(json: Json, finding: Finding): unknown {
   return Object.freeze(Object.fromEntries(entries.map(([key, item]) => [key, value(item, finding)])));
 }
 
-function special(said: Json, finding: Finding): unknown {
-  if (!Array.isArray(said)) throw damaged();
-  const [tag, ...rest] = said as readonly Json[];
+function special(parts: Json, finding: Finding): unknown {
+  if (!Array.isArray(parts)) throw damaged();
+  const [tag, ...rest] = parts as readonly Json[];
   const [first, second] = rest;
   switch (tag) {
     case 'u':
@@ -195,7 +203,7 @@ function nameFrom([kind, a, b]: readonly Json[]): Name {
   throw damaged();
 }
 
-/** The names of all references in `text`, for marking what is still reachable. */
+/** The names of all references in `text`. A sweep uses it to mark what is reachable. */
 export function namesIn(text: string): readonly Name[] {
   const names: Name[] = [];
   decode(text, {

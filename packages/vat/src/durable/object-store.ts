@@ -1,13 +1,14 @@
 /**
- * What the vats of one store keep: portraits, rows, roots, queued messages, as cells by key.
+ * The contents of the store for all vats: portraits, rows, roots and queued messages, as cells by key.
  *
- * Promise: a reference that was kept is found again, as the same object for as long as anybody holds it; only definitions of the
- * given environment are ever brought to life, so a store cannot invent authority. A store with a label that the environment lacks,
- * or with a newer version of one, is refused whole, by name, before anything runs.
+ * Promise: a stored reference is found again, as the same object while anybody holds it. Only definitions of
+ * the given environment are ever run, so a store cannot invent authority. A store is refused before anything
+ * runs if it has a label that the environment lacks, or a newer version of one. The error names the label.
  *
- * Keys begin with what they are: a/VAT/ID actors, t/VAT/ID/KEY rows, r/VAT/NAME roots, s/HASH sturdyrefs, m/N messages on their way,
- * w/N actors that wait, c/CAUSE what was cut, k/LABEL kinds, n/VAT the last number given out, v/time vat time,
- * e/TIME/VAT/N who is to be woken. Rows carry their vat, so a vat's end is one range.
+ * The first part of a key is its type: a/VAT/ID actors, t/VAT/ID/KEY rows, r/VAT/NAME roots, s/HASH
+ * sturdyrefs, m/N messages on their way, w/N waiting actors, c/CAUSE causes that were cut, k/LABEL kinds,
+ * n/VAT the last number given out, v/time vat time, e/TIME/VAT/N alarms. The key of a row contains its vat,
+ * so one key range holds all rows of a vat.
  */
 import type { Barrier } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
@@ -16,37 +17,42 @@ import { ByReference } from '../core/reference.ts';
 import { decode, encode, type Name, type Naming } from './codec.ts';
 import type { OutputCommit } from './output-commit.ts';
 
-/** The cells of a store, as last committed. */
+/** The cells of a store, as of the last commit. */
 export interface Cells {
   get(key: string): string | undefined;
-  /** Those whose key begins with `prefix`, in the order of their keys. */
+  /** The cells whose key begins with `prefix`, in key order. */
   scan(prefix: string): Iterable<readonly [key: string, value: string]>;
 }
 
-/** How references to actors of a kind look: known without waking one. */
+/** The type of references to actors of a kind. It is known without waking an actor. */
 export type Shape = 'function' | 'procedure' | readonly string[];
 
-/** What the keeper needs of what it keeps; given by the modules that know actors, tables and drivers. */
+/** Functions that the object store needs. The modules for actors, tables and drivers provide them. */
 export interface Makers {
-  /** `stored` is undefined where it is no longer in the store: it keeps its name, and calls on it break. */
+  /**
+   * `stored` is undefined for an actor that is no longer in the store. It keeps its name, and calls on it
+   * break.
+   */
   actor(vat: string, id: number, stored: StoredActor | undefined): object;
   table(vat: string, id: number): object;
   driver(name: string): object;
-  /** A reference to something that ended with an earlier process: what is sent to it breaks. */
+  /** A stand-in for something that ended with an earlier process. Messages to it break. */
   lost(): object;
-  /** What a reference of ours is called; undefined for one that ends with the process. */
+  /** The name of one of our references; undefined for one that ends with the process. */
   nameOf(reference: object, keeper: ObjectStore): Name | undefined;
-  /** What a promise has become, where it has. */
+  /** The value that a promise was fulfilled with; undefined while it is not fulfilled. */
   fulfilled(promise: object): { readonly value: unknown } | undefined;
-  /** Lets an actor sleep, if it may. */
+  /** Puts an actor to sleep, if it may sleep. */
   rest(actor: object): void;
-  /** What was known of an actor never happened: it is what is stored, or is gone. */
+  /**
+   * Resets an actor to its stored state after its turns were lost. Without stored state the actor is gone.
+   */
   reload(actor: object, stored: StoredActor | undefined): void;
   /** The same for a table. */
   unread(table: object): void;
 }
 
-/** A portrait as the store has it. */
+/** A portrait as the store holds it. */
 export interface StoredActor {
   readonly kind: Kind;
   readonly version: number;
@@ -54,7 +60,7 @@ export interface StoredActor {
   readonly shape: Shape;
 }
 
-/** So that a full round takes half as many turns as there are references. */
+/** With 2 per turn, a full round over all references takes half as many turns as there are references. */
 const askedPerTurn = 2;
 
 function part(text: string): string {
@@ -68,14 +74,14 @@ export const rowsKey = (vat: string, id: number): string => `t/${part(vat)}/${id
 export const rootKey = (vat: string, name: string): string => `r/${part(vat)}/${part(name)}`;
 export const sturdyrefKey = (hash: string): string => `s/${hash}`;
 export const numbersKey = (vat: string): string => `n/${part(vat)}`;
-/** A cause that ended while messages under it were on their way. */
+/** The cell of a cause that ended while messages under it were on their way. */
 export const cutKey = (cause: string): string => `c/${part(cause)}`;
 const kindKey = (label: string): string => `k/${part(label)}`;
 
 const damaged = (what: string): CapError =>
   new CapError('invalid', `the store is damaged (${what}): restore it from a backup`);
 
-/** A message that is kept: its cell, and `[to, method, args, causes]`. */
+/** A stored message: the key of its cell, and `[to, method, args, causes]`. */
 export type OnTheWay = readonly [key: string, what: readonly unknown[]];
 
 export class ObjectStore {
@@ -85,11 +91,11 @@ export class ObjectStore {
   readonly #lasting: Naming;
   readonly #fleeting: Naming;
   readonly #kinds: ReadonlyMap<string, Kind>;
-  /** Which versions of a label actors may still have. */
+  /** The older versions of a label that stored actors may still have. */
   readonly #versions = new Map<string, readonly number[]>();
-  /** What is written of each label already, so that it is written once. */
+  /** The text already written for each label, so that it is written once. */
   readonly #written = new Map<string, string>();
-  /** References that somebody may still hold, by name. */
+  /** The references that somebody may still hold, by name. */
   readonly #known = new Map<string, WeakRef<object>>();
   readonly #gone = new FinalizationRegistry<string>((key) => {
     if (this.#known.get(key)?.deref() === undefined) this.#known.delete(key);
@@ -108,14 +114,14 @@ export class ObjectStore {
       for (const [key] of cells.scan(prefix)) this.#messages = Math.max(this.#messages, Number(key.slice(2)));
   }
 
-  // ---- values ------------------------------------------------------------------------------------------------------------
+  // ---- values ----------------------------------------------------------------------------------
 
-  /** For a portrait, a row, a root: what ends with the process is refused. */
+  /** For a portrait, a row or a root: a value that ends with the process is refused. */
   encode(value: unknown): string {
     return encode(value, this.#lasting);
   }
 
-  /** For a message on its way: what ends with the process arrives broken after a restart. */
+  /** For a message on its way: a value that ends with the process arrives broken after a restart. */
   encodeMessage(value: unknown): string {
     return encode(value, this.#fleeting);
   }
@@ -124,9 +130,9 @@ export class ObjectStore {
     return decode(text, { find: (name) => this.find(name), lost: () => this.#makers.lost() });
   }
 
-  // ---- references ----------------------------------------------------------------------------------------------------------
+  // ---- references ------------------------------------------------------------------------------
 
-  /** The reference of that name: the one that is held somewhere, or a sleeping one. */
+  /** The reference of that name: the object that somebody holds, or else a new one for a sleeping actor. */
   find(name: Name): object {
     if (name[0] === 'd') return this.#makers.driver(name[1]);
     const [kind, vat, id] = name;
@@ -138,7 +144,7 @@ export class ObjectStore {
     return made;
   }
 
-  /** A reference was made: it is the one for that key as long as it is held. */
+  /** Records `reference` as the one object for `key` while anybody holds it. */
   met(key: string, reference: object): void {
     this.#known.set(key, new WeakRef(reference));
     this.#held?.(key);
@@ -147,7 +153,9 @@ export class ObjectStore {
 
   #resting: Iterator<readonly [key: string, reference: WeakRef<object>]> | undefined;
 
-  /** Between turns, where more than `awake` references are known: asks the next few, round and round, whether they may sleep. */
+  /**
+   * Called between turns. If more than `awake` references are known, lets the next few sleep, in rotation.
+   */
   restSome(awake: number): void {
     if (this.#known.size <= awake) return;
     this.#resting ??= this.#known.entries();
@@ -165,7 +173,10 @@ export class ObjectStore {
 
   #held: ((key: string) => void) | undefined;
 
-  /** Tells of all references that somebody may hold: those there are, and each one that comes, until it is stopped. */
+  /**
+   * Calls `tell` for every reference that somebody may hold, now and as new ones appear. Returns a function
+   * that stops it.
+   */
   watchHeld(tell: (key: string) => void): () => void {
     this.#held = tell;
     for (const [key, held] of this.#known) if (held.deref() !== undefined) tell(key);
@@ -179,7 +190,7 @@ export class ObjectStore {
     return pending === undefined ? this.#cells.get(key) : pending.value;
   }
 
-  /** As `get`, for all keys that begin with `prefix`. */
+  /** Like `get`, for all keys that begin with `prefix`. */
   scan(prefix: string): ReadonlyMap<string, string> {
     const found = new Map(this.#cells.scan(prefix));
     for (const [key, value] of this.#edge.pendingWith(prefix)) {
@@ -191,7 +202,7 @@ export class ObjectStore {
 
   #stored(key: string): StoredActor | undefined {
     const text = this.get(key);
-    // Somebody still has its name: its turn was undone, or its vat ended. Whoever holds it must not be lost with it.
+    // The actor's turn was rolled back or its vat has ended, but somebody still holds its reference.
     if (text === undefined) return undefined;
     const comma = text.indexOf('\n');
     const [label, version] = text.slice(0, comma).split(' ');
@@ -202,23 +213,26 @@ export class ObjectStore {
     return { kind, version: Number(version), args: text.slice(comma + 1), shape };
   }
 
-  /** How an actor is written: its kind and version, then its arguments. */
+  /** The text of an actor: its kind and version, then its arguments. */
   actorText(kind: Kind, args: readonly unknown[]): string {
     return `${part(kind.label)} ${kind.options.version ?? 0}\n${this.encode(args)}`;
   }
 
-  // ---- kinds -----------------------------------------------------------------------------------------------------------------
+  // ---- kinds -----------------------------------------------------------------------------------
 
   readonly #shapes = new Map<Kind, Shape>();
-  /** Of kinds whose cell says what `keepKind` would write. */
+  /** Kinds whose cell already holds the text that `keepKind` would write. */
   readonly #current = new Map<Kind, Shape>();
 
-  /** How a kind looks, as it is written down in the version of this environment; undefined where it is not yet. */
+  /** The shape of a kind, as stored for this environment's version; undefined if not stored yet. */
   keptShape(kind: Kind): Shape | undefined {
     return this.#current.get(kind);
   }
 
-  /** Writes down how a kind looks, the first time that one of its actors is kept. Throws where the environment does not have it. */
+  /**
+   * Writes the shape of a kind when the first of its actors is stored. Throws if the environment lacks the
+   * kind.
+   */
   keepKind(kind: Kind, shape: Shape, cells: Map<string, string | undefined>): void {
     if (this.#kinds.get(kind.label) !== kind)
       throw new CapError(
@@ -226,7 +240,8 @@ export class ObjectStore {
         `"${kind.label}" is not among the definitions of this store: give it to openVats, or a restart could not bring it back`,
       );
     const version = kind.options.version ?? 0;
-    // Actors of older versions stay as they are until they change: whoever opens the store next must know all of them.
+    // Actors of older versions stay unchanged until they change. The next program that opens the store must
+    // know those versions too.
     const older = (this.#versions.get(kind.label) ?? []).filter((one) => one !== version);
     const text = JSON.stringify([version, shape, older]);
     this.#current.set(kind, shape);
@@ -236,13 +251,13 @@ export class ObjectStore {
     cells.set(kindKey(kind.label), text);
   }
 
-  /** The turn that wrote it was undone: it has to be written again. */
+  /** Call after a rolled-back turn: the kinds it wrote must be written again. */
   forgetKinds(): void {
     this.#written.clear();
     this.#current.clear();
   }
 
-  /** What these cells were thought to be never happened: whoever is held is put back to what the store says. */
+  /** Undoes lost turns that wrote `keys`: every held object is reset to its stored state. */
   reload(keys: Iterable<string>): void {
     this.forgetKinds();
     this.#checkKinds();
@@ -284,7 +299,7 @@ export class ObjectStore {
     }
   }
 
-  // ---- messages ----------------------------------------------------------------------------------------------------------------
+  // ---- messages --------------------------------------------------------------------------------
 
   messageKey(): string {
     this.#messages += 1;
@@ -293,7 +308,10 @@ export class ObjectStore {
 
   #queued = '';
 
-  /** The key of a message that joins the queue now: keys are in the order of the queue, since that is how it is restored. */
+  /**
+   * The key for a message that joins the queue now. Keys must be in queue order, because a restart restores
+   * the queue by key.
+   */
   queuedAs(key: string | undefined): string {
     if (key?.startsWith('w/') === true) return key;
     const kept = key === undefined || key < this.#queued ? this.messageKey() : key;
@@ -306,12 +324,12 @@ export class ObjectStore {
     return `w/${number(this.#messages)}`;
   }
 
-  /** What was on its way when the process ended, in the order in which it was sent. */
+  /** The messages that were on their way when the process ended, in the order they were sent. */
   onTheWay(): readonly OnTheWay[] {
     return this.#inOrder([...this.#cells.scan('m/'), ...this.#cells.scan('w/')]);
   }
 
-  /** Those of `keys` that are messages, and in the store. */
+  /** The messages among `keys` that are still in the store. */
   stillOnTheWay(keys: Iterable<string>): readonly OnTheWay[] {
     const found: (readonly [string, string])[] = [];
     for (const key of keys) {
@@ -327,7 +345,7 @@ export class ObjectStore {
       .map(([key, text]) => [key, this.decode(text) as readonly unknown[]] as const);
   }
 
-  /** What was cut while messages were on their way: the cell, the cause and why. */
+  /** The causes that were cut while messages were on their way. */
   cuts(): readonly (readonly [key: string, cause: string, why: CapError])[] {
     return [...this.#cells.scan('c/')].map(([key, text]) => {
       const [code, message] = parsed(text) as readonly unknown[];
@@ -335,13 +353,15 @@ export class ObjectStore {
     });
   }
 
-  /** What has to be durable before something seen now may leave. */
+  /**
+   * The newest batch that is not yet durable. An effect that depends on anything seen now must wait for it.
+   */
   newest(): Barrier | undefined {
     return this.#edge.newest();
   }
 }
 
-/** A row belongs to its table: `t/VAT/ID/`. */
+/** The owner of a cell. A row belongs to its table: `t/VAT/ID/`. */
 export const ownerOf = (key: string): string =>
   key.startsWith('t/') ? key.slice(0, key.indexOf('/', key.indexOf('/', 2) + 1) + 1) : key;
 

@@ -1,9 +1,9 @@
 /**
- * Messages that are in the store: sent on when a process begins, when turns that had taken them never happened, and when a full disk
- * that could not let them go has room again.
+ * Messages that are in the store. They are sent on when a process starts, when the turns that consumed them
+ * were lost, and when a full disk has room again.
  *
- * Promise: each is delivered once, in the order of sending; what was under a cause that ended meanwhile is not. Who waited with `E.to`
- * hears `restarted`.
+ * Promise: each message is delivered once, in the order of sending. A message under a cause that has ended is
+ * not delivered. An actor that waited with `E.to` receives `restarted`.
  */
 import { type Causes, Chain } from '../core/causes.ts';
 import { Message } from '../core/message.ts';
@@ -18,11 +18,11 @@ const restarted: Outcome = Object.freeze({
   message: 'the process ended while this was waited for: ask again',
 });
 
-/** The alarms that are kept in the store. */
+/** The alarms in the store. */
 interface Alarms {
-  /** Sets those that the last process left. */
+  /** Sets the alarms that the last process left. */
   restore(): void;
-  /** Reads these cells again: the turns that wrote them never happened. */
+  /** Reads these cells again, after the turns that wrote them were lost. */
   reload(keys: Iterable<string>): void;
 }
 
@@ -31,7 +31,7 @@ export class Outbox {
   readonly #edge: OutputCommit;
   readonly #causes: Causes;
   readonly #wakes: Alarms;
-  /** Cells of messages that a full disk did not let go. */
+  /** Cells of messages that could not be removed because the disk was full. */
   readonly #left = new Set<string>();
 
   constructor(keeper: ObjectStore, edge: OutputCommit, causes: Causes, wakes: Alarms) {
@@ -41,18 +41,20 @@ export class Outbox {
     this.#wakes = wakes;
   }
 
-  /** What was on its way when the last process ended: `left`, as it was found at the opening. */
+  /**
+   * Sends on the messages that the last process left. `left` is the list as read when the store was opened.
+   */
   resume(left: readonly OnTheWay[]): void {
     const cuts = this.#keeper.cuts();
     const ended = new Set(cuts.map(([, cause]) => cause));
-    // What nobody is to get goes in one commit with what says so.
+    // Undeliverable messages and the cuts that end them are deleted in one commit.
     const over = this.#sendOn(left, (cause) => ended.has(String(cause)));
     for (const [key] of cuts) over.set(key, undefined);
     this.#edge.turn(over, []);
     this.#wakes.restore();
   }
 
-  /** Turns that wrote these cells never happened: the messages among them that are in the store were not taken. */
+  /** Sends the messages among `keys` that are still in the store. The turns that consumed them were lost. */
   again(keys: Iterable<string>): void {
     this.#wakes.reload(keys);
     this.#sendOn(this.#keeper.stillOnTheWay(keys));
@@ -62,21 +64,21 @@ export class Outbox {
     this.#left.add(kept);
   }
 
-  /** The disk has room. */
+  /** Call when the disk has room again. */
   go(): void {
     const left = [...this.#left];
     this.#left.clear();
     this.again(left);
   }
 
-  /** Answers the cells of those that nobody is to get. */
+  /** Sends the messages. Returns the cells of undeliverable ones, for deletion. */
   #sendOn(messages: readonly OnTheWay[], ended?: (cause: unknown) => boolean): Map<string, undefined> {
-    const over = new Map<string, undefined>();
+    const undeliverable = new Map<string, undefined>();
     for (const [key, [to, method, args, causes]] of messages) {
       const target = targetOf(to);
       const under = Array.isArray(causes) ? (causes as string[]) : [];
       if (target === undefined || !Array.isArray(args) || (ended !== undefined && under.some(ended))) {
-        over.set(key, undefined);
+        undeliverable.set(key, undefined);
         continue;
       }
       const all = key.startsWith('w/') ? [restarted, ...args] : args;
@@ -87,6 +89,6 @@ export class Outbox {
       message.kept = key;
       target.post(message);
     }
-    return over;
+    return undeliverable;
   }
 }

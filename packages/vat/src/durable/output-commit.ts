@@ -1,13 +1,16 @@
 /**
- * The store's edge: turns run ahead of the disk, what leaves does not.
+ * Output commit: turns run ahead of the disk, effects do not.
  *
- * Promise: what goes out (driver calls, frames, promises of the host program) waits until every turn that it could have observed
- * is durable, and goes out in turn order; also what a read-only turn says after an uncommitted one. On a clean store nothing
- * waits. If a commit fails, no turn that is not durable ever happened: what waited for one never goes out, and is told so.
+ * Promise: every effect (driver calls, frames, promises of the host program) waits until each turn that it
+ * could have observed is durable. Effects leave in turn order. This includes the results of a read-only turn
+ * that follows an uncommitted one. On a clean store nothing waits. If a commit fails, the turns that are not
+ * durable never happened: effects that waited for them never leave, and their waiters are told.
  *
- * Group commit: turns that end while a commit is under way form the next one. A batch closes when no message is waiting, or at
- * 256 turns or half a million characters, or 5 ms after its first turn; there are no other timers. While one is under way and the next one is full, no turn runs: else
- * batches grow with what waits, commits with them, and whoever asks for one durable turn waits for thousands of somebody else's.
+ * Group commit: turns that end during a commit form the next batch. A batch closes when no message is
+ * waiting, at 256 turns, at half a million characters, or 5 ms after its first turn. There are no other
+ * timers. While a commit is under way and the next batch is full, no turn runs. Otherwise batches and commit
+ * times would grow, and a caller of one durable turn would wait for thousands of others.
+ *
  * After output commit in Strom and Yemini, Optimistic Recovery in Distributed Systems (1985).
  */
 import type { Barrier } from '../core/barrier.ts';
@@ -16,10 +19,10 @@ import type { LedgerEntry } from '../core/ledger-entry.ts';
 
 const mostTurns = 256;
 const longestMs = 5;
-/** Characters of cells and lines that make a batch full. */
+/** A batch with this many characters of cells and lines is full. */
 const mostText = 512 << 10;
 
-/** What one commit writes: cells by key, `undefined` deletes. */
+/** The writes of one commit: cells by key, where `undefined` deletes, and ledger lines. */
 export interface Writes {
   readonly cells: ReadonlyMap<string, string | undefined>;
   readonly lines: readonly LedgerEntry[];
@@ -30,14 +33,14 @@ interface Output {
   lost(why: CapError): void;
 }
 
-/** The turns of one commit, and what waits for it. */
+/** The turns of one commit, and the effects that wait for it. */
 export class Batch implements Writes, Barrier {
   readonly owner: object;
   readonly number: number;
   readonly cells: Map<string, string | undefined> = new Map();
   readonly lines: LedgerEntry[] = [];
   turns: number = 0;
-  /** About how many characters it writes. */
+  /** About the number of characters it writes. */
   text: number = 0;
   #outputs: Output[] = [];
   #state: 'waiting' | 'durable' | 'lost' = 'waiting';
@@ -56,7 +59,10 @@ export class Batch implements Writes, Barrier {
     return this.#why;
   }
 
-  /** Runs `release` once the batch is durable, in the order of asking; or `lost`. */
+  /**
+   * Runs `release` once the batch is durable, or `lost` once it is lost. Callbacks run in the order they were
+   * added.
+   */
   then(release: () => void, lost: (why: CapError) => void): void {
     if (this.#state === 'durable') release();
     else if (this.#state === 'lost') lost(this.#why as CapError);
@@ -68,7 +74,8 @@ export class Batch implements Writes, Barrier {
     this.#why = why;
     const outputs = this.#outputs;
     this.#outputs = [];
-    // A promise that was settled in one of its turns holds it for as long as it lives: not what was written.
+    // A promise settled in one of these turns refers to the batch for its whole life. It must not keep the
+    // written text.
     this.cells.clear();
     this.lines.length = 0;
     for (const output of outputs) {
@@ -76,7 +83,7 @@ export class Batch implements Writes, Barrier {
         if (why === undefined) output.release();
         else output.lost(why);
       } catch (error) {
-        // A bug of ours, in one of them: the others leave all the same.
+        // An error here is a bug in one effect. The others are still released.
         queueMicrotask(() => {
           throw error;
         });
@@ -85,19 +92,19 @@ export class Batch implements Writes, Barrier {
   }
 }
 
-/** Makes a batch durable; calls back once, with an error where it could not. At once, or later. */
+/** Makes a batch durable. Calls `done` once, at once or later, with an error if the commit failed. */
 export type Commit = (writes: Writes, done: (error: unknown) => void) => void;
 
 export interface Ground {
   readonly commit: Commit;
   tick(): number;
-  /** A commit is over: turns may run that waited because a batch was full. */
+  /** A commit has ended. Turns that waited because a batch was full may run. */
   room(): void;
-  /** Why these may not be committed now: the disk is full. */
+  /** Returns the error if these lines cannot be committed now because the disk is full. */
   refuses(lines: readonly LedgerEntry[]): CapError | undefined;
   /**
-   * No turn that is not durable ever happened; `keys` are the cells that those wrote. Puts everything back to what the disk says;
-   * answers whether that was done and the vats go on.
+   * A commit failed: the turns that are not durable never happened. `keys` are the cells they wrote. Resets
+   * everything to the state on disk. Returns whether that worked and the vats go on.
    */
   lost(why: CapError, keys: ReadonlySet<string>): boolean;
 }
@@ -116,7 +123,10 @@ export class OutputCommit {
     this.#ground = ground;
   }
 
-  /** A turn has ended that took the message in the cell `taken`. Answers what its outputs have to wait for; undefined on a clean store. */
+  /**
+   * Adds an ended turn, which consumed the message in the cell `taken`. Returns the batch that its effects
+   * must wait for; undefined on a clean store.
+   */
   turn(
     cells: ReadonlyMap<string, string | undefined> | undefined,
     lines: readonly LedgerEntry[],
@@ -133,18 +143,18 @@ export class OutputCommit {
       batch.text += key.length + (value?.length ?? 0);
     }
     for (const line of lines) batch.text += line.args?.bytes.length ?? 0;
-    // Sent and taken in one batch: the disk need never hear of it, for a message's key is used once.
+    // Sent and consumed in one batch: the disk need not see it, since each message key is used once.
     if (taken !== undefined && !batch.cells.delete(taken)) batch.cells.set(taken, undefined);
     batch.lines.push(...lines);
     return batch;
   }
 
-  /** Why these may not be committed now; undefined where they may. */
+  /** Returns the error if these lines cannot be committed now; otherwise undefined. */
   refuses(lines: readonly LedgerEntry[]): CapError | undefined {
     return this.#why ?? this.#ground.refuses(lines);
   }
 
-  /** What waits for a turn that was lost is told. */
+  /** The error for callers that wait for a lost turn. */
   unknown(): CapError {
     return new CapError(
       'unknown-outcome',
@@ -152,49 +162,49 @@ export class OutputCommit {
     );
   }
 
-  /** Why nothing is durable any more. */
+  /** Set when the store has failed: nothing becomes durable any more. */
   get failed(): CapError | undefined {
     return this.#why;
   }
 
-  /** No more turns before the commit that is under way is over. */
+  /** Whether turns must wait until the current commit ends. */
   get full(): boolean {
     return this.#flying !== undefined && this.#open !== undefined && isFull(this.#open);
   }
 
-  /** The latest batch that is not on the disk yet: what an observer of now may have seen. */
+  /** The newest batch that is not durable. An observer may have seen anything in it. */
   newest(): Batch | undefined {
     return this.#open ?? this.#flying;
   }
 
-  /** What `key` is, or will be, where a batch that is not on the disk yet says it. */
+  /** The value of `key` in a batch that is not durable yet; undefined if none writes it. */
   pending(key: string): { readonly value: string | undefined } | undefined {
     for (const batch of [this.#open, this.#flying])
       if (batch?.cells.has(key) === true) return { value: batch.cells.get(key) };
     return undefined;
   }
 
-  /** As `pending`, for all keys that begin with `prefix`, older first. */
+  /** Like `pending`, for all keys that begin with `prefix`, older batch first. */
   *pendingWith(prefix: string): Generator<readonly [key: string, value: string | undefined]> {
     for (const batch of [this.#flying, this.#open])
       for (const cell of batch?.cells ?? []) if (cell[0].startsWith(prefix)) yield cell;
   }
 
-  /** Called after each turn: closes the batch where it is time. */
+  /** Call after each turn. Starts the commit when the batch should close. */
   afterTurn(idle: boolean): void {
     const batch = this.#open;
     if (batch === undefined || this.#flying !== undefined) return;
     if (idle || isFull(batch) || this.#ground.tick() - this.#openedAt >= longestMs) this.#fly(batch);
   }
 
-  /** Fulfilled when every turn before now is durable. */
+  /** Resolves when every turn before now is durable. */
   settled(): Promise<void> {
     const newest = this.newest();
     if (newest === undefined && this.#why !== undefined) return Promise.reject(this.#why);
     return this.durable(newest);
   }
 
-  /** Fulfilled when `batch` is; broken with why it never will be. */
+  /** Resolves when `batch` is durable. Rejects with the reason if it is lost. */
   durable(batch: Batch | undefined): Promise<void> {
     if (batch === undefined) return Promise.resolve();
     const durable = new Promise<void>((resolve, reject) => batch.then(resolve, reject));
@@ -215,7 +225,7 @@ export class OutputCommit {
     return new Batch(this, this.#numbers);
   }
 
-  /** A batch that is there only to say that it never was. */
+  /** Returns a batch that is already lost, for a turn that cannot be committed. */
   #never(why: CapError): Batch {
     const batch = this.#make();
     batch.done(why);
@@ -232,7 +242,7 @@ export class OutputCommit {
         return this.#ground.room();
       }
       batch.done(undefined);
-      // What gathered meanwhile is the next group; a lone turn waits for nobody.
+      // The turns that ended meanwhile form the next batch. A single turn does not wait for more.
       if (this.#flying === undefined && this.#open !== undefined) this.#fly(this.#open);
       this.#ground.room();
     });
@@ -242,7 +252,7 @@ export class OutputCommit {
     const open = this.#open;
     this.#open = undefined;
     const why = this.unknown();
-    // While the disk is read again nothing may be written.
+    // Nothing may be written while the disk is read again.
     this.#why = why;
     if (this.#ground.lost(why, new Set([...batch.cells.keys(), ...(open?.cells.keys() ?? [])]))) this.#why = undefined;
     batch.done(why);

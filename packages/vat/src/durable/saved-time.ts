@@ -1,8 +1,8 @@
 /**
- * Vat time in a store: saved with every commit, and every 5 s while there is none.
+ * Saves vat time in the store: with every commit, and every 5 s without one.
  *
- * Why so often: over a boot only the wall clock tells how long the machine was off, and whoever sets it back gains at most what passed
- * since the last save.
+ * After a reboot only the wall clock tells how long the machine was off. Somebody who sets it back gains at
+ * most the time since the last save, so saves are frequent.
  */
 import { CapError } from '../core/errors.ts';
 import { afterOthers } from '../drivers/loop.ts';
@@ -13,7 +13,9 @@ import { type SavedTime, VatTime } from '../time/time.ts';
 const timeKey = 'v/time';
 const saveMs = 5000;
 
-/** The time of a store; without one that of the process. Errors: `invalid`, where what the store says is no time. */
+/**
+ * The vat time of a store, or of the process without a store. Throws `invalid` if the saved time is damaged.
+ */
 export function timeOf(clock: Clock, engine: StoreEngine | undefined): VatTime {
   if (engine === undefined) return new VatTime(clock);
   const time = new VatTime(clock, saved(engine.get(timeKey)));
@@ -21,13 +23,13 @@ export function timeOf(clock: Clock, engine: StoreEngine | undefined): VatTime {
   return time;
 }
 
-/** Answers how to stop. */
+/** Saves the time every 5 s. Returns a function that stops it. */
 export function saveTime(clock: Clock, engine: StoreEngine): () => void {
   let stopped = false;
   let cancel = (): void => {};
   const arm = (): void => {
     cancel = clock.after(saveMs, () =>
-      // Once, however much time a test lets pass at once.
+      // Saves once, even if a test advances the clock by many periods.
       afterOthers(() => {
         if (stopped) return;
         if (!engine.failed && !engine.full)

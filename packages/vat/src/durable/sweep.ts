@@ -1,12 +1,13 @@
 /**
- * Deletes what nobody can reach any more: the actors and tables of a store.
+ * Deletes the actors and tables of a store that nobody can reach any more (mark and sweep).
  *
- * Promise: whatever a root, a sturdyref, a message on its way or an actor that waits leads to stays, and so does whatever the
- * process holds a reference to, and what that leads to. It runs in slices, with the event loop let go between them; turns that run
- * in between lose nothing.
+ * Promise: everything reachable from a root, a sturdyref, a message on its way, a waiting actor or a
+ * reference held in the process stays. The sweep runs in slices and yields to the event loop between them.
+ * Turns that run in between lose nothing.
  *
- * Why that is safe: a turn can only write down references that it holds. Those that were held when the sweep began are marked first;
- * whatever comes into memory later (made, or woken from the store) is marked as it comes. So a reference cannot get behind the mark.
+ * Why this is safe: a turn can write only references that it holds. References held when the sweep starts are
+ * marked first. Every reference that comes into memory later, made or loaded from the store, is marked when
+ * it appears. So no turn can store an unmarked reference.
  */
 import type { CapError } from '../core/errors.ts';
 import { afterOthers } from '../drivers/loop.ts';
@@ -14,14 +15,14 @@ import { namesIn } from './codec.ts';
 import { actorKey, type ObjectStore, ownerOf, rowsKey } from './object-store.ts';
 import type { OutputCommit } from './output-commit.ts';
 
-/** ms of one slice. */
+/** Maximum ms of one slice. */
 const slice = 3;
 const page = 128;
 
-/** Cells as last committed, a few at a time: not waited for, since the disk may be slow. */
+/** Reads committed cells, a few at a time. Asynchronous, since the disk may be slow. */
 export interface Pages {
   getAllLater(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
-  /** At most `limit` of those whose key begins with `prefix` and is greater than `after`, in the order of their keys. */
+  /** At most `limit` cells whose key begins with `prefix` and is greater than `after`, in key order. */
   pageLater(prefix: string, after: string, limit: number): Promise<readonly (readonly [key: string, value: string])[]>;
 }
 
@@ -30,13 +31,13 @@ export interface Sweeping {
   readonly edge: OutputCommit;
   readonly keeper: ObjectStore;
   readonly tick: () => number;
-  /** The vats are closed: what is not deleted yet is for the next sweep. */
+  /** Set once the vats are closed. The next sweep deletes the rest. */
   readonly ended: () => CapError | undefined;
 }
 
 /**
- * Names that were met, in many small sets: one that holds half a million stands still for 35 ms when it grows.
- * Which set is by a hash of the name (FNV-1a).
+ * The set of marked keys, split into 1024 small sets by a hash of the key (FNV-1a). One set of half a million
+ * keys blocks the process for 35 ms when it grows.
  */
 class Marks {
   readonly #sets: Set<string>[] = Array.from({ length: 1024 }, () => new Set());
@@ -56,7 +57,7 @@ class Marks {
   }
 }
 
-/** Answers how many cells it deleted. */
+/** Returns the number of cells that it deleted. */
 export async function sweep({ read, edge, keeper, tick, ended }: Sweeping): Promise<number> {
   const marked = new Marks();
   const grey: string[] = [];
@@ -73,14 +74,17 @@ export async function sweep({ read, edge, keeper, tick, ended }: Sweeping): Prom
   };
 
   let until = tick() + slice;
-  /** Lets the loop go where it is time; answers whether to go on. */
-  const breathe = async (): Promise<boolean> => {
+  /** Yields to the event loop when the slice is over. Returns false if the sweep must stop. */
+  const yieldIfDue = async (): Promise<boolean> => {
     if (tick() < until) return true;
     await new Promise<void>((resolve) => afterOthers(resolve));
     until = tick() + slice;
     return ended() === undefined;
   };
-  /** All cells of a prefix, also those that are not on the disk yet. What is written meanwhile is held by somebody. */
+  /**
+   * Marks from all cells of a prefix, including those not on disk yet. Cells written meanwhile come from held
+   * references.
+   */
   const each = async (prefix: string): Promise<boolean> => {
     for (let after = prefix; ; ) {
       const some = await read.pageLater(prefix, after, page);
@@ -88,7 +92,7 @@ export async function sweep({ read, edge, keeper, tick, ended }: Sweeping): Prom
         markAll(text);
         after = key;
       }
-      if (!(await breathe())) return false;
+      if (!(await yieldIfDue())) return false;
       if (some.length < page) break;
     }
     for (const [, text] of edge.pendingWith(prefix)) if (text !== undefined) markAll(text);
@@ -97,7 +101,7 @@ export async function sweep({ read, edge, keeper, tick, ended }: Sweeping): Prom
 
   const stop = keeper.watchHeld(mark);
   try {
-    // What is not on the disk yet may be held by nobody any more.
+    // A reference in an uncommitted batch may no longer be held by anybody.
     await edge.settled();
     for (const prefix of ['r/', 's/', 'm/', 'w/']) if (!(await each(prefix))) return 0;
     while (grey.length > 0) {
@@ -106,10 +110,10 @@ export async function sweep({ read, edge, keeper, tick, ended }: Sweeping): Prom
       const actors = some.filter((key) => key.startsWith('a/'));
       const texts = await read.getAllLater(actors);
       for (const [i, key] of actors.entries()) {
-        // What a batch that is not on the disk yet says of it counts as well.
+        // An uncommitted batch may hold a newer portrait. Mark from both.
         for (const text of [texts[i], edge.pending(key)?.value])
           if (text !== undefined) markAll(text.slice(text.indexOf('\n') + 1));
-        if (!(await breathe())) return 0;
+        if (!(await yieldIfDue())) return 0;
       }
     }
 
@@ -127,7 +131,7 @@ export async function sweep({ read, edge, keeper, tick, ended }: Sweeping): Prom
           await edge.settled();
           deleted += over.size;
         }
-        if (!(await breathe())) return deleted;
+        if (!(await yieldIfDue())) return deleted;
         if (some.length < page) break;
       }
     }

@@ -1,9 +1,9 @@
 /**
- * `E`: messages that are delivered in a later turn, to whatever can take one.
+ * `E`: sends messages that are delivered in a later turn, to anything that can receive one.
  *
- * Promise: messages from one vat to another under one meter arrive in the order in which they were sent, also through
- * promises that resolve in between. Sent from a turn they leave when it commits, and never if it fails. What cannot be
- * carried is refused when it is sent: in a turn `E` throws, outside one the answer breaks.
+ * Promise: messages from one vat to another under one meter arrive in the order they were sent, also through
+ * promises that resolve in between. Messages from a turn leave when it commits, and never if it fails. An
+ * argument that cannot be passed is refused at once: in a turn `E` throws, outside one the answer breaks.
  */
 import { dispatchNear } from '../actor/actor.ts';
 import { noChain } from '../core/causes.ts';
@@ -44,9 +44,9 @@ class SentTo implements ProxyHandler<() => void> {
   }
 }
 
-// Never called itself; an arrow has no `prototype` that a Proxy would have to show.
+// Never called. An arrow function has no `prototype` that the Proxy would have to report.
 const callable = Object.setPrototypeOf(() => {}, null) as () => void;
-// A Proxy would have to show these as they are, and methods may have these names.
+// A Proxy must report non-configurable properties of its target, and methods may have these names.
 Reflect.deleteProperty(callable, 'length');
 Reflect.deleteProperty(callable, 'name');
 Object.freeze(callable);
@@ -60,7 +60,8 @@ export const E: Eventual = Object.freeze(
   }),
 ) as unknown as Eventual;
 
-// A method called on a reference outside a turn sends a message, so that other systems' eventual sends work on ours.
+// Outside a turn, a method called on a reference sends a message. So the eventual send of other systems works
+// on ours.
 dispatchNear((target, method, args) => {
   if (target instanceof Resolver) return target.near(method, args);
   try {

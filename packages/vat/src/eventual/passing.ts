@@ -1,9 +1,9 @@
 /**
- * Passing an answer on: what a forwarder does between the object behind it and its caller.
+ * Passes an answer on: a forwarder does this between its target and its caller.
  *
- * Promise: what the caller pipelines to an answer that is not there yet goes through `next`, and so cannot get past the forwarder;
- * it need not wait for the answer either. When `cause` is cut the caller is told at once, whatever the object behind does, and what
- * that still answers comes to `broken` or `ok` but goes no further.
+ * Promise: messages that the caller pipelines to a pending answer go through `next`, so they cannot bypass
+ * the forwarder, and they need not wait for the answer. When `cause` is cut the caller is told at once,
+ * whatever the target does. A later result of the target reaches `ok` or `broken` and goes no further.
  */
 import { Ephemeral, type Procedure } from '../actor/ephemeral.ts';
 import type { Causes, Outside } from '../core/causes.ts';
@@ -14,52 +14,52 @@ import { type Effect, turnFor } from '../turn/turn.ts';
 import { when } from './wait.ts';
 
 export interface Passing {
-  /** A turn of its own once it is fulfilled; what it answers is what the caller gets. */
+  /** Runs in a turn of its own once the answer is fulfilled. The caller gets its result. */
   ok(value: unknown): unknown;
-  /** The same once it is broken. Throw the error on, or `breakAnswer` with it. */
+  /** Runs in a turn of its own once the answer breaks. Throw the error on, or call `breakAnswer` with it. */
   broken(error: Error): unknown;
-  /** Takes calls on the answer while there is none. Without it they wait. */
+  /** Receives calls on the answer while it is pending. Without it they wait. */
   readonly next?: Procedure | undefined;
-  /** The caller need not wait for an answer once this has ended. */
+  /** When this cause ends, the caller's answer breaks. */
   readonly cause?: string | undefined;
 }
 
-/** A caller who waits, as something that a cut ends. */
+/** A waiting caller, as something that a cut ends. */
 class Waiting implements Outside, Effect {
   readonly sent = undefined;
-  readonly #vow: VatPromise;
+  readonly #vatPromise: VatPromise;
   readonly #causes: Causes;
   readonly #ids: readonly string[];
 
-  constructor(vow: VatPromise, causes: Causes, cause: string) {
-    this.#vow = vow;
+  constructor(vatPromise: VatPromise, causes: Causes, cause: string) {
+    this.#vatPromise = vatPromise;
     this.#causes = causes;
     this.#ids = [cause];
   }
 
   release(): void {
-    if (this.#vow.settled !== undefined) return;
+    if (this.#vatPromise.settled !== undefined) return;
     const ended = this.#causes.ended(this.#ids);
-    if (ended !== undefined) return this.#vow.break(ended);
+    if (ended !== undefined) return this.#vatPromise.break(ended);
     this.#causes.started(this.#ids, this);
     const done = (): void => this.#causes.done(this.#ids, this);
-    this.#vow.watch(done, done);
+    this.#vatPromise.watch(done, done);
   }
 
   drop(): void {}
 
   async abort(why: CapError): Promise<void> {
-    this.#vow.break(why);
+    this.#vatPromise.break(why);
   }
 }
 
-/** In a turn. `answer` is a promise that the vat gave. */
+/** Call within a turn. `answer` must be a promise that the vat made. */
 export function passOn(answer: Promise<unknown>, { ok, broken, next, cause }: Passing): Promise<unknown> {
   const turn = turnFor('passOn');
   const promise = when(answer, ok, broken);
-  const vow = vatPromiseOf(promise) as VatPromise;
-  if (next !== undefined) vow.along(new Ephemeral(turn.home as Household, 'pipelined', next));
+  const vatPromise = vatPromiseOf(promise) as VatPromise;
+  if (next !== undefined) vatPromise.along(new Ephemeral(turn.home as Household, 'pipelined', next));
   const { causes } = turn.chain;
-  if (cause !== undefined && causes !== undefined) turn.effects.push(new Waiting(vow, causes, cause));
+  if (cause !== undefined && causes !== undefined) turn.effects.push(new Waiting(vatPromise, causes, cause));
   return promise;
 }

@@ -1,4 +1,4 @@
-/** Promises that a program makes itself, and who decides them. */
+/** Promises that a program makes itself, and their resolvers. */
 import { behind } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
 import { type Message, Target } from '../core/message.ts';
@@ -11,50 +11,50 @@ import { turnPromise } from '../turn/turn-promise.ts';
 import { pass } from '../turn/values.ts';
 import { house } from './send.ts';
 
-/** A promise made in a turn that is undone will not be resolved: nobody has its resolver. */
+/** Breaks a promise whose turn is rolled back: nobody holds its resolver. */
 class Made implements Effect {
   readonly sent = undefined;
-  readonly #vow: VatPromise;
-  constructor(vow: VatPromise) {
-    this.#vow = vow;
+  readonly #vatPromise: VatPromise;
+  constructor(vatPromise: VatPromise) {
+    this.#vatPromise = vatPromise;
   }
   release(): void {}
   drop(error: unknown): void {
-    this.#vow.break(error);
+    this.#vatPromise.break(error);
   }
 }
 
 class Resolve implements Effect {
   readonly sent = 'promise';
-  readonly #vow: VatPromise;
+  readonly #vatPromise: VatPromise;
   readonly #outcome: { readonly value: unknown } | { readonly error: unknown };
-  constructor(vow: VatPromise, outcome: { readonly value: unknown } | { readonly error: unknown }) {
-    this.#vow = vow;
+  constructor(vatPromise: VatPromise, outcome: { readonly value: unknown } | { readonly error: unknown }) {
+    this.#vatPromise = vatPromise;
     this.#outcome = outcome;
   }
   release(): void {
-    if ('value' in this.#outcome) this.#vow.fulfil(this.#outcome.value);
-    else this.#vow.break(this.#outcome.error);
+    if ('value' in this.#outcome) this.#vatPromise.fulfil(this.#outcome.value);
+    else this.#vatPromise.break(this.#outcome.error);
   }
   drop(): void {}
 }
 
-/** Decides a promise. A reference, so that an actor can keep it in its portrait and send it on. */
+/** Settles a promise. It has a reference, so an actor can keep it in a portrait and pass it on. */
 export class Resolver extends Target {
   readonly label = 'resolver';
-  readonly #vow: VatPromise;
+  readonly #vatPromise: VatPromise;
 
-  constructor(vow: VatPromise) {
+  constructor(vatPromise: VatPromise) {
     super();
-    this.#vow = vow;
+    this.#vatPromise = vatPromise;
   }
 
   get account(): Account {
-    return this.#vow.account;
+    return this.#vatPromise.account;
   }
 
   near(method: string, args: readonly unknown[]): void {
-    const effect = new Resolve(this.#vow, this.#outcome(method, args[0]));
+    const effect = new Resolve(this.#vatPromise, this.#outcome(method, args[0]));
     if (current === undefined) effect.release();
     else current.effects.push(effect);
   }
@@ -66,7 +66,7 @@ export class Resolver extends Target {
   #resolve(message: Message): void {
     message.taken();
     try {
-      new Resolve(this.#vow, this.#outcome(message.method, message.args[0])).release();
+      new Resolve(this.#vatPromise, this.#outcome(message.method, message.args[0])).release();
       message.answer?.fulfil(undefined);
     } catch (error) {
       message.answer?.break(error);
@@ -74,7 +74,7 @@ export class Resolver extends Target {
   }
 
   #outcome(method: string, value: unknown): { readonly value: unknown } | { readonly error: unknown } {
-    const passed = pass(value, this.#vow.account);
+    const passed = pass(value, this.#vatPromise.account);
     if (method === 'resolve') return { value: passed };
     if (method === 'break') return { error: passed };
     throw new CapError('no-such-method', 'a resolver has resolve(value) and break(error)');
@@ -84,18 +84,18 @@ export class Resolver extends Target {
 const ResolverReference = referenceClass(['resolve', 'break'], 'resolver');
 
 /**
- * A promise and who decides it. In a turn or outside; a resolution made in a turn takes effect when it commits. Resolving a
- * second time is ignored; resolving it to itself breaks it with `cycle`.
+ * Makes a promise and its resolver, in a turn or outside. A resolution made in a turn takes effect when the
+ * turn commits. Later resolutions are ignored. Resolving a promise to itself breaks it with `cycle`.
  */
 export function promise<T>(): {
   readonly promise: Promise<T>;
   readonly resolver: { resolve(value: T | PromiseLike<T>): void; break(error: Error): void };
 } {
-  const vow = new VatPromise(current?.account ?? house);
-  current?.effects.push(new Made(vow));
+  const vatPromise = new VatPromise(current?.account ?? house);
+  current?.effects.push(new Made(vatPromise));
   return Object.freeze({
-    promise: (current === undefined ? vow.promise() : turnPromise(vow)) as Promise<T>,
-    resolver: new ResolverReference(new Resolver(vow)) as {
+    promise: (current === undefined ? vatPromise.promise() : turnPromise(vatPromise)) as Promise<T>,
+    resolver: new ResolverReference(new Resolver(vatPromise)) as {
       resolve(value: T | PromiseLike<T>): void;
       break(error: Error): void;
     },
@@ -103,12 +103,12 @@ export function promise<T>(): {
 }
 
 /**
- * A reference for what `promise` will be: for a program that has to hand on now what is made in a later turn. Messages to it
- * wait, in order; if the promise breaks, so do they.
+ * A reference to the future result of `promise`, for a program that must hand out now what a later turn
+ * makes. Messages to it wait, in order. If the promise breaks, they break too.
  */
 export function farOf<T>(promise: Promise<Far<T>>): Far<T> {
-  const vow = vatPromiseOf(promise);
-  if (vow === undefined) throw new CapError('invalid', 'farOf takes a promise that a vat gave');
-  vow.watchedInside();
-  return procedureReference(vow) as Far<T>;
+  const vatPromise = vatPromiseOf(promise);
+  if (vatPromise === undefined) throw new CapError('invalid', 'farOf takes a promise that a vat gave');
+  vatPromise.watchedInside();
+  return procedureReference(vatPromise) as Far<T>;
 }

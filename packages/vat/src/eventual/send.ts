@@ -1,8 +1,9 @@
 /**
- * Sending: a message to whatever can take one.
+ * Sends a message to anything that can receive one.
  *
- * Promise: sent from a turn it leaves when that commits, and never if it fails; in a durable vat it is written down with the
- * turn that sent it. What cannot be carried is refused here: in a turn by a throw, outside one by a broken answer.
+ * Promise: a message sent from a turn leaves when the turn commits, and never if it fails. In a durable vat
+ * it is stored with the turn that sent it. An argument that cannot be passed is refused here: in a turn with
+ * a throw, outside one with a broken answer.
  */
 import { Actor } from '../actor/actor.ts';
 import { type Chain, noChain } from '../core/causes.ts';
@@ -17,7 +18,7 @@ import { current, type Effect, type Turn } from '../turn/turn.ts';
 import { turnPromise } from '../turn/turn-promise.ts';
 import { follow, pass, passArgs } from '../turn/values.ts';
 
-/** Pays where nobody else can be named: a host program that sends to its own promises. */
+/** Pays when there is no other account: for a host program that sends to its own promises. */
 export const house: Account = new Account('host');
 
 function addressee(x: unknown, account: Account): Target | undefined {
@@ -25,8 +26,8 @@ function addressee(x: unknown, account: Account): Target | undefined {
   if (target !== undefined) return target;
   if (typeof x !== 'object' && typeof x !== 'function') return undefined;
   if (x === null) return undefined;
-  const vow = vatPromiseOf(x);
-  if (vow !== undefined) return vow;
+  const vatPromise = vatPromiseOf(x);
+  if (vatPromise !== undefined) return vatPromise;
   if (x instanceof Promise) return follow(x, account);
   return targetOf(pass(x, account));
 }
@@ -55,15 +56,15 @@ class Send implements Effect {
   }
 }
 
-/** The reference of the durable actor that a message is for, if that is known already. */
+/** The reference of the durable actor that receives a message, if it is known yet. */
 export function lasting(to: Target, keeper: ObjectStore): object | undefined {
-  // An actor of another store is no business of this one.
+  // An actor of another store is not stored in this one.
   if (to instanceof Actor) return to.home.keeper === keeper ? to.reference : undefined;
   const target = to instanceof VatPromise && to.settled === 'fulfilled' ? targetOf(to.value) : undefined;
   return target instanceof Actor ? lasting(target, keeper) : undefined;
 }
 
-/** In a turn. */
+/** Sends from within a turn. */
 function sendLater(
   turn: Turn,
   x: unknown,
@@ -75,9 +76,9 @@ function sendLater(
   const passed = passArgs(args, account);
   const to = addressee(x, account);
   account.charge('messages', 1);
-  let vow: VatPromise | undefined;
+  let vatPromise: VatPromise | undefined;
   try {
-    vow = wanted ? new VatPromise(account) : undefined;
+    vatPromise = wanted ? new VatPromise(account) : undefined;
   } catch (error) {
     account.refund('messages', 1);
     throw error;
@@ -87,17 +88,17 @@ function sendLater(
     method,
     passed.args,
     passed.promises,
-    vow,
+    vatPromise,
     account,
     turn.chain,
     turn.seq,
     turn.actor,
   );
   turn.effects.push(new Send(message));
-  return vow === undefined ? undefined : turnPromise(vow);
+  return vatPromise === undefined ? undefined : turnPromise(vatPromise);
 }
 
-/** Outside a turn: by the host program, or by a connection for its session. */
+/** Sends outside a turn: for the host program, or for the session of a connection. */
 export function sendNow(
   to: Target,
   method: string,
@@ -108,18 +109,18 @@ export function sendNow(
 ): VatPromise | undefined {
   const passed = passArgs(args, account);
   account.charge('messages', 1);
-  let vow: VatPromise | undefined;
+  let vatPromise: VatPromise | undefined;
   try {
-    vow = wanted ? new VatPromise(account) : undefined;
+    vatPromise = wanted ? new VatPromise(account) : undefined;
   } catch (error) {
     account.refund('messages', 1);
     throw error;
   }
-  to.post(new Message(to, method, passed.args, passed.promises, vow, account, chain, undefined, undefined));
-  return vow;
+  to.post(new Message(to, method, passed.args, passed.promises, vatPromise, account, chain, undefined, undefined));
+  return vatPromise;
 }
 
-/** Takes messages that were sent to data. */
+/** Receives messages that were sent to data, and breaks them. */
 class Nowhere extends Runnable {
   readonly label = 'data';
   readonly account = house;
@@ -138,7 +139,7 @@ class Nowhere extends Runnable {
 }
 const nowhere = new Nowhere();
 
-/** A message to `x`; the promise of its answer where one is `wanted`. */
+/** Sends a message to `x`. Returns the promise of its answer if `wanted`. */
 export function send(x: unknown, method: string, args: unknown[], wanted: boolean): Promise<unknown> | undefined {
   if (current !== undefined) return sendLater(current, x, method, args, wanted);
   try {
@@ -146,23 +147,24 @@ export function send(x: unknown, method: string, args: unknown[], wanted: boolea
     if (target !== undefined) return sendNow(target, method, args, target.account, noChain, wanted)?.promise();
     return sendOut(x, method, args, wanted);
   } catch (error) {
-    // Without an answer there is nothing that could break.
+    // Without an answer no promise could break.
     if (!wanted) throw error;
     return Promise.reject(error);
   }
 }
 
-/** From the host program to something that is no reference of ours. */
+/** Sends from the host program to something that is not one of our references. */
 function sendOut(x: unknown, method: string, args: unknown[], wanted: boolean): Promise<unknown> | undefined {
-  const vow = typeof x === 'object' && x !== null ? vatPromiseOf(x) : undefined;
-  if (vow !== undefined) return sendNow(vow, method, args, vow.account, noChain, wanted)?.promise();
+  const vatPromise = typeof x === 'object' && x !== null ? vatPromiseOf(x) : undefined;
+  if (vatPromise !== undefined)
+    return sendNow(vatPromise, method, args, vatPromise.account, noChain, wanted)?.promise();
   const reachable = (typeof x === 'object' && x !== null) || typeof x === 'function';
   if (!reachable) throw toData(method);
   if (x instanceof Promise && handledPromises() === undefined) {
     const followed = follow(x, house);
     return sendNow(followed, method, args, house, noChain, wanted)?.promise();
   }
-  // Endo's eventual send pipelines to its own promises, and keeps their order.
+  // Endo's eventual send pipelines to its own promises and keeps their order.
   const passed = passArgs(args, house);
   const answer = sendForeign(x, method, passed.args.map(giveLocally));
   if (wanted) return answer;

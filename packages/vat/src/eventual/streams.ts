@@ -1,30 +1,30 @@
-/** Bytes on their way: pulled, so that the reader sets the pace and nobody buffers for him. */
+/** Byte streams. The reader pulls, so it sets the pace and nothing is buffered for it. */
 import type { Far } from '../core/types.ts';
 import { E } from './eventual.ts';
 
 export interface ByteSource {
-  /** The next bytes, at most `max`; undefined at the end. */
+  /** Returns the next bytes, at most `max`; undefined at the end. */
   next(max?: number): Promise<Uint8Array | undefined>;
-  /** No more is wanted. */
+  /** Ends the stream: the reader wants no more. */
   return(): Promise<void>;
 }
 
 export interface ByteSink {
   write(chunk: Uint8Array): Promise<void>;
-  /** Nothing is visible before this. */
+  /** Ends the stream. Nothing is visible before this. */
   close(): Promise<void>;
-  /** Nothing will be. */
+  /** Discards the stream. Nothing becomes visible. */
   abort(): Promise<void>;
 }
 
 export interface IterateOptions {
-  /** Bytes of a part, at most; where nothing is said the source decides. */
+  /** Maximum number of bytes in a chunk. Default: the source decides. */
   readonly max?: number;
-  /** Parts that are asked for at a time: 1 where nothing is said, for not every source takes more. */
+  /** The number of chunks to request at a time. Default 1, because not every source allows more. */
   readonly ahead?: number;
 }
 
-/** A source as an async iterable; leaving the loop early tells the source. */
+/** Returns a source as an async iterable. Leaving the loop early ends the source. */
 export async function* iterate(
   source: ByteSource | Far<ByteSource>,
   { max, ahead = 1 }: IterateOptions = {},
@@ -34,7 +34,7 @@ export async function* iterate(
     const part = (
       max === undefined ? E(source as Far<ByteSource>).next() : E(source as Far<ByteSource>).next(max)
     ) as Promise<Uint8Array | undefined>;
-    // Whether this one broke is of interest once those before it have come.
+    // The loop sees this error when it gets to this chunk. Until then it must not count as unhandled.
     if (ahead > 1) part.catch(() => {});
     asked.push(part);
   };

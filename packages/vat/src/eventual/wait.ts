@@ -1,4 +1,4 @@
-/** Waiting for promises: what a turn asks to happen once something is settled. */
+/** Waiting for promises: a turn asks for something to happen once a promise settles. */
 import { Actor } from '../actor/actor.ts';
 import { barrier } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
@@ -13,14 +13,14 @@ import { turnPromise } from '../turn/turn-promise.ts';
 import { follow, fulfilment, pass, passArgs } from '../turn/values.ts';
 import { lasting } from './send.ts';
 
-/** When something settles, sends what the turn asked for. */
+/** Sends a message once a promise settles. */
 class Wait implements Effect {
   readonly sent = undefined;
   readonly #turn: Turn;
   readonly #awaited: unknown;
   readonly #answer: VatPromise | undefined;
   readonly #deliver: (settled: { readonly value: unknown } | { readonly error: unknown }) => Message;
-  /** Who waits durably, as `[self, method, data]`; and the cell that says so. */
+  /** For a durable wait: `[self, method, data]`, and the cell that holds it. */
   readonly #lasting: readonly unknown[] | undefined;
   #kept: string | undefined;
 
@@ -36,28 +36,28 @@ class Wait implements Effect {
     this.#awaited = awaited;
     this.#answer = answer;
     this.#deliver = deliver;
-    // Paid for now: when the promise settles there is nobody left to refuse.
+    // Charged now: when the promise settles, nobody is left to receive an error.
     turn.account.charge('messages', 1);
   }
 
   release(): void {
     const asked = barrier();
     const settle = (settled: { readonly value: unknown } | { readonly error: unknown }): void => {
-      // Who asked never did: neither did they ask to be told.
+      // The turn that asked was rolled back by a failed commit, so it never asked.
       if (asked?.lost !== undefined) return this.drop(asked.lost);
       const message = this.#deliver(settled);
-      // Until its turn is durable, a restart still owes the waiting actor an outcome.
+      // The cell stays until that turn is durable: a restart before that still owes the actor an outcome.
       message.kept = this.#kept;
       message.learned();
       message.to.post(message);
     };
     const { account } = this.#turn;
-    const vow =
+    const vatPromise =
       this.#awaited instanceof Promise ? (vatPromiseOf(this.#awaited) ?? follow(this.#awaited, account)) : undefined;
-    if (vow === undefined) settle({ value: this.#awaited });
+    if (vatPromise === undefined) settle({ value: this.#awaited });
     else
-      vow.watch(
-        () => settle({ value: fulfilment(vow) }),
+      vatPromise.watch(
+        () => settle({ value: fulfilment(vatPromise) }),
         (error) => settle({ error }),
       );
   }
@@ -76,7 +76,7 @@ class Wait implements Effect {
   }
 }
 
-/** `E.when`: the handlers are turns of their own, and end with the process. */
+/** `E.when`. The handlers run in turns of their own and end with the process. */
 export function when(x: unknown, ok: (value: never) => unknown, broken?: (error: Error) => unknown): Promise<unknown> {
   const turn = current;
   if (turn === undefined) return Promise.resolve(x).then(ok as (value: unknown) => unknown, broken);
@@ -111,7 +111,7 @@ export function when(x: unknown, ok: (value: never) => unknown, broken?: (error:
   return turnPromise(answer);
 }
 
-/** What a settled promise looks like as data. */
+/** The result of a settled promise as data. */
 function outcome(settled: { readonly value: unknown } | { readonly error: unknown }): Outcome {
   if ('value' in settled) return Object.freeze({ ok: true, value: settled.value });
   const { error } = settled;
@@ -120,7 +120,7 @@ function outcome(settled: { readonly value: unknown } | { readonly error: unknow
   return Object.freeze({ ok: false, code, message });
 }
 
-/** `E.to`: the outcome is a message to an actor, and lasts as long as the actor does. */
+/** `E.to`. The outcome is sent to an actor, and the wait lasts as long as the actor. */
 export function to(self: object, method: string, ...data: unknown[]): { on(promise: PromiseLike<unknown>): void } {
   const turn = turnFor('E.to');
   const target = targetOf(self);

@@ -1,17 +1,21 @@
 /**
- * Time, as the vat sees it: passed in, never taken from the air, so that a test can turn it.
+ * Time as the vat sees it. The clock is always passed in, so that a test can control it.
  *
- * Authority is decided by `boottime` (it counts suspend and nobody can set it back) and may only be shortened by `wall`.
+ * Authority is decided by `boottime`, which counts suspend and cannot be set back. `wall` may only shorten
+ * it.
  */
 export interface Clock {
-  /** ms since boot, suspend included. */
+  /** ms since boot, including suspend. */
   boottime(): number;
   /** ms since 1970. */
   wall(): number;
-  /** Changes with each boot of the machine. */
+  /** Changes at each boot of the machine. */
   readonly bootId: string;
-  /** Monotonic ms for measuring turns; never decides authority. */
+  /** Monotonic ms, for measuring turns. It never decides authority. */
   tick(): number;
-  /** Calls `then` once, `ms` from now or a little later; answers its cancel. For clean-up and waking, never for authority. */
+  /**
+   * Calls `then` once, after `ms` or a little later. Returns a function that cancels it. For clean-up and
+   * waking only, never for authority.
+   */
   after(ms: number, then: () => void): () => void;
 }

@@ -1,19 +1,19 @@
 /**
- * A clock turned by hand, for tests of ours and of embedders.
+ * A clock that a test moves by hand. Embedders can use it too.
  *
- * Promise: time moves only when told to; timers fire inside `advance`, in the order of their times, equal times in the
- * order they were set, each seeing its own time on the clock.
+ * Promise: time moves only when the test says so. Timers fire inside `advance` in the order of their due
+ * times, and equal times in the order they were set. Each timer sees its own due time on the clock.
  */
 import type { Clock } from './clock.ts';
 
 export interface TestClock extends Clock {
-  /** Lets `ms` pass on every clock, firing what falls due. */
+  /** Moves every clock by `ms` and fires the timers that fall due. */
   advance(ms: number): void;
-  /** Somebody sets the wall clock, forward or back; nothing else moves. */
+  /** Steps the wall clock forward or back, as if somebody set it. Nothing else moves. */
   stepWall(ms: number): void;
-  /** The machine boots again after `downMs`: a new boot id, boot time from 0, and no timer survives. */
+  /** Reboots the machine after `downMs`: a new boot id, boot time from 0, and no timer survives. */
   reboot(downMs?: number): void;
-  /** Timers still set, for tests that assert that none is left. */
+  /** The number of timers still set. A test asserts that none is left. */
   pending(): number;
 }
 
@@ -49,7 +49,8 @@ export function testClock(start: { readonly wall?: number; readonly boottime?: n
         throw new RangeError('time only goes forward: advance takes ms >= 0, stepWall sets the wall clock back');
       const end = tick + ms;
       for (;;) {
-        // Chosen anew each round: a timer may set or cancel others, also ones that fall due within this advance.
+        // Searched again each round: a timer may set or cancel others, including some due within this
+        // advance.
         const next = timers.reduce<(typeof timers)[number] | undefined>(
           (first, timer) => (timer.due <= end && (first === undefined || timer.due < first.due) ? timer : first),
           undefined,

@@ -1,4 +1,4 @@
-/** Ending a cause from within a turn: what revocation does to work that is under way. */
+/** Ends a cause from within a turn. Revocation uses this to stop work that is under way. */
 import { barrier, when } from '../core/barrier.ts';
 import type { CapError } from '../core/errors.ts';
 import { VatPromise } from '../core/promise.ts';
@@ -23,9 +23,9 @@ class Cut implements Effect {
   release(): void {
     const { causes } = this.#turn.chain;
     if (causes === undefined) return this.#done.fulfil(undefined);
-    // Whoever waits for this takes it for the end of a grant, which then must be on the disk.
+    // A caller that waits for this assumes that the grant has ended, so the cut must be on disk first.
     const after = barrier();
-    // A revocation that was never durable did not happen: its granter was told so.
+    // If the commit is lost, the revocation did not happen, and its granter was told so.
     after?.then(
       () => {},
       () => causes.forget(this.#id),
@@ -39,7 +39,7 @@ class Cut implements Effect {
     );
   }
 
-  /** What was sent under it and is still on its way must not be delivered after a restart either. */
+  /** A message sent under the cause and still on its way must not be delivered after a restart either. */
   keep(_keeper: ObjectStore, cells: Map<string, string | undefined>): void {
     cells.set(cutKey(this.#id), JSON.stringify([this.#why.code, this.#why.message]));
   }
@@ -50,8 +50,8 @@ class Cut implements Effect {
 }
 
 /**
- * When this turn commits, ends the cause `id`: messages sent under it are not delivered any more, driver calls under it are
- * aborted and their callers told `why`. The promise is fulfilled when all those drivers are done.
+ * Ends the cause `id` when this turn commits. Messages sent under it are no longer delivered. Driver calls
+ * under it are aborted and their callers receive `why`. The promise resolves when all those drivers are done.
  */
 export function cut(id: string, why: CapError): Promise<void> {
   const turn = turnFor('cut');

@@ -1,9 +1,9 @@
 /**
- * Runs one message as one turn, and decides what of it remains.
+ * Delivers one message as one turn, and commits or rolls back the turn.
  *
- * Promise: a turn that throws leaves nothing behind but one broken promise and its ledger lines; a turn that commits puts
- * its lines in the store first, then sends what it sent in that order, then answers. If the lines cannot be stored, the turn
- * never happened and whoever waits is told `unknown-outcome`.
+ * Promise: a turn that throws leaves only one broken promise and its ledger lines. A turn that commits stores
+ * its lines first, then sends its messages in order, then settles its answer. If the lines cannot be stored,
+ * the turn never happened, and its caller receives `unknown-outcome`.
  */
 import { behind, when } from '../core/barrier.ts';
 import { noChain } from '../core/causes.ts';
@@ -18,31 +18,31 @@ import { type Effect, enter, leave, Turn } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
 import { pass, resolved, thrown } from './values.ts';
 
-/** What delivering needs of the world that the vats share. */
+/** The shared services that delivery needs. */
 export interface Ground {
   nextSeq(): number;
   tick(): number;
-  /** Makes the lines durable; throws where it cannot. For vats that live in memory: their turns stop at nothing else. */
+  /** Makes the lines durable, or throws. For vats in memory, whose turns wait for nothing else. */
   commit(lines: readonly LedgerEntry[]): void;
-  /** Where the output of durable vats waits for the disk. */
+  /** Holds back the effects of durable vats until their turn is on disk. Undefined without a store. */
   readonly edge: OutputCommit | undefined;
   readonly observe: ((record: TurnRecord) => void) | undefined;
-  /** The message in this cell could not be taken from the store: its disk is full. */
+  /** The message in this cell could not be removed from the store, because its disk is full. */
   leave(kept: string): void;
 }
 const start = { undos: 0, effects: 0 } as const;
 
-/** The code of whatever was thrown, for records: `error` where it has none. */
+/** The code of a thrown value, for records: `error` if it has none. */
 export const codeOf = (error: unknown): string => (error instanceof CapError ? error.code : 'error');
 
-/** `began` is the time now; answers the time when the turn was over, so that a turn reads the clock once. */
+/** `began` is the current time. Returns the time at the end, so that each turn reads the clock once. */
 export function deliver(ground: Ground, message: Message, began: number): number {
   message.taken();
   const to = message.to as Runnable;
   const { home } = to;
   const { answer, account } = message;
   const chain = message.chain === noChain ? home.chain : message.chain;
-  // Whoever sent it never did: their turn was lost with its commit.
+  // The sending turn was rolled back by a failed commit, so this message was never sent.
   const unsent = message.after?.lost;
   if (unsent !== undefined) {
     answer?.break(unsent);
@@ -118,7 +118,7 @@ export function deliver(ground: Ground, message: Message, began: number): number
   for (let i = 0; i < effects.length; i += 1) (effects[i] as Effect).release();
   if (turn.breaks !== undefined) answer?.break(turn.breaks.error);
   else answer?.fulfil(value);
-  // The next turn is not charged for what this one stored.
+  // Storing lines takes time that must not be charged to the next turn.
   return lines.length > 0 ? ground.tick() : ended;
 }
 
@@ -130,7 +130,7 @@ interface Ending {
   readonly ended: number;
 }
 
-/** In a durable store: the turn's writes join the open batch, and what it lets out waits for that. */
+/** The ending of a turn in a durable store: its writes join the open batch, and its effects wait for it. */
 function finish(
   ground: Ground,
   edge: OutputCommit,
@@ -139,17 +139,17 @@ function finish(
   { value, failure, cells, ms, ended }: Ending,
 ): number {
   const { answer, kept } = message;
-  // A message is consumed by its turn, also by one that fails.
+  // A turn consumes its message even if it fails.
   const writes = failure === undefined ? cells : undefined;
-  // One that no commit could take would stop the store for everybody.
+  // A line that no commit accepts would stop the store for everybody, so it is left out.
   const lines = failure === undefined ? turn.lines : withCode(turn.lines.filter(possible), failure.error);
   const record = ground.observe && recordOf(turn, message, ms, failure ?? turn.breaks);
   const full = failure !== undefined && edge.refuses(lines) !== undefined;
   if (full) {
-    // Not even that it failed can be written: its message stays in the store, until there is room.
+    // The full disk cannot even record the failure. The message stays in the store until there is room.
     if (kept !== undefined) ground.leave(kept);
     if (record !== undefined) ground.observe?.(record);
-    // What it says of itself may not leave without its lines.
+    // The turn's own error may not leave without its ledger lines.
     const refused = lines.length === 0 ? undefined : edge.refuses(lines);
     const error = kept === undefined ? (refused ?? failure.error) : edge.unknown();
     behind(edge.newest(), () => answer?.break(error));
@@ -181,7 +181,7 @@ function possible(line: LedgerEntry): boolean {
   }
 }
 
-/** A failed turn keeps its lines, with its code. */
+/** A failed turn keeps its lines. The code of its error is added to each. */
 const withCode = (lines: readonly LedgerEntry[], error: unknown): readonly LedgerEntry[] =>
   lines.map((line) => ({ ...line, fields: { code: codeOf(error), ...line.fields } }));
 
@@ -196,7 +196,7 @@ function recordOf(
   const to = message.to.label;
   const { method, cause, from } = message;
   const code = failure === undefined ? 'ok' : codeOf(failure.error);
-  // Three literals rather than spreads, which cost as much as the rest of the record.
+  // Three literals: object spreads would cost as much as the rest of the record.
   if (cause === undefined) return Object.freeze({ seq, vat, to, method, code, ms });
   if (from === undefined) return Object.freeze({ seq, vat, cause, to, method, code, ms });
   return Object.freeze({ seq, vat, cause, from: from.label, to, method, code, ms });

@@ -1,9 +1,10 @@
 /**
- * Drivers: the one boundary between turns and the world (Goblins' `^io`). Disk, process, network and clock live outside.
+ * Drivers: the one boundary between turns and the outside (Goblins' `^io`). Disk, processes, network and
+ * clock are outside.
  *
- * Promise: a driver is called only after the turn that sent the message is committed, never within a turn; its result comes
- * back as a later turn; when a grant in the chain of causes ends, its signal fires, its caller is told at once, and what it
- * still answers is dropped.
+ * Promise: a driver is called only after the turn that sent the message is committed, never within a turn.
+ * Its result comes back in a later turn. When a grant in the chain of causes ends, the call's signal fires,
+ * its caller is told at once, and a later result is dropped.
  */
 import { when } from '../core/barrier.ts';
 import type { Outside } from '../core/causes.ts';
@@ -19,24 +20,33 @@ import { inTurn } from './turn.ts';
 import { pass } from './values.ts';
 import { type Watch, watchOver } from './watch.ts';
 
-/** What a driver's method is told about a call, besides its arguments. */
+/** The facts about a call that a driver's method receives besides its arguments. */
 export interface DriverCall {
-  /** Fires when a grant that the call was made under ends: stop, and settle the promise. */
+  /** Fires when a grant that the call was made under ends. Stop then, and settle the promise. */
   readonly signal: AbortSignal;
-  /** The session that pays. */
+  /** The session that pays for the call. */
   readonly meter: Meter;
   /** Ids of the grants that the call was made under, outermost first. */
   readonly cause: readonly string[];
-  /** For what goes on after the answer (a job, a stream): the end of these grants. Whoever ends one waits for its `done`. */
+  /**
+   * For work that continues after the result, such as a job or a stream. Its signal fires when one of the
+   * grants ends. The revoker waits until you call `done`.
+   */
   watch(): Watch;
-  /** Tells the ledger, of the vats that the grants live in, what came of the call. Where it came under none there is nobody to tell. */
+  /**
+   * Writes the outcome of the call to the ledger of the vats that hold the grants. Without a grant it does
+   * nothing.
+   */
   tell(kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]): Promise<void>;
 }
 
 export interface DriverOptions<T> {
-  /** A named driver can stand in durable portraits; after a restart it answers `unavailable` until the program names it again. */
+  /**
+   * A named driver can be stored in durable portraits. After a restart its calls break with `unavailable`
+   * until the program names it again.
+   */
   readonly name?: string;
-  /** Methods that change nothing: their calls do not wait for the commit, their answers do. */
+  /** Methods that change nothing. Their calls do not wait for the commit; their results do. */
   readonly reads?: readonly (keyof T & string)[];
 }
 
@@ -44,17 +54,18 @@ type Methods = Readonly<
   Record<string, (args: readonly unknown[], call: DriverCall, chain: Message['chain']) => unknown>
 >;
 
-/** What comes of the value that a method answered, before it is passed on. */
+/** Converts the result of a method before it is passed on. */
 type Given = (value: unknown, chain: Message['chain']) => unknown;
 
 /**
- * On an object that `driverOf` wraps as the answer of a call, and that keeps something of the machine open (a file, a stream): called once
- * with a signal that fires when a grant ends that the call was made under. It closes then, and its promise says when it has; also
- * when it was closed in another way. Whoever revokes waits for that.
+ * A method for an object that `driverOf` wraps as the result of a call, and that keeps something open, such
+ * as a file or a stream. It is called once, with a signal that fires when a grant of that call ends. The
+ * object must close then. The returned promise resolves when it has closed, for any reason; a revoker waits
+ * for it.
  */
 export const lastsUnder: unique symbol = Symbol('lastsUnder');
 
-/** Messages that the host program sends to a driver are on the house. */
+/** Pays for messages that the host program sends to drivers. It has no limits. */
 const house = new Account('host');
 
 let drivers = 0;
@@ -89,15 +100,15 @@ class Driver extends Target {
     );
   }
 
-  /** Whether a call changes nothing, so that it need not wait for a commit. */
+  /** Whether calls of this method change nothing, so that they need not wait for a commit. */
   reads(method: string): boolean {
     return this.#reads.has(method);
   }
 
   post(message: Message): void {
-    // In a job of its own, so that a host's `E(driver).m()` never runs the driver before it returns.
+    // Runs in a later job, so that the host's `E(driver).m()` never runs the driver before it returns.
     const run = (): void => soon(() => this.#run(message));
-    // What changes nothing may go ahead of the disk; its answer may not.
+    // A read may run before the sender is durable. Its result may not leave before that.
     if (this.#reads.has(message.method)) run();
     else when(message.after, run, (why) => message.fail(why));
   }
@@ -137,7 +148,10 @@ class Driver extends Target {
   }
 }
 
-/** What the driver sees of a call. Its parts are made when they are asked for: most drivers never look, and it is made for every call. */
+/**
+ * The driver's view of a call. Its parts are made on first use: this is made for every call, and most drivers
+ * do not use it.
+ */
 class Face implements DriverCall {
   readonly #call: Call;
 
@@ -158,7 +172,7 @@ class Face implements DriverCall {
     return this.#call.message.chain.ids;
   }
 
-  // As values, for whoever takes them out of the call.
+  // These return functions and not methods, so that a driver can destructure them.
   get watch(): DriverCall['watch'] {
     const { chain } = this.#call.message;
     return () => watchOver(chain);
@@ -167,14 +181,14 @@ class Face implements DriverCall {
   get tell(): DriverCall['tell'] {
     const { chain } = this.#call.message;
     return async (kind, fields, args) => {
-      const said = args === undefined ? undefined : encodeArgs(args);
-      if (chain.ids.length > 0) await chain.causes?.ledger?.({ kind, fields, args: said });
+      const encoded = args === undefined ? undefined : encodeArgs(args);
+      if (chain.ids.length > 0) await chain.causes?.ledger?.({ kind, fields, args: encoded });
     };
   }
 }
 sealed(Face.prototype);
 
-/** One call on its way. Whoever is first, the driver or the cut, answers. */
+/** One call that is under way. The first of result and cut settles the answer. */
 class Call implements Outside {
   readonly message: Message;
   #controller: AbortController | undefined;
@@ -209,7 +223,7 @@ class Call implements Outside {
     this.#answer((answer) => answer.fulfil(value));
   }
 
-  /** Bytes that only the caller has from now on. */
+  /** Settles the answer with bytes that only the caller holds from now on. */
   gave(bytes: Uint8Array): void {
     this.#finish();
     this.#answer((answer) => (answer.own === undefined ? answer.fulfil(bytes) : answer.own(bytes)));
@@ -220,7 +234,7 @@ class Call implements Outside {
     this.#answer((answer) => answer.break(error));
   }
 
-  /** A call that went ahead of the disk answers after it. */
+  /** Settles the answer once the sending turn is durable, since the call may have run before that. */
   #answer(how: (answer: Answer) => void): void {
     const { answer, after } = this.message;
     if (answer === undefined) return;
@@ -240,11 +254,12 @@ class Call implements Outside {
 }
 
 /**
- * Makes a reference from an object of methods `(args, {signal, meter, cause}) => result or promise`. In a turn or outside.
+ * Makes a reference from an object of methods `(args, {signal, meter, cause}) => result or promise`. Works in
+ * a turn and outside.
  *
- * A call's arguments and results are data, references and promises; anything else breaks the answer with `invalid`. Bytes are
- * copied, unless the method gives them away (`handOver`). An
- * error that is no `CapError` reaches the caller in this process as it is; on the wire it is redacted.
+ * Arguments and results are data, references and promises. Anything else breaks the answer with `invalid`.
+ * Bytes are copied, unless the method hands them over (`handOver`). An error that is not a `CapError` reaches
+ * callers in this process unchanged and is redacted on a wire.
  */
 export function driver<T extends object>(
   methods: {
@@ -264,8 +279,8 @@ export function driver<T extends object>(
 }
 
 /**
- * A driver by its name: what a durable portrait holds. Whoever makes a driver of that name stands behind it from then on; until
- * then, and so after a restart, it answers `unavailable`.
+ * A named driver, as durable portraits hold it. It forwards to the driver that the host program made last
+ * under this name. Until there is one, also after a restart, its calls break with `unavailable`.
  */
 class NamedDriver extends Target {
   readonly name: string;
@@ -324,8 +339,9 @@ function namedDriver(name: string): NamedDriver {
 }
 
 /**
- * Puts what ends with the process (a driver without a name, an object of a peer or of vats in memory) behind a name that a durable portrait
- * may hold, as `driver(…, {name})` does. For the program that runs the host, outside turns.
+ * Gives a reference that ends with the process a name, so that durable portraits can hold it: an unnamed
+ * driver, or an object of a peer or of vats in memory. Like `driver(…, {name})`. For the host program,
+ * outside turns.
  */
 export function named(name: string, reference: object): object {
   if (inTurn())
@@ -338,14 +354,15 @@ export function named(name: string, reference: object): object {
   return slot.reference;
 }
 
-/** The reference that stands for whatever driver has that name. */
+/** The reference for the driver of that name, whether or not it exists yet. */
 export const driverNamed = (name: string): object => namedDriver(name).reference;
-/** The name of a driver that has one. */
+/** The name of a driver; undefined if it has none. */
 export const nameOfDriver = (target: Target | undefined): string | undefined =>
   target instanceof NamedDriver ? target.name : undefined;
 
 function makeReference(methods: Methods, options: DriverOptions<object>, given?: Given): object {
-  // Who names one stands behind it for every holder: that is for the host program, and no turn could undo it.
+  // Naming changes the driver for every holder, and no rollback could undo it. So only the host program may
+  // do it.
   if (options.name !== undefined && inTurn())
     throw new CapError('not-callable', 'a driver cannot be named in a turn: the program that runs the host does that');
   const made = new Driver(Object.freeze(methods), options, given);
@@ -357,7 +374,7 @@ function makeReference(methods: Methods, options: DriverOptions<object>, given?:
   return new (referenceClass(Object.keys(methods), made.label))(made);
 }
 
-/** What came out of a call under grants ends with the first of them. */
+/** Ties the result of a call to the grants of that call: it closes when the first of them ends. */
 function keepUnder(value: object, { causes, ids }: Message['chain']): void {
   if (causes === undefined || ids.length === 0) return;
   const ender = (value as { [lastsUnder]?: unknown })[lastsUnder];
@@ -372,22 +389,23 @@ function keepUnder(value: object, { causes, ids }: Message['chain']): void {
   };
   causes.started(ids, kept);
   void over.finally(() => causes.done(ids, kept));
-  // The grant may have ended while the call was outside: its answer is dropped, so nobody else would close it.
+  // The grant may have ended during the call. Its result is then dropped, so nobody else would close it.
   const ended = causes.ended(ids);
   if (ended !== undefined) controller.abort(ended);
 }
 
-// The same object gives the same reference, so that what a method answers twice is recognised.
+// The same object gives the same reference, so that a caller can recognise a result it has seen before.
 const wrapped = new WeakMap<object, object>();
-// And back, for `objectOf`.
+// The inverse, for `objectOf`.
 const objects = new WeakMap<Target, object>();
 
-// Objects that say themselves what a call by reference does.
+// Methods that an object brings for calls by reference, instead of its own.
 const acts = new WeakMap<object, Methods>();
 
 /**
- * For a plain object that has to know under which grants it is called: `driverOf` and whatever uses that (`host.offer`, an answer of another
- * driver) takes these methods, as `driver` would, in place of the object's own. Answers the object.
+ * For an object that needs to know the grants that it is called under. `driverOf`, and everything built on it
+ * (`host.offer`, results of other drivers), then uses these methods, as `driver` would, instead of the
+ * object's own. Returns the object.
  */
 export function drivenBy<T extends object>(object: T, methods: Methods): T {
   acts.set(object, Object.freeze({ ...methods }));
@@ -395,8 +413,8 @@ export function drivenBy<T extends object>(object: T, methods: Methods): T {
 }
 
 /**
- * The same for an object with plain methods, its own or its class's. An answer that is itself an object with methods is
- * wrapped likewise.
+ * Like `driver`, for an object with plain methods, its own or of its class. A result that is an object with
+ * methods is wrapped in the same way.
  */
 export function driverOf<T extends object>(object: T, options: DriverOptions<T> = {}): Far<T> {
   const known = wrapped.get(object);
@@ -417,8 +435,8 @@ export function driverOf<T extends object>(object: T, options: DriverOptions<T> 
 }
 
 /**
- * The object that a reference made by `driverOf` stands for; undefined for any other. Not a message, so nobody on a wire can ask: it is for
- * the program that runs the host (a package that looks for its own objects), outside turns.
+ * The object behind a reference made by `driverOf`; undefined for any other. It is not a message, so no peer
+ * can ask. For the host program, outside turns.
  */
 export function objectOf(reference: object): object | undefined {
   if (inTurn())
@@ -431,8 +449,8 @@ export function objectOf(reference: object): object | undefined {
 }
 
 /**
- * The methods that a reference has, as far as this process can tell: none are known of an object of a peer, of a procedure (a forwarder, say)
- * and of a function. Like `objectOf` it is for the program that runs the host, outside turns: to describe what somebody holds.
+ * The methods of a reference, as far as this process knows; undefined for an object of a peer, a procedure
+ * such as a forwarder, and a function. For the host program, outside turns: to describe what somebody holds.
  */
 export function shownMethods(reference: object): readonly string[] | undefined {
   if (inTurn()) throw new CapError('not-callable', 'shownMethods is for the program that runs the host, outside turns');
@@ -451,7 +469,10 @@ function actualOf(reference: object): Target | undefined {
   return target instanceof NamedDriver ? target.actual : target;
 }
 
-/** What can be called on it, its own and its class's; runs no getter. One by one: of an answer that is data only the first is asked for. */
+/**
+ * The method names of an object and its class. Runs no getter. A generator: for plain data only the first
+ * name is read.
+ */
 function* methodNames(object: object): Generator<string> {
   for (
     let at: object | null = object;
@@ -462,7 +483,7 @@ function* methodNames(object: object): Generator<string> {
       if (typeof Object.getOwnPropertyDescriptor(at, name)?.value === 'function' && isMethodName(name)) yield name;
 }
 
-/** An answer of `driverOf`'s: an object with methods goes as a driver of its own. */
+/** Converts a result of a `driverOf` object: an object with methods becomes a driver itself. */
 function asObject(value: unknown, chain: Message['chain']): unknown {
   if (typeof value === 'object' && value !== null && lastsUnder in value) keepUnder(value, chain);
   return wrap(value);

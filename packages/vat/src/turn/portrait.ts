@@ -1,8 +1,8 @@
 /**
- * Definitions and portraits: an actor is a definition with its arguments, brought to life.
+ * Definitions and portraits. An actor is a definition with its arguments, brought to life.
  *
- * Promise: a portrait is checked and frozen when it is made. What is in it can be undone, saved and printed; what cannot
- * be (functions, promises, class instances) never gets in.
+ * Promise: a portrait is checked and frozen when it is made. All that it holds can be rolled back, saved and
+ * printed. Functions, promises and class instances are refused.
  */
 import { CapError } from '../core/errors.ts';
 import { type Constructor, Kind } from '../core/kind.ts';
@@ -10,17 +10,17 @@ import { isMethodName, sealed } from '../core/reference.ts';
 import type { Bcom, Behaviour, DefineOptions, Definition, Portrait } from '../core/types.ts';
 import { keepArgs } from './values.ts';
 
-/** `NoInfer` of an empty tuple is none to the compiler: item by item it stays one. */
+/** `NoInfer` does not work on an empty tuple as a whole, so it is applied item by item. */
 type Exactly<A extends readonly unknown[]> = { [I in keyof A]: NoInfer<A[I]> };
 
-/** What a portrait holds. */
+/** The contents of a portrait. */
 export interface Opened {
   readonly kind: Kind;
   readonly args: readonly unknown[];
   readonly bytes: number;
 }
 
-/** A definition with checked arguments: opaque to everybody but the vat. */
+/** A definition with checked arguments. Only the vat can open it. */
 class Made {
   readonly #opened: Opened;
 
@@ -34,7 +34,7 @@ class Made {
 }
 sealed(Made.prototype);
 
-/** What a portrait holds; undefined for anything else. */
+/** The contents of a portrait; undefined for any other value. */
 export const openPortrait: (x: unknown) => Opened | undefined = Made.open;
 
 const kinds = new WeakMap<object, Kind>();
@@ -61,10 +61,11 @@ function definition(kind: Kind): unknown {
 }
 
 /**
- * Defines a kind of actor. `ctor` takes `bcom` and the portrait's arguments, and returns the behaviour: an object of
- * synchronous methods, or one synchronous function. A method changes its actor only by returning `bcom(next, value?)`.
+ * Defines a kind of actor. `ctor` takes `bcom` and the portrait's arguments and returns the behaviour: an object
+ * of synchronous methods, or one synchronous function. A method changes its actor only by returning
+ * `bcom(next, value?)`.
  *
- * `label` names the definition in stores and records: it must be unique among the definitions of a store.
+ * `label` names the definition in stores and records. It must be unique among the definitions of a store.
  * After `define-actor` of Spritely Goblins.
  */
 export function define<T, A extends readonly unknown[]>(
@@ -79,8 +80,8 @@ export function define<T, A extends readonly unknown[]>(
 }
 
 /**
- * Defines an actor whose methods are not known beforehand: one procedure takes every call as `(method, args)`; a call
- * without a method name comes as `''`. For forwarders.
+ * Defines an actor whose methods are not known in advance. One procedure receives every call as `(method,
+ * args)`. A call without a method name has the method `''`. For forwarders.
  */
 export function defineProcedure<T, A extends readonly unknown[]>(
   label: string,
@@ -93,7 +94,7 @@ export function defineProcedure<T, A extends readonly unknown[]>(
   ) as Definition<T, A>;
 }
 
-/** The method names of a behaviour, checked: what a reference to it will show. */
+/** The checked method names of a behaviour. A reference to the actor shows them. */
 export function methodsOf(behaviour: object, label: string): readonly string[] {
   const names: string[] = [];
   for (const key of Reflect.ownKeys(behaviour)) {

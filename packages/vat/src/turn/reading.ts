@@ -1,8 +1,8 @@
 /**
- * Cells that a turn reads.
+ * Reads store cells within turns.
  *
- * Promise: a read that fails ends its turn with `unavailable`, whoever catches the error in between. A behaviour that takes an error for "it is not
- * there" would otherwise decide, and write down, something that the store never said.
+ * Promise: a failed read ends its turn with `unavailable`, even if the behaviour catches the error. Otherwise
+ * a behaviour could take the error for a missing row, and store a decision that is based on it.
  */
 import { CapError } from '../core/errors.ts';
 import type { Cells } from '../durable/object-store.ts';

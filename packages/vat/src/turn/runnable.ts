@@ -1,32 +1,32 @@
-/** What a turn can be run on: an actor, or a function of the host program or of a handler. */
+/** Targets that a turn can run on: an actor, or a function of the host program or of a handler. */
 import { CapError } from '../core/errors.ts';
 import { type Message, Target } from '../core/message.ts';
 import type { Account } from '../core/meter.ts';
 import { quieten, vatPromiseOf } from '../core/promise.ts';
 import type { Home, Turn } from './turn.ts';
 
-/** Something a turn can be run on. */
+/** A target that a turn can run on. */
 export abstract class Runnable extends Target {
   abstract readonly home: Home;
   abstract run(message: Message, args: readonly unknown[]): unknown;
-  /** For a dry run: takes note of what the turn did, and says with what it is to be undone. */
+  /** For a dry run: records what the turn did, and returns the error to roll it back with. */
   dryRun(_turn: Turn, _value: unknown): { readonly error: unknown } | undefined {
     return undefined;
   }
 }
 
-/** How a vat takes messages for its actors: into the queue of the one who pays. */
+/** Puts messages for a vat's actors into the queue of the meter that pays. */
 export interface Intake {
   post(to: Runnable, message: Message): void;
 }
 
 export interface Household extends Home {
-  /** The last number that `nextId` gave out. */
+  /** The last number that `nextId` returned. */
   readonly lastId: number;
   readonly intake: Intake;
 }
 
-/** Runs a function as a turn of its own. */
+/** Runs a function in a turn of its own. */
 export class Thunk extends Runnable {
   readonly home: Household;
   readonly label: string;

@@ -1,26 +1,28 @@
 /**
- * Whose message is delivered next: deficit round-robin over meters, by measured turn time.
+ * Chooses the message to deliver next: deficit round-robin over meters, by measured turn time.
  *
- * Promise: messages of one meter are delivered in the order in which they were posted; a meter with any number of messages
- * waiting delays another's next turn by at most its quantum and one turn of each other busy meter; and the process's other
- * work (sockets, timers) runs at least every `slice`. A turn cannot be interrupted: an endless loop in an actor's code is
- * out of scope here, and is why model-written code gets a process of its own.
+ * Promise: messages of one meter are delivered in the order they were posted. However many messages a meter
+ * has waiting, it delays the next turn of another by at most its quantum and one turn of each other busy
+ * meter. Other work of the process (sockets, timers) runs at least every `slice`. A turn cannot be
+ * interrupted, so an endless loop in an actor is not handled here. That is why code written by a model runs
+ * in a process of its own.
  *
- * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time for bytes.
+ * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time in place
+ * of bytes.
  */
 import type { Message } from '../core/message.ts';
 import type { Account } from '../core/meter.ts';
 import { afterOthers, onceOthersRan, soon } from '../drivers/loop.ts';
 
-/** ms of turns that one meter may run before the next one has its go. */
+/** ms of turns that one meter may run before the next one. */
 const quantum = 0.5;
-/** ms of turns before the event loop is let go. Another's turn waits for up to two of them: one to be asked, one to answer. */
+/** ms of turns before the event loop runs. A call and its answer together wait for up to two slices. */
 const slice = 2;
 
 class Lane {
   #messages: (Message | undefined)[] = [];
   #head = 0;
-  /** ms this lane may still run; what a long turn overdrew stays owed. */
+  /** ms that this lane may still run. Negative after a long turn: the lane owes that time. */
   deficit = 0;
   waiting = false;
 
@@ -40,7 +42,7 @@ class Lane {
       this.#messages = [];
       this.#head = 0;
     } else if (this.#head >= 1024 && this.#head * 2 >= this.#messages.length) {
-      // Half of it is spent: copying the rest now costs each message at most once.
+      // Half of the array is used up. Copying the rest now costs at most one copy for each message.
       this.#messages = this.#messages.slice(this.#head);
       this.#head = 0;
     }
@@ -51,9 +53,9 @@ class Lane {
 export class Scheduler {
   readonly #tick: () => number;
   readonly #deliver: (message: Message, now: number) => number;
-  // Weak: a session's lane goes with its meter.
+  // Weak: the lane of a session is collected with its meter.
   readonly #lanes = new WeakMap<Account, Lane>();
-  /** Lanes with messages, in the order of their go. */
+  /** Lanes with waiting messages, in the order in which they run next. */
   #busy: Lane[] = [];
   #awake = false;
   #sliceStarted: number | undefined;
@@ -62,11 +64,14 @@ export class Scheduler {
   /** Called when no message is waiting. */
   readonly #rest: () => void;
 
-  /** Whether turns have to wait for the disk. */
+  /** Whether turns must wait for the disk. */
   readonly #full: () => boolean;
   #held = false;
 
-  /** `deliver` is told the time, and answers it: one reading of the clock a turn. */
+  /**
+   * `deliver` receives the current time and returns the time at its end, so that each turn reads the clock
+   * once.
+   */
   constructor(
     tick: () => number,
     deliver: (message: Message, now: number) => number,
@@ -79,7 +84,7 @@ export class Scheduler {
     this.#full = full;
   }
 
-  /** They need not wait any more. */
+  /** Continues after `full` made turns wait. */
   goOn(): void {
     if (!this.#held) return;
     this.#held = false;
@@ -104,7 +109,7 @@ export class Scheduler {
 
   #wake(): void {
     this.#awake = true;
-    // A program that awaits each answer would otherwise keep the loop in microtasks for ever.
+    // A program that awaits each result would otherwise never let the event loop past its microtasks.
     if (this.#sliceStarted !== undefined && this.#tick() - this.#sliceStarted > slice) afterOthers(this.#go);
     else soon(this.#go);
   }

@@ -1,14 +1,15 @@
 /**
  * Promises as a turn sees them.
  *
- * A promise in a turn is never resolved (a resolved one is delivered as its value), so calling a method on one is always a
- * mistake. Here the mistake gets an answer that says so, instead of "x.withdraw is not a function".
+ * A promise in a turn is never resolved, since a resolved one is delivered as its value. So calling a method
+ * on one is always a mistake. These promises throw an error that says so, instead of "x.withdraw is not a
+ * function".
  */
 import { CapError } from '../core/errors.ts';
 import type { VatPromise } from '../core/promise.ts';
 import { current } from './turn.ts';
 
-// A step above `Promise.prototype`, so that `instanceof Promise` holds.
+// An object between the promise and `Promise.prototype`, so that `instanceof Promise` still holds.
 const known: object = Object.freeze(Object.create(Promise.prototype));
 
 const unresolved = new Proxy(known, {
@@ -24,19 +25,24 @@ const unresolved = new Proxy(known, {
   },
 });
 
-/** One for each: one more in each turn would be one more that waits, and a peer may send a promise as often as it likes. */
+/**
+ * One native promise for each vat promise. A new one for each turn would add a watcher each time a peer sends
+ * it.
+ */
 const made = new WeakMap<VatPromise, Promise<unknown>>();
 
-/** A promise object for `vow`, to be handed into the running turn. Turns have it in common, so nothing can be left on it. */
-export function turnPromise(vow: VatPromise): Promise<unknown> {
-  const known = made.get(vow);
+/**
+ * Returns a native promise for `promise`, to pass into the running turn. All turns share it, so it is frozen.
+ */
+export function turnPromise(promise: VatPromise): Promise<unknown> {
+  const known = made.get(promise);
   if (known !== undefined) return known;
-  // A host program that keeps it learns nothing ahead of the disk; in a turn nobody can wait for it.
-  const promise = new Promise<unknown>((resolve, reject) => vow.watchOutside(resolve, reject));
-  // Nobody in a turn can look at it later; whoever keeps it elsewhere still sees the error.
-  promise.catch(() => {});
-  vow.alias(promise);
-  Object.freeze(Object.setPrototypeOf(promise, unresolved));
-  made.set(vow, promise);
-  return promise;
+  // `watchOutside`, because a host program that keeps the promise must learn nothing before it is durable.
+  const native = new Promise<unknown>((resolve, reject) => promise.watchOutside(resolve, reject));
+  // No turn can handle the rejection later. Anyone who keeps the promise elsewhere still sees it.
+  native.catch(() => {});
+  promise.alias(native);
+  Object.freeze(Object.setPrototypeOf(native, unresolved));
+  made.set(promise, native);
+  return native;
 }

@@ -1,11 +1,11 @@
 /**
- * The turn that is running: one delivered message and every near call below it, as one transaction.
+ * The running turn: one delivered message and every near call below it, as one transaction.
  *
- * State changes are made in place and journalled, so reading costs nothing; what throws is undone from the journal.
- * Sends and resolutions are held back as effects until the turn is committed.
+ * State changes are made in place and journalled, so reading costs nothing. If the turn throws, they are
+ * undone from the journal. Sends and resolutions are held back as effects until the turn commits.
  *
- * Promise: after `rollback(mark)` no state, table, actor or send made since `mark()` is left, and what was charged for
- * them is given back.
+ * Promise: `rollback(mark)` removes every change to state, tables, actors and sends made since `mark()`, and
+ * refunds their charges.
  */
 import { behind } from '../core/barrier.ts';
 import type { Chain } from '../core/causes.ts';
@@ -19,52 +19,55 @@ import { encodeArgs, SALT } from '../ledger/arguments.ts';
 import type { Clock } from '../time/clock.ts';
 import type { VatTime } from '../time/time.ts';
 
-/** Something done in place that can be undone. */
+/** A change made in place that can be undone. */
 export interface Undo {
   undo(): void;
-  /** For a dry run: the label of what was changed, where that is an actor or a table. */
+  /** For a dry run: the label of the actor or table that changed, if it is one. */
   readonly changed: string | undefined;
-  /** In a durable vat: writes what is now, in place of what was, into the turn's cells. */
+  /** In a durable vat: adds the new state to the turn's cells. */
   keep?(keeper: ObjectStore, cells: Map<string, string | undefined>): void;
 }
 
-/** Something that waits for the commit. */
+/** An effect that waits for the commit. */
 export interface Effect {
-  /** The turn is committed. */
+  /** Called when the turn is committed. */
   release(): void;
-  /** The turn, or the part of it that made this, was undone. */
+  /** Called when the turn, or the part of it that made this effect, is rolled back. */
   drop(error: unknown): void;
-  /** For a dry run: whom it was for. */
+  /** For a dry run: the label of the receiver. */
   readonly sent: string | undefined;
-  /** In a durable vat: writes what has to be done even if the process ends. */
+  /** In a durable vat: stores what must happen even if the process ends. */
   keep?(keeper: ObjectStore, cells: Map<string, string | undefined>): void;
 }
 
-/** Where a turn happens. */
+/** The vat that a turn runs in. */
 export interface Home {
   readonly name: string;
   readonly account: Account;
-  /** Why it takes no more messages. */
+  /** Set when the vat is halted. Every new message breaks with this error. */
   readonly halted: CapError | undefined;
-  /** It was stopped with its process: what is kept for it is for the next one. */
+  /** Set when the vat stopped with its process. Stored messages are left for the next process. */
   readonly interrupted: boolean;
   nextId(): number;
-  /** What turns go by: `vatTime` and `wallTime`. */
+  /** The clocks for `vatTime` and `wallTime`. */
   readonly clock: Clock;
   readonly time: VatTime;
-  /** What became of the store: `storeEra` and `suspended`. */
+  /** The store's history, for `storeEra` and `suspended`. */
   era(): { readonly now: number; readonly trusted: number };
-  /** The causes of a turn that the host program starts: none yet. */
+  /** The chain of a turn that the host program starts. It has no causes. */
   readonly chain: Chain;
-  /** Keeps what this vat holds; undefined where it lives in memory only. */
+  /** The object store of this vat; undefined for a vat in memory. */
   readonly keeper: ObjectStore | undefined;
-  /** Who is to be woken when. */
+  /** The alarms of this vat. */
   readonly wakes: Wakes;
-  /** Chance, taken once a process: with a number of the vat it names things over the life of a store. */
+  /**
+   * A random text for this process. With a number of the vat it makes names that are unique over the life of
+   * a store.
+   */
   readonly incarnation: string;
 }
 
-/** What is to be sent at a vat time. */
+/** Messages to be sent at a vat time. */
 export interface Wakes {
   set(at: number, key: string, message: Message): void;
   cancel(key: string): void;
@@ -82,24 +85,27 @@ export class Turn {
   readonly seq: number;
   readonly home: Home;
   readonly account: Account;
-  /** Grants it runs under; grows while a forwarder sends. */
+  /** The grants that the turn runs under. A forwarder extends it while it sends. */
   chain: Chain;
   readonly undos: Undo[] = [];
   readonly effects: Effect[] = [];
-  /** What it tells the ledger. These are kept even if the turn fails. */
+  /** Lines for the ledger. They are kept even if the turn fails. */
   readonly lines: LedgerEntry[] = [];
-  /** What it wants kept besides its actors, tables and messages. */
+  /** Cells to store besides those of actors, tables and messages. */
   cells: Map<string, string | undefined> | undefined;
-  /** An actor journalled in this epoch need not be journalled again. */
+  /** An actor that was journalled in this epoch is not journalled again. */
   epoch: number = ++epochs;
-  /** The call that is running, so that a become token counts only for the call that made it. */
+  /** The running call. A become token counts only for the call that made it. */
   frame = 0;
-  /** The call that the message itself made; calls below it are near ones. */
+  /** The call made by the message itself. Calls below it are near calls. */
   messageFrame = -1;
   actor: Target | undefined;
-  /** A savepoint could not be restored (the stack was full): the whole turn has to go. */
+  /**
+   * Set when a savepoint could not be restored because the stack was full. The whole turn is then rolled
+   * back.
+   */
   doomed: { readonly error: unknown } | undefined;
-  /** The error that the turn answers with although it commits. */
+  /** The error to break the answer with, although the turn commits. */
   breaks: { readonly error: unknown } | undefined;
 
   constructor(seq: number, home: Home, account: Account, chain: Chain) {
@@ -109,7 +115,7 @@ export class Turn {
     this.chain = chain;
   }
 
-  /** Everything that has to be on the disk for this turn to have happened. */
+  /** All cells that the commit of this turn must write. */
   kept(keeper: ObjectStore): Map<string, string | undefined> {
     const cells = this.cells ?? new Map<string, string | undefined>();
     for (const undo of this.undos) undo.keep?.(keeper, cells);
@@ -128,14 +134,15 @@ export class Turn {
   }
 
   rollback(mark: Mark, error: unknown): void {
-    // What breaks with it tells of what this turn saw.
+    // The errors that a rollback delivers may reveal what this turn saw, so they wait like other effects.
     behind(this.home.keeper?.newest(), () => this.#rollback(mark, error));
   }
 
   #rollback(mark: Mark, error: unknown): void {
     this.epoch = ++epochs;
     const { undos, effects } = this;
-    // Each is forgotten only when it is done: where the stack is full, whoever catches that further out goes on from here.
+    // An entry is removed only after it is undone. If the stack is full, an outer handler continues from
+    // here.
     for (let last = undos.at(-1); last !== undefined && undos.length > mark.undos; last = undos.at(-1)) {
       last.undo();
       undos.pop();
@@ -147,7 +154,7 @@ export class Turn {
   }
 }
 
-/** The running turn; undefined outside. At most one in a process, for turns are synchronous. */
+/** The running turn; undefined outside. There is at most one in a process, because turns are synchronous. */
 export let current: Turn | undefined;
 
 export function enter(turn: Turn): void {
@@ -159,15 +166,15 @@ export function leave(): void {
   current = undefined;
 }
 
-/** The running turn, for what only makes sense in one. */
+/** Returns the running turn. Throws outside a turn. */
 export function turnFor(what: string): Turn {
   if (current === undefined) throw new CapError('not-callable', `${what} works only in a turn: use vat.turn(() => …)`);
   return current;
 }
 
 /**
- * Runs `body`; if it throws, what it did is undone and the error thrown on. Savepoints nest. An extension: Goblins keeps
- * what a caught error leaves behind.
+ * Runs `body`. If it throws, undoes its changes and rethrows the error. Savepoints nest. This extends
+ * Goblins, which keeps the changes made before a caught error.
  */
 export function attempt<R>(body: () => R): R {
   const turn = turnFor('attempt');
@@ -194,30 +201,36 @@ export function attempt<R>(body: () => R): R {
   }
 }
 
-/** What lets somebody do something. Over budget it is refused; all else is what was done or ended, and is told in any case. */
+/**
+ * Kinds of lines that begin something and are refused over budget. Other lines record what was done or ended,
+ * and are always written.
+ */
 const begins: ReadonlySet<string> = new Set(['call', 'grant', 'request', 'session']);
 
-// Most calls of tools that only look have none, and encoding costs more than the rest of a line.
-const nothingSaid: EncodedArgs = encodeArgs([]);
+// Most calls of read-only tools have no arguments, and encoding costs more than the rest of a line.
+const noArguments: EncodedArgs = encodeArgs([]);
 
 /**
- * Writes a line to the ledger of this store. Kept, with the turn's code, even if the turn fails; durable before anything
- * that the turn sends leaves. `kind` is one of the ledger's, `fields` plain data without secrets. `args`, the arguments of a call,
- * are kept beside the line, which only commits to them. Errors: `limit` when the meter of the turn has used up its lines of this
- * hour and the line would tell of a call, a grant or a session: that then must not be.
+ * Writes a line to the ledger of this store. It is kept even if the turn fails, then with the code of the
+ * error. It is durable before anything that the turn sends leaves.
+ *
+ * `kind` is one of the ledger's, `fields` is plain data without secrets. `args`, the arguments of a call, are
+ * stored beside the line, which holds only their hash. Throws `limit` if the turn's meter has used up its
+ * lines of this hour and the line records a call, a grant, a request or a session. The turn must not do that
+ * thing then.
  */
 export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown>>, args?: readonly unknown[]): void {
   const turn = turnFor('ledgerLine');
   const { account } = turn;
-  const said = args === undefined ? undefined : args.length === 0 ? nothingSaid : encodeArgs(args, account.limits().argumentBytes); // biome-ignore format: one line
-  const weight = 1 + ((said?.bytes.length ?? 0) >>> 10);
-  const bytes = lineSize(fields) + (said === undefined ? 0 : SALT + said.bytes.length);
+  const encoded = args === undefined ? undefined : args.length === 0 ? noArguments : encodeArgs(args, account.limits().argumentBytes); // biome-ignore format: one line
+  const weight = 1 + ((encoded?.bytes.length ?? 0) >>> 10);
+  const bytes = lineSize(fields) + (encoded === undefined ? 0 : SALT + encoded.bytes.length);
   const within = account.writeLine({ weight, bytes }, turn.home.clock.tick());
   if (within || !(kind === 'refuse' || begins.has(kind))) {
-    turn.lines.push({ kind, fields, args: said });
+    turn.lines.push({ kind, fields, args: encoded });
     return;
   }
-  // Said in the same words each time, so that the ledger makes one row with a count of them.
+  // The same text each time, so that the ledger can merge these into one row with a count.
   turn.lines.push({ kind: 'refuse', fields: { meter: account.name, code: 'limit' } });
   if (kind !== 'refuse')
     throw new CapError(
@@ -226,7 +239,10 @@ export function ledgerLine(kind: string, fields: Readonly<Record<string, unknown
     );
 }
 
-/** About what a line takes on the disk without its arguments: exact enough for a budget, and far cheaper than to make the line. */
+/**
+ * About the disk space of a line without its arguments. Exact enough for a budget, and much cheaper than
+ * making the line.
+ */
 function lineSize(fields: Readonly<Record<string, unknown>>): number {
   let size = 250;
   for (const [name, value] of Object.entries(fields)) {
@@ -239,8 +255,8 @@ function lineSize(fields: Readonly<Record<string, unknown>>): number {
 }
 
 /**
- * Sends made in `body` carry `id` in their chain of causes: cutting `id` aborts the driver calls they lead to. A forwarder
- * runs its send in here.
+ * Messages sent in `body` carry `id` in their chain of causes. Cutting `id` aborts the driver calls that they
+ * lead to. A forwarder sends from within `body`.
  */
 export function under<R>(id: string, body: () => R): R {
   const turn = turnFor('under');
@@ -253,44 +269,48 @@ export function under<R>(id: string, body: () => R): R {
   }
 }
 
-/** The running turn fails with this error, whoever catches it. Where none runs nothing happens. */
+/**
+ * Makes the running turn fail with this error, even if a behaviour catches it. Does nothing outside a turn.
+ */
 export function doom(error: unknown): void {
   if (current !== undefined) current.doomed ??= { error };
 }
 
-/** Whether a turn is running: whether references of its vat are near now. */
+/** Whether a turn is running, so that references of its vat are near. */
 export const inTurn = (): boolean => current !== undefined;
 
-/** Whether the running behaviour was reached by the message that started this turn, not by a near call in it. */
+/** Whether the message that started this turn called the running behaviour, and not a near call. */
 export function byMessage(): boolean {
   const turn = turnFor('byMessage');
   return turn.frame === turn.messageFrame;
 }
 
 /**
- * ms that never go back: what deadlines are decided by. Suspend counts, and so do restarts and boots of a vat with a store; compare it with
- * nothing but itself.
+ * ms that never go back: the time that decides deadlines. In a vat with a store it counts suspends, restarts
+ * and reboots. Compare it only with other values of vat time.
  */
 export const vatTime = (): number => turnFor('vatTime').home.time.now();
 
 /** ms since 1970. May shorten a deadline, never lengthen one. */
 export const wallTime = (): number => turnFor('wallTime').home.clock.wall();
 
-/** Changes when the machine boots. What does not outlive a boot remembers the one it was made in. */
+/** Changes when the machine boots. State that must not outlive a boot stores this id. */
 export const bootId = (): string => turnFor('bootId').home.clock.bootId;
 
-/** A name for people and the ledger, unique over the life of a store. It opens nothing. */
+/** A name for people and the ledger, unique over the life of a store. It grants nothing. */
 export function freshName(prefix: string): string {
   const { home } = turnFor('freshName');
   return `${prefix}${home.nextId()}-${home.incarnation}`;
 }
 
-/** Which history of its store the turn is in: counts how often the store was found to have been put back to an earlier state. */
+/**
+ * The number of times that the store was found put back to an earlier state. Identifies its current history.
+ */
 export const storeEra = (): number => turnFor('storeEra').home.era().now;
 
 /**
- * Whether what was granted in `era` has to wait: the store has been put back since, uses and revocations may be missing from it,
- * and no person has looked yet (`vats.trust`).
+ * Whether a grant made in `era` must wait: the store was put back since then, and no person has reviewed it
+ * yet (`vats.trust`). Uses and revocations may be missing from the store.
  */
 export function suspended(era: number): boolean {
   const { now, trusted } = turnFor('suspended').home.era();

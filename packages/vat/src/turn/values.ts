@@ -1,9 +1,10 @@
 /**
- * What may cross from one turn to another, and how.
+ * Values that may cross from one turn to another, and how they are copied.
  *
- * Promise: once a message or a portrait is made, nobody can change what it carries, and reading it runs nobody's code.
- * Data is copied into frozen objects (a copy we made before is passed as it is); references, tables and promises go by
- * identity; whatever could act later (getters, Proxies, functions, class instances, cycles) is refused now, with the remedy.
+ * Promise: once a message or a portrait is made, nobody can change its contents, and reading it runs no code
+ * of others. Data is copied into frozen objects; a copy made here earlier is passed without copying.
+ * References, tables and promises are passed by identity. Anything that could act later (getters, Proxies,
+ * functions, class instances, cycles) is refused at once with an error that names the remedy.
  */
 import { types } from 'node:util';
 import { copyOfError, inert } from '../core/error-values.ts';
@@ -14,7 +15,7 @@ import { leaveBy, VatPromise, vatPromiseOf } from '../core/promise.ts';
 import { ByReference, Given, isOurTag, isReference, procedureReference, targetOf } from '../core/reference.ts';
 import { isPassable } from '../core/symbols.ts';
 
-/** Deep enough for any document, shallow enough that no walk of ours or of a codec runs out of stack. */
+/** Deep enough for any document, and shallow enough that no walk here or in a codec overflows the stack. */
 export const maxDepth = 128;
 
 const refuse = (what: string): never => {
@@ -22,13 +23,13 @@ const refuse = (what: string): never => {
 };
 
 /**
- * The mark of a copy that was built here, put on before it is frozen: a private field, as on a promise of ours (`vow.ts`). In
- * a WeakSet 20,000 small records cost three times as much as making them, most of it in the garbage collector.
+ * Marks a copy made here, before it is frozen, with a private field (as `promise.ts` does). For 20,000 small
+ * records a WeakSet costs three times as much as making them, mostly in the garbage collector.
  */
 class Copied extends Given {
-  /** Whether it can be passed as it is: there are no bytes in it, which cannot be frozen. */
+  /** True when it can be passed without copying: it holds no bytes, which cannot be frozen. */
   readonly #clean: boolean;
-  /** About what it takes. */
+  /** About its size in bytes. */
   readonly #bytes: number;
   constructor(copy: object, clean: boolean, bytes: number) {
     super(copy);
@@ -41,7 +42,10 @@ class Copied extends Given {
   static isClean(x: object): boolean {
     return #clean in x && x.#clean;
   }
-  /** Counted once where it was made: the same frozen data handed on costs its holder a pointer. */
+  /**
+   * The size is counted once, when the copy is made. Passing the same frozen data on costs its holder a
+   * pointer.
+   */
   static size(x: object): number {
     return #bytes in x ? x.#bytes : 16;
   }
@@ -49,20 +53,23 @@ class Copied extends Given {
 const passStyle = Symbol.for('passStyle');
 
 interface Walk {
-  /** Promises met are noted (objects of another system too), or refused where there is no account to hold them. */
+  /** Promises and foreign objects are noted. Without an account to pay for them, they are refused. */
   readonly account: Account | undefined;
   promises: boolean;
-  /** Bytes met: they cannot be frozen, so what holds them is copied each time. */
+  /** True when it holds bytes. They cannot be frozen, so the holder is copied each time. */
   mutable: boolean;
   bytes: number;
-  /** Objects met, and the copies of large ones once there were many: shared data cannot cost 2^depth steps. */
+  /**
+   * The number of objects met. After many, copies are remembered, so that shared data does not cost 2^depth
+   * steps.
+   */
   objects: number;
   copies: Map<object, object> | undefined;
 }
 
-/** Before this many objects, remembering each costs more than meeting it twice. */
+/** Below this number of objects, remembering each costs more than copying it twice. */
 const few = 64;
-/** So does remembering one that holds no others and takes no more than this. */
+/** The same holds for an object that holds no others and is not larger than this. */
 const small = 128;
 
 const begin = (account: Account | undefined): Walk => ({
@@ -147,7 +154,7 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
   );
 }
 
-/** Makes a frozen copy that is known as one. */
+/** Makes a frozen copy and marks it. */
 function copied(original: object, into: Walk, depth: number): object {
   const known = into.copies?.get(original);
   if (known !== undefined) {
@@ -175,7 +182,7 @@ function copied(original: object, into: Walk, depth: number): object {
 
 const withPromises = new WeakSet<object>();
 
-/** Of a copy made before: what is in it counts again for this one. */
+/** Notes the promises in a copy made earlier. */
 function notePromises(copy: object, into: Walk): void {
   if (into.account !== undefined || !holdsPromise(copy)) into.promises = true;
   else notePromise(into);
@@ -185,7 +192,7 @@ function holdsPromise(value: unknown, seen: Set<object> = new Set()): boolean {
   if (typeof value !== 'object' || value === null || ByReference.is(value)) return false;
   if (types.isPromise(value)) return true;
   if (!withPromises.has(value) || seen.has(value)) return false;
-  // Once: data that is shared all the way down has as many ways through it as 2 to its depth.
+  // Each object once: shared data can have 2^depth paths through it.
   seen.add(value);
   return Object.values(value).some((item) => holdsPromise(item, seen));
 }
@@ -214,7 +221,7 @@ function walkArray(array: readonly unknown[], into: Walk, depth: number): readon
 function walkRecord(record: object, into: Walk, depth: number): object {
   let deeper: string[] | undefined;
   into.bytes += 16;
-  // Names and symbols apart: `Reflect.ownKeys`, which answers both, costs three times as much.
+  // Names and symbols separately: `Reflect.ownKeys`, which returns both, costs three times as much.
   for (const key of Object.getOwnPropertyNames(record)) {
     if (key === '__proto__') return refuse('a record cannot have a key "__proto__"');
     const own = Object.getOwnPropertyDescriptor(record, key);
@@ -228,8 +235,9 @@ function walkRecord(record: object, into: Walk, depth: number): object {
   }
   if (Object.getOwnPropertySymbols(record).length > 0)
     return refuse('a record with symbol keys cannot be passed: use string keys');
-  // All at once: key by key costs five times as much. Each property was just seen to be data, so it runs no getter; and it meets no setter
-  // of Object.prototype, for it defines what it copies. What is deeper is looked at only then: nothing can have changed in between.
+  // One spread: copying key by key costs five times as much. Each property was just checked to be data, so no
+  // getter runs. The spread defines properties, so no setter of `Object.prototype` runs. Nested values are
+  // walked only afterwards, so nothing can change in between.
   const copy: Record<string, unknown> = { ...record };
   if (deeper === undefined) return copy;
   for (const key of deeper) {
@@ -253,7 +261,7 @@ function walkBytes(bytes: Uint8Array, into: Walk): Uint8Array {
     into.mutable = true;
     return known;
   }
-  // From its internal slots: an iterator or a length of its own is not asked.
+  // Read from internal slots: an overridden iterator or length is not used.
   if (bytesAreGone(bytes)) return refuse('these bytes were transferred elsewhere');
   const copy = new Uint8Array(bytes);
   into.mutable = true;
@@ -273,8 +281,8 @@ function bytesAreGone(bytes: Uint8Array): boolean {
 }
 
 /**
- * What was thrown, fit to be told to others: an ordinary error as it is, with its stack, but frozen; data as data; what
- * could act later (a Proxy, an object with getters) never leaves the turn.
+ * Converts a thrown value for others. A plain error is frozen and keeps its stack, data is copied, and
+ * anything that could act later (a Proxy, an object with getters) does not leave the turn.
  */
 export function thrown(error: unknown): unknown {
   if (typeof error === 'object' && error !== null && inert(error)) return Object.freeze(error);
@@ -291,7 +299,8 @@ const here: Seam = Object.freeze({
   reason: (error: unknown) => error,
 });
 
-// A remotable of Endo: an object of somebody else's that can be sent messages. One reference each, so identity holds.
+// References to remotables of Endo, which are objects of another system. One reference each, so that identity
+// holds.
 const foreign = new WeakMap<object, object>();
 
 function remotable(value: object, into: Walk): object | undefined {
@@ -310,7 +319,7 @@ const isForeign = (value: object): boolean => {
   return target instanceof Foreign && foreign.get(target.object) === value;
 };
 
-/** Its pass style is data on its prototypes: a getter or a Proxy there is not asked. */
+/** The pass style must be a data property on the prototype chain. A getter or a Proxy there is never run. */
 function marked(value: object): boolean {
   let at: object | null = value;
   for (let steps = 0; at !== null && steps < 4 && !types.isProxy(at); steps += 1) {
@@ -321,11 +330,13 @@ function marked(value: object): boolean {
   return false;
 }
 
-/** Looking at it asks nobody: its class and its properties are the language's (or those of `async_hooks`). */
+/**
+ * Whether reading the promise runs no code of others: no own properties, and the class is `Promise` itself.
+ */
 const ordinary = (promise: object): boolean =>
   Object.getPrototypeOf(promise) === Promise.prototype && Object.getOwnPropertyNames(promise).length === 0;
 
-/** A promise as a vow: ours, or one that follows a native promise from elsewhere. */
+/** Makes sure that a vat promise stands behind a native one: ours, or a new one that follows it. */
 function adopted(promise: Promise<unknown>, account: Account): Promise<unknown> {
   const ours = vatPromiseOf(promise);
   if (ours !== undefined) ours.watchedInside();
@@ -334,24 +345,24 @@ function adopted(promise: Promise<unknown>, account: Account): Promise<unknown> 
 }
 
 export function follow(promise: Promise<unknown>, account: Account): VatPromise {
-  const vow = new VatPromise(account);
-  vow.watchedInside();
-  vow.adopt(promise);
+  const vatPromise = new VatPromise(account);
+  vatPromise.watchedInside();
+  vatPromise.adopt(promise);
   Promise.prototype.then.call(
     promise,
     (value: unknown) => {
       try {
-        vow.fulfil(pass(value, account));
+        vatPromise.fulfil(pass(value, account));
       } catch (error) {
-        vow.break(error);
+        vatPromise.break(error);
       }
     },
-    (error: unknown) => vow.break(error),
+    (error: unknown) => vatPromise.break(error),
   );
-  return vow;
+  return vatPromise;
 }
 
-/** One value that leaves a turn or enters one. */
+/** Checks and copies one value that leaves or enters a turn. */
 export function pass(value: unknown, account: Account): unknown {
   return typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol'
     ? walk(value, begin(account), 0)
@@ -365,7 +376,9 @@ export interface Passed {
 
 const nothing: readonly unknown[] = Object.freeze([]);
 
-/** The arguments of a message. `args` is an array of ours (rest arguments): its elements are replaced in place. */
+/**
+ * Checks and copies the arguments of a message. `args` must be our own array, since it is changed in place.
+ */
 export function passArgs(args: unknown[], account: Account): Passed {
   if (args.length === 0) return { args: nothing, promises: false };
   const into = begin(account);
@@ -374,21 +387,21 @@ export function passArgs(args: unknown[], account: Account): Passed {
 }
 
 /**
- * Data that a decoder has just made out of text: every object in it new, plain and frozen. Known to be clean, as if it had been
- * copied here, unless it holds bytes, which cannot be frozen.
+ * Marks data that a decoder just made from text: every object is new, plain and frozen. It needs no further
+ * copy, unless it holds bytes, which cannot be frozen.
  */
 export function decoded(made: object, promises: boolean, mutable: boolean, bytes: number): void {
-  // All that the text says may be a slot of an answer that is data: that was marked when it was made.
+  // The whole text may stand for data that was decoded, and marked, before.
   if (Copied.is(made)) return;
   if (!mutable || bytes > 0) new Copied(made, !mutable, bytes);
   if (promises) withPromises.add(made);
 }
 
-/** The arguments of a portrait: no promises, and their size is what the meter is charged. */
+/** Checks and copies the arguments of a portrait. Promises are refused. The meter is charged for `bytes`. */
 export function keepArgs(args: unknown[]): {
   readonly args: readonly unknown[];
   readonly bytes: number;
-  /** Holds bytes, which cannot be frozen: each reader needs a copy of his own. */
+  /** Set when it holds bytes, which cannot be frozen: each reader needs its own copy. */
   readonly mutable: boolean;
 } {
   const into = begin(undefined);
@@ -396,21 +409,21 @@ export function keepArgs(args: unknown[]): {
   return { args: Object.freeze(args), bytes: into.bytes, mutable: into.mutable };
 }
 
-/** Kept data for one more reader: its bytes copied, as nothing else in it can be changed. */
+/** Stored data for another reader. Bytes are copied; nothing else in it can change. */
 export function again(kept: unknown): unknown {
   return typeof kept === 'object' && kept !== null ? walk(kept, begin(undefined), 0) : kept;
 }
 
-/** What a promise was fulfilled with, for one more taker. */
-export const fulfilment = (vow: VatPromise): unknown => pass(vow.value, vow.account);
+/** The value of a fulfilled promise, for another receiver. */
+export const fulfilment = (promise: VatPromise): unknown => pass(promise.value, promise.account);
 
-// To the host program: its own foreign objects come home as they were, promises as ordinary ones.
+// Values for the host program: its own foreign objects come back unwrapped, vat promises become native ones.
 leaveBy((value) => {
   if (typeof value !== 'object' || value === null) return value;
   return withPromises.has(value) || isForeign(value) ? giveLocally(value) : value;
 });
 
-/** Whether its holders may have it in common: it cannot be changed. */
+/** Whether holders can share the value, because nobody can change it. */
 export const shareable = (value: unknown): boolean =>
   typeof value !== 'object' ||
   value === null ||
@@ -419,28 +432,28 @@ export const shareable = (value: unknown): boolean =>
   types.isPromise(value) ||
   types.isNativeError(value);
 
-/** What a part of a copy counts for: as often as it stands there. */
+/** The size of a part of a copy, counted each time it occurs. */
 function sizeOf(item: unknown): number {
   if (typeof item === 'string') return 8 + item.length;
   return typeof item === 'object' && item !== null ? Copied.size(item) : 8;
 }
 
-/** Puts in place of promises what they have become: in the receiving turn a resolved promise is its value. */
+/** Replaces fulfilled promises by their values, for the receiving turn. */
 export function resolved(
   value: unknown,
-  pending: (vow: VatPromise) => unknown,
+  pending: (promise: VatPromise) => unknown,
   copies: Map<object, object> = new Map(),
 ): unknown {
   if (typeof value !== 'object' || value === null || ByReference.is(value)) return value;
-  const vow = vatPromiseOf(value);
-  if (vow !== undefined) return vow.settled === 'fulfilled' ? fulfilment(vow) : pending(vow);
+  const promise = vatPromiseOf(value);
+  if (promise !== undefined) return promise.settled === 'fulfilled' ? fulfilment(promise) : pending(promise);
   if (!withPromises.has(value)) return value;
   const known = copies.get(value);
   if (known !== undefined) return known;
   const copy: object = Array.isArray(value)
     ? value.map((item) => resolved(item, pending, copies))
     : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
-  // Not known as clean: what a promise became may be bytes, which whoever hands this on could change afterwards.
+  // Not marked as clean: the promise's value may be bytes, which the next sender could change.
   const size = Object.values(copy).reduce((sum: number, item: unknown) => sum + sizeOf(item), 16);
   new Copied(copy, false, size);
   withPromises.add(copy);

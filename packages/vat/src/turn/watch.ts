@@ -1,7 +1,8 @@
 /**
- * The end of a cause, for a host program that does something under it outside any driver: a mount, a job.
+ * Watches for the end of a cause, for a host program that works under it outside any driver: a mount, a job.
  *
- * Promise: the signal fires when one of the causes ends, at once where one has ended already; whoever ends it waits for `done`.
+ * Promise: the signal fires when one of the causes ends, or at once if one has ended. The revoker waits for
+ * `done`.
  */
 import type { Causes, Chain, Outside } from '../core/causes.ts';
 import type { CapError } from '../core/errors.ts';
@@ -9,7 +10,7 @@ import { type Effect, turnFor } from './turn.ts';
 
 export interface Watch {
   readonly signal: AbortSignal;
-  /** What was done under the causes is over. */
+  /** Call when the work under the causes has ended. */
   done(): void;
 }
 
@@ -56,7 +57,7 @@ class Watching implements Outside, Effect {
   }
 }
 
-/** In a turn: from its commit on. */
+/** Within a turn: watches from its commit on. */
 export function watch(causes: readonly string[]): Watch {
   const turn = turnFor('watch');
   const known = turn.home.chain.causes as Causes;
@@ -67,7 +68,7 @@ export function watch(causes: readonly string[]): Watch {
 
 const never = new AbortController().signal;
 
-/** Outside turns, of a call that is with a driver: from now on. */
+/** Outside turns, for a running driver call: watches from now on. */
 export function watchOver({ causes, ids }: Chain): Watch {
   if (causes === undefined) return Object.freeze({ signal: never, done: () => {} });
   const watching = new Watching(causes, ids);

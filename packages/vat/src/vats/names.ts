@@ -1,4 +1,4 @@
-/** What things are called in a store, and what stands for those that have no name there any more. */
+/** Names of references in a store, and stand-ins for references that have no name there any more. */
 import { Actor } from '../actor/actor.ts';
 import { nameOfTable } from '../actor/table.ts';
 import { CapError } from '../core/errors.ts';
@@ -9,7 +9,9 @@ import type { Name } from '../durable/codec.ts';
 import type { ObjectStore } from '../durable/object-store.ts';
 import { nameOfDriver } from '../turn/driver.ts';
 
-/** What has a name in another store has none in this one, where the same name is somebody else's. */
+/**
+ * A reference that belongs to another store has no name in this one, where that name may mean something else.
+ */
 export function nameOf(reference: object, keeper: ObjectStore): Name | undefined {
   const target = targetOf(reference);
   if (target instanceof Actor) return target.home.keeper === keeper ? ['a', target.home.name, target.id] : undefined;
@@ -19,14 +21,14 @@ export function nameOf(reference: object, keeper: ObjectStore): Name | undefined
   return table?.[0].keeper === keeper ? ['t', table[0].name, table[1]] : undefined;
 }
 
-/** What ended with an earlier process: messages to it break. */
+/** A stand-in for something that ended with an earlier process. Messages to it break. */
 export function lostReference(): object {
-  const vow = new VatPromise(new Account('lost'));
-  vow.break(new CapError('restarted', 'this ended with the process that held it: ask for a new one'));
-  return procedureReference(vow);
+  const vatPromise = new VatPromise(new Account('lost'));
+  vatPromise.break(new CapError('restarted', 'this ended with the process that held it: ask for a new one'));
+  return procedureReference(vatPromise);
 }
 
 export function fulfilled(promise: object): { readonly value: unknown } | undefined {
-  const vow = vatPromiseOf(promise);
-  return vow?.settled === 'fulfilled' ? { value: vow.value } : undefined;
+  const vatPromise = vatPromiseOf(promise);
+  return vatPromise?.settled === 'fulfilled' ? { value: vatPromise.value } : undefined;
 }

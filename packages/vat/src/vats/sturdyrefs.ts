@@ -1,7 +1,9 @@
 /**
- * Sturdyrefs: bearer secrets for references, for configuration and people, never for a model's context.
+ * Sturdyrefs: bearer secrets for references. They are for configuration files and people, never for a model's
+ * context.
  *
- * Promise: only a hash is kept, so neither the store nor a dump of memory gives a secret away; unknown and revoked look alike.
+ * Promise: only a hash is stored, so neither the store nor a memory dump reveals a secret. Unknown and
+ * revoked secrets give the same error.
  */
 import { CapError } from '../core/errors.ts';
 import type { Far } from '../core/types.ts';
@@ -9,7 +11,10 @@ import { sha256 } from '../drivers/hash.ts';
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** RFC 4648 base32, lower case, without padding: survives case folding and double clicks. */
+/**
+ * RFC 4648 base32, lower case, without padding. It survives case folding, and a double click selects all of
+ * it.
+ */
 export function base32(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;
@@ -26,21 +31,21 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? text + alphabet[(held << (5 - bits)) & 31] : text;
 }
 
-/** 32 random bytes behind a prefix that secret scanners find. */
+/** 32 random bytes after a prefix that secret scanners recognise. */
 export const newSecret = (random: (bytes: number) => Uint8Array): string => `hob1_${base32(random(32))}`;
 
-/** What is kept of a secret. */
+/** The hash that is stored for a secret. */
 export const hashSecret = (secret: string): string => sha256(`hob-secret-v1:${secret}`);
 
-/** Where the references are kept, by hash. */
+/** The table of references by hash. */
 export interface Shelf {
   get(hash: string): Far<unknown> | undefined;
-  /** Durable once it is answered. */
+  /** Durable once the promise resolves. */
   set(hash: string, reference: Far<unknown>): Promise<void>;
   delete(hash: string): Promise<void>;
 }
 
-/** Of a process: gone with it. */
+/** A table in memory. It ends with the process. */
 function memoryShelf(): Shelf {
   const kept = new Map<string, Far<unknown>>();
   return {

@@ -1,7 +1,7 @@
 /**
- * Who caused what: one chain of turns, printed from the records an observer was given.
+ * Prints one chain of turns, by cause, from the records that an observer received.
  *
- * After Causeway and Goblins' vat-trace: the tree grows by cause, not by time.
+ * After Causeway and Goblins' vat-trace: the tree follows causes, not time.
  */
 import type { TurnRecord } from '../core/types.ts';
 
@@ -11,7 +11,10 @@ const line = (record: TurnRecord): string => {
   return `#${record.seq} ${record.vat}: ${record.from ?? 'host'} -> ${record.to}${method}  ${record.ms.toFixed(2)} ms${outcome}`;
 };
 
-/** The turns that led to turn `seq`, and all that it led to, as an indented tree. Empty where `records` lacks `seq`. */
+/**
+ * The turns that led to turn `seq`, and all turns that it caused, as an indented tree. Empty if `records`
+ * lacks `seq`.
+ */
 export function trace(records: readonly TurnRecord[], seq: number): string {
   const bySeq = new Map(records.map((record) => [record.seq, record]));
   let root = bySeq.get(seq);
@@ -36,7 +39,7 @@ export function trace(records: readonly TurnRecord[], seq: number): string {
     const { record, depth, below } = next;
     lines.push('  '.repeat(depth) + line(record));
     for (const effect of [...(effects.get(record.seq) ?? [])].reverse()) {
-      // Above `seq` only the way that led to it: its siblings are other stories.
+      // Above `seq`, show only the path that led to it and not its siblings.
       if (below || path.has(effect.seq))
         stack.push({ record: effect, depth: depth + 1, below: below || effect.seq === seq });
     }

@@ -1,5 +1,5 @@
 /**
- * One vat: a place where actors are near each other, and one turn after the other runs.
+ * One vat: its actors are near each other, and its turns run one after the other.
  */
 import { spawn } from '../actor/actor.ts';
 import type { Chain } from '../core/causes.ts';
@@ -15,7 +15,7 @@ import { type Household, type Intake, type Runnable, Thunk } from '../turn/runna
 import { type Turn, turnFor, type Wakes } from '../turn/turn.ts';
 import type { Vat, Vats } from './interface.ts';
 
-/** What a vat needs of the world that all vats share. */
+/** The services that all vats of a process share. */
 export interface Ground {
   readonly intake: Intake;
   readonly chain: Chain;
@@ -28,7 +28,7 @@ export interface Ground {
   readonly vats: Vats;
 }
 
-/** A turn whose effects are thrown away. */
+/** A turn whose effects are discarded. */
 class DryRun extends Thunk {
   seen: { readonly result: unknown; readonly changed: readonly string[]; readonly sent: readonly string[] } | undefined;
 
@@ -40,7 +40,7 @@ class DryRun extends Thunk {
       changed: labels(turn.undos.map((undo) => undo.changed)),
       sent: labels(turn.effects.map((effect) => effect.sent)),
     });
-    // What it would have said in the ledger never happened either.
+    // Its ledger lines are discarded too.
     turn.lines.length = 0;
     return { error: new CapError('peek', 'this was a dry run') };
   }
@@ -48,7 +48,7 @@ class DryRun extends Thunk {
 
 export class LiveVat implements Vat, Household {
   readonly name: string;
-  /** Until the host program asks for this vat, and may say who pays. */
+  /** The default account, until the host program asks for this vat and may name another. */
   account: Account;
   claimed = false;
   readonly intake: Intake;
@@ -102,13 +102,13 @@ export class LiveVat implements Vat, Household {
     if (root === undefined) {
       root = this.#run(new Thunk(this, 'root', () => this.#makeRoot(name, make))) as Promise<Far<unknown>>;
       this.#roots.set(name, root);
-      // A root that could not be made can be asked for again.
+      // After a failure the root can be requested again.
       Promise.prototype.then.call(root, undefined, () => this.#roots.delete(name));
     }
     return root as Promise<Far<T>>;
   }
 
-  /** In a turn. A durable root is found again, or made and written down. */
+  /** Runs in a turn. Finds a durable root again, or makes and stores it. */
   #makeRoot<T>(name: string, make: () => Portrait<T>): T {
     const { keeper } = this;
     if (keeper === undefined) return spawn(make());
@@ -142,12 +142,12 @@ export class LiveVat implements Vat, Household {
     };
   }
 
-  /** What was known of them may never have happened: they are looked up again. */
+  /** Forgets all roots after a failed commit: they may never have been made. They are looked up again. */
   forgetRoots(): void {
     this.#roots.clear();
   }
 
-  /** With its process: what is on its way to it is for the next one. */
+  /** Halts the vat because its process ends. Messages on their way are left for the next process. */
   interrupt(why: CapError): void {
     if (this.#halted !== undefined) return;
     this.#interrupted = true;

@@ -1,8 +1,8 @@
 /**
  * All vats of a process: one scheduler, one store, one order of turns.
  *
- * `openVats` is where the powers come in (store, clock, randomness) and where output leaves: with a store, what a turn changes and says
- * to the ledger is durable before anything it sends goes out.
+ * `openVats` receives the powers (store, clock, randomness). With a store, a turn's changes and ledger lines
+ * are durable before anything that it sends leaves.
  */
 import { Actor } from '../actor/actor.ts';
 import { storedTable, unreadTable } from '../actor/table.ts';
@@ -60,7 +60,7 @@ async function opened(vats: LiveVats, first: VatsOptions['first']): Promise<Vats
   return vats;
 }
 
-/** For tests: `through` stands between the store's edge and its disk. */
+/** For tests: `through` wraps the commits to the disk. */
 export async function openVatsThrough(options: VatsOptions, through: (commit: Commit) => Commit): Promise<Vats> {
   return await opened(new LiveVats(options, through), options.first);
 }
@@ -81,7 +81,7 @@ class LiveVats implements Vats {
   readonly #ledger: Ledger | undefined;
   readonly #engine: StoreEngine | undefined;
   #sweep: Promise<number> | undefined;
-  /** Checkpoints that are being sent. */
+  /** Calls of `onCheckpoint` that are under way. */
   readonly #sending = new Set<Promise<void>>();
   readonly #losses = new Set<(why: CapError) => void>();
   #lookAgain = 0;
@@ -89,7 +89,7 @@ class LiveVats implements Vats {
   readonly #time: VatTime;
   #stopSaving: (() => void) | undefined;
   #closed: CapError | undefined;
-  /** What the last process left behind, as long as it may not go on yet. */
+  /** The messages that the last process left, until `resume` sends them on. */
   #left: readonly OnTheWay[] | undefined;
 
   constructor(
@@ -114,7 +114,7 @@ class LiveVats implements Vats {
       const commit = (writes: Writes, done: (error: unknown) => void): void => {
         let lines: readonly LedgerLine[];
         try {
-          // A line of the ledger's own could not be written meanwhile: no turn was lost with it.
+          // A line that the ledger wrote by itself failed earlier. No turn was lost with it, so reopen.
           if (engine.failed) engine.reopen();
           lines = ledger?.prepare(writes.lines as readonly Entry[]) ?? [];
         } catch (error) {
@@ -142,7 +142,7 @@ class LiveVats implements Vats {
       });
     }
     this.#time = timeOf(clock, engine);
-    // After the keeper: a store that is refused gets no line either.
+    // Made after the object store: a store that is refused must get no ledger line.
     const send = onCheckpoint === undefined ? undefined : (checkpoint: string) => this.#send(onCheckpoint, checkpoint);
     const vatTime = (): number => this.#time.now();
     ledger = engine === undefined ? undefined : makeLedger(engine, { clock, random, vatTime, onCheckpoint: send });
@@ -199,25 +199,26 @@ class LiveVats implements Vats {
     if (engine !== undefined) this.#stopSaving = saveTime(clock, engine);
   }
 
-  /** What the last process left behind goes on. Not what was sent since: that is on its way already. */
+  /** Sends on the messages that the last process left. Messages sent since then are already on their way. */
   resume(): void {
     const left = this.#left;
     this.#left = undefined;
     if (left !== undefined) this.#outbox?.resume(left);
   }
 
-  /** No message is waiting. */
+  /** Called when no message is waiting. */
   #rest(): void {
     this.#edge?.afterTurn(true);
     if (this.#sweptAtOpen || this.#keeper === undefined) return;
     this.#sweptAtOpen = true;
-    // What an earlier process left behind; the first turns go first.
+    // Sweeps what an earlier process left, after the first turns.
     afterOthers(() => void this.sweep().catch(() => {}));
   }
 
   /**
-   * A commit failed: no turn that wrote one of `keys` ever happened. What they changed is read again from the disk, messages that
-   * they took are sent on once more. What was durable before, in memory or on its way, goes on as if they had not been.
+   * Handles a failed commit: no turn that wrote one of `keys` ever happened. Reads from disk what those turns
+   * changed, and sends the messages they consumed again. Everything that was durable before continues as if
+   * those turns had not run.
    */
   #lose(why: CapError, keys: ReadonlySet<string>): boolean {
     const engine = this.#engine;
@@ -237,7 +238,7 @@ class LiveVats implements Vats {
     return true;
   }
 
-  // Later: while the disk is read again nothing may be written, and what waits is yet to break.
+  // Deferred: nothing may be written while the disk is read again, and the waiting promises must break first.
   #tellOfLoss(why: CapError): void {
     for (const tell of [...this.#losses, ...lossesOfAny]) queueMicrotask(() => tell(why));
   }
@@ -248,7 +249,7 @@ class LiveVats implements Vats {
     return new CapError('unavailable', 'the disk of the store is full: make room on it, then try again');
   }
 
-  /** Whether there is room again: at most once a second. */
+  /** Checks, at most once a second, whether the disk has room again. */
   #look(): void {
     const now = this.#clock.tick();
     if (now < this.#lookAgain) return;
@@ -260,7 +261,7 @@ class LiveVats implements Vats {
     const [keeper, edge] = [this.#keeper, this.#edge];
     if (keeper === undefined || edge === undefined) return undefined;
     const put = async (hash: string, text: string | undefined): Promise<void> => {
-      // Whoever asked may count on it.
+      // The caller may rely on it, so wait until it is on disk.
       await edge.durable(edge.turn(new Map([[sturdyrefKey(hash), text]]), []));
     };
     return {
@@ -273,7 +274,10 @@ class LiveVats implements Vats {
     };
   }
 
-  /** A vat that the store speaks of. The host program may still say who pays for it: a meter of its own must not be taken. */
+  /**
+   * Returns a vat that the store names. The host program may claim it later and choose its meter, so no named
+   * meter is made here.
+   */
   #live(name: string): LiveVat {
     let vat = this.#vats.get(name);
     if (vat === undefined) {
@@ -284,7 +288,7 @@ class LiveVats implements Vats {
         clock: this.#clock,
         time: this.#time,
         era: () => this.#engine?.era ?? neverPutBack,
-        // Of a store that is gone nothing can be read.
+        // Nothing can be read from a failed store.
         keeper: over === undefined ? this.#keeper : undefined,
         wakes: this.#wakes,
         incarnation: this.#incarnation,
@@ -300,7 +304,8 @@ class LiveVats implements Vats {
     const known = this.#vats.get(name);
     if (known?.claimed === true) return known;
     if (known === undefined && this.#closed !== undefined) throw this.#closed;
-    // Its restored messages wait with its own account: what the program sends comes after them.
+    // Restored messages are queued under this account. Keep it, so that new messages of the program come
+    // after them.
     if (options.meter === undefined && known !== undefined && !this.#meters.has(name))
       this.#meters.set(name, known.account);
     const account = options.meter ?? this.meter(name);
@@ -335,7 +340,7 @@ class LiveVats implements Vats {
   }
 
   async sweep(): Promise<number> {
-    // One that is under way knows nothing of what was dropped since it began.
+    // A sweep that is under way does not see references dropped since it began.
     while (this.#sweep !== undefined) await this.#sweep.catch(() => {});
     this.#sweep = this.#sweepNow().finally(() => {
       this.#sweep = undefined;
@@ -410,7 +415,7 @@ class LiveVats implements Vats {
 
   #post(to: Runnable, message: Message): void {
     const { after } = message;
-    // From another store, whose disk comes first.
+    // A message from another store must first be durable there.
     if (after !== undefined && !after.durable && after.owner !== this.#edge)
       return after.then(
         () => this.#take(to, message),
@@ -427,7 +432,7 @@ class LiveVats implements Vats {
     } catch (error) {
       return message.fail(error);
     }
-    // A halted vat answers at once: what waits for it must not wait for its turn.
+    // A halted vat breaks messages at once; their senders must not wait for a turn.
     if (halted !== undefined) {
       if (message.kept !== undefined && !interrupted) this.#edge?.turn(undefined, [], message.kept);
       return message.fail(halted);
@@ -436,7 +441,7 @@ class LiveVats implements Vats {
     this.#scheduler.post(message);
   }
 
-  /** One that had to wait until it was known whom it is for is kept from now on. */
+  /** Stores a message whose target was not known when it was sent. */
   #keep(to: Actor, message: Message): void {
     const [keeper, edge] = [this.#keeper, this.#edge];
     if (keeper === undefined || edge === undefined || edge.failed !== undefined) return;

@@ -1,7 +1,7 @@
 /**
- * Which vats are meant where nobody says so: those that a reference lives in, else the only ones that are open.
+ * Finds the vats to use when the caller names none: those of a given reference, or the only open ones.
  *
- * Promise: nothing is guessed. Where several are open and no actor says which, it is refused.
+ * Promise: nothing is guessed. If several are open and no actor decides, it throws.
  */
 import { CapError } from '../core/errors.ts';
 import { guarded } from '../core/guarded.ts';
@@ -11,13 +11,16 @@ import { Runnable } from '../turn/runnable.ts';
 import type { Vat, Vats } from './interface.ts';
 import { LiveVat } from './vat.ts';
 
-/** Those that are open, for what is made outside a turn and has to live somewhere. */
+/** All open vats, for things made outside a turn. */
 export const openedVats: Set<Vats> = new Set();
 
-/** Those who are told of any loss: who speaks for the whole process, and not for certain vats. */
+/** Listeners for a loss in any vats, for code that serves the whole process. */
 export const lossesOfAny: Set<(why: CapError) => void> = new Set();
 
-/** `onLoss` of the vats that `home` is one of; where there is none, of all that this process has open, now and later. */
+/**
+ * `onLoss` of the vats that `home` belongs to. Without `home`, of all vats that this process opens, now and
+ * later.
+ */
 export function onLossOf(home: Vat | undefined, listener: (why: CapError) => void): () => void {
   if (home instanceof LiveVat) return home.vats.onLoss(listener);
   const own = guarded(listener);
@@ -25,7 +28,7 @@ export function onLossOf(home: Vat | undefined, listener: (why: CapError) => voi
   return () => void lossesOfAny.delete(own);
 }
 
-/** The vats to use where the caller could not say which. */
+/** The only open vats. Throws if none or several are open. */
 export function onlyVats(): Vats {
   const [first, ...others] = openedVats;
   if (first === undefined) throw new CapError('invalid', 'no vats are open: call openVats first');
@@ -33,10 +36,10 @@ export function onlyVats(): Vats {
   return first;
 }
 
-/** The vats that `reference` lives in, where it is an actor; else those that are open, where that is one set. */
+/** The vats that the actor `reference` lives in, or else the only open ones. */
 export const vatsOf = (reference: unknown): Vats => homeOf(reference)?.vats ?? onlyVats();
 
-/** The vat that an actor lives in; undefined for all else. */
+/** The vat that an actor lives in; undefined for any other value. */
 export const vatOf = (reference: unknown): Vat | undefined => homeOf(reference);
 
 function homeOf(reference: unknown): LiveVat | undefined {
