@@ -35,11 +35,11 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'captp-fence-told',
     breaks: 'a call whose question was just struck off is never answered after a fault',
     file: 'packages/vat/src/captp/session/questions.ts',
-    find: `    this.#exit.fence.run(() => {
-      this.#line.keeps(-weights.question);`,
+    find: `    this.#connection.fence.run(() => {
+      this.#outbound.addBytes(-weights.question);`,
     replace: `    const run = (body: () => void): void => body();
     run(() => {
-      this.#line.keeps(-weights.question);`,
+      this.#outbound.addBytes(-weights.question);`,
     tests: ['packages/vat/src/captp/fence.test.ts'],
   },
   {
@@ -129,7 +129,7 @@ const oneMoreList = 0;`,
     name: 'captp-promises',
     breaks: 'a frame may bring as many new promises as there is room for',
     file: 'packages/vat/src/captp/session/import-table.ts',
-    find: `      if (this.#brought > promisesPerFrame)
+    find: `      if (this.#newPromises > promisesPerFrame)
         throw new CapError('limit', \`a frame may bring \${promisesPerFrame} new promises: send less at a time\`);`,
     replace: '',
     tests: ['packages/vat/src/captp/attack.test.ts'],
@@ -138,13 +138,13 @@ const oneMoreList = 0;`,
     name: 'captp-redrop',
     breaks: 'a promise that is dropped and mentioned again is waited for once more each time',
     file: 'packages/vat/src/captp/session/exports.ts',
-    find: 'const again = this.#watching.has(vow);',
+    find: 'const again = this.#watching.has(promise);',
     replace: 'const again = false;',
     also: [
       {
         file: 'packages/vat/src/captp/session/exports.ts',
-        find: 'if (known === undefined || known.told) return undefined;',
-        replace: 'if (known === undefined) return undefined;',
+        find: 'if (entry === undefined || entry.told) return undefined;',
+        replace: 'if (entry === undefined) return undefined;',
       },
     ],
     tests: ['packages/vat/src/captp/keeping.test.ts'],
@@ -153,8 +153,8 @@ const oneMoreList = 0;`,
     name: 'captp-ring',
     breaks: 'a ring of promises through two vats waits for itself for ever',
     file: 'packages/vat/src/captp/session/exports.ts',
-    find: `    if (this.#line.dialect.shortens && (!again || vow.path !== undefined))
-      this.#exit.fence.watchShortening(vow, () => self.deref()?.tellShortened(vow));`,
+    find: `    if (this.#outbound.dialect.shortens && (!again || promise.path !== undefined))
+      this.#connection.fence.watchShortening(promise, () => self.deref()?.tellShortened(promise));`,
     replace: '',
     tests: ['packages/vat/src/captp/settled.test.ts'],
   },
@@ -730,7 +730,7 @@ const oneMoreList = 0;`,
     file: 'packages/vat/src/captp/session/questions.ts',
     find: `    if (question.sent > 0 && this.#ours(value) && !closes) {
       question.answer.hold?.(becoming);
-      return this.#behind(question, (error) => {
+      return this.#afterFlush(question, (error) => {
         this.#finish(question, true);
         if (error === undefined) behind(after, () => question.answer.fulfil(value));
         else question.answer.break(error);
@@ -740,11 +740,11 @@ const oneMoreList = 0;`,
     also: [
       {
         file: 'packages/vat/src/captp/session/questions.ts',
-        find: `    if (promise.sent > 0 && this.#ours(value) && promised(value)?.waitsFor(promise.vow) !== true) {
-      promise.vow.hold(promised(value));
-      return this.#behind(promise, (error) =>
+        find: `    if (promise.sent > 0 && this.#ours(value) && promised(value)?.waitsFor(promise.vatPromise) !== true) {
+      promise.vatPromise.hold(promised(value));
+      return this.#afterFlush(promise, (error) =>
         this.#resolved(promise, () =>
-          error === undefined ? behind(after, () => promise.vow.fulfil(value)) : promise.vow.break(error),
+          error === undefined ? behind(after, () => promise.vatPromise.fulfil(value)) : promise.vatPromise.break(error),
         ),
       );
     }`,
@@ -771,7 +771,7 @@ const oneMoreList = 0;`,
     name: 'captp-take-closed',
     breaks: 'a session that ended in the middle of a frame takes in what comes after',
     file: 'packages/vat/src/captp/session/session.ts',
-    find: `    // The answer to an operation may have ended the session: what comes after it in the frame is not taken in.
+    find: `    // An answer to an earlier operation of this frame may have closed the session. The rest is not taken in.
     if (this.closed !== undefined) throw new Violation('the session is over');`,
     replace: '',
     tests: ['packages/vat/src/captp/keeping.test.ts'],
@@ -814,7 +814,7 @@ const oneMoreList = 0;`,
     name: 'endo-answers',
     breaks: 'an Endo peer’s answers are kept after it has given back the objects that they are',
     file: 'packages/vat/src/captp/session/exports.ts',
-    find: '      return this.#dropped(known.value);',
+    find: '      return this.#dropped(entry.value);',
     replace: '      return;',
     tests: ['packages/vat/src/captp/endo-drops.test.ts'],
   },
@@ -862,7 +862,7 @@ const oneMoreList = 0;`,
     name: 'captp-crossing',
     breaks: 'a promise that was settled, dropped and mentioned on the way is never heard of again',
     file: 'packages/vat/src/captp/session/exports.ts',
-    find: 'if (!known.told || !isPromise(known)) return;',
+    find: 'if (!entry.told || !isPromise(entry)) return;',
     replace: 'return;',
     tests: ['packages/vat/src/captp/settled.test.ts', 'packages/vat/src/captp/random.test.ts'],
   },
@@ -871,7 +871,7 @@ const oneMoreList = 0;`,
     breaks: 'when the connection ends, calls and promises go on waiting',
     file: 'packages/vat/src/captp/session/questions.ts',
     find: `return (why) => {
-      breakSome(this.#exit.fence, questions, promises, why);
+      breakSome(this.#connection.fence, questions, promises, why);
     };`,
     replace: 'return (why) => {};',
     tests: ['packages/vat/src/captp/reentry.test.ts', 'packages/vat/src/captp/random.test.ts'],
@@ -880,7 +880,7 @@ const oneMoreList = 0;`,
     name: 'captp-drop',
     breaks: 'what a peer has given back is kept until the connection closes',
     file: 'packages/vat/src/captp/session/exports.ts',
-    find: 'if (known === undefined || id === 0 || mentions === 0) return;',
+    find: 'if (entry === undefined || id === 0 || mentions === 0) return;',
     replace: 'return;',
     tests: ['packages/vat/src/captp/captp.test.ts'],
   },
@@ -888,7 +888,7 @@ const oneMoreList = 0;`,
     name: 'captp-memory',
     breaks: 'a peer can make a connection keep as much as it likes',
     file: 'packages/vat/src/captp/session/outbound.ts',
-    find: '    if (this.#bytes + this.tongue.kept + waits + outliving <= this.limits.memoryBytes) return false;',
+    find: '    if (this.#bytes + this.dialectSession.kept + waits + outliving <= this.limits.memoryBytes) return false;',
     replace: '    return false;',
     tests: ['packages/vat/src/captp/hostile.test.ts', 'packages/vat/src/captp/endo.test.ts'],
   },
@@ -896,8 +896,8 @@ const oneMoreList = 0;`,
     name: 'captp-send-before-commit',
     breaks: 'what a turn sends to a peer leaves before the turn is on the disk',
     file: 'packages/vat/src/captp/session/imports.ts',
-    find: 'if (after === undefined || after.durable) return this.exit.call(this, message);',
-    replace: 'return this.exit.call(this, message);',
+    find: 'if (after === undefined || after.durable) return this.connection.call(this, message);',
+    replace: 'return this.connection.call(this, message);',
     tests: ['packages/vat/src/captp/commit.test.ts'],
   },
   {

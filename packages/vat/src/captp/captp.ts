@@ -1,4 +1,4 @@
-/** `captp`: a session over an open duplex, and what a program sees of it. */
+/** `captp` opens a CapTP session over a duplex and returns the program's side of it. */
 import { CapError } from '../core/errors.ts';
 import { guarded } from '../core/guarded.ts';
 import { Account } from '../core/meter.ts';
@@ -17,15 +17,15 @@ import type { Dialect, Fault } from './session/operations.ts';
 import type { Link } from './session/outbound.ts';
 import { type CapTPStats, Session } from './session/session.ts';
 
-/** Ways of writing the same operations; chosen by WebSocket subprotocol. */
+/** The dialects: encodings of the same operations. The WebSocket subprotocol selects one. */
 export type DialectName = 'hob.1' | 'captp';
 
-/** OCapN's has its name already, and is refused with `unavailable`: docs/wire.md says what it would need. */
+/** `ocapn` is a reserved name. It is refused with `unavailable`; docs/wire.md says what it would need. */
 export type DialectOrOcapn = DialectName | 'ocapn';
 
 export const dialects: Readonly<Record<DialectName, Dialect>> = Object.freeze({ 'hob.1': hob1, captp: endo });
 
-/** Errors: `unavailable`, `invalid`. */
+/** Returns the name of a supported dialect. Errors: `unavailable`, `invalid`. */
 export function spoken(name: DialectOrOcapn = 'hob.1'): DialectName {
   if (name === 'ocapn')
     throw new CapError('unavailable', 'ocapn is not spoken yet: choose hob.1, or captp for an Endo peer');
@@ -35,22 +35,22 @@ export function spoken(name: DialectOrOcapn = 'hob.1'): DialectName {
 }
 
 export interface CapTPOptions {
-  /** `hob.1` where nothing is said. */
+  /** Default: `hob.1`. */
   readonly dialect?: DialectOrOcapn;
   readonly limits?: CapTPLimits;
-  /** Offered to the peer: a reference. */
+  /** The reference that the peer gets as our bootstrap. */
   readonly bootstrap?: object;
-  /** Pays for what the peer sends; where none is given, that of `vat`, and without that one of this connection's own. */
+  /** Pays for the messages of the peer. Default: the meter of `vat`, or else a meter of this connection. */
   readonly meter?: Meter;
   readonly vat?: Vat;
   /**
-   * Told of each error whose text does not leave: what failed with something that is no `CapError`, and faults of this end
-   * that close the connection. The peer is told only the id.
+   * Called for each error whose text does not leave this process: failures that are not a `CapError`, and
+   * internal errors that close the connection. The peer is told only the id.
    */
   readonly observe?: (fault: WireFault) => void;
 }
 
-/** For the log of this end: it may name paths, and hold a stack. */
+/** An entry for the log of this end. The error may contain paths and a stack. */
 export interface WireFault {
   readonly id: string;
   readonly error: unknown;
@@ -59,17 +59,20 @@ export interface WireFault {
 export interface Connection {
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   stats(): CapTPStats;
-  /** Breaks what waits with `disconnected`, on both sides. `code` is one of `closeCodes`. */
+  /**
+   * Closes the connection. Everything unsettled breaks with `disconnected`, on both sides. `code` is one of
+   * `closeCodes`.
+   */
   close(reason?: string, code?: number): void;
 }
 
-/** A connection, and what the peer offers. */
+/** A connection with the bootstrap of the peer. */
 export interface Connected<T> extends Connection {
-  /** Messages to it are pipelined. */
+  /** The bootstrap of the peer. Messages to it can be sent at once. */
   readonly bootstrap: Far<T>;
 }
 
-/** Speaks CapTP over an open duplex; both sides may offer a bootstrap. */
+/** Opens a CapTP session over an open duplex. Both sides may offer a bootstrap. */
 export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = {}): Connected<T> {
   const { bootstrap, vat, observe } = options;
   const dialect = dialects[spoken(options.dialect)];
@@ -88,14 +91,15 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
       try {
         duplex.close(code, reason);
       } catch (error) {
-        // It may never tell that it is closed.
+        // The duplex may never report its close.
         ended({ code, reason });
         throw error;
       }
     },
   };
-  const session = new Session(dialect, link, meter, limits, bootstrap, observe && noting(observe));
-  // What the peer sent may be undone with the turns that took it, also where it waits for no answer: it has to look again.
+  const session = new Session(dialect, link, meter, limits, bootstrap, observe && recorder(observe));
+  // A failed commit undoes turns that took messages of the peer. The peer may not wait for an answer, so it
+  // must learn that it has to reconnect.
   const stop = onLossOf(vat ?? vatOf(bootstrap), () => session.lost());
   const ended = (why: { readonly code: number; readonly reason: string }): void => {
     stop();
@@ -104,18 +108,18 @@ export function captp<T extends object>(duplex: Duplex, options: CapTPOptions = 
   };
   duplex.onClose(ended);
   duplex.onFault?.((error) => session.fence.fault(error));
-  const theirs = session.bootstrapOfPeer();
+  const peerBootstrap = session.bootstrapOfPeer();
   duplex.onFrame((frame) => session.receive(frame));
   return Object.freeze({
-    bootstrap: theirs as Far<T>,
+    bootstrap: peerBootstrap as Far<T>,
     closed: over.promise,
     stats: () => session.stats,
     close: (reason = 'done', code: number = closeCodes.normal): void => session.close(code, reason),
   });
 }
 
-/** An id that tells nothing, not even how many there were before. */
-function noting(observe: (fault: WireFault) => void): Fault {
+/** Ids are random, so that they do not reveal how many errors there were before. */
+function recorder(observe: (fault: WireFault) => void): Fault {
   const note = guarded(observe);
   return (error) => {
     const id = Buffer.from(systemRandom(6)).toString('hex');
@@ -125,10 +129,10 @@ function noting(observe: (fault: WireFault) => void): Fault {
 }
 
 /**
- * Says now that a reference of a peer is no longer needed, rather than waiting for the garbage collector: whoever here still
- * holds it gets `no-such-object`. Does nothing to other references.
+ * Drops a reference of a peer now, without waiting for the garbage collector. Later calls on it by any holder
+ * here fail with `no-such-object`. Has no effect on other references.
  */
 export function release(reference: Far<unknown>): void {
   const target = targetOf(reference);
-  if (target instanceof Import) (target.exit as Session).release(target);
+  if (target instanceof Import) (target.connection as Session).release(target);
 }

@@ -1,12 +1,16 @@
-/** Dials a session: how a program reaches a host. */
+/** Connects a program to a host. */
 import { type CapTPOptions, type Connected, captp, spoken } from './captp.ts';
 import { dial } from './transport/websocket.ts';
 
 /**
- * Connects to a host and speaks CapTP with it. `url` is `ws://` or `wss://`; `secret` is that of a session or of a granter and
- * goes into a header, never into the URL. A host that can let nobody in now (HTTP 503) is asked again, for `patienceMs` (30 s) at the most.
- * Errors: `denied` (wrong secret), `limit` (too many connections of this session), `disconnected`, `unavailable` (the dialect, or a host that
- * could let nobody in all that time).
+ * Connects to a host and opens a CapTP session.
+ *
+ * `url` is `ws://` or `wss://`. `secret` is the secret of a session or of a granter. It is sent in a header,
+ * never in the URL. If the host admits nobody now (HTTP 503), the call tries again for up to `patienceMs`
+ * (default 30 s).
+ *
+ * Errors: `denied` (wrong secret), `limit` (too many connections of this session), `disconnected`,
+ * `unavailable` (the dialect is not supported, or the host admitted nobody in that time).
  */
 export async function connect<T extends object>(
   url: string,

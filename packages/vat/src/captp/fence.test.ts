@@ -23,7 +23,7 @@ import { type Connected, captp, type DialectName, dialects } from './captp.ts';
 import { defaultLimits } from './session/limits.ts';
 import { memoryPair } from './transport/memory-pair.ts';
 
-// ---- what the sessions do -------------------------------------------------------------------------------------------------
+// ---- what the sessions do ---------------------------------------------------------------------------------
 
 interface Hears {
   hear(value: unknown): unknown;
@@ -177,7 +177,7 @@ async function work({ client }: Pair): Promise<readonly string[]> {
   return [...outcome, await waits];
 }
 
-// ---- where it goes wrong --------------------------------------------------------------------------------------------------
+// ---- where it goes wrong ----------------------------------------------------------------------------------
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 interface Site {
@@ -199,8 +199,8 @@ async function sites(dialect: DialectName): Promise<readonly Site[]> {
       none,
     ]),
   );
-  const tongue = dialects[dialect].open(slots, listener as never, defaultLimits, none);
-  prototypes.set(Object.getPrototypeOf(tongue) as object, 'Tongue');
+  const dialectSession = dialects[dialect].open(slots, listener as never, defaultLimits, none);
+  prototypes.set(Object.getPrototypeOf(dialectSession) as object, 'DialectSession');
   for (const folder of ['session', 'dialects'])
     for (const file of readdirSync(new URL(folder, import.meta.url))) {
       if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
@@ -307,7 +307,7 @@ for (const dialect of ['hob.1', 'captp'] as const)
     expect(tried).toBeGreaterThan(100);
   }, 600_000);
 
-// ---- no way around it -----------------------------------------------------------------------------------------------------
+// ---- no way around it -------------------------------------------------------------------------------------
 
 test('nothing of the wire hands out a callback, an answer or a target but through the fence', () => {
   const around: readonly RegExp[] = [
@@ -323,7 +323,7 @@ test('nothing of the wire hands out a callback, an answer or a target but throug
   /** Each is one of the few that may, for the reason that stands there. */
   const excused: Readonly<Record<string, readonly string[]>> = {
     // The fence.
-    'fence.ts': ['drivers/loop.ts', 'barrier.ts', 'vow.watch'],
+    'fence.ts': ['drivers/loop.ts', 'barrier.ts', 'promise.watch'],
     // Calls `Session.collected`, which is an entry.
     'collected.ts': ['FinalizationRegistry'],
     // Their classes are fenced at the end of the file.

@@ -428,7 +428,7 @@ test('no error tells a peer how many objects others have made', async () => {
   expect(why).toMatch(/^Kit is in another vat/);
 });
 
-// ---- what docs/wire.md says of rare mentions ----------------------------------------------------------------------------------
+// ---- what docs/wire.md says of rare mentions --------------------------------------------------------------
 
 test('object 0 is mentioned like others and never given back', async () => {
   const { peer, ours } = raw();

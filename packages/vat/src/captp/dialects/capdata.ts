@@ -1,9 +1,9 @@
 /**
- * Values as `@endo/marshal` writes them: what `@endo/captp` 4.x sends is its older encoding (`@qclass` records); both that and
- * smallcaps (a body that begins with `#`) are understood.
+ * Values in the encodings of `@endo/marshal`. `@endo/captp` 4.x sends the older one (`@qclass` records). The
+ * decoder also takes smallcaps (a body that begins with `#`).
  *
- * Promise: what is decoded is plain, frozen and new. Bytes are `makeTagged('bytes', base64)`, since marshal refuses bytes; an
- * error's code is the beginning of its message.
+ * Promise: decoded values are plain, frozen and new. Bytes are `makeTagged('bytes', base64)`, because marshal
+ * refuses bytes. The code of an error is the beginning of its message.
  */
 import { CapError } from '../../core/errors.ts';
 import { longestSymbol, symbolKey, symbolOfKey } from '../../core/symbols.ts';
@@ -21,10 +21,10 @@ export interface CapData {
   readonly slots: readonly string[];
 }
 
-/** How slots are written, which is the other half of this wire. */
+/** Writes and reads the slots of a body. */
 export interface Naming {
   write(slot: NonNullable<ReturnType<Slots['give']>>): string;
-  /** The value that a slot of the peer's stands for. */
+  /** Returns the value that a slot of the peer stands for. */
   read(slot: string): unknown;
 }
 
@@ -112,7 +112,7 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming, limits: 
   return { body: toJson(encode(value)), slots: given };
 }
 
-/** An error, as a body tells of one. */
+/** Encodes an error. */
 export const errorData = (message: string): object => ({
   [kind]: 'error',
   errorId: 'error:hob',
@@ -127,10 +127,10 @@ function nameOf(symbol: symbol): string {
   return name;
 }
 
-/** Decodes one body. Answers the value, and whether there is a promise in it. */
+/** Decodes one body. `promises` tells whether the last value contains a promise. */
 export class CapDataDecoder {
   promises = false;
-  /** Bytes of memory, about, that the last value takes. */
+  /** Approximate memory of the last value. */
   weight = 0;
   readonly #limits: Limits;
   readonly #naming: Naming;
@@ -160,14 +160,14 @@ export class CapDataDecoder {
     const value = small ? this.#small(json, 0) : this.#old(json, 0);
     if (isData(value)) {
       decoded(value, this.promises, this.#mutable, this.weight);
-      // Of a call: its arguments go each their own way.
+      // The body of a call. The callee may pass its arguments on separately.
       if (Array.isArray(value) && Array.isArray(value[1]) && !this.promises && !this.#mutable)
         for (const arg of value[1] as unknown[]) if (isData(arg)) decoded(arg, false, false, this.weight);
     }
     return value;
   }
 
-  /** `iface` and the kind of slot are the sender's description, for people. */
+  /** `iface` describes the slot for people. It has no effect. */
   #slot(index: unknown, iface?: unknown): unknown {
     if (iface !== undefined && typeof iface !== 'string') throw new Violation('a malformed slot');
     if (!isId(index) || index >= this.#slots.length) throw new Violation('a value names a slot that is not there');
@@ -207,7 +207,7 @@ export class CapDataDecoder {
     if (depth >= this.#limits.depth) refuse(`data is deeper than ${this.#limits.depth}`);
   }
 
-  /** In place, as the record after it: nobody else has what was just parsed. */
+  /** Decodes in place, as `#record` does. Nobody else has the parsed value. */
   #array(json: unknown[], decode: Decode): readonly unknown[] {
     const before = this.#begun();
     for (let i = 0; i < json.length; i += 1) {
@@ -229,7 +229,7 @@ export class CapDataDecoder {
     return this.#made(json, before);
   }
 
-  /** One whose keys are written otherwise. */
+  /** Decodes a smallcaps record with escaped keys. */
   #renamed(json: Readonly<Record<string, unknown>>, decode: Decode): object {
     const before = this.#begun();
     const made: Record<string, unknown> = {};
@@ -241,7 +241,7 @@ export class CapDataDecoder {
     return this.#made(made, before);
   }
 
-  /** A record that has a key of the encoding's own. */
+  /** Decodes a record that has the key `@qclass` itself. */
   #hilbert(original: unknown, rest: Readonly<Record<string, unknown>>, decode: Decode): object {
     const before = this.#begun();
     const made: Record<string, unknown> = { [kind]: decode(original) };
@@ -262,7 +262,7 @@ export class CapDataDecoder {
     return made;
   }
 
-  // ---- @qclass ------------------------------------------------------------------------------------------------------------
+  // ---- @qclass --------------------------------------------------------------------------------------------
 
   #old(json: unknown, depth: number): unknown {
     if (typeof json !== 'object' || json === null) return json;
@@ -311,7 +311,7 @@ export class CapDataDecoder {
     }
   }
 
-  // ---- smallcaps ----------------------------------------------------------------------------------------------------------
+  // ---- smallcaps ------------------------------------------------------------------------------------------
 
   #small(json: unknown, depth: number): unknown {
     if (typeof json === 'string') return this.#text(json);
@@ -364,7 +364,7 @@ const constants: ReadonlyMap<string, { readonly value: unknown }> = new Map([
   ['#-Infinity', { value: Number.NEGATIVE_INFINITY }],
 ]);
 
-/** The string that a smallcaps string stands for; undefined where it stands for something else. */
+/** Returns the string that a smallcaps string stands for; undefined if it stands for another value. */
 function unescaped(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
   if (!isMarked(text)) return text;
@@ -383,13 +383,13 @@ const noProto = (): CapError => new CapError('invalid', 'a record cannot have a 
 function put(record: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') throw noProto();
   if (key === 'then' && typeof value === 'function') refuse('a record with a callable "then" would pass for a promise');
-  // Of what every record inherits an engine may refuse to be told by assignment.
+  // An engine may refuse an assignment to a key that `Object.prototype` has.
   if (key in Object.prototype)
     Object.defineProperty(record, key, { value, enumerable: true, writable: true, configurable: true });
   else record[key] = value;
 }
 
-/** Of what this module makes only data has these prototypes. */
+/** In this module, only data has these prototypes. */
 function isData(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const proto: unknown = Object.getPrototypeOf(value);

@@ -1,13 +1,13 @@
 /**
- * How many digits bigints may have, each and all of a frame together.
+ * Limits on the digits of bigints, for each and for all of a frame together.
  *
- * Promise: what is read and written of them is bounded. Either costs the square of the digits: 1 ms to read 16,384 of them, 4 ms
- * to write them. Of small ones a frame may hold as many as it has room for.
+ * Promise: the cost of reading and writing them is bounded. It grows with the square of the digits: reading
+ * 16,384 digits takes 1 ms, writing them 4 ms. Small bigints are limited only by the length of the frame.
  */
 import { CapError } from '../../core/errors.ts';
 import { defaultLimits, type Limits } from '../session/limits.ts';
 
-/** So many of the longest ones. */
+/** Number of bigints of maximum length in one frame. */
 const most = 8;
 
 export class Digits {
@@ -21,19 +21,19 @@ export class Digits {
     this.#left = this.#all;
   }
 
-  /** A frame begins. */
+  /** Called at the start of each frame. */
   begin(): void {
     this.#left = this.#all;
   }
 
-  /** Reads one. Throws `invalid` or `limit`. */
+  /** Reads a bigint. Throws `invalid` or `limit`. */
   read(text: string): bigint {
     if (text.length > this.#longest) throw new CapError('invalid', `a bigint may have ${this.#longest} digits`);
     this.take(text.length);
     return BigInt(text);
   }
 
-  /** One with so many is read or written. Throws `limit`. */
+  /** Counts a bigint with this many digits. Throws `limit`. */
   take(digits: number): void {
     this.#left -= digits * digits;
     if (this.#left < 0)

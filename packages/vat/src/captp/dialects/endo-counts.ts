@@ -1,38 +1,40 @@
 /**
- * What an Endo peer has counted of what it was given, so that its drops can be believed.
+ * Repeats the counting of an Endo peer, so that its drops can be trusted.
  *
- * `@endo/captp` says how much it counted of our object N when it collects that. It counts messages, each once. And it keeps one count for
- * what mentions our object N (`o+N`) and for our calls of its own object N (`o-N`), so an honest count may be too high for the first alone.
- * The same counting here shows which messages had arrived when the peer dropped the object, because messages arrive in order.
+ * When `@endo/captp` collects our object N, it sends how many messages it has counted for it. A message
+ * counts once. The peer keeps a single count for messages that mention our object N (`o+N`) and for our calls
+ * of its own object N (`o-N`). So an honest count may be too high for the mentions alone. The same counting
+ * here shows which messages had arrived when the peer dropped the object, because messages arrive in order.
  *
- * Promise: an object is given back when the last mention of it was dropped. A mention that crosses with a drop keeps it.
+ * Promise: an object is dropped when its last mention was dropped. A mention that crosses with a drop keeps
+ * it.
  */
 
 interface Count {
   /** Messages that the peer has not dropped. */
   messages: number;
-  /** The last of them that mentions ours; 0 where none does. */
+  /** Index of the last message that mentions our object; 0 if there is none. */
   mentioned: number;
 }
 
-/** What one count takes. Measured with a million of them. */
+/** Memory of one count. Measured with a million of them. */
 const countBytes = 120;
 
 export class EndoCounts {
   readonly #counts = new Map<string, Count>();
 
-  /** About what all of it takes. */
+  /** Approximate memory of all counts. */
   get bytes(): number {
     return this.#counts.size * countBytes;
   }
 
-  /** The connection is over. */
+  /** Called when the connection closes. */
   clear(): void {
     this.#counts.clear();
   }
 
-  /** A message leaves that goes to `target` and mentions `slots`, each once. */
-  said(target: string | undefined, slots: readonly string[]): void {
+  /** Counts a message to `target` that mentions each of `slots` once. */
+  countMessage(target: string | undefined, slots: readonly string[]): void {
     for (const slot of slots) if (slot[1] === '+') this.#count(keyOf(slot), true);
     if (target?.[1] !== '-' || target[0] === 'q') return;
     const key = keyOf(target);
@@ -46,7 +48,7 @@ export class EndoCounts {
     if (mentions) count.mentioned = count.messages;
   }
 
-  /** The peer drops `slot`, of which it has counted so much: whether it has none of the mentions any more. */
+  /** The peer drops `slot` and sends its count. Returns true if none of the mentions is left. */
   dropped(slot: string, counted: number): boolean {
     const key = keyOf(slot);
     const count = this.#counts.get(key);

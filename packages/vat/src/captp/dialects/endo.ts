@@ -1,9 +1,10 @@
 /**
- * The dialect `captp`: the JSON wire of `@endo/captp` 4.x, so that any Endo peer connects.
+ * The dialect `captp`: the JSON wire of `@endo/captp` 4.x, so that any Endo peer can connect.
  *
- * Promise: what such a peer honestly does is served, its quirks included: it counts calls of its own objects as mentions of ours
- * (`EndoCounts`); it forgets for good what it is told to forget, so it is told late; unless it collects garbage it never says when
- * it is done with an answer. Traps, which block their caller, are refused. Every other departure closes with a reason.
+ * Promise: the honest behaviour of such a peer is served, including its peculiarities. It counts calls of its
+ * own objects as mentions of ours (`EndoCounts`). It never takes back an object that it was told to forget,
+ * so drops are sent late. Without garbage collection it never says that it is done with an answer. Traps,
+ * which block their caller, are refused. Every other deviation closes the connection with a reason.
  */
 import { CapError } from '../../core/errors.ts';
 import type { Limits } from '../session/limits.ts';
@@ -26,23 +27,26 @@ import { jsonOfJson, longText } from './quoted.ts';
 import { tooLarge } from './size-budget.ts';
 import { checkStructure, isId, parse, tooLong } from './structure.ts';
 
-/** Objects and promises are numbered apart here, and from 0; in the core they share numbers, and 0 is the bootstrap. */
+/**
+ * This dialect numbers objects and promises separately, from 0. The core uses one sequence, in which 0 is the
+ * bootstrap.
+ */
 const objectId = (n: number): number => 2 * n + 2;
 const promiseId = (n: number): number => 2 * n + 3;
 
 /** The question for the bootstrap is the first one. */
 const bootstrapQuestion = 'q-1';
 
-/** What a message that is held back takes besides its text. */
+/** Memory of a held message, besides its text. */
 const heldBytes = 300;
 
 type Message = Readonly<Record<string, unknown>>;
 
 const nothing: readonly string[] = Object.freeze([]);
 
-class EndoTongue implements DialectSession, Naming {
-  said = 0;
-  /** Of what is held back. */
+class EndoSession implements DialectSession, Naming {
+  lastSize = 0;
+  /** Memory of the held messages. */
   #heldBytes = 0;
   readonly #slots: Slots;
   readonly #listener: IncomingOperations;
@@ -51,11 +55,12 @@ class EndoTongue implements DialectSession, Naming {
   readonly #decoder: CapDataDecoder;
   readonly #counts = new EndoCounts();
   #asked = false;
-  /** What the peer calls its bootstrap, once it has said so. */
+  /** The slot of the bootstrap of the peer, once it is known. */
   #bootstrap: string | undefined;
   /**
-   * Calls of the peer's bootstrap, and all that was said after them, until it is known: an Endo peer takes note of the question
-   * for it in a later job, and does not know it when the next frame names it.
+   * Messages held until the slot of the bootstrap is known: calls of the bootstrap and everything after them.
+   * An Endo peer registers the question for the bootstrap in a later job, so it does not know the question
+   * when the next frame names it.
    */
   readonly #held: Message[] = [];
   readonly #bootstrapQuestions = new Set<number>();
@@ -72,7 +77,7 @@ class EndoTongue implements DialectSession, Naming {
     return this.#heldBytes + this.#counts.bytes;
   }
 
-  // ---- slots --------------------------------------------------------------------------------------------------------------
+  // ---- slots ----------------------------------------------------------------------------------------------
 
   write({ kind, id }: Slot): string {
     switch (kind) {
@@ -112,52 +117,57 @@ class EndoTongue implements DialectSession, Naming {
     return { kind: 'yours', id: digits - 1 };
   }
 
-  // ---- what is said -------------------------------------------------------------------------------------------------------
+  // ---- outgoing -------------------------------------------------------------------------------------------
 
   deliver(to: Slot, method: string, args: readonly unknown[], question: number): void {
-    this.#ask();
+    this.#askBootstrap();
     const body = this.#capData([method === '' ? null : method, args]);
     const wait = to.kind === 'yours' && to.id === 0 && this.#bootstrap === undefined;
     const target = wait ? bootstrapQuestion : this.write(to);
-    this.#say({ type: 'CTP_CALL', epoch: 0, questionID: `q-${question + 1}`, target, method: body }, wait);
+    this.#sendMessage({ type: 'CTP_CALL', epoch: 0, questionID: `q-${question + 1}`, target, method: body }, wait);
   }
 
-  #ask(): void {
+  #askBootstrap(): void {
     if (this.#asked) return;
     this.#asked = true;
-    this.#say({ type: 'CTP_BOOTSTRAP', epoch: 0, questionID: bootstrapQuestion });
+    this.#sendMessage({ type: 'CTP_BOOTSTRAP', epoch: 0, questionID: bootstrapQuestion });
   }
 
   answer(question: number, value: unknown): void {
     const message = { type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, result: this.#capData(value) };
-    // Both sides may be waiting for it.
-    if (this.#bootstrapQuestions.delete(question)) this.#leave(message, textOf(message));
-    else this.#say(message);
+    // This answer is never held, because both sides may be waiting for it.
+    if (this.#bootstrapQuestions.delete(question)) this.#sendNow(message, textOf(message));
+    else this.#sendMessage(message);
   }
 
   refuse(question: number, error: unknown): void {
     this.#bootstrapQuestions.delete(question);
-    this.#say({ type: 'CTP_RETURN', epoch: 0, answerID: `q-${question}`, exception: exception(error, this.#slots) });
+    this.#sendMessage({
+      type: 'CTP_RETURN',
+      epoch: 0,
+      answerID: `q-${question}`,
+      exception: exception(error, this.#slots),
+    });
   }
 
   resolve(promise: number, value: unknown): void {
-    this.#say({ type: 'CTP_RESOLVE', promiseID: `p-${promise + 1}`, res: this.#capData(value) });
+    this.#sendMessage({ type: 'CTP_RESOLVE', promiseID: `p-${promise + 1}`, res: this.#capData(value) });
   }
 
   break(promise: number, error: unknown): void {
-    this.#say({ type: 'CTP_RESOLVE', promiseID: `p-${promise + 1}`, rej: exception(error, this.#slots) });
+    this.#sendMessage({ type: 'CTP_RESOLVE', promiseID: `p-${promise + 1}`, rej: exception(error, this.#slots) });
   }
 
   drop(id: number, mentions: number): void {
     if (id % 2 === 0 && id !== 0)
-      this.#say({ type: 'CTP_DROP', slotID: this.write({ kind: 'yours', id }), decRefs: mentions, epoch: 0 });
+      this.#sendMessage({ type: 'CTP_DROP', slotID: this.write({ kind: 'yours', id }), decRefs: mentions, epoch: 0 });
   }
 
   done(question: number, reference: boolean): void {
-    if (reference) this.#say({ type: 'CTP_DROP', slotID: `q-${question + 1}`, decRefs: 1, epoch: 0 });
+    if (reference) this.#sendMessage({ type: 'CTP_DROP', slotID: `q-${question + 1}`, decRefs: 1, epoch: 0 });
   }
 
-  // The peer learns it from the transport; a reason here would be taken for ours.
+  // Nothing is sent: the peer sees the close of the transport.
   abort(): void {
     this.#held.length = 0;
     this.#heldBytes = 0;
@@ -170,20 +180,20 @@ class EndoTongue implements DialectSession, Naming {
     return toCapData(value, this.#slots, this, this.#limits);
   }
 
-  #say(message: Message, wait = false): void {
+  #sendMessage(message: Message, wait = false): void {
     const text = textOf(message);
     if (tooLong(text, this.#limits)) throw tooLarge();
     if (text.length > this.#limits.tokens) this.#checkTokens(message, text);
-    this.said = text.length;
-    if (!wait && this.#held.length === 0) return this.#leave(message, text);
+    this.lastSize = text.length;
+    if (!wait && this.#held.length === 0) return this.#sendNow(message, text);
     this.#held.push(message);
     this.#heldBytes += text.length + heldBytes;
   }
 
-  #leave(message: Message, text: string): void {
+  #sendNow(message: Message, text: string): void {
     const { target, method, result, res } = message;
     const data = (method ?? result ?? res) as CapData | undefined;
-    this.#counts.said(target as string | undefined, data?.slots ?? nothing);
+    this.#counts.countMessage(target as string | undefined, data?.slots ?? nothing);
     this.#send(text);
   }
 
@@ -196,7 +206,7 @@ class EndoTongue implements DialectSession, Naming {
     }
   }
 
-  // ---- what is heard ------------------------------------------------------------------------------------------------------
+  // ---- incoming -------------------------------------------------------------------------------------------
 
   receive(frame: Frame): void {
     if (typeof frame !== 'string') throw new Violation('binary frame: this dialect is text');
@@ -217,8 +227,14 @@ class EndoTongue implements DialectSession, Naming {
         const { questionID, target, method, trap } = message;
         if (!isNamed(questionID, 'q') || !isNamed(target, 'opq') || !isCapData(method)) return false;
         if (trap !== undefined && trap !== false) return false;
-        const { name, heard } = this.#invocation(method);
-        listener.deliver(this.#target(target), name, heard, Number(questionID.slice(2)), weight + this.#decoder.weight);
+        const { name, decoded } = this.#invocation(method);
+        listener.deliver(
+          this.#target(target),
+          name,
+          decoded,
+          Number(questionID.slice(2)),
+          weight + this.#decoder.weight,
+        );
         return true;
       }
       case 'CTP_BOOTSTRAP': {
@@ -264,11 +280,11 @@ class EndoTongue implements DialectSession, Naming {
     const gone = this.#counts.dropped(slot, counted);
     const id = Number(slot.slice(2)) - 1;
     if (gone) this.#listener.drop(id, Number.MAX_SAFE_INTEGER);
-    // A promise that was mentioned again meanwhile is, for the peer, a new one: it is told again what became of it.
+    // A promise that was mentioned again is new to the peer, so its resolution is sent again.
     else if (slot[0] === 'p') this.#listener.drop(id, 1);
   }
 
-  /** What the first question was answered with: only a name for what has number 0 anyway. */
+  /** Handles the answer to the first question. It only gives a name to the peer's export 0. */
   #bootstrapIs(result: unknown): boolean {
     if (!this.#asked || this.#bootstrap !== undefined) throw new Violation('answers a question that was not asked');
     const slot = isCapData(result) ? result.slots[0] : undefined;
@@ -277,22 +293,22 @@ class EndoTongue implements DialectSession, Naming {
     for (const message of this.#held.splice(0)) {
       const { target } = message;
       const known = target === bootstrapQuestion ? { ...message, target: this.#bootstrap } : message;
-      this.#leave(known, textOf(known));
+      this.#sendNow(known, textOf(known));
     }
     return true;
   }
 
-  #invocation(method: CapData): { readonly name: string; readonly heard: DecodedArguments | CapError } {
-    const said = this.#value(method);
-    if (said instanceof Undecodable) return { name: 'call', heard: said.error };
-    if (!Array.isArray(said) || said.length < 1 || said.length > 2) throw new Violation('malformed CTP_CALL');
-    const [name, args] = said as readonly unknown[];
+  #invocation(method: CapData): { readonly name: string; readonly decoded: DecodedArguments | CapError } {
+    const call = this.#value(method);
+    if (call instanceof Undecodable) return { name: 'call', decoded: call.error };
+    if (!Array.isArray(call) || call.length < 1 || call.length > 2) throw new Violation('malformed CTP_CALL');
+    const [name, args] = call as readonly unknown[];
     if (typeof name === 'number' || typeof name === 'boolean' || Array.isArray(name))
       throw new Violation('malformed CTP_CALL');
-    if (said.length === 1) return { name: 'call', heard: noProperties };
+    if (call.length === 1) return { name: 'call', decoded: noProperties };
     if (!Array.isArray(args)) throw new Violation('malformed CTP_CALL');
-    if (typeof name !== 'string' && name !== null) return { name: 'call', heard: noSymbols };
-    return { name: name ?? '', heard: { args: args as readonly unknown[], promises: this.#decoder.promises } };
+    if (typeof name !== 'string' && name !== null) return { name: 'call', decoded: noSymbols };
+    return { name: name ?? '', decoded: { args: args as readonly unknown[], promises: this.#decoder.promises } };
   }
 
   #value(data: CapData): unknown {
@@ -314,7 +330,7 @@ class EndoTongue implements DialectSession, Naming {
 const isLong = (value: unknown): value is CapData =>
   typeof value === 'object' && ((value as Partial<CapData> | null)?.body?.length ?? 0) >= longText;
 
-/** A message; the value that it carries is its last part. */
+/** Returns the JSON of a message. The value that it carries is its last part. */
 function textOf(message: Message): string {
   const [last, value] = Object.entries(message).at(-1) as [string, unknown];
   if (!isLong(value)) return JSON.stringify(message);
@@ -330,14 +346,20 @@ const exception = (error: unknown, slots: Slots): CapData => ({
   slots: [],
 });
 
-/** Each slot has one name: a number without zeros before it. */
+/** Each slot has exactly one name: its number has no leading zeros. */
 const slotName = /^[opq][+-](?:0|[1-9]\d{0,14})$/;
 
-/** What the sender may name here: its questions, and what it was given. Its own `+` would come back to it. */
+/**
+ * True for a slot that the sender may use here: a question of its own, or something that it was given. Its
+ * own exports (`+`) are not allowed.
+ */
 const isNamed = (value: unknown, letters: string): value is string =>
   typeof value === 'string' && value[1] === '-' && letters.includes(value[0] ?? ' ') && slotName.test(value);
 
-/** As a value: of a question only what the receiver answers. */
+/**
+ * True for a slot that may stand for a value. The only questions allowed are those of the sender, as answers
+ * of the receiver.
+ */
 const isSlot = (value: unknown): boolean =>
   typeof value === 'string' && slotName.test(value) && !value.startsWith('q+');
 
@@ -359,5 +381,5 @@ export const endo: Dialect = Object.freeze({
   shortens: false,
   alwaysAsks: true,
   open: (slots: Slots, listener: IncomingOperations, limits: Limits, send: Send): DialectSession =>
-    new EndoTongue(slots, listener, limits, send),
+    new EndoSession(slots, listener, limits, send),
 });

@@ -1,15 +1,21 @@
-/** What an error says on the wire: its code and its text where it is one of ours, and otherwise that there was one. */
+/**
+ * The form of errors on the wire. A `CapError` is sent with its code and text. Any other error is sent as a
+ * fixed text.
+ */
 import { CapError } from '../../core/errors.ts';
 import type { Fault } from '../session/operations.ts';
 
 const longest = 4000;
-/** In one frame. */
+/** Maximum errors in one frame. */
 export const mostErrors = 1000;
 const codes = /^[A-Za-z][\w-]{0,63}$/;
 
 export const nameless = 'the call failed at its target, which gives no reason';
 
-/** An error that is not ours may name paths and people: what leaves is a fixed text, and the id under which `fault` noted it. */
+/**
+ * Returns the code and the text to send. An error that is not a `CapError` may name paths and people. Then
+ * the text is fixed and has the id under which `fault` recorded the error.
+ */
 export function outward(
   error: unknown,
   { fault }: { readonly fault?: Fault | undefined },
@@ -19,7 +25,10 @@ export function outward(
   return { code: 'error', message: fault === undefined ? nameless : `${nameless} (error ${fault(error)})` };
 }
 
-/** An error of a peer's. Where it is made here says nothing, and to take note of it is most of what making one costs. */
+/**
+ * Makes the error that a peer sent. It has no stack: the place of its creation is of no use, and the stack is
+ * most of its cost.
+ */
 export function inward(code: unknown, message: unknown): CapError {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -33,11 +42,13 @@ export function inward(code: unknown, message: unknown): CapError {
   }
 }
 
-/** A copy where it is cut off: an engine keeps a string whole for as long as there is a slice of it. */
+/**
+ * Cuts a long text. The result is a copy, because an engine keeps the whole string alive for a slice of it.
+ */
 const beginning = (text: string): string =>
   text.length <= longest ? text : Buffer.from(text.slice(0, longest), 'utf16le').toString('utf16le');
 
-/** For dialects whose errors have no code of their own: `CODE: text`. */
+/** For dialects whose errors have no code: returns `CODE: text`. */
 export function errorText(error: unknown, by: { readonly fault?: Fault | undefined }): string {
   const { code, message } = outward(error, by);
   return `${code}: ${message}`;

@@ -1,10 +1,12 @@
 /**
  * Values of the dialect `hob.1`.
  *
- * JSON is itself; what JSON lacks is a record whose one key that begins with `@` says what it is: `{"@":"bigint","v":"12"}`. A
- * record of the program whose key begins so has one more `@` in front of it. Bytes are not in the text: they go before it.
+ * Values that JSON has are written as JSON. Others are a record with the key `@`, which names the kind:
+ * `{"@":"bigint","v":"12"}`. A key of a program's record that begins with `@` gets one more `@` in front.
+ * Bytes are not in the text; they are sent before it.
  *
- * Promise: what is decoded is plain, frozen and new; decoding costs in proportion to the text; nothing in it can act.
+ * Promise: decoded values are plain, frozen and new. The cost of decoding is proportional to the text.
+ * Nothing in a decoded value can run code.
  */
 import { CapError } from '../../core/errors.ts';
 import { longestSymbol, nameOfSymbol, symbolNamed } from '../../core/symbols.ts';
@@ -17,25 +19,25 @@ import { SizeBudget, special } from './size-budget.ts';
 import { isId, shortString } from './structure.ts';
 
 const at = 64;
-/** Structural characters of a value that JSON lacks, at most: those of an error. */
+/** Maximum structural characters of a value that JSON lacks: those of an error. */
 const specialTokens = 6;
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-/** What the values of one operation need beside their text: bytes, in order. */
+/** The bytes of the values of one operation, in order, and upper bounds for the cost of its text. */
 export class Outgoing {
   readonly parts: Uint8Array[] = [];
   length = 0;
   readonly room: SizeBudget;
-  /** At most so many structural characters come of lists and records. */
+  /** Upper bound of the structural characters of lists and records. */
   tokens = 0;
-  /** At most so many different keys of records. */
+  /** Upper bound of the different keys of records. */
   keys = 0;
-  /** Lists and records. */
+  /** Count of lists and records. */
   lists = 0;
-  /** Strings that are short. */
+  /** Count of short strings. */
   strings = 0;
   readonly #limits: Limits;
   #digits: Digits | undefined;
@@ -58,7 +60,7 @@ export class Outgoing {
   }
 }
 
-/** `value` as JSON.stringify takes it: itself, if there is nothing in it that JSON lacks. */
+/** Returns `value` in the form that JSON.stringify takes: the value itself if JSON can express all of it. */
 export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
   bytes.room.take(1);
   switch (typeof value) {
@@ -114,9 +116,9 @@ function encodeObject(value: object, slots: Slots, bytes: Outgoing): unknown {
   if (slot !== undefined) return slotJson(slot);
   if (value instanceof Uint8Array) return { '@': 'bytes', at: bytes.take(value), n: value.length };
   if (value instanceof Error) {
-    const said = outward(value, slots);
-    bytes.room.take(said.message.length);
-    return { '@': 'error', ...said };
+    const sent = outward(value, slots);
+    bytes.room.take(sent.message.length);
+    return { '@': 'error', ...sent };
   }
   return refuse('only data, bytes, errors, references and promises can be sent');
 }
@@ -153,15 +155,18 @@ function slotJson({ kind, id }: Slot): object {
 }
 const partBytes = 200;
 
-/** Bytes that came before a frame. Each of them belongs to exactly one value; a refused value may leave some without. */
+/**
+ * The bytes that came before a frame. Each byte belongs to exactly one value. If a value is refused, some
+ * bytes may belong to none.
+ */
 export class Incoming {
   #parts: Uint8Array[] = [];
-  /** So many of them have got their value. */
+  /** Count of bytes that values have taken. */
   taken = 0;
   length = 0;
-  /** So many have it from the beginning on: usually values come in the order of their bytes. */
+  /** All bytes before this position are taken. Usually values come in the order of their bytes. */
   #inOrder = 0;
-  /** 1 for each byte that has its value; made where the values come in another order. */
+  /** Holds 1 for each byte that is taken. Created only if values come in another order. */
   #claimed: Uint8Array | undefined;
   #excused = false;
   readonly #most: number;
@@ -178,7 +183,7 @@ export class Incoming {
       throw new Violation(`the bytes of one frame may be ${this.#most}: send a stream`, 1009);
   }
 
-  /** Memory that it takes: one byte may come as a part of its own. */
+  /** Memory in use. A part may be as small as one byte, so each part counts too. */
   get kept(): number {
     return this.length + this.#parts.length * partBytes;
   }
@@ -189,11 +194,11 @@ export class Incoming {
     if (!this.#claim(from, length)) throw new Violation('bytes are used twice');
     this.taken += length;
     const only = (this.#parts.length > 1 ? this.#whole() : this.#parts[0]) ?? new Uint8Array();
-    // Only memory that holds nothing else may be handed on as it is.
+    // A buffer may be passed on without a copy only if it holds nothing else.
     return length === only.buffer.byteLength ? only : only.slice(from, from + length);
   }
 
-  /** Whether nobody has one of these bytes yet. From now on somebody does. */
+  /** Takes these bytes for a value. Returns false if one of them is taken already. */
   #claim(from: number, length: number): boolean {
     if (this.#claimed === undefined && from === this.#inOrder) {
       this.#inOrder += length;
@@ -217,12 +222,12 @@ export class Incoming {
     return whole;
   }
 
-  /** A value of the frame was refused, perhaps before it got to its bytes: some may be left. */
+  /** A value of the frame was refused, perhaps before its bytes were taken. So bytes may be left over. */
   excuse(): void {
     this.#excused = true;
   }
 
-  /** The frame that they came for was heard. */
+  /** The frame of these bytes was decoded. */
   done(): void {
     if (this.taken !== this.length && !this.#excused) throw new Violation('bytes came that no value names');
     this.#excused = false;
@@ -239,7 +244,7 @@ export class Incoming {
   }
 }
 
-/** Takes values apart. What it says of the last one: whether there is a promise in it, and bytes. */
+/** Decodes values. `promises` and `mutable` tell whether the last value contains a promise, or bytes. */
 export class Decoder {
   promises = false;
   mutable = false;
@@ -256,13 +261,13 @@ export class Decoder {
     this.#digits = new Digits(limits);
   }
 
-  /** A frame begins. */
+  /** Called at the start of each frame. */
   begin(): void {
     this.#errors = 0;
     this.#digits.begin();
   }
 
-  /** One whole value, which nobody else has a part of. */
+  /** Decodes one whole value. It shares no part with another value. */
   value(json: unknown, weight: number): unknown {
     this.promises = false;
     this.mutable = false;
@@ -272,7 +277,9 @@ export class Decoder {
     return value;
   }
 
-  /** The arguments of a call: each a whole value, for each goes its own way. */
+  /**
+   * Decodes the arguments of a call. Each is a whole value, because the callee may pass them on separately.
+   */
   args(json: unknown[], weight: number): readonly unknown[] {
     let promises = false;
     for (let i = 0; i < json.length; i += 1) {
@@ -307,7 +314,7 @@ export class Decoder {
     const { promises } = this;
     this.promises = false;
     let escaped = false;
-    // Once: listing the keys of a record of many is most of what it costs.
+    // One pass only. In a large record, listing the keys is most of the cost.
     for (const key in json) {
       if (key.charCodeAt(0) === at) {
         if (key.length === 1) {
@@ -360,7 +367,7 @@ export class Decoder {
         exactly(json, 1);
         return undefined;
       case 'number': {
-        const value = odd.get(exactly(json, 2)['v']);
+        const value = specialNumbers.get(exactly(json, 2)['v']);
         if (value === undefined) throw malformed(kind);
         return value;
       }
@@ -387,7 +394,7 @@ export class Decoder {
   }
 }
 
-const odd: ReadonlyMap<unknown, number> = new Map([
+const specialNumbers: ReadonlyMap<unknown, number> = new Map([
   ['NaN', Number.NaN],
   ['Infinity', Number.POSITIVE_INFINITY],
   ['-Infinity', Number.NEGATIVE_INFINITY],
@@ -403,7 +410,7 @@ function exactly(json: Readonly<Record<string, unknown>>, keys: number): Readonl
   return json;
 }
 
-/** Keys that begin with `@` got one more: off with it. */
+/** Removes the additional `@` from keys that begin with it. */
 function unescaped(json: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(json)) {

@@ -1,7 +1,9 @@
 /**
- * The dialect `hob.1`: operations as JSON arrays, all that one turn says in one text frame, bytes as binary frames before it.
+ * The dialect `hob.1`: operations are JSON arrays. All operations of one turn go into one text frame. Bytes
+ * go into binary frames before it.
  *
- * `docs/wire.md` specifies it for those who write a peer; where this file and that page disagree, one of them is wrong.
+ * `docs/wire.md` specifies the dialect for authors of peers. If this file and that page disagree, one of them
+ * is wrong.
  */
 import { CapError } from '../../core/errors.ts';
 import { type Limits, operationsPerFrame } from '../session/limits.ts';
@@ -23,15 +25,15 @@ import { toJson } from './quoted.ts';
 import { tooLarge } from './size-budget.ts';
 import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
 
-/** A frame with this much in it leaves without waiting for the end of the turn. */
+/** A frame of this length is sent without waiting for the end of the turn. */
 const full = 64 << 10;
-/** Bytes of one binary frame: several are sent for more. */
+/** Maximum bytes of one binary frame. More bytes are sent in several frames. */
 const binaryFrame = 1 << 20;
-/** Structural characters of an operation beside its values. */
+/** Maximum structural characters of an operation, without its values. */
 const mostOfOperation = 16;
 const nothing: readonly unknown[] = Object.freeze([]);
 
-class HobTongue implements DialectSession {
+class HobSession implements DialectSession {
   readonly #slots: Slots;
   readonly #listener: IncomingOperations;
   readonly #limits: Limits;
@@ -42,7 +44,7 @@ class HobTongue implements DialectSession {
   #length = 0;
   #done: number[] = [];
   #drops: number[] = [];
-  said = 0;
+  lastSize = 0;
 
   constructor(slots: Slots, listener: IncomingOperations, limits: Limits, send: Send) {
     this.#slots = slots;
@@ -57,20 +59,23 @@ class HobTongue implements DialectSession {
     return this.#bytes.kept;
   }
 
-  // ---- what is said -------------------------------------------------------------------------------------------------------
+  // ---- outgoing -------------------------------------------------------------------------------------------
 
   deliver(to: Slot, method: string, args: readonly unknown[], question: number): void {
     const target = to.kind === 'answer' ? [to.id] : to.id;
     const bytes = new Outgoing(this.#limits);
-    const said = args.length === 0 ? nothing : encode(args, this.#slots, bytes);
-    this.#say(question === 0 ? ['deliver', target, method, said] : ['deliver', target, method, said, question], bytes);
+    const encoded = args.length === 0 ? nothing : encode(args, this.#slots, bytes);
+    this.#sendOperation(
+      question === 0 ? ['deliver', target, method, encoded] : ['deliver', target, method, encoded, question],
+      bytes,
+    );
   }
 
   answer(question: number, value: unknown, written?: () => void): void {
     const bytes = new Outgoing(this.#limits);
-    const text = this.#say(['return', question, encode(value, this.#slots, bytes)], bytes, written);
-    // It is kept until the peer is done with it, and takes more room than its text.
-    this.said += weightOf(text) - text.length;
+    const text = this.#sendOperation(['return', question, encode(value, this.#slots, bytes)], bytes, written);
+    // The answer is kept until the peer is done with it, and takes more memory than its text.
+    this.lastSize += weightOf(text) - text.length;
   }
 
   refuse(question: number, error: unknown): void {
@@ -80,7 +85,7 @@ class HobTongue implements DialectSession {
 
   resolve(promise: number, value: unknown): void {
     const bytes = new Outgoing(this.#limits);
-    this.#say(['resolve', promise, encode(value, this.#slots, bytes)], bytes);
+    this.#sendOperation(['resolve', promise, encode(value, this.#slots, bytes)], bytes);
   }
 
   break(promise: number, error: unknown): void {
@@ -90,25 +95,29 @@ class HobTongue implements DialectSession {
 
   drop(id: number, mentions: number): void {
     this.#drops.push(id, mentions);
-    if (this.#drops.length > 1000) this.#forget();
+    if (this.#drops.length > 1000) this.#addForgotten();
   }
 
   done(question: number): void {
     this.#done.push(question);
-    if (this.#done.length > 1000) this.#forget();
+    if (this.#done.length > 1000) this.#addForgotten();
   }
 
-  /** The close of the transport says it, with its code. */
+  /** Nothing is sent: the close of the transport carries the code and the reason. */
   abort(): void {
     this.#bytes.clear();
   }
 
-  /** `written`: told where all there is are the bytes of one value. */
-  #say(operation: readonly unknown[], bytes: Outgoing, written?: () => void): string {
+  /**
+   * Adds an operation, or sends it alone if it carries bytes. `written` is called if the bytes are those of
+   * one value.
+   */
+  #sendOperation(operation: readonly unknown[], bytes: Outgoing, written?: () => void): string {
     const text = toJson(operation);
-    // Alone in its frame it has two brackets more.
+    // A frame with this operation alone adds two brackets.
     if (tooLong(text, this.#limits, 2) || bytes.length > this.#limits.memoryBytes / 4) throw tooLarge();
-    // Looked at only where what was encoded may have too many: a frame of more than one operation is too short for that.
+    // The check runs only if the values may have too many tokens. A frame of several operations is too short
+    // for that.
     if (
       text.length > Math.min(full, this.#limits.tokens) &&
       (bytes.tokens + mostOfOperation > this.#limits.tokens || isDear(bytes))
@@ -118,7 +127,8 @@ class HobTongue implements DialectSession {
       this.#add(text);
       return text;
     }
-    // Where bytes lie is said by where they begin in what came before the frame: so it is a frame of its own.
+    // Positions of bytes count from the start of the bytes before the frame, so the operation gets a frame of
+    // its own.
     this.flush();
     for (const part of bytes.parts)
       for (let from = 0; from < part.length; from += binaryFrame) {
@@ -128,7 +138,7 @@ class HobTongue implements DialectSession {
           last ? written : undefined,
         );
       }
-    this.said = text.length + bytes.length;
+    this.lastSize = text.length + bytes.length;
     this.#send(`[${text}]`);
     return text;
   }
@@ -142,16 +152,16 @@ class HobTongue implements DialectSession {
   }
 
   #add(text: string): void {
-    this.#forget();
-    if (this.#length > 0 && this.#length + text.length > full) this.#leave();
+    this.#addForgotten();
+    if (this.#length > 0 && this.#length + text.length > full) this.#sendFrame();
     this.#operations.push(text);
     this.#length += text.length + 1;
-    this.said = text.length;
-    if (this.#operations.length >= operationsPerFrame) this.#leave();
+    this.lastSize = text.length;
+    if (this.#operations.length >= operationsPerFrame) this.#sendFrame();
   }
 
-  /** What is forgotten goes before what is said next: it was forgotten before. */
-  #forget(): void {
+  /** Drops and dones go before the next operation, because they happened earlier. */
+  #addForgotten(): void {
     if (this.#done.length > 0) {
       const done = this.#done;
       this.#done = [];
@@ -165,24 +175,24 @@ class HobTongue implements DialectSession {
   }
 
   #push(text: string): void {
-    if (this.#length > 0 && this.#length + text.length > full) this.#leave();
+    if (this.#length > 0 && this.#length + text.length > full) this.#sendFrame();
     this.#operations.push(text);
     this.#length += text.length + 1;
   }
 
   flush(): void {
-    this.#forget();
-    if (this.#length > 0) this.#leave();
+    this.#addForgotten();
+    if (this.#length > 0) this.#sendFrame();
   }
 
-  #leave(): void {
+  #sendFrame(): void {
     const operations = this.#operations;
     this.#operations = [];
     this.#length = 0;
     this.#send(operations.length === 1 ? `[${operations[0]}]` : `[${operations.join(',')}]`);
   }
 
-  // ---- what is heard ------------------------------------------------------------------------------------------------------
+  // ---- incoming -------------------------------------------------------------------------------------------
 
   receive(frame: Frame): void {
     if (typeof frame !== 'string') return this.#bytes.add(frame);
@@ -210,11 +220,11 @@ class HobTongue implements DialectSession {
         if (length !== 4 && !(length === 5 && isQuestion(question))) break;
         if (Array.isArray(id) ? id.length !== 1 || !isQuestion(id[0]) : !isId(id)) break;
         const { taken } = this.#bytes;
-        const heard = this.#heard(more, weight);
+        const decoded = this.#arguments(more, weight);
         listener.deliver(
           Array.isArray(id) ? { kind: 'answer', id: id[0] as number } : { kind: 'yours', id: id as number },
           value,
-          heard,
+          decoded,
           length === 5 ? (question as number) : 0,
           weight + this.#bytes.taken - taken,
         );
@@ -246,7 +256,7 @@ class HobTongue implements DialectSession {
     throw new Violation(`malformed "${name}"`);
   }
 
-  #heard(args: unknown[], weight: number): DecodedArguments | CapError {
+  #arguments(args: unknown[], weight: number): DecodedArguments | CapError {
     try {
       return { args: this.#decoder.args(args, weight), promises: this.#decoder.promises };
     } catch (error) {
@@ -262,7 +272,7 @@ class HobTongue implements DialectSession {
     }
   }
 
-  /** Only of this value; anything else that is thrown is of the connection. */
+  /** A `CapError` refuses only this value. Any other error is thrown on and ends the connection. */
   #refused(error: unknown): CapError {
     if (!(error instanceof CapError)) throw error;
     this.#bytes.excuse();
@@ -270,7 +280,7 @@ class HobTongue implements DialectSession {
   }
 }
 
-/** Our own: TypeScript, Python, guests, the console. */
+/** Our own dialect: used by TypeScript, Python, guests and the console. */
 export const hob1: Dialect = Object.freeze({
   name: 'hob.1',
   pipelinesArguments: true,
@@ -279,5 +289,5 @@ export const hob1: Dialect = Object.freeze({
   shortens: true,
   alwaysAsks: false,
   open: (slots: Slots, listener: IncomingOperations, limits: Limits, send: Send): DialectSession =>
-    new HobTongue(slots, listener, limits, send),
+    new HobSession(slots, listener, limits, send),
 });

@@ -1,29 +1,30 @@
 /**
- * JSON of values with long texts in them.
+ * Writes values with long strings as JSON.
  *
- * Promise: letter for letter what `JSON.stringify` writes, which takes 4.5 ms for a million letters: it looks at each as if it might
- * need a backslash. A long text without any such letter (base64, one line) is found to be so in a third of that, and copied.
+ * Promise: the result equals that of `JSON.stringify`, letter for letter. `JSON.stringify` takes 4.5 ms for a
+ * million letters, because it checks each letter for an escape. A long string without such a letter (base64,
+ * a single line) is found here in a third of that time, and copied.
  */
-/** Letters of a text that is worth a look. */
+/** Minimum length of a string that is checked. */
 export const longText = 1000;
-/** Parts of a list or a record that are looked through for one. */
+/** Maximum parts of a list or a record that are searched for a long string. */
 const few = 8;
-/** So deep: an operation, its arguments, a record that stands for bytes. */
+/** Maximum depth of the search: an operation, its arguments, a record that stands for bytes. */
 const deep = 4;
-/** Quotes of a text that is JSON, for which copying what is between them pays. */
+/** Maximum quotes in a JSON text for which copying the text between them is faster. */
 const fewQuotes = 64;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that JSON writes otherwise.
 const control = /[\0-\x1f]/;
 
-/** Half a pair of surrogates is written as an escape, too. */
+/** A lone surrogate is written as an escape too. */
 const isPlain = (text: string): boolean =>
   !text.includes('"') && !text.includes('\\') && !control.test(text) && text.isWellFormed();
 
 const quoted = (text: string): string =>
   text.length >= longText && isPlain(text) ? `"${text}"` : JSON.stringify(text);
 
-/** For data that is encoded: without anything that JSON leaves out or asks how it wants to be written. */
+/** For encoded data only: it must have no `toJSON` method and no value that JSON omits. */
 export function toJson(value: unknown): string {
   return holdsLong(value, deep) ? written(value, deep) : JSON.stringify(value);
 }
@@ -50,7 +51,7 @@ function written(value: unknown, depth: number): string {
   return `{${parts.join(',')}}`;
 }
 
-/** The same for a text that `toJson` or `JSON.stringify` wrote: only quotes and backslashes of it need one more. */
+/** Quotes a text that `toJson` or `JSON.stringify` wrote. Only its quotes and backslashes need an escape. */
 export function jsonOfJson(text: string): string {
   if (text.length < longText || text.includes('\\')) return JSON.stringify(text);
   let made = '"';

@@ -1,12 +1,13 @@
 /**
- * How much of one value may be written.
+ * A budget for the encoded size of one value.
  *
- * Promise: what is too large is refused before it is built. Data that is shared is written out once for each place where it
- * stands: twenty calls, each of which answers twice the answer before it, are a million times the first one.
+ * Promise: a value that is too large is refused before it is built. Shared data is written once for each
+ * place that refers to it. So after twenty calls that each return the previous answer twice, the encoded size
+ * is a million times the first answer.
  */
 import { CapError } from '../../core/errors.ts';
 
-/** Letters of a value that JSON lacks, at least: what says its kind. */
+/** Minimum letters of a value that JSON lacks: those that name its kind. */
 export const special = 16;
 
 export const tooLarge = (): CapError =>
@@ -19,7 +20,7 @@ export class SizeBudget {
     this.#left = letters;
   }
 
-  /** So many letters at least are written. Throws `limit`. */
+  /** At least this many letters will be written. Throws `limit`. */
   take(letters: number): void {
     this.#left -= letters;
     if (this.#left < 0) throw tooLarge();

@@ -1,22 +1,30 @@
 /**
- * Looks at text before it is parsed: parsing 4 MB of hostile text stalls a process for 200 ms, walking what comes of it for longer.
+ * Checks text before it is parsed. Parsing 4 MB of hostile text stalls a process for 200 ms, and walking the
+ * result takes longer.
  *
- * Promise: what passes has at most so many structural tokens and is nested at most so deep, and looking costs less than parsing.
- * What it will take in memory is known before, for each part of it: `{}` is 3 letters in a list, and 64 bytes.
+ * Promise: text that passes has a limited number of structural tokens and a limited depth, and the check
+ * costs less than parsing. It also gives the memory that the value will take, for each part. For example,
+ * `{}` in a list is 3 letters of text and 64 bytes of memory.
  */
 import type { Limits } from '../session/limits.ts';
 import { Violation } from '../session/operations.ts';
 
-/** Bytes that a record or a list takes in memory, a part of one, a key of one. Measured, `npm run attack:captp`: "shapes". */
+/**
+ * Memory in bytes of a record or a list, of an element and of a key. Measured with `npm run attack:captp`,
+ * row "shapes".
+ */
 const objectBytes = 56;
 const partBytes = 24;
 const keyBytes = 32;
-/** A key where the record before this one had another, or none: the engine keeps its name, and a hidden class for what has it there. */
+/**
+ * Added for a key that differs from the key of the previous record at the same place: the engine stores the
+ * name and a new hidden class.
+ */
 const newShapeBytes = 96;
 /*
- * Tokens that cost the engine more than others count as more, after a number that honest frames stay below. A key that
- * nobody has used before costs 2 to 5 us; a short string 0.5 us, because the engine looks it up among all strings it
- * knows; a list or a record 0.4 us.
+ * Some tokens cost the engine more than others. They count as more after a number that honest frames do not
+ * reach. A key that is new to the process costs 2 to 5 us. A short string costs 0.5 us, because the engine
+ * looks it up among all strings that it knows. A list or a record costs 0.4 us.
  */
 const freeKeys = 4_096;
 const newKey = 39;
@@ -24,19 +32,20 @@ const freeStrings = 40_000;
 const oneMoreString = 8;
 const freeLists = 32_768;
 const oneMoreList = 2;
-/** Letters of a string that counts as short. */
+/** Maximum length of a string that counts as short. */
 export const shortString = 10;
 
-/** Whether so many may count as more. */
+/** True if some of so many tokens may count as more. */
 export const isDear = (of: { readonly keys: number; readonly strings: number; readonly lists: number }): boolean =>
   of.keys > freeKeys || of.strings > freeStrings || of.lists > freeLists - 8;
 
 /**
- * Throws where text may not be parsed. What a person reads has commas too: not counted in strings. Answers how many bytes its
- * value takes in memory, about; `parts` is filled with the same for each item of the outermost list.
+ * Throws `Violation` if the text must not be parsed. Characters inside strings do not count as tokens.
+ * Returns the approximate memory of the value; `parts` receives the same for each item of the outermost list.
  */
 export function checkStructure(text: string, { tokens, depth }: Limits, what = 'a frame', parts?: number[]): number {
-  // The frame, its operation and the list of arguments are levels of their own, as are the records that stand for what JSON lacks.
+  // The frame, the operation and its list of arguments are levels too. So are the records that stand for
+  // values which JSON lacks.
   const deepest = depth * 2 + 8;
   const most = tokens;
   let seen = 0;
@@ -48,7 +57,7 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
   let keys = 0;
   let lists = 0;
   let strings = 0;
-  /** What was just passed is a short string, which may turn out to be a key. */
+  /** The last token was a short string, which may turn out to be a key. */
   let short = false;
   let known: Set<string> | undefined;
   const shapes = new Shapes();
@@ -107,11 +116,16 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
   return bytes;
 }
 
-/** The keys of the record that was passed last at each level, by where they stand: a list of records has the same ones again and again. */
+/**
+ * The keys of the last record at each level, as positions in the text. Records in a list often have the same
+ * keys.
+ */
 class Shapes {
   readonly #starts: number[][] = [];
   readonly #ends: number[][] = [];
-  /** How many keys of its record were passed; and whether all of them were those of the one before it. */
+  /**
+   * The number of keys seen in the current record, and whether all of them equal those of the record before.
+   */
   readonly #passed: number[] = [];
   readonly #same: boolean[] = [];
 
@@ -140,11 +154,14 @@ function equal(text: string, a: number, b: number, length: number): boolean {
   return true;
 }
 
-/** A string with one letter beyond Latin-1 takes two bytes for each, also where that letter is an escape. Strings are not told apart. */
+/**
+ * A string with one letter beyond Latin-1 takes two bytes per letter, also if that letter is an escape. One
+ * such letter counts for all strings of the text.
+ */
 const bytesOfLetter = (text: string): number => (wide.test(text) ? 2 : 1);
 const wide = /[^\0-\xff]|\\u/;
 
-/** Most strings are so short that asking for their end costs more than looking. */
+/** Strings up to this length are scanned here, because a call of `indexOf` costs more. */
 const glance = 24;
 
 function endOfString(text: string, from: number): number {
@@ -155,7 +172,7 @@ function endOfString(text: string, from: number): number {
     if (letter === 34) return i;
     if (letter === 92) i += 1;
   }
-  // `i` is not in the middle of an escape, so the slashes that count begin there.
+  // `i` is not inside an escape, so only backslashes from here on count.
   for (let start = i; ; i += 1) {
     const quote = text.indexOf('"', i);
     if (quote < 0) return text.length;
@@ -166,19 +183,22 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** Bytes of UTF-8, exact only where that decides; `around`: what stands around it in its frame. */
+/**
+ * True if the text is longer than a frame may be, in bytes of UTF-8. They are counted exactly only if needed.
+ * `around`: bytes that the frame adds.
+ */
 export function tooLong(text: string, { frameBytes }: Limits, around = 0): boolean {
   const most = frameBytes - around;
   if (text.length > most) return true;
   return text.length * 3 > most && Buffer.byteLength(text) > most;
 }
 
-/** Bytes that what this text says takes in memory, about. */
+/** The approximate memory of the value of this text. */
 export const weightOf = (text: string): number => checkStructure(text, boundless);
 
 const boundless = { tokens: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY } as Limits;
 
-/** Only what was looked at. */
+/** Parses JSON. Call `checkStructure` first. */
 export function parse(text: string, what = 'a frame'): unknown {
   try {
     return JSON.parse(text) as unknown;

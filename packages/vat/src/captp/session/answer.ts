@@ -1,9 +1,10 @@
 /**
- * A question of the peer's, and what it is answered with.
+ * The answer to a question of the peer.
  *
- * Promise: it is answered once, when every turn that decided the answer is durable. Calls on it go where the answer goes, in the
- * order in which they came, also before it is there; on data they break. What cannot be carried breaks the answer, and so
- * nobody reaches it by way of the answer either.
+ * Promise: the question is answered once, when every turn that decided the answer is durable. Calls on the
+ * answer go to its value in the order in which they came, also while it is pending. If the value is data,
+ * they break. If the value cannot be encoded, the answer breaks, so that nobody reaches the value through the
+ * answer.
  */
 import { type Barrier, barrier, later } from '../../core/barrier.ts';
 import { CapError } from '../../core/errors.ts';
@@ -11,35 +12,37 @@ import { type Answer as Awaited, type Message, type Target, toData } from '../..
 import type { Account } from '../../core/meter.ts';
 import { VatPromise, vatPromiseOf } from '../../core/promise.ts';
 import { targetOf } from '../../core/reference.ts';
-import { disconnected, ends, type Fence, fenced } from './fence.ts';
+import { disconnected, type Fence, fenced, returnsNothing } from './fence.ts';
 import { Owned } from './owned.ts';
 
-/** Who is told when an answer is there. */
+/** The session, as an answer sees it. */
 export interface Answering {
   readonly account: Account;
   readonly fence: Fence;
-  /** Says it to the peer; answers why it could not be carried. */
+  /** Sends the value to the peer. Returns an error if the value cannot be encoded. */
   answered(answer: Answer, value: unknown): CapError | undefined;
   refused(answer: Answer, error: unknown): void;
-  /** What it waited for is lost with its store. */
+  /** A turn that the answer depends on was lost, because its store failed. */
   lost(why: Error): void;
 }
 
 export class Answer implements Awaited {
   readonly question: number;
-  /** What it takes of the connection's memory. */
+  /** Bytes counted against the memory of the connection. */
   weight: number;
-  /** The call itself, where it is one of a stream's. */
+  /** The call, if its method belongs to streams. */
   ofStream: Message | undefined = undefined;
-  /** Bytes that nobody has but this answer: who takes them as an argument gets a copy. */
+  /**
+   * Bytes that only this answer holds. If the peer uses the answer as an argument, the callee gets a copy.
+   */
   owned: Owned | undefined = undefined;
-  /** The peer was told, or does not want to be. */
+  /** The peer was told, or has sent `done`. */
   told = false;
   readonly #session: Answering;
-  #state: 'pending' | 'fulfilled' | 'broken' | 'vow' = 'pending';
+  #state: 'pending' | 'fulfilled' | 'broken' | 'promise' = 'pending';
   #value: unknown;
   #after: Barrier | undefined;
-  /** Where calls on it can go before it is there. */
+  /** The target for calls while the answer is pending. */
   #path: Target | undefined;
 
   constructor(session: Answering, question: number, weight: number) {
@@ -53,16 +56,16 @@ export class Answer implements Awaited {
   }
 
   fulfil(value: unknown): void {
-    if (this.#state === 'vow') {
+    if (this.#state === 'promise') {
       (this.#value as VatPromise).fulfil(value);
       return;
     }
     if (this.#state !== 'pending') return;
-    const vow = typeof value === 'object' && value !== null ? vatPromiseOf(value) : undefined;
-    if (vow !== undefined) {
-      this.#state = 'vow';
-      this.#value = vow;
-      this.#tellOf(vow);
+    const promise = typeof value === 'object' && value !== null ? vatPromiseOf(value) : undefined;
+    if (promise !== undefined) {
+      this.#state = 'promise';
+      this.#value = promise;
+      this.#tellWhenSettled(promise);
       return;
     }
     this.#state = 'fulfilled';
@@ -78,13 +81,14 @@ export class Answer implements Awaited {
   }
 
   own(bytes: Uint8Array): void {
-    // A promise has it where somebody used this before it was there.
+    // If somebody used this answer while it was pending, a promise holds the bytes too, so they are not
+    // owned.
     if (this.#state === 'pending' && !this.told) this.owned = new Owned(bytes);
     this.fulfil(bytes);
   }
 
   break(error: unknown): void {
-    if (this.#state === 'vow') {
+    if (this.#state === 'promise') {
       (this.#value as VatPromise).break(error);
       return;
     }
@@ -100,24 +104,23 @@ export class Answer implements Awaited {
     );
   }
 
-  /** Calls on it may go on to where it was asked for. */
+  /** Calls on this answer may be forwarded to the peer that was asked for it. */
   along(path: Target): void {
-    if (this.#state === 'vow') (this.#value as VatPromise).along(path);
+    if (this.#state === 'promise') (this.#value as VatPromise).along(path);
     else if (this.#state === 'pending') this.#path = path;
   }
 
-  /** They may not any more: what comes waits until it is settled. */
+  /** Ends `along`. Calls wait until the answer settles. */
   hold(becoming?: VatPromise): void {
     this.#path = undefined;
-    if (this.#state === 'vow') (this.#value as VatPromise).hold(becoming);
+    if (this.#state === 'promise') (this.#value as VatPromise).hold(becoming);
   }
 
-  /** Whether `vow` can be settled only once this is. */
-  awaitedBy(vow: VatPromise): boolean {
-    return this.#state === 'vow' && (this.#value as VatPromise).awaitedBy(vow);
+  /** True if `promise` can settle only after this answer does. */
+  awaitedBy(promise: VatPromise): boolean {
+    return this.#state === 'promise' && (this.#value as VatPromise).awaitedBy(promise);
   }
 
-  /** Says it to the peer. */
   #tell(value: unknown): void {
     const why = this.#session.answered(this, value);
     if (why === undefined) return;
@@ -125,37 +128,36 @@ export class Answer implements Awaited {
     this.#value = why;
   }
 
-  #tellOf(vow: VatPromise): void {
+  #tellWhenSettled(promise: VatPromise): void {
     this.fence.watchOutside(
-      vow,
+      promise,
       (value) => this.#tell(value),
       (error) => this.#session.refused(this, error),
     );
   }
 
-  /** From now on it is a promise, since somebody uses it before it is there. */
-  #asVow(): VatPromise {
-    if (this.#state === 'vow') return this.#value as VatPromise;
+  /** Turns the pending answer into a promise, because somebody uses it before it settles. */
+  #asPromise(): VatPromise {
+    if (this.#state === 'promise') return this.#value as VatPromise;
     const { account } = this.#session;
-    const vow = new VatPromise(account);
-    vow.watchedInside();
+    const promise = new VatPromise(account);
+    promise.watchedInside();
     if (this.#state === 'broken') {
-      vow.break(this.#value);
-      return vow;
+      promise.break(this.#value);
+      return promise;
     }
-    this.#state = 'vow';
-    this.#value = vow;
-    if (this.#path !== undefined) vow.along(this.#path);
-    this.#tellOf(vow);
-    return vow;
+    this.#state = 'promise';
+    this.#value = promise;
+    if (this.#path !== undefined) promise.along(this.#path);
+    this.#tellWhenSettled(promise);
+    return promise;
   }
 
-  /** A call on it. */
   post(message: Message): void {
     switch (this.#state) {
       case 'pending':
         return this.#post(message);
-      case 'vow':
+      case 'promise':
         return (this.#value as VatPromise).post(message);
       case 'broken':
         message.behind(this.#after);
@@ -171,45 +173,48 @@ export class Answer implements Awaited {
   }
 
   #post(message: Message): void {
-    let vow: VatPromise;
+    let promise: VatPromise;
     try {
-      vow = this.#asVow();
+      promise = this.#asPromise();
     } catch (error) {
       return message.fail(error);
     }
-    vow.post(message);
+    promise.post(message);
   }
 
-  /** Where a call on it would go; undefined where it is data or broken. */
+  /** The target of a call on this answer; undefined if the answer is data or broken. */
   get target(): Target | undefined {
-    if (this.#state === 'vow') return this.#value as VatPromise;
+    if (this.#state === 'promise') return this.#value as VatPromise;
     if (this.#state === 'fulfilled') return targetOf(this.#value);
-    return this.#state === 'pending' ? this.#asVow() : undefined;
+    return this.#state === 'pending' ? this.#asPromise() : undefined;
   }
 
-  /** The reference that it is; undefined where it is not there yet, is data or broke. */
+  /** The reference that fulfilled this answer; undefined if the answer is pending, data or broken. */
   get reference(): object | undefined {
     const value =
-      this.#state === 'vow' && (this.#value as VatPromise).settled === 'fulfilled'
+      this.#state === 'promise' && (this.#value as VatPromise).settled === 'fulfilled'
         ? (this.#value as VatPromise).value
         : this.#value;
     return targetOf(value) === undefined ? undefined : (value as object);
   }
 
-  /** As an argument of another call; `after` is what that has to wait for before it leaves the store. */
+  /**
+   * The value for use as an argument of another call. That call must wait for `after` before it leaves the
+   * store.
+   */
   asValue(after: Barrier | undefined): { readonly value: unknown; readonly after: Barrier | undefined } {
     return this.#state === 'fulfilled'
       ? { value: this.#value, after: later(after, this.#after) }
-      : { value: this.#asVow().promise(), after };
+      : { value: this.#asPromise().promise(), after };
   }
 }
 
 fenced(Answer, {
-  fulfil: ends,
-  own: ends,
-  break: ends,
-  along: ends,
-  hold: ends,
+  fulfil: returnsNothing,
+  own: returnsNothing,
+  break: returnsNothing,
+  along: returnsNothing,
+  hold: returnsNothing,
   awaitedBy: () => false,
   post: (_answer, message) => message.answer?.break(disconnected()),
   asValue: 'inside',

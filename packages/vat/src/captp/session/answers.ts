@@ -1,9 +1,9 @@
 /**
- * The peer's questions, by its numbers, for as long as it may still name what they are answered with.
+ * The questions of the peer by number, for as long as the peer may refer to their answers.
  *
- * Promise: no number is used twice, also after it is forgotten. Each answer is paid for until it is given and the peer is done
- * with it. An answer that comes as an argument is what its question is answered with, there already or not, and whoever takes it
- * waits for the turn that gave it.
+ * Promise: no number is used twice, also not after it is forgotten. Each answer counts against the connection
+ * until it is sent and the peer is done with it. An answer used as an argument is the answer itself, pending
+ * or not. A call that takes it waits for the turn that decided it.
  */
 import { type Barrier, later } from '../../core/barrier.ts';
 import { CapError } from '../../core/errors.ts';
@@ -19,58 +19,58 @@ const dataForgotten = new CapError(
   'this answer was data, which is forgotten once it is sent: send the data itself',
 );
 
-/** Broken answers that are remembered for a peer that never says that it is done with them. */
+/** Broken answers kept for a peer that never sends `done`. */
 const mostBroken = 1000;
 
 export class Answers {
-  readonly #line: Outbound;
+  readonly #outbound: Outbound;
   readonly #session: Answering;
   readonly #answers = new Map<number, Answer>();
-  #lastHeard = 0;
+  #lastAsked = 0;
   readonly #broken: number[] = [];
-  /** Of a peer that never says that it is done: the answers that are this reference. */
+  /** For a peer that never sends `done`: the questions answered with this reference. */
   readonly #byReference = new Map<object, Set<number>>();
   #unanswered = 0;
-  /** What those weigh. */
+  /** The sum of the weights of the unanswered questions. */
   #running = 0;
   #over = false;
-  /** What values of the operation that is being heard have to wait for. */
+  /** The barrier that the values of the current operation depend on. */
   #after: Barrier | undefined;
-  /** Bytes that were copied for the frame that is being heard. */
+  /** Bytes copied for the current frame. */
   #copies = 0;
 
-  constructor(line: Outbound, session: Answering) {
-    this.#line = line;
+  constructor(outbound: Outbound, session: Answering) {
+    this.#outbound = outbound;
     this.#session = session;
   }
 
-  /** The peer's questions, answered or not, that it is not done with. */
+  /** Questions, answered or not, that the peer is not done with. */
   get size(): number {
     return this.#answers.size;
   }
 
-  /** Of those and of the calls that want no answer: the ones that still run. */
+  /** Calls that still run, including those that want no answer. */
   get unanswered(): number {
     return this.#unanswered;
   }
 
-  /** A frame begins. */
+  /** Called at the start of each frame. */
   begin(): void {
     this.#copies = 0;
   }
 
-  /** The entry of a question that was just asked. */
+  /** Adds the entry of a new question. */
   ask(question: number, bytes: number): Answer {
     if (question !== 0) {
-      // Rising numbers: none is used twice, also after it is forgotten.
-      if (question <= this.#lastHeard) throw new Violation('asks the same question twice: number questions upwards');
-      this.#lastHeard = question;
+      // Numbers must rise. So none is used twice, also not after it is forgotten.
+      if (question <= this.#lastAsked) throw new Violation('asks the same question twice: number questions upwards');
+      this.#lastAsked = question;
     }
     const answer = new Answer(this.#session, question, weights.call + bytes);
     if (question !== 0) this.#answers.set(question, answer);
     this.#unanswered += 1;
     this.#running += answer.weight;
-    this.#line.keeps(answer.weight);
+    this.#outbound.addBytes(answer.weight);
     return answer;
   }
 
@@ -78,30 +78,30 @@ export class Answers {
     return this.#answers.get(question);
   }
 
-  /** Whether such a question was ever asked. */
-  heardOf(question: number): boolean {
-    return question <= this.#lastHeard;
+  /** True if the peer has asked this question, now or earlier. */
+  wasAsked(question: number): boolean {
+    return question <= this.#lastAsked;
   }
 
-  /** It is answered; false where nobody is to be told. */
+  /** Marks the answer as given. Returns false if the peer does not have to be told. */
   ended(answer: Answer): boolean {
     this.#unanswered -= 1;
     this.#running -= answer.weight;
     if (this.#over) this.#session.account.outliving -= answer.weight;
-    const wanted = answer.question !== 0 && !answer.told && this.#line.closed === undefined;
+    const wanted = answer.question !== 0 && !answer.told && this.#outbound.closed === undefined;
     answer.told = true;
-    if (!wanted) this.#line.keeps(-answer.weight);
+    if (!wanted) this.#outbound.addBytes(-answer.weight);
     return wanted;
   }
 
   /**
-   * What an answer that is there weighs from now on; `value` undefined where it broke. In dialects that never say that they are done, data
-   * is forgotten.
+   * Sets the weight of an answer that was sent; `value` is undefined if it broke. If the dialect never sends
+   * `done`, data is forgotten.
    */
-  keep(answer: Answer, value: { readonly is: unknown } | undefined, said: number): void {
-    this.#line.keeps(weights.answer + said - answer.weight);
-    answer.weight = weights.answer + said;
-    if (this.#line.dialect.saysDone) return;
+  keep(answer: Answer, value: { readonly is: unknown } | undefined, sentBytes: number): void {
+    this.#outbound.addBytes(weights.answer + sentBytes - answer.weight);
+    answer.weight = weights.answer + sentBytes;
+    if (this.#outbound.dialect.saysDone) return;
     if (value !== undefined) {
       const { is } = value;
       return targetOf(is) === undefined ? this.#forget(answer.question) : this.#keepUntilDropped(is as object, answer);
@@ -117,7 +117,7 @@ export class Answers {
     else known.add(question);
   }
 
-  /** The peer has collected this reference: so it has nothing left by which it could call an answer that is that. */
+  /** The peer dropped this reference, so it can no longer call answers that resolved to it. */
   dropped(reference: object): void {
     const questions = this.#byReference.get(reference);
     this.#byReference.delete(reference);
@@ -129,7 +129,7 @@ export class Answers {
     if (answer === undefined) return;
     this.#answers.delete(question);
     this.#forgetReference(answer);
-    this.#line.keeps(-answer.weight);
+    this.#outbound.addBytes(-answer.weight);
   }
 
   #forgetReference({ question, reference }: Answer): void {
@@ -137,19 +137,22 @@ export class Answers {
     if (known?.delete(question) === true && known.size === 0) this.#byReference.delete(reference as object);
   }
 
-  /** The peer will not name it again. */
+  /** The peer will not refer to this answer again. */
   done(question: number): void {
     const answer = this.#answers.get(question);
     if (answer === undefined) return;
     this.#answers.delete(question);
     this.#forgetReference(answer);
-    // One that still runs is paid for until it ends.
-    if (answer.told) this.#line.keeps(-answer.weight);
+    // A call that still runs counts until it ends.
+    if (answer.told) this.#outbound.addBytes(-answer.weight);
     else answer.told = true;
     answer.owned?.done();
   }
 
-  /** The connection is over. What still runs holds its arguments until it ends, so it goes on counting for the session. */
+  /**
+   * The connection is closed. Calls that still run hold their arguments until they end, so they count for the
+   * session.
+   */
   clear(): void {
     this.#over = true;
     this.#session.account.outliving += this.#running;
@@ -157,14 +160,15 @@ export class Answers {
     this.#byReference.clear();
   }
 
-  // ---- as arguments -------------------------------------------------------------------------------------------------------
+  // ---- answers as arguments -------------------------------------------------------------------------------
 
-  /** The answer to this question, where the operation that is being heard names it as a value. */
+  /** Returns the answer that the current operation names as a value. */
   take(question: number): unknown {
     const answer = this.#answers.get(question);
     if (answer === undefined) {
-      // A peer that never says that it is done breaks no rule: it cannot know that the answer was data, and is forgotten.
-      if (!this.#line.dialect.saysDone && this.heardOf(question)) throw dataForgotten;
+      // A peer that never sends `done` breaks no rule here: it cannot know that the answer was data and is
+      // forgotten.
+      if (!this.#outbound.dialect.saysDone && this.wasAsked(question)) throw dataForgotten;
       throw new Violation('a value names a question that was not asked, or is done');
     }
     const { value, after } = answer.asValue(this.#after);
@@ -172,16 +176,16 @@ export class Answers {
     return shareable(value) ? value : this.#copied(answer, value);
   }
 
-  /** Bytes could be changed by who gets them: each one gets his own. */
+  /** Bytes are mutable, so each receiver gets its own copy. */
   #copied(answer: Answer, value: unknown): unknown {
     this.#copies += answer.weight;
-    if (this.#copies > this.#line.limits.memoryBytes / 4)
+    if (this.#copies > this.#outbound.limits.memoryBytes / 4)
       throw new CapError('limit', 'too many bytes of answers in the arguments of one frame: send less at a time');
     return pass(value, this.#session.account);
   }
 
-  /** What the values that were just decoded have to wait for: asked once for each operation. */
-  heardAfter(): Barrier | undefined {
+  /** Returns and resets the barrier of the values just decoded. Called once for each operation. */
+  takeBarrier(): Barrier | undefined {
     const after = this.#after;
     this.#after = undefined;
     return after;

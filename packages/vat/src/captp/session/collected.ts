@@ -1,7 +1,7 @@
-/** Notices that nobody here holds an import any more, so that the peer can be told. */
+/** Notices when the garbage collector has collected an import, so that the peer can be told. */
 import type { Import } from './imports.ts';
 
-/** Who is told. */
+/** The session that is told. */
 export interface Collector {
   collected(id: number): void;
 }

@@ -1,24 +1,30 @@
-/** What a session runs over: ordered, reliable frames, and a close that gives its reason. */
+/** A transport for a session: ordered, reliable frames, and a close with a code and a reason. */
 export interface Duplex {
-  /** `written`: told once the memory of a binary frame is of no more use here. Who hands frames on as they are never tells. */
+  /**
+   * `written` is called when the memory of a binary frame is no longer needed. A duplex that passes the same
+   * memory on never calls it.
+   */
   send(frame: string | Uint8Array, written?: () => void): void;
-  /** Bytes accepted and not yet handed to the system. */
+  /** Bytes accepted and not yet passed to the operating system. */
   readonly buffered: number;
   onFrame(then: (frame: string | Uint8Array) => void): void;
   onClose(then: (why: { readonly code: number; readonly reason: string }) => void): void;
   close(code: number, reason: string): void;
-  /** Tells of errors of the transport itself, one that came before this call too. Who speaks over it notes them, and closes it. */
+  /**
+   * Reports an error of the transport itself, also one from before this call. The session records it and
+   * closes.
+   */
   onFault?(then: (error: unknown) => void): void;
 }
 
-/** Close codes of a Hob connection, and what they tell the peer. */
+/** Close codes of a Hob connection. `docs/wire.md` lists their meaning. */
 export const closeCodes = {
   normal: 1000,
   goingAway: 1001,
-  /** The socket ended without a word. */
+  /** The socket ended without a close frame. */
   lost: 1006,
   tooLarge: 1009,
-  /** Something went wrong at this end that should not have: a fault to report. */
+  /** An internal error of this end. It should be reported as a bug. */
   fault: 1011,
   protocol: 4400,
   fenced: 4401,
@@ -27,10 +33,10 @@ export const closeCodes = {
 } as const;
 
 /**
- * Frames, faults and the end of a transport, kept until somebody listens: they may come before.
+ * Holds frames, faults and the close of a transport until a listener is set, because they may come earlier.
  *
- * Each callback that a transport gives to a socket, a channel or a timer goes through `guard`: an error there must end this transport, and not
- * the process.
+ * Every callback that a transport passes to a socket, a channel or a timer goes through `guard`. An error in
+ * it then ends this transport and not the process.
  */
 export class Inbox {
   #early: (string | Uint8Array)[] | undefined = [];
@@ -66,7 +72,7 @@ export class Inbox {
     if (this.#ended === undefined) this.#onFrame(frame);
   }
 
-  /** Once: what comes later is the echo of the first. */
+  /** Only the first call counts. Later ones are echoes of it. */
   end(code: number, reason: string): void {
     if (this.#ended !== undefined) return;
     this.#ended = Object.freeze({ code, reason });

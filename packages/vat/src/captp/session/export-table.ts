@@ -1,8 +1,9 @@
 /**
- * What the peer was given: each reference and each promise under an integer of its own, and how often it was mentioned.
+ * What the peer was given: each reference and each promise under a number, with the count of its mentions.
  *
- * Promise: what one session exports another cannot name: the numbers are this connection's. What the peer has forgotten as
- * often as it was told of it is gone. What became of a promise is told when every turn that settled it is durable.
+ * Promise: numbers are local to the connection, so one session cannot name the exports of another. An export
+ * is removed when the peer has dropped as many mentions as were made. The resolution of a promise is sent
+ * when every turn that settled it is durable.
  */
 import { CapError } from '../../core/errors.ts';
 import type { Target } from '../../core/message.ts';
@@ -10,13 +11,13 @@ import { VatPromise } from '../../core/promise.ts';
 
 export interface Export {
   readonly id: number;
-  /** The reference, or the vow behind a promise. */
+  /** The reference, or the `VatPromise` behind a promise. */
   readonly value: object;
   readonly target: Target;
   mentions: number;
-  /** The peer is going to be told what became of this promise. */
+  /** The session waits for this promise, to tell the peer how it settles. */
   watched: boolean;
-  /** The peer was told what became of it. */
+  /** The peer was told how this promise settled. */
   told: boolean;
 }
 
@@ -34,7 +35,7 @@ export class ExportTable {
     return this.#byId.size;
   }
 
-  /** Promises that the peer was not told of yet. */
+  /** Promises whose resolution the peer was not told. */
   get pending(): number {
     let pending = 0;
     for (const known of this.#byValue.values()) if (isPromise(known) && !known.told) pending += 1;
@@ -49,7 +50,7 @@ export class ExportTable {
     return this.#byId.get(id);
   }
 
-  /** The bootstrap is number 0, and stays. */
+  /** Adds the bootstrap as number 0. It is never removed. */
   bootstrap(value: object, target: Target): void {
     const made: Export = {
       id: 0,
@@ -63,7 +64,7 @@ export class ExportTable {
     this.#byValue.set(value, made);
   }
 
-  /** One more mention of it; `true` where it is new. Throws `limit`. */
+  /** Counts one more mention. The second result is `true` if the export is new. Throws `limit`. */
   mention(value: object, target: Target): readonly [Export, boolean] {
     const known = this.#byValue.get(value);
     if (known !== undefined) {
@@ -82,7 +83,10 @@ export class ExportTable {
     return [made, true];
   }
 
-  /** So many mentions are forgotten, at most all: honest peers of other makes count too high. `true` where it is gone. */
+  /**
+   * Removes mentions. Peers of other makes may honestly count too high, so a larger number removes all.
+   * Returns `true` if the export is gone.
+   */
   drop(id: number, mentions: number): boolean {
     const known = this.#byId.get(id);
     if (known === undefined) return false;

@@ -1,9 +1,10 @@
 /**
- * What the peer is given in what we say, references and promises of ours, and what it is told of the promises afterwards.
+ * References and promises that we export to the peer, and the resolutions that we send for the promises.
  *
- * Promise: what cannot be said was not given. What became of a promise that was given is told once for as long as the peer knows
- * it, and not before it is durable. A promise that goes on to be the peer's own is told of at once, or two promises could wait
- * for each other for ever.
+ * Promise: if an operation could not be sent, its exports are undone. The resolution of a promise is sent
+ * once for as long as the peer knows the promise, and not before it is durable. If an exported promise
+ * becomes a promise of the peer, the peer is told at once. Otherwise two promises could wait for each other
+ * for ever.
  */
 import { CapError } from '../../core/errors.ts';
 import type { Target } from '../../core/message.ts';
@@ -17,174 +18,183 @@ import type { Outbound } from './outbound.ts';
 import type { Streams } from './streams.ts';
 
 export class Exports {
-  readonly #line: Outbound;
-  readonly #exit: PeerConnection;
+  readonly #outbound: Outbound;
+  readonly #connection: PeerConnection;
   readonly #streams: Streams;
-  readonly #exports: ExportTable;
+  readonly #table: ExportTable;
   readonly #dropped: (reference: object) => void;
   readonly #self = new WeakRef(this);
-  /** Mentioned by the operation that is being said. */
+  /** Exports mentioned by the operation that is being encoded. */
   #mentioned: Export[] = [];
-  /** Promises that it waits for, to tell the peer. */
+  /** Promises that the session waits for, to tell the peer. */
   readonly #watching = new WeakSet<VatPromise>();
 
-  constructor(line: Outbound, exit: PeerConnection, streams: Streams, dropped: (reference: object) => void) {
+  constructor(outbound: Outbound, connection: PeerConnection, streams: Streams, dropped: (reference: object) => void) {
     this.#dropped = dropped;
-    this.#line = line;
-    this.#exit = exit;
+    this.#outbound = outbound;
+    this.#connection = connection;
     this.#streams = streams;
-    this.#exports = new ExportTable(line.limits.exports);
+    this.#table = new ExportTable(outbound.limits.exports);
   }
 
-  /** What the peer was given, and did not give back. */
+  /** Exports that the peer has not dropped. */
   get size(): number {
-    return this.#exports.size;
+    return this.#table.size;
   }
 
-  /** Promises that the peer was not told of yet. */
+  /** Promises whose resolution the peer was not told. */
   get pending(): number {
-    return this.#exports.pending;
+    return this.#table.pending;
   }
 
-  /** Number 0: given before anything is said. */
+  /** Adds the bootstrap as export 0, before anything is sent. */
   bootstrap(value: object, target: Target): void {
-    this.#exports.bootstrap(value, target);
+    this.#table.bootstrap(value, target);
   }
 
-  /** What the peer knows by this number. */
   get(id: number): Export | undefined {
-    return this.#exports.get(id);
+    return this.#table.get(id);
   }
 
   clear(): void {
-    this.#exports.clear();
+    this.#table.clear();
   }
 
-  // ---- given, and given back ----------------------------------------------------------------------------------------------
+  // ---- exports and drops ----------------------------------------------------------------------------------
 
-  /** How the operation that is being said names this; undefined where it is data. Throws `limit`. */
+  /**
+   * Returns the slot of a value in the operation that is being encoded; undefined for data. Throws `limit`.
+   */
   give(value: object): Slot | undefined {
     const target = targetOf(value);
     if (target !== undefined) {
-      if (target instanceof Import && target.exit === this.#exit && !target.released) return target.slot;
+      if (target instanceof Import && target.connection === this.#connection && !target.released) return target.slot;
       return this.#mention('object', value, target);
     }
-    const vow = vatPromiseOf(value);
-    if (vow === undefined) return undefined;
-    const { path } = vow;
+    const promise = vatPromiseOf(value);
+    if (promise === undefined) return undefined;
+    const { path } = promise;
     if (
       path instanceof Remote &&
-      path.exit === this.#exit &&
-      (path.slot.kind !== 'answer' || this.#line.dialect.pipelinesArguments)
+      path.connection === this.#connection &&
+      (path.slot.kind !== 'answer' || this.#outbound.dialect.pipelinesArguments)
     )
       return path.slot;
-    const end = VatPromise.end(vow);
+    const end = VatPromise.end(promise);
     end.watchedInside();
     return this.#mention('promise', end, end);
   }
 
   #mention(kind: 'object' | 'promise', value: object, target: Target): Slot {
-    const [known, made] = this.#exports.mention(value, target);
+    const [entry, made] = this.#table.mention(value, target);
     if (made) {
-      this.#line.keeps(kind === 'promise' ? weights.promise : weights.export);
-      if (kind === 'object') this.#streams.gave(value, target);
+      this.#outbound.addBytes(kind === 'promise' ? weights.promise : weights.export);
+      if (kind === 'object') this.#streams.exported(value, target);
     }
-    this.#mentioned.push(known);
-    return { kind, id: known.id };
+    this.#mentioned.push(entry);
+    return { kind, id: entry.id };
   }
 
-  /** What was mentioned is known to the peer, or will be. */
+  /** The operation was encoded and will be sent, so its exports stay. */
   commitExports(): void {
     const mentioned = this.#mentioned;
     if (mentioned.length > 0) {
       this.#mentioned = [];
-      for (const known of mentioned) if (isPromise(known) && !known.watched) this.#watch(known);
+      for (const entry of mentioned) if (isPromise(entry) && !entry.watched) this.#watch(entry);
     }
-    this.#line.said();
+    this.#outbound.scheduleFlush();
   }
 
-  /** It was mentioned in what will not be said. */
+  /** The operation will not be sent, so its exports are undone. */
   rollbackExports(): void {
-    for (const known of this.#mentioned) if (this.#exports.drop(known.id, 1)) this.#gone(known);
+    for (const entry of this.#mentioned) if (this.#table.drop(entry.id, 1)) this.#removed(entry);
     this.#mentioned = [];
   }
 
-  /** The peer has forgotten so many mentions. */
+  /** The peer dropped this many mentions. */
   drop(id: number, mentions: number): void {
-    const known = this.#exports.get(id);
-    if (known === undefined || id === 0 || mentions === 0) return;
-    if (this.#exports.drop(id, mentions)) {
-      this.#gone(known);
-      return this.#dropped(known.value);
+    const entry = this.#table.get(id);
+    if (entry === undefined || id === 0 || mentions === 0) return;
+    if (this.#table.drop(id, mentions)) {
+      this.#removed(entry);
+      return this.#dropped(entry.value);
     }
-    // The mentions that crossed with this are, for the peer, of a promise that it knows nothing of.
-    if (!known.told || !isPromise(known)) return;
-    known.told = false;
-    this.#watch(known);
+    // Mentions that crossed with this drop are a new promise for the peer, so it has to be told again.
+    if (!entry.told || !isPromise(entry)) return;
+    entry.told = false;
+    this.#watch(entry);
   }
 
-  #gone(known: Export): void {
-    this.#streams.dropped(known.target);
-    this.#line.keeps(-(isPromise(known) ? weights.promise : weights.export));
+  #removed(entry: Export): void {
+    this.#streams.dropped(entry.target);
+    this.#outbound.addBytes(-(isPromise(entry) ? weights.promise : weights.export));
   }
 
-  // ---- told of its promises -----------------------------------------------------------------------------------------------
+  // ---- resolutions of promises ----------------------------------------------------------------------------
 
-  /** Once for each promise: dropped and mentioned again, it would be waited for once more each time. */
-  #watch(known: Export & { readonly value: VatPromise }): void {
-    known.watched = true;
-    const vow = known.value;
-    const again = this.#watching.has(vow);
-    // A promise that never settles must not keep a session that is over.
+  /**
+   * Waits for a promise, once. A promise that was dropped and mentioned again must not be waited for twice.
+   */
+  #watch(entry: Export & { readonly value: VatPromise }): void {
+    entry.watched = true;
+    const promise = entry.value;
+    const again = this.#watching.has(promise);
+    // Weak, so that a promise that never settles does not keep a closed session alive.
     const self = this.#self;
-    if (this.#line.dialect.shortens && (!again || vow.path !== undefined))
-      this.#exit.fence.watchShortening(vow, () => self.deref()?.tellShortened(vow));
+    if (this.#outbound.dialect.shortens && (!again || promise.path !== undefined))
+      this.#connection.fence.watchShortening(promise, () => self.deref()?.tellShortened(promise));
     if (again) return;
-    this.#watching.add(vow);
-    this.#exit.fence.watchOutside(
-      vow,
-      (value) => self.deref()?.tell(vow, value),
-      (error) => self.deref()?.tellBroken(vow, error),
+    this.#watching.add(promise);
+    this.#connection.fence.watchOutside(
+      promise,
+      (value) => self.deref()?.tell(promise, value),
+      (error) => self.deref()?.tellBroken(promise, error),
     );
   }
 
-  /** It has become a promise that a peer decides: where that is this one it is told at once, for it may be waiting for ours. */
-  tellShortened(vow: VatPromise): void {
-    const known = this.#exports.of(vow);
-    const { path } = vow;
-    if (known === undefined || known.told || !(path instanceof Remote) || path.exit !== this.#exit) return;
-    known.told = true;
-    this.#line.tongue.resolve(known.id, vow.promise());
+  /**
+   * The promise became one that a peer decides. If it is this peer, it is told at once, because its promise
+   * may wait for ours.
+   */
+  tellShortened(promise: VatPromise): void {
+    const entry = this.#table.of(promise);
+    const { path } = promise;
+    if (entry === undefined || entry.told || !(path instanceof Remote) || path.connection !== this.#connection) return;
+    entry.told = true;
+    this.#outbound.dialectSession.resolve(entry.id, promise.promise());
     this.commitExports();
   }
 
-  /** The promise as the peer knows it now, if it does and was not told yet: it is being told. */
-  #told(vow: VatPromise): Export | undefined {
-    this.#watching.delete(vow);
-    const known = this.#exports.of(vow);
-    if (known === undefined || known.told) return undefined;
-    known.told = true;
-    return known;
+  /**
+   * Marks the export of a settled promise as told. Returns undefined if the peer does not know it or was
+   * told.
+   */
+  #markTold(promise: VatPromise): Export | undefined {
+    this.#watching.delete(promise);
+    const entry = this.#table.of(promise);
+    if (entry === undefined || entry.told) return undefined;
+    entry.told = true;
+    return entry;
   }
 
-  tell(vow: VatPromise, value: unknown): void {
-    const known = this.#told(vow);
-    if (known === undefined) return;
-    const { tongue } = this.#line;
+  tell(promise: VatPromise, value: unknown): void {
+    const entry = this.#markTold(promise);
+    if (entry === undefined) return;
+    const { dialectSession } = this.#outbound;
     try {
-      tongue.resolve(known.id, value);
+      dialectSession.resolve(entry.id, value);
     } catch (error) {
       this.rollbackExports();
       if (!(error instanceof CapError)) throw error;
-      tongue.break(known.id, error);
+      dialectSession.break(entry.id, error);
     }
     this.commitExports();
   }
 
-  tellBroken(vow: VatPromise, error: unknown): void {
-    const known = this.#told(vow);
-    if (known === undefined) return;
-    this.#line.tongue.break(known.id, error);
+  tellBroken(promise: VatPromise, error: unknown): void {
+    const entry = this.#markTold(promise);
+    if (entry === undefined) return;
+    this.#outbound.dialectSession.break(entry.id, error);
     this.commitExports();
   }
 }

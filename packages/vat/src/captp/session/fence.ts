@@ -1,14 +1,16 @@
 /**
- * The fence around a session: every way into it from outside goes through here.
+ * The fence around a session: every entry into it from outside goes through this file.
  *
- * A session is entered by frames and by the end of its transport, but also by whoever has an answer of it, a target or a callback: vats that
- * commit, drivers that answer, promises that settle, the event loop, the garbage collector. An error there is a fault of ours, and a peer may
- * be able to bring it about. Thrown on, it would end the process, or take what others wait for with it.
+ * Frames and the end of the transport enter a session. So do vats that commit, drivers that return, promises
+ * that settle, the event loop and the garbage collector, by way of answers, targets and callbacks. An error
+ * inside is a bug in Hob, and a peer may be able to cause it. If it were thrown on, it would end the process
+ * or lose work of others.
  *
- * Promise: an error that comes out of an entry ends this connection, with the close code of a fault, is noted on this side with its stack, and
- * goes no further. Nothing of it is said to the peer but the id of the note.
+ * Promise: an error inside an entry closes this connection with the close code `fault`, is recorded on this
+ * side with its stack, and goes no further. The peer is told only the id of the record.
  *
- * `fence.test.ts` sees to it that the other files of the wire hand out callbacks, answers and targets only by way of this one.
+ * `fence.test.ts` checks that the other files of the wire pass out callbacks, answers and targets only
+ * through this file.
  */
 import { type Barrier, when } from '../../core/barrier.ts';
 import { CapError } from '../../core/errors.ts';
@@ -18,15 +20,15 @@ import { onceOthersRan, soon } from '../../drivers/loop.ts';
 import { closeCodes } from './duplex.ts';
 import { type Fault, Violation } from './operations.ts';
 
-/** What a fault ends. */
+/** The session that a fault closes. */
 export interface Fenced {
-  /** Also where it is closed already, or about to be: then it is only noted. */
+  /** If the session is closing or closed, the fault is only recorded. */
   close(code: number, reason: string): void;
 }
 
 export class Fence {
   readonly #note: Fault | undefined;
-  /** A promise that never settles must not keep a session that is over. */
+  /** Weak, so that a promise that never settles does not keep a closed session alive. */
   readonly #session: WeakRef<Fenced>;
 
   constructor(session: Fenced, note: Fault | undefined) {
@@ -34,7 +36,7 @@ export class Fence {
     this.#note = note;
   }
 
-  /** An error came out of an entry: notes it, and ends the connection. */
+  /** Records an error that an entry threw, and closes the connection. */
   fault(error: unknown): void {
     if (error instanceof Violation) return this.#session.deref()?.close(error.code, error.message);
     const id = this.#note?.(error);
@@ -42,7 +44,7 @@ export class Fence {
     this.#session.deref()?.close(closeCodes.fault, reason);
   }
 
-  /** Runs `body`; whether it came to its end. */
+  /** Runs `body`. Returns false if it threw. */
   run(body: () => void): boolean {
     try {
       body();
@@ -53,7 +55,7 @@ export class Fence {
     }
   }
 
-  /** `body`, as a callback. */
+  /** Wraps `body` as a fenced callback. */
   guard<A extends readonly unknown[]>(body: (...args: A) => void): (...args: A) => void {
     return (...args) => {
       try {
@@ -64,7 +66,7 @@ export class Fence {
     };
   }
 
-  // ---- callbacks ----------------------------------------------------------------------------------------------------------
+  // ---- callbacks ------------------------------------------------------------------------------------------
 
   soon(body: () => void): void {
     soon(this.guard(body));
@@ -78,16 +80,16 @@ export class Fence {
     when(barrier, this.guard(release), this.guard(lost));
   }
 
-  watch(vow: VatPromise, fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
-    vow.watch(this.guard(fulfilled), this.guard(broken));
+  watch(promise: VatPromise, fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
+    promise.watch(this.guard(fulfilled), this.guard(broken));
   }
 
-  watchOutside(vow: VatPromise, fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
-    vow.watchOutside(this.guard(fulfilled), this.guard(broken));
+  watchOutside(promise: VatPromise, fulfilled: (value: unknown) => void, broken: (error: unknown) => void): void {
+    promise.watchOutside(this.guard(fulfilled), this.guard(broken));
   }
 
-  watchShortening(vow: VatPromise, tell: () => void): void {
-    vow.watchShortening(this.guard(tell));
+  watchShortening(promise: VatPromise, tell: () => void): void {
+    promise.watchShortening(this.guard(tell));
   }
 
   answer(fulfil: (value: unknown) => void, break_: (error: unknown) => void): Answer {
@@ -98,12 +100,14 @@ export class Fence {
 type Methods<T> = { [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] };
 type Entry<T, F> = F extends (...args: infer A) => infer R ? 'inside' | ((self: T, ...args: A) => R) : never;
 /**
- * Every public method of a class whose objects leave the session. `inside`: only other parts of the session call it, or its errors are for the
- * caller. Otherwise it is an entry, and this is what it returns to the caller after a fault.
+ * Every public method of a class whose objects leave the session.
+ *
+ * `inside`: only other parts of the session call it, or its errors are meant for the caller. Any other value
+ * makes the method an entry: it is the function whose result the caller gets after a fault.
  */
 export type Entries<T> = { readonly [K in keyof Methods<T>]: Entry<T, Methods<T>[K]> };
 
-/** Fences the entries of a class. A method that the table does not name is an error of types. */
+/** Fences the entries of a class. A method that `entries` does not list is a type error. */
 export function fenced<T extends { readonly fence: Fence }>(
   made: abstract new (...args: never[]) => T,
   entries: Entries<T>,
@@ -124,10 +128,10 @@ export function fenced<T extends { readonly fence: Fence }>(
   }
 }
 
-/** What an entry returns that returns nothing. */
-export const ends = (): void => {};
+/** The result after a fault of an entry that returns nothing. */
+export const returnsNothing = (): void => {};
 
-/** What breaks when a connection ends. */
+/** The error with which pending promises break when a connection ends. */
 export const disconnected = (): CapError =>
   new CapError(
     'disconnected',

@@ -1,9 +1,10 @@
 /**
- * Finding out that what was sent along a path has arrived.
+ * Finds out when the messages sent along a path have arrived.
  *
- * A promise of a peer's may turn out to be an object of ours. What was sent to it before went to the peer and is on its way
- * back; what is sent from now on must not overtake it. So a last message goes along the same path and comes home behind the
- * others: a call of the method `__flush__`, which no object ever gets. Whatever speaks CapTP sends it home like any other call.
+ * A promise of a peer may resolve to an object of ours. Messages sent to the promise before went to the peer
+ * and are on their way back. Messages sent from now on must not overtake them. So a last message follows them
+ * along the same path and comes back behind them: a call of the method `__flush__`, which no object ever
+ * receives. Every CapTP peer forwards it like any other call.
  */
 import { noChain } from '../../core/causes.ts';
 import { type Answer, Message, type Target } from '../../core/message.ts';
@@ -14,7 +15,10 @@ import { type Household, Runnable, Thunk } from '../../turn/runnable.ts';
 import type { Fence } from './fence.ts';
 import { Remote } from './imports.ts';
 
-/** Reserved: a call of it is answered once everything sent before it, by the same way, was delivered or sent on. */
+/**
+ * A reserved method. Its call returns when all messages sent before it on the same path were delivered or
+ * forwarded.
+ */
 export const flushMethod = '__flush__';
 const nothing: readonly unknown[] = Object.freeze([]);
 
@@ -23,12 +27,12 @@ export function flushMessage(to: Target, answer: Answer, account: Account): Mess
   return new Message(to, flushMethod, nothing, false, answer, account, noChain, undefined, undefined);
 }
 
-/** Answers when what `account` sent to `target` before has gone on. */
+/** Fulfils `answer` when the earlier messages of `account` to `target` have gone on. */
 export function flush(fence: Fence, target: Target, answer: Answer, account: Account): void {
   try {
     if (target instanceof VatPromise) return flushPromise(fence, target, answer, account);
     if (target instanceof Remote) return target.post(flushMessage(target, answer, account));
-    // In the same queue as the calls before it.
+    // The marker goes into the same queue as the calls before it.
     if (target instanceof Runnable) {
       const marker = new Thunk(target.home as Household, 'flush', () => undefined);
       return marker.post(flushMessage(marker, answer, account));
@@ -39,11 +43,11 @@ export function flush(fence: Fence, target: Target, answer: Answer, account: Acc
   answer.fulfil(undefined);
 }
 
-function flushPromise(fence: Fence, vow: VatPromise, answer: Answer, account: Account): void {
-  const { path } = vow;
+function flushPromise(fence: Fence, promise: VatPromise, answer: Answer, account: Account): void {
+  const { path } = promise;
   if (path !== undefined) return flush(fence, path, answer, account);
   fence.watch(
-    vow,
+    promise,
     (value) => {
       const target = targetOf(value);
       if (target === undefined) answer.fulfil(undefined);

@@ -1,8 +1,9 @@
 /**
- * What the peer gave us, by its numbers: its objects for as long as somebody here holds them, its promises until they are settled.
+ * What the peer gave us, by the numbers of the peer: objects while somebody here holds them, promises until
+ * they are settled.
  *
- * Promise: one object has one reference; every mention is counted, also while nobody held it, so that what is given back is what
- * was had.
+ * Promise: one object has one reference. Every mention is counted, also while nobody holds the object, so the
+ * drop gives back the exact count.
  */
 import { CapError } from '../../core/errors.ts';
 import { VatPromise } from '../../core/promise.ts';
@@ -17,47 +18,47 @@ interface Entry {
 }
 
 export class ImportTable {
-  readonly #exit: PeerConnection & Collector;
+  readonly #connection: PeerConnection & Collector;
   readonly #limit: number;
-  readonly #keeps: (bytes: number) => void;
+  readonly #addBytes: (bytes: number) => void;
   readonly #collector: WeakRef<Collector>;
   readonly #objects = new Map<number, Entry>();
   readonly #promises = new Map<number, ImportedPromise>();
-  /** Settled, and not given back: what they became may mention them. */
+  /** Settled but not dropped yet, because their values may mention them. */
   readonly #settled = new Map<number, ImportedPromise>();
-  /** New in the frame that is being heard. */
-  #brought = 0;
+  /** New promises in the current frame. */
+  #newPromises = 0;
 
-  constructor(exit: PeerConnection & Collector, limit: number, keeps: (bytes: number) => void) {
-    this.#exit = exit;
+  constructor(connection: PeerConnection & Collector, limit: number, addBytes: (bytes: number) => void) {
+    this.#connection = connection;
     this.#limit = limit;
-    this.#keeps = keeps;
-    this.#collector = new WeakRef(exit);
+    this.#addBytes = addBytes;
+    this.#collector = new WeakRef(connection);
   }
 
-  /** Objects that somebody may hold. */
+  /** Objects that somebody here may hold. */
   get size(): number {
     return this.#objects.size;
   }
 
-  /** Promises that are not settled. */
+  /** Unsettled promises. */
   get pending(): number {
     return this.#promises.size;
   }
 
-  /** A frame begins. */
+  /** Called at the start of each frame. */
   begin(): void {
-    this.#brought = 0;
+    this.#newPromises = 0;
   }
 
-  /** The reference of an object of the peer's, mentioned once more. */
+  /** Counts one more mention of an object and returns its reference. */
   object(id: number): object {
     let entry = this.#objects.get(id);
     let found = entry?.import.deref();
     if (entry === undefined || found === undefined) {
       if (this.#promises.has(id) || this.#settled.has(id)) throw new Violation('one number is an object and a promise');
-      if (entry === undefined) this.#room(weights.import);
-      found = new Import(this.#exit, id);
+      if (entry === undefined) this.#reserve(weights.import);
+      found = new Import(this.#connection, id);
       entry = { import: new WeakRef(found), mentions: entry?.mentions ?? 0 };
       this.#objects.set(id, entry);
       noticeCollected(found, this.#collector);
@@ -66,33 +67,33 @@ export class ImportTable {
     return found.reference;
   }
 
-  /** The same for a promise. */
+  /** Counts one more mention of a promise and returns it. */
   promise(id: number): Promise<unknown> {
     let found = this.#promises.get(id) ?? this.#settled.get(id);
     if (found === undefined) {
-      // Number 0 is the bootstrap, an object, also while nobody here holds it.
+      // Number 0 is the bootstrap, an object, even while nobody here holds it.
       if (id === 0 || this.#objects.has(id)) throw new Violation('one number is an object and a promise');
-      this.#brought += 1;
-      if (this.#brought > promisesPerFrame)
+      this.#newPromises += 1;
+      if (this.#newPromises > promisesPerFrame)
         throw new CapError('limit', `a frame may bring ${promisesPerFrame} new promises: send less at a time`);
-      const vow = new VatPromise(this.#exit.account);
-      this.#room(weights.promise);
-      vow.watchedInside();
-      found = new ImportedPromise(this.#exit, id, vow);
-      vow.along(found);
+      const vatPromise = new VatPromise(this.#connection.account);
+      this.#reserve(weights.promise);
+      vatPromise.watchedInside();
+      found = new ImportedPromise(this.#connection, id, vatPromise);
+      vatPromise.along(found);
       this.#promises.set(id, found);
     }
     found.mentions += 1;
-    return found.vow.promise();
+    return found.vatPromise.promise();
   }
 
-  #room(weight: number): void {
+  #reserve(weight: number): void {
     if (this.#objects.size + this.#promises.size + this.#settled.size >= this.#limit)
       throw new CapError('limit', 'too many references came by this connection: give some back before you send more');
-    this.#keeps(weight);
+    this.#addBytes(weight);
   }
 
-  /** One that is not settled. */
+  /** Returns an unsettled promise. */
   promised(id: number): ImportedPromise | undefined {
     return this.#promises.get(id);
   }
@@ -102,14 +103,17 @@ export class ImportTable {
     if (this.#promises.delete(id)) this.#settled.set(id, promise);
   }
 
-  /** A settled one is given back: how many mentions. From now on its number is that of another one. */
+  /** Removes a settled promise and returns its mentions. Its number can then stand for a new promise. */
   giveBack({ slot, mentions }: ImportedPromise): number {
     if (!this.#settled.delete(slot.id)) return 0;
-    this.#keeps(-weights.promise);
+    this.#addBytes(-weights.promise);
     return mentions;
   }
 
-  /** The garbage collector says that nobody holds it: how many mentions to give back, 0 where it came again meanwhile. */
+  /**
+   * The garbage collector has collected an object. Returns the mentions to drop, or 0 if the object was
+   * mentioned again.
+   */
   collected(id: number): number {
     const entry = this.#objects.get(id);
     if (entry === undefined || entry.import.deref() !== undefined) return 0;
@@ -117,17 +121,17 @@ export class ImportTable {
     return entry.mentions;
   }
 
-  /** The program says that it is done with it. */
-  release(given: Import): number {
-    given.released = true;
-    const { id } = given.slot;
+  /** The program released an object. Returns the mentions to drop. */
+  release(released: Import): number {
+    released.released = true;
+    const { id } = released.slot;
     const entry = this.#objects.get(id);
-    if (entry?.import.deref() !== given) return 0;
+    if (entry?.import.deref() !== released) return 0;
     this.#objects.delete(id);
     return entry.mentions;
   }
 
-  /** The connection is over: answers the promises that nobody will settle. */
+  /** Empties the tables at the end of the connection. Returns the promises that are still unsettled. */
   clear(): ImportedPromise[] {
     const promises = [...this.#promises.values()];
     this.#objects.clear();

@@ -1,6 +1,6 @@
 /**
- * What is the peer's: its objects, its promises, its answers to our questions. Each is a target of messages, which leave by the
- * connection when the turn that sent them is durable.
+ * Everything that belongs to the peer: its objects, its promises and its answers to our questions. Each is a
+ * target of messages. A message leaves by the connection when the turn that sent it is durable.
  */
 import { type Barrier, later } from '../../core/barrier.ts';
 import { CapError } from '../../core/errors.ts';
@@ -11,31 +11,31 @@ import { procedureReference } from '../../core/reference.ts';
 import { disconnected, type Fence, fenced } from './fence.ts';
 import type { Slot } from './operations.ts';
 
-/** Pays for nothing: the other side has its own budgets. */
+/** Accounts for targets of a peer. It has no limits, because the peer has its own budgets. */
 const elsewhere = new Account('peer');
 
-/** The end of a connection that messages leave by. */
+/** The connection, as a remote target sees it. */
 export interface PeerConnection {
-  /** Pays for what the peer sends. */
+  /** Pays for the messages of the peer. */
   readonly account: Account;
   readonly fence: Fence;
   call(through: Remote, message: Message): void;
-  /** Why nothing leaves any more. */
+  /** Set when the connection is closed. Every new message rejects with this error. */
   readonly closed: CapError | undefined;
 }
 
 export abstract class Remote extends Target {
-  readonly exit: PeerConnection;
-  /** How frames name it. */
+  readonly connection: PeerConnection;
+  /** The slot that frames use for it. */
   abstract readonly slot: Slot;
 
-  constructor(exit: PeerConnection) {
+  constructor(connection: PeerConnection) {
     super();
-    this.exit = exit;
+    this.connection = connection;
   }
 
   get fence(): Fence {
-    return this.exit.fence;
+    return this.connection.fence;
   }
 
   get label(): string {
@@ -53,80 +53,80 @@ export abstract class Remote extends Target {
     );
   }
 
-  /** What the last of those that wait here waits for. */
+  /** The barrier of the last waiting message. */
   after: Barrier | undefined;
-  /** Messages that were to go this way. */
+  /** Count of messages posted here. */
   sent = 0;
 
   post(message: Message): void {
     const { after } = message;
     this.sent += 1;
     this.after = later(this.after, after);
-    if (after === undefined || after.durable) return this.exit.call(this, message);
+    if (after === undefined || after.durable) return this.connection.call(this, message);
     this.fence.when(
       after,
-      () => this.exit.call(this, message),
+      () => this.connection.call(this, message),
       (why) => message.fail(why),
     );
   }
 
-  /** Takes a message that comes too late to go this way; false where it still can. */
-  abstract instead(message: Message): boolean;
+  /** Takes over a message that can no longer go to the peer. Returns false if it still can. */
+  abstract redirect(message: Message): boolean;
 }
 
 fenced(Remote, {
   post: (_remote, message) => message.answer?.break(disconnected()),
   near: 'inside',
-  instead: 'inside',
+  redirect: 'inside',
 });
 
-/** An object of the peer's. */
+/** An object of the peer. */
 export class Import extends Remote {
   readonly slot: Slot;
   readonly reference: object;
   released = false;
 
-  constructor(exit: PeerConnection, id: number) {
-    super(exit);
+  constructor(connection: PeerConnection, id: number) {
+    super(connection);
     this.slot = { kind: 'yours', id };
     this.reference = procedureReference(this);
   }
 
-  instead(message: Message): boolean {
+  redirect(message: Message): boolean {
     if (!this.released) return false;
     message.fail(new CapError('no-such-object', 'this reference was released: ask for a new one'));
     return true;
   }
 }
 
-/** A promise of the peer's: what is sent to it goes there until it is known what it became. */
+/** A promise of the peer. Messages to it go to the peer until it is settled. */
 export class ImportedPromise extends Remote {
   readonly slot: Slot;
-  readonly vow: VatPromise;
+  readonly vatPromise: VatPromise;
   mentions = 0;
-  /** The peer has said what it became, which may have to wait. */
+  /** The peer has sent the resolution. Settling may still have to wait. */
   decided = false;
-  over = false;
+  settled = false;
 
-  constructor(exit: PeerConnection, id: number, vow: VatPromise) {
-    super(exit);
+  constructor(connection: PeerConnection, id: number, vatPromise: VatPromise) {
+    super(connection);
     this.slot = { kind: 'yours', id };
-    this.vow = vow;
+    this.vatPromise = vatPromise;
   }
 
-  instead(message: Message): boolean {
-    if (!this.over) return false;
-    this.vow.post(message);
+  redirect(message: Message): boolean {
+    if (!this.settled) return false;
+    this.vatPromise.post(message);
     return true;
   }
 }
 
-/** An answer of ours, or of the host program, that messages may follow. */
+/** An answer of ours or of the host program, to which messages can be pipelined. */
 export interface Asked extends Answer {
   along?(path: Target): void;
   hold?(becoming?: VatPromise): void;
-  /** Whether `vow` can be settled only once this is. */
-  awaitedBy?(vow: VatPromise): boolean;
+  /** True if `promise` can settle only after this answer does. */
+  awaitedBy?(promise: VatPromise): boolean;
   post?(message: Message): void;
 }
 
@@ -135,17 +135,17 @@ export class Question extends Remote {
   readonly slot: Slot;
   readonly answer: Asked;
   decided = false;
-  over = false;
+  settled = false;
 
-  constructor(exit: PeerConnection, id: number, answer: Asked) {
-    super(exit);
+  constructor(connection: PeerConnection, id: number, answer: Asked) {
+    super(connection);
     this.slot = { kind: 'answer', id };
     this.answer = answer;
   }
 
-  instead(message: Message): boolean {
-    if (!this.over) return false;
-    if (this.answer.post === undefined) message.fail(this.exit.closed);
+  redirect(message: Message): boolean {
+    if (!this.settled) return false;
+    if (this.answer.post === undefined) message.fail(this.connection.closed);
     else this.answer.post(message);
     return true;
   }

@@ -1,21 +1,27 @@
-/** What a peer may make us do and keep. Decisions of the receiver: a peer cannot learn or change them. */
+/**
+ * Limits on the work and memory that a peer can cause. The receiver decides them. A peer cannot read or
+ * change them.
+ */
 
 export interface CapTPLimits {
   /** Bytes of a frame. */
   readonly frameBytes?: number;
-  /** Structural characters of a text frame, counted before it is parsed: parsing and walking cost in proportion to them. */
+  /**
+   * Structural characters of a text frame. They are counted before parsing, because the cost of parsing grows
+   * with them.
+   */
   readonly tokens?: number;
-  /** Nesting of a value. */
+  /** Nesting depth of a value. */
   readonly depth?: number;
   /** Digits of one bigint. */
   readonly bigintDigits?: number;
-  /** Calls of the peer that are not answered yet: more are answered with `limit`. */
+  /** Unanswered calls of the peer. Further calls fail with `limit`. */
   readonly questions?: number;
-  /** References and promises given to the peer, and those taken from it: more are refused with `limit`. */
+  /** Exports, and separately imports, of one connection. More are refused with `limit`. */
   readonly exports?: number;
-  /** Bytes that may wait in the socket before the peer counts as one that does not read. */
+  /** Bytes that may wait in the socket. Above this, the peer counts as one that does not read. */
   readonly bufferedBytes?: number;
-  /** About all that this connection may make us keep: over it, it closes. */
+  /** Approximate memory that this connection may use. Above this, it closes. */
   readonly memoryBytes?: number;
 }
 
@@ -32,22 +38,22 @@ export const defaultLimits: Limits = Object.freeze({
   memoryBytes: 64 << 20,
 });
 
-/** Operations of one frame: with them what a frame costs is bounded, and what it may bring into the tables. */
+/** Maximum operations in one frame. Bounds the cost of a frame and the table entries that it can add. */
 export const operationsPerFrame = 4096;
 
-/** Promises that one frame may bring: each costs 4 us, so that with them a frame stays far below 50 ms. */
+/** Maximum new promises in one frame. Each costs 4 us, so a frame stays far below 50 ms. */
 export const promisesPerFrame = 4096;
 
-/** What waits when a connection ends is told in portions: the rest when others have run. */
+/** Promises that are broken in one go when a connection ends. The others follow after other work has run. */
 export const brokenAtOnce = 4096;
 
-/** About what an entry of a table takes, with what hangs on it. Measured by `bench/captp`, rounded up. */
+/** Approximate memory of a table entry and of what it keeps alive. Measured by `bench/captp`, rounded up. */
 export const weights: Readonly<Record<'answer' | 'call' | 'question' | 'export' | 'import' | 'promise', number>> =
   Object.freeze({
     answer: 400,
-    /** One that is not answered: with its message, its promise, and what the callee keeps for it. */
+    /** An unanswered call of the peer: its message, its promise and the state of the callee. */
     call: 1200,
-    /** Of ours: a peer that never answers makes us keep it. */
+    /** A question of ours. A peer that never answers makes us keep it. */
     question: 400,
     export: 300,
     import: 500,

@@ -1,4 +1,7 @@
-/** The target of a call on an answer, until the answer says where the call goes. An answer that is broken or data never says it. */
+/**
+ * The target of a call on an answer, until the answer shows where the call goes. It stays if the answer
+ * breaks or is data.
+ */
 import { type Message, Target, toData } from '../../core/message.ts';
 import { Account } from '../../core/meter.ts';
 

@@ -1,24 +1,26 @@
 /**
- * What two sessions say to each other, in the vocabulary of OCapN: the border between the session core, which knows no bytes,
- * and the dialects, which know nothing else.
+ * The operations that the session core and the dialects exchange, named after OCapN's.
  *
- * A dialect turns what the core says into frames (`Speaker`) and frames into calls of the core (`Listener`). Values pass through
- * it with the help of `Slots`: whatever goes by reference is an integer and a kind, as the sender of the frame sees it.
+ * The session core handles no bytes. A dialect does all encoding and decoding: it turns operations of the
+ * core into frames (`OutgoingOperations`) and frames into calls of the core (`IncomingOperations`). It uses
+ * `Slots` to encode values. Everything that is passed by reference becomes an integer and a kind, from the
+ * point of view of the sender of the frame.
  */
 import type { CapError } from '../../core/errors.ts';
 import type { Limits } from './limits.ts';
 
-/** One entry of a table, seen by who sends the frame. */
+/** An entry of a table, from the point of view of the sender of the frame. */
 export interface Slot {
   /**
-   * `object`, `promise`: the sender's own, which the receiver imports. `yours`: one that the receiver exported.
-   * `answer`: what the receiver answers, or will answer, to a question of the sender's.
+   * `object`, `promise`: exported by the sender, imported by the receiver.
+   * `yours`: exported by the receiver.
+   * `answer`: the receiver's answer to a question of the sender. It may still be pending.
    */
   readonly kind: 'object' | 'promise' | 'yours' | 'answer';
   readonly id: number;
 }
 
-/** The peer broke the rules of the wire: the connection closes with this reason. */
+/** The peer broke a rule of the wire. The connection closes with this reason. */
 export class Violation extends Error {
   readonly code: number;
   constructor(reason: string, code = 4400) {
@@ -27,51 +29,59 @@ export class Violation extends Error {
   }
 }
 
-/** Takes note of an error, and answers the id that joins what the peer is told to that note. */
+/** Records an error on this side. Returns an id; the peer is told the id instead of the text. */
 export type Fault = (error: unknown) => string;
 
-/** The tables, for a dialect that is encoding or decoding a value. */
+/** The tables of a session, as a dialect uses them to encode and decode values. */
 export interface Slots {
-  /** The slot of a reference or a promise; undefined for anything else. Throws `limit`. */
+  /** Returns the slot of a reference or a promise, and undefined for anything else. Throws `limit`. */
   give(value: object): Slot | undefined;
-  /** The reference or promise that the peer means. Throws `Violation`, or `limit`. */
+  /** Returns the reference or promise that a slot of the peer stands for. Throws `Violation` or `limit`. */
   take(slot: Slot): unknown;
-  /** Records an error whose text must not leave; answers the id that leaves in its place. Absent where nobody records. */
+  /** Records an error whose text must not leave and returns its id. Absent if nobody records errors. */
   readonly fault?: Fault | undefined;
 }
 
 /** The arguments of a call, decoded. */
 export interface DecodedArguments {
   readonly args: readonly unknown[];
-  /** Some argument is, or contains, a promise. */
+  /** True if an argument is a promise or contains one. */
   readonly promises: boolean;
 }
 
 /**
- * What the core says. `deliver`, `answer` and `resolve` throw `CapError` where the value cannot be carried: then nothing was
- * said. Frames leave at `flush`.
+ * Operations that the core sends.
+ *
+ * `deliver`, `answer` and `resolve` throw `CapError` if the value cannot be encoded; then nothing was sent.
+ * Frames leave at `flush`.
  */
 export interface OutgoingOperations {
-  /** `question` 0: no answer is wanted. `method` `''`: a call without a method name. */
+  /** `question` 0: no answer is wanted. `method` `''`: the target is called as a function. */
   deliver(to: Slot, method: string, args: readonly unknown[], question: number): void;
-  /** `written`: told where `value` is bytes, and the transport has no more use for their memory; not by every dialect. */
+  /**
+   * `written` is called if `value` is bytes and the transport no longer needs their memory. Not every dialect
+   * calls it.
+   */
   answer(question: number, value: unknown, written?: () => void): void;
   refuse(question: number, error: unknown): void;
   resolve(promise: number, value: unknown): void;
   break(promise: number, error: unknown): void;
-  /** So many mentions of the peer's export are forgotten. */
+  /** Gives back this many mentions of the peer's export. */
   drop(id: number, mentions: number): void;
-  /** Nothing more is sent to the answer of this question. */
+  /** No further message goes to the answer of this question. `reference`: the answer is a reference. */
   done(question: number, reference: boolean): void;
   abort(reason: string): void;
   flush(): void;
 }
 
-/** What the peer says, checked for its form. A value that could not be decoded is the `CapError` that says why. */
+/**
+ * Operations that the peer sent. The dialect has checked their form. A value that could not be decoded is
+ * passed as the `CapError` that says why.
+ */
 export interface IncomingOperations {
-  /** `bytes`: about how much of the frame this is. */
-  deliver(to: Slot, method: string, heard: DecodedArguments | CapError, question: number, bytes: number): void;
-  /** A question for the bootstrap, in dialects where it is no export. */
+  /** `bytes`: the approximate size of this operation. */
+  deliver(to: Slot, method: string, args: DecodedArguments | CapError, question: number, bytes: number): void;
+  /** Asks for the bootstrap. Used by dialects in which the bootstrap is not export 0. */
   bootstrap(question: number): void;
   answer(question: number, value: unknown): void;
   refuse(question: number, error: CapError): void;
@@ -82,7 +92,7 @@ export interface IncomingOperations {
   abort(reason: string): void;
 }
 
-/** A value that could not be decoded, where one was expected. */
+/** Passed in place of a value that could not be decoded. */
 export class Undecodable {
   readonly error: CapError;
   constructor(error: CapError) {
@@ -93,27 +103,30 @@ export class Undecodable {
 export type Frame = string | Uint8Array;
 export type Send = (frame: Frame, written?: () => void) => void;
 
-/** One end of a dialect. */
+/** A dialect at work on one connection. */
 export interface DialectSession extends OutgoingOperations {
-  /** Takes a frame apart and tells the listener. Throws `Violation`. */
+  /** Decodes a frame and calls the listener for each operation. Throws `Violation`. */
   receive(frame: Frame): void;
-  /** Bytes of frames that wait for what completes them. */
+  /** Bytes received that wait for the frame that completes them. */
   readonly kept: number;
-  /** Bytes, about, of what was said last. */
-  readonly said: number;
+  /** Approximate size in bytes of the last operation sent. */
+  readonly lastSize: number;
 }
 
 export interface Dialect {
   readonly name: string;
-  /** Arguments may name answers that are not there yet. */
+  /** Arguments may refer to answers that are still pending. */
   readonly pipelinesArguments: boolean;
-  /** Says when it is done with an answer: answers that are data are kept until then. */
+  /** The peer sends `done` for each answer. Answers that are data are kept until then. */
   readonly saysDone: boolean;
-  /** Its counts of mentions can be believed, and it takes back what it was told to forget. */
+  /** The peer's counts of mentions are exact. It can export an object again after we dropped it. */
   readonly collects: boolean;
-  /** Says at once that a promise has become one of the peer's, and understands that: else a ring of promises waits for itself for ever. */
+  /**
+   * Reports at once that an exported promise became a promise of the receiver. Without this, a ring of
+   * promises never settles.
+   */
   readonly shortens: boolean;
-  /** A call without an answer does not exist. */
+  /** Every call is a question. A call without an answer cannot be expressed. */
   readonly alwaysAsks: boolean;
   open(slots: Slots, listener: IncomingOperations, limits: Limits, send: Send): DialectSession;
 }

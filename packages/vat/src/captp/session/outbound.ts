@@ -1,9 +1,9 @@
 /**
- * What all parts of a session share: the dialect that it speaks, when what was said leaves, what the connection keeps, its end.
+ * What all parts of a session share: the dialect, the flushing of frames, the count of memory, and the end.
  *
- * Promise: what is said in one go leaves together; what is only forgotten goes with it, or when there is nothing else to do. A
- * peer that makes us keep more than it may, or does not read what it asked for, is closed on. After the end nothing is said,
- * and nothing is counted for it any more.
+ * Promise: operations sent in one turn leave together. Drops and dones leave with the next frame, or when the
+ * loop is idle. If a peer makes us keep more than the limit, or does not read, the connection closes. After
+ * the end nothing is sent and no memory is counted.
  */
 import type { CapError } from '../../core/errors.ts';
 import { closeCodes } from './duplex.ts';
@@ -11,20 +11,20 @@ import { disconnected, type Fence } from './fence.ts';
 import type { Limits } from './limits.ts';
 import type { Dialect, DialectSession, Frame } from './operations.ts';
 
-/** The transport, for the core. */
+/** The transport, as the core sees it. */
 export interface Link {
   send(frame: Frame, written?: () => void): void;
   readonly buffered: number;
   close(code: number, reason: string): void;
 }
 
-/** Who speaks. */
+/** The session, as this file sees it. */
 export interface Speaking {
-  /** Bytes, about, of calls that came by earlier connections of the same session and still run. */
+  /** Approximate bytes of calls that came by earlier connections of the same session and still run. */
   readonly outliving: number;
-  /** There is time now to say what is only forgotten. */
+  /** Sends the drops of settled promises. */
   giveBack(): void;
-  /** Nothing is heard or said any more. */
+  /** The connection is closed. */
   ended(why: CapError): void;
 }
 
@@ -34,53 +34,63 @@ const stillRunning = 'calls of earlier connections still run and hold what this 
 export class Outbound {
   readonly dialect: Dialect;
   readonly limits: Limits;
-  readonly tongue: DialectSession;
+  readonly dialectSession: DialectSession;
   readonly #fence: Fence;
   readonly #link: Link;
   readonly #session: Speaking;
   #closing = false;
-  /** The fault that came while it was closing. */
+  /** The reason of a fault that happened during the close. */
   #fault: string | undefined;
   #closed: CapError | undefined;
   #bytes = 0;
   #flushing = false;
   #forgetting = false;
 
-  constructor(dialect: Dialect, tongue: DialectSession, limits: Limits, fence: Fence, link: Link, session: Speaking) {
+  constructor(
+    dialect: Dialect,
+    dialectSession: DialectSession,
+    limits: Limits,
+    fence: Fence,
+    link: Link,
+    session: Speaking,
+  ) {
     this.#fence = fence;
     this.dialect = dialect;
     this.limits = limits;
-    this.tongue = tongue;
+    this.dialectSession = dialectSession;
     this.#link = link;
     this.#session = session;
   }
 
-  /** Why nothing leaves any more. */
+  /** Set when the connection is closed. Every new message rejects with this error. */
   get closed(): CapError | undefined {
     return this.#closed;
   }
 
-  /** About what this connection keeps. */
+  /** Approximate memory that this connection uses. */
   get bytes(): number {
-    // After the end nothing more is kept for this peer: not what waited for frames, nor what the transport did not get rid of.
-    return this.#closed === undefined ? this.#bytes + this.tongue.kept + this.#link.buffered : this.#bytes;
+    // After the end, neither partial frames nor bytes that the transport holds count for this peer.
+    return this.#closed === undefined ? this.#bytes + this.dialectSession.kept + this.#link.buffered : this.#bytes;
   }
 
-  /** When it is closed nothing is kept for the peer; what still runs is its meter's. */
-  keeps(bytes: number): void {
+  /**
+   * Adds to the memory count; negative to subtract. After the close, calls that still run count for their
+   * meter.
+   */
+  addBytes(bytes: number): void {
     if (this.#closed === undefined) this.#bytes += bytes;
   }
 
-  // ---- what leaves --------------------------------------------------------------------------------------------------------
+  // ---- outgoing -------------------------------------------------------------------------------------------
 
-  /** Something was said: it leaves when this turn of the loop has said the rest. */
-  said(): void {
+  /** Schedules a flush at the end of this turn of the loop. */
+  scheduleFlush(): void {
     if (this.#flushing) return;
     this.#flushing = true;
     this.#fence.soon(this.#flush);
   }
 
-  /** What is only forgotten need not go at once: it goes with the next frame, or when there is nothing else to do. */
+  /** Schedules drops and dones. They leave with the next frame, or when the loop is idle. */
   forgetSoon(): void {
     if (this.#forgetting) return;
     this.#forgetting = true;
@@ -95,60 +105,66 @@ export class Outbound {
   readonly #flush = (): void => {
     this.#flushing = false;
     if (this.#closed !== undefined) return;
-    this.tongue.flush();
-    if (!this.endsFlood()) this.endsOverspent();
+    this.dialectSession.flush();
+    if (!this.closesIfFlooded()) this.closesIfOverspent();
   };
 
-  // ---- what a peer may make us keep ---------------------------------------------------------------------------------------
+  // ---- memory limits --------------------------------------------------------------------------------------
 
-  /** No more calls of ours fit in. */
+  /** True if the socket holds too much for another call of ours. */
   get full(): boolean {
     return this.#link.buffered > this.limits.bufferedBytes;
   }
 
-  /** Closes on a peer that does not take what it asked for; whether it did. */
-  endsFlood(): boolean {
+  /** Closes the connection if the peer does not read. Returns true if it closed. */
+  closesIfFlooded(): boolean {
     if (this.#link.buffered <= this.limits.bufferedBytes + this.limits.frameBytes) return false;
     this.close(4400, 'the peer does not read what it asked for');
     return true;
   }
 
-  /** Closes where too much is kept, what waits in the socket with it: that grows with what the peer says, and with what it is answered. */
-  endsOverspent(): boolean {
+  /**
+   * Closes the connection if it uses too much memory, including the bytes that wait in the socket. Returns
+   * true if it closed.
+   */
+  closesIfOverspent(): boolean {
     const waits = this.#link.buffered;
     const { outliving } = this.#session;
-    if (this.#bytes + this.tongue.kept + waits + outliving <= this.limits.memoryBytes) return false;
+    if (this.#bytes + this.dialectSession.kept + waits + outliving <= this.limits.memoryBytes) return false;
     this.close(4400, outliving > this.limits.memoryBytes / 2 ? stillRunning : keepsTooMuch);
     return true;
   }
 
-  /** After each answer: what was asked in one frame is answered in one go, and may be very much. */
+  /**
+   * Checks the limits after each answer. One frame can ask for very much, and all of it is answered in one
+   * go.
+   */
   answered(): void {
     if (this.#closed !== undefined) return;
-    if (!this.endsFlood()) this.endsOverspent();
+    if (!this.closesIfFlooded()) this.closesIfOverspent();
   }
 
-  // ---- the end ------------------------------------------------------------------------------------------------------------
+  // ---- closing --------------------------------------------------------------------------------------------
 
-  /** Each step is taken, also where one before it fails: others wait for what the end tells them. */
+  /** Each step runs even if an earlier one fails, because others wait for the end. */
   close(code: number, reason: string): void {
     if (this.#closing) {
       if (code === closeCodes.fault) this.#fault ??= reason;
       return;
     }
     this.#closing = true;
-    this.#fence.run(() => this.tongue.abort(reason));
-    this.#fence.run(() => this.tongue.flush());
+    this.#fence.run(() => this.dialectSession.abort(reason));
+    this.#fence.run(() => this.dialectSession.flush());
     this.#end();
-    const [said, why] = this.#fault === undefined ? [code, reason] : [closeCodes.fault, this.#fault];
-    this.#fence.run(() => this.#link.close(said, why));
+    const [closeCode, why] = this.#fault === undefined ? [code, reason] : [closeCodes.fault, this.#fault];
+    this.#fence.run(() => this.#link.close(closeCode, why));
   }
 
-  /** The transport is gone. */
+  /** The transport has closed. */
   end(): void {
     if (this.#closing) return;
     this.#closing = true;
-    this.#fence.run(() => this.tongue.abort('the transport is gone'));
+    this.#fence.run(() => this.dialectSession.abort('the transport is gone'));
     this.#end();
   }
 

@@ -1,9 +1,13 @@
 /**
- * Bytes that a driver gave away, as the answer to a peer: their memory goes back at once, not when the garbage collector comes by.
- * Left to that, a stream makes it walk through the whole heap again for every 20 MB; that was a third of what a stream cost.
+ * Bytes that a driver handed over as the answer to a peer. Their memory is freed at once, without waiting for
+ * the garbage collector.
  *
- * Promise: it goes back only when nobody can need it any more: the transport has written it, and the peer, who may name its answer
- * as an argument, has said that it is done with it. Where either never happens, the collector comes by.
+ * If the collector had to free them, a stream would cause a walk through the whole heap for every 20 MB. That
+ * was a third of the cost of a stream.
+ *
+ * Promise: the memory is freed only when nobody can need it any more. The transport has written it, and the
+ * peer has sent `done`, so it cannot name the answer as an argument. If one of the two never happens, the
+ * collector frees it.
  */
 import { free } from '../../core/hand-over.ts';
 
@@ -16,13 +20,13 @@ export class Owned {
     this.#bytes = bytes;
   }
 
-  /** By the transport, which has no more use for it. */
+  /** Called by the transport when it no longer needs the bytes. */
   readonly written = (): void => {
     this.#written = true;
     this.#freeUnused();
   };
 
-  /** The peer cannot name it any more. */
+  /** The peer can no longer refer to the answer. */
   done(): void {
     this.#done = true;
     this.#freeUnused();

@@ -1,8 +1,9 @@
 /**
- * What we wait for: the peer's answers to our questions, and what becomes of its promises.
+ * Our questions to the peer, and the promises that we imported.
  *
- * Promise: each is decided once. Messages reach what it becomes in the order in which they were sent: where that is an object of
- * our own, those sent from now on wait until those that went to the peer have come back. When the connection ends, all break.
+ * Promise: each is settled once. Messages reach the value in the order in which they were sent. If the value
+ * is an object of ours, new messages wait until the earlier ones have come back from the peer. When the
+ * connection ends, everything unsettled breaks.
  */
 import { type Barrier, behind } from '../../core/barrier.ts';
 import type { CapError } from '../../core/errors.ts';
@@ -17,49 +18,52 @@ import { Undecodable, Violation } from './operations.ts';
 import type { Outbound } from './outbound.ts';
 
 export class Questions {
-  readonly #line: Outbound;
-  readonly #exit: PeerConnection;
+  readonly #outbound: Outbound;
+  readonly #connection: PeerConnection;
   readonly #imports: ImportTable;
   readonly #questions = new Map<number, Question>();
   #lastQuestion = 0;
-  /** Promises of the peer's that are settled, and go back to it when there is time. */
-  #over: ImportedPromise[] = [];
-  /** How much is being heard. */
-  #hearing = 0;
+  /** Settled imported promises, to be dropped at the next flush. */
+  #toDrop: ImportedPromise[] = [];
+  /** Length of the current frame. */
+  #frameLength = 0;
 
-  constructor(line: Outbound, exit: PeerConnection, imports: ImportTable) {
-    this.#line = line;
-    this.#exit = exit;
+  constructor(outbound: Outbound, connection: PeerConnection, imports: ImportTable) {
+    this.#outbound = outbound;
+    this.#connection = connection;
     this.#imports = imports;
   }
 
-  /** Questions of ours that are not answered. */
+  /** Unanswered questions of ours. */
   get questions(): number {
     return this.#questions.size;
   }
 
-  /** A frame of this length begins. */
+  /** Called at the start of each frame. */
   begin(length: number): void {
-    this.#hearing = length;
+    this.#frameLength = length;
   }
 
-  // ---- answers to our questions -------------------------------------------------------------------------------------------
+  // ---- answers to our questions ---------------------------------------------------------------------------
 
-  /** A number for the next question: what is said with it may ask more, before it is known that it was said. */
+  /**
+   * Returns the number for the next question. Encoding its arguments may need further numbers before it is
+   * sent.
+   */
   number(): number {
     this.#lastQuestion += 1;
     return this.#lastQuestion;
   }
 
-  /** It was said. */
+  /** Called when the question was sent. */
   asked(id: number, answer: Asked): void {
-    const question = new Question(this.#exit, id, answer);
+    const question = new Question(this.#connection, id, answer);
     this.#questions.set(id, question);
-    this.#line.keeps(weights.question);
+    this.#outbound.addBytes(weights.question);
     answer.along?.(question);
   }
 
-  /** `after`: what the values that came with it have to wait for. */
+  /** `after`: the barrier that the values of the answer depend on. */
   answer(id: number, value: unknown, after: Barrier | undefined): void {
     const question = this.#settled(id);
     if (value instanceof Undecodable) {
@@ -67,11 +71,11 @@ export class Questions {
       return question.answer.break(value.error);
     }
     const becoming = promised(value);
-    // Two that are held to become each other would be followed round and round by whoever asks what they wait for.
+    // If a question and a promise are held to become each other, a walk along what they wait for never ends.
     const closes = becoming !== undefined && question.answer.awaitedBy?.(becoming) === true;
     if (question.sent > 0 && this.#ours(value) && !closes) {
       question.answer.hold?.(becoming);
-      return this.#behind(question, (error) => {
+      return this.#afterFlush(question, (error) => {
         this.#finish(question, true);
         if (error === undefined) behind(after, () => question.answer.fulfil(value));
         else question.answer.break(error);
@@ -95,84 +99,86 @@ export class Questions {
   }
 
   #finish(question: Question, reference: boolean): void {
-    question.over = true;
+    question.settled = true;
     if (!this.#questions.delete(question.slot.id)) return;
-    // It is in no table any more: whoever waits for it is told, whatever becomes of this.
-    this.#exit.fence.run(() => {
-      this.#line.keeps(-weights.question);
-      if (this.#line.closed !== undefined) return;
-      this.#line.tongue.done(question.slot.id, reference);
-      this.#line.forgetSoon();
+    // The question is in no table any more. An error here must not keep its caller from being told.
+    this.#connection.fence.run(() => {
+      this.#outbound.addBytes(-weights.question);
+      if (this.#outbound.closed !== undefined) return;
+      this.#outbound.dialectSession.done(question.slot.id, reference);
+      this.#outbound.forgetSoon();
     });
   }
 
-  // ---- what becomes of the peer's promises --------------------------------------------------------------------------------
+  // ---- promises of the peer -------------------------------------------------------------------------------
 
   resolve(id: number, value: unknown, after: Barrier | undefined): void {
     const promise = this.#imports.promised(id);
-    // It may be gone already: messages cross. What came with it is ours all the same.
+    // The promise may be dropped already, because messages cross. The values of the message are still ours.
     if (promise === undefined || promise.decided) return;
     promise.decided = true;
-    if (value instanceof Undecodable) return this.#resolved(promise, () => promise.vow.break(value.error));
-    if (promise.sent > 0 && this.#ours(value) && promised(value)?.waitsFor(promise.vow) !== true) {
-      promise.vow.hold(promised(value));
-      return this.#behind(promise, (error) =>
+    if (value instanceof Undecodable) return this.#resolved(promise, () => promise.vatPromise.break(value.error));
+    if (promise.sent > 0 && this.#ours(value) && promised(value)?.waitsFor(promise.vatPromise) !== true) {
+      promise.vatPromise.hold(promised(value));
+      return this.#afterFlush(promise, (error) =>
         this.#resolved(promise, () =>
-          error === undefined ? behind(after, () => promise.vow.fulfil(value)) : promise.vow.break(error),
+          error === undefined ? behind(after, () => promise.vatPromise.fulfil(value)) : promise.vatPromise.break(error),
         ),
       );
     }
-    this.#resolved(promise, () => behind(after, () => promise.vow.fulfil(value)));
+    this.#resolved(promise, () => behind(after, () => promise.vatPromise.fulfil(value)));
   }
 
   break(id: number, error: CapError): void {
     const promise = this.#imports.promised(id);
     if (promise === undefined || promise.decided) return;
     promise.decided = true;
-    this.#resolved(promise, () => promise.vow.break(error));
+    this.#resolved(promise, () => promise.vatPromise.break(error));
   }
 
   #resolved(promise: ImportedPromise, settle: () => void): void {
-    promise.over = true;
+    promise.settled = true;
     this.#imports.settled(promise);
-    this.#exit.fence.run(() => {
-      if (!this.#line.dialect.collects) this.#line.keeps(this.#hearing);
-      else if (this.#line.closed === undefined) {
-        // Not at once: what it became may mention it.
-        this.#over.push(promise);
-        this.#line.forgetSoon();
+    this.#connection.fence.run(() => {
+      if (!this.#outbound.dialect.collects) this.#outbound.addBytes(this.#frameLength);
+      else if (this.#outbound.closed === undefined) {
+        // The promise is not dropped at once, because its value may mention it.
+        this.#toDrop.push(promise);
+        this.#outbound.forgetSoon();
       }
     });
     settle();
   }
 
-  /** Says that the promises that are settled are done with. */
+  /** Drops the settled promises. */
   giveBack(): void {
-    const over = this.#over;
-    this.#over = [];
-    for (const promise of over) this.#line.tongue.drop(promise.slot.id, this.#imports.giveBack(promise));
+    const dropped = this.#toDrop;
+    this.#toDrop = [];
+    for (const promise of dropped) this.#outbound.dialectSession.drop(promise.slot.id, this.#imports.giveBack(promise));
   }
 
-  // ---- in order -----------------------------------------------------------------------------------------------------------
+  // ---- order ----------------------------------------------------------------------------------------------
 
-  /** Whether messages to it would go another way than through the peer. */
+  /** True if messages to `value` do not go through the peer. */
   #ours(value: unknown): boolean {
     if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
     const target = targetOf(value);
-    if (target !== undefined) return !(target instanceof Remote && target.exit === this.#exit);
+    if (target !== undefined) return !(target instanceof Remote && target.connection === this.#connection);
     const path = vatPromiseOf(value)?.path;
-    return vatPromiseOf(value) !== undefined && !(path instanceof Remote && path.exit === this.#exit);
+    return vatPromiseOf(value) !== undefined && !(path instanceof Remote && path.connection === this.#connection);
   }
 
-  /** Calls back when what was sent along `path` has arrived, or with the reason why that will never be known. */
-  #behind(path: Question | ImportedPromise, then: (error: CapError | undefined) => void): void {
-    const answer = this.#exit.fence.answer(
+  /**
+   * Calls `then` when everything sent along `path` has arrived, or with the reason why that cannot be known.
+   */
+  #afterFlush(path: Question | ImportedPromise, then: (error: CapError | undefined) => void): void {
+    const answer = this.#connection.fence.answer(
       () => then(undefined),
-      // That somebody else refused it shows that it arrived.
-      () => then(this.#line.closed),
+      // A refusal of another party shows that the flush arrived.
+      () => then(this.#outbound.closed),
     );
     try {
-      const message = flushMessage(path, answer, this.#exit.account);
+      const message = flushMessage(path, answer, this.#connection.account);
       message.behind(path.after);
       path.post(message);
     } catch {
@@ -180,19 +186,19 @@ export class Questions {
     }
   }
 
-  // ---- the end ------------------------------------------------------------------------------------------------------------
+  // ---- closing --------------------------------------------------------------------------------------------
 
-  /** Empties the tables; what is answered breaks all that still waited. */
+  /** Empties the tables. The returned function breaks everything that was unsettled. */
   clear(): (why: CapError) => void {
     const questions = [...this.#questions.values()];
     this.#questions.clear();
-    this.#over = [];
+    this.#toDrop = [];
     let promises: ImportedPromise[] = [];
-    this.#exit.fence.run(() => {
+    this.#connection.fence.run(() => {
       promises = this.#imports.clear();
     });
     return (why) => {
-      breakSome(this.#exit.fence, questions, promises, why);
+      breakSome(this.#connection.fence, questions, promises, why);
     };
   }
 }
@@ -200,15 +206,18 @@ export class Questions {
 const promised = (value: unknown): VatPromise | undefined =>
   typeof value === 'object' && value !== null ? vatPromiseOf(value) : undefined;
 
-/** Some at once, the others when there is time: who makes us wait for very much must not hold up the rest with its end. */
+/**
+ * Breaks a part at once and the rest after other work has run. A peer with very many open promises must not
+ * delay others when it leaves.
+ */
 function breakSome(fence: Fence, questions: Question[], promises: ImportedPromise[], why: CapError): void {
   for (const question of questions.splice(0, brokenAtOnce)) {
-    question.over = true;
+    question.settled = true;
     fence.run(() => question.answer.break(why));
   }
   for (const promise of promises.splice(0, brokenAtOnce)) {
-    promise.over = true;
-    fence.run(() => promise.vow.break(why));
+    promise.settled = true;
+    fence.run(() => promise.vatPromise.break(why));
   }
   if (questions.length + promises.length > 0) fence.onceOthersRan(() => breakSome(fence, questions, promises, why));
 }

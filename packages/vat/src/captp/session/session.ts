@@ -1,14 +1,16 @@
 /**
- * The session core: two tables of what each side has given the other, two of questions and answers, and the rules between them.
- * It knows no bytes: a dialect tells it what the peer says, and says what it has to say.
+ * The session core: exports and imports, questions and answers, and the rules between them.
  *
- * Promise: a message that arrives is a turn like any other (meters, chains, rollback, output commit); what leaves waits until
- * its turn is durable. A call is answered, or the connection closes. Messages reach what a promise becomes in the order in
- * which they were sent, also when that turns out to be an object of the sender's own. All that a peer makes us keep is counted.
+ * The core handles no bytes. A dialect decodes what the peer sends and encodes what the core sends.
  *
- * Here is how calls and answers pass through. The rules are with what they are about: the line (when frames leave, what may be
- * kept, the end), the peer's questions (`AnswerTable`), what we wait for (`Waiting`), what the peer is given (`Giving`) and
- * what it gave (`ImportTable`).
+ * Promise: a message that arrives is a turn like any other (meters, chains, rollback, output commit). A
+ * message that leaves waits until its turn is durable. Every call is answered, or the connection closes.
+ * Messages reach the value of a promise in the order in which they were sent, also when the value is an
+ * object of the sender. All memory that a peer makes us keep is counted.
+ *
+ * This file routes calls and answers. The rules are in the files of the tables: `Outbound` (when frames
+ * leave, how much may be kept, the end), `Answers` (questions of the peer), `Questions` (our questions and
+ * the promises of the peer), `Exports` and `ImportTable`.
  */
 import { noChain } from '../../core/causes.ts';
 import { CapError } from '../../core/errors.ts';
@@ -19,7 +21,7 @@ import { Answer, type Answering, forgotten } from './answer.ts';
 import { Answers } from './answers.ts';
 import { isPromise } from './export-table.ts';
 import { Exports } from './exports.ts';
-import { disconnected, ends, Fence, fenced } from './fence.ts';
+import { disconnected, Fence, fenced, returnsNothing } from './fence.ts';
 import { flush, flushMethod } from './flush.ts';
 import { ImportTable } from './import-table.ts';
 import type { Import, PeerConnection, Remote } from './imports.ts';
@@ -40,29 +42,29 @@ import { Questions } from './questions.ts';
 import { ofStreams, Streams } from './streams.ts';
 
 export interface CapTPStats {
-  /** Calls of ours that are not answered. */
+  /** Unanswered calls of ours. */
   readonly questions: number;
-  /** The peer's, answered or not, that it is not done with. */
+  /** Calls of the peer, answered or not, that it is not done with. */
   readonly answers: number;
   readonly imports: number;
   readonly exports: number;
-  /** Promises imported and exported that are not settled. */
+  /** Unsettled promises, imported and exported. */
   readonly promises: number;
-  /** About what this connection keeps. */
+  /** Approximate memory that this connection uses. */
   readonly bytes: number;
 }
-/** Letters of the name of a method. */
+/** Maximum length of a method name. */
 const longestMethod = 1024;
 
 export class Session implements Slots, IncomingOperations, PeerConnection, Answering {
   readonly account: Account;
   readonly fault: Fault | undefined;
   readonly fence: Fence;
-  readonly #line: Outbound;
+  readonly #outbound: Outbound;
   readonly #imports: ImportTable;
   readonly #answers: Answers;
-  readonly #giving: Exports;
-  readonly #waiting: Questions;
+  readonly #exports: Exports;
+  readonly #questions: Questions;
   readonly #streams: Streams;
 
   constructor(dialect: Dialect, link: Link, account: Account, limits: Limits, bootstrap?: object, fault?: Fault) {
@@ -71,68 +73,68 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     this.fence = new Fence(this, fault);
     const offered = targetOf(bootstrap);
     this.#streams = new Streams(this.fence, account, offered);
-    const tongue = dialect.open(this, this, limits, (frame, written) =>
+    const dialectSession = dialect.open(this, this, limits, (frame, written) =>
       link.send(frame, written && this.fence.guard(written)),
     );
-    this.#line = new Outbound(dialect, tongue, limits, this.fence, link, {
+    this.#outbound = new Outbound(dialect, dialectSession, limits, this.fence, link, {
       get outliving() {
         return account.outliving;
       },
-      giveBack: () => this.#waiting.giveBack(),
+      giveBack: () => this.#questions.giveBack(),
       ended: (why) => this.#ended(why),
     });
-    this.#imports = new ImportTable(this, limits.exports, (bytes) => this.#line.keeps(bytes));
-    this.#answers = new Answers(this.#line, this);
-    this.#giving = new Exports(this.#line, this, this.#streams, (reference) => this.#answers.dropped(reference));
-    this.#waiting = new Questions(this.#line, this, this.#imports);
-    if (offered !== undefined) this.#giving.bootstrap(bootstrap as object, offered);
+    this.#imports = new ImportTable(this, limits.exports, (bytes) => this.#outbound.addBytes(bytes));
+    this.#answers = new Answers(this.#outbound, this);
+    this.#exports = new Exports(this.#outbound, this, this.#streams, (reference) => this.#answers.dropped(reference));
+    this.#questions = new Questions(this.#outbound, this, this.#imports);
+    if (offered !== undefined) this.#exports.bootstrap(bootstrap as object, offered);
   }
 
   get closed(): CapError | undefined {
-    return this.#line.closed;
+    return this.#outbound.closed;
   }
 
   get stats(): CapTPStats {
     return Object.freeze({
-      questions: this.#waiting.questions,
+      questions: this.#questions.questions,
       answers: this.#answers.size,
       imports: this.#imports.size,
-      exports: this.#giving.size,
-      promises: this.#imports.pending + this.#giving.pending,
-      bytes: this.#line.bytes,
+      exports: this.#exports.size,
+      promises: this.#imports.pending + this.#exports.pending,
+      bytes: this.#outbound.bytes,
     });
   }
 
-  /** The peer's bootstrap: number 0 of what it exports. */
+  /** Returns the bootstrap of the peer: its export 0. */
   bootstrapOfPeer(): object {
     return this.#imports.object(0);
   }
 
-  // ---- what arrives -------------------------------------------------------------------------------------------------------
+  // ---- incoming -------------------------------------------------------------------------------------------
 
   receive(frame: Frame): void {
-    const line = this.#line;
-    if (line.closed !== undefined || line.endsFlood() || line.endsOverspent()) return;
+    const outbound = this.#outbound;
+    if (outbound.closed !== undefined || outbound.closesIfFlooded() || outbound.closesIfOverspent()) return;
     this.#answers.begin();
     this.#imports.begin();
-    this.#waiting.begin(frame.length);
-    line.tongue.receive(frame);
-    line.endsOverspent();
+    this.#questions.begin(frame.length);
+    outbound.dialectSession.receive(frame);
+    outbound.closesIfOverspent();
   }
 
-  deliver(to: Slot, method: string, heard: DecodedArguments | CapError, question: number, bytes: number): void {
+  deliver(to: Slot, method: string, args: DecodedArguments | CapError, question: number, bytes: number): void {
     if (this.closed !== undefined) return;
     if (to.kind === 'answer' && question !== 0 && to.id >= question)
       throw new Violation('a call names what was never asked');
     const answer = this.#answers.ask(question, bytes);
-    const after = this.#answers.heardAfter();
+    const after = this.#answers.takeBarrier();
     const asked = to.kind === 'answer' ? this.#answers.get(to.id) : undefined;
-    const target = asked === undefined ? this.#addressed(to, answer) : undefined;
+    const target = asked === undefined ? this.#targetOf(to, answer) : undefined;
     if (target === undefined && asked === undefined) return;
-    if (this.#answers.unanswered > this.#line.limits.questions)
+    if (this.#answers.unanswered > this.#outbound.limits.questions)
       return answer.break(new CapError('limit', 'too many calls are unanswered on this connection: wait for answers'));
-    if (heard instanceof CapError) return answer.break(heard);
-    // Before it is quoted anywhere: a part of a long one would keep all of it.
+    if (args instanceof CapError) return answer.break(args);
+    // This comes before any quoting, because a slice of a long string keeps the whole string in memory.
     if (method.length > longestMethod)
       return answer.break(new CapError('no-such-method', 'no method has a name so long'));
     if (!isMethodName(method))
@@ -149,8 +151,8 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     const message = new Message(
       target ?? nowhere,
       method,
-      heard.args,
-      heard.promises,
+      args.args,
+      args.promises,
       answer,
       this.account,
       noChain,
@@ -166,16 +168,16 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     else message.to.post(message);
   }
 
-  #addressed(to: Slot, answer: Answer): Target | undefined {
+  #targetOf(to: Slot, answer: Answer): Target | undefined {
     if (to.kind === 'yours') {
-      const known = this.#giving.get(to.id);
+      const known = this.#exports.get(to.id);
       if (known !== undefined) return known.target;
       if (to.id === 0) answer.break(new CapError('no-such-object', 'this end offers no bootstrap'));
       else throw new Violation('a call names what was never offered, or was given back');
       return undefined;
     }
     if (to.kind !== 'answer') throw new Violation('a call names an object of its sender');
-    if (!this.#answers.heardOf(to.id) || to.id === answer.question)
+    if (!this.#answers.wasAsked(to.id) || to.id === answer.question)
       throw new Violation('a call names what was never asked');
     answer.break(forgotten);
     return undefined;
@@ -183,29 +185,29 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
 
   bootstrap(question: number): void {
     const answer = this.#answers.ask(question, 0);
-    const known = this.#giving.get(0);
+    const known = this.#exports.get(0);
     if (known === undefined) answer.break(new CapError('no-such-object', 'this end offers no bootstrap'));
     else answer.fulfil(known.value);
   }
 
   answer(question: number, value: unknown): void {
-    this.#waiting.answer(question, value, this.#answers.heardAfter());
+    this.#questions.answer(question, value, this.#answers.takeBarrier());
   }
 
   refuse(question: number, error: CapError): void {
-    this.#waiting.refuse(question, error);
+    this.#questions.refuse(question, error);
   }
 
   resolve(promise: number, value: unknown): void {
-    this.#waiting.resolve(promise, value, this.#answers.heardAfter());
+    this.#questions.resolve(promise, value, this.#answers.takeBarrier());
   }
 
   break(promise: number, error: CapError): void {
-    this.#waiting.break(promise, error);
+    this.#questions.break(promise, error);
   }
 
   drop(id: number, mentions: number): void {
-    this.#giving.drop(id, mentions);
+    this.#exports.drop(id, mentions);
   }
 
   done(question: number): void {
@@ -216,29 +218,29 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     this.close(1000, `the peer is done: ${reason.slice(0, 100)}`);
   }
 
-  // ---- what leaves --------------------------------------------------------------------------------------------------------
+  // ---- outgoing -------------------------------------------------------------------------------------------
 
   call(through: Remote, message: Message): void {
-    const line = this.#line;
-    if (line.closed !== undefined) return message.fail(line.closed);
-    if (through.instead(message)) return;
+    const outbound = this.#outbound;
+    if (outbound.closed !== undefined) return message.fail(outbound.closed);
+    if (through.redirect(message)) return;
     message.taken();
-    const answer = line.dialect.alwaysAsks ? (message.answer ?? ignored) : wanted(message.answer);
-    if (line.full)
+    const answer = outbound.dialect.alwaysAsks ? (message.answer ?? ignored) : wanted(message.answer);
+    if (outbound.full)
       return void message.answer?.break(
         new CapError('limit', 'the peer does not read as fast as this is sent: wait for answers before you send more'),
       );
-    const id = answer === undefined ? 0 : this.#waiting.number();
+    const id = answer === undefined ? 0 : this.#questions.number();
     try {
-      line.tongue.deliver(through.slot, message.method, message.args, id);
+      outbound.dialectSession.deliver(through.slot, message.method, message.args, id);
     } catch (error) {
-      this.#giving.rollbackExports();
+      this.#exports.rollbackExports();
       if (!(error instanceof CapError)) throw error;
       return void message.answer?.break(error);
     }
-    this.#giving.commitExports();
+    this.#exports.commitExports();
     if (answer === undefined) message.answer?.fulfil(undefined);
-    else this.#waiting.asked(id, answer);
+    else this.#questions.asked(id, answer);
   }
 
   answered(answer: Answer, value: unknown): CapError | undefined {
@@ -246,24 +248,24 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     answer.ofStream = undefined;
     if (ofStream !== undefined) this.#streams.answered(ofStream, value);
     if (!this.#answers.ended(answer)) {
-      if (this.closed !== undefined) this.#streams.tooLate(value);
+      if (this.closed !== undefined) this.#streams.lateAnswer(value);
       return undefined;
     }
     const { question } = answer;
-    const { tongue } = this.#line;
+    const { dialectSession } = this.#outbound;
     let why: CapError | undefined;
     try {
-      tongue.answer(question, value, answer.owned?.written);
+      dialectSession.answer(question, value, answer.owned?.written);
     } catch (error) {
-      this.#giving.rollbackExports();
+      this.#exports.rollbackExports();
       if (!(error instanceof CapError)) throw error;
       why = error;
-      tongue.refuse(question, why);
+      dialectSession.refuse(question, why);
     }
-    const { said } = tongue;
-    this.#giving.commitExports();
-    this.#answers.keep(answer, why === undefined ? { is: value } : undefined, said);
-    this.#line.answered();
+    const { lastSize } = dialectSession;
+    this.#exports.commitExports();
+    this.#answers.keep(answer, why === undefined ? { is: value } : undefined, lastSize);
+    this.#outbound.answered();
     return why;
   }
 
@@ -272,22 +274,22 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     answer.ofStream = undefined;
     if (ofStream !== undefined) this.#streams.refused(ofStream);
     if (!this.#answers.ended(answer)) return;
-    const { tongue } = this.#line;
-    tongue.refuse(answer.question, error);
-    const { said } = tongue;
-    this.#giving.commitExports();
-    this.#answers.keep(answer, undefined, said);
-    this.#line.answered();
+    const { dialectSession } = this.#outbound;
+    dialectSession.refuse(answer.question, error);
+    const { lastSize } = dialectSession;
+    this.#exports.commitExports();
+    this.#answers.keep(answer, undefined, lastSize);
+    this.#outbound.answered();
   }
 
-  // ---- tables, for a dialect at work --------------------------------------------------------------------------------------
+  // ---- tables, used by the dialect ------------------------------------------------------------------------
 
   give(value: object): Slot | undefined {
-    return this.#giving.give(value);
+    return this.#exports.give(value);
   }
 
   take(slot: Slot): unknown {
-    // The answer to an operation may have ended the session: what comes after it in the frame is not taken in.
+    // An answer to an earlier operation of this frame may have closed the session. The rest is not taken in.
     if (this.closed !== undefined) throw new Violation('the session is over');
     switch (slot.kind) {
       case 'object':
@@ -295,7 +297,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
       case 'promise':
         return this.#imports.promise(slot.id);
       case 'yours': {
-        const known = this.#giving.get(slot.id);
+        const known = this.#exports.get(slot.id);
         if (known === undefined) throw new Violation('a value names what was never offered, or was given back');
         return isPromise(known) ? known.value.promise() : known.value;
       }
@@ -304,11 +306,11 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     }
   }
 
-  // ---- what is given back -------------------------------------------------------------------------------------------------
+  // ---- drops ----------------------------------------------------------------------------------------------
 
-  /** Nobody here holds it any more. */
+  /** The garbage collector has collected the import with this number. */
   collected(id: number): void {
-    if (!this.#line.dialect.collects || this.closed !== undefined) return;
+    if (!this.#outbound.dialect.collects || this.closed !== undefined) return;
     const mentions = this.#imports.collected(id);
     if (mentions > 0) this.#giveBack(id, mentions);
   }
@@ -319,22 +321,22 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
   }
 
   #giveBack(id: number, mentions: number): void {
-    this.#line.keeps(-weights.import);
-    // The bootstrap is the peer's for good.
+    this.#outbound.addBytes(-weights.import);
+    // The bootstrap is never given back.
     if (id === 0) return;
-    this.#line.tongue.drop(id, mentions);
-    this.#line.forgetSoon();
+    this.#outbound.dialectSession.drop(id, mentions);
+    this.#outbound.forgetSoon();
   }
 
-  // ---- the end ------------------------------------------------------------------------------------------------------------
+  // ---- closing --------------------------------------------------------------------------------------------
 
   close(code: number, reason: string): void {
-    this.#line.close(code, reason);
+    this.#outbound.close(code, reason);
   }
 
-  /** The transport is gone. */
+  /** The transport has closed. */
   end(): void {
-    this.#line.end();
+    this.#outbound.end();
   }
 
   lost(): void {
@@ -342,27 +344,27 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
   }
 
   #ended(why: CapError): void {
-    // What breaks runs code of others: not before all is empty.
+    // Breaking promises runs code of others, so all tables are emptied first.
     let breakAll: (why: CapError) => void = () => {};
     this.fence.run(() => {
-      breakAll = this.#waiting.clear();
+      breakAll = this.#questions.clear();
     });
     this.fence.run(() => this.#answers.clear());
-    this.fence.run(() => this.#giving.clear());
+    this.fence.run(() => this.#exports.clear());
     this.fence.run(() => this.#streams.end());
     this.fence.run(() => breakAll(why));
   }
 }
 
 fenced(Session, {
-  receive: ends,
-  close: ends,
-  end: ends,
-  lost: ends,
-  release: ends,
-  collected: ends,
+  receive: returnsNothing,
+  close: returnsNothing,
+  end: returnsNothing,
+  lost: returnsNothing,
+  release: returnsNothing,
+  collected: returnsNothing,
   call: (_session, _through, message) => message.answer?.break(disconnected()),
-  // By the dialect, in a frame that is heard, or that is said.
+  // Called by the dialect while it decodes or encodes a frame.
   deliver: 'inside',
   bootstrap: 'inside',
   answer: 'inside',
@@ -374,16 +376,16 @@ fenced(Session, {
   abort: 'inside',
   give: 'inside',
   take: 'inside',
-  // By an answer, in its own fence.
+  // Called by an answer, inside its own fence.
   answered: 'inside',
   refused: 'inside',
-  // By whoever opens the connection.
+  // Called by the opener of the connection.
   bootstrapOfPeer: 'inside',
 });
 
-/** A call of a peer's that goes on to another is asked for an answer there only if it was here. */
+/** If a call of one peer is forwarded to another, it asks for an answer there only if the first peer did. */
 const wanted = (answer: Awaited | undefined): Awaited | undefined =>
   answer instanceof Answer && answer.question === 0 ? undefined : answer;
 
-/** Of a call whose answer nobody wants. */
+/** The answer of a call whose result nobody wants. */
 const ignored: Awaited = Object.freeze({ fulfil: () => {}, break: () => {} });

@@ -1,10 +1,11 @@
 /**
- * Streams of ours that a peer has: when the last peer that was given one has vanished, a source is told `return()`, a sink `abort()`, once.
+ * Ends the streams of ours that a peer holds. When the last peer that was given a stream is gone, a source
+ * gets `return()` and a sink gets `abort()`, once. Otherwise a file, a socket or a job stays open for nobody.
  *
- * Else a file, a socket, a job stays open for somebody who is not there. A source is an object with `next` and `return`, a sink one with
- * `write`, `close` and `abort`; a forwarder what it forwards to, where its maker says so (`forwardsTo`), and a source where it has answered
- * `next` with bytes. What has ended, and what the peer itself has ended, is told nothing; neither is a bootstrap: it is offered to the next
- * peer too.
+ * A source is an object with `next` and `return`. A sink is an object with `write`, `close` and `abort`. A
+ * forwarder counts as its target if its maker says so (`forwardsTo`), and as a source once it has answered
+ * `next` with bytes. A stream that has ended, or that the peer has ended, gets no call. Neither does a
+ * bootstrap, because it is offered to the next peer too.
  */
 import { noChain } from '../../core/causes.ts';
 import { Message, type Target } from '../../core/message.ts';
@@ -15,17 +16,20 @@ import { targetOf } from '../../core/reference.ts';
 import type { Fence } from './fence.ts';
 import { nowhere } from './nowhere.ts';
 
-/** How many connections were given it. */
+/** The number of connections that were given each stream. */
 const readers = new WeakMap<Target, number>();
-/** They have ended, or were told to. */
+/** Streams that have ended or were told to end. */
 const over = new WeakSet<Target>();
 const sinks = new WeakSet<Target>();
 
-/** Pays where the budget of the session is spent: else who has spent it keeps files open for ever. */
+/**
+ * Pays if the budget of the session is spent. Otherwise a session without budget would keep files open for
+ * ever.
+ */
 const elsewhere = new Account('gone');
 const nothing: readonly unknown[] = Object.freeze([]);
 
-/** What it is told. */
+/** The method that ends a stream. */
 type Ending = 'return' | 'abort';
 function endingOf(value: object): Ending | undefined {
   if (hasMethods(value, 'next', 'return')) return 'return';
@@ -33,10 +37,10 @@ function endingOf(value: object): Ending | undefined {
 }
 
 const calls: ReadonlySet<string> = new Set(['next', 'return', 'close', 'abort']);
-/** Calls that say something of the stream that they reach. */
+/** True for the methods from which the state of a stream can be learned. */
 export const ofStreams = (method: string): boolean => calls.has(method);
 
-/** The object that the call came to; undefined where there was none, or it is not known yet which one. */
+/** The object that received the call; undefined if there was none or it is not known yet. */
 function reached({ to }: Message): Target | undefined {
   if (to === nowhere) return undefined;
   if (!(to instanceof VatPromise)) return to;
@@ -48,7 +52,7 @@ export class Streams {
   readonly #account: Account;
   readonly #bootstrap: Target | undefined;
   readonly #given = new Map<Target, Ending>();
-  /** Calls under way that end one. */
+  /** Calls under way that end a stream. */
   readonly #endings = new Set<Message>();
   #closed = false;
 
@@ -58,8 +62,8 @@ export class Streams {
     this.#bootstrap = bootstrap;
   }
 
-  /** The peer has got this object. */
-  gave(value: object, target: Target): void {
+  /** The peer was given this object. */
+  exported(value: object, target: Target): void {
     const ending = endingOf(value);
     if (ending !== undefined) this.#give(target, ending);
   }
@@ -71,24 +75,24 @@ export class Streams {
     readers.set(target, (readers.get(target) ?? 0) + 1);
   }
 
-  /** It has given it back: others may still use it, and it may ask for it again. */
+  /** The peer dropped this object. Others may still use it, and the peer may ask for it again. */
   dropped(target: Target): void {
     if (!this.#given.delete(target)) return;
     readers.set(target, (readers.get(target) ?? 1) - 1);
   }
 
-  /** It calls a method that says something of a stream. */
+  /** The peer called a method of a stream. */
   asked(message: Message): void {
     if (message.method !== 'next') this.#endings.add(message);
   }
 
-  /** What came of that. */
+  /** The call of a method of a stream returned. */
   answered(message: Message, value: unknown): void {
     const { method } = message;
     const ends = this.#endings.delete(message);
     const to = reached(message);
     if (to === undefined) return;
-    if (ends) this.#over(to, method);
+    if (ends) this.#markEnded(to, method);
     else if (method !== 'next') return;
     else if (value === undefined) over.add(to);
     else if (value instanceof Uint8Array) {
@@ -97,29 +101,32 @@ export class Streams {
     }
   }
 
-  /** What was ended badly is over; but what could not be closed may be open still. */
+  /**
+   * The call failed. A failed `return` or `abort` still ends the stream, but a sink whose `close` failed may
+   * be open.
+   */
   refused(message: Message): void {
     if (!this.#endings.delete(message)) return;
     const { method } = message;
     const to = reached(message);
     if (to === undefined) return;
-    if (method !== 'close') this.#over(to, method);
+    if (method !== 'close') this.#markEnded(to, method);
     else if (this.#closed && sinks.has(to)) this.#end(to, 'abort');
   }
 
-  /** `close` and `abort` are methods of many things. */
-  #over(target: Target, method: string): void {
+  /** `close` and `abort` are methods of many objects, so they end only known sinks. */
+  #markEnded(target: Target, method: string): void {
     if (method === 'return' || sinks.has(target)) over.add(target);
   }
 
-  /** An answer that came too late: what it would have given. */
-  tooLate(value: unknown): void {
+  /** The answer came after the end of the connection. Streams in it are ended. */
+  lateAnswer(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
     const target = targetOf(value);
     if (target === undefined) {
-      // Most answers that hold a stream are one, or a record with one in it.
+      // Most answers with a stream are the stream, or a record with a stream in it.
       if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype)
-        for (const item of Object.values(value)) if (targetOf(item) !== undefined) this.tooLate(item);
+        for (const item of Object.values(value)) if (targetOf(item) !== undefined) this.lateAnswer(item);
       return;
     }
     const ending = endingOf(value);
@@ -128,7 +135,7 @@ export class Streams {
     this.#end(target, ending);
   }
 
-  /** The peer is gone. */
+  /** The connection is closed. */
   end(): void {
     this.#closed = true;
     for (const [target, ending] of [...this.#given]) this.#fence.run(() => this.#end(target, ending));

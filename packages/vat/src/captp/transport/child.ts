@@ -1,8 +1,8 @@
-/** A child process with an IPC channel, or `process` in the child, as a duplex. */
+/** Makes a duplex from a child process with an IPC channel, or from `process` in the child. */
 import { CapError } from '../../core/errors.ts';
 import { type Duplex, Inbox } from '../session/duplex.ts';
 
-/** What both ends of an IPC channel have. */
+/** The methods that both ends of an IPC channel have. */
 interface Channel {
   readonly connected?: boolean;
   send?(message: unknown, then: (error: Error | null) => void): boolean;
@@ -10,12 +10,12 @@ interface Channel {
   disconnect?(): void;
 }
 
-/** Text goes as it is; the channel's own encoding is JSON, which has no bytes and no close codes. */
+/** Text is sent as it is. The encoding of the channel is JSON, which has neither bytes nor close codes. */
 type Packet = string | { readonly bytes: string } | { readonly close: readonly [code: number, reason: string] };
 
 const lost = 1006;
 
-/** The other side may be anybody's program: what is no packet ends the connection. */
+/** The other process may run any program. A message that is not a `Packet` ends the connection. */
 export function fromChild(child: object): Duplex {
   const channel = child as Channel;
   if (typeof channel.send !== 'function' || typeof channel.on !== 'function')
@@ -27,10 +27,10 @@ export function fromChild(child: object): Duplex {
     inbox.end(code, reason);
     if (channel.connected === true) channel.disconnect?.();
   };
-  const post = (packet: Packet, bytes: number, then: () => void = () => {}): void => {
+  const sendPacket = (packet: Packet, bytes: number, then: () => void = () => {}): void => {
     if (inbox.ended || channel.connected !== true) return then();
     buffered += bytes;
-    // A peer that died between the look and the write is told of by `disconnect`.
+    // If the peer dies between the check and the write, `disconnect` reports it.
     channel.send?.(
       packet,
       inbox.guard(() => {
@@ -39,7 +39,7 @@ export function fromChild(child: object): Duplex {
       }),
     );
   };
-  const heard = (packet: unknown): void => {
+  const onMessage = (packet: unknown): void => {
     if (typeof packet === 'string') return inbox.frame(packet);
     const { bytes, close } = (packet ?? {}) as { readonly bytes?: unknown; readonly close?: unknown };
     if (typeof bytes === 'string') return inbox.frame(new Uint8Array(Buffer.from(bytes, 'base64')));
@@ -47,24 +47,27 @@ export function fromChild(child: object): Duplex {
     if (typeof code === 'number' && typeof reason === 'string') end(code, reason);
     else end(4400, 'the other process says what is no frame');
   };
-  channel.on('message', inbox.guard(heard));
+  channel.on('message', inbox.guard(onMessage));
   channel.on(
     'disconnect',
     inbox.guard(() => end(lost, 'the other process is gone')),
   );
-  // Only of a channel of ours: an error of its own, or of another who listens to it.
+  // Only `PipeChannel` emits `fault`: an error of the channel or of another listener.
   channel.on('fault', (error) => inbox.fault(error));
   return Object.freeze({
     send: (frame: string | Uint8Array): void =>
       typeof frame === 'string'
-        ? post(frame, frame.length)
-        : post({ bytes: Buffer.from(frame.buffer, frame.byteOffset, frame.length).toString('base64') }, frame.length),
+        ? sendPacket(frame, frame.length)
+        : sendPacket(
+            { bytes: Buffer.from(frame.buffer, frame.byteOffset, frame.length).toString('base64') },
+            frame.length,
+          ),
     get buffered(): number {
       return buffered;
     },
     onFrame: (then: (frame: string | Uint8Array) => void) => inbox.onFrame(then),
     onClose: (then: (why: { code: number; reason: string }) => void) => inbox.onClose(then),
     onFault: (then: (error: unknown) => void) => inbox.onFault(then),
-    close: (code: number, reason: string): void => post({ close: [code, reason] }, 0, () => end(code, reason)),
+    close: (code: number, reason: string): void => sendPacket({ close: [code, reason] }, 0, () => end(code, reason)),
   });
 }

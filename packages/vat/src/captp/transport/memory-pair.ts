@@ -1,12 +1,14 @@
-/** Two ends of a wire in memory, with the faults of a real one: for tests, and for two parts of one process. */
+/**
+ * Two ends of a wire in memory, with the faults of a real one. For tests, and for two parts of one process.
+ */
 import type { Duplex } from '../session/duplex.ts';
 
 export interface Faults {
-  /** How long each frame takes. */
+  /** Delay of each frame. */
   readonly delayMs?: number;
-  /** After so many frames, counted over both directions, the wire is cut: both sides see it close. */
+  /** After this many frames, counted over both directions, the wire is cut. Both sides see it close. */
   readonly cutAfter?: number;
-  /** After so many frames nothing arrives any more, and nobody is told: a peer that is half open. */
+  /** After this many frames nothing arrives any more, and neither side is told: a half-open connection. */
   readonly silentAfter?: number;
 }
 
@@ -46,7 +48,7 @@ class Wire {
     this.#later({ from, to, frame });
   }
 
-  /** What was sent before still arrives. */
+  /** Frames that were sent before the close still arrive. */
   close(why: Why): void {
     if (this.#closed !== undefined) return;
     this.#closed = why;
@@ -66,7 +68,7 @@ class Wire {
     });
   }
 
-  /** In order, each in a job of its own. */
+  /** Delivers in order, each frame in a job of its own. */
   #later(what: Parcel | Why): void {
     const { delayMs = 0 } = this.#faults;
     this.#underway.push(what);
@@ -78,7 +80,8 @@ class Wire {
     this.#timers.add(timer);
   }
 
-  // One function for all frames: an error that is made while one is heard keeps the functions that were running.
+  // One function serves all frames. An error created during a delivery keeps the running functions alive, and
+  // a closure would keep its frame.
   readonly #next = (): void => {
     const what = this.#underway.shift();
     if (what === undefined) return;

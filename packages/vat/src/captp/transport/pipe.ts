@@ -1,21 +1,25 @@
 /**
- * Our end of an IPC channel whose other end is a process that is not trusted.
+ * Our end of an IPC channel whose other end is an untrusted process.
  *
- * Promise: whatever is written into it, this process goes on. Node's own end does not: a line that is no JSON, an acknowledgement
- * of a descriptor that was never sent, end the process that reads them, descriptors are taken in, and a line without an end
- * fills the memory. Here what is no message, or too long for one, ends the channel; descriptors are not taken; messages come one
- * a round of the loop, so that a flood holds up nobody else.
+ * Promise: whatever the other process writes, this process goes on. Node's own channel does not promise that.
+ * A line that is not JSON, or an acknowledgement of a descriptor that was never sent, ends the process that
+ * reads it. Node also accepts descriptors, and a line without an end fills the memory. Here, a line that is
+ * not a message or is too long ends the channel. Descriptors are not accepted. One message is delivered per
+ * round of the event loop, so a flood delays nobody else.
  *
- * The other end is Node's own (`process.send`), over a socket or a duplex pipe: one JSON text a line.
+ * The other end is Node's own (`process.send`), over a socket or a duplex pipe: one JSON text per line.
  */
 import { EventEmitter } from 'node:events';
 import type { Duplex as Stream } from 'node:stream';
 import { afterOthers } from '../../drivers/loop.ts';
 
-/** Of a line: a frame of a million letters, each written as six. */
+/** Maximum bytes of a line: a frame of a million letters, each written as six. */
 const longestLine = 8 << 20;
 
-/** Commas, colons and brackets of a message that is no text: parsing costs in proportion to them. A frame is text, or a record of one. */
+/**
+ * Maximum commas, colons and brackets of a message that is not text. The cost of parsing grows with them. An
+ * honest message is text, or a record that holds one text.
+ */
 const mostTokens = 10_000;
 
 const newline = 10;
@@ -31,7 +35,8 @@ function isHeavy(line: string): boolean {
 }
 
 /**
- * What `fromChild` takes. Events: `message`, `fault` (an error of this end, which ends the channel) and, once and last, `disconnect`.
+ * A channel for `fromChild`. Events: `message`; `fault` (an internal error, which ends the channel); and
+ * `disconnect`, once and last.
  */
 export interface PipeChannel {
   readonly connected: boolean;
@@ -47,25 +52,25 @@ export function pipeChannel(stream: Stream): PipeChannel {
 
 class Pipe extends EventEmitter implements PipeChannel {
   readonly #stream: Stream;
-  /** Not heard yet: the start of the first line, and what came behind it. */
+  /** The unfinished last line, in parts. */
   #parts: Buffer[] = [];
   #length = 0;
   #lines: string[] = [];
-  #waits = false;
-  #over = false;
-  #told = false;
+  #scheduled = false;
+  #disconnected = false;
+  #emitted = false;
 
   constructor(stream: Stream) {
     super();
     this.#stream = stream;
     stream.on('data', (chunk: Buffer) => this.#fenced(() => this.#take(chunk)));
-    // A peer that dies is told of by `close`; a write to it that fails is no news.
+    // `close` reports a peer that dies, so a failed write needs no report.
     stream.on('error', () => {});
     stream.on('close', () => this.#fenced(() => this.#ended()));
   }
 
   get connected(): boolean {
-    return !this.#over && !this.#stream.destroyed;
+    return !this.#disconnected && !this.#stream.destroyed;
   }
 
   send(message: unknown, then: (error: Error | null) => void = () => {}): boolean {
@@ -77,17 +82,18 @@ class Pipe extends EventEmitter implements PipeChannel {
   }
 
   disconnect(): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#disconnected) return;
+    this.#disconnected = true;
     this.#lines = [];
     this.#parts = [];
-    // What was written leaves first; whoever does not read it has no say in how long that takes.
+    // Data written before is sent first. A peer that does not read cannot delay this beyond one round of the
+    // loop.
     this.#stream.end();
     this.#stream.resume();
     afterOthers(() => this.#fenced(() => this.#stream.destroy()));
   }
 
-  /** An error of ours, or of who listens, ends this channel, and not the process. */
+  /** An error here or in a listener ends this channel and not the process. */
   #fenced(body: () => void): void {
     try {
       body();
@@ -98,7 +104,7 @@ class Pipe extends EventEmitter implements PipeChannel {
   }
 
   #take(chunk: Buffer): void {
-    if (this.#over) return;
+    if (this.#disconnected) return;
     let from = 0;
     for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
       this.#parts.push(chunk.subarray(from, at));
@@ -112,14 +118,14 @@ class Pipe extends EventEmitter implements PipeChannel {
       this.#length += chunk.length - from;
     }
     if (this.#length > longestLine) return this.#violated();
-    if (this.#lines.length > 0 && !this.#waits) this.#next();
+    if (this.#lines.length > 0 && !this.#scheduled) this.#next();
   }
 
   readonly #next = (): void => {
-    this.#waits = false;
+    this.#scheduled = false;
     const line = this.#lines.shift();
     if (line === undefined) return this.#ended();
-    if (this.#over) return;
+    if (this.#disconnected) return;
     let message: unknown;
     try {
       if (isHeavy(line)) return this.#violated();
@@ -133,22 +139,22 @@ class Pipe extends EventEmitter implements PipeChannel {
       return this.#ended();
     }
     this.#stream.pause();
-    this.#waits = true;
+    this.#scheduled = true;
     afterOthers(() => this.#fenced(this.#next));
   };
 
-  /** `undefined` is no message that JSON could bring: whoever listens ends what runs over this. */
+  /** JSON has no `undefined`, so it marks a violation. The listener then ends the connection. */
   #violated(): void {
     this.emit('message', undefined);
     this.disconnect();
   }
 
-  /** The stream is closed and all was heard. */
+  /** Emits `disconnect` when the stream is closed and all messages were delivered. */
   #ended(): void {
-    if (!this.#stream.destroyed || this.#waits || this.#told) return;
-    if (!this.#over && this.#lines.length > 0) return;
-    this.#over = true;
-    this.#told = true;
+    if (!this.#stream.destroyed || this.#scheduled || this.#emitted) return;
+    if (!this.#disconnected && this.#lines.length > 0) return;
+    this.#disconnected = true;
+    this.#emitted = true;
     this.emit('disconnect');
   }
 }

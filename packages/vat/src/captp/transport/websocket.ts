@@ -1,26 +1,29 @@
-/** WebSockets as duplexes: the network's edge. */
+/** WebSockets as duplexes. Network access of the wire is only in this file. */
 import type { Writable } from 'node:stream';
 import { WebSocket } from 'ws';
 import { CapError } from '../../core/errors.ts';
 import { closeCodes, type Duplex, Inbox } from '../session/duplex.ts';
 
-/** Larger frames are refused by the socket itself, before they are in memory (close code 1009). */
+/** The socket itself refuses larger frames, before they are in memory (close code 1009). */
 export const largestFrame: number = 1 << 20;
 
-/** How long a peer may take to answer a close before the socket is cut. */
+/** Time for a peer to answer a close before the socket is cut. */
 const closeGraceMs = 1000;
 
-/** How long a host may take to let us in. */
+/** Time for a host to complete the handshake. */
 const handshakeMs = 10_000;
 
-/** At most 123 bytes of UTF-8 fit into a close frame; more would throw. */
+/** A close frame holds at most 123 bytes of UTF-8. A longer reason would throw. */
 const closeText = (reason: string): string => reason.replace(/[^\x20-\x7e]/g, '?').slice(0, 120);
 
-/** How often a peer is asked whether it is there, and after how many questions without any sign of it it counts as gone. */
+/** Interval of pings, and the number of unanswered pings after which a peer counts as gone. */
 const pingMs = 10_000;
 const unanswered = 2;
 
-/** A `ws` WebSocket, of a server or a client (it sets TCP_NODELAY itself), or one of a browser's kind. */
+/**
+ * Makes a duplex from a `ws` WebSocket of a server or a client (it sets TCP_NODELAY itself), or from a
+ * browser's WebSocket.
+ */
 export function fromWebSocket(socket: object, options: { readonly pingMs?: number } = {}): Duplex {
   if (socket instanceof WebSocket) return new NodeSocket(socket, options.pingMs ?? pingMs);
   if (typeof (socket as { addEventListener?: unknown }).addEventListener === 'function')
@@ -41,7 +44,8 @@ class NodeSocket implements Duplex {
     this.#socket = socket;
     const on = (event: string, then: (...args: never[]) => void): void =>
       void socket.on(event, this.#inbox.guard(then as (...args: unknown[]) => void));
-    // The first frame can come with the answer to the upgrade, before whoever dialled has heard that it is open.
+    // The first frame can come with the answer to the upgrade, before the dialler knows that the socket is
+    // open.
     on('message', (data: Buffer, binary: boolean) => {
       this.#silent = 0;
       this.#inbox.frame(binary ? new Uint8Array(data.buffer, data.byteOffset, data.length) : data.toString('utf8'));
@@ -50,7 +54,7 @@ class NodeSocket implements Duplex {
       this.#silent = 0;
     });
     on('ping', () => this.#pinged());
-    // A frame over the limit or bytes that are no frame: ws closes with the right code by itself.
+    // A frame over the limit, or malformed bytes: `ws` closes with the right code by itself.
     on('error', () => {});
     on('close', (code: number, reason: Buffer) => {
       clearTimeout(this.#cut);
@@ -68,13 +72,16 @@ class NodeSocket implements Duplex {
     else watch();
   }
 
-  /** `ws` answers pings by itself, and cuts who does not read the answers (60 of them may wait): only the reason is ours. */
+  /**
+   * `ws` answers pings by itself. It cuts a peer that does not read the answers (60 may wait). Only the
+   * reason of the close is set here.
+   */
   #pinged(): void {
     if (this.#socket.readyState === WebSocket.OPEN) return;
     this.#said ??= { code: closeCodes.protocol, reason: 'the peer does not read what it asked for' };
   }
 
-  /** A peer whose machine is gone says nothing at all, for hours: no read ever fails. */
+  /** If the machine of a peer is gone, no read fails for hours. So pings are sent. */
   #ping(): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     if (this.#silent >= unanswered) {
@@ -91,9 +98,9 @@ class NodeSocket implements Duplex {
     this.#socket.send(frame, written);
   }
 
-  /** Bytes leave together with the frame behind them that names them: in two pieces they would wake the peer twice. */
+  /** Bytes leave together with the frame that names them. In two pieces they would wake the peer twice. */
   #gather(): void {
-    // `ws` shows it to nobody, and always has it.
+    // A private member of `ws` that is always set.
     const stream = (this.#socket as unknown as { readonly _socket?: Writable })._socket;
     if (this.#gathers || stream === undefined) return;
     this.#gathers = true;
@@ -126,7 +133,7 @@ class NodeSocket implements Duplex {
     this.#said ??= { code, reason };
     if (this.#socket.readyState === WebSocket.CLOSED) return;
     this.#socket.close(code, closeText(reason));
-    // One that never answers must not hold a descriptor for ever.
+    // A peer that never answers must not hold a descriptor for ever.
     this.#cut ??= setTimeout(
       this.#inbox.guard(() => this.#socket.terminate()),
       closeGraceMs,
@@ -143,7 +150,7 @@ interface BrowserSocket {
   addEventListener(kind: string, then: (event: { data?: unknown; code?: number; reason?: string }) => void): void;
 }
 
-/** It answers pings by itself and cannot send any: the other side notices who is gone. */
+/** A browser answers pings and cannot send any. So only the other side notices a peer that is gone. */
 function fromBrowserSocket(socket: BrowserSocket): Duplex {
   const inbox = new Inbox();
   socket.binaryType = 'arraybuffer';
@@ -168,22 +175,25 @@ function fromBrowserSocket(socket: BrowserSocket): Duplex {
     onFault: (then: (error: unknown) => void) => inbox.onFault(then),
     close: (code: number, reason: string): void => {
       said ??= { code, reason };
-      // A browser takes no other code of the protocol's own.
+      // A browser accepts no other standard code here.
       socket.close(code === 1000 || code >= 3000 ? code : closeCodes.protocol, closeText(reason));
     },
   });
 }
 
-/** The waits between two tries, while a host says that it cannot let anybody in now. */
+/** The waits between two tries, while a host admits nobody (HTTP 503). */
 const firstWaitMs = 100;
 const longestWaitMs = 2000;
-/** All waits together, where the caller names no other time. */
+/** Default limit of all waits together. */
 const patienceMs = 30_000;
 
 /**
- * Dials a host and enters with `secret`. A host whose store fails is asked again, with growing waits of `patience` ms together: it does not
- * know whether the secret is right, and may be started again meanwhile. Rejects with `unavailable` when the waits are used up, `denied` where
- * the host does not let this secret in, `limit` where its session has too many connections, `disconnected` where nobody answers, `invalid`.
+ * Dials a host and enters with `secret`.
+ *
+ * A host whose store fails cannot check the secret, and may be restarted soon. So the call tries again, with
+ * growing waits of at most `patience` ms in all. Rejects with `unavailable` when the waits are used up,
+ * `denied` if the host refuses the secret, `limit` if the session has too many connections, `disconnected` if
+ * no host answers, and `invalid`.
  */
 export async function dial(
   url: string,
@@ -197,7 +207,7 @@ export async function dial(
       return await dialOnce(url, secret, dialect);
     } catch (error) {
       const { code } = error as CapError;
-      // A host that was there a moment ago and is gone now is probably being started again.
+      // A host that was there before and is gone now is probably being restarted.
       const mayPass = code === 'unavailable' || (code === 'disconnected' && waited > 0);
       if (!mayPass || waited >= patience) throw error;
     }
@@ -221,7 +231,7 @@ function dialOnce(url: string, secret: string, dialect: string): Promise<Duplex>
       request.destroy();
     });
     socket.once('error', failed);
-    // Wrapped before it opens: the host's first frame may come with the answer to the upgrade.
+    // The socket is wrapped before it opens, because the first frame may come with the answer to the upgrade.
     const duplex = fromWebSocket(socket);
     socket.once('open', () => resolve(duplex));
   });
@@ -240,8 +250,9 @@ function refusedWith(status: number): CapError {
 }
 
 /**
- * A mask keeps machines between from taking what is said for something else. To an address of this machine there are none, and
- * the mask is zero: making one and taking it off again is a quarter of a call that carries 4 KB.
+ * A mask prevents proxies from taking frames for another protocol. To an address of this machine there are no
+ * proxies, so the mask is zero. Making and removing a mask is a quarter of the cost of a call that carries 4
+ * KB.
  */
 function maskFor(url: string): { readonly generateMask?: (mask: Buffer) => void } {
   const isHere = /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
@@ -258,7 +269,7 @@ function socketTo(url: string, secret: string, dialect: string): WebSocket {
       ...maskFor(url),
     });
   } catch {
-    // What it says could quote the secret.
+    // The error text is replaced, because it could quote the secret.
     throw new CapError('invalid', 'this is no address or no secret of a host: copy both from what it printed');
   }
 }
