@@ -1,4 +1,6 @@
-/** Become: only what a method returns, only its own, only then. */
+/**
+ * Become: a change takes effect only through the token that the actor's own method returns in the same call.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   type Become,

@@ -1,4 +1,7 @@
-/** What forwarders are made of: references that nobody writes down, answers passed on, refusals that remember, who is who. */
+/**
+ * The parts of forwarders: references that are never stored, answers passed on, refusals that commit,
+ * identity.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { CapError } from '../core/errors.ts';
 import { isReference } from '../core/reference.ts';

@@ -1,4 +1,4 @@
-/** Tables: rolled back row by row, ordered by bytes, charged to who wrote. */
+/** Tables: rolled back row by row, ordered by UTF-8 bytes, charged to the session that wrote the row. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { attempt, type Definition, define, E, openVats, spawn, type Table, table, type Vats } from '../index.ts';

@@ -1,4 +1,4 @@
-/** Alarms of actors: in time, once, undone with their turn, and still there after a restart. */
+/** Alarms of actors: in time, once, undone with their turn, and still set after a restart. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const Sleeper: Definition<Sleeper, [heard: readonly string[]]> = define('Sleeper
   };
 });
 
-/** Opens the same folder again and again, as one process after the other would. */
+/** Opens the same folder repeatedly, like one process after the other. */
 function machine(): { boot(clock: TestClock): Promise<{ vats: Vats; sleeper: Far<Sleeper> }>; stop(): Promise<void> } {
   const folder = mkdtempSync(join(tmpdir(), 'hob-wake-'));
   const path = join(folder, 'state');
@@ -129,7 +129,7 @@ test('a wake that is cancelled never comes and leaves no timer; cancelling again
 test('a machine that slept through the time is asked again within the minute', async () => {
   const { clock, sleeper } = await inMemory();
   await E(sleeper).sleep(3_600_000, 'late');
-  // Its timers stood still while it slept; the clock since boot did not.
+  // Timers stop while the machine sleeps; the clock since boot does not.
   const boottime = clock.boottime.bind(clock);
   Object.assign(clock, { boottime: () => boottime() + 8 * 3_600_000 });
   clock.advance(60_000);
@@ -230,7 +230,7 @@ test('whatever is set, cancelled, undone and restarted, each wake comes once, in
           if (id !== undefined) set.set(name, { at, id });
         } else {
           const [name, wake] = [...set][each.which % Math.max(1, set.size)] ?? [];
-          // What is due may be on its way already.
+          // An alarm that is due may be on its way already.
           if (name === undefined || wake === undefined || wake.at <= clock.boottime()) continue;
           const done = await code(E(sleeper).cancel(wake.id, each.fails));
           if (done === 'ok') set.delete(name);

@@ -80,7 +80,7 @@ test('a deposit from itself makes nothing, and more than it holds is refused as 
   expect(await balances()).toEqual([100, 20]);
 });
 
-/** Says what a purse says; its money is its own invention. */
+/** Claims to be a purse and reports an invented balance. */
 const Counterfeit: Definition<Purse, [box: Sealed<Taker>]> = define('Purse', (bcom, box) => ({
   balance: () => 1_000_000,
   deposit: () => {},
@@ -88,7 +88,7 @@ const Counterfeit: Definition<Purse, [box: Sealed<Taker>]> = define('Purse', (bc
   taker: () => box,
 }));
 const Generous: Definition<Taker, []> = define('Generous', () => () => {});
-/** While it is asked for money it moves what it can. */
+/** Moves all the money it can while it is asked for money. */
 const Reentrant: Definition<Purse, [victim: Purse, genuine: Purse]> = define('Reentrant', (bcom, victim, genuine) => ({
   balance: () => 0,
   deposit: () => {},

@@ -73,11 +73,11 @@ test('nothing but a box is opened: data, other objects, far ones, the triplet it
   });
 });
 
-/** Looks like a box and passes the call on to a genuine one. */
+/** Looks like a box and forwards the call to a genuine one. */
 const Impostor: Definition<{ open(): void }, [genuine: Sealed]> = define('Impostor', (_bcom, genuine) => ({
   open: () => genuine.open(),
 }));
-/** Opens its genuine box through the victim's own unsealer, while that is busy. */
+/** Opens its genuine box through the victim's own unsealer while that is running. */
 const Reentrant: Definition<{ open(): void }, [genuine: Sealed, check: (x: unknown) => boolean]> = define(
   'Reentrant',
   (_bcom, genuine, check) => ({
@@ -105,7 +105,7 @@ test('an impostor in front of a genuine box is refused, also one that comes back
       expect(() => unseal(impostor)).toThrow(denied);
       expect(unseal(box)).toBe('secret');
     }
-    // One that was opened by somebody else just before is not taken for the next.
+    // A box that somebody else has just opened is not taken for the next one.
     box.open();
     expect(isSealed(spawn(Impostor(spawn(Impostor(box)))))).toBe(false);
   });

@@ -1,4 +1,4 @@
-/** Bytes that a driver gives away. */
+/** Bytes that a driver hands over. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ByteSource, driver, driverOf, E, handOver, openVats, type Vats } from '../index.ts';
 
@@ -28,7 +28,7 @@ test('who gave them away can change nothing any more: every view of them is empt
 
 test('it is given away once, and by nothing but the answer of a driver', async () => {
   const marked = handOver(fresh());
-  // As an argument, in a portrait, within data: a copy, and the marked one stays as it is.
+  // As an argument, in a portrait or within data they are copied, and the marked bytes stay unchanged.
   const echo = driver<{ echo(value: unknown): unknown }>({ echo: ([value]) => value });
   expect(await E(echo).echo(marked)).toEqual(fresh());
   expect(await E(echo).echo([marked])).toEqual([fresh()]);
@@ -36,7 +36,7 @@ test('it is given away once, and by nothing but the answer of a driver', async (
   const within = driver<{ get(): { readonly bytes: Uint8Array } }>({ get: () => ({ bytes: marked }) });
   expect(await E(within).get()).toEqual({ bytes: fresh() });
   expect(marked).toEqual(fresh());
-  // What comes of it is not marked: whoever answers it on keeps his own.
+  // The received bytes are not marked: a program that returns them keeps its own.
   const got = await answered(marked);
   const again = driver<{ get(): Uint8Array }>({ get: () => got });
   expect(await E(again).get()).toEqual(fresh());

@@ -1,4 +1,4 @@
-/** Budgets: refused before it is made, given back when it is undone. */
+/** Budgets: a charge over the limit is refused first, and a rolled-back turn gets its charges back. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   CapError,

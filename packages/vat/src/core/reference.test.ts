@@ -1,4 +1,4 @@
-/** What a holder can do with a reference: send, and nothing else. */
+/** A holder of a reference can send to it, and nothing else. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   type Definition,

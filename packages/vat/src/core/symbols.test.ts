@@ -1,4 +1,4 @@
-/** Symbols that peers send: they are data, and nothing of them stays in the process. */
+/** Symbols that peers send: they are data, and leave nothing behind in the process. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { ask, endoPeer, RawPeer, wire } from '../../test/wire.ts';
@@ -65,7 +65,7 @@ describe.each<DialectName>(['hob.1', 'captp'])('%s', (dialect) => {
     expect(await other.send([`${dialect} of the other`])).toContain(`${dialect} of the other`);
     await other.leave();
     const gc = (globalThis as unknown as { gc(): void }).gc;
-    // What nobody holds is gone when the collector has come by, and told of it.
+    // A symbol that nobody holds is removed once the garbage collector has run and reported it.
     await expect
       .poll(
         () => {

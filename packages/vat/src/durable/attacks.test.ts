@@ -1,4 +1,4 @@
-/** What a crash, a slow disk, a full disk or a hostile program could do to a durable vat. */
+/** A crash, a slow disk, a full disk or a hostile program against a durable vat. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -71,7 +71,10 @@ const Waiter: Definition<Waiter, [heard: readonly string[]]> = define('Waiter', 
 }));
 const all: readonly AnyDefinition[] = [Log, Holder, Rowed, Waiter];
 
-/** A store that many processes open, one after the other; `dies` ends the vats as a kill would: nothing more reaches the disk. */
+/**
+ * A store that many processes open, one after the other. `dies` ends the vats like a kill: nothing more
+ * reaches the disk.
+ */
 function machine(definitions: readonly AnyDefinition[] = all) {
   const folder = join(mkdtempSync(join(tmpdir(), 'hob-attack-')), 'state');
   mkdirSync(folder);
@@ -105,7 +108,7 @@ function machine(definitions: readonly AnyDefinition[] = all) {
   };
 }
 
-/** A disk that is done when the test says so, and can lose what it was given. */
+/** A disk whose writes complete when the test says so, and that can lose them. */
 function slow() {
   const waiting: ((lose?: boolean) => void)[] = [];
   let held = false;
@@ -118,7 +121,7 @@ function slow() {
   };
   return {
     hold: () => void (held = true),
-    /** The disk has done what it was given. */
+    /** Completes the pending write. */
     done,
     free,
     through(commit: Commit): Commit {
@@ -193,9 +196,9 @@ test('a promise that a turn resolved is not known outside before that turn is du
     return hostMade.promise;
   });
   await turns();
-  // Resolved by the host, but that it is this turn's answer is not durable.
+  // The host resolved it, but the fact that it is this turn's answer is not durable.
   hostMade.resolver.resolve(8);
-  // A promise of the host that becomes one whose outcome is not durable.
+  // A host promise that resolves to one whose outcome is not durable.
   second.resolver.resolve(first.promise);
   const outcomes = [linked, first.promise, second.promise, E.when(first.promise, (value) => value)];
   for (const one of outcomes) expect(await outcomeOf(one)).toBe('waits');
@@ -232,7 +235,7 @@ test('a driver chosen by a turn that is not durable is not called, also by the h
     return E(outside).look();
   });
   await turns();
-  // What changes nothing runs ahead of the disk; what it says does not.
+  // A read runs ahead of the disk; its result does not leave before it.
   expect(called).toEqual(['look']);
   expect(await outcomeOf(looked)).toBe('waits');
   expect(await outcomeOf(pipelined)).toBe('waits');
@@ -310,7 +313,7 @@ test('a disk that says EIO once is opened again, and nothing that was acknowledg
   await E(log).add('four');
   expect(await E(log).all()).toEqual(['one', 'four']);
   expect(await verifyLedger(store)).toMatchObject({ ok: true });
-  // One that cannot be opened again ends the vats: nobody knows what it holds.
+  // A store that cannot be reopened ends the vats: nobody knows its contents.
   frailty.broken = true;
   frailty.gone = true;
   await expect(E(log).add('five')).rejects.toMatchObject({ code: 'unknown-outcome' });
@@ -336,7 +339,7 @@ test('a full disk refuses each turn that writes, before it happens; what ends au
   const far = await vats.vat('w').root('log', () => Log([]));
   await E(log).add('kept');
   frailty.full = true;
-  // The first to meet it cannot be told more; all later ones are refused before they happen.
+  // The first turn to meet the full disk gets `unknown-outcome`; later ones are refused before they run.
   await expect(E(log).add('met it')).rejects.toMatchObject({ code: 'unknown-outcome' });
   await expect(E(log).add('later')).rejects.toMatchObject({ code: 'unavailable' });
   await expect(vats.sturdyref(log)).rejects.toMatchObject({ code: 'unavailable' });
@@ -511,7 +514,7 @@ test('an undone part of a turn leaves no row, no message and no wait; a referenc
   expect(await E(await vat.root('log', () => Log([]))).all()).toEqual([]);
   const again = await vat.root('rowed', () => Rowed(table()));
   expect([await E(again).keys(), await E(again).get('kept')]).toEqual([['kept'], 1]);
-  // Whoever holds it is not lost with it, and can go on.
+  // The holder of the reference survives, and can continue.
   const dead = await vat.root('holder', () => Holder(null));
   await expect(E((await E(dead).kept()) as never as Far<Log>).all()).rejects.toMatchObject({ code: 'no-such-object' });
   await E(dead).keep([await E(dead).kept()]);
@@ -683,7 +686,7 @@ test('an actor that was collected while its portrait is only in a batch is found
   expect(await read).toEqual(['first']);
 });
 
-/** Holds nothing of what was made before. */
+/** An actor that holds no earlier references. */
 async function collect(): Promise<void> {
   for (let i = 0; i < 3; i += 1) {
     (globalThis as { gc?: () => void }).gc?.();

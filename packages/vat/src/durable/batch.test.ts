@@ -1,4 +1,4 @@
-/** How large a commit may become, however much waits. */
+/** The size of a commit is bounded, however much waits. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const Counter: Definition<Counter, [count: number, text: string]> = define('Coun
   next: (more = '') => bcom(Counter(count + 1, more), count + 1),
 }));
 
-/** Vats whose commits can be kept waiting, and how much each of them wrote. */
+/** Vats whose commits can be delayed, with the size of each commit. */
 async function held(): Promise<{
   readonly vats: Vats;
   readonly counters: readonly Far<Counter>[];

@@ -1,4 +1,4 @@
-/** What runs before what the last process left behind goes on. */
+/** `first` runs before the work of the last process continues. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

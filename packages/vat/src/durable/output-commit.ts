@@ -116,7 +116,7 @@ export class OutputCommit {
   #numbers = 0;
   #open: Batch | undefined;
   #openedAt = 0;
-  #flying: Batch | undefined;
+  #committing: Batch | undefined;
   #why: CapError | undefined;
 
   constructor(ground: Ground) {
@@ -169,32 +169,32 @@ export class OutputCommit {
 
   /** Whether turns must wait until the current commit ends. */
   get full(): boolean {
-    return this.#flying !== undefined && this.#open !== undefined && isFull(this.#open);
+    return this.#committing !== undefined && this.#open !== undefined && isFull(this.#open);
   }
 
   /** The newest batch that is not durable. An observer may have seen anything in it. */
   newest(): Batch | undefined {
-    return this.#open ?? this.#flying;
+    return this.#open ?? this.#committing;
   }
 
   /** The value of `key` in a batch that is not durable yet; undefined if none writes it. */
   pending(key: string): { readonly value: string | undefined } | undefined {
-    for (const batch of [this.#open, this.#flying])
+    for (const batch of [this.#open, this.#committing])
       if (batch?.cells.has(key) === true) return { value: batch.cells.get(key) };
     return undefined;
   }
 
   /** Like `pending`, for all keys that begin with `prefix`, older batch first. */
   *pendingWith(prefix: string): Generator<readonly [key: string, value: string | undefined]> {
-    for (const batch of [this.#flying, this.#open])
+    for (const batch of [this.#committing, this.#open])
       for (const cell of batch?.cells ?? []) if (cell[0].startsWith(prefix)) yield cell;
   }
 
   /** Call after each turn. Starts the commit when the batch should close. */
   afterTurn(idle: boolean): void {
     const batch = this.#open;
-    if (batch === undefined || this.#flying !== undefined) return;
-    if (idle || isFull(batch) || this.#ground.tick() - this.#openedAt >= longestMs) this.#fly(batch);
+    if (batch === undefined || this.#committing !== undefined) return;
+    if (idle || isFull(batch) || this.#ground.tick() - this.#openedAt >= longestMs) this.#startCommit(batch);
   }
 
   /** Resolves when every turn before now is durable. */
@@ -232,18 +232,18 @@ export class OutputCommit {
     return batch;
   }
 
-  #fly(batch: Batch): void {
+  #startCommit(batch: Batch): void {
     this.#open = undefined;
-    this.#flying = batch;
+    this.#committing = batch;
     this.#ground.commit(batch, (error) => {
-      this.#flying = undefined;
+      this.#committing = undefined;
       if (error !== undefined) {
         this.#lose(batch);
         return this.#ground.room();
       }
       batch.done(undefined);
       // The turns that ended meanwhile form the next batch. A single turn does not wait for more.
-      if (this.#flying === undefined && this.#open !== undefined) this.#fly(this.#open);
+      if (this.#committing === undefined && this.#open !== undefined) this.#startCommit(this.#open);
       this.#ground.room();
     });
   }

@@ -1,4 +1,4 @@
-/** Asleep: the behaviour is gone, the encoded portrait is there, and nobody can tell. */
+/** Sleeping actors: the behaviour is freed, the encoded portrait stays, and no caller notices. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { define } from '../turn/portrait.ts';
 import { openVatsThrough } from '../vats/vats.ts';
 import type { Commit } from './output-commit.ts';
 
-/** How often each was brought to life, in this process. */
+/** The number of times that each was brought to life in this process. */
 let lives: string[] = [];
 
 interface Counter {
@@ -57,7 +57,7 @@ async function opened(awake: number, through: (commit: Commit) => Commit = (comm
   return { vats, team };
 }
 
-/** Enough turns of somebody else for a round or two. */
+/** Enough turns of other actors for a round or two. */
 async function others(team: Far<Team>, turns = 60): Promise<void> {
   for (let i = 0; i < turns; i += 1) await E(team).at('nobody');
 }
@@ -117,7 +117,7 @@ test('who changed and is not on the disk yet wakes as it became; and if that is 
   await vats.settled();
   await others(team);
   expect(await E(one).look()).toBe(1);
-  // An actor that never was, asleep or not, does not come back either.
+  // An actor whose turn was rolled back does not come back either, asleep or not.
   hold = true;
   const lost = [E(one).next(), E(team).add('never')];
   for (let i = 0; i < 60; i += 1) lost.push(E(team).at('two'));

@@ -1,4 +1,4 @@
-/** A disk that cannot be read: nobody takes that for "it is not there". */
+/** A disk that cannot be read: no behaviour takes that for a missing row. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ import { openVats } from '../vats/vats.ts';
 
 interface Shelf {
   put(name: string): void;
-  /** Takes every error for an answer. */
+  /** Takes every error for a missing row. */
   has(name: string): boolean;
   asked(): number;
 }

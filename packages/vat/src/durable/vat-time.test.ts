@@ -1,4 +1,4 @@
-/** Vat time of a store: what passed, whoever stopped what. */
+/** The vat time of a store counts all the time that passed, whatever was stopped. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ function machine() {
   const clock = testClock();
   const rows = memoryRows();
   let vats: Vats | undefined;
-  /** As a kill ends a process: nothing more is saved. */
+  /** Ends the process like a kill: nothing more is saved. */
   const kill = async (): Promise<void> => {
     const before = new Map(rows.scan(''));
     await vats?.close();

@@ -80,7 +80,7 @@ test('messages of one sender through one promise arrive in the order they were s
       const next = new Map<string, number>();
       for (const [sink, sender, through, n] of got) {
         const key = `${sender} ${through}`;
-        // A promise becomes one sink: nothing of it goes elsewhere, nothing is lost or overtakes.
+        // The promise resolves to one sink: every message arrives there, in order.
         expect([sink, n]).toEqual([
           next.has(`${through} sink`) ? next.get(`${through} sink`) : sink,
           next.get(key) ?? 0,

@@ -1,4 +1,7 @@
-/** Nobody lengthens a deadline: not by restarts, sleep, set clocks or boots. And what is over stays over. */
+/**
+ * Nobody lengthens a deadline by restarts, sleep, set clocks or boots, and a deadline that is over stays
+ * over.
+ */
 import { expect, test } from 'vitest';
 import { chanceSeed } from '../../../../test/seed.ts';
 import type { Clock } from './clock.ts';

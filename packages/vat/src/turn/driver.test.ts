@@ -1,4 +1,4 @@
-/** Drivers: the world is touched after the commit, answers come as later turns, a cut reaches them. */
+/** Drivers run after the commit, results come back in later turns, and a cut reaches them. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   CapError,

@@ -1,4 +1,4 @@
-/** What a turn is given of a promise that is not resolved. */
+/** The form in which a turn receives a pending promise. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Definition, define, E, type Far, openVats, promise, type Vats } from '../index.ts';
 

@@ -1,4 +1,4 @@
-/** A turn is a transaction: all of it, or one broken promise. */
+/** A turn is a transaction: it happens completely, or leaves one broken promise. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   attempt,

@@ -1,4 +1,4 @@
-/** What tries to be data and is not: refused when the message or the portrait is made, never later. */
+/** Values that look like data and are not: refused when the message or the portrait is made, never later. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   attempt,
