@@ -3,7 +3,7 @@
  * realpath-then-open (the confinement that does not hold), and the MCP file server over its stdio.
  *
  * Promise: rounds alternate in one run, files are cached, in memory where there is such a place. A row `sync` is the resolver by itself,
- * with synchronous data; all others go through the cap, its turnstile and its life. Goals are those of reference/fs.md §13.
+ * with synchronous data; all others go through the cap, its admission queue and its life. Goals are those of reference/fs.md §13.
  */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -81,8 +81,8 @@ const beneath = 0;`,
     name: 'fs-commit-place',
     breaks: 'a write lands in a directory that was renamed away meanwhile',
     file: 'packages/caps-fs/src/files/draft.ts',
-    find: 'using spot = locate(this.#place, path);',
-    replace: 'using spot = { ...this.#beginning.spot, [Symbol.dispose]: () => {} };',
+    find: 'using target = locate(this.#place, path);',
+    replace: 'using target = { ...this.#beginning.target, [Symbol.dispose]: () => {} };',
     tests: ['packages/caps-fs/src/parallel.test.ts'],
   },
   {
@@ -90,14 +90,14 @@ const beneath = 0;`,
     breaks: 'a recursive removal is seen in pieces',
     file: 'packages/caps-fs/src/files/tree.ts',
     find: `const name = temporaryName(kernel.random);
-    kernel.rename(spot.dir, spot.name, spot.dir, name);`,
-    replace: 'const name = spot.name;',
+    kernel.rename(target.dir, target.name, target.dir, name);`,
+    replace: 'const name = target.name;',
     also: [
       {
         file: 'packages/caps-fs/src/files/tree.ts',
-        find: `    // What is above it was removed as well, and that was quicker.
+        find: `    // A removal of a directory above it was quicker.
     if (failedWith(error, 'ENOENT')) return;
-    putBack(place.root.kernel, spot);`,
+    putBack(place.root.kernel, target);`,
         replace: '',
       },
     ],
@@ -107,7 +107,7 @@ const beneath = 0;`,
     name: 'fs-append-order',
     breaks: 'a file is renamed while an append writes to it',
     file: 'packages/caps-fs/src/root/order.ts',
-    find: 'return !this.#alone && !(alone && this.#beside > 0);',
+    find: 'return !this.#exclusive && !(exclusive && this.#sharing > 0);',
     replace: 'return true;',
     tests: ['packages/caps-fs/src/root/order.test.ts'],
   },
@@ -124,9 +124,9 @@ const beneath = 0;`,
     name: 'fs-close-deep',
     breaks: 'what was made deep enough from a cap is used after it was closed',
     file: 'packages/caps-fs/src/root/life.ts',
-    find: `for (const made of life.#made) all.push(made);
+    find: `for (const child of life.#children) all.push(child);
     }`,
-    replace: `for (const made of life.#made) all.push(made);
+    replace: `for (const child of life.#children) all.push(child);
       if (all.length > 1_000) break;
     }`,
     tests: ['packages/caps-fs/src/root/life.test.ts'],
@@ -166,7 +166,7 @@ const beneath = 0;`,
     name: 'fs-line-end',
     breaks: 'what stood in line when a cap was closed is still done',
     file: 'packages/caps-fs/src/directory.ts',
-    find: `        // Closed while it stood in line: what had not begun does not begin after that.
+    find: `        // The cap may have closed while this operation was queued. Then it must not start.
         if (wait) refuseIfClosed(life);`,
     replace: '',
     tests: ['packages/caps-fs/src/root/life.test.ts'],
@@ -186,20 +186,16 @@ const beneath = 0;`,
     find: `const fewEntries = 500;
 const fewBytes = 512 * 1024;
 
-/** Of comparing names with patterns and rules. */
+/** Steps for comparing names with patterns and rules. */
 const fewSteps = 1_000_000;
-/** Of comparing names with what is excepted, all of them. */
+/** Steps for comparing all names with the excepted patterns. */
 const fewCompared = 4_000_000;
-/** Looking for a text takes its length times that of the file, where somebody made them so. */
+/** At worst, finding a text takes its length times the length of the file. */
 const shortText = 128;`,
     replace: `const fewEntries = Number.POSITIVE_INFINITY;
 const fewBytes = Number.POSITIVE_INFINITY;
-
-/** Of comparing names with patterns and rules. */
 const fewSteps = Number.POSITIVE_INFINITY;
-/** Of comparing names with what is excepted, all of them. */
 const fewCompared = Number.POSITIVE_INFINITY;
-/** Looking for a text takes its length times that of the file, where somebody made them so. */
 const shortText = Number.POSITIVE_INFINITY;`,
     tests: ['packages/caps-fs/src/search/at-once.test.ts'],
   },
@@ -267,17 +263,17 @@ const shortText = Number.POSITIVE_INFINITY;`,
     breaks: 'a reader meets no file while it is replaced',
     file: 'packages/caps-fs/src/files/draft.ts',
     find: 'const done = writeNamed(kernel, beginning, bytes);',
-    replace: `if (keepMode !== undefined) kernel.unlink(spot.dir, spot.name);
+    replace: `if (keepMode !== undefined) kernel.unlink(target.dir, target.name);
       const done = writeNamed(kernel, beginning, bytes);`,
     also: [
       {
         file: 'packages/caps-fs/src/files/draft.ts',
-        find: 'this.#giveName(spot, present === undefined);',
+        find: 'this.#giveName(target, present === undefined);',
         replace: `if (present) {
-        kernel.unlink(spot.dir, spot.name);
-        await kernel.breathe();
+        kernel.unlink(target.dir, target.name);
+        await kernel.yieldToEventLoop();
       }
-      this.#giveName(spot, present === undefined);`,
+      this.#giveName(target, present === undefined);`,
       },
     ],
     tests: ['packages/caps-fs/src/files/draft.test.ts', 'packages/caps-fs/src/memory.test.ts'],
@@ -286,7 +282,7 @@ const shortText = Number.POSITIVE_INFINITY;`,
     name: 'fs-write-order',
     breaks: 'a small write goes ahead of an append that is under way',
     file: 'packages/caps-fs/src/files/content.ts',
-    find: 'return order.alone(body);',
+    find: 'return order.exclusive(body);',
     replace: 'return body();',
     tests: ['packages/caps-fs/src/memory.test.ts'],
   },
@@ -302,7 +298,7 @@ const shortText = Number.POSITIVE_INFINITY;`,
     name: 'fs-durable',
     breaks: 'a durable write does not wait until its name is on the disk',
     file: 'packages/caps-fs/src/files/draft.ts',
-    find: "readable: options.durable ? own(kernel, kernel.reopen(spot.dir, 'read')) : undefined,",
+    find: "readable: options.durable ? own(kernel, kernel.reopen(target.dir, 'read')) : undefined,",
     replace: 'readable: undefined,',
     tests: ['packages/caps-fs/src/traps.test.ts'],
   },

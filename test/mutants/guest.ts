@@ -38,11 +38,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: `if (left < 0)
       throw new RangeError(\`the console takes \${outputBytes} bytes: print less, or return the result as the value\`);
     const line = \`\${indent}\${args.map(text).join(' ')}\\n\`.replaceAll(/\\n(?=.)/gs, \`\\n\${indent}\`);
-    // What is over goes, too: by it the host sees that it was too much.
+    // A line that exceeds the limit is sent up to the limit, so that the host notices.
     const bytes = Buffer.from(line);
     say(bytes.length <= left ? line : \`\${bytes.toString('utf8', 0, left)}…\`);`,
     replace: `const line = \`\${indent}\${args.map(text).join(' ')}\\n\`.replaceAll(/\\n(?=.)/gs, \`\\n\${indent}\`);
-    // What is over goes, too: by it the host sees that it was too much.
     const bytes = Buffer.from(line);
     say(line);`,
     also: [

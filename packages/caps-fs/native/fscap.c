@@ -1,12 +1,13 @@
 /*
- * The system calls that Node does not have: openat2, renameat2 without replacing, files without a name (O_TMPFILE), and
- * jobs of several calls in one trip to the thread pool.
+ * The system calls that Node lacks: openat2, renameat2 without replacing, unnamed files (O_TMPFILE), and jobs
+ * that make several calls in one trip to the thread pool.
  *
- * Promise: a path goes through openat2 and nothing else, with the RESOLVE_ flags that drivers/native.ts sets: it follows
- * nothing and leaves neither the directory nor its mount, or it fails, and then the walk in TypeScript decides. Each function
- * answers a number: what was asked for, or a negative errno. Nothing of the host is put into words here.
+ * Promise: a path goes through openat2 and nothing else, with the RESOLVE_ flags that drivers/native.ts sets.
+ * It follows no link and leaves neither the directory nor its mount. If it fails, the walk in TypeScript
+ * decides. Each function returns a negative errno on failure. No text of the host is returned.
  *
- * Calls go through syscall(2): wrappers such as fstat and statx would tie the binary to a newer glibc than 2.17.
+ * Calls go through syscall(2), because wrappers such as fstat and statx would require a glibc newer than
+ * 2.17.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,11 +50,11 @@
 #endif
 #endif
 #define NO_REPLACE 1u
-/* Only what is in memory: where the disk would have to be waited for, EAGAIN. */
+/* RWF_NOWAIT: fail with EAGAIN instead of waiting for the disk. */
 #define NO_WAIT 0x8u
 #define MOUNT_ID 0x1000u
 #define BASIC_STATS 0x7ffu
-/* AT_SYMLINK_NOFOLLOW and AT_NO_AUTOMOUNT: what lstat(2) does. */
+/* AT_SYMLINK_NOFOLLOW and AT_NO_AUTOMOUNT, as in lstat(2). */
 #define NO_FOLLOW 0x900
 #ifndef AT_EMPTY_PATH
 #define AT_EMPTY_PATH 0x1000
@@ -81,13 +82,13 @@ struct status {
 };
 
 #define MAX_PATH 4096
-/* Copying so much costs about what a trip to the thread pool does. */
+/* Copying this many bytes takes about as long as a trip to the thread pool. */
 #define AT_ONCE 65536
-/* mode, links, owner, size, mtime and ctime in ms */
+/* mode, links, owner, size, mtime in ms, ctime in ms */
 #define FIELDS 6
-/* Room for five numbers of 64 bits and what is between them. */
+/* Room for five 64-bit numbers and the separators between them. */
 #define STAMP 112
-/* Bytes of one getdents64: about 2,000 names. */
+/* Buffer of one getdents64 call, in bytes: about 2,000 names. */
 #define ENTRIES 65536
 
 static int beneath(int dir, const char *path, int flags, int resolve) {
@@ -112,7 +113,9 @@ static void fields(const struct status *s, double *out) {
   out[5] = (double)(nanoseconds(&s->ctime) / 1000000);
 }
 
-/* ------------------------------------------------------------------------------------------------- arguments */
+/*
+ * ------------------------------------------------------------------------------------------------- arguments
+ */
 
 static int number(napi_env env, napi_value value) {
   int32_t n = -1;
@@ -123,7 +126,7 @@ static int number(napi_env env, napi_value value) {
 static int text(napi_env env, napi_value value, char *into, size_t size) {
   size_t length = 0;
   if (napi_get_value_string_utf8(env, value, into, size, &length) != napi_ok) return -EINVAL;
-  /* It was cut if it fills the room to the last byte. */
+  /* A text that fills the buffer may have been cut, perhaps in the middle of a character. */
   return length >= size - 4 ? -ENAMETOOLONG : 0;
 }
 
@@ -141,9 +144,12 @@ static napi_value answer(napi_env env, int64_t n) {
   return value;
 }
 
-/* Word for word what drivers/node-fs.ts makes of the same file, so that a version is the same whoever asked. */
+/*
+ * Must equal the text that drivers/node-fs.ts makes for the same file, so that both backends give the same
+ * version.
+ */
 static napi_value stampOf(napi_env env, const struct status *s) {
-  /* As makedev(3) has it. */
+  /* The encoding of makedev(3). */
   uint64_t major = s->dev_major, minor = s->dev_minor;
   uint64_t dev = (major & 0xfffff000u) << 32 | (major & 0xfffu) << 8 | (minor & 0xffffff00u) << 12 | (minor & 0xffu);
   char stamp[STAMP];
@@ -160,7 +166,9 @@ static napi_value stampOf(napi_env env, const struct status *s) {
   size_t count = n;                                                                                                   \
   if (napi_get_cb_info(env, info, &count, given, NULL, NULL) != napi_ok || count < n) return answer(env, -EINVAL)
 
-/* -------------------------------------------------------------------------------------------------- at once */
+/*
+ * -------------------------------------------------------------------------------------------------- at once
+ */
 
 /* (dir, path, flags, resolve) -> descriptor */
 static napi_value openBeneath(napi_env env, napi_callback_info info) {
@@ -170,7 +178,7 @@ static napi_value openBeneath(napi_env env, napi_callback_info info) {
   return answer(env, bad ? bad : beneath(number(env, given[0]), path, number(env, given[2]), number(env, given[3])));
 }
 
-/* (dir, path, flags, resolve, fields) -> stamp: of a last link the link itself */
+/* (dir, path, flags, resolve, fields) -> stamp. If the last name is a link, of the link itself. */
 static napi_value statBeneath(napi_env env, napi_callback_info info) {
   ARGUMENTS(5);
   char path[MAX_PATH + 8];
@@ -187,7 +195,7 @@ static napi_value statBeneath(napi_env env, napi_callback_info info) {
   return stampOf(env, &status);
 }
 
-/* (fd, fields) -> stamp of what it holds */
+/* (fd, fields) -> stamp of the object that fd holds */
 static napi_value statHeld(napi_env env, napi_callback_info info) {
   ARGUMENTS(2);
   double *out = fieldsOf(env, given[1]);
@@ -198,7 +206,7 @@ static napi_value statHeld(napi_env env, napi_callback_info info) {
   return stampOf(env, &status);
 }
 
-/* (dir, one name, fields) -> stamp: of a link the link itself */
+/* (dir, one name, fields) -> stamp. If the name is a link, of the link itself. */
 static napi_value statNamed(napi_env env, napi_callback_info info) {
   ARGUMENTS(3);
   char name[MAX_PATH + 8];
@@ -213,7 +221,7 @@ static napi_value statNamed(napi_env env, napi_callback_info info) {
   return stampOf(env, &status);
 }
 
-/* (fd, room) -> 0: the bytes that are free on its file system, and all */
+/* (fd, room) -> 0. Stores the free bytes and all bytes of its file system in `room`. */
 static napi_value roomOf(napi_env env, napi_callback_info info) {
   ARGUMENTS(2);
   double *out = fieldsOf(env, given[1]);
@@ -225,7 +233,7 @@ static napi_value roomOf(napi_env env, napi_callback_info info) {
   return answer(env, 0);
 }
 
-/* (fd) -> the mount that it was opened in */
+/* (fd) -> id of the mount that it was opened in */
 static napi_value mountOf(napi_env env, napi_callback_info info) {
   ARGUMENTS(1);
   struct status status;
@@ -234,7 +242,7 @@ static napi_value mountOf(napi_env env, napi_callback_info info) {
   return answer(env, status.mask & MOUNT_ID ? (int64_t)status.mnt_id : -ENOSYS);
 }
 
-/* (fromDir, from, toDir, to) -> 0: one step, and never over something */
+/* (fromDir, from, toDir, to) -> 0. Renames in one step and never replaces anything. */
 static napi_value renameNew(napi_env env, napi_callback_info info) {
   ARGUMENTS(4);
   char from[MAX_PATH + 8], to[MAX_PATH + 8];
@@ -256,8 +264,8 @@ struct dirent64 {
 static int isDots(const char *name) { return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])); }
 
 /*
- * (directory opened for reading) -> some of its entries: of each one letter for what it is and its name, each ended by `/`; "" at
- * the end. Nothing is kept open or in memory between two calls.
+ * (directory opened for reading) -> some of its entries, or "" at the end. Each entry is one letter for its
+ * kind, its name, and `/`. Nothing stays open or in memory between two calls.
  */
 static napi_value someEntries(napi_env env, napi_callback_info info) {
   ARGUMENTS(1);
@@ -270,7 +278,7 @@ static napi_value someEntries(napi_env env, napi_callback_info info) {
     at += one->reclen;
     const char *name = one->name;
     if (isDots(name)) continue;
-    /* Never longer than the entry was: its head alone has 19 bytes. */
+    /* The output fits: it adds two bytes to the name, and the head of the entry alone has 19. */
     size_t size = strlen(name);
     out[length++] = one->type == 8 ? 'f' : one->type == 4 ? 'd' : one->type == 10 ? 'l' : one->type == 0 ? '?' : 'o';
     memcpy(out + length, name, size);
@@ -278,7 +286,7 @@ static napi_value someEntries(napi_env env, napi_callback_info info) {
     out[length++] = '/';
   }
   napi_value value = NULL;
-  /* Of `.` and `..` alone nothing came, but that is not the end. */
+  /* Only `.` and `..` were read. Return something else than "", because this is not the end. */
   if (got > 0 && length == 0) out[length++] = '/';
   if (got < 0) value = answer(env, -errno);
   else if (napi_create_string_utf8(env, out, length, &value) != napi_ok) value = answer(env, -ENOMEM);
@@ -286,7 +294,7 @@ static napi_value someEntries(napi_env env, napi_callback_info info) {
   return value;
 }
 
-/* The first name of a file that has none; EEXIST if there is something of that name. */
+/* Gives an unnamed file its first name. -EEXIST if the name is taken. */
 static int nameIt(int fd, int dir, const char *name) {
   char here[40];
   snprintf(here, sizeof here, "/proc/self/fd/%d", fd);
@@ -308,13 +316,13 @@ static int unnamed(int dir, int mode) {
   return fd < 0 ? -errno : (int)fd;
 }
 
-/* (dir, mode) -> a file that has no name, open for writing */
+/* (dir, mode) -> descriptor of an unnamed file, open for writing */
 static napi_value createUnnamed(napi_env env, napi_callback_info info) {
   ARGUMENTS(2);
   return answer(env, unnamed(number(env, given[0]), number(env, given[1])));
 }
 
-/* (fd, dir, name) -> 0: its first name; EEXIST if there is something of that name */
+/* (fd, dir, name) -> 0. Gives the file its first name. -EEXIST if the name is taken. */
 static napi_value nameUnnamed(napi_env env, napi_callback_info info) {
   ARGUMENTS(3);
   char name[MAX_PATH + 8];
@@ -327,13 +335,14 @@ static const unsigned char *bytesOf(napi_env env, napi_value value, size_t *leng
   void *bytes = NULL;
   int ok = napi_get_typedarray_info(env, value, &type, length, &bytes, NULL, NULL) == napi_ok;
   if (!ok || type != napi_uint8_array) return NULL;
-  /* Of no bytes there may be no address either. */
+  /* An empty array may have a null address, and NULL means failure here. */
   return bytes ? bytes : (const unsigned char *)"";
 }
 
 /*
- * (dir, name, temporary, mode, keep, bytes, fields) -> stamp: a file with these bytes under that name, in one step for whoever
- * looks. Without a temporary only if there is nothing of that name (EEXIST). It does not wait for a disk: for where there is none.
+ * (dir, name, temporary, mode, keep, bytes, fields) -> stamp. Makes a file with these bytes, which appears
+ * under its name in one step. Without a temporary it fails with EEXIST if the name is taken. It does not
+ * sync: for file systems without a disk.
  */
 static napi_value writeNamed(napi_env env, napi_callback_info info) {
   ARGUMENTS(7);
@@ -360,12 +369,15 @@ static napi_value writeNamed(napi_env env, napi_callback_info info) {
   return stampOf(env, &status);
 }
 
-/* --------------------------------------------------------------------------------- in the thread pool, in one trip */
+/*
+ * --------------------------------------------------------------------------------- in the thread pool, in
+ * one trip
+ */
 
 struct job {
   napi_async_work work;
   napi_deferred deferred;
-  /* What must not be collected meanwhile: the memory that is filled or written, and where the fields go. */
+  /* References that keep the buffer and the array for the fields alive while the job runs. */
   napi_ref kept, into;
   int dir, mode, keep, fd, result;
   const unsigned char *from;
@@ -401,8 +413,9 @@ static void finish(napi_env env, struct job *job, napi_value value) {
 }
 
 /*
- * By O_PATH first, so that what is no regular file is never opened with an effect on it; then again, through the magic link
- * to the very object that was looked at. Answers 0 and no descriptor where it is no file, or is empty or larger than `max`.
+ * Opens with O_PATH first, so that opening has no effect on something that is not a regular file. Then opens
+ * the same object again through its magic link. Returns 0 without a descriptor if it is not a file, is empty,
+ * or is larger than `max`.
  */
 static int openToRead(struct job *job, const char *path, int resolve, size_t max) {
   int found = beneath(job->dir, path, 0, resolve);
@@ -418,14 +431,17 @@ static int openToRead(struct job *job, const char *path, int resolve, size_t max
   return bad;
 }
 
-/* Until it is all there, or the file ends, which may have shrunk. EAGAIN: the rest would have to be waited for. */
+/*
+ * Reads until the buffer is full or the file ends; it may have shrunk. -EAGAIN: the rest would have to wait
+ * for the disk.
+ */
 static int readOn(struct job *job, int may_wait) {
   while (job->got < job->length) {
     struct iovec rest = {job->bytes + job->got, job->length - job->got};
     ssize_t n = may_wait ? pread(job->fd, rest.iov_base, rest.iov_len, (off_t)job->got)
                          : syscall(SYS_preadv2, job->fd, &rest, 1, (long)job->got, 0L, NO_WAIT);
     if (n < 0 && errno == EINTR) continue;
-    /* A file system that cannot tell. */
+    /* EOPNOTSUPP: the file system does not support NO_WAIT. */
     if (n < 0) return errno == EOPNOTSUPP ? -EAGAIN : -errno;
     if (n == 0) break;
     job->got += (size_t)n;
@@ -433,7 +449,7 @@ static int readOn(struct job *job, int may_wait) {
   return 0;
 }
 
-/* The bytes, and where fields are wanted [bytes, stamp]. No more memory than was filled goes out. */
+/* Returns the bytes, or [bytes, stamp] if fields are wanted. Only the bytes that were filled are exposed. */
 static napi_value valueOf(napi_env env, const struct job *job, napi_value memory, double *out) {
   napi_value value = NULL, part = NULL;
   if (job->got < job->length) {
@@ -466,7 +482,7 @@ static void doneRead(napi_env env, napi_status status, void *data) {
   finish(env, job, job->result < 0 ? answer(env, job->result) : valueOf(env, job, memory, out));
 }
 
-/* What cannot be read at once goes on where it is. */
+/* Continues a read in the thread pool. */
 static napi_value readLater(napi_env env, const struct job *now, napi_value memory, napi_value into, int is_wanted) {
   struct job *job = malloc(sizeof *job);
   if (!job) {
@@ -483,9 +499,10 @@ static napi_value readLater(napi_env env, const struct job *now, napi_value memo
 }
 
 /*
- * (dir, path, resolve, max, whether all of it is in memory, fields or undefined) -> a negative errno; 0: it is no file, or is empty or
- * too large; or the bytes, with fields [bytes, stamp]: at once when it is small and in memory, else a promise of that. A trip to the
- * thread pool costs several times what such a file does.
+ * (dir, path, resolve, max, is the file system in memory, fields or undefined) -> the bytes, or [bytes,
+ * stamp] if fields are given; 0 if it is not a file, is empty or is too large; or a negative errno. A small
+ * file in memory is returned at once, because a trip to the thread pool takes several times as long as
+ * reading it. Otherwise a promise is returned.
  */
 static napi_value readBeneath(napi_env env, napi_callback_info info) {
   ARGUMENTS(6);
@@ -504,7 +521,10 @@ static napi_value readBeneath(napi_env env, napi_callback_info info) {
   return bad ? answer(env, bad) : valueOf(env, &job, memory, out);
 }
 
-/* As the standard has it: no surrogates, nothing longer than it need be. What is none reaches JavaScript as another name. */
+/*
+ * Strict UTF-8: no surrogates and no overlong forms. Any other name would reach JavaScript as a different
+ * name.
+ */
 static int isUtf8(const char *text) {
   for (const unsigned char *at = (const void *)text; *at;) {
     if (*at < 0x80) {
@@ -527,7 +547,7 @@ static int isUtf8(const char *text) {
   return 1;
 }
 
-/* The names of a directory that are UTF-8: each with a byte 0 at its end, one after the other. */
+/* The UTF-8 names of a directory, one after the other, each with a 0 byte at its end. */
 struct names {
   napi_async_work work;
   napi_deferred deferred;
@@ -536,7 +556,7 @@ struct names {
   char *names, *sorted;
 };
 
-/* 1: there may be more; 0: that was the end, or enough; else a negative errno. */
+/* Reads more names. Returns 1 if there may be more, 0 at the end or at `max`, or a negative errno. */
 static int moreNames(struct names *all) {
   char from[ENTRIES / 2] __attribute__((aligned(8)));
   long got = syscall(SYS_getdents64, all->dir, from, sizeof from);
@@ -563,7 +583,7 @@ static int moreNames(struct names *all) {
 
 static int inOrder(const char *a, const char *b) { return strcmp(a, b) <= 0; }
 
-/* The end of what is in order from `from` on; what is in order backwards is turned round. */
+/* Returns the end of the sorted run that begins at `from`. A run in reverse order is reversed first. */
 static size_t runFrom(const char **names, size_t from, size_t count) {
   size_t end = from + 1;
   if (end == count || inOrder(names[from], names[end])) {
@@ -580,8 +600,9 @@ static size_t runFrom(const char **names, size_t from, size_t count) {
 }
 
 /*
- * Merges runs until there is one; answers where it lies, in `names` or in `other`. Many file systems give names nearly in order, tmpfs
- * nearly backwards: then this looks at each of them a few times, where qsort would compare it a dozen times.
+ * A natural merge sort. Returns where the result is: `names` or `other`. Many file systems list names nearly
+ * in order, and tmpfs nearly in reverse order. This then compares each name a few times, where qsort would
+ * compare it a dozen times.
  */
 static const char **merged(const char **names, const char **other, size_t count) {
   for (size_t runs = 2; runs > 1;) {
@@ -600,7 +621,7 @@ static const char **merged(const char **names, const char **other, size_t count)
   return names;
 }
 
-/* Joined by `/`. The order of the bytes of UTF-8 is that of its code points. */
+/* Sorts the names and joins them with `/`. The byte order of UTF-8 equals the order of its code points. */
 static int sortNames(struct names *all) {
   const char **each = malloc((2 * all->count + 1) * sizeof *each);
   all->sorted = malloc(all->length + 1);
@@ -632,7 +653,7 @@ static void runNames(napi_env env, void *data) {
 
 static napi_value namesOf(napi_env env, struct names *all) {
   napi_value value = NULL;
-  /* Each name has an end, the last one too: that is left out. */
+  /* Leave out the `/` after the last name. */
   size_t length = all->length > 0 ? all->length - 1 : 0;
   if (all->result < 0) value = answer(env, all->result);
   else if (napi_create_string_utf8(env, all->sorted, length, &value) != napi_ok) value = answer(env, -ENOMEM);
@@ -650,14 +671,14 @@ static void doneNames(napi_env env, napi_status status, void *data) {
 }
 
 /*
- * (directory opened for reading, max) -> its names that are UTF-8, `max` at most, in the order of their code points, joined by `/`; or a promise of
- * that, where there are more than one look gives: about 1,000.
+ * (directory opened for reading, max) -> its UTF-8 names, at most `max`, sorted by code point and joined by
+ * `/`. Returns a promise if the names do not fit into one getdents64 call, which holds about 1,000.
  */
 static napi_value sortedNames(napi_env env, napi_callback_info info) {
   ARGUMENTS(2);
   struct names now = {.dir = number(env, given[0]), .max = (size_t)number(env, given[1])};
   int more = moreNames(&now);
-  /* A second look says that this was all. */
+  /* The end of the directory shows only in a second call. */
   if (more > 0) more = moreNames(&now);
   if (more <= 0) {
     now.result = more < 0 ? more : sortNames(&now);
@@ -686,7 +707,7 @@ static void runWrite(napi_env env, void *data) {
     return;
   }
   int bad = fill(fd, job->from, job->length, job->keep);
-  /* Before it has a name: after a power cut the file must be whole or not there. */
+  /* Synced before it gets a name: after a power cut the file must be whole or absent. */
   if (!bad && fsync(fd) < 0) bad = -errno;
   if (bad) close(fd);
   job->result = bad ? bad : fd;
@@ -699,7 +720,7 @@ static void doneWrite(napi_env env, napi_status status, void *data) {
 }
 
 /*
- * (dir, mode, keep, bytes) -> a promise of the descriptor of a file without a name that holds them, on the disk.
+ * (dir, mode, keep, bytes) -> promise of the descriptor of an unnamed file that holds the bytes and is synced
  */
 static napi_value writeUnnamed(napi_env env, napi_callback_info info) {
   ARGUMENTS(4);
@@ -717,7 +738,7 @@ static napi_value writeUnnamed(napi_env env, napi_callback_info info) {
   return start(env, job, "caps-fs write", runWrite, doneWrite);
 }
 
-/* Another one whenever a function takes or answers something else: drivers/part.ts asks for its own. */
+/* Increase this when the arguments or the result of a function change. drivers/part.ts checks it. */
 #define PART 2
 
 NAPI_MODULE_INIT() {

@@ -1,8 +1,9 @@
 /**
- * The capability itself: each method asks its terms, takes its arguments, and runs as a job on the held directory.
+ * The capability itself. Each method checks the cap's terms, takes its arguments, and runs as a job on the
+ * held directory.
  *
- * Promise: there is no other way in. The object has methods and nothing else, frozen; the directory, the terms and the
- * life of it are in no property.
+ * Promise: there is no other way in. The object is frozen and has only methods. The directory, the terms and
+ * the lifetime are not in any property.
  */
 import { lastsUnder } from '@hob/vat';
 import { isBytes } from './base/arguments.ts';
@@ -25,7 +26,11 @@ import { exceptTerms, onlyTerms, permit, quotaTerms, readOnlyTerms, type Terms }
 import { edit } from './search/edit.ts';
 import { glob, search } from './search/seek.ts';
 
-/** However many roots a process opens: well below the usual 1,024 descriptors would be too few to be useful, above 20,000 the system says EMFILE. */
+/**
+ * One limit for all roots of the process, because all of them share its table of descriptors. The process
+ * fails with EMFILE when that table is full, at about 20,000 descriptors on the machine where this was
+ * measured.
+ */
 export const subdirsOfProcess: Slots = new Slots('open subdirectories of the process', 1024);
 
 const operations: ReadonlySet<string> = new Set<keyof FsCap>([
@@ -53,17 +58,18 @@ const operations: ReadonlySet<string> = new Set<keyof FsCap>([
   'close',
 ]);
 
-// What it prints as, wherever it is printed. On the prototype: the methods are all that is its own.
+// How a cap prints. These live on the prototype, so that the methods stay the only own properties.
 const face = Object.freeze({
   toJSON: (): string => '[FsCap]',
   toString: (): string => '[FsCap]',
   [Symbol.for('nodejs.util.inspect.custom')]: (): string => '[FsCap]',
 });
 
-// A backstop only: of 19,981 forgotten subdirectories none was collected before the descriptors ran out.
+// Only a backstop. The collector is too late to rely on: 19,981 subdirectories were opened and forgotten, and
+// none was collected before the descriptors ran out (docs/measurements/fs.md).
 const forgotten = new FinalizationRegistry<Life>((life) => life.abandon());
 
-/** `place.directory` is the new cap's own hold, given back at its end. */
+/** The new cap takes over `place.directory` and drops it when the cap ends. */
 export function directoryCap(place: Place, parent?: Life, whenOver?: () => void): FsCap {
   const life = new Life(() => {
     place.directory.drop();
@@ -76,16 +82,16 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
     try {
       permit(place.terms, operation);
       const job = ask();
-      const { turnstile } = place.root;
-      const wait = turnstile.enter(bytes);
+      const { admission } = place.root;
+      const wait = admission.enter(bytes);
       if (wait) await wait;
       let answer: R;
       try {
-        // Closed while it stood in line: what had not begun does not begin after that.
+        // The cap may have closed while this operation was queued. Then it must not start.
         if (wait) refuseIfClosed(life);
         answer = await job(place, life.closing);
       } finally {
-        turnstile.leave();
+        admission.leave();
       }
       const rest = yieldToEventLoop();
       if (rest) await rest;
@@ -144,7 +150,8 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
       except: (patterns) => attenuate('except', () => exceptTerms(place.terms, patterns)),
       withQuota: (quota) => attenuate('withQuota', () => quotaTerms(place.terms, quota)),
       close: () => life.close(),
-      // No method of the wire, and no name that could be said: for the vat, when a grant ends that this came out under.
+      // A symbol, so that no message can name it. The vat calls it when the grant that produced this cap
+      // ends.
       [lastsUnder]: (signal: AbortSignal) => life.lastUnder(signal),
     } satisfies FsCap & { [lastsUnder](signal: AbortSignal): Promise<void> }),
   );
@@ -158,7 +165,7 @@ function openSubdir(place: Place, path: ReturnType<typeof parsePath>, life: Life
   const giveBack = subdirs.take();
   try {
     using found = find(place, { ...path, directory: true });
-    // A descriptor of its own: it names this directory, not the path, and its `..` ends here.
+    // Its own descriptor: the cap names this directory and not the path to it, and `..` stops here.
     const directory = new Handle(kernel, kernel.openDirectory(found.fd, '.'));
     return directoryCap({ ...place, directory }, life, giveBack);
   } catch (error) {
@@ -167,12 +174,12 @@ function openSubdir(place: Place, path: ReturnType<typeof parsePath>, life: Life
   }
 }
 
-/** Of what is no data nothing is asked: it is refused. */
+/** The length for the admission queue. Other values count as 0, because `takeBytes` refuses them. */
 function lengthOf(data: unknown): number {
   return typeof data === 'string' || isBytes(data) ? data.length : 0;
 }
 
-/** The cap may have closed while this waited for its turn: nothing new may then be made from it. */
+/** The cap may have closed while an operation was queued. A closed cap makes nothing new. */
 function refuseIfClosed(life: Life): void {
   if (!life.open) throw refusal('CLOSED');
 }

@@ -1,9 +1,10 @@
 /**
- * Handing a directory to a sandbox: for the program that runs the host, which mounts it there.
+ * Hands a directory to a sandbox, for the program that runs the host and mounts it there.
  *
- * Promise: only a cap that is exactly "this directory and all beneath it, read-only or not" is handed over: a mount could
- * keep neither `except` nor a quota nor a choice of operations. No message leads here, so no agent can ask; the descriptor
- * is the cap's own and is open until `release()`, for which whoever closes or revokes the cap waits.
+ * Promise: only a cap for exactly "this directory and everything beneath it, read-only or not" is handed
+ * over. A mount cannot enforce `except`, a quota or a choice of operations. No message reaches this function,
+ * so no agent can ask for it. The descriptor belongs to the cap and stays open until `release()`. Closing or
+ * revoking the cap waits for that.
  */
 import { type Far, isReference, objectOf } from '@hob/vat';
 import { outward, refusal } from './base/errors.ts';
@@ -13,14 +14,14 @@ import type { Place } from './root/place.ts';
 import { rightsOf } from './root/terms.ts';
 
 export interface Mountable {
-  /** Opened with O_PATH; never to be closed by who mounts, nor inherited by a child as it is. */
+  /** Opened with O_PATH. The caller must not close it, and must not pass it to a child process as it is. */
   readonly fd: number;
   readonly rights: 'ro' | 'rw';
   readonly kind: 'dir';
-  /** What a mount of it must turn out to be. */
+  /** After mounting, the caller checks that the mount has this device and inode. */
   readonly dev: bigint;
   readonly ino: bigint;
-  /** Fires when the cap is closed: unmount, then `release()`. */
+  /** Fires when the cap is closed. The caller then unmounts and calls `release()`. */
   readonly ended: AbortSignal;
   release(): void;
 }
@@ -32,16 +33,18 @@ interface Inside {
 
 const insides = new WeakMap<object, Inside>();
 
-/** Called once for each cap, when it is made. */
+/** Records what `mountable` needs to know of a cap. Called once for each cap, when it is made. */
 export function admit(cap: FsCap, place: Place, life: Life): void {
   insides.set(cap, { place, life });
 }
 
 /**
- * Outside turns. A cap of this process or a reference to one. What was granted is first seen through: `mountable((await
- * reveal(cap)).inner)`, which refuses for all but forwarders that do nothing but end; their end has a signal of its own.
- * Throws `NOT_PERMITTED` (its terms are more than read-only or not), `NOT_FOUND` (it was removed), `CLOSED`, `invalid` (no
- * directory of this process).
+ * Call it outside turns, with a cap of this process or a reference to one. For a granted cap, call
+ * `mountable((await reveal(cap)).inner)`. `reveal` refuses every forwarder that does more than end; its end
+ * has a signal of its own.
+ *
+ * Throws `NOT_PERMITTED` (a mount cannot enforce its terms), `NOT_FOUND` (the directory was removed),
+ * `CLOSED`, or `invalid` (not a directory of this process).
  */
 export function mountable(cap: FsCap | Far<FsCap>): Mountable {
   const inside = insides.get(isReference(cap) ? (objectOf(cap) ?? cap) : cap);

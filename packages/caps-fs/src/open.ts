@@ -1,8 +1,9 @@
 /**
- * The one place where a path of the host comes in: the granter's, once.
+ * Opens the root of a cap. This is the only place where a path of the host comes in. The granter gives it,
+ * once.
  *
- * Promise: where the walk cannot be had, there is no capability. It never falls back to comparing path strings: that lost
- * 112,766 reads in a million to an attacker (reference/fs.md §2).
+ * Promise: where the safe walk is not available, there is no capability. It never falls back to comparing
+ * path strings: that let an attacker read outside in 112,766 of a million calls (docs/measurements/fs.md).
  */
 import { takeRecord } from './base/arguments.ts';
 import { outward, refusal } from './base/errors.ts';
@@ -23,21 +24,22 @@ export interface OpenOptions {
 export async function openFsCap(root: string, options?: OpenOptions): Promise<FsCap> {
   const { backend, limits } = takeRecord(options, 'options');
   const cap = openWith(chooseBackend(backend), root, limits);
-  // What an earlier process left at the top is swept now, elsewhere when it is listed.
+  // Listing sweeps what a killed process left at the top. Other directories are swept when they are listed.
   await cap.list().catch(() => {});
   return cap;
 }
 
-/** For the program that runs the host: which backend a cap gets that is opened now without saying which. */
+/** For the program that runs the host: the backend that `openFsCap` would use now if none is named. */
 export function backendInfo(): { readonly backend: Backend } {
   return Object.freeze({ backend: chooseBackend().backend });
 }
 
-/** Over these system calls: for tests. */
+/** Opens a cap over the given system calls. Tests pass their own. */
 export function openWith(kernel: Kernel, root: unknown, given?: unknown): FsCap {
   if (!kernel.supported) throw refusal('UNSUPPORTED', 'this needs Linux with /proc mounted');
   const limits = takeLimits(given);
-  // The root is trusted: it may be a link or relative. It is opened now, so a later chdir changes nothing.
+  // The granter is trusted, so the root may be a link or a relative path. It is opened now: a later chdir
+  // changes nothing.
   if (typeof root !== 'string' || root === '' || root.includes('\0')) throw refusal('PATH_INVALID');
   try {
     const fd = kernel.openRoot(root);
@@ -53,7 +55,7 @@ export function openWith(kernel: Kernel, root: unknown, given?: unknown): FsCap 
         limits,
         subdirs: new Slots('open subdirectories', limits.maxSubdirs, subdirsOfProcess),
         streams: new Slots('open streams', limits.maxStreams),
-        turnstile: new AdmissionQueue(limits),
+        admission: new AdmissionQueue(limits),
         order: new WriteOrder(),
       };
       return directoryCap({ root, directory, terms: unbounded });

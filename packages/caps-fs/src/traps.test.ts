@@ -1,5 +1,5 @@
 /**
- * The traps of reference/fs.md §14 that have no better place: the table in the README names the test of each.
+ * Tests of traps that have no better place. The table of traps in the README names the test of each.
  *
  * In both regimes: what is said of a backend is said of the one that the regime is for.
  */

@@ -34,7 +34,7 @@ export function openWalk(backend: Backend, root: string): Walk {
     limits,
     subdirs: new Slots('open subdirectories', limits.maxSubdirs),
     streams: new Slots('open streams', limits.maxStreams),
-    turnstile: new AdmissionQueue(limits),
+    admission: new AdmissionQueue(limits),
     order: new WriteOrder(),
   };
   return walkOf({ root: shared, directory: new Handle(kernel, fd), terms: unbounded });

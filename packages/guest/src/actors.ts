@@ -1,12 +1,14 @@
 /**
- * Loads a module of actors that others wrote: skills, above all.
+ * Loads a module of actors that somebody else wrote, such as a skill.
  *
- * Promise: its code runs in a compartment of its own, in this process, and reaches JavaScript, the words of `@hob/vat` and the
- * powers that it was loaded with: nothing of Node, no global to set, no clock and no chance. What it does to an object that
- * every program has (`Array.prototype`) fails, so no module reaches another one, or the program that loads it.
+ * Promise: the code of the module runs in its own compartment in this process. It reaches JavaScript, the
+ * words of `@hob/vat`, and the powers that it was loaded with. It reaches nothing of Node, no clock and no
+ * randomness, and it cannot set globals. Changing a shared object such as `Array.prototype` fails, so a
+ * module cannot affect other modules or the program that loads it.
  *
- * That needs hardened intrinsics: where nobody called `lockdown()` it refuses. A module runs in this process and can stop it with an
- * endless loop, as any actor can: load what you would install, and run what a model writes as a guest.
+ * This needs hardened intrinsics, so it refuses to load anything before `lockdown()` was called. A module can
+ * stop this process with an endless loop, as any actor can. Load only what you would install. Run code that a
+ * model writes as a guest.
  */
 import {
   type AnyDefinition,
@@ -36,14 +38,17 @@ import {
   table,
   writeOnly,
 } from '@hob/vat';
-// For its types (Compartment, harden): it is the program that loads it and locks down.
+// Only for its types (Compartment, harden). The program loads `ses` and calls lockdown().
 import type {} from 'ses';
 import { stripTypesElsewhere } from './drivers/strip-thread.ts';
 import { asModule, checkNames, type Module } from './source/module.ts';
 import { mayMeanTypes, type Parsed, parse, refuse } from './source/parse.ts';
 import { refusal } from './source/position.ts';
 
-/** What every module has of the vat: what makes actors, and the small ones to make them of. None of it leads out of the vat. */
+/**
+ * What every module gets of the vat: what makes actors, and small ready-made actors. None of it leads out of
+ * the vat.
+ */
 const WORDS: Readonly<Record<string, unknown>> = {
   E,
   CapError,
@@ -69,22 +74,26 @@ const WORDS: Readonly<Record<string, unknown>> = {
   readOnly,
   writeOnly,
 };
-/** Made anew for each module, so that it is known what a module defined. */
+/** Wrapped for each module, to record which definitions the module made. */
 const DEFINING = { define, defineProcedure };
 const VOCABULARY: ReadonlySet<string> = new Set(Object.keys({ ...WORDS, ...DEFINING }));
 
-/** Of JavaScript, what leads to a module's globals or makes code that nobody looked at. */
+/**
+ * Globals that modules may not use: they lead to the globals of the module, or make code that nobody has
+ * checked.
+ */
 const NOT_FOR_MODULES: ReadonlySet<string> = new Set(['Compartment', 'Function', 'eval', 'globalThis', 'lockdown']);
 
 export interface LoadOptions {
   /**
-   * What the module finds under these names. References, plain frozen data, or what was hardened. A module that has a manifest
-   * (`export const manifest = { powers: ['clock'] }`) gets of them what it names there.
+   * The values that the module finds under these names. Each is a reference, frozen plain data, or hardened.
+   * A module with a manifest (`export const manifest = { powers: ['clock'] }`) gets only those that the
+   * manifest names.
    */
   readonly powers?: Readonly<Record<string, unknown>>;
 }
 
-/** The definitions that a module exports, by name. */
+/** Loads a module and returns the definitions that it exports, by name. */
 export async function loadActors(
   source: string,
   { powers = {} }: LoadOptions = {},
@@ -116,7 +125,9 @@ export async function loadActors(
   return definitionsOf(module, values(compartment, module, words), made);
 }
 
-/** Plain JavaScript first; types are taken out elsewhere, where a hostile source breaks nothing. */
+/**
+ * Tries plain JavaScript first. Types are stripped in another thread, where a hostile source breaks nothing.
+ */
 async function read(source: string): Promise<Parsed> {
   const parsed = parse(source, 'module');
   if (!(parsed instanceof CapError) && !mayMeanTypes(parsed)) return parsed;
@@ -141,7 +152,7 @@ function vocabulary(made: Set<unknown>): Readonly<Record<string, unknown>> {
       made.add(definition);
       return definition;
     };
-  // What one module put on a shared function, another one would find.
+  // Otherwise one module could put a property on a shared function, and another module would find it.
   return harden(words);
 }
 
@@ -163,7 +174,9 @@ function chosen({ needs }: Module, powers: Readonly<Record<string, unknown>>): R
   return given;
 }
 
-/** Whether nothing that can be reached from it can be changed; a reference guards itself. */
+/**
+ * Whether everything reachable from `x` is frozen. References count as frozen: they protect their own state.
+ */
 function isFixed(x: unknown, seen: Set<unknown>): boolean {
   if ((typeof x !== 'object' && typeof x !== 'function') || x === null || isReference(x) || seen.has(x)) return true;
   seen.add(x);
@@ -178,7 +191,7 @@ function isFixed(x: unknown, seen: Set<unknown>): boolean {
   ].every((inner) => isFixed(inner, seen));
 }
 
-/** Runs it: what it says while it does, it says by its own lines. */
+/** Runs the module. An error that it throws is reported at the module's own line. */
 function values(
   compartment: Compartment,
   module: Module,

@@ -1,7 +1,7 @@
-/** What a guest is refused with, and how its own errors are told. */
+/** The errors of guests. */
 import { CapError } from '@hob/vat';
 
-/** `E_PROGRAM`: the program failed; its text is the program's own. */
+/** `E_PROGRAM`: the program failed. The text of that error comes from the program. */
 export type GuestCode = 'E_PROGRAM' | 'E_SANDBOX_UNAVAILABLE' | 'limit' | 'invalid' | 'revoked' | 'unavailable';
 
 export const noReference = (name: string): CapError =>
@@ -10,7 +10,7 @@ export const noReference = (name: string): CapError =>
     `"${name.slice(0, 64)}" is no reference: spawn an actor, make a driver, or take one from a session`,
   );
 
-/** With what the program had printed and used until then. */
+/** The error of an evaluation, with the output and the usage of the program until then. */
 export class EvaluationError extends CapError {
   readonly console: string;
   readonly usage: { readonly wallMs: number; readonly cpuMs: number; readonly peakBytes: number };

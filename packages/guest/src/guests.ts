@@ -1,8 +1,8 @@
 /**
- * `openGuests`: programs of models, each in a process of its own.
+ * `openGuests`: runs programs of models, each in its own process.
  *
- * Promise: one evaluation, one process: it was started for nobody and ends with the program, so nothing of a session is ever in the
- * process of another. Without a sandbox nothing runs, unless that was asked for by name.
+ * Promise: each evaluation has a fresh process, which ends with the program. So nothing of one session is
+ * ever in a process of another. Without a sandbox nothing runs, unless the caller asked for that by name.
  */
 import { types } from 'node:util';
 import { CapError, isReference, systemClock } from '@hob/vat';
@@ -13,15 +13,15 @@ import { defaultLimits, type FullLimits, limitsOf } from './limits.ts';
 import { Pool, type Ready } from './pool.ts';
 import type { EvaluateOptions, Evaluation, Guests, GuestsOptions } from './types.ts';
 
-/** Processes of one `Guests` at once; others wait. */
+/** The most processes of one `Guests` that run at once. Others wait. */
 const mostRunning = 64;
 const mostQueued = 1024;
-/** An order is one frame. */
+/** In characters. The source is sent in one frame. */
 const longestSource = 256 * 1024;
-/** Starting Node and reading the program, on a busy machine. */
+/** Processor time for starting Node and reading the program, on a busy machine. */
 const startCpuMs = 5_000;
 
-/** `spawnConfined` is that of `@hob/caps-shell`. */
+/** Opens guests and starts a first process, so that a sandbox that does not work is reported now. */
 export async function openGuests(options: GuestsOptions = {}): Promise<Guests> {
   const { spawnConfined, isolation = 'sandbox', pool: most = 4, clock = systemClock() } = options;
   const limits = limitsOf(defaultLimits, options.limits, false);
@@ -98,7 +98,7 @@ class OpenGuests {
     return job;
   }
 
-  /** A place is free again when the process is gone, which is later than its answer. */
+  /** A slot is free again when the process is gone, which is later than its answer. */
   async #take(over: () => boolean): Promise<Ready> {
     this.#running += 1;
     const free = (): void => {
@@ -127,7 +127,7 @@ class OpenGuests {
   }
 }
 
-/** References, and promises that may become one. */
+/** Accepts references and promises. A promise is checked when it resolves. */
 function checked(caps: unknown): Readonly<Record<string, object>> {
   if (typeof caps !== 'object' || caps === null)
     throw new CapError('invalid', 'caps are a record of references by petname');

@@ -1,8 +1,9 @@
 /**
- * One program on its way: from a process that waited to what came of it.
+ * One evaluation: takes an idle process, runs the program in it, and returns the result.
  *
- * Promise: its process runs this program and nothing after it, and is killed when it has answered, when a limit is reached, when it
- * is aborted: whatever it does. What it printed until then is kept. Nothing that it sent is taken for a word of this process.
+ * Promise: the process runs this program and nothing after it. It is killed when the program has answered,
+ * when a limit is reached, or when the evaluation is aborted, whatever the program does. Its output until
+ * then is kept. Nothing that the program sends is presented as a message of this process.
  */
 import { CapError, captp, E, isReference, type Meter } from '@hob/vat';
 import type { Outcome, Runner } from './child/order.ts';
@@ -20,7 +21,7 @@ export interface Work {
   readonly meter: Meter | undefined;
 }
 
-/** `over`: whether it ended meanwhile. */
+/** Takes an idle process. `over` says whether the job has ended meanwhile. */
 type Take = (over: () => boolean) => Promise<Ready>;
 
 interface Why {
@@ -53,14 +54,14 @@ export class Job {
     this.result.catch(() => {});
   }
 
-  /** The first reason counts. */
+  /** Ends the job. Only the first reason counts. */
   end(code: string, message: string): void {
     if (this.#over || this.#why !== undefined) return;
     this.#why = { code, message };
     this.#ended.reject(new CapError(code, message));
   }
 
-  /** What was printed since it was last asked; undefined when there is no more. */
+  /** Returns the output since the last call, or undefined at the end. */
   async next(): Promise<string | undefined> {
     while (this.#readTo >= this.#console.length) {
       if (this.#over) return undefined;
@@ -85,7 +86,7 @@ export class Job {
 
   async #run(take: Take): Promise<Evaluation> {
     try {
-      const caps = await Promise.race([here(this.#work.caps), this.#ended.promise]);
+      const caps = await Promise.race([resolvedCaps(this.#work.caps), this.#ended.promise]);
       return await this.#inside(await this.#taken(take), caps);
     } catch (error) {
       throw this.#failure(error);
@@ -95,7 +96,7 @@ export class Job {
     }
   }
 
-  /** One that comes after the end is not used for anything else. */
+  /** A process that arrives after the job has ended is killed, and not used for another job. */
   async #taken(take: Take): Promise<Ready> {
     const taking = take(() => this.#why !== undefined);
     try {
@@ -109,7 +110,7 @@ export class Job {
     }
   }
 
-  /** A value is answered at once; what has failed or was ended, when its process is gone. */
+  /** Returns a value at once. After a failure or an abort it first waits until the process is gone. */
   async #inside({ started, duplex, onSaid }: Ready, caps: Work['caps']): Promise<Evaluation> {
     const { source, limits, meter } = this.#work;
     this.#gone = started.gone;
@@ -117,16 +118,20 @@ export class Job {
     const watched = watchOver(started.pid, (used) => this.#look(used));
     let answered: Evaluation | undefined;
     try {
-      onSaid((said) => this.#print(said));
+      onSaid((text) => this.#print(text));
       const order = { source, caps, outputBytes: limits.outputBytes };
       const died = started.gone.then((how) => {
-        throw diedOf(how);
+        throw errorForExit(how);
       });
       died.catch(() => {});
       const answer = E(connection.bootstrap).run(order) as Promise<unknown>;
-      // Its end breaks the connection, too; which of both is told first says nothing.
+      // The end of the process also breaks the connection. Either may be reported first.
       answer.catch(() => {});
-      const outcome = await Promise.race([this.#ended.promise, died, answer.catch((error) => broken(error, started))]);
+      const outcome = await Promise.race([
+        this.#ended.promise,
+        died,
+        answer.catch((error) => throwFailure(error, started)),
+      ]);
       this.#used = watched.used();
       answered = this.#outcome(outcome);
       return answered;
@@ -139,12 +144,12 @@ export class Job {
     }
   }
 
-  /** What a guest answers may be anything. */
+  /** Checks the answer of the guest, which may be anything. */
   #outcome(outcome: unknown): Evaluation {
     const { failed, code, value } = (outcome ?? {}) as Partial<
       Record<keyof Outcome | 'value' | 'failed' | 'code', unknown>
     >;
-    if (typeof failed === 'string') throw new CapError(codeOf(code), said(failed));
+    if (typeof failed === 'string') throw new CapError(codeOf(code), programText(failed));
     return Object.freeze({ value, console: this.#console, usage: this.#used });
   }
 
@@ -186,20 +191,23 @@ export class Job {
   }
 }
 
-/** Its end breaks the connection, too; which of both is told first says nothing. */
-async function broken(error: unknown, started: GuestProcess): Promise<never> {
+/**
+ * Throws the error for a call that rejected. If the connection broke, it waits for the process to end and
+ * says how.
+ */
+async function throwFailure(error: unknown, started: GuestProcess): Promise<never> {
   const { code, message } = error as CapError;
   if (code !== 'disconnected')
     throw new CapError(
       'E_PROGRAM',
-      `the value cannot leave the program: return plain data, bytes or caps (${said(message)})`,
+      `the value cannot leave the program: return plain data, bytes or caps (${programText(message)})`,
     );
   started.kill();
-  throw diedOf(await started.gone);
+  throw errorForExit(await started.gone);
 }
 
-/** Those that were promised, too. */
-async function here(caps: Work['caps']): Promise<Work['caps']> {
+/** Waits for the caps that were promised. */
+async function resolvedCaps(caps: Work['caps']): Promise<Work['caps']> {
   const found = await Promise.all(
     Object.entries(caps).map(async ([name, promised]) => {
       const cap: unknown = await promised;
@@ -210,7 +218,7 @@ async function here(caps: Work['caps']): Promise<Work['caps']> {
   return Object.freeze(Object.fromEntries(found));
 }
 
-function diedOf(how: Gone): CapError {
+function errorForExit(how: Gone): CapError {
   if (how === 'out') return new CapError('limit', over('memory or time', 'what its process had in all'));
   if (how === 'killed') return new CapError('E_PROGRAM', 'the program broke its connection: it said what is no answer');
   return new CapError('limit', 'the process of the program ended: it needs more memory than there is, or ended itself');
@@ -219,8 +227,12 @@ function diedOf(how: Gone): CapError {
 const over = (what: string, limit: string, remedy = 'use less'): string =>
   `the program was stopped: its ${what} is limited to ${limit} (${remedy})`;
 
-/** Text of the program's. */
-const said = (text: unknown): string => (typeof text === 'string' ? text.slice(0, longestError) : 'it gives no reason');
+/** Text that comes from the program, cut to a limit. */
+const programText = (text: unknown): string =>
+  typeof text === 'string' ? text.slice(0, longestError) : 'it gives no reason';
 
-/** A program may say how a cap refused it; it is no code of this process's. */
+/**
+ * `invalid` is the only code that a program may set. All others become `E_PROGRAM`, so it cannot imitate this
+ * process.
+ */
 const codeOf = (code: unknown): string => (code === 'invalid' ? code : 'E_PROGRAM');

@@ -1,9 +1,9 @@
 /**
- * The shapes that a model knows by name: a directory and a shell, as `caps-fs` and `caps-shell` make them.
+ * The shapes that a model is shown by name: a directory and a shell, as `caps-fs` and `caps-shell` make them.
  *
- * Text, since that is what a model reads; a test compiles it against those packages, so neither says more than they do.
- * A cap is taken for one by its methods: all of these, and what else it has is not shown. Whoever gives another cap the same ones is
- * taken at their word, which decides only what is shown.
+ * They are text, because a model reads them. A test compiles the text against those packages, so it promises
+ * no more than they do. A cap has a known shape if it has all of its methods. Its other methods are not
+ * shown. Another cap with the same methods is shown with the same shape, which affects nothing but the text.
  */
 
 const BYTES = `/** Bytes, part by part: \`for (let part; (part = await E(source).next()); ) …\` */
@@ -73,13 +73,13 @@ interface Job {
 
 export interface KnownShape {
   readonly name: string;
-  /** What has all of these is one. */
+  /** A cap with all of these methods has this shape. */
   readonly methods: readonly string[];
-  /** Its declarations. */
+  /** The declarations to show. */
   readonly text: readonly string[];
 }
 
-/** The methods of the first interface of a text. */
+/** The names of the methods of the first interface in a text. */
 const methodsIn = (text: string): readonly string[] =>
   [...text.slice(0, text.indexOf('\n}')).matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name as string);
 

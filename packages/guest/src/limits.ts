@@ -1,7 +1,8 @@
 /**
- * What a program may use.
+ * The limits of a program.
  *
- * Promise: every program has all limits; there is no "unlimited". Those of `openGuests` are the most that one can have.
+ * Promise: every program has every limit, and no limit is "unlimited". An evaluation can only lower those of
+ * `openGuests`.
  */
 import { CapError } from '@hob/vat';
 import type { GuestLimits } from './types.ts';
@@ -17,13 +18,13 @@ export const defaultLimits: FullLimits = Object.freeze({
   outputBytes: MiB,
 });
 
-/** Below this Node does not start. */
+/** The least values. Node does not start with less memory. */
 const least: FullLimits = { wallMs: 1, cpuMs: 10, memoryBytes: 96 * MiB, outputBytes: 0 };
 const names: readonly (keyof FullLimits)[] = ['wallMs', 'cpuMs', 'memoryBytes', 'outputBytes'];
-/** What a timer takes. */
+/** The longest time that a timer can wait. */
 const longestMs = 0x7fff_ffff;
 
-/** `lowers`: whether the result may only be less. */
+/** Applies `given` to `base`. With `lowers`, a limit above that of `base` is refused. */
 export function limitsOf(base: FullLimits, given: unknown, lowers: boolean): FullLimits {
   if (given === undefined) return base;
   if (typeof given !== 'object' || given === null) throw new CapError('invalid', 'limits are a record of numbers');

@@ -1,27 +1,28 @@
 /**
- * Processes that are ready before anybody asks: a start takes longer than most programs.
+ * Keeps idle processes ready, because starting one takes longer than most programs.
  *
- * Promise: a process is given out once and never comes back. As many wait as were wanted at once lately, up to `most`, and one when nobody
- * asked for a minute. A program that runs has the processors first: who comes after it is started when it is over, or takes long. Where none
- * can be started whoever asks is told why.
+ * Promise: a process is given out once and never comes back. The pool keeps as many idle as were recently
+ * wanted at once, up to `most`, and shrinks to one after a minute without a request. A running program gets
+ * the processors first: its replacement is started when it ends or takes long. If no process can be started,
+ * the caller gets the error.
  */
 import { CapError, type Clock, type Duplex, fromChild } from '@hob/vat';
 import type { GuestProcess } from './drivers/process.ts';
 
-/** A process that runs one program. */
+/** An idle process, ready to run one program. */
 export interface Ready {
   readonly started: GuestProcess;
-  /** Not spoken over yet: whoever takes it pays for what comes. */
+  /** The connection. It has carried no frames yet, so the caller's meter pays for all of them. */
   readonly duplex: Duplex;
-  /** Told once, of one that waits: it makes itself ready for a first program. */
+  /** Tells an idle process to warm up. Called once. */
   warm(): void;
-  /** What it prints, and what it printed before somebody listened. */
+  /** Calls `then` with all output, also with output from before this call. */
   onSaid(then: (said: string) => void): void;
 }
 
-/** More at once only make each later. */
+/** Starting more at once only delays each of them. */
 const startsAtOnce = 4;
-/** Longer than a program that only makes some calls. */
+/** Longer than a program that makes only a few calls. */
 const refillMs = 200;
 const idleMs = 60_000;
 
@@ -32,7 +33,7 @@ export class Pool {
   readonly #waiting: Ready[] = [];
   readonly #askers: { readonly resolve: (ready: Ready) => void; readonly reject: (why: unknown) => void }[] = [];
   readonly #all = new Set<GuestProcess>();
-  /** Those that somebody has. */
+  /** The processes that run a program. */
   readonly #given = new Set<GuestProcess>();
   readonly #starts = new Set<Promise<void>>();
   #wanted = 1;
@@ -47,7 +48,7 @@ export class Pool {
     this.#wanted = Math.min(1, most);
   }
 
-  /** For the first time: whether it works at all. */
+  /** Starts the first process, to find out whether one can be started. */
   async open(): Promise<void> {
     const ready = await this.take();
     this.#wanted = Math.min(1, this.#most);
@@ -88,7 +89,7 @@ export class Pool {
     await Promise.all([...this.#all].map(({ gone }) => gone));
   }
 
-  /** `ahead`: how many nobody has asked for yet. */
+  /** Starts processes for all waiting callers, and `ahead` more. */
   #fill(ahead: number): void {
     while (
       !this.#closed &&
@@ -102,7 +103,7 @@ export class Pool {
     }
   }
 
-  /** Later: starting one takes what the program that runs could have. */
+  /** Starts a replacement later, because starting one takes processor time from the running program. */
   #refill(): void {
     this.#stopRefill ??= this.#clock.after(refillMs, () => this.#refillNow());
   }
@@ -128,7 +129,7 @@ export class Pool {
     try {
       ready = await this.#ready();
     } catch (error) {
-      // Nobody is told of one that was made in advance: who asks next starts another.
+      // If nobody waits, the error is dropped. The next caller starts another process.
       const asker = this.#askers.shift();
       asker?.reject(error);
       if (this.#askers.length > 0) queueMicrotask(() => this.#fill(0));
@@ -170,7 +171,7 @@ export class Pool {
 
 const closed = (): CapError => new CapError('revoked', 'guests were closed: open them again');
 
-/** What it prints goes beside the frames: a loop that never ends sends no frame. */
+/** Separates output from frames. A program in an endless loop sends no frame, but its output must arrive. */
 function split({ channel }: GuestProcess): {
   readonly duplex: Duplex;
   readonly onSaid: Ready['onSaid'];
@@ -178,8 +179,8 @@ function split({ channel }: GuestProcess): {
 } {
   const ready = Promise.withResolvers<void>();
   let early = '';
-  let heard = (said: string): void => {
-    early += said;
+  let onOutput = (text: string): void => {
+    early += text;
   };
   const frames = {
     get connected() {
@@ -192,7 +193,7 @@ function split({ channel }: GuestProcess): {
         ? channel.on(event, then)
         : channel.on(event, (message) => {
             const { said, ready: isReady } = (message ?? {}) as { readonly said?: unknown; readonly ready?: unknown };
-            if (typeof said === 'string') heard(said);
+            if (typeof said === 'string') onOutput(said);
             else if (isReady === true) ready.resolve();
             else then(message);
           }),
@@ -202,7 +203,7 @@ function split({ channel }: GuestProcess): {
     isReady: ready.promise,
     onSaid: (then) => {
       if (early !== '') then(early);
-      heard = then;
+      onOutput = then;
     },
   };
 }

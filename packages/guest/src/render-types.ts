@@ -1,16 +1,17 @@
 /**
- * What a session holds, as TypeScript for a model's context.
+ * Renders the caps of a session as TypeScript, for the context of a model.
  *
- * Promise: it compiles; it names every cap, and says in a comment where the shape of one is not known rather than guess it. Nothing that a cap
- * or its maker says of itself gets into it but names of methods that are identifiers: no text that a model could take for an order.
+ * Promise: the text compiles and names every cap. If the shape of a cap is not known, a comment says so. A
+ * cap and its maker contribute only names of methods that are identifiers, and no text that a model could
+ * take for an instruction.
  */
 import { shapeOf } from '@hob/revocable';
 import { CapError, type Far, isReference } from '@hob/vat';
 import { KNOWN, type KnownShape } from './known-shapes.ts';
 
 const HEAD = `// What this session holds. Every call goes through E and answers a promise: \`await E(cap).method(…)\`.
-// A call that was refused throws an error with a \`code\`. An answer that is itself a cap is called through E as well,
-// also before it is there: \`await E(E(cap).subdir('src')).list()\`.
+// A call that was refused throws an error with a \`code\`. An answer that is itself a cap is called through E
+// as well, also before it is there: \`await E(E(cap).subdir('src')).list()\`.
 declare function E<T extends object>(cap: T | PromiseLike<T>): T;`;
 
 const ANY = `/** Its methods are not known here. Ask the person who granted it what it is for. */
@@ -25,7 +26,7 @@ const RESERVED: ReadonlySet<string> = new Set(
   typeof undefined var void while with yield arguments eval globalThis console Infinity NaN`.split(/\s+/),
 );
 
-/** Outside turns, for the program that runs the host. `caps` by petname. */
+/** Renders `caps`, given by petname. For the program that runs the host; call it outside turns. */
 export async function renderTypes(caps: Readonly<Record<string, Far<object> | Promise<Far<object>>>>): Promise<string> {
   const names = Object.keys(caps).sort();
   const used = new Set<string>();
@@ -61,7 +62,7 @@ export async function renderTypes(caps: Readonly<Record<string, Far<object> | Pr
 
 const textOf = ({ text }: KnownShape): readonly string[] => text;
 
-/** The names are known, what they take is not. */
+/** An interface with the known names of methods. Their arguments are not known. */
 function interfaceOf(type: string, methods: readonly string[]): string {
   const shown = methods.filter((method) => IDENTIFIER.test(method)).slice(0, 100);
   const more = methods.length - shown.length;

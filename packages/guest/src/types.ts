@@ -1,26 +1,29 @@
-/** What a program that runs guests sees. */
+/** The types of the public interface. */
 import type { Clock, Far, Meter } from '@hob/vat';
 
-/** Of one evaluation. Nothing is unlimited; what is not said is the default (README.md). */
+/** The limits of one evaluation. A missing limit has its default (README.md). None can be unlimited. */
 export interface GuestLimits {
   readonly wallMs?: number;
-  /** Time on a processor: waiting for an answer or a human costs nothing. */
+  /** Processor time. Waiting for an answer or a human costs nothing. */
   readonly cpuMs?: number;
-  /** All that the process holds, Node itself (some 60 MiB) included. */
+  /** Resident memory of the process, including Node itself (some 75 MiB). */
   readonly memoryBytes?: number;
-  /** Of the console. */
+  /** Bytes printed to the console. */
   readonly outputBytes?: number;
 }
 
 export interface Evaluation {
-  /** Data, or a cap that the guest was given. */
+  /** The returned value: data, or a cap that the guest was given. */
   readonly value: unknown;
   readonly console: string;
   readonly usage: { readonly wallMs: number; readonly cpuMs: number; readonly peakBytes: number };
 }
 
 export interface EvaluateOptions {
-  /** By petname: what the program finds under these names, and nothing else. It starts when those that are promised are there. */
+  /**
+   * The caps of the program, by petname. It gets nothing else. The program starts when all promised caps have
+   * resolved.
+   */
   readonly caps: Readonly<Record<string, Far<object> | Promise<Far<object>>>>;
   readonly limits?: GuestLimits;
   /** Pays for the calls that the program makes. */
@@ -29,33 +32,33 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A program on its way. */
+/** A running evaluation. */
 export interface GuestJob {
-  /** What it prints, as text; undefined at the end. */
+  /** The output of the program as text. `next` resolves to undefined at the end. */
   readonly console: { next(): Promise<string | undefined>; return(): Promise<void> };
-  /** Breaks as `evaluate` does. */
+  /** The result, or a rejection, as from `evaluate`. */
   result(): Promise<Evaluation>;
-  /** Answers when its process is gone. */
+  /** Stops the program. Resolves when its process is gone. */
   abort(): Promise<void>;
 }
 
 export interface Guests {
   evaluate(source: string, options: EvaluateOptions): Promise<Evaluation>;
-  /** The same, not waited for. */
+  /** Starts an evaluation and returns at once. */
   start(source: string, options: EvaluateOptions): GuestJob;
-  /** Kills what runs, and answers when no process is left. */
+  /** Kills all programs. Resolves when no process is left. */
   close(): Promise<void>;
 }
 
 export interface GuestsOptions {
-  /** That of `@hob/caps-shell`. */
+  /** The `spawnConfined` of `@hob/caps-shell`. */
   readonly spawnConfined?: unknown;
-  /** Most processes that wait for work. */
+  /** The most idle processes. The default is 4. */
   readonly pool?: number;
-  /** The most that an evaluation may ask for, and what it has where it asks for nothing. */
+  /** The upper limits of an evaluation, and its limits if it names none. */
   readonly limits?: GuestLimits;
-  /** `ses-only`: without a sandbox. To be asked for by name. */
+  /** `ses-only` runs programs without a sandbox. The default is `sandbox`. */
   readonly isolation?: 'sandbox' | 'ses-only';
-  /** For what waits without being used; that of this machine. */
+  /** The clock for idle processes. The default is the clock of this machine. */
   readonly clock?: Clock;
 }

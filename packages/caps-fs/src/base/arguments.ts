@@ -1,18 +1,18 @@
 /**
- * Values from outside become ours here: checked and copied once, before the first await, so that a caller cannot change
- * them between the check and the use.
+ * Checks and copies values from outside once, before the first await. A caller cannot change them between the
+ * check and the use.
  */
 import { refusal } from './errors.ts';
 
 const utf8 = new TextEncoder();
-// The getter answers for real typed arrays only, whatever an object's prototype claims.
+// This getter returns a name only for real typed arrays, whatever the prototype of an object claims.
 const brand = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get;
 
 export function isBytes(value: unknown): value is Uint8Array {
   return brand?.call(value) === 'Uint8Array';
 }
 
-/** A copy of bytes, or text as UTF-8. */
+/** Returns a copy of the bytes, or the text encoded as UTF-8. */
 export function takeBytes(value: unknown, max: number, limit: string): Uint8Array {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw refusal('invalid', 'text with a lone surrogate');
@@ -23,7 +23,7 @@ export function takeBytes(value: unknown, max: number, limit: string): Uint8Arra
   return bytes;
 }
 
-/** The text of a file, only if writing it back would give the same bytes. */
+/** Decodes the text of a file. Refuses bytes that would change when the text is written back. */
 export function takeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

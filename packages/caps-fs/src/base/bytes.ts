@@ -1,10 +1,15 @@
-/** Streams as a holder sees them: pulled, so that the reader's own pace is the backpressure. Shapes of `@hob/vat`. */
+/**
+ * A stream that the reader pulls, so the reader's own pace is the backpressure. `@hob/vat` has the same
+ * shapes. `next` returns at most `max` bytes, and `undefined` at the end.
+ */
 export interface ByteSource {
   next(max?: number): Promise<Uint8Array | undefined>;
   return(): Promise<void>;
 }
 
-/** Nothing is visible before `close`, which makes the file whole and named in one step. */
+/**
+ * A file being written. Nothing is visible before `close`, which gives the whole file its name in one step.
+ */
 export interface ByteSink {
   write(chunk: Uint8Array): Promise<void>;
   close(): Promise<void>;

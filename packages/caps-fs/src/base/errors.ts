@@ -1,15 +1,16 @@
 /**
  * The closed set of codes, and one table of their messages.
  *
- * Promise: an error that leaves this package is a `CapError` built here. It carries no path of the host, no errno, no
- * system call, no cause: errors of Node name `/proc/self/fd/9/x` or the real path, so none is ever wrapped.
+ * Promise: an error that leaves this package is a `CapError` built here. It carries no path of the host, no
+ * errno, no system call and no cause. Node's errors name `/proc/self/fd/9/x` or the real path, so none of
+ * them is ever wrapped.
  */
 import { CapError } from '@hob/vat';
 import { KernelError } from './kernel.ts';
 
 export type FsCode = keyof typeof messages;
 
-// The first three are the mission's test vector, word for word; nothing is ever added to them.
+// A test vector fixes the first three texts word for word. No detail is ever added to them.
 const messages = {
   PATH_ESCAPES: 'path escapes',
   PATH_ABSOLUTE: 'absolute paths forbidden',
@@ -36,7 +37,7 @@ const messages = {
   invalid: 'malformed argument',
 } as const;
 
-/** `detail` says which limit or argument; it is text of ours, never the host's. */
+/** `detail` names the limit or the argument. It is always our own text and never comes from the host. */
 export function refusal(code: FsCode, detail?: string): CapError {
   return new CapError(code, detail === undefined ? messages[code] : `${messages[code]}: ${detail}`);
 }
@@ -73,7 +74,10 @@ const fromErrno: ReadonlyMap<string, FsCode> = new Map<string, FsCode>([
   ['EOPNOTSUPP', 'UNSUPPORTED'],
 ]);
 
-/** What a caller may see of a failure. An error that is neither ours nor the kernel's is a bug and stays itself. */
+/**
+ * Turns a kernel error into the refusal that a caller may see. Any other error passes through: it is ours, or
+ * a bug.
+ */
 export function outward(thrown: unknown): unknown {
   if (!(thrown instanceof KernelError)) return thrown;
   const code = fromErrno.get(thrown.errno) ?? 'IO';

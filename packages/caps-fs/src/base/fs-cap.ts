@@ -1,9 +1,9 @@
 /**
- * A directory as a capability: who holds it can reach what is beneath that directory, and nothing else.
+ * A directory as a capability. A holder can reach what is beneath that directory, and nothing else.
  *
- * Paths are relative, names separated by `/`; times are milliseconds, sizes bytes. The directory is the one that was open
- * when the capability was made, wherever it is moved; no path of the host is in it. Errors are `CapError` with a `code`
- * of the table in README.md.
+ * Paths are relative, with names separated by `/`. Times are in milliseconds, sizes in bytes. The cap stays
+ * with the directory that was open when the cap was made, wherever that directory is moved. It contains no
+ * path of the host. Errors are `CapError` with a `code` from the table in README.md.
  */
 import type { ByteSink, ByteSource } from './bytes.ts';
 
@@ -16,16 +16,19 @@ export interface Stat {
 
 export interface FsCap {
   read(path: string, range?: { readonly offset?: number; readonly length?: number }): Promise<Uint8Array>;
-  /** Lines count from 1; their ends are kept. */
+  /** Lines count from 1. Line ends are kept. */
   readText(path: string, window?: { readonly line?: number; readonly lines?: number }): Promise<string>;
-  /** In one step: no reader sees a part. `durable` waits for the disk. Parents are not made. */
+  /**
+   * Writes the file in one step: no reader sees a part. `durable` waits for the disk. Parents are not
+   * created.
+   */
   write(
     path: string,
     data: Uint8Array | string,
     options?: { readonly create?: 'any' | 'new' | 'never'; readonly version?: string; readonly durable?: boolean },
   ): Promise<{ readonly version: string }>;
   append(path: string, data: Uint8Array | string): Promise<void>;
-  /** Each `oldText` must stand exactly once in the text as the edits before it left it. */
+  /** Each `oldText` must occur exactly once in the text that the earlier edits produced. */
   edit(
     path: string,
     edits: readonly { readonly oldText: string; readonly newText: string }[],
@@ -39,15 +42,19 @@ export interface FsCap {
   stat(path: string): Promise<Stat>;
   mkdir(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
   remove(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
-  /** Onto an existing name: `EXISTS`. */
+  /** Refuses an existing `to` with `EXISTS`. */
   rename(from: string, to: string): Promise<void>;
-  /** A file; onto an existing name: `EXISTS`. */
+  /** Copies a file. Refuses an existing `to` with `EXISTS`. */
   copy(from: string, to: string): Promise<void>;
-  /** Paths, sorted within each directory; `*`, `?`, `[a-z]`, `{a,b}`, `**`. Links are named, not entered. */
+  /**
+   * Returns matching paths, sorted within each directory. Patterns use `*`, `?`, `[a-z]`, `{a,b}` and `**`.
+   * Links are listed but not entered.
+   */
   glob(pattern: string): Promise<readonly string[]>;
   /**
-   * The lines of files that have the text, or a match of the pattern (RE2), each once; line and column count from 1. As many
-   * as `limit`: then there may be more. Without binary files, those over 8 MiB, `.git` and what `.gitignore` files name.
+   * Returns the lines that contain the text or match the pattern (RE2), each line once. Line and column count
+   * from 1. It stops after `limit` lines, so there may be more. It skips binary files, files over 8 MiB,
+   * `.git`, and what `.gitignore` files name.
    */
   search(
     text: string | { readonly pattern: string },
@@ -59,11 +66,11 @@ export interface FsCap {
   openWrite(path: string): Promise<ByteSink>;
   subdir(path: string): Promise<FsCap>;
   readOnly(): Promise<FsCap>;
-  /** `close` is always among them. */
+  /** Returns a cap with these operations only. `close` is always included. */
   only(operations: readonly (keyof FsCap)[]): Promise<FsCap>;
-  /** Names that match one of the patterns, at any depth, are neither shown nor reached. */
+  /** Returns a cap that neither shows nor reaches names that match one of the patterns, at any depth. */
   except(patterns: readonly string[]): Promise<FsCap>;
   withQuota(quota: { readonly bytes?: number; readonly files?: number }): Promise<FsCap>;
-  /** Ends this capability and all that was made from it; answers when what ran has finished. */
+  /** Ends this capability and everything made from it. Resolves when running operations have finished. */
   close(): Promise<void>;
 }

@@ -1,17 +1,20 @@
 /**
  * Descriptors with an owner.
  *
- * Promise: a number is closed exactly once, after the last operation that uses it. The kernel hands numbers out again at
- * once: closing one under an operation read the wrong directory in 4,841 of 50,000 tries (reference/fs.md §8).
+ * Promise: a descriptor is closed exactly once, after the last operation that uses it. The kernel reuses
+ * numbers at once: closing one under a running operation made it read the wrong directory in 4,841 of 50,000
+ * tries (docs/measurements/fs.md).
  */
 import type { Kernel } from './kernel.ts';
 
-/** A descriptor for the length of a `using`. */
+/** A descriptor for the duration of a `using` block. */
 export interface Descriptor extends Disposable {
   readonly fd: number;
 }
 
-/** A descriptor that several hold; it closes when the last lets go. The one who opens is the first holder. */
+/**
+ * A descriptor with several holders. It closes when the last holder drops it. The opener is the first holder.
+ */
 export class Handle {
   readonly #kernel: Kernel;
   #fd: number;
@@ -39,7 +42,7 @@ export class Handle {
     };
   }
 
-  /** Another holder without an end of its own: calls `drop` when it has one. */
+  /** Adds a holder, which must call `drop` exactly once. */
   share(): Handle {
     this.#holders += 1;
     return this;

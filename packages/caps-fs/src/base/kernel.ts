@@ -1,11 +1,12 @@
 /**
- * What this package needs of the operating system: system calls on a descriptor and one name.
+ * The system calls that this package needs, each on a descriptor and one name.
  *
- * Promise: no call takes a path. `name` is one component, so each call is one lookup in one directory that is held open,
- * and the kernel follows no link in it. Only the driver implements this; everything else is pure over it.
+ * Promise: no call takes a path. `name` is one component, so each call is one lookup in one directory that is
+ * held open. The kernel follows no link in it. Only the drivers implement this. All other code uses nothing
+ * else of the system.
  */
 export type Kind = 'file' | 'dir' | 'link' | 'other';
-/** One component. Bytes where a name need not be UTF-8. */
+/** One path component, as bytes where the name may not be UTF-8. */
 export type Name = string | Uint8Array;
 
 export interface Status {
@@ -15,9 +16,12 @@ export interface Status {
   readonly owner: number;
   readonly size: number;
   readonly mtime: number;
-  /** When its name, its mode or its content last changed, which nobody can set. */
+  /** When the name, mode or content last changed. Unlike `mtime`, nobody can set it. */
   readonly ctime: number;
-  /** What changes when the object or its content does. Names the inode: never leaves the package unsealed. */
+  /**
+   * Changes whenever the object or its content changes. It contains the inode, so it leaves the package only
+   * sealed.
+   */
   readonly stamp: string;
 }
 
@@ -26,7 +30,7 @@ export interface Identity {
   readonly ino: bigint;
 }
 
-/** A system call failed. Carries the errno's name and nothing of the host. */
+/** A failed system call. It carries the name of the errno and nothing else of the host. */
 export class KernelError {
   readonly errno: string;
   constructor(errno: string) {
@@ -35,17 +39,19 @@ export class KernelError {
 }
 
 /**
- * What a backend may know to do in one step for a path that has neither a link nor another mount on its way. An answer of
- * `undefined` is no answer: then the walk is made, which decides every question of links. `names` are joined by `/`.
+ * Operations that a backend can do in one step when no link and no other mount is on the path. `undefined`
+ * means that the backend cannot tell. The caller then makes the walk, which decides every question about
+ * links. `names` are joined by `/`.
  */
 export interface Shortcuts {
-  /** By O_PATH. */
+  /** Opens with O_PATH. */
   open(dir: number, names: string, directory: boolean): number | undefined;
-  /** Of the last name itself, a link too. */
+  /** If the last name is a link, this is the status of the link itself. */
   stat(dir: number, names: string): Status | undefined;
   /**
-   * A file of at most `max` bytes, whole. At once when it is small and in memory, else in one trip to the thread pool; `inMemory`
-   * says that it is, where the file system cannot. `dir` may be closed once this has returned.
+   * Reads a whole file of at most `max` bytes. A small file that is in memory is read at once, others in one
+   * trip to the thread pool. `inMemory` says that the whole file system is in memory; some cannot tell that
+   * themselves. The caller may close `dir` as soon as this returns.
    */
   read(
     dir: number,
@@ -53,7 +59,7 @@ export interface Shortcuts {
     max: number,
     inMemory: boolean,
   ): Promise<Uint8Array | undefined> | Uint8Array | undefined;
-  /** The same, and what it was then. */
+  /** Like `read`, but also returns the status of the file at that moment. */
   readSeen(dir: number, names: string, max: number, inMemory: boolean): Promise<Seen | undefined> | Seen | undefined;
 }
 
@@ -62,17 +68,21 @@ export interface Seen {
   readonly bytes: Uint8Array;
 }
 
-/** A file is made without a name and gets it when it is whole: kill -9 leaves nothing. */
+/** Files that get their name only when they are complete. A kill -9 before that leaves nothing behind. */
 export interface Unnamed {
-  /** `undefined` where the file system has none. */
+  /** Returns `undefined` if the file system does not support it. */
   create(dir: number, mode: number): number | undefined;
-  /** Created, written, with `keep` as its mode if that is given, and on the disk. In one trip to the thread pool. */
+  /**
+   * Creates the file, writes it, sets its mode to `keep` if given, and syncs it, in one trip to the thread
+   * pool.
+   */
   write(dir: number, mode: number, keep: number | undefined, bytes: Uint8Array): Promise<number | undefined>;
-  /** EEXIST is atomic. */
+  /** Gives the file its first name. Fails atomically with EEXIST if the name is taken. */
   name(fd: number, dir: number, name: string): void;
   /**
-   * All of that at once, but the disk: for where there is none. With the name of a temporary it replaces what is there, without one
-   * it is EEXIST then. Answers what the file is.
+   * Creates, writes and names the file at once, without a sync. For file systems without a disk. With
+   * `temporary` it replaces an existing file; without it an existing name is EEXIST. Returns the status of
+   * the new file.
    */
   writeNamed(
     dir: number,
@@ -85,7 +95,7 @@ export interface Unnamed {
 }
 
 export interface Alarm {
-  /** From now on the whole time once more. */
+  /** Restarts the full time from now. */
   again(): void;
   stop(): void;
 }
@@ -94,70 +104,80 @@ export interface Kernel {
   readonly backend: 'proc' | 'native';
   readonly shortcuts?: Shortcuts;
   readonly unnamed?: Unnamed;
-  /** Whether `/proc/self/fd` of this system is what the walk relies on. */
+  /** Whether this system has the `/proc/self/fd` that the walk relies on. */
   readonly supported: boolean;
   readonly user: number;
 
-  /** The only call that takes a path of the host, once, from the granter. */
+  /** The only call that takes a path of the host. The granter gives it, once. */
   openRoot(path: string): number;
-  /** A directory, by O_PATH; a link is ENOTDIR. */
+  /** Opens a directory with O_PATH. A link is ENOTDIR. */
   openDirectory(dir: number, name: Name): number;
-  /** Whatever is there, a link itself included, by O_PATH: opening has no effect on it. */
+  /** Opens anything with O_PATH, also a link itself. Opening has no effect on the object. */
   openAny(dir: number, name: Name): number;
-  /** A file that does not exist yet, for writing. */
+  /** Creates a file for writing. The name must be free. */
   create(dir: number, name: Name, mode: number, how: 'write' | 'append'): number;
-  /** A second descriptor for what `fd` holds, this time with data. */
+  /** Opens the object that the O_PATH descriptor `fd` holds again, with access to its data. */
   reopen(fd: number, how: 'read' | 'append' | 'list'): number;
   close(fd: number): void;
 
   fstat(fd: number): Status;
-  /** `undefined` when there is nothing of that name. */
+  /** Returns `undefined` if nothing has that name. */
   lstat(dir: number, name: Name): Status | undefined;
   readLink(dir: number, name: Name): Uint8Array;
-  /** What `fd` holds, for who mounts it. Never leaves the process. */
+  /** The identity of what `fd` holds, for mounting. It never leaves the process. */
   identityOf(fd: number): Identity;
-  /** The mount that `fd` was opened in. st_dev would not see a bind mount of the same file system. */
+  /** The mount that `fd` was opened in. Comparing st_dev would miss a bind mount of the same file system. */
   mountOf(fd: number): number;
-  /** Of the file system that `fd` is on, in bytes; `total` is 0 where it does not say. */
+  /**
+   * Space of the file system that `fd` is on, in bytes. `total` is 0 if the file system does not report it.
+   */
   roomOf(fd: number): { readonly free: number; readonly total: number };
-  /** Whether the file system that `fd` is on is all in memory: nothing that is done there waits for a disk. */
+  /** Whether the file system that `fd` is on lives in memory, so that no operation there waits for a disk. */
   inMemory(fd: number): boolean;
-  /** At most `max` names, in the order of their code points; those that are not UTF-8 are left out. */
+  /** Returns at most `max` names, sorted by code point. Names that are not UTF-8 are left out. */
   names(dir: number, max: number): Promise<string[]>;
   rawNames(dir: number, max: number): Promise<Uint8Array[]>;
 
-  /** At most `max` names with what they are, at once: for a thread of its own, or what is known to be small. */
+  /**
+   * Returns at most `max` names with their kinds, without yielding. Use it in a worker thread or on a small
+   * directory.
+   */
   children(dir: number, max: number): { readonly name: string; readonly kind: Kind }[];
   readNow(fd: number, into: Uint8Array, position: number): number;
-  /** All of it, at the beginning of an empty file. */
+  /** Writes all bytes to the beginning of an empty file. */
   writeNow(fd: number, from: Uint8Array): void;
 
   chmod(fd: number, mode: number): void;
-  /** The same for a descriptor by O_PATH. */
+  /** Like `chmod`, for an O_PATH descriptor. */
   chmodHeld(fd: number, mode: number): void;
   mkdir(dir: number, name: Name): void;
   rmdir(dir: number, name: Name): void;
   unlink(dir: number, name: Name): void;
-  /** A second name, for a link: of the link itself. EEXIST is atomic. */
+  /**
+   * Adds a second name. For a link, it names the link itself. Fails atomically with EEXIST if `to` is taken.
+   */
   link(fromDir: number, from: Name, toDir: number, to: Name): void;
-  /** Never over something, in one step; `false` where there is no such step. */
+  /** Renames in one step and never replaces anything. Returns `false` if the system cannot do that. */
   renameNew?(fromDir: number, from: Name, toDir: number, to: Name): boolean;
-  /** Replaces what is at `to`. */
+  /** Replaces whatever is at `to`. */
   rename(fromDir: number, from: Name, toDir: number, to: Name): void;
 
-  /** At `position`, or at the end of a descriptor opened for append with `null`. May move less than asked. */
+  /**
+   * `read` and `write` may move fewer bytes than asked. `null` means the end of a file that was opened for
+   * append.
+   */
   read(fd: number, into: Uint8Array, position: number): Promise<number>;
   write(fd: number, from: Uint8Array, position: number | null): Promise<number>;
   sync(fd: number): Promise<void>;
 
   random(bytes: number): Uint8Array;
-  /** A keyed hash: opaque, and equal only for equal text. */
+  /** A keyed hash: opaque, and equal only for equal texts. */
   seal(text: string): string;
-  /** Lets other turns run in the middle of a long walk. */
-  breathe(): Promise<void>;
-  /** Of the clock that stamps files. */
+  /** Lets other work run in the middle of a long walk. */
+  yieldToEventLoop(): Promise<void>;
+  /** Milliseconds of the clock that stamps files. */
   now(): number;
   after(ms: number, then: () => void): Alarm;
-  /** Memory that nobody cleared, and nobody else has: for who fills all of it, and shows no more of it than he filled. */
+  /** An uninitialised buffer. Expose only the bytes you wrote. */
   memory(bytes: number): Uint8Array;
 }

@@ -1,6 +1,7 @@
 /**
- * A quota that is spent, not measured: bytes written and files created since it was made, by everything that was made
- * from the cap that carries it. Deleting gives nothing back; a quota of what lies on the disk belongs to the file system.
+ * A quota that is spent, not measured. It counts the bytes written and the files created since it was made,
+ * through the cap that carries it and everything made from that cap. Deleting gives nothing back: limiting
+ * what is on the disk is a job for the file system.
  */
 import { refusal } from './errors.ts';
 
@@ -23,7 +24,7 @@ export class Meter {
     if (files > this.#files) throw refusal('FS_LIMIT', `quota of files, ${this.#files} left`);
   }
 
-  // Charged before the effect: a failure in between costs the holder, the other order would let it write for nothing.
+  // Call this before the write. A failed write then costs the holder; charging later would allow free writes.
   charge({ bytes = 0, files = 0 }: Cost): void {
     this.#bytes -= bytes;
     this.#files -= files;

@@ -1,11 +1,14 @@
 /**
- * What a single name is: matched by a pattern, or one of our temporaries.
+ * Questions about a single name: does a pattern match it, and is it one of our temporaries?
  *
- * Promise: nothing here does more work than the pattern's length times the name's, whatever they are. Imports nothing, so
- * that a thread which only looks through a tree starts fast.
+ * Promise: nothing here takes more steps than the length of the pattern times the length of the name. It
+ * imports nothing, so that a search thread starts fast.
  */
 
-/** Temporaries of the atomic write. Not nameable and not listed: else they were a hiding place. */
+/**
+ * Temporaries of the atomic write. They cannot be named and are not listed, or a holder could hide files in
+ * them.
+ */
 export function isTemporary(name: string): boolean {
   return name.startsWith('.~caps-') && /^\.~caps-[0-9a-f]{16}$/.test(name);
 }
@@ -19,8 +22,9 @@ export function temporaryName(random: (bytes: number) => Uint8Array): string {
 const hex: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /**
- * Whether one of the patterns names it. As it stands, and as a directory that folds case would read it: there `.ENV` opens
- * `.env`, and so does a name with characters in it that nobody sees. Where names are told apart this hides a few more.
+ * Whether one of the patterns matches the name, either exactly or the way a case-folding directory reads it.
+ * In such a directory `.ENV` opens `.env`, and so does a name with invisible characters in it. In other
+ * directories this hides a few names more than asked.
  */
 export function namedBy(patterns: readonly string[], name: string): boolean {
   if (patterns.length === 0) return false;
@@ -28,15 +32,18 @@ export function namedBy(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => matches(pattern, name) || matches(fold(pattern), folded));
 }
 
-/** As the case folding of the kernel does it: canonically decomposed, without what is ignorable, without case. */
+/** Folds as the kernel does: canonical decomposition, without ignorable characters, without case. */
 function fold(text: string): string {
-  // Most names, and cheap.
+  // A cheap path for plain ASCII, which is most names.
   if (/^[\x20-\x7e]*$/.test(text)) return text.toUpperCase();
   const bare = text.normalize('NFD').replace(/\p{Default_Ignorable_Code_Point}/gu, '');
   return bare.toLowerCase().toUpperCase().normalize('NFC');
 }
 
-/** The most that comparing one name with these takes, in characters: each once, and what stands between two stars at each place. */
+/**
+ * The most character comparisons that one name takes with these patterns: each character once, and the text
+ * between two stars once at each position of a name of 255 characters.
+ */
 export function weightOf(patterns: readonly string[]): number {
   let weight = 0;
   for (const pattern of patterns) {
@@ -46,12 +53,12 @@ export function weightOf(patterns: readonly string[]): number {
   return weight;
 }
 
-/** `*` and `?`. Two pointers and one place to come back to. */
+/** Matches `*` and `?` with two pointers and one position to backtrack to. */
 export function matches(pattern: string, name: string): boolean {
   const wanted = [...pattern];
   const given = [...name];
   const last = wanted.lastIndexOf('*');
-  // What stands behind the last star is how the name ends: compared there, and not at each place.
+  // The text after the last star must end the name, so it is compared there once and not at each position.
   for (; last >= 0 && wanted.length > last + 1; wanted.pop(), given.pop()) {
     const end = wanted.at(-1);
     if (given.length === 0 || (end !== '?' && end !== given.at(-1))) return false;
@@ -84,7 +91,10 @@ export function byCodePoint(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** In the order of code points. JavaScript compares units of UTF-16, which differs only where there are surrogates. */
+/**
+ * Sorts by code point. JavaScript's own order compares UTF-16 units and differs only where there are
+ * surrogates.
+ */
 export function inOrder(names: string[]): string[] {
   return /[\ud800-\udfff]/.test(names.join('')) ? names.sort(byCodePoint) : names.sort();
 }

@@ -1,8 +1,9 @@
 /**
- * Which way the walk is made on this machine: said by the caller, or by `CAPS_FS_BACKEND`, or found out.
+ * Chooses the backend: the one that the caller names, or `CAPS_FS_BACKEND`, or the best one that works on
+ * this machine.
  *
- * Promise: what is asked for by name is what is used, or nothing is. What is found out is tried first, and the answer is
- * never a weaker way: each of them keeps every promise of this package.
+ * Promise: a backend that is asked for by name is used, or opening fails. Without a name `native` is tried
+ * first, then `proc`. Neither is weaker: both keep every promise of this package.
  */
 import process from 'node:process';
 import { refusal } from '../base/errors.ts';

@@ -1,8 +1,9 @@
 /**
- * The backend with a C part: what Node has, and beside it what only openat2, renameat2 and O_TMPFILE can do.
+ * The backend with a C part. It adds what only openat2, renameat2 and O_TMPFILE can do to what Node has.
  *
- * Promise: it is there only if the part was built and openat2 answers here: on an old kernel, under a filter that refuses
- * it, or without a compiler there is none, and `proc` does the same, slower. Where a shortcut does not know it says so.
+ * Promise: this backend is used only if the C part was built and openat2 works here. On an old kernel, under
+ * a filter that refuses openat2, or without a compiler, the `proc` backend does the same more slowly. A
+ * shortcut that cannot tell returns `undefined`.
  */
 import { constants } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
@@ -11,7 +12,7 @@ import { kindOf, nodeKernel } from './node-fs.ts';
 import { isBuilt, type Listing, listingOver, loadPart } from './part.ts';
 
 type Fields = Float64Array;
-/** Numbers are errors, always. */
+/** A number is always an error. */
 type Read = number | Uint8Array | [Uint8Array, stamp: string];
 
 interface Part extends Listing {
@@ -46,13 +47,16 @@ interface Part extends Listing {
 
 const { O_DIRECTORY } = constants;
 
-// RESOLVE_ flags of openat2. Together: no link is followed, neither the directory nor its mount is left.
+// RESOLVE_ flags of openat2. Together they follow no link and leave neither the directory nor its mount.
 const otherMounts = 0x01;
 const links = 0x02 | 0x04;
 const beneath = 0x08;
 const confined: number = otherMounts | links | beneath;
 
-/** The kernel of this backend, or why there is none, in words for whoever asked for it by name. */
+/**
+ * Returns the kernel of this backend, or a text that says why there is none, for callers that named this
+ * backend.
+ */
 export function nativeKernel(random?: (bytes: number) => Uint8Array): Kernel | string {
   if (process.platform !== 'linux') return 'the native backend needs Linux';
   if (!isBuilt()) return 'the native backend is not built: it needs a C compiler (cc) when Hob is set up';
@@ -82,11 +86,12 @@ function over(part: Part, proc: Kernel): Kernel {
     ...listingOver(part, proc),
     backend: 'native',
     shortcuts: {
-      open: (dir, names, directory) => known(part.openBeneath(dir, names, directory ? O_DIRECTORY : 0, confined)),
+      open: (dir, names, directory) =>
+        unlessUnsure(part.openBeneath(dir, names, directory ? O_DIRECTORY : 0, confined)),
       stat: (dir, names) => {
         const stamp = part.statBeneath(dir, names, 0, confined, scratch);
         if (typeof stamp === 'string') return statusOf(scratch, stamp);
-        known(stamp);
+        unlessUnsure(stamp);
         return undefined;
       },
       read: (dir, names, max, inMemory) => {
@@ -94,22 +99,22 @@ function over(part: Part, proc: Kernel): Kernel {
         return got instanceof Promise ? got.then(bytesOf) : bytesOf(got);
       },
       readSeen: (dir, names, max, inMemory) => {
-        // Its own: the answer may come later.
+        // Not the shared scratch array: this call may finish later.
         const into = new Float64Array(scratch.length);
         const seen = (got: Read): Seen | undefined =>
-          Array.isArray(got) ? { status: statusOf(into, got[1]), bytes: got[0] } : nothing(got);
+          Array.isArray(got) ? { status: statusOf(into, got[1]), bytes: got[0] } : undefinedFor(got);
         const got = part.readBeneath(dir, names, confined, max, inMemory ? 1 : 0, into);
         return got instanceof Promise ? got.then(seen) : seen(got);
       },
     },
     unnamed: {
-      create: (dir, mode) => had(part.createUnnamed(dir, mode)),
-      write: async (dir, mode, keep, bytes) => had(await part.writeUnnamed(dir, mode, keep ?? -1, bytes)),
-      name: (fd, dir, name) => void done(part.nameUnnamed(fd, dir, name)),
+      create: (dir, mode) => unlessLacking(part.createUnnamed(dir, mode)),
+      write: async (dir, mode, keep, bytes) => unlessLacking(await part.writeUnnamed(dir, mode, keep ?? -1, bytes)),
+      name: (fd, dir, name) => void checked(part.nameUnnamed(fd, dir, name)),
       writeNamed: (dir, name, temporary, mode, keep, bytes) => {
         const stamp = part.writeNamed(dir, name, temporary ?? '', mode, keep ?? -1, bytes, scratch);
         if (typeof stamp === 'string') return statusOf(scratch, stamp);
-        had(stamp);
+        unlessLacking(stamp);
         return undefined;
       },
     },
@@ -124,10 +129,10 @@ function over(part: Part, proc: Kernel): Kernel {
       return getSystemErrorName(stamp) === 'ENOENT' ? undefined : proc.lstat(dir, name);
     },
     roomOf: (fd) => {
-      done(part.roomOf(fd, scratch));
+      checked(part.roomOf(fd, scratch));
       return { free: scratch[0] ?? 0, total: scratch[1] ?? 0 };
     },
-    // Kernels before 5.8 do not say the mount: there it is read from /proc.
+    // Kernels before 5.8 do not report the mount this way. Then it is read from /proc.
     mountOf: (fd) => {
       const mount = part.mountOf(fd);
       return mount < 0 ? proc.mountOf(fd) : mount;
@@ -135,31 +140,37 @@ function over(part: Part, proc: Kernel): Kernel {
     renameNew: (fromDir, from, toDir, to) => {
       if (typeof from !== 'string' || typeof to !== 'string') return false;
       const answer = part.renameNew(fromDir, from, toDir, to);
-      // A mount point: the other way says what that is.
-      return answer < 0 && getSystemErrorName(answer) === 'EBUSY' ? false : had(answer) !== undefined;
+      // EBUSY: a mount point. The caller's other way gives the right error for it.
+      return answer < 0 && getSystemErrorName(answer) === 'EBUSY' ? false : unlessLacking(answer) !== undefined;
     },
   };
 }
 
-/** Links, other mounts, what changes under the kernel's eyes: the walk looks itself. A path may also be too long as a whole only. */
+/**
+ * Errors after which the walk decides: links, other mounts, names that change during the call. ENAMETOOLONG
+ * is one of them because the whole path may be too long while each single name is not.
+ */
 const unsure: ReadonlySet<string> = new Set(['ELOOP', 'EXDEV', 'EAGAIN', 'ENAMETOOLONG', 'ENOSYS', 'E2BIG']);
-/** A file system that has no such thing. EPERM: a file without a name in a directory that was removed; with one it is ENOENT. */
+/**
+ * Errors of a file system that does not support the operation. EPERM is what creating an unnamed file in a
+ * removed directory gives; the ordinary way then gives ENOENT.
+ */
 const lacking: ReadonlySet<string> = new Set(['EOPNOTSUPP', 'ENOTSUP', 'EINVAL', 'EISDIR', 'ENOSYS', 'EPERM']);
 
-function known(answer: number): number | undefined {
-  return answer < 0 && unsure.has(getSystemErrorName(answer)) ? undefined : done(answer);
+function unlessUnsure(answer: number): number | undefined {
+  return answer < 0 && unsure.has(getSystemErrorName(answer)) ? undefined : checked(answer);
 }
 
-function had(answer: number): number | undefined {
-  return answer < 0 && lacking.has(getSystemErrorName(answer)) ? undefined : done(answer);
+function unlessLacking(answer: number): number | undefined {
+  return answer < 0 && lacking.has(getSystemErrorName(answer)) ? undefined : checked(answer);
 }
 
-function done(answer: number): number {
+function checked(answer: number): number {
   if (answer < 0) throw new KernelError(getSystemErrorName(answer));
   return answer;
 }
 
-/** Filled and read in one call, so that one is enough for all that is answered at once. */
+/** Shared by all synchronous calls: each one fills it and reads it before it returns. */
 const scratch: Fields = new Float64Array(6);
 
 function statusOf(fields: Fields, stamp: string): Status {
@@ -177,11 +188,13 @@ function statusOf(fields: Fields, stamp: string): Status {
 }
 
 function bytesOf(got: Read): Uint8Array | undefined {
-  return got instanceof Uint8Array ? got : nothing(got);
+  return got instanceof Uint8Array ? got : undefinedFor(got);
 }
 
-/** 0: it is no file, or is empty, or too large. */
-function nothing(got: Read): undefined {
-  known(got as number);
+/**
+ * Returns `undefined`. 0 means that there is no such small file: it is not a file, is empty, or is too large.
+ */
+function undefinedFor(got: Read): undefined {
+  unlessUnsure(got as number);
   return undefined;
 }

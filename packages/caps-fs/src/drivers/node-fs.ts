@@ -1,8 +1,9 @@
 /**
- * The system calls, made of `node:fs` on Linux.
+ * The system calls, built from `node:fs` on Linux.
  *
- * `/proc/self/fd/<n>/<one name>` with O_NOFOLLOW is `openat(n, name, O_NOFOLLOW)`: the magic link jumps to the inode that
- * we hold, and the one name after it is one lookup in it. This file never puts two names into a path, nor a `..`.
+ * Opening `/proc/self/fd/<n>/<one name>` with O_NOFOLLOW is `openat(n, name, O_NOFOLLOW)`: the magic link
+ * jumps to the inode that we hold, and the one name after it is one lookup in it. This file never puts two
+ * names or a `..` into a path.
  */
 import { hash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -11,7 +12,7 @@ import { type Kernel, KernelError, type Kind, type Name, type Status } from '../
 import { inOrder } from '../base/names.ts';
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
-// Not in fs.constants. The same on x64 and arm64, unlike O_DIRECTORY and O_NOFOLLOW.
+// O_PATH is not in fs.constants. Unlike O_DIRECTORY and O_NOFOLLOW, it has the same value on x64 and arm64.
 const O_PATH = 0o10000000;
 const procMagic = 0x9fa0;
 const tmpfsMagic = 0x01021994;
@@ -32,7 +33,8 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
       const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | (how === 'append' ? O_APPEND : 0);
       return call(() => fs.openSync(at(dir, name), flags, mode));
     },
-    // Without O_NOFOLLOW: the link here is the magic one, to what `fd` holds. O_NONBLOCK in case that is no plain file after all.
+    // No O_NOFOLLOW: the link here is the magic one to what `fd` holds. O_NONBLOCK, in case it is not a plain
+    // file.
     reopen: (fd, how) => {
       const access = { read: O_RDONLY, append: O_WRONLY | O_APPEND, list: O_RDONLY | O_DIRECTORY }[how];
       const flags = access | O_NONBLOCK | O_NOCTTY;
@@ -64,13 +66,14 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
       try {
         const names: string[] = [];
         const unsure = new Set<string>();
-        /** Answers whether there may be more. */
+        /** Returns whether there may be more. */
         const takeSome = (): boolean => {
           for (let seen = 0; seen < 8 * batch; seen += 1) {
             const entry = opened.readSync();
             if (!entry || names.length === max) return false;
             const { name } = entry;
-            // U+FFFD may stand for bytes that are no UTF-8: a name only if it names something, and once.
+            // U+FFFD may stand for bytes that are not UTF-8. Such a name counts only if it exists, and only
+            // once.
             if (!name.includes('\ufffd')) names.push(name);
             else if (!unsure.has(name)) {
               unsure.add(name);
@@ -86,7 +89,7 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
       }
     },
     rawNames: async (dir, max) =>
-      // The types of Node know no directory of bytes, Node itself does.
+      // Node can list names as bytes, but its types do not say so.
       (await take(fs.opendirSync, here(dir), 'buffer' as 'utf8', max)).map((entry) => entry.name as unknown as Buffer),
 
     children: (dir, max) => {
@@ -102,7 +105,8 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
             if (isUnsure && unsure.has(name)) continue;
             if (isUnsure) unsure.add(name);
             const kind = isUnsure ? undefined : kindOfEntry(entry);
-            // Not told by the file system, or perhaps no UTF-8: asked through the descriptor.
+            // The file system did not report the kind, or the name may not be UTF-8. Ask through the
+            // descriptor.
             const sure = kind ?? fs.lstatSync(at(dir, name), { throwIfNoEntry: false });
             if (sure) found.push({ name, kind: typeof sure === 'string' ? sure : kindOf(sure.mode) });
           }
@@ -133,20 +137,23 @@ export function nodeKernel(random: (bytes: number) => Uint8Array = fewRandomByte
     sync: (fd) => settle((done) => fs.fsync(fd, (error) => done(error, undefined))),
 
     random,
-    // Cut to half of the hash, so it cannot be extended without the key; an HMAC costs 23 us instead of 1.6.
+    // Only half of the hash is used, so nobody can extend it without the key. An HMAC takes 23 us, this takes
+    // 1.6 us.
     seal: remembering((text) => hash('sha256', key + text, 'base64url').slice(0, 22)),
-    breathe: () => new Promise((resolve) => setImmediate(resolve)),
+    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
     now: () => Date.now(),
     after: (ms, then) => {
       const timer = setTimeout(then, ms).unref();
       return { again: () => void timer.refresh(), stop: () => clearTimeout(timer) };
     },
-    // Its own, not a part of the pool that all small buffers share.
+    // Not from the pool that all small buffers share.
     memory: (bytes) => new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer),
   };
 }
 
-/** The same files are looked at again and again: a lookup instead of a hash, and never more than so many. */
+/**
+ * A cache of bounded size. The same files are looked at again and again, and a lookup is cheaper than a hash.
+ */
 function remembering(make: (text: string) => string): (text: string) => string {
   const made = new Map<string, string>();
   return (text) => {
@@ -161,7 +168,9 @@ function remembering(make: (text: string) => string): (text: string) => string {
 
 let store = randomBytes(0);
 
-/** Asking for each few of them costs more than what they are for. None is given out twice. */
+/**
+ * Takes random bytes from a larger block, because one call for each few bytes is slow. No byte is used twice.
+ */
 function fewRandomBytes(bytes: number): Uint8Array {
   if (store.length < bytes) store = randomBytes(Math.max(bytes, 4096));
   const few = store.subarray(0, bytes);
@@ -188,7 +197,10 @@ function procIsThere(): boolean {
 
 const scratch = Buffer.allocUnsafe(512);
 
-/** In three calls; `readFileSync` makes five, at twice the time, and this is on every walk. */
+/**
+ * Takes three system calls. `readFileSync` makes five and takes twice as long, and every walk comes through
+ * here.
+ */
 function fdinfo(fd: number): string {
   const info = fs.openSync(`/proc/self/fdinfo/${fd}`, O_RDONLY);
   try {
@@ -217,7 +229,7 @@ function kindOfEntry(entry: fs.Dirent): Kind | undefined {
   return isOther ? 'other' : undefined;
 }
 
-/** Only who asks pays for what is made of large numbers: most only want to know what it is. */
+/** Converts the big integers only when somebody reads them. Most callers only need the kind. */
 class Stats implements Status {
   readonly #all: fs.BigIntStats;
   readonly kind: Kind;
@@ -253,7 +265,7 @@ class Stats implements Status {
   }
 }
 
-/** Reads a directory in steps, so that one of ten million entries costs no more than `max`. */
+/** Reads a directory in steps, so that ten million entries cost no more than `max` entries. */
 async function take(open: typeof fs.opendirSync, path: string, encoding: 'utf8', max: number): Promise<fs.Dirent[]> {
   const dir = call(() => open(path, { encoding, bufferSize: batch }));
   try {
@@ -269,7 +281,7 @@ async function take(open: typeof fs.opendirSync, path: string, encoding: 'utf8',
   }
 }
 
-/** Errors of Node name paths: what goes on is the errno's name and nothing else. */
+/** Node's errors contain paths. Only the name of the errno is passed on. */
 function call<R>(body: () => R): R {
   try {
     return body();

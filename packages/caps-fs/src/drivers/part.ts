@@ -1,7 +1,7 @@
 /**
- * The C part as Node loads it, and what a thread that only looks through a tree takes of it. Imports no actors.
+ * Loads the C part, and lists directories with it. Search threads use it too, so it imports no actors.
  *
- * Promise: of a directory it tells the same names and kinds as the backend without it, a few thousand in one call.
+ * Promise: a listing has the same names and kinds as without the C part, a few thousand in one call.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,15 +11,18 @@ import { type Kernel, KernelError, type Kind } from '../base/kernel.ts';
 
 const file = fileURLToPath(new URL('../../node_modules/.native/fscap.node', import.meta.url));
 
-/** Not there on machines without a C compiler: looked for first, so that what else fails is seen. */
+/**
+ * False on machines without a C compiler. Checked first, so that any other failure to load is reported as
+ * one.
+ */
 export function isBuilt(): boolean {
   return existsSync(file);
 }
 
-/** As `native/fscap.c` numbers it: one that was built from other sources would take our arguments for others. */
+/** Must equal `PART` in `native/fscap.c`. A binary built from other sources may expect other arguments. */
 const ours = 2;
 
-/** `undefined`: it does not load here, or is another one. */
+/** Returns `undefined` if the C part does not load here or has another version. */
 export function loadPart(): unknown {
   try {
     const found = createRequire(import.meta.url)(file) as { readonly part?: number };
@@ -34,9 +37,11 @@ export interface Listing {
   sortedNames(fd: number, max: number): Promise<string | number> | string | number;
 }
 
-/** What `proc` does with an entry at a time; the descriptors are those of Node. */
+/**
+ * Lists many entries in one call, where `proc` reads one at a time. Node opens and closes the descriptors.
+ */
 export function listingOver({ someEntries, sortedNames }: Listing, proc: Kernel): Pick<Kernel, 'names' | 'children'> {
-  /** `false`: enough. */
+  /** Returns `false` at the end, or when `take` has enough. */
   const each = (fd: number, take: (kind: string, name: string) => boolean): boolean => {
     const got = someEntries(fd);
     if (typeof got === 'number') throw new KernelError(getSystemErrorName(got));
@@ -44,7 +49,7 @@ export function listingOver({ someEntries, sortedNames }: Listing, proc: Kernel)
     return got !== '';
   };
   const opened = (dir: number): number => proc.reopen(dir, 'list');
-  /** U+FFFD may stand for bytes that are no UTF-8: such a name counts only if it names something, and once. */
+  /** U+FFFD may stand for bytes that are not UTF-8. Such a name counts only if it exists, and only once. */
   const kindOf = (dir: number, kind: string, name: string, unsure: Set<string>): Kind | undefined => {
     if (!name.includes('\ufffd')) return kinds[kind] ?? proc.lstat(dir, name)?.kind;
     if (unsure.has(name)) return undefined;
@@ -57,7 +62,7 @@ export function listingOver({ someEntries, sortedNames }: Listing, proc: Kernel)
       try {
         const got = await sortedNames(fd, max);
         if (typeof got === 'number') throw new KernelError(getSystemErrorName(got));
-        // Split, that would be one name of no characters.
+        // Splitting an empty text would give one empty name.
         if (got === '') return [];
         return got.split('/');
       } finally {

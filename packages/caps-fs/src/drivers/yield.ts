@@ -1,8 +1,8 @@
 /**
- * Who does one thing after another still lets timers, sockets and other holders have their turn.
+ * Lets timers, sockets and other holders run while one holder makes many quick calls.
  *
- * Promise: of the operations that were answered without waiting for anything, every 32nd waits until the event loop has gone
- * round once. Else a loop over small files would be the only thing that the process does, and nobody could stop it.
+ * Promise: of the operations that finish without waiting, every 32nd waits for one round of the event loop.
+ * Otherwise a loop over small files would be all that the process does, and nobody could stop it.
  */
 const oneIn = 32;
 let since = 0;

@@ -1,9 +1,9 @@
 /**
- * What is in a file: read, write, append, copy.
+ * The content of files: read, write, append, copy.
  *
- * Each is a question first (`(…arguments) => Job`), which takes and copies its arguments in the caller's turn, and a job
- * second, which resolves at once and moves data on the thread pool: faster than `fs.promises`, whose readFile takes four
- * hops or more through the pool (reference/fs.md §3).
+ * Each function takes and copies its arguments in the caller's turn and returns a job. The job resolves names
+ * synchronously and moves data on the thread pool. That is faster than `fs.promises`, whose readFile takes
+ * four or more trips through the pool (docs/measurements/fs.md).
  */
 import { takeBytes, takeCount, takeFlag, takeRecord, takeString, takeText } from '../base/arguments.ts';
 import { failedWith, refusal } from '../base/errors.ts';
@@ -25,15 +25,15 @@ import { refuseIfFull } from '../root/room.ts';
 import { charge } from '../root/terms.ts';
 import { Draft, type DraftOptions } from './draft.ts';
 
-/** `ended` fires when the cap is closed: what may take long stops then. */
+/** An operation on a directory. `ended` fires when the cap is closed, and long operations stop then. */
 export type Job<R> = (place: Place, ended: AbortSignal) => R | Promise<R>;
 
 const chunk = 256 * 1024;
 const maxAtOnce = 64 * 1024;
-// One write call, so that two appenders do not interleave.
+// Small enough for one write call, so that two appenders do not interleave.
 const maxAppend = 1024 * 1024;
 const maxCreateTries = 8;
-// Somebody keeps replacing what is copied.
+// Attempts before `BUSY`, when somebody keeps replacing the source.
 const maxCopyTries = 8;
 
 export function read(path: unknown, range: unknown): Job<Uint8Array> {
@@ -45,7 +45,7 @@ export function read(path: unknown, range: unknown): Job<Uint8Array> {
       if (direct) return direct;
     }
     using file = openFile(place, parsed);
-    // Awaited here: `using` closes the descriptor when this function returns.
+    // The await is needed: `using` closes the descriptor when this function returns.
     return await readRange(place, file, offset, length);
   };
 }
@@ -74,15 +74,15 @@ export function append(path: unknown, data: unknown): Job<void> {
   const parsed = parsePath(path);
   const bytes = takeBytes(data, maxAppend, 'bytes of one append');
   return (place) =>
-    place.root.order.beside(async () => {
+    place.root.order.shared(async () => {
       using file = openForAppend(place, parsed, bytes.length);
       await writeEnd(place, file.fd, bytes);
     });
 }
 
 /**
- * Files only, and never over something: a copy that replaced would lose what nobody named as lost. It shows what the file was
- * at the moment at which the copy got its name.
+ * Copies a file and never replaces one: that would destroy a file without being asked to. The copy has the
+ * content that the source had at the moment when the copy got its name.
  */
 export function copy(from: unknown, to: unknown): Job<void> {
   const source = parsePath(from);
@@ -98,14 +98,14 @@ export function copy(from: unknown, to: unknown): Job<void> {
         using now = find(place, source);
         isSource = inodeOf(now.status) === inodeOf(file.status);
         if (!isSource) throw refusal('BUSY');
-        // What was appended since.
+        // Copy what was appended since.
         if (now.status.size !== draft.size) await copyRest(place, file, draft);
       };
       try {
         await draft.commit(asItIs);
         return;
       } catch (error) {
-        // The name means another file by now: that one is to be copied.
+        // Otherwise the name means another file now, and that one is to be copied.
         if (isSource) throw error;
       }
     }
@@ -113,7 +113,7 @@ export function copy(from: unknown, to: unknown): Job<void> {
   };
 }
 
-/** `false`: it is not small, or became smaller just now. */
+/** Copies a small file. Returns `false` if the file is not small, or shrank just now. */
 function copyWhole(place: Place, source: Path, target: Path): boolean {
   const { kernel, limits } = place.root;
   using file = openFile(place, source);
@@ -136,7 +136,7 @@ async function copyRest({ root: { kernel, limits } }: Place, file: OpenEntry, dr
   }
 }
 
-/** A whole text and the version it was read at, in one open. */
+/** Returns the whole text of a file and its version, read through one descriptor. */
 export async function readWhole(
   place: Place,
   path: Path,
@@ -167,10 +167,10 @@ async function readRange(
   const max = limits.maxReadBytes;
   const size = Math.max(0, file.status.size - offset);
   const wanted = length ?? size;
-  // Before any memory is taken.
+  // Checked before the buffer is allocated.
   if (Math.min(wanted, size) > max) throw tooLarge('maxReadBytes', max, file.status.size);
   if (file.status.size > 0) return await fill(place, file.fd, Math.min(wanted, size), offset);
-  // Some file systems say 0 and have content: read until the end, not until the size.
+  // Some file systems report size 0 for files with content (/proc does). Read until the end instead.
   const pieces: Uint8Array[] = [];
   let total = 0;
   for (;;) {
@@ -183,7 +183,9 @@ async function readRange(
   }
 }
 
-/** As much of `length` as there is: a file that shrank meanwhile gives less. The buffer is the caller's alone. */
+/**
+ * Reads `length` bytes, or fewer if the file has shrunk meanwhile. The buffer belongs to the caller alone.
+ */
 async function fill(place: Place, fd: number, length: number, offset: number): Promise<Uint8Array> {
   const bytes = place.root.kernel.memory(length);
   let done = isSmall(place.root, length) ? place.root.kernel.readNow(fd, bytes, offset) : 0;
@@ -195,12 +197,18 @@ async function fill(place: Place, fd: number, length: number, offset: number): P
   return bytes;
 }
 
-/** Begun and ended in one turn, and alone: nothing of ours comes between. */
+/**
+ * Runs `body` with the lock held exclusively. The body has no await, so it is not interleaved with other
+ * operations.
+ */
 function inOneTurn<R>({ order }: Root, body: () => R): R | Promise<R> {
-  return order.alone(body);
+  return order.exclusive(body);
 }
 
-/** It waits for no disk, and copying it costs less than the way to the thread pool and back. */
+/**
+ * Whether to work on it in this turn: there is no disk to wait for, and copying is cheaper than the thread
+ * pool.
+ */
 function isSmall({ inMemory }: Root, bytes: number): boolean {
   return inMemory && bytes <= maxAtOnce;
 }
@@ -232,26 +240,27 @@ function startOfLine(text: string, from: number, skip: number): number {
 }
 
 /**
- * With room and quota for `bytes`, else nothing is made. By O_PATH first, so a FIFO is refused without being opened. A file
- * with two names is refused: appending would change what the other name shows, and that name may lie outside.
+ * Opens or creates the file, if space and quota allow `bytes` more. It is opened with O_PATH first, so that a
+ * FIFO is refused before it is opened for writing. A file with two names is refused: appending would also
+ * change it under the other name, which may lie outside.
  */
 function openForAppend(place: Place, path: Path, bytes: number): OpenEntry {
   if (path.directory) throw refusal('IS_A_DIRECTORY');
   const { kernel } = place.root;
-  using spot = locate(place, path);
+  using target = locate(place, path);
   for (let tries = 0; tries < maxCreateTries; tries++) {
-    if (kernel.lstat(spot.dir, spot.name) === undefined) {
-      refuseIfFull(place, spot.dir, bytes);
+    if (kernel.lstat(target.dir, target.name) === undefined) {
+      refuseIfFull(place, target.dir, bytes);
       charge(place.terms, { bytes, files: 1 });
       try {
-        const made = own(kernel, kernel.create(spot.dir, spot.name, 0o666, 'append'));
+        const made = own(kernel, kernel.create(target.dir, target.name, 0o666, 'append'));
         return { ...made, status: kernel.fstat(made.fd) };
       } catch (error) {
         if (!failedWith(error, 'EEXIST')) throw error;
       }
     }
     try {
-      using present = own(kernel, kernel.openAny(spot.dir, spot.name));
+      using present = own(kernel, kernel.openAny(target.dir, target.name));
       const status = kernel.fstat(present.fd);
       refuseOtherMount(place, present.fd);
       if (status.kind === 'file' && status.links > 1) throw refusal('NOT_A_FILE');

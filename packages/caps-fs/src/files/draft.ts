@@ -1,11 +1,13 @@
 /**
- * A file that is being written: a temporary beside its name, moved there in one step when it is whole.
+ * A file that is being written. It is a temporary next to its final name, and gets that name in one step when
+ * it is whole.
  *
- * Promise: a reader sees the old content or the new, never a part, through kill -9 as well; an unfinished draft leaves
- * nothing under the name. (60 kills in mid-write with a concurrent reader: 0 partial files, against 53 of 60 when written
- * in place. Where files without a name can be had a kill leaves nothing; else the temporary itself: not listed, not
- * nameable, swept later. reference/fs.md §9)
- * Owner, ACLs and birth time of a replaced file are not kept, its mode is; set-id bits never are.
+ * Promise: a reader sees the old content or the new, never a part, also after a kill -9. An unfinished draft
+ * leaves nothing under the name. Where the file system has unnamed files, a kill leaves nothing at all.
+ * Elsewhere it leaves the temporary, which is not listed, cannot be named, and is swept later. (840 kills
+ * during writes with a concurrent reader gave 0 partial files, see attack/RESULTS.md. Writing in place gave
+ * 53 in 60 kills, see docs/measurements/fs.md.) A replaced file keeps its mode without set-id bits. It does
+ * not keep its owner, ACLs or birth time.
  */
 import { failedWith, refusal } from '../base/errors.ts';
 import { own } from '../base/handle.ts';
@@ -19,11 +21,11 @@ import { charge } from '../root/terms.ts';
 
 export interface DraftOptions {
   readonly create?: 'any' | 'new' | 'never';
-  /** What is replaced must still be this. */
+  /** The file to replace must still have this version. */
   readonly version?: string | undefined;
-  /** Wait until the name is on the disk too, not only the content. */
+  /** Also wait until the name is on the disk, not only the content. */
   readonly durable?: boolean;
-  /** For a file that is not there yet; the system takes its umask off. */
+  /** The mode of a new file. The system applies its umask. */
   readonly mode?: number;
 }
 
@@ -31,7 +33,7 @@ export class Draft implements AsyncDisposable {
   readonly #place: Place;
   readonly #beginning: Beginning;
   readonly #fd: number;
-  /** Its name, beside where it was begun, until it is whole; a backend that can make files without a name has none. */
+  /** The name of the temporary, in the directory where the draft began. Unnamed files have none. */
   #temporary: string | undefined;
   #size = 0;
   #synced = false;
@@ -43,24 +45,24 @@ export class Draft implements AsyncDisposable {
     this.#temporary = temporary;
   }
 
-  /** Everything that can be refused is refused here, before a byte is written. */
+  /** Begins a draft. Every refusal that is possible now is made here, before a byte is written. */
   static open(place: Place, path: Path, options: DraftOptions): Draft {
     return Draft.#begun(place, begin(place, path, options, 0));
   }
 
-  /** With its whole content: one trip to the thread pool where the backend can. */
+  /** Begins a draft and writes its whole content, in one trip to the thread pool if the backend can. */
   static async of(place: Place, path: Path, options: DraftOptions, bytes: Uint8Array): Promise<Draft> {
     const beginning = begin(place, path, options, bytes.length);
-    const { spot, mode, keepMode } = beginning;
+    const { target, mode, keepMode } = beginning;
     try {
-      const fd = await place.root.kernel.unnamed?.write(spot.dir, mode, keepMode, bytes);
+      const fd = await place.root.kernel.unnamed?.write(target.dir, mode, keepMode, bytes);
       if (fd !== undefined) {
         const draft = new Draft(place, beginning, fd, undefined);
         draft.#synced = true;
         return draft;
       }
     } catch (error) {
-      spot[Symbol.dispose]();
+      target[Symbol.dispose]();
       throw error;
     }
     const draft = Draft.#begun(place, beginning);
@@ -75,39 +77,42 @@ export class Draft implements AsyncDisposable {
 
   static #begun(place: Place, beginning: Beginning): Draft {
     const { kernel } = place.root;
-    const { spot, mode } = beginning;
+    const { target, mode } = beginning;
     try {
-      const unnamed = kernel.unnamed?.create(spot.dir, mode);
+      const unnamed = kernel.unnamed?.create(target.dir, mode);
       if (unnamed !== undefined) return new Draft(place, beginning, unnamed, undefined);
-      // Not derived from the name: that may be 255 bytes long already.
+      // Not derived from the name, which may already be 255 bytes long.
       const temporary = temporaryName(kernel.random);
-      return new Draft(place, beginning, kernel.create(spot.dir, temporary, mode, 'write'), temporary);
+      return new Draft(place, beginning, kernel.create(target.dir, temporary, mode, 'write'), temporary);
     } catch (error) {
-      spot[Symbol.dispose]();
+      target[Symbol.dispose]();
       throw error;
     }
   }
 
-  /** All of it in one turn: for a small file where there is no disk. Nothing of ours comes between, so what was found stays found. */
+  /**
+   * Writes and names a small file within one turn, on a file system without a disk. No other operation of
+   * this process runs in between, so the parent that was found stays right.
+   */
   static whole(place: Place, path: Path, options: DraftOptions, bytes: Uint8Array): string {
     const { kernel } = place.root;
     const beginning = begin(place, path, options, bytes.length);
-    const { spot, keepMode } = beginning;
+    const { target, keepMode } = beginning;
     try {
       const done = writeNamed(kernel, beginning, bytes);
       if (done) {
-        spot[Symbol.dispose]();
+        target[Symbol.dispose]();
         return versionOf(kernel, done);
       }
     } catch (error) {
-      spot[Symbol.dispose]();
+      target[Symbol.dispose]();
       throw error;
     }
     const draft = Draft.#begun(place, beginning);
     try {
       kernel.writeNow(draft.#fd, bytes);
       if (keepMode !== undefined) kernel.chmod(draft.#fd, keepMode);
-      draft.#giveName(spot, keepMode === undefined);
+      draft.#giveName(target, keepMode === undefined);
       return versionOf(kernel, kernel.fstat(draft.#fd));
     } finally {
       draft.end();
@@ -118,7 +123,7 @@ export class Draft implements AsyncDisposable {
     return this.#size;
   }
 
-  /** One at a time. The quota is charged before the disk is. */
+  /** Call it again only when the last call has finished. The quota is charged before anything is written. */
   async write(bytes: Uint8Array): Promise<void> {
     refuseIfFull(this.#place, this.#fd, bytes.length);
     charge(this.#place.terms, { bytes: bytes.length });
@@ -126,27 +131,27 @@ export class Draft implements AsyncDisposable {
   }
 
   /**
-   * Gives the file its name; answers its version. What is `last` to do is done when no name changes any more and no append is
-   * under way: it may still write, and what it throws ends all.
+   * Gives the file its name and returns its version. `last` runs while renames and appends are locked out. It
+   * may still write. If it throws, the commit fails.
    */
   async commit(last?: () => Promise<void>): Promise<string> {
     const { kernel, order } = this.#place.root;
     await this.#sync();
-    const { version, readable } = await order.alone(async () => {
+    const { version, readable } = await order.exclusive(async () => {
       if (last) {
         await last();
         await this.#sync();
       }
       const { path, options } = this.#beginning;
-      // Found anew: a directory on the way may have been renamed or removed meanwhile. From here on nothing of ours comes
-      // between, so all that goes through this process happens in some order.
-      using spot = locate(this.#place, path);
-      const present = replaceable(kernel, spot, options);
-      this.#giveName(spot, present === undefined);
+      // Look the parent up again: a directory on the path may have been renamed or removed meanwhile. No
+      // await from here on, so operations of this process cannot interleave.
+      using target = locate(this.#place, path);
+      const present = replaceable(kernel, target, options);
+      this.#giveName(target, present === undefined);
       this.#unlink();
       return {
         version: versionOf(kernel, kernel.fstat(this.#fd)),
-        readable: options.durable ? own(kernel, kernel.reopen(spot.dir, 'read')) : undefined,
+        readable: options.durable ? own(kernel, kernel.reopen(target.dir, 'read')) : undefined,
       };
     });
     using directory = readable;
@@ -154,7 +159,10 @@ export class Draft implements AsyncDisposable {
     return version;
   }
 
-  /** Ends the draft; without `commit` before, nothing of it remains. Once, and with no write under way. */
+  /**
+   * Ends the draft. Without an earlier `commit` nothing of it remains. Call it once, when no write is
+   * running.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.end();
   }
@@ -164,11 +172,11 @@ export class Draft implements AsyncDisposable {
       this.#unlink();
     } finally {
       this.#place.root.kernel.close(this.#fd);
-      this.#beginning.spot[Symbol.dispose]();
+      this.#beginning.target[Symbol.dispose]();
     }
   }
 
-  /** Before the name points here: after a power cut the file must be whole or not there, never empty under its name. */
+  /** Runs before the file gets its name: after a power cut the file must be whole or absent, never empty. */
   async #sync(): Promise<void> {
     if (this.#synced) return;
     const { kernel } = this.#place.root;
@@ -187,13 +195,13 @@ export class Draft implements AsyncDisposable {
     const { kernel } = this.#place.root;
     const isNew = this.#beginning.options.create === 'new';
     if (this.#temporary !== undefined) {
-      const { dir: from } = this.#beginning.spot;
+      const { dir: from } = this.#beginning.target;
       if (isNew) return kernel.link(from, this.#temporary, dir, name);
       kernel.rename(from, this.#temporary, dir, name);
       this.#temporary = undefined;
       return;
     }
-    // A first name, if it can be had: that is one step and can replace nothing.
+    // Naming an unnamed file is one step and replaces nothing, so it is tried first.
     if (nothingThere || isNew) {
       try {
         return kernel.unnamed?.name(this.#fd, dir, name);
@@ -216,50 +224,50 @@ export class Draft implements AsyncDisposable {
     if (temporary === undefined) return;
     this.#temporary = undefined;
     try {
-      this.#place.root.kernel.unlink(this.#beginning.spot.dir, temporary);
+      this.#place.root.kernel.unlink(this.#beginning.target.dir, temporary);
     } catch (error) {
-      // Somebody tidied up, or took the directory away: it is gone, which is what was wanted.
+      // Somebody else removed it, or its directory. That is fine.
       if (!failedWith(error, 'ENOENT')) throw error;
     }
   }
 }
 
-/** What is known of a draft before there is a file. */
+/** What a draft knows before its file exists. */
 interface Beginning {
   readonly path: Path;
-  /** Where it was begun. */
-  readonly spot: ParentAndName;
+  /** Parent and name at the time of the begin. */
+  readonly target: ParentAndName;
   readonly options: DraftOptions;
-  /** Of the file while it is made: until it has the mode of what it replaces, nobody else may read it. */
+  /** The mode of the new file. When it replaces a file, it is private until it gets the mode of that file. */
   readonly mode: number;
-  /** Of what it replaces. */
+  /** The mode of the file that it replaces. */
   readonly keepMode: number | undefined;
 }
 
 function begin(place: Place, path: Path, options: DraftOptions, bytes: number): Beginning {
   if (path.directory) throw refusal('IS_A_DIRECTORY');
   const { kernel } = place.root;
-  const spot = locate(place, path);
+  const target = locate(place, path);
   try {
-    const present = replaceable(kernel, spot, options);
-    refuseIfFull(place, spot.dir, bytes);
+    const present = replaceable(kernel, target, options);
+    refuseIfFull(place, target.dir, bytes);
     charge(place.terms, { bytes, files: present ? 0 : 1 });
     const mode = present ? 0o600 : (options.mode ?? 0o666);
-    return { path, spot, options, mode, keepMode: present && present.mode & 0o777 };
+    return { path, target, options, mode, keepMode: present && present.mode & 0o777 };
   } catch (error) {
-    spot[Symbol.dispose]();
+    target[Symbol.dispose]();
     throw error;
   }
 }
 
-/** With one call, where the backend can; `undefined`: nothing has happened. */
+/** Writes and names the file in one call, if the backend can. `undefined` means that nothing has happened. */
 function writeNamed(
   kernel: Kernel,
-  { spot, mode, keepMode, options }: Beginning,
+  { target, mode, keepMode, options }: Beginning,
   bytes: Uint8Array,
 ): Status | undefined {
   const put = (temporary?: string): Status | undefined =>
-    kernel.unnamed?.writeNamed(spot.dir, spot.name, temporary, mode, keepMode, bytes);
+    kernel.unnamed?.writeNamed(target.dir, target.name, temporary, mode, keepMode, bytes);
   const isNew = options.create === 'new';
   if (isNew || keepMode === undefined) {
     try {
@@ -278,7 +286,9 @@ async function writeAll(kernel: Kernel, fd: number, bytes: Uint8Array, position:
   return bytes.length;
 }
 
-/** What the draft would replace, if that is allowed. A link is never written through, nor replaced. */
+/**
+ * Returns the file that the draft would replace, if it may. A link is neither written through nor replaced.
+ */
 function replaceable(
   kernel: Kernel,
   { dir, name }: ParentAndName,

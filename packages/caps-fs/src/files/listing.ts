@@ -1,4 +1,7 @@
-/** What there is: list, entries, stat. Names are the directory's own, sorted by code point; never a path of the host. */
+/**
+ * Shows what exists: list, entries, stat. Results contain names of directory entries, sorted by code point,
+ * and never a path of the host.
+ */
 import { takeCount, takeRecord, takeString } from '../base/arguments.ts';
 import { failedWith, refusal } from '../base/errors.ts';
 import type { Stat } from '../base/fs-cap.ts';
@@ -16,9 +19,9 @@ export type Entry = Stat & { readonly name: string };
 
 const defaultPage = 1_000;
 const maxPage = 10_000;
-const entriesPerBreath = 128;
-// Each with every pattern of `except`.
-const comparedPerBreath = 64;
+const entriesPerYield = 128;
+// Names compared with all patterns of `except` before the walk yields.
+const comparedPerYield = 64;
 
 export function list(path: unknown): Job<readonly string[]> {
   const parsed = parsePath(path);
@@ -28,7 +31,7 @@ export function list(path: unknown): Job<readonly string[]> {
   };
 }
 
-/** Pages by name, so that a directory that changes meanwhile neither repeats nor skips what stays. */
+/** Pages continue after a name, so that in a changing directory no remaining entry is repeated or skipped. */
 export function entries(path: unknown, page: unknown): Job<readonly Entry[]> {
   const parsed = parsePath(path);
   const given = takeRecord(page, 'a page');
@@ -43,13 +46,15 @@ export function entries(path: unknown, page: unknown): Job<readonly Entry[]> {
     for (let i = first; i >= 0 && i < names.length && answer.length < limit; i++) {
       const entry = entryOf(place, found.fd, names[i] ?? '');
       if (entry) answer.push(entry);
-      if (i % entriesPerBreath === 0) await place.root.kernel.breathe();
+      if (i % entriesPerYield === 0) await place.root.kernel.yieldToEventLoop();
     }
     return answer;
   };
 }
 
-/** Of the link itself, if the last name is one; of what it leads to, if the path ends in `/`. */
+/**
+ * Shows the link itself if the last name is a link. If the path ends in `/`, shows the directory it leads to.
+ */
 export function stat(path: unknown): Job<Stat> {
   const parsed = parsePath(path);
   return (place) => {
@@ -76,12 +81,16 @@ async function namesIn(place: Place, found: OpenEntry, limit: 'maxList' | 'maxEn
   const shown: string[] = [];
   for (const [i, name] of all.entries()) {
     if (!isTemporary(name) && !isExcepted(place.terms, name)) shown.push(name);
-    if (place.terms.excepted.length > 0 && i % comparedPerBreath === comparedPerBreath - 1) await kernel.breathe();
+    if (place.terms.excepted.length > 0 && i % comparedPerYield === comparedPerYield - 1)
+      await kernel.yieldToEventLoop();
   }
   return shown;
 }
 
-/** By O_PATH and with a look at the mount: lstat alone would show what is mounted on the name. */
+/**
+ * Opens the entry with O_PATH and checks its mount, because lstat alone would show what is mounted on the
+ * name.
+ */
 function entryOf(place: Place, dir: number, name: string): Entry | undefined {
   const { kernel, mount } = place.root;
   try {

@@ -1,8 +1,8 @@
 /**
  * Files as streams.
  *
- * Promise: every stream has an owner and an end. It ends when its holder says so, when the cap that it came from closes,
- * or when nobody uses it for `maxIdleMs`; a writer that ends in any way but `close()` leaves nothing behind.
+ * Promise: every stream ends. It ends when its holder ends it, when the cap that it came from closes, or when
+ * nobody uses it for `maxIdleMs`. A writer that ends in any way but `close()` leaves nothing behind.
  */
 import { handOver, lastsUnder } from '@hob/vat';
 import { takeBytes, takeCount } from '../base/arguments.ts';
@@ -43,7 +43,7 @@ export function openSource(place: Place, path: Path, parent: Life): ByteSource {
         try {
           if (!mine) throw refusal('BUSY', 'one next() at a time');
           pulling = true;
-          // Fresh each time: a buffer used again would race with whoever still encodes it.
+          // A new buffer each time: the receiver may still be encoding the last one.
           const bytes = kernel.memory(length);
           const got = await kernel.read(file.fd, bytes, position);
           position += got;
@@ -118,7 +118,7 @@ export function openSink(place: Place, path: Path, parent: Life): ByteSink {
           unsettled += size;
           accepted += size;
           const mine = tail.then(() => {
-            // A hole where a chunk failed would be a file that nobody wrote.
+            // After a failed chunk no later one is written: the file would have a hole.
             if (failure) throw failure.error;
             return draft.write(bytes);
           });
@@ -145,7 +145,7 @@ export function openSink(place: Place, path: Path, parent: Life): ByteSink {
   }
 }
 
-/** Ends a life that is not used for a while. */
+/** Closes a life that is not used for `ms`. */
 class IdleEnd {
   readonly #ms: number;
   readonly #life: Life;
@@ -161,7 +161,7 @@ class IdleEnd {
     });
   }
 
-  /** Called at each use; refuses one that comes too late. */
+  /** Restarts the time. Throws if the life has ended already. Called at each use. */
   use(): void {
     if (this.#ended) throw refusal('FS_LIMIT', `maxIdleMs ${this.#ms}`);
     if (this.#life.open) this.#alarm.again();

@@ -1,8 +1,8 @@
 /**
- * What a killed process left: temporaries of writes, and directories on their way out.
+ * Removes what a killed process left: temporaries of writes, and directories that were being removed.
  *
- * Promise: they go when their directory is next listed by a cap that may remove, an hour after they were last touched; never
- * one that is in use, since a draft that nobody writes to ends before.
+ * Promise: such a leftover is removed when a cap that may remove lists its directory, at least an hour after
+ * its last change. A temporary in use is never removed, because an idle draft ends after `maxIdleMs`.
  */
 import { isTemporary } from '../base/names.ts';
 import type { Place } from '../root/place.ts';
@@ -10,7 +10,7 @@ import { permits } from '../root/terms.ts';
 import { Removal } from './tree.ts';
 
 const hour = 3_600_000;
-// So that a listing stays a listing.
+// Limits the extra work of one listing.
 const atOnce = 64;
 
 export async function sweep(place: Place, dir: number, names: readonly string[]): Promise<void> {
@@ -19,12 +19,12 @@ export async function sweep(place: Place, dir: number, names: readonly string[])
   for (const name of names.filter(isTemporary).slice(0, atOnce)) {
     try {
       const status = kernel.lstat(dir, name);
-      // Of the change of its name or content: the time of a file's content can be set by anybody.
+      // ctime, because anybody can set the mtime of a file.
       if (!status || kernel.now() - status.ctime < hour + limits.maxIdleMs) continue;
       if (status.kind === 'dir') await new Removal(place).removeDirectory(dir, name, 1);
       else kernel.unlink(dir, name);
     } catch {
-      // Another one was quicker, or it is not ours to remove: it is nobody's concern here.
+      // Somebody else removed it, or we may not remove it. Neither is an error of the listing.
     }
   }
 }

@@ -1,4 +1,6 @@
-/** Names coming and going: mkdir, remove, rename. All on (directory that we hold, one name), never on a path. */
+/**
+ * Changes names: mkdir, remove, rename. Each step works on a held directory and one name, never on a path.
+ */
 import { takeFlag, takeRecord } from '../base/arguments.ts';
 import { failedWith, refusal } from '../base/errors.ts';
 import { type Descriptor, own } from '../base/handle.ts';
@@ -11,10 +13,10 @@ import { refuseIfFull } from '../root/room.ts';
 import { charge, refuseExcepted } from '../root/terms.ts';
 import type { Job } from './content.ts';
 
-// Somebody keeps filling or changing what we empty.
+// Attempts before `BUSY`, when somebody keeps changing what is being removed.
 const maxRetries = 8;
-const entriesPerBreath = 128;
-// Of writes and removals that are under way in one directory.
+const entriesPerYield = 128;
+// The most leftovers of writes and removals that an empty-looking directory may hold.
 const maxUnfinished = 256;
 
 export function mkdir(path: unknown, options: unknown): Job<void> {
@@ -29,25 +31,28 @@ export function mkdir(path: unknown, options: unknown): Job<void> {
     };
     if (!recursive) {
       if (parsed.names.length === 0) throw refusal('EXISTS');
-      using spot = locate(place, parsed);
-      if (kernel.lstat(spot.dir, spot.name)) throw refusal('EXISTS');
-      make(spot.dir, spot.name);
+      using target = locate(place, parsed);
+      if (kernel.lstat(target.dir, target.name)) throw refusal('EXISTS');
+      make(target.dir, target.name);
       return;
     }
-    // Which may have been deleted while it was held.
+    // The cap's own directory exists, unless it was deleted meanwhile. `find` then throws.
     if (parsed.names.length === 0) return find(place, parsed)[Symbol.dispose]();
     openDirectory(place, parsed, (dir, name) => {
       try {
         make(dir, name);
       } catch (error) {
-        // Another one was quicker: good as well, if it is a directory, which the walk finds out.
+        // Somebody else created it first. That is fine if it is a directory, and the walk checks that.
         if (!failedWith(error, 'EEXIST')) throw error;
       }
     })[Symbol.dispose]();
   };
 }
 
-/** A link is removed itself. Recursive goes down by descriptors, since `fs.rm` by path can be led out (CVE-2022-21658). */
+/**
+ * Removes a name. If it is a link, only the link goes. A recursive removal descends by descriptors, because
+ * an attacker can lead a removal by path (`fs.rm`) out of the directory (CVE-2022-21658).
+ */
 export function remove(path: unknown, options: unknown): Job<void> {
   const parsed = parsePath(path);
   const recursive = takeFlag(takeRecord(options, 'options')['recursive'], 'recursive');
@@ -55,9 +60,9 @@ export function remove(path: unknown, options: unknown): Job<void> {
     const { order } = place.root;
     if (parsed.names.length === 0) throw refusal('NOT_PERMITTED');
     for (let tries = 0; tries < maxRetries; tries++) {
-      const left = await order.alone(() => removeOne(place, parsed, recursive));
+      const left = await order.exclusive(() => removeOne(place, parsed, recursive));
       if (!left) return;
-      // Something else may have that name when the survey is over: then from the beginning.
+      // If the name means something else after the check of the tree, start again.
       const hidden = left === 'tree' ? await hideTree(place, parsed) : left;
       if (hidden) return await removeHidden(place, hidden);
     }
@@ -65,42 +70,44 @@ export function remove(path: unknown, options: unknown): Job<void> {
   };
 }
 
-/** Answers what is still to be done. */
+/** Removes anything but a full directory. Returns what remains to be done. */
 async function removeOne(place: Place, path: Path, recursive: boolean): Promise<'tree' | Hidden | undefined> {
   const { kernel } = place.root;
-  using spot = locate(place, path);
-  const present = presentAt(place, spot, path.directory);
+  using target = locate(place, path);
+  const present = presentAt(place, target, path.directory);
   if (present.kind !== 'dir') {
-    kernel.unlink(spot.dir, spot.name);
+    kernel.unlink(target.dir, target.name);
     return undefined;
   }
   if (recursive) return 'tree';
   try {
-    kernel.rmdir(spot.dir, spot.name);
+    kernel.rmdir(target.dir, target.name);
     return undefined;
   } catch (error) {
-    if (failedWith(error, 'ENOTEMPTY', 'EEXIST') && (await isEmptyToAll(kernel, spot)))
+    if (failedWith(error, 'ENOTEMPTY', 'EEXIST') && (await isEmptyToAll(kernel, target)))
       return hide(place, path, inodeOf(present));
     throw error;
   }
 }
 
 /**
- * Whether only unfinished files and removals are in there, which no holder sees: for him the directory is empty. Nothing of ours
- * comes between the answer and the next step of who asked.
+ * Whether the directory holds only unfinished writes and removals. No holder sees these, so for him it is
+ * empty. The caller holds the lock, so no other operation of this process changes the directory before the
+ * caller acts.
  */
 async function isEmptyToAll(kernel: Kernel, { dir, name }: ParentAndName): Promise<boolean> {
   using opened = own(kernel, kernel.openDirectory(dir, name));
-  using _ = admitted(kernel, opened.fd);
-  // Names that are no UTF-8 are in the first of these only.
+  using _ = madeAccessible(kernel, opened.fd);
+  // Only `raw` contains the names that are not UTF-8.
   const raw = await kernel.rawNames(opened.fd, maxUnfinished);
   const seen = kernel.children(opened.fd, maxUnfinished);
   return raw.length < maxUnfinished && raw.length === seen.length && seen.every((entry) => isTemporary(entry.name));
 }
 
 /**
- * Never over something. For anything but a directory that is atomic (a second name, then the first one goes). For a
- * directory the system has no such step: one that appears at the target in between is replaced only if it is empty.
+ * Renames and never replaces anything. If the backend has no such system call, a file gets its second name
+ * and then loses its first, which is atomic. For a directory there is no such way: one that appears at the
+ * target in between is replaced if it is empty.
  */
 export function rename(from: unknown, to: unknown): Job<void> {
   const source = parsePath(from);
@@ -108,7 +115,7 @@ export function rename(from: unknown, to: unknown): Job<void> {
   return (place) => {
     const { kernel, order } = place.root;
     if (source.names.length === 0 || target.names.length === 0) throw refusal('NOT_PERMITTED');
-    return order.alone(() => {
+    return order.exclusive(() => {
       using old = locate(place, source);
       const present = presentAt(place, old, source.directory || target.directory);
       using fresh = locate(place, target);
@@ -129,56 +136,61 @@ function presentAt(place: Place, { dir, name }: ParentAndName, directory: boolea
 }
 
 /**
- * All at once for whoever looks: what can be refused is found out first, then the directory gets a name that nobody can
- * use, then it is emptied. If that fails after all, what is left comes back. (Emptied in place, a write could land in a half.)
+ * Makes a recursive removal look like one step. First it checks everything that could refuse the removal.
+ * Then it gives the directory a name that nobody can use. Then the caller empties it, and if that fails,
+ * gives the rest its name back. (In a directory that is emptied in place, a write could land in the part that
+ * is left.)
  */
 async function hideTree(place: Place, path: Path): Promise<Hidden | undefined> {
   const { kernel, order } = place.root;
-  // Held until it has its new name: the number of an inode that is gone is given out again.
+  // Held open until it has its new name, because the file system reuses the inode numbers of removed objects.
   using top = openIfDirectory(place, path);
   if (!top) return undefined;
   await new Removal(place).judge(top.fd, 1);
-  return await order.alone(() => hide(place, path, inodeOf(kernel.fstat(top.fd))));
+  return await order.exclusive(() => hide(place, path, inodeOf(kernel.fstat(top.fd))));
 }
 
 interface Hidden extends ParentAndName {
   readonly hidden: string;
 }
 
-/** Gives the directory a name that nobody can use; `undefined` if it is not that one any more. */
+/**
+ * Gives the directory a name that nobody can use. Returns `undefined` if the path means another object by
+ * now.
+ */
 function hide(place: Place, path: Path, inode: string): Hidden | undefined {
   const { kernel } = place.root;
-  const spot = locate(place, path);
+  const target = locate(place, path);
   let hidden: string | undefined;
   try {
-    const present = presentAt(place, spot, false);
+    const present = presentAt(place, target, false);
     if (present.kind !== 'dir' || inodeOf(present) !== inode) return undefined;
     const name = temporaryName(kernel.random);
-    kernel.rename(spot.dir, spot.name, spot.dir, name);
+    kernel.rename(target.dir, target.name, target.dir, name);
     hidden = name;
-    return { ...spot, hidden };
+    return { ...target, hidden };
   } finally {
-    if (hidden === undefined) spot[Symbol.dispose]();
+    if (hidden === undefined) target[Symbol.dispose]();
   }
 }
 
 async function removeHidden(place: Place, hidden: Hidden): Promise<void> {
-  using spot = hidden;
+  using target = hidden;
   try {
-    await new Removal(place).removeDirectory(spot.dir, spot.hidden, 1);
+    await new Removal(place).removeDirectory(target.dir, target.hidden, 1);
   } catch (error) {
-    // What is above it was removed as well, and that was quicker.
+    // A removal of a directory above it was quicker.
     if (failedWith(error, 'ENOENT')) return;
-    putBack(place.root.kernel, spot);
+    putBack(place.root.kernel, target);
     throw error;
   }
 }
 
 function openIfDirectory(place: Place, path: Path): Descriptor | undefined {
   const { kernel } = place.root;
-  using spot = locate(place, path);
-  if (presentAt(place, spot, false).kind !== 'dir') return undefined;
-  return own(kernel, kernel.openDirectory(spot.dir, spot.name));
+  using target = locate(place, path);
+  if (presentAt(place, target, false).kind !== 'dir') return undefined;
+  return own(kernel, kernel.openDirectory(target.dir, target.name));
 }
 
 function putBack(kernel: Kernel, { dir, name, hidden }: Hidden): void {
@@ -186,15 +198,16 @@ function putBack(kernel: Kernel, { dir, name, hidden }: Hidden): void {
     if (kernel.renameNew?.(dir, hidden, dir, name)) return;
     if (!kernel.lstat(dir, name)) kernel.rename(dir, hidden, dir, name);
   } catch {
-    // It is gone, or its old name was taken: then it is swept like any other leftover.
+    // It is gone, or its old name is taken. Then it is swept like any other leftover.
   }
 }
 
 /**
- * Lets us list and empty a directory of ours that forbids it, as a program may leave one. Its mode comes back at the end of the block,
- * so where the removal is refused nothing has changed. On the descriptor that is held: a link put in its place changes nothing.
+ * Makes a directory of this user listable and writable for the length of the block, since a program may leave
+ * one that is not. The old mode comes back at the end, so a refused removal changes nothing. The mode is set
+ * through the held descriptor, so a link put in its place has no effect.
  */
-function admitted(kernel: Kernel, dir: number): Disposable {
+function madeAccessible(kernel: Kernel, dir: number): Disposable {
   const { mode, owner } = kernel.fstat(dir);
   if (owner !== kernel.user || (mode & 0o700) === 0o700) return { [Symbol.dispose]: () => {} };
   kernel.chmodHeld(dir, (mode & 0o7777) | 0o700);
@@ -203,7 +216,7 @@ function admitted(kernel: Kernel, dir: number): Disposable {
       try {
         kernel.chmodHeld(dir, mode & 0o7777);
       } catch {
-        // Its owner has changed since: the mode is not ours to set any more.
+        // The owner has changed meanwhile, so we may not set the mode any more.
       }
     },
   };
@@ -218,11 +231,11 @@ export class Removal {
     this.#place = place;
   }
 
-  /** Throws what the removal of all this would be refused with. */
+  /** Throws the refusal that removing this tree would meet. Removes nothing. */
   async judge(dir: number, depth: number): Promise<void> {
     const { kernel } = this.#place.root;
     this.#enter(dir, depth);
-    using _ = admitted(kernel, dir);
+    using _ = madeAccessible(kernel, dir);
     for (const name of await kernel.rawNames(dir, this.#place.root.limits.maxEntries + 1)) {
       await this.#count(name);
       if (kernel.lstat(dir, name)?.kind !== 'dir') continue;
@@ -230,7 +243,7 @@ export class Removal {
         using child = own(kernel, kernel.openDirectory(dir, name));
         await this.judge(child.fd, depth + 1);
       } catch (error) {
-        // It was exchanged for something else since: the removal itself will see.
+        // It was swapped meanwhile. The removal itself handles that.
         if (!failedWith(error, 'ENOTDIR', 'ELOOP', 'ENOENT')) throw error;
       }
     }
@@ -240,9 +253,9 @@ export class Removal {
     const { kernel, limits } = this.#place.root;
     using child = own(kernel, kernel.openDirectory(dir, name));
     this.#enter(child.fd, depth);
-    using _ = admitted(kernel, child.fd);
+    using _ = madeAccessible(kernel, child.fd);
     for (let tries = 0; tries < maxRetries; tries++) {
-      // Raw names: what is not UTF-8 is not listed, but must not keep its directory from going.
+      // Raw names: an entry whose name is not UTF-8 is never listed, but it must not block the removal.
       for (const entry of await kernel.rawNames(child.fd, limits.maxEntries + 1)) {
         await this.#removeEntry(child.fd, entry, depth);
       }
@@ -272,7 +285,7 @@ export class Removal {
       try {
         return await this.removeDirectory(dir, name, depth + 1);
       } catch (error) {
-        // It was exchanged for something else since: look again.
+        // It was swapped meanwhile. Look again.
         if (!failedWith(error, 'ENOTDIR', 'ELOOP', 'ENOENT')) throw error;
       }
     }
@@ -289,7 +302,7 @@ export class Removal {
     const { kernel, limits } = this.#place.root;
     this.#entries += 1;
     if (this.#entries > limits.maxEntries) throw refusal('FS_LIMIT', `maxEntries ${limits.maxEntries}`);
-    if (this.#entries % entriesPerBreath === 0) await kernel.breathe();
+    if (this.#entries % entriesPerYield === 0) await kernel.yieldToEventLoop();
     refuseExcepted(this.#place.terms, new TextDecoder().decode(name));
   }
 }

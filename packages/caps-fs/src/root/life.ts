@@ -1,18 +1,20 @@
 /**
- * How long a cap, or a stream, may be used.
+ * The lifetime of a cap or a stream.
  *
- * Promise: after `close()` nothing new is accepted, here and in all that was made from here (subdirectories, attenuated
- * caps, streams), however many were made one from the other; what runs may finish; then `end` is called, once. Closing goes
- * downwards only: whoever holds an attenuated cap cannot close the one it was made from.
+ * Promise: after `close()` nothing new is accepted, neither here nor in anything made from here
+ * (subdirectories, attenuated caps, streams), however long the chain. Running operations may finish. Then
+ * `end` is called, once. Closing goes only downwards: a holder of an attenuated cap cannot close the cap it
+ * was made from.
  */
 import { refusal } from '../base/errors.ts';
 
-// One for all, made here: the stack of an error holds who called, which would be the cap itself for as long as its life is held.
+// One error for all lives, made here. The stack of an error keeps its callers alive, and here that would be
+// the cap.
 const reason = refusal('CLOSED');
 
 export class Life {
   readonly #end: () => void;
-  readonly #made = new Set<Life>();
+  readonly #children = new Set<Life>();
   readonly #closing = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
   #parent: Life | undefined;
@@ -23,19 +25,19 @@ export class Life {
   constructor(end: () => void, parent?: Life) {
     this.#end = end;
     this.#parent = parent;
-    if (parent) parent.#made.add(this);
+    if (parent) parent.#children.add(this);
   }
 
   get open(): boolean {
     return this.#open;
   }
 
-  /** Fires when nothing new is accepted any more: what goes on by itself has to come to its end. */
+  /** Fires when nothing new is accepted any more. Long operations must then come to an end. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Closes when the signal fires; answers when this is over, in whichever way. */
+  /** Closes when the signal fires. Resolves when this life is over, for whatever reason. */
   lastUnder(signal: AbortSignal): Promise<void> {
     const close = (): void => void this.close();
     if (signal.aborted) close();
@@ -53,41 +55,42 @@ export class Life {
     this.#settle();
   }
 
-  /** Answers when what ran here and below has finished. */
+  /** Resolves when all running operations, here and below, have finished. */
   close(): Promise<void> {
-    // Then all below is closed, too.
+    // Everything below is closed already, too.
     if (!this.#open) return this.#ended.promise;
-    // A list, not a call within a call: a holder chooses how deep this goes, and a stack that runs out would leave the rest open.
+    // A list instead of recursion: a holder decides how deep the chain is, and a stack overflow would leave
+    // lives open.
     const all: Life[] = [this];
     for (const life of all) {
       life.#open = false;
-      for (const made of life.#made) all.push(made);
+      for (const child of life.#children) all.push(child);
     }
-    // Before anybody is told: what is told may ask.
+    // All lives are marked as closed before the first signal fires, because a listener may check `open`.
     for (const life of all) life.#closing.abort(reason);
-    // The lowest first: then each finds those below it gone.
+    // The lowest first, so that each life finds those below it gone.
     for (const life of all.toReversed()) life.#settle();
     return this.#ended.promise;
   }
 
-  /** The holder is gone (garbage collected): this ends alone, what was made from it lives on under its parent. */
+  /** The holder was garbage collected. This life ends alone, and those made from it move to its parent. */
   abandon(): void {
-    for (const made of this.#made) {
-      made.#parent = this.#parent;
-      if (this.#parent) this.#parent.#made.add(made);
+    for (const child of this.#children) {
+      child.#parent = this.#parent;
+      if (this.#parent) this.#parent.#children.add(child);
     }
-    this.#made.clear();
+    this.#children.clear();
     void this.close();
   }
 
   #settle(): void {
     let life: Life | undefined = this;
-    while (life && !life.#open && !life.#over && life.#running === 0 && life.#made.size === 0) {
+    while (life && !life.#open && !life.#over && life.#running === 0 && life.#children.size === 0) {
       life.#over = true;
       life.#end();
       life.#ended.resolve();
       const parent: Life | undefined = life.#parent;
-      if (parent) parent.#made.delete(life);
+      if (parent) parent.#children.delete(life);
       life = parent;
     }
   }

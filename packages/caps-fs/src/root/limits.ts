@@ -1,8 +1,9 @@
 /**
- * What one root may use at once, and how much one call may move. Shared by everything made from the root.
+ * How much one root may use at once, and how much one call may move. Everything made from a root shares its
+ * limits.
  *
- * Promise: a holder cannot exhaust descriptors, memory or the thread pool of the process; the answer is `FS_LIMIT` with
- * the name of the limit.
+ * Promise: a holder cannot exhaust the descriptors, the memory or the thread pool of the process. It is
+ * refused with `FS_LIMIT` and the name of the limit.
  */
 import { takeCount, takeRecord } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
@@ -10,28 +11,34 @@ import { refusal } from '../base/errors.ts';
 export interface Limits {
   readonly maxReadBytes: number;
   readonly maxWriteBytes: number;
-  /** One file through a stream or a copy. */
+  /** Bytes of one file through a stream or a copy. */
   readonly maxStreamBytes: number;
-  /** Names that one `list` answers. */
+  /** Names that one `list` returns. */
   readonly maxList: number;
-  /** Entries that one call may touch: a removal, a glob, a search, or the directory that `entries` pages through. */
+  /**
+   * Entries that one removal, glob or search may touch, and entries of a directory that `entries` pages
+   * through.
+   */
   readonly maxEntries: number;
-  /** Of a recursive removal, a glob, a search. */
+  /** Depth of a recursive removal, a glob or a search. */
   readonly maxDepth: number;
   readonly maxSubdirs: number;
   readonly maxStreams: number;
-  /** A stream that nobody pulls or pushes for this long ends. */
+  /** A stream ends when nobody reads from it or writes to it for this long. */
   readonly maxIdleMs: number;
-  /** The pool of Node has four threads; more at once only lengthen its queue. */
+  /** Node's pool has four threads. More operations at once only lengthen its queue. */
   readonly maxConcurrent: number;
   readonly maxWaiting: number;
-  /** What one search reads. */
+  /** Bytes that one search reads. */
   readonly maxSearchBytes: number;
-  /** What one glob or search takes, in a thread of its own. */
+  /** Time that one glob or search takes in a worker thread. */
   readonly maxSearchMs: number;
-  /** Lines that one search answers. */
+  /** Lines that one search returns. */
   readonly maxHits: number;
-  /** Below this much free space nothing is written; at most a twentieth of the disk. */
+  /**
+   * Nothing is written when less space than this is free. On a small disk a twentieth of the disk counts
+   * instead.
+   */
   readonly minFreeBytes: number;
 }
 
@@ -62,7 +69,7 @@ export function takeLimits(given: unknown): Limits {
   return limits;
 }
 
-/** Places that are taken and given back. With `outer`, a place there is taken too. */
+/** A limited number of slots that are taken and given back. With `outer`, each slot takes one there, too. */
 export class Slots {
   readonly #name: string;
   readonly #max: number;
@@ -75,7 +82,7 @@ export class Slots {
     this.#outer = outer;
   }
 
-  /** The answer gives the place back; calling it again does nothing. */
+  /** Returns a function that gives the slot back. Calling it again does nothing. */
   take(): () => void {
     if (this.#taken >= this.#max) throw refusal('FS_LIMIT', `${this.#name} ${this.#max}`);
     const giveBackOuter = this.#outer?.take();
@@ -90,13 +97,13 @@ export class Slots {
   }
 }
 
-// Of what is to be written, while it waits: 4,096 of the largest writes would be 64 GiB.
+// Limits the bytes held by queued writes: 4,096 of the largest writes would be 64 GiB.
 const maxWaitingBytes = 64 * 1024 * 1024;
 
-/** Lets a few operations in at a time, the rest in order of arrival. */
+/** Admits a few operations at a time. The others wait in order of arrival. */
 export class AdmissionQueue {
   readonly #places: number;
-  readonly #line: { readonly bytes: number; admit(): void }[] = [];
+  readonly #queue: { readonly bytes: number; admit(): void }[] = [];
   #bytes = 0;
   readonly #maxWaiting: number;
   #inside = 0;
@@ -106,23 +113,26 @@ export class AdmissionQueue {
     this.#maxWaiting = limits.maxWaiting;
   }
 
-  /** With `bytes` in its hands. A promise only when there is a wait: an operation that may start does so in the caller's own turn. */
+  /**
+   * `bytes` is how much memory the operation holds while it waits. Returns a promise only if the operation
+   * has to wait, so that an operation that need not wait starts in the caller's own turn.
+   */
   enter(bytes: number): Promise<void> | undefined {
     if (this.#inside < this.#places) {
       this.#inside += 1;
       return undefined;
     }
-    if (this.#line.length >= this.#maxWaiting) throw refusal('FS_LIMIT', `operations waiting ${this.#maxWaiting}`);
+    if (this.#queue.length >= this.#maxWaiting) throw refusal('FS_LIMIT', `operations waiting ${this.#maxWaiting}`);
     if (this.#bytes + bytes > maxWaitingBytes) {
       throw refusal('FS_LIMIT', `bytes of writes waiting ${maxWaitingBytes}, await some first`);
     }
     this.#bytes += bytes;
-    return new Promise((admit) => this.#line.push({ bytes, admit }));
+    return new Promise((admit) => this.#queue.push({ bytes, admit }));
   }
 
   leave(): void {
-    const next = this.#line.shift();
-    // The place passes on: counting down and up again would let a newcomer in ahead of the line.
+    const next = this.#queue.shift();
+    // The place passes to the next in the queue. Counting down and up again would let a newcomer overtake it.
     if (!next) this.#inside -= 1;
     else {
       this.#bytes -= next.bytes;

@@ -104,22 +104,22 @@ test('a directory that is empty but for what is not yet whole goes like an empty
   expect(fs.readdirSync(s.at('e')).length).toBe(2);
 });
 
-test('changes of names are alone, appends beside each other, and nobody is kept waiting by those who came later', async () => {
+test('changes of names are exclusive, appends beside each other, and nobody is kept waiting by those who came later', async () => {
   const order = new WriteOrder();
   const log: string[] = [];
   const gates = new Map<string, () => void>();
-  const start = (how: 'beside' | 'alone', name: string): Promise<void> =>
+  const start = (how: 'shared' | 'exclusive', name: string): Promise<void> =>
     order[how](async () => {
       log.push(`+${name}`);
       await new Promise<void>((resolve) => gates.set(name, resolve));
       log.push(`-${name}`);
     });
   const all = [
-    start('beside', 'a'),
-    start('beside', 'b'),
-    start('alone', 'c'),
-    start('beside', 'd'),
-    start('beside', 'e'),
+    start('shared', 'a'),
+    start('shared', 'b'),
+    start('exclusive', 'c'),
+    start('shared', 'd'),
+    start('shared', 'e'),
   ];
   expect(log).toEqual(['+a', '+b']);
   for (const name of ['b', 'a', 'c', 'd', 'e']) {
@@ -129,6 +129,6 @@ test('changes of names are alone, appends beside each other, and nobody is kept 
   await Promise.all(all);
   expect(log).toEqual(['+a', '+b', '-b', '-a', '+c', '-c', '+d', '+e', '-d', '-e']);
   // What fails lets the next one in.
-  expect(await code(order.alone(() => Promise.reject(new Error('x'))))).toBe('Error: x');
-  await order.alone(() => {});
+  expect(await code(order.exclusive(() => Promise.reject(new Error('x'))))).toBe('Error: x');
+  await order.exclusive(() => {});
 });

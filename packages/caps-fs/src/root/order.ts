@@ -1,50 +1,54 @@
 /**
- * Appends beside each other, changes of names alone.
+ * A read-write lock: appends share it, changes of names hold it exclusively.
  *
- * Promise: while an append moves its bytes, no name of this root comes to mean something else: whoever renames, removes or
- * replaces waits until it is done, and appends that come later wait behind him. So the append was made at one moment, before
- * or after. First come, first served: neither kind can keep the other out.
+ * Promise: while an append writes, no name of this root comes to mean another file. A rename, removal or
+ * replacement waits until the append is done, and later appends wait behind it. So each append happens either
+ * before or after each change of a name. Admission is in order of arrival, so neither kind can starve the
+ * other.
  */
 export class WriteOrder {
-  readonly #line: { readonly alone: boolean; admit(): void }[] = [];
-  #beside = 0;
-  #alone = false;
+  readonly #queue: { readonly exclusive: boolean; admit(): void }[] = [];
+  #sharing = 0;
+  #exclusive = false;
 
-  /** For what goes on with a file that it has found by its name. */
-  async beside<R>(body: () => R | Promise<R>): Promise<R> {
+  /** For operations that keep working on a file after they found it by its name. */
+  async shared<R>(body: () => R | Promise<R>): Promise<R> {
     return await this.#inside(false, body);
   }
 
-  /** For what changes which file a name means. With nobody before it, it starts in the caller's own turn. */
-  async alone<R>(body: () => R | Promise<R>): Promise<R> {
+  /**
+   * For operations that change which file a name means. If nobody is ahead, `body` starts in the caller's own
+   * turn.
+   */
+  async exclusive<R>(body: () => R | Promise<R>): Promise<R> {
     return await this.#inside(true, body);
   }
 
-  async #inside<R>(alone: boolean, body: () => R | Promise<R>): Promise<R> {
-    if (this.#line.length === 0 && this.#mayEnter(alone)) this.#enter(alone);
-    else await new Promise<void>((admit) => this.#line.push({ alone, admit }));
+  async #inside<R>(exclusive: boolean, body: () => R | Promise<R>): Promise<R> {
+    if (this.#queue.length === 0 && this.#mayEnter(exclusive)) this.#enter(exclusive);
+    else await new Promise<void>((admit) => this.#queue.push({ exclusive, admit }));
     try {
       return await body();
     } finally {
-      this.#leave(alone);
+      this.#leave(exclusive);
     }
   }
 
-  #mayEnter(alone: boolean): boolean {
-    return !this.#alone && !(alone && this.#beside > 0);
+  #mayEnter(exclusive: boolean): boolean {
+    return !this.#exclusive && !(exclusive && this.#sharing > 0);
   }
 
-  #enter(alone: boolean): void {
-    if (alone) this.#alone = true;
-    else this.#beside += 1;
+  #enter(exclusive: boolean): void {
+    if (exclusive) this.#exclusive = true;
+    else this.#sharing += 1;
   }
 
-  #leave(alone: boolean): void {
-    if (alone) this.#alone = false;
-    else this.#beside -= 1;
-    for (let next = this.#line[0]; next && this.#mayEnter(next.alone); next = this.#line[0]) {
-      this.#line.shift();
-      this.#enter(next.alone);
+  #leave(exclusive: boolean): void {
+    if (exclusive) this.#exclusive = false;
+    else this.#sharing -= 1;
+    for (let next = this.#queue[0]; next && this.#mayEnter(next.exclusive); next = this.#queue[0]) {
+      this.#queue.shift();
+      this.#enter(next.exclusive);
       next.admit();
     }
   }

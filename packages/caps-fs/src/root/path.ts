@@ -1,15 +1,16 @@
 /**
  * The path grammar, checked once on a primitive string before any I/O.
  *
- * Promise: a `Path` holds only single components, none of them `..`, empty or ours; nothing is decoded, normalised or
- * folded. A trailing `/` becomes a flag, because `link/` makes the kernel follow the link (Go CVE-2026-39822).
+ * Promise: a `Path` holds only single components. None of them is `..`, empty, or one of our temporaries.
+ * Nothing is decoded, normalised or folded. A trailing `/` becomes a flag, because `link/` makes the kernel
+ * follow the link (Go CVE-2026-39822).
  */
 import { refusal } from '../base/errors.ts';
 import { isTemporary } from '../base/names.ts';
 
 export interface Path {
   readonly names: readonly string[];
-  /** The caller wrote `x/` or `x/.`: what it names must be a directory. */
+  /** The caller wrote `x/` or `x/.`, so the path must name a directory. */
   readonly directory: boolean;
 }
 
@@ -19,7 +20,8 @@ const maxDepth = 128;
 const utf8 = new TextEncoder();
 
 export function parsePath(input: unknown): Path {
-  // Not String objects nor anything with toString: they could name one thing when checked and another when used.
+  // No String objects and nothing with toString: they could give one text to the check and another to the
+  // use.
   if (typeof input !== 'string' || input.length === 0 || input.length > maxBytes) throw refusal('PATH_INVALID');
   // Node writes a lone surrogate as U+FFFD, so two strings would name one file.
   if (!input.isWellFormed() || input.includes('\0')) throw refusal('PATH_INVALID');
@@ -32,7 +34,7 @@ export function parsePath(input: unknown): Path {
   return { names, directory: !isName(parts.at(-1) ?? '') };
 }
 
-/** The text of a link, in the same terms; here `..` is legal, for the walk to act out. */
+/** Parses the text of a link. Here `..` is allowed, and the walk carries it out. */
 export function parseLink(bytes: Uint8Array): Path & { readonly absolute: boolean } {
   let text: string;
   try {
@@ -45,7 +47,10 @@ export function parseLink(bytes: Uint8Array): Path & { readonly absolute: boolea
   return { absolute: text.startsWith('/'), names: parts.filter(isName), directory: !isName(last) || last === '..' };
 }
 
-/** For a person, a diff or a message: names with control characters cannot pretend to be lines of their own. */
+/**
+ * Formats a path for a person, a diff or a message. Quoting stops control characters in a name from faking
+ * lines.
+ */
 export function showPath(path: Path): string {
   const text = path.names.join('/');
   return /[\p{Cc}\p{Cf}\u2028\u2029"\\]/u.test(text) ? JSON.stringify(text) : text;
@@ -59,7 +64,9 @@ function tooLong(name: string): boolean {
   return isLonger(name, maxNameBytes);
 }
 
-/** In bytes. A unit of UTF-16 is three at most: counted only where that may be too many. */
+/**
+ * Compares the length in bytes of UTF-8. A UTF-16 unit takes at most three, so most texts need no encoding.
+ */
 function isLonger(text: string, max: number): boolean {
   return text.length > max || (text.length * 3 > max && utf8.encode(text).length > max);
 }

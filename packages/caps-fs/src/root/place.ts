@@ -1,5 +1,5 @@
 /**
- * A directory that is held open, with the terms it came with: what every operation works in.
+ * A directory that is held open, with its terms. Every operation works in one.
  */
 import type { Handle } from '../base/handle.ts';
 import type { Kernel, Status } from '../base/kernel.ts';
@@ -7,17 +7,20 @@ import type { AdmissionQueue, Limits, Slots } from './limits.ts';
 import type { WriteOrder } from './order.ts';
 import type { Terms } from './terms.ts';
 
-/** What all caps made from one `openFsCap` share. No path of the host is in it. */
+/** The state that all caps made from one `openFsCap` share. It contains no path of the host. */
 export interface Root {
   readonly kernel: Kernel;
-  /** Beneath the root nothing of another mount is visible. */
+  /** The mount of the root. Nothing of another mount is visible beneath the root. */
   readonly mount: number;
-  /** There is no disk beneath it. Beneath the root everything is on its file system, else on another mount. */
+  /**
+   * The file system lives in memory. That holds for everything beneath the root, because other mounts are
+   * outside.
+   */
   readonly inMemory: boolean;
   readonly limits: Limits;
   readonly subdirs: Slots;
   readonly streams: Slots;
-  readonly turnstile: AdmissionQueue;
+  readonly admission: AdmissionQueue;
   readonly order: WriteOrder;
 }
 
@@ -27,12 +30,15 @@ export interface Place {
   readonly terms: Terms;
 }
 
-/** Opaque, and another one when the object or its content changed. */
+/** An opaque text that changes whenever the object or its content changes. */
 export function versionOf(kernel: Kernel, status: Status): string {
   return kernel.seal(status.stamp);
 }
 
-/** Which object it is, whatever became of it. Only while it is held, or for a moment: numbers are given out again. */
+/**
+ * Identifies the object, whatever its content. Compare it only while a descriptor holds the object: the file
+ * system reuses the inode numbers of removed objects.
+ */
 export function inodeOf({ stamp }: Status): string {
   return stamp.split(':', 2).join();
 }

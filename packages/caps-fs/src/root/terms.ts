@@ -1,8 +1,9 @@
 /**
  * What a cap may do beneath its directory.
  *
- * Promise: terms only ever narrow. Every cap made from a cap carries at least its terms, so a read-only directory has
- * read-only subdirectories by construction, not by a check that each method remembers.
+ * Promise: terms only ever narrow. Every cap made from a cap carries at least the terms of that cap. So the
+ * subdirectories of a read-only directory are read-only by construction, and no method has to remember a
+ * check.
  */
 import { takeCount, takeList, takeRecord, takeString } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
@@ -21,7 +22,7 @@ export const unbounded: Terms = { writes: true, operations: undefined, excepted:
 
 const maxPatterns = 256;
 const maxMeters = 64;
-// What each name that is met may take.
+// Limits the comparisons for each name that a walk meets.
 const maxWeight = 65_536;
 const changing: ReadonlySet<string> = new Set([
   'write',
@@ -34,10 +35,10 @@ const changing: ReadonlySet<string> = new Set([
   'openWrite',
 ]);
 
-/** What looks at something beneath the directory and changes nothing. */
+/** Operations that read something beneath the directory and change nothing. */
 const looking = ['read', 'readText', 'list', 'entries', 'stat', 'glob', 'search', 'openRead', 'subdir'] as const;
 
-/** These terms as the two words of a mount; `undefined` when they are something else, which a mount could not keep. */
+/** Returns the terms as the rights of a mount, or `undefined` if a mount could not enforce them. */
 export function rightsOf({ writes, operations, excepted, meters }: Terms): 'ro' | 'rw' | undefined {
   if (excepted.length > 0 || meters.length > 0) return undefined;
   if (operations === undefined) return writes ? 'rw' : 'ro';
@@ -62,7 +63,7 @@ export function charge(terms: Terms, cost: { readonly bytes?: number; readonly f
   for (const meter of terms.meters) meter.charge(cost);
 }
 
-/** The answer is the same whether or not the name exists, so it tells nothing about it. */
+/** Refuses whether or not the name exists, so the refusal says nothing about that. */
 export function refuseExcepted(terms: Terms, name: string): void {
   if (isExcepted(terms, name)) throw refusal('NOT_PERMITTED');
 }
@@ -100,7 +101,7 @@ export function exceptTerms(terms: Terms, patterns: unknown): Terms {
 
 export function quotaTerms(terms: Terms, quota: unknown): Terms {
   const { bytes, files } = takeRecord(quota, 'a quota');
-  // Each is asked at every write.
+  // Every write checks every meter.
   if (terms.meters.length >= maxMeters) throw refusal('FS_LIMIT', `quotas of one capability ${maxMeters}`);
   return { ...terms, meters: [...terms.meters, new Meter(takeCount(bytes, 'bytes'), takeCount(files, 'files'))] };
 }

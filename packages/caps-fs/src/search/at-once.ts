@@ -1,10 +1,11 @@
 /**
- * A glob or a search that is small enough to be made where it is asked: a thread takes 60 ms to be there, this takes some
- * milliseconds.
+ * A glob or a search that is small enough for the main thread. Starting a worker thread takes 60 ms, this
+ * takes a few.
  *
- * Promise: whatever it answers is what the thread would have; where it would take longer it answers `undefined`, and has
- * looked at no more than this much, in no more steps than these, whoever wrote the names, the pattern and the `.gitignore`
- * files. Regular expressions and long texts go to the thread: what they take depends on who wrote them.
+ * Promise: a result from here equals the result of the worker thread. If it would take longer, the functions
+ * return `undefined`, after looking at no more entries and making no more steps than the limits below,
+ * whoever wrote the names, the pattern and the `.gitignore` files. Regular expressions and long texts always
+ * go to the worker thread, because an attacker can choose ones that take long.
  */
 import { refusal } from '../base/errors.ts';
 import type { Kernel } from '../base/kernel.ts';
@@ -17,11 +18,11 @@ import { TooMuch, Work } from './work.ts';
 const fewEntries = 500;
 const fewBytes = 512 * 1024;
 
-/** Of comparing names with patterns and rules. */
+/** Steps for comparing names with patterns and rules. */
 const fewSteps = 1_000_000;
-/** Of comparing names with what is excepted, all of them. */
+/** Steps for comparing all names with the excepted patterns. */
 const fewCompared = 4_000_000;
-/** Looking for a text takes its length times that of the file, where somebody made them so. */
+/** At worst, finding a text takes its length times the length of the file. */
 const shortText = 128;
 
 export function globAtOnce(
@@ -44,7 +45,9 @@ function fewOf(ground: Ground): Ground {
   return { ...ground, maxEntries: Math.min(fewEntries, compared, ground.maxEntries) };
 }
 
-/** `undefined`: there is more than is looked at here; where that is the cap's own limit, it is the thread's to say. */
+/**
+ * Returns `undefined` if a limit was reached. If it was the cap's own limit, the worker thread reports it.
+ */
 function unlessMore<A>(answer: () => A): A | undefined {
   try {
     return answer();

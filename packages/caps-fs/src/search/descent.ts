@@ -1,15 +1,18 @@
 /**
- * Looking through a tree: by descriptors, one name at a time, links never followed, other mounts never entered.
+ * Walks through a tree by descriptors, one name at a time. It never follows links and never enters other
+ * mounts.
  *
- * Promise: what it names lies beneath the directory that it was given, whoever exchanges directories and links meanwhile;
- * excepted names and temporaries are not there for it. At most `maxDepth` descriptors are open. It stands still for nobody:
- * it is for a thread of its own, or for a tree that is known to be small. Imports only what imports nothing.
+ * Promise: every name it reports lies beneath the given directory, whoever swaps directories and links
+ * meanwhile. It skips excepted names and temporaries. At most `maxDepth` descriptors are open. It never
+ * yields, so it is only for a worker thread or a small tree. It imports only modules that import nothing.
  */
 import type { FsCode } from '../base/errors.ts';
 import { type Kernel, KernelError, type Kind } from '../base/kernel.ts';
 import { byCodePoint, isTemporary, namedBy } from '../base/names.ts';
 
-/** An end before the end, for a reason that the caller is told. Data, since it may have to cross to another thread. */
+/**
+ * Thrown to end a walk early, with the reason for the caller. It is plain data, so that it can cross threads.
+ */
 export class Stop {
   readonly code: FsCode;
   readonly detail: string | undefined;
@@ -20,12 +23,12 @@ export class Stop {
   }
 }
 
-/** Plain data: what a thread has to know of a cap. */
+/** Where to search: plain data with everything that a worker thread needs to know of a cap. */
 export interface Ground {
-  /** A directory, by O_PATH. Whoever started this holds it. */
+  /** The directory, opened with O_PATH. The caller holds it open. */
   readonly fd: number;
   readonly mount: number;
-  /** Of the cap: a thread makes a kernel of its own. */
+  /** The backend of the cap. A worker thread makes a kernel of its own. */
   readonly backend: Kernel['backend'];
   readonly excepted: readonly string[];
   readonly maxEntries: number;
@@ -40,13 +43,13 @@ export interface Entry {
 }
 
 export interface Visitor {
-  /** What it has nothing to do with, of the directory that was opened last: told before anything is sorted. */
+  /** Whether to skip this entry of the current directory. Asked before the entries are sorted. */
   passes?(name: string, kind: Kind): boolean;
-  /** Before the entries of a directory. */
+  /** Called before the entries of a directory. */
   open?(dir: number, names: readonly string[]): void;
-  /** Whether to go into it, if it is a directory. */
+  /** Called for each entry. Returns whether to enter it if it is a directory. */
   entry(entry: Entry): boolean;
-  /** After the entries of a directory. */
+  /** Called after the entries of a directory. */
   close?(): void;
 }
 
@@ -62,7 +65,7 @@ export function descend(kernel: Kernel, ground: Ground, visitor: Visitor, from: 
       const below = [...names, name];
       if (!visitor.entry({ dir, names: below, kind }) || kind !== 'dir') continue;
       if (depth >= ground.maxDepth) throw new Stop('FS_LIMIT', `maxDepth ${ground.maxDepth}, ask for a part of it`);
-      const child = entered(kernel, dir, name);
+      const child = openIfDirectory(kernel, dir, name);
       if (child === undefined) continue;
       try {
         if (kernel.mountOf(child) === ground.mount) look(child, below, depth + 1);
@@ -75,7 +78,10 @@ export function descend(kernel: Kernel, ground: Ground, visitor: Visitor, from: 
   look(ground.fd, from, 1);
 }
 
-/** By code point. What JavaScript compares, units of UTF-16, differs from it only where there are surrogates. */
+/**
+ * Sorts by code point. JavaScript's own order compares UTF-16 units and differs only where there are
+ * surrogates.
+ */
 function inOrder<E extends { readonly name: string }>(entries: E[]): E[] {
   if (entries.some(({ name }) => /[\ud800-\udfff]/.test(name))) {
     return entries.sort((a, b) => byCodePoint(a.name, b.name));
@@ -83,8 +89,10 @@ function inOrder<E extends { readonly name: string }>(entries: E[]): E[] {
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** `undefined`: it is gone, or something else by now, or not ours to read. None of it ends the whole search. */
-function entered(kernel: Kernel, dir: number, name: string): number | undefined {
+/**
+ * Returns `undefined` if it is gone, is no directory any more, or may not be read. The search then goes on.
+ */
+function openIfDirectory(kernel: Kernel, dir: number, name: string): number | undefined {
   try {
     return kernel.openDirectory(dir, name);
   } catch (error) {
@@ -108,14 +116,20 @@ const passing: ReadonlySet<string> = new Set([
   'EINTR',
 ]);
 
-/** What is in a file, for as long as it is being looked at. */
+/** The content of a file, valid while `use` runs. */
 export interface Small {
   readonly bytes: Uint8Array;
-  /** Whoever shows something of it asks first. Not asked for the others: it costs as much as the reading. */
+  /**
+   * The mount of the file. Check it before showing any content. Other files skip it: it costs as much as the
+   * read.
+   */
   mount(): number;
 }
 
-/** A regular file of at most `max` bytes, looked at before it is opened; `undefined`: it is none, or is gone. */
+/**
+ * Reads a regular file of at most `max` bytes, checked before it is opened. Returns `undefined` for anything
+ * else.
+ */
 export function readSmall<R>(
   kernel: Kernel,
   dir: number,

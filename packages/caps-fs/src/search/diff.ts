@@ -1,9 +1,9 @@
 /**
  * A unified diff of two texts, three lines of context.
  *
- * Promise: `patch -p0` turns the one into the other with it, and no pair of texts takes long: Myers' algorithm up to
- * `maxEdits` changed lines, beyond that the differing middle is shown as replaced as a whole.
- * After Myers, An O(ND) Difference Algorithm (1986).
+ * Promise: `patch -p0` turns the first text into the second with it. No pair of texts takes long: Myers'
+ * algorithm runs for up to `maxEdits` changed lines. Beyond that, the diff replaces the whole differing
+ * middle. After Myers, An O(ND) Difference Algorithm (1986).
  */
 const context = 3;
 const maxEdits = 1_000;
@@ -20,12 +20,12 @@ export function unifiedDiff(before: string, after: string, name: string): string
   return `--- ${name}\n+++ ${name}\n${hunks.join('')}`;
 }
 
-/** Each line keeps its end: a text that ends without one then differs from the same text with one. */
+/** Each line keeps its line end, so that a text without a final one differs from the same text with it. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** The whole of both texts as kept, removed and added lines. */
+/** Returns both texts as kept, removed and added lines. */
 function script(before: readonly string[], after: readonly string[]): Line[] {
   let head = 0;
   while (head < before.length && head < after.length && before[head] === after[head]) head++;
@@ -50,7 +50,7 @@ function added(text: string): Line {
   return { mark: '+', text };
 }
 
-/** Myers' shortest script; `undefined` when it is longer than `maxEdits`. */
+/** Returns Myers' shortest edit script, or `undefined` if it is longer than `maxEdits`. */
 function shortest(a: readonly string[], b: readonly string[]): Line[] | undefined {
   const far = new Int32Array(2 * maxEdits + 3);
   const center = maxEdits + 1;
@@ -118,7 +118,7 @@ function hunksOf(lines: readonly Line[]): string[] {
   return hunks;
 }
 
-/** Changes whose contexts would touch share a hunk. */
+/** Changes whose contexts touch share a hunk. */
 function endOfHunk(lines: readonly Line[], first: number): number {
   let last = first;
   for (let i = first; i < lines.length && i <= last + 2 * context; i++) if (lines[i]?.mark !== ' ') last = i;

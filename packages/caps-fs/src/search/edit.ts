@@ -1,8 +1,8 @@
 /**
  * Exact replacements in a text.
  *
- * Promise: each passage is replaced only where it stands exactly once, all of them or none, and only in the version that
- * was read. What a dry run shows is what the same call then does.
+ * Promise: a passage is replaced only if it occurs exactly once. Either all are replaced or none, and only in
+ * the version that was read. A dry run shows exactly what the same call without `dryRun` does.
  */
 import { CapError } from '@hob/vat';
 import { takeFlag, takeList, takeRecord, takeString } from '../base/arguments.ts';
@@ -34,26 +34,30 @@ export function edit(
   return async (place, ended) => {
     for (let tries = 1; ; tries++) {
       try {
-        return await once(place, ended);
+        return await tryEdit(place, ended);
       } catch (error) {
-        // Whoever names no version means the text as it stands: if another was quicker, the passages are looked for anew.
+        // A caller without a version means the current text. If another write came first, try on the new
+        // text.
         const again = expected === undefined && tries < maxTries && error instanceof CapError && error.code === 'STALE';
         if (!again) throw error;
       }
     }
   };
 
-  async function once(place: Place, ended: AbortSignal): Promise<{ readonly diff: string; readonly version: string }> {
+  async function tryEdit(
+    place: Place,
+    ended: AbortSignal,
+  ): Promise<{ readonly diff: string; readonly version: string }> {
     const { kernel, limits } = place.root;
     {
-      // What the write at the end would refuse is refused for a dry run too: a link is not edited through.
-      using spot = locate(place, parsed);
-      const kind = kernel.lstat(spot.dir, spot.name)?.kind;
+      // A dry run must refuse what the final write would refuse: a link is never written through.
+      using target = locate(place, parsed);
+      const kind = kernel.lstat(target.dir, target.name)?.kind;
       if (kind === 'link' || kind === 'other') throw refusal('NOT_A_FILE');
     }
     const { text, version } = await readWhole(place, parsed);
     if (expected !== undefined && expected !== version) throw refusal('STALE', `it is ${version} now`);
-    const { edited, diff } = await made(
+    const { edited, diff } = await computeEdit(
       { text, edits: wanted, name: showPath(parsed), max: limits.maxWriteBytes },
       ended,
     );
@@ -64,8 +68,8 @@ export function edit(
   }
 }
 
-/** Looking for much, or comparing large texts, would hold up everybody else. */
-async function made(wanted: EditTask, ended: AbortSignal): Promise<Edited> {
+/** Large edits run in a worker thread, because they would block everybody else here. */
+async function computeEdit(wanted: EditTask, ended: AbortSignal): Promise<Edited> {
   const { text, edits } = wanted;
   const added = edits.reduce((sum, { newText }) => sum + newText.length, 0);
   if (2 * text.length + added > smallTexts || weightOf(text, edits) > lightEdits) {

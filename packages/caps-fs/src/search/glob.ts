@@ -1,18 +1,19 @@
 /**
- * Patterns of paths: `*`, `?`, `[a-z]` within a name, `**` for any names, `{a,b}` for one of several.
+ * Path patterns: `*`, `?`, `[a-z]` within a name, `**` for any number of names, `{a,b}` for one of several.
  *
- * Promise: names of a walk are matched; no path is ever made out of a pattern. Matching takes steps in proportion to
- * pattern times name, whatever the pattern (picomatch did not finish `'*a'.repeat(20)` in 100 s); braces make 64
- * alternatives at most. Imports only what imports nothing, so that the thread of a search starts fast.
+ * Promise: a pattern is matched against the names of a walk, and no path is ever made from a pattern.
+ * Matching takes steps in proportion to pattern times name, whatever the pattern (picomatch did not finish
+ * `'*a'.repeat(20)` in 100 s). Braces expand to at most 64 alternatives. It imports only modules that import
+ * nothing, so that a search thread starts fast.
  */
 import type { Work } from './work.ts';
 
-/** Where a match can be after some names: one number for each alternative and place. */
+/** The positions in the pattern that the names so far can have reached. */
 export type State = readonly number[];
 
 export interface Glob {
   readonly start: State;
-  /** One name further. Empty: nothing beneath can match. */
+  /** Returns the state after one more name. An empty state means that nothing beneath can match. */
   step(state: State, name: string): State;
   /** Whether the names so far are a match. */
   accepts(state: State): boolean;
@@ -30,17 +31,17 @@ type Segment =
   | {
       readonly tokens: readonly Token[];
       readonly dot: boolean;
-      /** It is this one name, if it is only one. */
+      /** The name, if the segment matches exactly one name. */
       readonly is: string | undefined;
     };
 
 const maxAlternatives = 64;
 
-/** Why it is no pattern; the message is ours. */
+/** A malformed pattern. The message is safe to show. */
 export class GlobError extends Error {}
 
 export interface GlobOptions {
-  /** What it may take, to be made and to be asked. */
+  /** The budget for parsing and matching. */
   readonly work?: Work | undefined;
   /** Whether `*` and `?` match a name that begins with a dot. */
   readonly dots?: boolean;
@@ -53,10 +54,10 @@ export function parseGlob(pattern: string, { dots = false, work }: GlobOptions =
   const flat: (Segment | undefined)[] = [];
   for (const segments of alternatives) {
     offsets.push(flat.length);
-    // The place after the last one, where an alternative has matched.
+    // `undefined` marks the position at which an alternative has matched.
     flat.push(...segments, undefined);
   }
-  /** `**` may stand for no name: its next place is reached with it. */
+  /** `**` may match no name, so the position after it is reached as well. */
   const closed = (places: Iterable<number>): State => {
     const all = new Set<number>();
     for (const first of places) {
@@ -67,7 +68,7 @@ export function parseGlob(pattern: string, { dots = false, work }: GlobOptions =
     }
     return [...all];
   };
-  // Most steps lead to one place, or to none: those answers are made once.
+  // Most steps lead to one position or to none. Those states are built once.
   const nowhere: State = [];
   const alone = flat.map((_, place) => closed([place]));
   return {
@@ -91,7 +92,7 @@ export function parseGlob(pattern: string, { dots = false, work }: GlobOptions =
   };
 }
 
-/** `a{b,c}` -> `ab`, `ac`. A brace without a comma or without its end is itself. */
+/** `a{b,c}` -> `ab`, `ac`. A brace without a comma or without its end is an ordinary character. */
 function expand(pattern: string): string[] {
   const done: string[] = [];
   const todo = [pattern];
@@ -138,7 +139,7 @@ function segmentsOf(pattern: string): Segment[] {
   for (const part of pattern.split('/')) {
     if (part === '' || part === '.') continue;
     if (part === '..') throw new GlobError('a pattern goes down only');
-    // Several in a row are as good as one, and would cost more.
+    // Several `**` in a row mean the same as one and would cost more.
     if (part !== '**') segments.push(segmentOf(part));
     else if (segments.at(-1) !== '**') segments.push('**');
   }
@@ -189,7 +190,7 @@ function setAt(chars: readonly string[], open: number): { readonly token: Token;
   return undefined;
 }
 
-/** Two pointers and one place to come back to, as in `names.ts`. */
+/** Matches with two pointers and one position to backtrack to, as in `names.ts`. */
 function matchesTokens(tokens: readonly Token[], name: string, work: Work | undefined): boolean {
   work?.charge(name.length);
   const given = [...name];
@@ -205,7 +206,7 @@ function matchesTokens(tokens: readonly Token[], name: string, work: Work | unde
       t++;
       g++;
     } else if (star >= 0) {
-      // What was compared for nothing.
+      // The comparisons since the last star were in vain, and count.
       work?.charge(1 + g - mark);
       t = star + 1;
       g = ++mark;

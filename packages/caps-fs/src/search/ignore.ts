@@ -1,6 +1,7 @@
 /**
- * Rules of `.gitignore` files, as git reads them: the last one that matches decides, `!` takes back, `/` at the end means
- * directories, a `/` before means "from here". A rule that is no pattern is no rule. Imports only what imports nothing.
+ * Rules of `.gitignore` files, as git reads them. The last rule that matches decides. `!` takes a rule back.
+ * A `/` at the end means directories only. A `/` elsewhere means "relative to this directory". A malformed
+ * pattern is skipped. Search threads load this, so it imports only modules that import nothing.
  */
 import { type Glob, GlobError, parseGlob } from './glob.ts';
 import type { Work } from './work.ts';
@@ -11,7 +12,7 @@ interface Rule {
   readonly directoriesOnly: boolean;
 }
 
-/** The rules of one file; paths are judged by their names beneath the directory of that file. */
+/** The rules of one file. Paths are given as the names beneath the directory of that file. */
 export class IgnoreRules {
   readonly #rules: readonly Rule[];
 
@@ -25,7 +26,7 @@ export class IgnoreRules {
     this.#rules = rules;
   }
 
-  /** `undefined`: says nothing about it. */
+  /** Returns `undefined` if no rule matches. */
   ignores(names: readonly string[], isDirectory: boolean): boolean | undefined {
     for (let i = this.#rules.length - 1; i >= 0; i--) {
       const rule = this.#rules[i];
@@ -38,7 +39,7 @@ export class IgnoreRules {
   }
 }
 
-/** Of a directory and those above it, innermost last. */
+/** The rules of one directory. Levels are listed from the outermost directory to the innermost. */
 export interface IgnoreLevel {
   readonly rules: IgnoreRules;
   /** How many names of a path lie above the directory of these rules. */
@@ -64,10 +65,10 @@ function ruleOf(line: string, work: Work | undefined): Rule | undefined {
   if (keeps) text = text.slice(1);
   const directoriesOnly = text.endsWith('/');
   if (directoriesOnly) text = text.slice(0, -1);
-  // Anywhere beneath, unless there is a `/` in it.
+  // A pattern without a `/` matches at any depth.
   const pattern = text.includes('/') ? text.replace(/^\//, '') : `**/${text}`;
   try {
-    // Git knows no braces.
+    // Git has no braces, so they are escaped.
     return { glob: parseGlob(pattern.replace(/[{}]/g, '\\$&'), { dots: true, work }), keeps, directoriesOnly };
   } catch (error) {
     if (error instanceof GlobError) return undefined;

@@ -1,8 +1,9 @@
 /**
- * Passages of a text, replaced one after the other.
+ * Replaces passages of a text, one after the other.
  *
- * Promise: each is replaced only where it stands exactly once in the text as those before it left it, all of them or none.
- * Imports only what imports nothing: with large texts it runs in a thread.
+ * Promise: a passage is replaced only if it occurs exactly once in the text that the earlier edits produced.
+ * Either all are replaced or none. Large texts are edited in a worker thread, so this imports only modules
+ * that import nothing.
  */
 import { Stop } from './descent.ts';
 import { unifiedDiff } from './diff.ts';
@@ -12,13 +13,13 @@ export interface Edit {
   readonly newText: string;
 }
 
-/** Plain data, checked before. */
+/** Plain data that was checked before. */
 export interface EditTask {
   readonly text: string;
   readonly edits: readonly Edit[];
-  /** In the diff. */
+  /** The name of the file in the diff. */
   readonly name: string;
-  /** Of the text, at any time. */
+  /** The most characters that the text may have after any edit. */
   readonly max: number;
 }
 
@@ -47,7 +48,7 @@ function onlyPlaceOf(passage: string, text: string, index: number): number {
   const at = text.indexOf(passage);
   if (at < 0) throw new Stop('NO_MATCH', `edit ${index + 1}`);
   let count = 1;
-  // From one further on, not from the passage's end: `aa` stands twice in `aaa`.
+  // Search from the next character and not from the end of the passage: `aa` occurs twice in `aaa`.
   for (let next = text.indexOf(passage, at + 1); next >= 0 && count < maxCounted; count++) {
     next = text.indexOf(passage, next + 1);
   }
@@ -56,8 +57,8 @@ function onlyPlaceOf(passage: string, text: string, index: number): number {
 }
 
 /**
- * What looking for them may take: a passage costs its length times that of the text where somebody made both so (40,000
- * characters in 400,000 took 15 s), each of them a copy of the text at least.
+ * The most steps that the edits may take. At worst, finding a passage takes its length times the length of
+ * the text (40,000 characters in 400,000 took 15 s). Each edit also copies the text.
  */
 export function weightOf(text: string, edits: readonly Edit[]): number {
   let length = text.length;

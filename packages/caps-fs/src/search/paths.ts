@@ -1,10 +1,10 @@
-/** The paths of a tree that a pattern names. Imports only what imports nothing. */
+/** Finds the paths of a tree that match a pattern. Imports only modules that import nothing. */
 import type { Kernel } from '../base/kernel.ts';
 import { descend, type Ground, Stop } from './descent.ts';
 import { parseGlob } from './glob.ts';
 import type { Work } from './work.ts';
 
-/** Links are named like anything else, and not entered. */
+/** Links are listed like anything else, but not entered. */
 export function paths(kernel: Kernel, ground: Ground, pattern: string, limit: number, work?: Work): string[] {
   const glob = parseGlob(pattern, { work });
   const directoriesOnly = pattern.endsWith('/');

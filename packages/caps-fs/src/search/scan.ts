@@ -1,8 +1,9 @@
 /**
- * Finding text in files.
+ * Finds text in files.
  *
- * Promise: a pattern takes time in proportion to the text (RE2: no backtracking), whoever wrote it. Binary files (a NUL in the
- * first 8 KiB), large ones, `.git` and what `.gitignore` files name are passed over. A line is a hit once.
+ * Promise: a pattern takes time in proportion to the text, whoever wrote the pattern (RE2: no backtracking).
+ * It skips binary files (a NUL in the first 8 KiB), large files, `.git`, and what `.gitignore` files name. A
+ * line is one hit at most.
  */
 import { Buffer } from 'node:buffer';
 import { RE2JS } from 're2js';
@@ -20,17 +21,17 @@ export interface Hit {
   readonly text: string;
 }
 
-/** Plain data, checked before. */
+/** Plain data that was checked before. */
 export interface Query {
   readonly literal: string | undefined;
   readonly pattern: string | undefined;
-  /** Names of the paths to look at, beneath the start; without `/` a name at any depth. */
+  /** Pattern of the paths to search, relative to the start. Without a `/` it matches a name at any depth. */
   readonly glob: string | undefined;
   readonly limit: number;
   readonly maxBytes: number;
-  /** The names of the start, in front of each path that is answered. */
+  /** The names of the start. Each returned path begins with them. */
   readonly from: readonly string[];
-  /** Rules of the directories above the start, outermost first: how many names each lies deep, and its text. */
+  /** The `.gitignore` files above the start, outermost first: the depth of the directory, and the text. */
   readonly above: readonly (readonly [depth: number, text: string])[];
   /** The start is a file. */
   readonly file: boolean;
@@ -41,7 +42,7 @@ const maxRules = 256 * 1024;
 const binaryWithin = 8 * 1024;
 const maxColumns = 2_000;
 
-/** `work`: what names, patterns and rules may take where others wait; beyond it `TooMuch` is thrown. */
+/** `work` is the budget for matching on the main thread. When it is used up, `TooMuch` is thrown. */
 export function search(kernel: Kernel, ground: Ground, query: Query, work?: Work): Hit[] {
   const hits: Hit[] = [];
   const finder = query.pattern === undefined ? literally(query.literal ?? '') : byPattern(query.pattern);
@@ -54,7 +55,7 @@ export function search(kernel: Kernel, ground: Ground, query: Query, work?: Work
     const path = names.join('/');
     let isHere = false;
     for (const hit of finder(content)) {
-      // Nothing of another mount is shown. Asked once for a file with a hit.
+      // Nothing of another mount is shown. The mount is checked once for each file with a hit.
       isHere ||= found.mount() === ground.mount;
       if (!isHere) return;
       hits.push({ path, ...hit });
@@ -70,7 +71,7 @@ export function search(kernel: Kernel, ground: Ground, query: Query, work?: Work
   return hits;
 }
 
-/** Enough: the caller's limit is reached. */
+/** Thrown when the caller's limit is reached. */
 const full: unique symbol = Symbol('full');
 
 function walk(
@@ -129,7 +130,7 @@ function stepped(glob: Glob | undefined, state: readonly number[] = [], name = '
   return glob ? glob.step(state, name) : [];
 }
 
-/** Read by the same descent as everything else: a `.gitignore` may be a FIFO, a link, or a mount. */
+/** Read with the same checks as any other file, because a `.gitignore` may be a FIFO, a link or a mount. */
 function rulesIn(kernel: Kernel, ground: Ground, dir: number, work: Work | undefined): IgnoreRules | undefined {
   if (namedBy(ground.excepted, '.gitignore')) return undefined;
   return readSmall(kernel, dir, '.gitignore', maxRules, (found) =>
@@ -159,14 +160,14 @@ function literally(text: string): Finder {
 }
 
 /**
- * Whether a pattern may be made ready in a thread that others wait for. Making one ready is not linear: a counted repetition is
- * written out (980 characters made 140,000 states, in 2 s).
+ * Whether a pattern may be compiled on the main thread. Compiling is not linear, because counted repetitions
+ * are expanded (a pattern of 980 characters took 2 s and made 140,000 states).
  */
 export function isLight(pattern: string): boolean {
   return pattern.length <= 200 && !/\{/.test(pattern);
 }
 
-/** Throws where it is none; the words of the library would repeat it. */
+/** Throws if the pattern is malformed. The library's own message would repeat the pattern. */
 export function compilePattern(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern, RE2JS.MULTILINE);
@@ -178,7 +179,7 @@ export function compilePattern(pattern: string): RE2JS {
 function byPattern(pattern: string): Finder {
   const compiled = compilePattern(pattern);
   return function* (content) {
-    // The answer to most files is no, and the automaton that only says yes or no is the fastest.
+    // Most files have no match, and the automaton that only tests is the fastest.
     if (!compiled.test(content)) return;
     const text = content.toString();
     const matcher = compiled.matcher(text);
@@ -192,7 +193,7 @@ function byPattern(pattern: string): Finder {
       }
       const ended = text.indexOf('\n', at);
       const end = ended < 0 ? text.length : ended;
-      // An empty match behind the last line end is on no line.
+      // An empty match after the last line end is not on any line.
       if (counted < text.length) yield { line, column: at - counted + 1, text: cut(text.slice(counted, end)) };
       if (ended < 0) return;
       from = end + 1;
@@ -205,12 +206,12 @@ function columnOf(content: Buffer, start: number, at: number): number {
 }
 
 function shown(content: Buffer, start: number, end: number): string {
-  // At most four bytes make a column, so what is cut off here would be cut off below.
+  // A column has at most four bytes, so `cut` would cut off everything that is left out here.
   return cut(content.toString('utf8', start, Math.min(end, start + 4 * maxColumns)));
 }
 
 function cut(line: string): string {
   const text = line.length > maxColumns ? line.slice(0, maxColumns) : line;
-  // Not in the middle of a character.
+  // The cut may have split a character.
   return (text.endsWith('\r') ? text.slice(0, -1) : text).toWellFormed();
 }

@@ -1,8 +1,9 @@
 /**
- * glob and search: what they take, and where they run.
+ * glob and search: checks their arguments and chooses where they run.
  *
- * A small tree is looked at here, in some milliseconds (`at-once.ts`); larger ones in a thread, so that other holders are not
- * held up. A pattern is checked here, before anything is opened.
+ * A small tree is searched on the main thread, in a few milliseconds (`at-once.ts`). A larger one is searched
+ * in a worker thread, so that other holders do not wait. A pattern is checked here, before anything is
+ * opened.
  */
 import { CapError } from '@hob/vat';
 import { takeCount, takeRecord, takeString } from '../base/arguments.ts';
@@ -26,7 +27,7 @@ export function glob(pattern: unknown): Job<readonly string[]> {
   return async (place, ended) => {
     const { kernel, limits } = place.root;
     using held = place.directory.hold();
-    // Deleted while we hold it: the kernel would still answer, with an empty directory.
+    // It was deleted while we held it. The kernel would still show it, as an empty directory.
     if (kernel.fstat(held.fd).links === 0) throw refusal('NOT_FOUND');
     const ground = groundOf(place, held.fd);
     const small = globAtOnce(kernel, ground, text, limits.maxList);
@@ -74,7 +75,10 @@ function groundOf(place: Place, fd: number): Ground {
   return { fd, mount, backend: kernel.backend, excepted: place.terms.excepted, maxEntries, maxDepth };
 }
 
-/** The `.gitignore` files between the cap's directory and the start, through the walk of every other read. */
+/**
+ * Reads the `.gitignore` files between the cap's directory and the start, with the same walk as every other
+ * read.
+ */
 function rulesAbove(place: Place, names: readonly string[]): (readonly [number, string])[] {
   const above: (readonly [number, string])[] = [];
   for (let depth = 0; depth < names.length; depth++) {
@@ -84,7 +88,8 @@ function rulesAbove(place: Place, names: readonly string[]): (readonly [number, 
         above.push([depth, new TextDecoder().decode(bytes)]);
       });
     } catch (error) {
-      // There is none, or none that may be read: then it has no say. With a disk that fails, what it says to ignore would be shown.
+      // A missing or unreadable file has no rules. If the disk fails, stop: the search would show ignored
+      // files.
       if (!(error instanceof CapError) && !isPassing(error)) throw error;
     }
   }

@@ -1,13 +1,17 @@
 /**
- * Steps that are counted, for what is compared where others wait.
+ * A budget of steps for matching on the main thread, where other holders wait.
  *
- * Promise: whoever wrote the names, the pattern and the rules, no more steps are made than were allowed. Imports nothing.
+ * Promise: matching stops after the allowed steps, whoever wrote the names, the pattern and the rules.
+ * Imports nothing.
  */
 
-/** More was to be done than was allowed. */
+/** Thrown when the budget is used up. */
 export class TooMuch extends Error {}
 
-/** Steps that may be made: a pattern costs its length times the name's at worst, and a holder writes both. */
+/**
+ * The budget. At worst a match takes the length of the pattern times that of the name, and a holder writes
+ * both.
+ */
 export class Work {
   #left: number;
 

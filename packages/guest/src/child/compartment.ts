@@ -1,11 +1,12 @@
 /**
- * The compartment of one program: what it finds there is what it was handed, and what only computes.
+ * The compartment of one program. It contains the caps that the program was given, and globals that only
+ * compute.
  *
- * Promise: each global is listed here. Whoever adds one says why it reaches nothing.
+ * Promise: every global is listed here. Before you add one, show that it reaches nothing outside.
  */
 import 'ses';
 
-/** The world of a guest, from the driver that runs it. */
+/** The powers of a guest. They come from the driver that runs it. */
 export interface Powers {
   /** Whole milliseconds of the wall clock. */
   now(): number;
@@ -16,7 +17,7 @@ export interface Powers {
 const mostTimers = 1000;
 const longestMs = 0x7fff_ffff;
 
-/** Numbers, not objects of the process's. */
+/** Timers whose handles are numbers, because Node's timer objects lead into the process. */
 function timers({ after }: Powers, uncaught: (error: unknown) => void): Record<string, (...args: never[]) => unknown> {
   const live = new Map<number, () => void>();
   let last = 0;
@@ -55,7 +56,10 @@ function timers({ after }: Powers, uncaught: (error: unknown) => void): Record<s
   };
 }
 
-/** Classes of the machine's that only compute. What they have beyond the standard (`createObjectURL`, inspectors) is taken away. */
+/**
+ * Node's classes that only compute. Everything beyond the standard (`createObjectURL`, inspectors) is
+ * deleted.
+ */
 const computing = ['URL', 'URLSearchParams'] as const;
 const standard = new Set<PropertyKey>([
   ...['length', 'name', 'prototype', 'constructor', 'canParse', 'parse', 'href', 'origin', 'protocol', 'username'],
@@ -95,7 +99,7 @@ export function compartment(
     ...shared,
   };
   const made = new Compartment({ __options__: true, globals: harden({ ...given, caps: { ...caps } }) });
-  // A petname that cannot stand in a program, or is the name of something else, is found in `caps`.
+  // A petname that is not an identifier, or is the name of another global, is reached through `caps`.
   for (const [name, value] of Object.entries(caps))
     if (!(name in made.globalThis)) Object.defineProperty(made.globalThis, name, { value, enumerable: true });
   return made;

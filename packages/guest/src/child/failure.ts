@@ -1,20 +1,20 @@
 /**
- * What became of a program that threw, in words for the model: the line of its source, what went wrong, what to do.
+ * Describes an error of a program to the model: the line of its source, what went wrong, and what to do.
  *
- * Promise: nothing but the program's own text and places is in it. Stacks stay here.
+ * Promise: the text contains only the program's own text and positions. Stacks stay in this process.
  */
 import { types } from 'node:util';
 import { CapError } from '@hob/vat/peer';
 import { siteOf } from './sites.ts';
 
-/** What programs are called in stacks. */
+/** The file name of programs in stacks. */
 export const programName = 'program.js';
 
 const longest = 4096;
 
 type Where = (line: number, column: number) => { readonly line: number; readonly column: number };
 
-/** What a name of Node's or a browser's is replaced by. */
+/** What to use instead of a global of Node or of a browser. */
 const instead: Readonly<Record<string, string>> = {
   process: 'there is no process here; what the program may know is in its caps',
   require: 'modules cannot be loaded; use the caps that were given',
@@ -61,10 +61,10 @@ export function describe(
 ): { readonly failed: string; readonly code: string } {
   try {
     const at = placeOf(error, where);
-    const said = wordsOf(error);
+    const message = wordsOf(error);
     const remedy = remedyFor(error, at === undefined ? undefined : before(source, at));
     const head = at === undefined ? '' : `line ${at.line}, column ${at.column}: `;
-    return { failed: `${head}${said}${remedy === undefined ? '' : ` (${remedy})`}`, code: codeOf(error) };
+    return { failed: `${head}${message}${remedy === undefined ? '' : ` (${remedy})`}`, code: codeOf(error) };
   } catch {
     return { failed: 'the program threw something that cannot be read: throw an Error', code: 'E_PROGRAM' };
   }
@@ -80,7 +80,7 @@ function wordsOf(error: unknown): string {
 
 const cut = (text: unknown, at = longest): string => String(text).slice(0, at);
 
-/** The innermost place of the program that the error or the broken call comes from. */
+/** The innermost position in the program from which the error, or the call that rejected with it, comes. */
 function placeOf(error: unknown, where: Where): { readonly line: number; readonly column: number } | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   for (const stack of [
@@ -94,7 +94,7 @@ function placeOf(error: unknown, where: Where): { readonly line: number; readonl
   return undefined;
 }
 
-/** The name that stands before a place: `process` where `.env` is what could not be read. */
+/** The name before a position, such as `process` when `.env` of it could not be read. */
 function before(
   source: string,
   { line, column }: { readonly line: number; readonly column: number },

@@ -1,8 +1,8 @@
-/** A console that prints through one function, and no more than it may. */
+/** A console that prints through one function, up to a limit of bytes. */
 import { inspect, types } from 'node:util';
 
 const shown = {
-  // A guest's own inspector would be handed the one of the process.
+  // Node would pass its own `inspect` function to a custom inspector of the guest.
   customInspect: false,
   depth: 4,
   breakLength: 100,
@@ -10,7 +10,7 @@ const shown = {
   maxStringLength: 10_000,
 } as const;
 
-/** Frames of the process tell the model nothing. */
+/** Stack frames, which do not help the model. */
 const frames = /^\s+at .*\n?/gm;
 
 function text(value: unknown): string {
@@ -23,13 +23,13 @@ function text(value: unknown): string {
   }
 }
 
-/** What a program finds as `console`. */
+/** The `console` of a program. */
 export interface Printing {
   readonly error: (...args: unknown[]) => void;
   readonly [method: string]: (...args: never[]) => void;
 }
 
-/** `say` is given whole lines. */
+/** Calls `say` with whole lines. */
 export function printing(say: (lines: string) => void, outputBytes: number): Printing {
   let left = outputBytes;
   let indent = '';
@@ -37,7 +37,7 @@ export function printing(say: (lines: string) => void, outputBytes: number): Pri
     if (left < 0)
       throw new RangeError(`the console takes ${outputBytes} bytes: print less, or return the result as the value`);
     const line = `${indent}${args.map(text).join(' ')}\n`.replaceAll(/\n(?=.)/gs, `\n${indent}`);
-    // What is over goes, too: by it the host sees that it was too much.
+    // A line that exceeds the limit is sent up to the limit, so that the host notices.
     const bytes = Buffer.from(line);
     say(bytes.length <= left ? line : `${bytes.toString('utf8', 0, left)}…`);
     left -= bytes.length;

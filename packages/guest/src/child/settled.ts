@@ -1,13 +1,13 @@
 /**
- * The value of a program, with what its promises became.
+ * Awaits the promises in the value of a program.
  *
- * `return names.map((name) => E(files).readText(name))` is what models write: the answer to it is the texts. A promise that
- * left as one would break with the process.
+ * Models write `return names.map((name) => E(files).readText(name))` and mean the texts. A promise in the
+ * value would reject when the process ends.
  */
 import { types } from 'node:util';
 import { isReference } from '@hob/vat/peer';
 
-/** More than a frame holds. */
+/** The most properties to look at. A frame cannot hold this many. */
 const most = 200_000;
 
 export async function settled(value: unknown): Promise<unknown> {
@@ -16,7 +16,7 @@ export async function settled(value: unknown): Promise<unknown> {
   const walk = async (x: unknown): Promise<unknown> => {
     const found: unknown = types.isPromise(x) ? await x : x;
     if (typeof found !== 'object' || found === null || isReference(found) || !isPlain(found)) return found;
-    // What is shared stays shared, and what is cyclic goes back as it is, to be refused where values leave.
+    // Shared objects stay shared. Cyclic ones are returned as they are; encoding the value refuses them.
     if (seen.has(found)) return seen.get(found);
     seen.set(found, found);
     left -= Object.keys(found).length;
@@ -26,7 +26,9 @@ export async function settled(value: unknown): Promise<unknown> {
   return walk(value);
 }
 
-/** Puts a copy of `found` in its place if something in it became something else. */
+/**
+ * Walks the properties of `found`. If one has changed, records a copy with the new values and returns `true`.
+ */
 async function holdsPromise(
   found: object,
   walk: (x: unknown) => Promise<unknown>,
@@ -48,7 +50,7 @@ async function holdsPromise(
   return true;
 }
 
-/** Without accessors: those run code, and are refused where values leave. */
+/** A plain object or array without accessors. Accessors run code, and encoding the value refuses them. */
 function isPlain(x: object): boolean {
   if (types.isProxy(x)) return false;
   const proto: unknown = Object.getPrototypeOf(x);

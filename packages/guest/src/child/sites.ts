@@ -1,7 +1,8 @@
 /**
- * `E` for a guest: each call remembers the line that made it.
+ * `E` for a guest. Each call remembers the line that made it.
  *
- * An answer that breaks is made where the frame is read, so its own stack says nothing of the program.
+ * The error of a rejected call is made where the frame is read, so its own stack does not lead to the
+ * program.
  */
 import { E, isReference } from '@hob/vat/peer';
 
@@ -12,7 +13,7 @@ interface Site {
 }
 const sites = new WeakMap<object, Site>();
 
-/** The stack of the call that broke with this error. */
+/** The stack of the call that rejected with this error. */
 export const siteOf = (error: object): string | undefined => sites.get(error)?.stack;
 
 function noted(promise: unknown, called: (...args: never[]) => unknown): unknown {

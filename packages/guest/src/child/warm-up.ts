@@ -1,13 +1,14 @@
 /**
- * A process that waits runs a program of our own: the engine compiles what is called, and that takes longer than most programs do.
+ * Warms up an idle process with a program of our own. The engine compiles a function when it is called, and
+ * that takes longer than most programs.
  *
- * Promise: that program is the one below, over a connection that nobody else has. It is handed nothing of anybody's, and its compartment,
- * its connection and its caps are gone with it.
+ * Promise: it runs only the program below, over its own connection. It gets nothing of any session. Its
+ * compartment, its connection and its caps are dropped afterwards.
  */
 import { captp, type Duplex, driver, E } from '@hob/vat/peer';
 import type { Order, Outcome, Runner } from './order.ts';
 
-/** What the host says beside the frames. */
+/** A message of the host that is not a frame. */
 interface Beside {
   readonly warm?: unknown;
 }
@@ -19,7 +20,7 @@ interface Channel {
   disconnect?(): void;
 }
 
-/** The channel without what is said beside the frames. */
+/** The channel for frames only. Other messages of the host are handled here. */
 export function beside(channel: Channel, warm: () => void): object {
   return {
     get connected() {
@@ -35,7 +36,7 @@ export function beside(channel: Channel, warm: () => void): object {
   };
 }
 
-/** Most of what programs are made of: a call and its answer, data, a template, a line of the console, an error that is caught. */
+/** Uses what most programs use: a call and its answer, data, a template, a printed line, a caught error. */
 const program: string = [
   'const add = async (a) => a + 1;',
   'const { list } = await E(cap).call({ text: "`" });',
@@ -54,7 +55,7 @@ export async function warmUp(run: (order: Order) => Promise<Outcome>): Promise<v
   connection.close();
 }
 
-/** Two ends of one connection in this process. */
+/** Returns the two ends of a connection within this process. */
 function pair(): readonly [Duplex, Duplex] {
   type Frame = (frame: string | Uint8Array) => void;
   type Closed = (why: { code: number; reason: string }) => void;

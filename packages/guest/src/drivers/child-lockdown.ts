@@ -1,4 +1,7 @@
-/** The first import of a guest's process: hardened intrinsics, before anything else runs. Errors keep their stacks, which stay here. */
+/**
+ * The first import of a guest's process: hardens the intrinsics before anything else runs. Errors keep their
+ * stacks, and these stay in this process.
+ */
 import 'ses';
 
 lockdown({

@@ -1,7 +1,8 @@
 /**
- * Entry point of a guest's process: runs the one program that it is sent, over the one channel that it has.
+ * The entry point of a guest's process. It runs the one program that it receives over its one channel.
  *
- * Promise: the program gets what is in its order and what `child/compartment.ts` lists. When the channel ends, so does the process.
+ * Promise: the program gets only what is in its order and what `child/compartment.ts` lists. When the channel
+ * ends, the process ends.
  */
 import './child-lockdown.ts';
 import { randomFillSync } from 'node:crypto';
@@ -14,32 +15,32 @@ import { settled } from '../child/settled.ts';
 import { guestE } from '../child/sites.ts';
 import { beside, warmUp } from '../child/warm-up.ts';
 
-const chance = new BigUint64Array(1);
+const randomBits = new BigUint64Array(1);
 
 const powers: Powers = {
   now: () => Math.floor(Date.now()),
-  random: () => Number((randomFillSync(chance)[0] as bigint) >> 11n) / 2 ** 53,
+  random: () => Number((randomFillSync(randomBits)[0] as bigint) >> 11n) / 2 ** 53,
   after(ms, then) {
     const timer = setTimeout(then, ms);
     return () => clearTimeout(timer);
   },
 };
 
-/** Of one program: where what it prints goes, and who hears of an error that nobody waits for. */
-interface Ears {
-  say(said: string): void;
+/** Receives the output of one program, and errors that no code of it handles. */
+interface Listener {
+  say(text: string): void;
   onUncaught(then: (error: unknown) => void): void;
 }
 
-const host: Ears = {
-  // Beside the frames, so that it is on its way when a loop never ends.
-  say: (said) => void process.send?.({ said }),
+const host: Listener = {
+  // Not as a frame: frames wait for the event loop, and the output of an endless loop must get out.
+  say: (text) => void process.send?.({ said: text }),
   onUncaught: (then) => void process.removeAllListeners('unhandledRejection').on('unhandledRejection', then),
 };
 
 const reader = () => import('../source/prepare.ts');
 
-async function run({ source, caps, outputBytes }: Order, { say, onUncaught }: Ears): Promise<Outcome> {
+async function run({ source, caps, outputBytes }: Order, { say, onUncaught }: Listener): Promise<Outcome> {
   const { prepare } = await reader();
   let where = (line: number, column: number) => ({ line, column });
   try {
@@ -57,7 +58,7 @@ async function run({ source, caps, outputBytes }: Order, { say, onUncaught }: Ea
   }
 }
 
-/** Its refusals say already where and what to do. */
+/** Runs the reader of sources. Its refusals already name the line and the remedy. */
 function read<T>(act: () => T): T | { readonly failed: string; readonly code: string } {
   try {
     return act();
@@ -72,12 +73,12 @@ const bootstrap = driver<Runner>({
 });
 const { closed } = captp(fromChild(beside(process, warm)), { bootstrap });
 void closed.then(() => process.exit());
-// What reads programs is there before the first one.
+// Load the reader of sources before the first program arrives.
 await reader();
 process.send?.({ ready: true });
 
-/** It waits for work: the engine reads and compiles now what a first program would wait for. Nobody's program, and nothing of it stays. */
+/** Runs while the process is idle, so that the first program need not wait for the engine to compile. */
 function warm(): void {
-  const deaf: Ears = { say: () => {}, onUncaught: () => {} };
-  warmUp((order) => run(order, deaf)).catch(() => {});
+  const silent: Listener = { say: () => {}, onUncaught: () => {} };
+  warmUp((order) => run(order, silent)).catch(() => {});
 }

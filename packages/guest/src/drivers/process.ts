@@ -1,7 +1,8 @@
 /**
- * One process for a guest: confined, or (by name only) as it is.
+ * Starts the process of a guest in the sandbox, or without one if the caller asked for that by name.
  *
- * Promise: it has one channel, an empty environment, and no descriptor of ours. `gone` is told when no process of it is left.
+ * Promise: the process has one channel, no environment beyond that channel's, and no other descriptor of
+ * ours. `gone` resolves when no process of the guest is left.
  */
 import { spawn } from 'node:child_process';
 import type { Duplex as Stream } from 'node:stream';
@@ -13,18 +14,18 @@ export interface ProcessLimits {
   readonly cpuMs: number;
 }
 
-/** `out`: it used up what it had from the start. `killed`: by us. */
+/** How it ended. `out`: it used up the limits that the process started with. `killed`: we killed it. */
 export type Gone = 'out' | 'killed' | 'ended';
 
 export interface GuestProcess {
   readonly channel: PipeChannel;
-  /** Of a process of it, as this machine numbers them; what it started counts, too. */
+  /** The pid, as this machine numbers processes. Its child processes count towards the limits, too. */
   readonly pid: number;
   kill(): void;
   readonly gone: Promise<Gone>;
 }
 
-/** What `@hob/caps-shell` gives. */
+/** The function that `@hob/caps-shell` provides. */
 export type SpawnConfined = (
   program: readonly string[],
   options: { readonly limits: Readonly<Record<string, number>> },
@@ -37,7 +38,7 @@ export type SpawnConfined = (
 
 const MiB = 2 ** 20;
 
-/** `--max-old-space-size`: what looks at the process ends it first, and says why. */
+/** `--max-old-space-size` is above the limit, so that the watchdog ends the process first and can say why. */
 const argsOf = ({ memoryBytes }: ProcessLimits): string[] => [
   '--no-warnings',
   `--max-old-space-size=${Math.ceil((memoryBytes * 1.25) / MiB)}`,
@@ -71,10 +72,10 @@ export async function confined(spawnConfined: SpawnConfined, limits: ProcessLimi
   };
 }
 
-/** Without a sandbox: what gets out of the compartment is a process of this user's. */
+/** Starts a process without a sandbox. Code that escapes the compartment has the rights of this user. */
 export async function bare(limits: ProcessLimits): Promise<GuestProcess> {
   const node = [process.execPath, ...argsOf(limits)];
-  // The last line of defence where this process hangs or dies: its own limits stay.
+  // If this process hangs or dies, the limit of the child's own shell still ends the child.
   const seconds = Math.ceil(limits.cpuMs / 1000);
   const [command = '', ...args] =
     process.platform === 'win32'

@@ -1,8 +1,8 @@
 /**
- * What runs in a guest's process, as text: every module of it, with the types taken out.
+ * The modules that run in a guest's process, as text without types.
  *
- * Promise: a guest's process reads no file of this machine; what it runs comes over its channel, and no path is in it. It is
- * read once for all guests.
+ * Promise: a guest's process reads no file of this machine. Its code comes over its channel and contains no
+ * path. The files are read once for all guests.
  */
 import fs from 'node:fs';
 import { createRequire, isBuiltin, stripTypeScriptTypes } from 'node:module';
@@ -10,19 +10,17 @@ import { basename, join } from 'node:path';
 
 interface Module {
   readonly text: string;
-  /** What it imports, by the name in its text. */
+  /** Its imports: from the specifier in the text to the name of the module. */
   readonly imports: Readonly<Record<string, string>>;
 }
 
-/** Modules by their names in stacks. */
+/** All modules, by the names that they have in stacks. */
 export interface Program {
   readonly entry: string;
   readonly modules: Readonly<Record<string, Module>>;
 }
 
-/**
- * What waits in `node -e` for the program. It loads modules by name out of what it was sent.
- */
+/** The code that `node -e` starts with. It waits for the modules and then loads them by name. */
 export const boot: string = `process.once('message', ({ entry, modules }) => {
   const { registerHooks } = require('node:module');
   registerHooks({
@@ -38,7 +36,7 @@ export const boot: string = `process.once('message', ({ entry, modules }) => {
   import(entry);
 });`;
 
-/** As this module is called: source, or packed. */
+/** The file ending of this module: `ts` as source, `js` when packed. */
 const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 let read: Program | undefined;
@@ -48,10 +46,10 @@ export function program(): Program {
   return read;
 }
 
-/** Our own sources and `ses`: nothing but such text stands between an import and what it names. */
+/** Finds the imports of our own sources and of `ses`. It handles only the forms of import that these use. */
 const importing = /^(?:import|export)\b(?:[\w\s{},*$]*?\bfrom)?\s*(['"])([^'"\n]+)\1|\bimport\((['"])([^'"\n]+)\3\)/gm;
 
-/** They import nothing; what looks like it stands in their comments. */
+/** These import nothing. What looks like an import is in their comments. */
 const bundles = new Set(['acorn', 'ses']);
 
 function collect(path: string): Program {
@@ -76,10 +74,11 @@ function collect(path: string): Program {
 
 function resolve(specifier: string, from: string): string {
   if (specifier.startsWith('.')) return join(from, '..', specifier);
-  // The whole of it would take longer to load than all the rest; what a guest's process needs of it is in its other face.
+  // `@hob/vat` takes longer to load than everything else. A guest's process needs only its `peer` entry
+  // point.
   const wanted = specifier === '@hob/vat' ? '@hob/vat/peer' : specifier;
   const found = createRequire(from).resolve(wanted);
-  // That was for `require`; a face for `import` lies beside it, or it is the same text (ses).
+  // `require` found the CommonJS file. The module file is next to it, or the same file is used (ses).
   const forImport = found.replace(/\.js$/, '.mjs');
   return fs.existsSync(forImport) ? forImport : found;
 }
@@ -89,7 +88,7 @@ function textOf(file: string): string {
   return file.endsWith('.ts') ? quietly(() => stripTypeScriptTypes(text)) : text;
 }
 
-/** Node says once a process that stripping is an experiment; it runs all of our sources by it. */
+/** Silences Node's warning that stripping types is experimental. */
 function quietly<T>(act: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -1,14 +1,14 @@
 /**
- * Takes the types out of a source in a thread of its own, which ends with it.
+ * Strips the types from a source in a new thread, which ends afterwards.
  *
- * Promise: whatever the source is, this process goes on, and can still load TypeScript itself. Node's stripping breaks for good
- * at a source that is nested too deeply, and each thread has its own.
+ * Promise: whatever the source is, this process goes on and can still load TypeScript itself. A source that
+ * is nested too deeply breaks Node's stripper for good, but each thread has its own stripper.
  */
 import { Worker } from 'node:worker_threads';
 import { CapError } from '@hob/vat';
 import { type Kind, lengthBefore, refusalOf, type Said, unwrapped, wrapped } from './strip-types.ts';
 
-/** Not a file of ours: it needs nothing, and starts sooner. */
+/** Text instead of a file: it imports nothing of ours, and so starts sooner. */
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads');
 const { stripTypeScriptTypes } = require('node:module');
@@ -36,13 +36,14 @@ function answerOf(source: string): Promise<Answer> {
       eval: true,
       workerData: source,
       env: {},
-      // Not this process's own, which may load what is not for a thread that reads a stranger's source.
+      // Not the options of this process: they may load modules that a thread with a stranger's source must
+      // not have.
       execArgv: ['--no-warnings'],
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
-    // Node may end it by itself, at its limits.
+    // Node may end the thread at its limits. Then there is an error or an exit without a message.
     thread.on('message', (said: Answer) => {
       answer = said;
     });

@@ -1,16 +1,17 @@
 /**
- * Takes TypeScript's types out of a source, by Node's own stripping: every type becomes blanks, so every place stays.
+ * Strips TypeScript's types from a source with Node's own function. It replaces types with blanks, so
+ * positions do not change.
  *
- * Promise: what comes back has the length of the source, or an error says where what could not be stripped is.
- * Node's stripping is a program of its own that cannot be started twice in a process. A source that is nested deep enough
- * breaks it for good (measured on Node 24: 3,000 brackets), so it runs where the program itself will run.
+ * Promise: the result has the length of the source, or an error names the position that could not be
+ * stripped. Node's stripper runs once per thread and cannot be restarted. Deep nesting breaks it for good
+ * (3,000 brackets on Node 24), so it runs in the process that will run the program.
  */
 import { stripTypeScriptTypes } from 'node:module';
 import { CapError } from '@hob/vat';
 import { OTHER_MODULE } from '../source/parse.ts';
 import { Lines, refusal } from '../source/position.ts';
 
-/** A program may `return` and `await`, which a module may not: it is read as the body of a function. */
+/** A program may `return` and `await`, so it is stripped as the body of an async function. */
 const AROUND = { program: ['async function program(){', '\n}'], module: ['', ''] } as const;
 
 export type Kind = keyof typeof AROUND;
@@ -23,26 +24,26 @@ export function stripTypes(source: string, kind: Kind): string {
   }
 }
 
-/** How much stands before the source in what is stripped. */
+/** The length of the text before the source. */
 export const lengthBefore = (kind: Kind): number => AROUND[kind][0].length;
 
-/** What is stripped, for a source. */
+/** The source with the text around it that the stripper needs. */
 export const wrapped = (source: string, kind: Kind): string => AROUND[kind].join(source);
 
-/** The source again, of what was stripped. */
+/** Removes the text around the source again. */
 export function unwrapped(stripped: string, kind: Kind): string {
   const [before, after] = AROUND[kind];
   return stripped.slice(before.length, stripped.length - after.length);
 }
 
-/** What is told of an error. */
+/** The parts of an error of the stripper. */
 export interface Said {
   readonly code?: string;
   readonly message?: string;
   readonly stack?: string;
 }
 
-/** Node says it as the head of the stack: `:LINE`, that line, and a line of carets below what it means. */
+/** Node puts the position at the head of the stack: `:LINE`, that line, and carets below the column. */
 export function refusalOf(error: Said, source: string, before: number): unknown {
   const { code, message, stack } = error;
   if (code === 'ERR_INTERNAL_ASSERTION' || error instanceof RangeError)
@@ -50,7 +51,7 @@ export function refusalOf(error: Said, source: string, before: number): unknown 
   if (code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX' && code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') return error;
   const line = Number(/^[^\n]*:(\d+)\n/.exec(stack ?? '')?.[1] ?? 1);
   const caret = /^( *)\^/m.exec(stack ?? '')?.[1]?.length ?? 0;
-  // What is around the source stands on its first line only.
+  // The text around the source shifts only its first line.
   const column = line === 1 ? caret - before : caret;
   const lines = new Lines(source);
   const place = lines.at(lines.offset({ line, column: Math.max(column, 0) + 1 }));

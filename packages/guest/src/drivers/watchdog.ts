@@ -1,8 +1,9 @@
 /**
- * What guests use, looked at every 20 ms while one runs.
+ * Measures what running guests use, every 20 ms.
  *
- * Promise: the time that a guest waits costs it nothing; memory is what the kernel says it holds, whatever it was taken for (the
- * heap's own limits do not count typed arrays, and a limit on addresses stops Node from starting).
+ * Promise: waiting costs a guest no processor time. Memory is the resident memory that the kernel reports,
+ * whatever it is used for. (V8's heap limit does not count typed arrays, and a limit on address space stops
+ * Node from starting.)
  */
 import fs from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -16,12 +17,15 @@ export interface Used {
 }
 
 export interface Watched {
-  /** As of now. */
+  /** Measures now. */
   used(): Used;
   stop(): void;
 }
 
-/** How often it is looked for processes that came to be: a guest starts none, and the sandbox has limits of its own. */
+/**
+ * Looks for new child processes every so many measurements. A guest starts none, and the sandbox has its own
+ * limits.
+ */
 const treeEvery = 25;
 
 interface Guest {
@@ -38,7 +42,7 @@ interface Guest {
 const guests = new Set<Guest>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Calls `look` from now on, every 20 ms, until it is stopped. */
+/** Calls `look` every 20 ms until it is stopped. */
 export function watchOver(pid: number, look: (used: Used) => void): Watched {
   const processes = treeOf(pid);
   const guest: Guest = {
@@ -68,7 +72,7 @@ function lookAll(): void {
   for (const guest of [...guests]) guest.look(measure(guest));
 }
 
-/** What was seen stays: a process that is gone uses nothing any more. */
+/** Keeps the highest values seen, because a process that has ended reports nothing any more. */
 function measure(guest: Guest): Used {
   guest.looks += 1;
   if (guest.looks % treeEvery === 0) guest.processes = treeOf(guest.pid);
@@ -90,7 +94,7 @@ const readProc = (path: string): string => {
   }
 };
 
-/** A process and those that came from it. A guest starts none; the sandbox has one before it. */
+/** A process and its descendants. A guest starts none, but the sandbox puts a process of its own above it. */
 function treeOf(pid: number): number[] {
   if (pid === 0) return [];
   const all = [pid];
@@ -100,7 +104,7 @@ function treeOf(pid: number): number[] {
   return all;
 }
 
-/** The kernel counts it in steps of 10 ms. */
+/** Processor time in ms. The kernel counts it in steps of 10 ms. */
 function cpuOf(processes: readonly number[]): number {
   let ms = 0;
   for (const pid of processes) {

@@ -1,12 +1,12 @@
 /**
- * A text with some places rewritten, which knows where each piece came from.
+ * Rewrites parts of a text and remembers where each piece came from.
  *
- * Promise: a rewriting holds as many line ends as what it replaces, so lines stay where they were; `where` leads from a
- * place in the result to the one it came from.
+ * Promise: a replacement has at least as many line ends as the text it replaces, so lines stay where they
+ * were. `where` maps a position in the result back to the source.
  */
 import { Lines, lastNotAbove, lineEnds, type Position } from './position.ts';
 
-/** Puts `text` in place of `from` to `to`; where both are the same it is put in between. */
+/** Replaces the text from `from` to `to`. If both are equal, `text` is inserted there. */
 export interface Edit {
   readonly from: number;
   readonly to: number;
@@ -15,17 +15,20 @@ export interface Edit {
 
 export interface Edited {
   readonly code: string;
-  /** In what was put around the text: its begin, or its end. */
+  /** Maps a position in `code` to the source. Text around the source maps to its begin or its end. */
   where(line: number, column: number): Position;
 }
 
-/** Where a piece came from: a copied one runs on with the source, a rewritten one stands still. */
+/**
+ * The origin of a piece. Positions in a copied piece advance with the source. All of a replacement maps to
+ * its begin.
+ */
 interface Origin {
   readonly offset: number;
   readonly copied: boolean;
 }
 
-/** `edits` may not overlap; `before` and `after` are put around the whole. */
+/** Applies edits, which must not overlap, and puts `before` and `after` around the result. */
 export function edited(source: string, edits: readonly Edit[], before = '', after = ''): Edited {
   const pieces = [before];
   // Where each piece begins in the result.
@@ -55,7 +58,7 @@ export function edited(source: string, edits: readonly Edit[], before = '', afte
   return {
     code,
     where(line, column) {
-      // Only a program that fails asks.
+      // Computed on demand: only failing programs need it.
       places ??= [new Lines(code), new Lines(source)];
       const offset = places[0].offset({ line, column });
       const piece = lastNotAbove(starts, offset);

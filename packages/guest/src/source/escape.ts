@@ -1,11 +1,12 @@
 /**
- * Rewrites what SES would refuse by its text alone: `import(`, `<!--`, `-->` and `eval(` in strings, templates, regular
- * expressions, comments, and where they are other names or operators.
+ * Rewrites text that SES would refuse without parsing it: `import(`, `<!--`, `-->` and `eval(` in strings,
+ * templates, regular expressions and comments, and as other names or operators.
  *
- * Promise: the program's values stay as they were, byte for byte: of strings, templates (their raw text too) and regular
- * expressions (their `source` too). Only the text of a function (`String(f)`) shows that it was rewritten.
- * SES looks at text so that it need not parse; where the source has been parsed, and real imports refused, the
- * text alone does no harm, but no option of SES lets it through unchanged (`evade…` rewrites the strings of the program).
+ * Promise: the values of the program stay the same, byte for byte: strings, templates (also their raw text)
+ * and regular expressions (also their `source`). Only the text of a function (`String(f)`) shows the
+ * rewriting. SES looks at the text so that it need not parse it. Here the source was parsed and real imports
+ * were refused, so the text alone does no harm. No option of SES lets it through unchanged (its `evade…`
+ * options change the strings of the program).
  */
 import type { TaggedTemplateExpression, Token } from 'acorn';
 import type { Edit } from './edits.ts';
@@ -13,12 +14,14 @@ import type { Parsed } from './parse.ts';
 import { lastNotAbove, lineEnds, refusal } from './position.ts';
 import { walk } from './walk.ts';
 
-/** As SES looks for them, save that it lets some of them be after a dot. The first character is what gets rewritten. */
+/**
+ * The patterns of SES, which allows some of them after a dot. The first character of a match is rewritten.
+ */
 const REFUSED = /\bimport(?=\s*(?:\(|\/[/*]))|\beval(?=\s*\()|<!--|-->/g;
 
 export interface Escaped {
   readonly edits: readonly Edit[];
-  /** What the rewritten program takes from around it: a name, and an expression for it. */
+  /** Names that the rewritten program expects around it, each with the expression for its value. */
   readonly hoisted: readonly (readonly [name: string, expression: string])[];
 }
 
@@ -35,7 +38,7 @@ export function escaped(parsed: Parsed): Escaped {
   };
 
   for (const { start, value } of comments) {
-    // The engine takes the name of the program, and that of a file to read, from such a comment.
+    // The engine would take the name of the program, or the name of a file to read, from such a comment.
     const names = /^[#@]\s*source(?:Mapping)?URL/.test(value);
     if (source.startsWith('#!', start)) edits.push({ from: start, to: start + 2, text: '//' });
     else if (names) edits.push({ from: start + 2, to: start + 3, text: ' ' });
@@ -71,14 +74,17 @@ export function escaped(parsed: Parsed): Escaped {
   return { edits, hoisted };
 }
 
-/** One place in a token whose value an escape keeps: a string, an untagged template, a name; or in an operator. */
+/**
+ * Rewrites one position in a token that keeps its value: a string, an untagged template, a name or an
+ * operator.
+ */
 function escapedIn({ source, lines }: Parsed, token: Token, at: number): Edit {
   const char = source[at] as string;
   const code = char.charCodeAt(0).toString(16).padStart(2, '0');
   switch (token.type.label) {
     case 'string':
     case 'template':
-      // `\i` is an i: the escape takes the backslash with it.
+      // `\i` is an i, so the escape also replaces the backslash.
       return { from: isEscaped(source, at) ? at - 1 : at, to: at + 1, text: `\\x${code}` };
     case 'name':
     case 'privateId':
@@ -99,9 +105,11 @@ function isEscaped(source: string, at: number): boolean {
 }
 
 interface Shapes {
-  /** Tagged templates by where their pieces of text begin. */
+  /** Tagged templates, by the offsets of their pieces of text. */
   readonly tagged: ReadonlyMap<number, TaggedTemplateExpression>;
-  /** Where one of those, or a regular expression, begins that is part of what `new` calls: a call there needs brackets. */
+  /**
+   * Offsets of tagged templates and regular expressions in the callee of `new`. A call there needs brackets.
+   */
   readonly called: ReadonlySet<number>;
 }
 
@@ -122,8 +130,8 @@ function shapes({ tree }: Parsed): Shapes {
 type Hoist = (expression: string) => string;
 
 /**
- * A tagged template as the call that it is. Its tag sees the raw text, which no escape could keep; so the object that holds
- * both texts is made outside, once, as the engine would.
+ * Rewrites a tagged template as a call. The tag sees the raw text, which an escape would change. So the
+ * object with both texts is made once outside of the program, as the engine would make it.
  */
 function asCall({ source }: Parsed, tag: TaggedTemplateExpression, hoist: Hoist, brackets: boolean): Edit[] {
   const { quasis, expressions } = tag.quasi;
@@ -135,7 +143,7 @@ function asCall({ source }: Parsed, tag: TaggedTemplateExpression, hoist: Hoist,
   const edits: Edit[] = brackets ? [{ from: tag.start, to: tag.start, text: '(' }] : [];
   for (const [index, quasi] of quasis.entries()) {
     const last = index === expressions.length;
-    // From the backtick, or the `}` before it, to after the `${` that follows, or the backtick.
+    // From the opening backtick or the `}` before the text to the `${` after it or the closing backtick.
     const from = index === 0 ? tag.quasi.start : quasi.start - 1;
     const to = last ? tag.quasi.end : quasi.end + 2;
     // Brackets keep `${a, b}` one argument.
@@ -146,7 +154,10 @@ function asCall({ source }: Parsed, tag: TaggedTemplateExpression, hoist: Hoist,
   return edits;
 }
 
-/** A regular expression made from a string: an escape in the pattern itself would show in its `source`. */
+/**
+ * Rewrites a regular expression as `RegExp(string)`. An escape in the pattern itself would show in its
+ * `source`.
+ */
 function asObject({ source }: Parsed, { start, end }: Token, hoist: Hoist, brackets: boolean): Edit {
   const literal = source.slice(start, end);
   const close = literal.lastIndexOf('/');
@@ -159,7 +170,7 @@ function asObject({ source }: Parsed, { start, end }: Token, hoist: Hoist, brack
 const quoted = (text: string): string =>
   JSON.stringify(text).replace(REFUSED, (match) => `\\x${match.charCodeAt(0).toString(16)}${match.slice(1)}`);
 
-/** The begin of names that the source does not use. */
+/** Returns a prefix for names that the source does not use. */
 export function fresh(source: string): string {
   let name = 'hob$';
   while (source.includes(name)) name += '$';

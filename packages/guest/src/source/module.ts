@@ -1,9 +1,9 @@
 /**
- * Makes a module of actors into what a compartment evaluates.
+ * Turns a module of actors into code for a compartment.
  *
- * Promise: `export const Counter = define(…)`, as people write it, and `import { define } from '@hob/vat'`, are understood; the
- * module takes nothing from around it but what it may use, and sets nothing there: the first name that it may not is
- * refused before it runs, with the line and the remedy.
+ * Promise: it understands `export const Counter = define(…)` and `import { define } from '@hob/vat'`. A
+ * module uses only the names that it may use, and sets no global. The first other name is refused before the
+ * module runs, with the line and the remedy.
  */
 import type { ExportNamedDeclaration, ImportDeclaration } from 'acorn';
 import { type Edit, type Edited, edited } from './edits.ts';
@@ -19,13 +19,16 @@ export interface Exported {
 }
 
 export interface Module extends Edited {
-  /** What it says it needs: `export const manifest = { powers: ['clock'] }`. Absent where it says nothing. */
+  /**
+   * The powers that its manifest names: `export const manifest = { powers: ['clock'] }`. Undefined without a
+   * manifest.
+   */
   readonly needs: readonly string[] | undefined;
-  /** `code` is a function of the vocabulary that answers the values of these, in this order. */
+  /** `code` is a function of the vocabulary that returns the values of these exports, in this order. */
   readonly exports: readonly Exported[];
 }
 
-/** `vocabulary`: what may be imported from `@hob/vat`. */
+/** `vocabulary` holds the names that may be imported from `@hob/vat`. */
 export function asModule(parsed: Parsed, vocabulary: ReadonlySet<string>): Module {
   const { source, lines, tree } = parsed;
   const { edits: escapes, hoisted } = escaped(parsed);
@@ -41,7 +44,7 @@ export function asModule(parsed: Parsed, vocabulary: ReadonlySet<string>): Modul
     exports.push({ name, place: lines.at(offset) });
     locals.push(local);
   };
-  /** What is written instead of a whole declaration may not meet an escape inside it. */
+  /** Replaces a declaration and drops the escapes inside it, because edits must not overlap. */
   const replace = (from: number, to: number, text: string): void => {
     for (let index = edits.length - 1; index >= 0; index -= 1) {
       const inside = edits[index] as Edit;
@@ -71,13 +74,13 @@ export function asModule(parsed: Parsed, vocabulary: ReadonlySet<string>): Modul
 
   const names = [words, ...hoisted.map(([name]) => name)].join(',');
   const values = hoisted.map(([, expression]) => expression).join(',');
-  // A function, whose `this` is nothing: an arrow's would be the globals.
+  // Not an arrow function: its `this` would be the globals. The `this` of this function is undefined.
   const before = `(${words}=>(function(${names}){`;
   const after = `\n;return[${locals.join(',')}]})(${[words, values].filter(Boolean).join(',')}))`;
   return { ...edited(source, edits, before, after), needs, exports };
 }
 
-/** Refuses the first name that the module takes from around it and is not among `allowed`, and any that it sets there. */
+/** Refuses the first free name that is not in `allowed`, and any free name that the module sets. */
 export function checkNames({ tree, lines }: Parsed, allowed: ReadonlySet<string>): void {
   for (const { name, offset, use } of freeNames(tree)) {
     if (use === 'set')
@@ -116,12 +119,12 @@ function declared({ declaration }: ExportNamedDeclaration): string[] {
   return declaration?.id ? [declaration.id.name] : [];
 }
 
-/** Read, not run: what a module needs is known before any of it runs. */
+/** Reads the manifest from the syntax tree, so that the needs of a module are known before any of it runs. */
 function manifest({ lines }: Parsed, { declaration }: ExportNamedDeclaration): readonly string[] | undefined {
   if (declaration?.type !== 'VariableDeclaration') return undefined;
-  const said = declaration.declarations.find(({ id }) => id.type === 'Identifier' && id.name === 'manifest');
-  if (said === undefined) return undefined;
-  const [property, more] = said.init?.type === 'ObjectExpression' ? said.init.properties : [];
+  const declarator = declaration.declarations.find(({ id }) => id.type === 'Identifier' && id.name === 'manifest');
+  if (declarator === undefined) return undefined;
+  const [property, more] = declarator.init?.type === 'ObjectExpression' ? declarator.init.properties : [];
   const list: Tree | undefined =
     property?.type === 'Property' && property.key.type === 'Identifier' && property.key.name === 'powers'
       ? (property.value as Tree)
@@ -134,7 +137,7 @@ function manifest({ lines }: Parsed, { declaration }: ExportNamedDeclaration): r
       : [undefined];
   if (more !== undefined || declaration.kind !== 'const' || names.includes(undefined))
     throw refusal(
-      lines.at(said.start),
+      lines.at(declarator.start),
       "the manifest is read before anything runs: write `export const manifest = { powers: ['name', …] }`, with nothing else in it",
     );
   return names as string[];

@@ -1,8 +1,8 @@
 /**
- * The names that a program takes from around it.
+ * Finds the free names of a program.
  *
- * Promise: every name that is read or set and that the program did not declare is answered, once for each way it is used,
- * with where it first is; none that it declared itself is.
+ * Promise: every name that the program uses and does not declare is returned, once for each kind of use, with
+ * its first offset. No name that it declares is returned.
  */
 import type { Class, Program } from 'acorn';
 import { below, type Tree } from './walk.ts';
@@ -10,7 +10,7 @@ import { below, type Tree } from './walk.ts';
 export interface FreeName {
   readonly name: string;
   readonly offset: number;
-  /** `asked`: only by `typeof`, which works for what is not there. */
+  /** `asked`: used by `typeof` only, which also works for a name that does not exist. */
   readonly use: 'read' | 'set' | 'asked';
 }
 
@@ -110,7 +110,7 @@ export function freeNames(tree: Program): readonly FreeName[] {
         return all([node.declaration, ...node.specifiers.map(({ local }) => local as Tree)], scope);
       case 'AssignmentExpression':
         visit(node.left as Tree, scope, 'set');
-        // `a += 1` reads it first.
+        // `a += 1` also reads `a`.
         if (node.operator !== '=') visit(node.left as Tree, scope, 'read');
         return visit(node.right, scope, 'read');
       case 'UpdateExpression':
@@ -153,7 +153,7 @@ export function namesIn(pattern: Tree): string[] {
   }
 }
 
-/** What statements declare for the block that they stand in. */
+/** The names that statements declare in their own block. */
 function lexical(statements: readonly Tree[]): string[] {
   return statements.flatMap((statement): string[] => {
     switch (statement.type) {
@@ -174,7 +174,7 @@ function lexical(statements: readonly Tree[]): string[] {
   });
 }
 
-/** The names of every `var` below, as far as the function that it stands in. */
+/** The names of every `var` below, except those inside nested functions. */
 function varsIn(node: Tree): string[] {
   switch (node.type) {
     case 'FunctionDeclaration':

@@ -1,9 +1,9 @@
 /**
- * The model's source as a syntax tree, or a refusal that says where and what to write instead.
+ * Parses the model's source, or refuses it with the position and what to write instead.
  *
- * Promise: what comes out of here is one whole program of plain JavaScript: it cannot close a bracket that it did not
- * open, and it holds no dynamic import, no `import.meta` and no direct `eval`. A program may `await` and `return` at its top
- * level; a module may import and export there.
+ * Promise: the result is one complete program of plain JavaScript. It cannot close a bracket that it did not
+ * open. After `refuse` it has no dynamic import, no `import.meta` and no direct `eval`. A program may `await`
+ * and `return` at its top level. A module may import and export there.
  */
 import { CapError } from '@hob/vat';
 import { parse as acorn, type Comment, type Program, type Token } from 'acorn';
@@ -21,10 +21,14 @@ export interface Parsed {
   readonly comments: readonly Comment[];
 }
 
-/** Characters of one source. More is no program that a model writes in one go, and reading it would take its time. */
+/**
+ * The most characters of one source. A model does not write a longer program, and reading it would take long.
+ */
 export const LONGEST: number = 256 * 1024;
 
-/** Reads plain JavaScript; answers, does not throw, the refusal of one that may be right with types in it. */
+/**
+ * Parses plain JavaScript. Returns the error, and does not throw it, if the source may be valid TypeScript.
+ */
 export function parse(source: string, kind: Kind): Parsed | CapError {
   if (source.length > LONGEST)
     throw new CapError('limit', `a source of ${source.length} characters; ${LONGEST} are read. Put data into a file`);
@@ -48,7 +52,7 @@ export function parse(source: string, kind: Kind): Parsed | CapError {
   return { source, lines, tree, tokens, comments };
 }
 
-/** Whether `<` and `>` in it may have been meant as type arguments, which plain JavaScript reads as comparisons. */
+/** Whether a `<` and a `>` that JavaScript reads as comparisons may be meant as type arguments. */
 export function mayMeanTypes({ tree, source }: Parsed): boolean {
   let may = false;
   walk(tree, (node) => {
@@ -62,7 +66,7 @@ export function mayMeanTypes({ tree, source }: Parsed): boolean {
 const DIRECT_EVAL = '`eval` called as such sees what is around it, which nothing here may: write a function instead';
 export const OTHER_MODULE: string = 'nothing can be loaded from here. Use what you hold, by its name';
 
-/** Throws for what is JavaScript and cannot be had here. */
+/** Throws for valid JavaScript that is not allowed here. */
 export function refuse({ tree, lines }: Parsed, kind: Kind): void {
   walk(tree, (node, above) => {
     const what = refused(node, kind) ?? (kind === 'module' ? waits(node, above) : undefined);
@@ -98,7 +102,9 @@ const NO_EXPORT = 'an export: nobody imports a program. Its value is what it ret
 
 const isEval = (callee: Tree): boolean => callee.type === 'Identifier' && callee.name === 'eval';
 
-/** A module is evaluated at once: what it waits for would come after it was loaded. */
+/**
+ * Refuses an `await` outside functions: a module is evaluated at once, and the answer would come too late.
+ */
 function waits(node: Tree, above: readonly Tree[]): string | undefined {
   const waiting = node.type === 'AwaitExpression' || (node.type === 'ForOfStatement' && node.await);
   if (!waiting || above.some((outer) => FUNCTIONS.has(outer.type))) return undefined;
@@ -111,21 +117,24 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
   'ArrowFunctionExpression',
 ]);
 
-/** What `acorn` says, as a refusal. Thrown where the remedy is known: no types could make such a source right. */
+/**
+ * Turns an error of `acorn` into a refusal. Throws it if the remedy is known, because types cannot fix such a
+ * source.
+ */
 function syntaxError(error: unknown, lines: Lines, kind: Kind): CapError {
   const { pos, message } = error as { readonly pos?: number; readonly message?: string };
   if (!(error instanceof SyntaxError) || pos === undefined) {
-    // A source that is too deep for the parser's stack.
+    // The source is nested too deeply for the parser's stack.
     if (error instanceof RangeError) throw refusal({ line: 1, column: 1 }, 'nested too deeply. Write it flatter');
     throw error;
   }
   const plain = (message ?? '').replace(/ \(\d+:\d+\)$/, '');
-  const remedy = REMEDIES.find(([said]) => said.test(plain))?.[1](kind);
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(plain))?.[1](kind);
   if (remedy !== undefined) throw refusal(lines.at(pos), remedy);
   return refusal(lines.at(pos), `${plain}. Mend it there`);
 }
 
-const REMEDIES: readonly (readonly [said: RegExp, remedy: (kind: Kind) => string])[] = [
+const REMEDIES: readonly (readonly [pattern: RegExp, remedy: (kind: Kind) => string])[] = [
   [/^'with' in strict mode/, () => 'a `with` statement: write the object before each name, `object.name`'],
   [/^Not enough stack space/, () => 'nested too deeply. Write it flatter'],
   [

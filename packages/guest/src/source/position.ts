@@ -1,7 +1,8 @@
 /**
- * Places in a text: offsets to lines and columns, and what an error about one says.
+ * Positions in a text: converts offsets to lines and columns, and makes errors about a position.
  *
- * Promise: lines and columns count from 1, as an editor shows them; a refusal names the place and the remedy.
+ * Promise: lines and columns count from 1, as an editor shows them. A refusal names the position and the
+ * remedy.
  */
 import { CapError } from '@hob/vat';
 
@@ -11,10 +12,10 @@ export interface Position {
   readonly column: number;
 }
 
-/** Lines end where JavaScript ends them, so that places agree with those in a stack. */
+/** Lines end where JavaScript ends them, so that positions agree with those in a stack. */
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/g;
 
-/** The places of one text. */
+/** The lines of one text. */
 export class Lines {
   readonly #starts: readonly number[];
   readonly #length: number;
@@ -31,7 +32,7 @@ export class Lines {
     return { line: line + 1, column: offset - (this.#starts[line] ?? 0) + 1 };
   }
 
-  /** The offset of a place; one that is outside comes to the nearest that is inside. */
+  /** The offset of a position. A position outside the text gives the nearest one inside. */
   offset({ line, column }: Position): number {
     if (line < 1) return 0;
     const start = this.#starts[line - 1];
@@ -40,7 +41,10 @@ export class Lines {
   }
 }
 
-/** The index of the last number that is not above `x`; they ascend from one that is not. */
+/**
+ * Returns the index of the last number that is not above `x`. The numbers ascend, and the first is not above
+ * `x`.
+ */
 export function lastNotAbove(ascending: readonly number[], x: number): number {
   let low = 0;
   let high = ascending.length - 1;
@@ -52,9 +56,12 @@ export function lastNotAbove(ascending: readonly number[], x: number): number {
   return low;
 }
 
-/** How many lines end in a text, as line feeds: put into what replaces it, they keep the lines below where they are. */
+/**
+ * One line feed for each line end in a text. In a replacement of the text they keep the following lines in
+ * place.
+ */
 export const lineEnds = (text: string): string => '\n'.repeat(text.match(LINE_END)?.length ?? 0);
 
-/** A refusal of the model's source. */
+/** Makes the refusal of a model's source. */
 export const refusal = ({ line, column }: Position, what: string): CapError =>
   new CapError('invalid', `line ${line}, column ${column}: ${what}`);

@@ -1,12 +1,13 @@
 /**
- * Makes what a model wrote into what a compartment evaluates.
+ * Turns the source that a model wrote into code for a compartment.
  *
- * Promise: a program may `await` and `return` at its top level, carry TypeScript types, and hold any text in its strings,
- * templates, regular expressions and comments; its values are what it says. What no guest can do (load a module, above all)
- * is refused before it runs, with the line and the remedy. Every place of `code` leads back to the model's line.
+ * Promise: a program may `await` and `return` at its top level and may have TypeScript types. It may hold any
+ * text in its strings, templates, regular expressions and comments, and keeps their values. Syntax that no
+ * guest can use, such as an import, is refused before the program runs, with the line and the remedy. Every
+ * position in `code` maps back to a line of the model.
  *
- * Call it in the process that runs the program: a source that is nested deep enough spoils Node's stripping of
- * types for the rest of its process.
+ * Call it in the process that runs the program: a deeply nested source breaks Node's stripping of types for
+ * the rest of that process.
  */
 import { CapError } from '@hob/vat';
 import { stripTypes } from '../drivers/strip-types.ts';
@@ -18,9 +19,14 @@ import type { Position } from './position.ts';
 export type Place = Position;
 
 export interface Prepared {
-  /** An expression: an async function without parameters, whose answer is the value of the program. */
+  /**
+   * An expression for an async function without parameters. The function resolves to the value of the
+   * program.
+   */
   readonly code: string;
-  /** Where in the model's source a position of `code` is; both count from 1, columns as in a stack. */
+  /**
+   * Maps a position in `code` to the model's source. Lines and columns count from 1, columns as in a stack.
+   */
   where(line: number, column: number): Place;
 }
 
@@ -30,7 +36,7 @@ export function prepare(source: string): Prepared {
   return wrap(parsed);
 }
 
-/** Plain JavaScript first: it is what most programs are, and read in a tenth of the time. */
+/** Tries plain JavaScript first: most programs are that, and reading it takes a tenth of the time. */
 function read(source: string): Parsed {
   const parsed = parse(source, 'program');
   if (!(parsed instanceof CapError) && !mayMeanTypes(parsed)) return parsed;
@@ -44,6 +50,7 @@ function wrap(parsed: Parsed): Edited {
   const { edits, hoisted } = escaped(parsed);
   const names = hoisted.map(([name]) => name).join(',');
   const values = hoisted.map(([, expression]) => expression).join(',');
-  // An `async function`, for its own `arguments` and a `this` that is nothing. The line end closes a comment.
+  // An `async function` has its own `arguments`, and its `this` is undefined. The line feed ends a last `//`
+  // comment.
   return edited(parsed.source, edits, `((${names})=>async function(){`, `\n})(${values})`);
 }

@@ -1,13 +1,13 @@
-/** The syntax tree as `acorn` gives it: every node of it, and the nodes below one. */
+/** Walks the syntax trees of `acorn`. */
 import type { AnyNode, Node } from 'acorn';
 
-/** A node of any kind; `type` tells which. */
+/** A node of any kind. Its `type` tells which. */
 export type Tree = AnyNode;
 
 const isNode = (x: unknown): x is Node =>
   typeof x === 'object' && x !== null && typeof (x as { type?: unknown }).type === 'string';
 
-/** The nodes just below a node, in the order of the source. */
+/** The child nodes of a node, in the order of the source. */
 export function below(node: Tree): Tree[] {
   const found: Tree[] = [];
   for (const value of Object.values(node)) {
@@ -17,9 +17,12 @@ export function below(node: Tree): Tree[] {
   return found;
 }
 
-/** Calls `visit` for a node and all below it, each with the nodes above it, the nearest last; as deep as it may be. */
+/**
+ * Calls `visit` for a node and all nodes below it, each with the nodes above it, the nearest last. Any depth
+ * works.
+ */
 export function walk(root: Tree, visit: (node: Tree, above: readonly Tree[]) => void): void {
-  // By hand: a hundred thousand additions are a tree a hundred thousand deep.
+  // Without recursion: a hundred thousand additions are a tree of that depth.
   const above: Tree[] = [];
   const open: { readonly node: Tree; readonly children: Tree[] }[] = [];
   const enter = (node: Tree): void => {

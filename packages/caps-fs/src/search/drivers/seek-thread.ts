@@ -1,9 +1,9 @@
 /**
- * The thread that looks through large trees and edits large texts: a task, its answer, and the next.
+ * The worker thread that searches large trees and edits large texts, one task after the other.
  *
- * It gets numbers of descriptors, which threads of a process share, and plain data; whoever started it holds the descriptors
- * until the answer. Node closes what a thread that is ended has opened by itself, which is why this is made of `node:fs` in
- * every backend. It loads none of the actors: it is there in 60 ms.
+ * It gets plain data and descriptor numbers, which all threads of a process share. The main thread holds the
+ * descriptors until the answer. When a thread is terminated, Node closes only what `node:fs` opened in it, so
+ * files are opened with `node:fs` in every backend. It imports no actors and so starts in 60 ms.
  */
 import { parentPort } from 'node:worker_threads';
 import { type Kernel, KernelError } from '../../base/kernel.ts';
@@ -13,7 +13,10 @@ import { type Ground, Stop } from '../descent.ts';
 import type { EditTask } from '../passages.ts';
 import type { Query } from '../scan.ts';
 
-/** As that of the cap, but for what opens something in C: that would not be closed when this thread is ended. */
+/**
+ * The kernel of the cap, without the C functions that open files: a terminated thread would leak what they
+ * opened.
+ */
 function kernelOf(backend: Kernel['backend']): Kernel {
   const proc = nodeKernel();
   const part = backend === 'native' && isBuilt() ? (loadPart() as Listing | undefined) : undefined;
@@ -30,7 +33,7 @@ export type Answer =
   | { readonly stop: { readonly code: Stop['code']; readonly detail: string | undefined } }
   | { readonly errno: string };
 
-/** Only what the task needs is loaded: the automaton of patterns is the most of it. */
+/** Loads only the module that the task needs. The regular expression library is the largest. */
 async function answer(task: Task): Promise<Answer> {
   try {
     switch (task.task) {

@@ -1,10 +1,11 @@
 /**
- * Work that would hold up everybody else, in a thread of its own.
+ * Runs work that would block everybody else in a worker thread.
  *
- * Promise: at most two at a time in the process, the rest in order of arrival. A thread is ended at the end of its task's time, and
- * at once when the cap that it works for is closed. One that has answered waits for the next task, half a second at most, and keeps
- * nobody alive: a thread takes 60 ms to be there, and a walk in a new one three times what it takes in one that has walked
- * before. The one who asked holds the descriptors until the answer.
+ * Promise: at most two tasks run at a time in the process. The others wait in order of arrival. A thread is
+ * terminated when its task runs out of time, and at once when the cap that it works for is closed. A thread
+ * that has answered waits up to half a second for the next task and does not keep the process alive. That
+ * saves time: starting a thread takes 60 ms, and a walk in a new thread takes three times as long as in a
+ * used one. The caller holds the descriptors until the answer.
  */
 import { Worker } from 'node:worker_threads';
 import { refusal } from '../../base/errors.ts';
@@ -15,46 +16,49 @@ const maxThreads = 2;
 const idleMs = 500;
 
 let running = 0;
-const line: (() => void)[] = [];
+const queue: (() => void)[] = [];
 
 export interface Until {
   readonly ended: AbortSignal;
   readonly ms: number;
-  /** The limit by its name, for who runs into it. */
+  /** The name of the limit, for the error. */
   readonly limit: string;
 }
 
 export async function inThread<R>(task: Task, until: Until): Promise<R> {
   if (until.ended.aborted) throw refusal('CLOSED');
   if (running < maxThreads) running += 1;
-  else await admitted(until.ended);
+  else await waitInQueue(until.ended);
   try {
     return (await run(task, until)) as R;
   } finally {
-    // The place passes on.
-    const next = line.shift();
+    // The place passes to the next in the queue.
+    const next = queue.shift();
     if (next) next();
     else running -= 1;
   }
 }
 
-/** Whose cap closes leaves the line: those ahead may be another's, and take their whole time. */
-function admitted(ended: AbortSignal): Promise<void> {
+/**
+ * If the cap closes while its task is queued, the task is dropped. Tasks ahead of it may take their whole
+ * time.
+ */
+function waitInQueue(ended: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const enter = (): void => {
     ended.removeEventListener('abort', leave);
     resolve();
   };
   const leave = (): void => {
-    line.splice(line.indexOf(enter), 1);
+    queue.splice(queue.indexOf(enter), 1);
     reject(refusal('CLOSED'));
   };
-  line.push(enter);
+  queue.push(enter);
   ended.addEventListener('abort', leave);
   return promise;
 }
 
-/** As this module is called: source, or packed. */
+/** The file ending of this module: `ts` as source, `js` when packed. */
 const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 interface Seeker {
@@ -63,10 +67,10 @@ interface Seeker {
 }
 
 function begin(): Seeker {
-  // No options of ours: a test runner's hooks have nothing to do in there, and it prints nothing.
+  // Without this process's options, because the hooks of a test runner must not run there.
   const options = { execArgv: [], stdout: true, stderr: true };
   const worker = new Worker(new URL(`./seek-thread.${ending}`, import.meta.url), options);
-  // Somebody always waits for it, and hears of it: this only keeps a failure between two tasks from being nobody's.
+  // `run` listens while a task runs. This listener keeps a failure between two tasks from ending the process.
   worker.on('error', () => {});
   return { worker, over: new Promise<void>((resolve) => worker.once('exit', () => resolve())) };
 }
@@ -76,7 +80,7 @@ async function end({ worker, over }: Seeker): Promise<void> {
   await over;
 }
 
-/** One that has nothing to do, and when it goes. */
+/** An idle thread and the timer that ends it. */
 let spare: { readonly seeker: Seeker; readonly goes: NodeJS.Timeout } | undefined;
 
 function takeSpare(): Seeker | undefined {
@@ -88,20 +92,20 @@ function takeSpare(): Seeker | undefined {
   return seeker;
 }
 
-/** Answers whether it is kept. */
+/** Keeps the thread for the next task, unless there is a spare one already. Returns whether it is kept. */
 function keep(seeker: Seeker): boolean {
   if (spare) return false;
   seeker.worker.unref();
   const goes = setTimeout(() => void endSpare(), idleMs).unref();
   spare = { seeker, goes };
-  // It fell over by itself: then there is none.
+  // If the thread ends by itself, there is no spare one any more.
   void seeker.over.then(() => {
     if (spare?.seeker === seeker) takeSpare();
   });
   return true;
 }
 
-/** Now instead of a moment later: for who counts what is open. */
+/** Ends the idle thread now. For tests that count open threads and descriptors. */
 export async function endSpare(): Promise<void> {
   const seeker = takeSpare();
   if (seeker) await end(seeker);
