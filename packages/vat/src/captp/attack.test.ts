@@ -1,4 +1,7 @@
-/** The attack table (`packages/vat/attack/`), small: each attack ends as its row says, and nobody else notices. */
+/**
+ * A small run of the attack table (`packages/vat/attack/`). Each attack ends as its row says, and no other
+ * connection is affected.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { attacks } from '../../attack/rows/index.ts';
 import { play } from '../../attack/scene.ts';

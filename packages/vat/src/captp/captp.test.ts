@@ -1,4 +1,4 @@
-/** Sessions of ours with each other, in both dialects: what crosses, in which order, what is left afterwards. */
+/** Sessions between two of our ends, in both dialects: values, order, and empty tables afterwards. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { StepWire } from '../../test/step-wire.ts';

@@ -142,7 +142,7 @@ test('a commit that fails cuts every connection of the store, also those on whic
     expect(await ours.closed).toEqual(why);
     await theirs.closed;
   }
-  // Who enters again finds what is durable.
+  // A peer that connects again finds the durable state.
   const again = ends({ bootstrap: cell });
   expect(await E(again.theirs.bootstrap).get()).toBe('first');
   expect(await E(again.theirs.bootstrap).set('second')).toBe('second');

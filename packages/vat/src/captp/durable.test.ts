@@ -1,4 +1,7 @@
-/** A turn that a peer causes is a turn: what it undid nobody heard of, and what it did leaves when the disk has it. */
+/**
+ * A call of a peer is a turn. If the turn is undone, nothing of it is sent. Otherwise its messages leave when
+ * it is durable.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * A fault of ours, at every call site of a session in turn: the connection that it happens in ends and says so here, the others lose no call,
- * and nothing comes out as an uncaught error.
+ * Injects an internal error at every call site of a session in turn. The connection in which it happens
+ * closes, and the error is recorded here. Other connections lose no call, and no error is uncaught.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { inspect, isDeepStrictEqual } from 'node:util';
@@ -105,12 +105,14 @@ const quiet = async (): Promise<void> => {
   for (let i = 0; i < 12; i += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** There is nothing outside to wait for: what is not there after so many rounds of the event loop never comes. */
+/**
+ * Nothing outside is involved: a result that is missing after so many rounds of the event loop never comes.
+ */
 async function hangs(): Promise<undefined> {
   for (let i = 0; i < 300; i += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What came of each call, in the order of asking. Every one of them comes to an end. */
+/** Returns the outcome of each call, in the order of the calls. Every call comes to an end. */
 async function work({ client }: Pair): Promise<readonly string[]> {
   const desk = client.bootstrap;
   const said: Promise<string>[] = [];

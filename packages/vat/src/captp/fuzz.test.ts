@@ -1,4 +1,7 @@
-/** The fuzzers (`packages/vat/attack/fuzz.ts`, `model.ts`) for a second or two; `npm run fuzz:captp -- --minutes 10` is the long run. */
+/**
+ * Runs the fuzzers (`packages/vat/attack/fuzz.ts`, `model.ts`) for a second or two. `npm run fuzz:captp --
+ * --minutes 10` is the long run.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

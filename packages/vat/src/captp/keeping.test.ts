@@ -1,4 +1,7 @@
-/** What a peer makes this end keep without saying much: texts, symbols, frames that wait, promises given again and again. */
+/**
+ * Memory that a peer can make this end keep with few bytes: texts, symbols, waiting frames, repeated
+ * promises.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { shapes, weigh } from '../../attack/shapes.ts';
 import { HobPeer } from '../../test/hob-peer.ts';

@@ -1,4 +1,7 @@
-/** Order where several pay: what a third party sends on waits in another queue than what its sender sends itself. */
+/**
+ * Order with several payers: messages that a third party forwards wait in another queue than those of their
+ * sender.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { type Definition, define, driver, E, openVats } from '../index.ts';

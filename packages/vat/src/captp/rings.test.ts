@@ -1,4 +1,4 @@
-/** Promises of several vats, each of which is made to be the next one: nobody looks for such a ring, and it ends with its connection. */
+/** Rings of promises through several vats. They are not detected, and end with one of their connections. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { RawPeer } from '../../test/wire.ts';
 import { driver, E, type Far, promise } from '../index.ts';

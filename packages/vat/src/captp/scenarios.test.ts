@@ -187,7 +187,7 @@ const OTHERWISE: readonly Otherwise[] = [
     why: 'it has no limits: it sends the frame, and we close with 1009',
     is: ['broken disconnected', 'broken disconnected'],
   },
-  // What was given stays until the connection closes: docs/wire.md, "captp".
+  // Exports stay until the connection closes: docs/wire.md, section `captp`.
   {
     where: ['ours-ours, captp', 'captp, frames take their time'],
     what: 'nothing is left',

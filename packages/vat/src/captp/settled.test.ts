@@ -128,7 +128,10 @@ interface Back {
 // An actor: a driver that answers with a promise is waited for by the program itself.
 const Back: Definition<Back, []> = define('Back', () => ({ back: ({ p }) => p }));
 
-/** Two vats, each of which can make a promise of its own become the other's; frames arrive when `step` says so. */
+/**
+ * Two vats that can each make a promise of their own become one of the other. Frames arrive when `step` is
+ * called.
+ */
 function ring() {
   const wire = new StepWire();
   const there = promise<unknown>();

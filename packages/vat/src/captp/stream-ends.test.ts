@@ -1,4 +1,7 @@
-/** What a source learns when the peer that read it has vanished, whichever side offers it and however the connection ends. */
+/**
+ * A source is told when the peer that read it is gone, whichever side offers it and however the connection
+ * ends.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -233,7 +236,7 @@ test('who calls `next` of what is no stream brings nothing about by leaving; a b
   expect([called, returned()]).toEqual([['next'], 0]);
 });
 
-/** What a sink is told; with `failing` it cannot be closed. */
+/** A sink that records its calls. With `failing`, its `close` fails. */
 function sink(failing = false) {
   const told: string[] = [];
   let closing = (): void => {};

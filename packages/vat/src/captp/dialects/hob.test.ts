@@ -88,7 +88,7 @@ const check = (frame: Frame): string => {
   }
 };
 const json = (value: unknown): string => check(JSON.stringify(value));
-/** What `value` is at the other end. */
+/** Returns `value` as the other end receives it. */
 function across(value: unknown): unknown {
   const slots = tables();
   const frames: Frame[] = [];

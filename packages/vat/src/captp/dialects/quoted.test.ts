@@ -1,4 +1,4 @@
-/** What is written faster is written the same. */
+/** The faster way of writing JSON gives the same text. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonOfJson, longText, toJson } from './quoted.ts';

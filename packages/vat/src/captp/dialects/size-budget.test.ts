@@ -12,7 +12,10 @@ const encodings: Readonly<Record<string, (value: unknown) => unknown>> = {
   captp: (value) => toCapData(value, slots, naming, defaultLimits),
 };
 
-/** A list that was answered by a peer's call, twice in the next answer, and so on: small here, and written out 2 to its depth. */
+/**
+ * A list that refers to the previous list twice, and so on. It is small in memory; its encoding has 2 to the
+ * depth parts.
+ */
 function doubled(end: unknown, depth: number): unknown {
   let value: unknown = [end];
   for (let i = 0; i < depth; i += 1) value = [value, value];

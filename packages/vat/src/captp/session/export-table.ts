@@ -1,5 +1,6 @@
 /**
- * What the peer was given: each reference and each promise under a number, with the count of its mentions.
+ * The exports of a connection: each reference and each promise under a number, with the count of its
+ * mentions.
  *
  * Promise: numbers are local to the connection, so one session cannot name the exports of another. An export
  * is removed when the peer has dropped as many mentions as were made. The resolution of a promise is sent

@@ -1,6 +1,6 @@
 /**
- * What the peer gave us, by the numbers of the peer: objects while somebody here holds them, promises until
- * they are settled.
+ * The imports of a connection, by the numbers of the peer: objects while somebody here holds them, promises
+ * until they are settled.
  *
  * Promise: one object has one reference. Every mention is counted, also while nobody holds the object, so the
  * drop gives back the exact count.

@@ -1,5 +1,5 @@
 /**
- * What all parts of a session share: the dialect, the flushing of frames, the count of memory, and the end.
+ * Shared by all parts of a session: the dialect, the flushing of frames, the count of memory, and the end.
  *
  * Promise: operations sent in one turn leave together. Drops and dones leave with the next frame, or when the
  * loop is idle. If a peer makes us keep more than the limit, or does not read, the connection closes. After
