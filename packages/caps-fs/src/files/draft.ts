@@ -232,7 +232,7 @@ export class Draft implements AsyncDisposable {
   }
 }
 
-/** What a draft knows before its file exists. */
+/** The facts about a draft that are known before its file exists. */
 interface Beginning {
   readonly path: Path;
   /** Parent and name at the time of the begin. */

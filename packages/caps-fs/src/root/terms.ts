@@ -1,5 +1,5 @@
 /**
- * What a cap may do beneath its directory.
+ * The rights of a cap beneath its directory.
  *
  * Promise: terms only ever narrow. Every cap made from a cap carries at least the terms of that cap. So the
  * subdirectories of a read-only directory are read-only by construction, and no method has to remember a

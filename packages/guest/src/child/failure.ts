@@ -14,7 +14,7 @@ const longest = 4096;
 
 type Where = (line: number, column: number) => { readonly line: number; readonly column: number };
 
-/** What to use instead of a global of Node or of a browser. */
+/** Replacements for the globals of Node and of browsers. */
 const instead: Readonly<Record<string, string>> = {
   process: 'there is no process here; what the program may know is in its caps',
   require: 'modules cannot be loaded; use the caps that were given',
