@@ -138,7 +138,7 @@ test('what an agent’s program says reaches the terminal line by line, and noth
 test('no command-line program of this package writes in another way', () => {
   const root = import.meta.dirname;
   const sources = (readdirSync(root, { recursive: true }) as string[]).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')); // biome-ignore format: one line
-  expect(sources).toContain('cli.ts');
+  expect(sources).toContain(join('programs', 'cli.ts'));
   const direct =
     /\b(?:stdout|stderr)\.write|(?<![.\w])console\.\w|\bwriteSync\(\s*[12]\b|=\s*process\.std(?:out|err)\b(?!\.isTTY)|\{[^}]*\bstd(?:out|err)\b[^}]*\}\s*=\s*process\b/;
   expect(['process.stdout.write(x)', 'const { stdin, stderr } = process', 'console.error(x)', 'const to = process.stdout;'].every((text) => direct.test(text))).toBe(true); // biome-ignore format: one line
