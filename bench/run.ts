@@ -1,8 +1,8 @@
 /**
- * `npm run bench [-- SUITE … --json FILE --case TEXT --quick]`: measures, prints a table, and exits 1 if a goal is missed.
+ * `npm run bench [-- SUITE … --json FILE --case TEXT --quick --full]`: measures, prints a table, and exits 1 if a goal is missed.
  *
  * Without a suite all of them run; `--case` takes only the cases with TEXT in their name, `--quick` leaves out
- * those that take more than some seconds. FILE gets one line of JSON a case.
+ * those that take more than some seconds, `--full` makes the largest ones as large as the goals say. FILE gets one line of JSON a case.
  * Each suite runs in a process of its own (`suite.ts`), so that none is measured with the compiled code and the heap that
  * another one left behind.
  */
@@ -14,7 +14,12 @@ import { suites } from './suites.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' }, case: { type: 'string' }, quick: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'string' },
+    case: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+  },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(suites, name));
 if (unknown.length > 0) {
@@ -37,9 +42,13 @@ if (process.connected) process.disconnect();
 
 function runSuite(name: string): Promise<Row[]> {
   const found: Row[] = [];
-  const child = fork(new URL('suite.ts', import.meta.url), [name, values.case ?? '', values.quick ? 'quick' : ''], {
-    execArgv: [...process.execArgv, '--expose-gc'],
-  });
+  const child = fork(
+    new URL('suite.ts', import.meta.url),
+    [name, values.case ?? '', values.quick ? 'quick' : '', values.full ? '--full' : ''],
+    {
+      execArgv: [...process.execArgv, '--expose-gc'],
+    },
+  );
   running = child;
   child.on('message', (row: Row) => {
     found.push(row);

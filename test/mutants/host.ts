@@ -182,7 +182,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'answer-granter',
     breaks: 'a granter can answer requests of sessions that do not name them',
     file: 'packages/host/src/powerbox/answers.ts',
-    find: 'if (pending === undefined || !names(book.rooms.get(pending.session)))',
+    find: 'if (pending === undefined || !names(sessionOf(book, pending.session)))',
     replace: 'if (pending === undefined)',
     tests: ['packages/host/src/powerbox/request.test.ts'],
   },
@@ -380,22 +380,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'session-end',
     breaks: 'what a session was granted goes on when it has ended',
-    file: 'packages/host/src/sessions/sessions.ts',
-    find: `for (const [key, { grant }] of held) {
-      const kept = book.grants.get(grant);
-      if (kept !== undefined) stops.push(kept.gate.end());`,
-    replace: `for (const [key, { grant }] of held) {
-      const kept = book.grants.get(grant);`,
-    also: [
-      {
-        file: 'packages/host/src/sessions/sessions.ts',
-        find: `for (const grant of forgetSturdyrefs(book, one.id)) {
-      const kept = book.grants.get(grant);
-      if (kept !== undefined) stops.push(kept.gate.end());`,
-        replace: `for (const grant of forgetSturdyrefs(book, one.id)) {
-      const kept = book.grants.get(grant);`,
-      },
-    ],
+    file: 'packages/host/src/sessions/removal.ts',
+    find: '    stops.push(kept.gate.end());\n',
+    replace: '',
+    also: [{ file: 'packages/revocable/src/grant.ts', find: '  if (groupEnded(limits)) throw revoked;', replace: '' }],
     tests: ['packages/host/src/sessions/sessions.test.ts'],
   },
   {
@@ -629,5 +617,85 @@ export const MUTANTS: readonly Mutant[] = [
     find: "${endsLine(descriptor) ? '' : '\\n'}",
     replace: '',
     tests: ['packages/host/src/drivers/checkpoints.test.ts'],
+  },
+  {
+    name: 'end-slices',
+    breaks: 'one turn ends all grants of a session, however many',
+    file: 'packages/host/src/sessions/removal.ts',
+    find: 'const most = 64;',
+    replace: 'const most = 1e9;',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'end-self-sent',
+    breaks: 'what is left of a session that has ended is never removed',
+    file: 'packages/host/src/sessions/removal.ts',
+    find: '    return allOf([E(bcom.self as unknown as Remover).remove(group) as unknown as Promise<void>, ...stops]);',
+    replace: '    return allOf(stops);',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'end-goes-on',
+    breaks: 'what a kill left of a session that was being removed stays for ever',
+    file: 'packages/host/src/sessions/removal.ts',
+    find: '  for (const [group] of book.ended.entries()) E.sendOnly(removerOf(book)).remove(group as Group);\n',
+    replace: '',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'end-cut',
+    breaks: 'calls under way of a session that was ended go on until their grant is removed',
+    file: 'packages/host/src/sessions/removal.ts',
+    find: '  return cut(group, revoked);',
+    replace: '  return cut(`${group}, another one`, revoked);',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'end-anyway',
+    breaks: 'who ends the session that they act under keeps it from being removed',
+    file: 'packages/host/src/sessions/removal.ts',
+    find: "  tellAnyway(removerOf(book), 'begin', group, ended);",
+    replace: '  void [tellAnyway, ended];',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'end-put-out',
+    breaks: 'who is connected to a child of a session that was ended stays connected until it is removed',
+    file: 'packages/host/src/sessions/removal.ts',
+    find: '    E.sendOnly(powersOf(book)).closeEnded();\n',
+    replace: '',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'end-below',
+    breaks: 'a child of a session that was ended is open until it is removed',
+    file: 'packages/host/src/state/groups.ts',
+    find: '  return above === undefined || hasEnded(book, above);',
+    replace: '  return above === undefined;',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'end-grants-below',
+    breaks: 'the grants of a child go on until it is removed',
+    file: 'packages/host/src/state/groups.ts',
+    find: '  const sessions = chainOf(book, room).map(({ id }) => groupOfSession(id));',
+    replace: '  const sessions = [groupOfSession(room.id)];',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'revoke-next-group',
+    breaks: 'what is granted after all was revoked is revoked too',
+    file: 'packages/host/src/state/groups.ts',
+    find: '  next(book, `revoked ${scope}`);\n',
+    replace: '',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'end-without-groups',
+    breaks: 'grants of a version that knew no groups go on until they are removed',
+    file: 'packages/host/src/sessions/removal.ts',
+    find: 'room.grouped === true ? [] : removeSome(book, group, Number.POSITIVE_INFINITY)',
+    replace: '[]',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
   },
 ];

@@ -121,9 +121,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'late-result',
     breaks: 'what an object answers after the end is passed on',
     file: 'packages/revocable/src/grant.ts',
-    find: "if (mode === 'revoked') throw revoked;",
+    find: "if (mode === 'revoked' || groupEnded(limits)) throw revoked;",
     replace: `return;
-    if (mode === 'revoked') throw revoked;`,
+    if (mode === 'revoked' || groupEnded(limits)) throw revoked;`,
     tests: ['packages/revocable/src/grant.test.ts'],
   },
   {
@@ -269,5 +269,13 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (inward && members === undefined) return reference;',
     replace: 'if (inward) return reference;',
     tests: ['packages/revocable/src/membrane.test.ts'],
+  },
+  {
+    name: 'group-ended',
+    breaks: 'a grant whose group has ended lets calls through until it is removed',
+    file: 'packages/revocable/src/grant.ts',
+    find: '  if (groupEnded(limits)) throw revoked;',
+    replace: '',
+    tests: ['packages/host/src/sessions/removal.test.ts'],
   },
 ];

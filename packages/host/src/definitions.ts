@@ -6,6 +6,7 @@ import { LedgerReaderActor } from './granters/ledger-reader.ts';
 import { GateAskActor } from './powerbox/gate.ts';
 import { JudgeActor } from './powerbox/judge.ts';
 import { PowerboxActor } from './powerbox/powerbox.ts';
+import { RemoverActor } from './sessions/removal.ts';
 import { SessionActor } from './sessions/sessions.ts';
 import { HostStateActor } from './state/host-state.ts';
 
@@ -13,6 +14,7 @@ export const definitions: readonly AnyDefinition[] = Object.freeze([
   ...ofGrants,
   HostStateActor,
   SessionActor,
+  RemoverActor,
   GranterActor,
   LedgerReaderActor,
   PowerboxActor,

@@ -47,13 +47,15 @@ import { openStateDir, orderStop, stopDone, stopOrder } from './drivers/state-di
 import { type Granter, GranterActor } from './granters/grants.ts';
 import { LedgerView } from './granters/ledger-reader.ts';
 import { type Begun, beginSession, type StartOptions } from './granters/start.ts';
-import { revokeAll, stopFirst } from './granters/stop.ts';
+import { stopAll, stopFirst } from './granters/stop.ts';
 import { callerOf, openSturdyref } from './holding/sturdyrefs.ts';
 import { hashOfId, publish, resolveUrl, unpublish } from './holding/urls.ts';
 import { offeredOf } from './powerbox/offered.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { codeCap, type Holdings, holdingsOf } from './sessions/code.ts';
-import { endSession, enter, lapse, openSession, rotate, type SessionFace } from './sessions/sessions.ts';
+import { endedOf, endSession, openRemover } from './sessions/removal.ts';
+import { enter, lapse, openSession, rotate, type SessionFace } from './sessions/sessions.ts';
+import { sessionOf } from './state/groups.ts';
 import type { HostPowers } from './state/host-powers.ts';
 import { eraOf, type HostState, HostStateActor, next, tablesOf } from './state/host-state.ts';
 import { checkName } from './state/names.ts';
@@ -163,7 +165,7 @@ class LiveHost implements Host {
     this.#requestMs = requestMs;
     this.#view = new LedgerView(store);
     const rooms: SessionLookup = {
-      isOpen: (session) => this.#turn((book) => book.rooms.has(session)),
+      isOpen: (session) => this.#turn((book) => sessionOf(book, session) !== undefined),
       lapse: (session) => this.#turn((book) => lapse(book, session)),
     };
     this.#places = new Places(clock);
@@ -197,6 +199,7 @@ class LiveHost implements Host {
           return { id, hash: hashOfId(id) };
         },
         ended: ([sessions]) => this.#ended(sessions),
+        closeEnded: () => this.#closeEnded(),
         lines: ([granter, from]) => this.#view.lines(granter, from),
         verify: ([against]) => verifyLedger(this.#store, against === undefined ? {} : { against }),
         wait: ([request, asker, of], call) => this.#waiters.wait(request, asker, of, call),
@@ -214,7 +217,10 @@ class LiveHost implements Host {
     const left = await this.#turn((book) => {
       book.world.set('world', world as never);
       openPowerbox(book, this.#house, this.#requestMs);
-      return [...book.rooms.entries()].filter(([, { entered }]) => entered).map(([id]) => id);
+      openRemover(book, this.#house);
+      return [...book.rooms.entries()]
+        .filter(([id, { entered }]) => entered && sessionOf(book, id) !== undefined)
+        .map(([id]) => id);
     });
     for (const id of left) this.#presence.left(id);
     // What a peer was told, or has said, may be undone with the turns.
@@ -282,7 +288,7 @@ class LiveHost implements Host {
       end: async (why = '') => {
         await this.#turn((book) => {
           // One that has ended already is what was asked for.
-          const room = book.rooms.get(id);
+          const room = sessionOf(book, id);
           return room === undefined ? undefined : endSession(book, room, { by: 'host' }, String(why).slice(0, 500));
         });
       },
@@ -291,11 +297,13 @@ class LiveHost implements Host {
 
   async sessions(): Promise<readonly { readonly id: string; readonly name: string; readonly parent?: string }[]> {
     const all = await this.#turn((book) =>
-      [...roomsFrom(book)].map(({ id, name, parent }) => ({
-        id,
-        name,
-        ...(parent === undefined ? {} : { parent }),
-      })),
+      [...roomsFrom(book)]
+        .filter(({ id }) => sessionOf(book, id) !== undefined)
+        .map(({ id, name, parent }) => ({
+          id,
+          name,
+          ...(parent === undefined ? {} : { parent }),
+        })),
     );
     return all as readonly { readonly id: string; readonly name: string; readonly parent?: string }[];
   }
@@ -394,7 +402,7 @@ class LiveHost implements Host {
   async #find(secret: string): Promise<EnteredPeer | undefined> {
     const found = await this.#turn((book) => {
       const bearer: Bearer | undefined = enter(book, secret);
-      const room = bearer?.session === undefined ? undefined : book.rooms.get(bearer.session);
+      const room = bearer?.session === undefined ? undefined : sessionOf(book, bearer.session);
       if (room !== undefined)
         return { who: room.id, session: room.id, payer: `session:${room.payer}`, face: room.face };
       if (bearer?.sturdyref !== undefined) {
@@ -474,7 +482,8 @@ class LiveHost implements Host {
     // First of all the order: from here on it happens, whatever happens to this process.
     if (stopOrder(this.#stateDir) === undefined) orderStop(this.#stateDir, String(why));
     const said = stopOrder(this.#stateDir) ?? '';
-    const revoked = this.#turn((book) => revokeAll(book, said)).then(() => this.vats.settled());
+    const turn = <R>(body: (book: HostTables) => R): Promise<R> => this.#turn(body) as unknown as Promise<R>;
+    const revoked = stopAll(turn, said).then(() => this.vats.settled());
     await revoked.then(() => stopDone(this.#stateDir)).catch(() => {});
     await this.close();
   }
@@ -501,6 +510,12 @@ class LiveHost implements Host {
     }
   }
 
+  /** Something has ended with all that is under it: those who are connected are looked at. */
+  async #closeEnded(): Promise<void> {
+    const callers = this.#presence.connections().map(({ session }) => session);
+    if (callers.length > 0) this.#ended(await this.#turn((book) => endedOf(book, callers)));
+  }
+
   /** An error of ours that ended no more than what it was about: for the log of this end. */
   #fault(error: unknown): void {
     this.#observe?.({ id: base32(this.#random(5)), error });
@@ -516,7 +531,7 @@ const nothing: Asked = Object.freeze({ method: '', args: [] });
 
 /** In a turn. */
 function roomOf(book: HostTables, id: unknown): SessionRecord {
-  const room = typeof id === 'string' ? book.rooms.get(id) : undefined;
+  const room = typeof id === 'string' ? sessionOf(book, id) : undefined;
   if (room === undefined)
     throw new CapError('no-such-object', 'there is no session of that id: it has ended, or never was');
   return room;

@@ -6,6 +6,7 @@ import '../src/programs/lockdown.ts';
 import { createInterface } from 'node:readline';
 import { E } from '@hob/vat';
 import { openHost, type Session } from '../src/index.ts';
+import { rowsOf } from './rows.ts';
 
 const [state = '', grace] = process.argv.slice(2);
 const host = await openHost({ stateDir: state, ...(grace === undefined ? {} : { graceMs: Number(grace) }) });
@@ -27,6 +28,15 @@ const acts: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = {
     (E(await host.granter(name)) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]?.(
       ...args,
     ),
+  rows: () => rowsOf(host),
+  endAndDie: async (id: string) => {
+    const told = host.ledger({ follow: true });
+    (await host.session(id)).end().catch(() => {});
+    for await (const line of told) {
+      const { k, what, session } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+      if (k === 'session' && what === 'end' && session !== id) process.kill(process.pid, 'SIGKILL');
+    }
+  },
   verify: () => host.verify(),
   lines: async () => {
     const all: string[] = [];

@@ -28,7 +28,7 @@ import type { ForwarderState } from './forwarder/forwarder.ts';
 import { checkBounds } from './terms/bounds.ts';
 import { narrowed, renewed } from './terms/change.ts';
 import { checkEra, waitsIn } from './terms/era.ts';
-import { clocks, type Limits, type Now, type Terms } from './terms/terms.ts';
+import { clocks, groupEnded, type Limits, type Now, type Terms } from './terms/terms.ts';
 
 export type GateState = 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspended';
 
@@ -82,10 +82,11 @@ const revoked: CapError = Object.freeze(new CapError('revoked', 'this grant was 
 const ended = (mode: Mode): CapError | undefined =>
   mode === 'live' ? undefined : mode === 'revoked' ? revoked : expired;
 
-const live = ([, { era }, mode]: State): void => {
+const live = ([, limits, mode]: State): void => {
   const why = ended(mode);
   if (why !== undefined) throw why;
-  checkEra(era);
+  if (groupEnded(limits)) throw revoked;
+  checkEra(limits.era);
 };
 
 const policy: FullPolicy<State> = {
@@ -113,7 +114,7 @@ const policy: FullPolicy<State> = {
   },
   live,
   pass: ([, limits, mode]) => {
-    if (mode === 'revoked') throw revoked;
+    if (mode === 'revoked' || groupEnded(limits)) throw revoked;
     if (isOver(limits, limits.grace)) throw expired;
   },
   line: ([grant, { uses, act }, , left]) =>
@@ -123,6 +124,7 @@ const policy: FullPolicy<State> = {
         : { grant, act }
       : { grant, use: uses - left + 1, ...(act === undefined ? {} : { act }) },
   cause: ([grant]) => grant,
+  groups: ([, { within }]) => within?.groups ?? [],
   members: ([, , , , , members]) => members,
   reveal: (state) => {
     const [grant, { uses, methods, where, audited, mount }, , , , members] = state;
@@ -207,7 +209,7 @@ export const Gate: Definition<Gate, [...State]> = define(
         return bcom(Gate(grant, next, mode, uses, wakeAt(next.deadline, bcom.self, 'expire'), members));
       },
       giveBack(charged, uses) {
-        if (mode !== 'live' || left === undefined || limits.uses === undefined) return undefined;
+        if (mode !== 'live' || groupEnded(limits) || left === undefined || limits.uses === undefined) return undefined;
         if (limits.narrowed !== undefined && limits.narrowed >= charged) return undefined;
         const next = Math.min(limits.uses, left + uses);
         ledgerLine('give-back', { grant, uses: next - left });
@@ -220,13 +222,14 @@ export const Gate: Definition<Gate, [...State]> = define(
         return bcom(Gate(grant, next, mode, left, wakeAt(next.deadline, bcom.self, 'expire'), members));
       },
       confirm(by) {
-        if (mode !== 'live' || !waitsIn(limits.era)) return undefined;
+        if (mode !== 'live' || groupEnded(limits) || !waitsIn(limits.era)) return undefined;
         ledgerLine('confirm', { grant, by });
         return bcom(Gate(grant, { ...limits, era: storeEra() }, mode, left, wake, members));
       },
       look() {
         const more = { usesLeft: left, until: limits.wallDeadline, lasting: limits.boot === undefined };
         if (mode !== 'live') return { state: mode, ...more };
+        if (groupEnded(limits)) return { state: 'revoked', ...more };
         const now = isOver(limits, 0)
           ? 'expired'
           : left === 0
@@ -238,5 +241,6 @@ export const Gate: Definition<Gate, [...State]> = define(
       },
     };
   },
-  { shape: isState },
+  // Version 0 knows no groups: it would let calls of an ended one through.
+  { shape: isState, version: 1, upgrade: { 0: (...state: readonly unknown[]) => state as unknown as [...State] } },
 );

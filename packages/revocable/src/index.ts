@@ -14,4 +14,4 @@ export { membrane } from './membrane.ts';
 export { type Forwarded, type Grant, type GrantOptions, grantOf, type Revoker, revocable } from './revocable.ts';
 export { type Approved, approveFor, approveOnce, approvePermanent, approveSession } from './scopes.ts';
 export { type Bound, type Bounds, boundText, narrowerBound } from './terms/bounds.ts';
-export { checkTerms, defaultTerm, type Limits, longestTerm, type Terms } from './terms/terms.ts';
+export { checkTerms, defaultTerm, type Limits, longestTerm, type Terms, type Within } from './terms/terms.ts';

@@ -8,7 +8,7 @@ import { type Definition, define, type Far, freshName, inTurn, ledgerLine, spawn
 import { firstFace } from './forwarder/cross.ts';
 import { outside } from './forwarder/forward.ts';
 import { Gate } from './grant.ts';
-import { clocks, limitsOf, readTerms, type Terms } from './terms/terms.ts';
+import { clocks, limitsOf, readTerms, type Terms, type Within } from './terms/terms.ts';
 
 /** Ends a grant. Answers when that is durable and every driver that worked under it is done. */
 export interface Revoker {
@@ -43,6 +43,8 @@ export interface GrantOptions {
   readonly act?: string;
   /** For a membrane: where it remembers what it wrapped. */
   readonly members?: Table<object>;
+  /** For whoever ends many grants at once. */
+  readonly within?: Within;
 }
 
 /** Makes a grant in the running turn's vat. `id` names it in the ledger, once in the life of a store. Errors: `invalid`. */
@@ -50,10 +52,13 @@ export function grantOf<T extends object>(
   inner: T | Far<T>,
   terms: Terms,
   id: string = freshName('r'),
-  { about = {}, act, otherwise, members }: GrantOptions = {},
+  { about = {}, act, otherwise, members, within }: GrantOptions = {},
 ): Grant<T> {
   const plain = limitsOf(terms, clocks(), otherwise);
-  const limits = act === undefined ? plain : Object.freeze({ ...plain, act });
+  const limits =
+    act === undefined && within === undefined
+      ? plain
+      : Object.freeze({ ...plain, ...(act === undefined ? {} : { act }), ...(within === undefined ? {} : { within }) });
   const gate = spawn(Gate(id, limits, 'live', limits.uses, undefined, members));
   gate.begin();
   ledgerLine('grant', {

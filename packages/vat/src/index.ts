@@ -24,6 +24,7 @@ export { fromChild } from './captp/transport/child.ts';
 export { memoryPair } from './captp/transport/memory-pair.ts';
 export { type PipeChannel, pipeChannel } from './captp/transport/pipe.ts';
 export { fromWebSocket, largestFrame } from './captp/transport/websocket.ts';
+export type { Group } from './core/causes.ts';
 export { CapError, type LifecycleCode, type VatCode } from './core/errors.ts';
 export { handOver } from './core/hand-over.ts';
 export { chargeConnection } from './core/meter.ts';

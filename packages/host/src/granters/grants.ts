@@ -12,8 +12,9 @@ import { type Answer, answer } from '../powerbox/answers.ts';
 import { giveOut } from '../powerbox/give.ts';
 import { inbox, type Request } from '../powerbox/inbox.ts';
 import { type Judge, JudgeActor } from '../powerbox/judge.ts';
-import { allOf, endSession } from '../sessions/sessions.ts';
+import { endSession, revokeScope } from '../sessions/removal.ts';
 import { type Act, stateOf } from '../state/c-list.ts';
+import { sessionOf } from '../state/groups.ts';
 import { type HostState, tablesOf } from '../state/host-state.ts';
 import { grantsFrom, roomsFrom } from '../state/order.ts';
 import type { GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
@@ -119,31 +120,24 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
     const act: Act = { by: name, surface };
     const names = (room: SessionRecord | undefined): room is SessionRecord => room?.granters.includes(name) === true; // biome-ignore format: one line
     const mine = (book: HostTables, session: unknown): SessionRecord => {
-      const room = typeof session === 'string' ? book.rooms.get(session) : undefined;
+      const room = typeof session === 'string' ? sessionOf(book, session) : undefined;
       if (!names(room))
         throw new CapError('no-such-object', 'you have no session of that id: list shows the grants of yours');
       return room;
     };
     const one = (book: HostTables, grant: unknown): GrantRecord => {
       const kept = typeof grant === 'string' ? book.grants.get(grant) : undefined;
-      if (kept === undefined || !names(book.rooms.get(kept.session)))
+      if (kept === undefined || !names(sessionOf(book, kept.session)))
         throw new CapError('no-such-object', 'you have no grant of that id: list shows them');
       return kept;
     };
     const ofMine = function* (book: HostTables, after?: string): Generator<GrantRecord> {
-      for (const kept of grantsFrom(book, undefined, after)) if (names(book.rooms.get(kept.session))) yield kept;
+      for (const kept of grantsFrom(book, undefined, after)) if (names(sessionOf(book, kept.session))) yield kept;
     };
     /** Those of one session: none where it is another granter's. */
     const ofOne = (book: HostTables, session: unknown, after?: string): Iterable<GrantRecord> => {
-      const room = typeof session === 'string' ? book.rooms.get(session) : undefined;
+      const room = typeof session === 'string' ? sessionOf(book, session) : undefined;
       return names(room) ? grantsFrom(book, room.id, after) : [];
-    };
-    const chosen = (book: HostTables, what: Parameters<Granter['revoke']>[0]): readonly GrantRecord[] => {
-      if (what === 'all') return [...ofMine(book)];
-      const said = typeof what === 'object' && what !== null ? what : {};
-      return 'session' in said
-        ? [...grantsFrom(book, mine(book, said.session).id)]
-        : [one(book, (said as { readonly grant?: unknown }).grant)];
     };
     return {
       grant(session, petname, offered, given) {
@@ -176,11 +170,15 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
         return found;
       },
       revoke(what, why = '') {
-        // All are switched off in this turn; what is waited for is only that their drivers stop.
+        // All are switched off in this turn. Their lines follow, and what is waited for is that they have, and that the drivers stop.
         const book = tablesOf(house);
-        const grants = chosen(book, what);
-        putOut(book, grants);
-        return allOf(grants.map(({ gate }) => gate.revoke(short(why), { ...act })));
+        const revoking = { act, why: short(why) };
+        if (what === 'all') return revokeScope(book, `granter ${name}`, revoking);
+        const said = typeof what === 'object' && what !== null ? what : {};
+        if ('session' in said) return revokeScope(book, `grants ${mine(book, said.session).id}`, revoking);
+        const kept = one(book, (said as { readonly grant?: unknown }).grant);
+        putOut(book, [kept]);
+        return kept.gate.revoke(revoking.why, { ...act });
       },
       mint(session, petname, terms = {}) {
         mine(tablesOf(house), session);
@@ -221,10 +219,12 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       },
       sessions(after = '') {
         const found: { readonly id: string; readonly name: string; readonly parent?: string }[] = [];
-        for (const room of roomsFrom(tablesOf(house), typeof after === 'string' ? after : '')) {
+        const book = tablesOf(house);
+        for (const room of roomsFrom(book, typeof after === 'string' ? after : '')) {
           if (found.length >= page) break;
           const { id, parent } = room;
-          if (names(room)) found.push({ id, name: room.name, ...(parent === undefined ? {} : { parent }) });
+          if (names(room) && sessionOf(book, id) !== undefined)
+            found.push({ id, name: room.name, ...(parent === undefined ? {} : { parent }) });
         }
         return found;
       },

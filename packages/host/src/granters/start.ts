@@ -8,7 +8,9 @@
  */
 import { ledgerLine } from '@hob/vat';
 import { giveOut } from '../powerbox/give.ts';
-import { endSession, openSession } from '../sessions/sessions.ts';
+import { endSession } from '../sessions/removal.ts';
+import { openSession } from '../sessions/sessions.ts';
+import { sessionOf } from '../state/groups.ts';
 import type { HostState } from '../state/host-state.ts';
 import type { HostTables, SessionRecord } from '../state/records.ts';
 import type { GrantTerms } from '../state/terms.ts';
@@ -46,7 +48,7 @@ export function beginSession(
 ): Begun {
   const earlier = earlierSession(book, { name, purpose, grants });
   if (earlier !== undefined && !fresh) {
-    const room = earlier.session === undefined ? undefined : book.rooms.get(earlier.session);
+    const room = earlier.session === undefined ? undefined : sessionOf(book, earlier.session);
     if (room === undefined) return { how: 'ended', session: earlier.session, grants: [] };
     book.starts.set(purpose, room.id);
     return { how: 'again', session: room.id, grants: heldBy(book, room) };
@@ -63,7 +65,7 @@ export function beginSession(
 
 function roomCalled(book: HostTables, name: string): SessionRecord | undefined {
   const id = book.firsts.get(name);
-  return id === undefined ? undefined : book.rooms.get(id);
+  return id === undefined ? undefined : sessionOf(book, id);
 }
 
 function heldBy(book: HostTables, { held }: SessionRecord): readonly Grant[] {

@@ -7,6 +7,7 @@
 import { grantOf, longestTerm, type Terms } from '@hob/revocable';
 import { CapError, wallTime } from '@hob/vat';
 import { type Act, grantId, hold, stateOf } from '../state/c-list.ts';
+import { groupsFor, sessionOf } from '../state/groups.ts';
 import { chainText } from '../state/host-state.ts';
 import { lookOf } from '../state/names.ts';
 import type { CListEntry, GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
@@ -21,7 +22,7 @@ export function handOn(
   act: Act,
 ): GrantRecord {
   const { as = petname, ...terms } = options;
-  const child = book.rooms.get(to);
+  const child = sessionOf(book, to);
   if (child?.parent !== from.id)
     throw new CapError('no-such-object', 'that session has no such child: a cap is handed on to a child of its holder');
   const { kept, cap } = grantBelow(book, from, petname, { session: child, as }, terms, act);
@@ -63,6 +64,7 @@ export function grantBelow(
     },
     otherwise: left,
     ...human,
+    within: groupsFor(book, session),
   });
   const kept: GrantRecord = {
     id,

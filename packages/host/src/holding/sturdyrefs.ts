@@ -8,6 +8,7 @@
 import type { Terms } from '@hob/revocable';
 import { CapError, E, hashSecret, ledgerLine } from '@hob/vat';
 import { type Act, hasEnded, stateOf } from '../state/c-list.ts';
+import { sessionOf } from '../state/groups.ts';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { addGrant } from '../state/order.ts';
 import type { GrantRecord, HostTables, SessionRecord, SturdyrefRecord } from '../state/records.ts';
@@ -53,7 +54,7 @@ export function mint(
   act: Act,
 ): Promise<{ readonly kept: GrantRecord; readonly sturdyref: string }> {
   const make = (book: HostTables): { readonly kept: GrantRecord; readonly cap: object } => {
-    const room = book.rooms.get(session);
+    const room = sessionOf(book, session);
     if (room === undefined) throw ended();
     if (sturdyrefsOf(book, session).length >= most)
       throw new CapError('limit', `a session has ${most} sturdyrefs at the most: end it, or make them in another one`);
@@ -104,7 +105,11 @@ export function openSturdyref(
   [session, grant]: readonly [session: string, grant: string],
   secret: string,
 ): { readonly cap: object; readonly room: SessionRecord } | undefined {
-  const [row, room, kept] = [book.sturdyrefs.get(key(session, grant)), book.rooms.get(session), book.grants.get(grant)];
+  const [row, room, kept] = [
+    book.sturdyrefs.get(key(session, grant)),
+    sessionOf(book, session),
+    book.grants.get(grant),
+  ];
   if (row === undefined || room === undefined || kept === undefined) return undefined;
   const state = stateOf(book, kept);
   if (hasEnded(state)) return undefined;
@@ -116,13 +121,11 @@ export function openSturdyref(
   return { cap: row.cap, room };
 }
 
-/** In a turn: with the session. Answers the grants, which are still to be ended. */
-export function forgetSturdyrefs(book: HostTables, session: string): readonly string[] {
-  return sturdyrefsOf(book, session).map(([grant, { secret, nextSecret }]) => {
-    for (const hash of [secret, nextSecret]) if (hash !== undefined) book.bearers.delete(hash);
-    book.sturdyrefs.delete(key(session, grant));
-    return grant;
-  });
+/** In a turn: its secrets open nothing any more. The grant is still to be ended. */
+export function forgetSturdyref(book: HostTables, { id, session }: GrantRecord): void {
+  const row = book.sturdyrefs.get(key(session, id));
+  for (const hash of [row?.secret, row?.nextSecret]) if (hash !== undefined) book.bearers.delete(hash);
+  book.sturdyrefs.delete(key(session, id));
 }
 
 /** In a turn: the sockets of who entered with one of these are closed, once that is on the disk. */

@@ -7,6 +7,7 @@
 import type { GateState } from '@hob/revocable';
 import { CapError, E, hashSecret, ledgerLine, vatTime, wallTime } from '@hob/vat';
 import { hasEnded, heldBy, stateOf } from '../state/c-list.ts';
+import { sessionOf } from '../state/groups.ts';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { lookOf } from '../state/names.ts';
 import type { HostTables, Published, SessionRecord } from '../state/records.ts';
@@ -24,7 +25,7 @@ export function publish(house: HostState, session: string, petname: string, ms: 
   if (!(typeof ms === 'number' && ms > 0 && ms <= longestTime))
     throw new CapError('invalid', 'for is a number of ms above 0, and a day at the most');
   const roomIn = (book: HostTables): SessionRecord => {
-    const room = book.rooms.get(session);
+    const room = sessionOf(book, session);
     if (room === undefined) throw new CapError('revoked', 'this session has ended: open a new one');
     heldBy(room, petname);
     const state = stateOfHeld(book, room, petname);

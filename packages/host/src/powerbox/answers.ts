@@ -8,6 +8,7 @@
 import { checkTerms } from '@hob/revocable';
 import { breakAnswer, CapError, E, ledgerLine, vatTime, wallTime } from '@hob/vat';
 import { type Act, stateOf } from '../state/c-list.ts';
+import { sessionOf } from '../state/groups.ts';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { checkName, lookOf } from '../state/names.ts';
 import type { HostTables, Pending, SessionRecord } from '../state/records.ts';
@@ -35,7 +36,7 @@ export type Names = (room: SessionRecord | undefined) => boolean;
 /** In a turn. */
 export function pendingOf(book: HostTables, names: Names, id: unknown): Pending {
   const pending = typeof id === 'string' ? book.requests.get(id) : undefined;
-  if (pending === undefined || !names(book.rooms.get(pending.session)))
+  if (pending === undefined || !names(sessionOf(book, pending.session)))
     throw new CapError('no-such-object', 'nothing of that id is asked: it was answered, or has ended, or never was');
   if (vatTime() >= pending.deadline)
     throw new CapError('expired', 'nobody answered this in time: it will be asked again if it is still needed');
@@ -102,7 +103,7 @@ function grant(
 ): void {
   // biome-ignore format: one line
   const { id, digest, asker, offered, terms: asked = {} } = pending;
-  const room = book.rooms.get(asker);
+  const room = sessionOf(book, asker);
   if (room === undefined) throw new CapError('no-such-object', 'who asked has ended');
   const petname = said.as ?? freeName(room, unreserved(book, pending.asks));
   checkName(petname, 'a petname');
@@ -133,7 +134,7 @@ export function refuse(
 ): void {
   const { asker, digest, kind, asks } = pending;
   const why = String(said.refuse).slice(0, longestReason);
-  const room = book.rooms.get(asker);
+  const room = sessionOf(book, asker);
   const hint =
     said.instead !== undefined
       ? `you could ask for ${String(said.instead).slice(0, longestReason)}`

@@ -7,6 +7,7 @@
 import type { GatedCall, Judge } from '@hob/revocable';
 import { attempt, breakAnswer, CapError, type Definition, define, E } from '@hob/vat';
 import { callerUnder } from '../holding/sturdyrefs.ts';
+import { sessionOf } from '../state/groups.ts';
 import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import type { GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
 import { words } from '../words/words.ts';
@@ -57,7 +58,7 @@ function askerOf(
   { under, grant }: Gated,
 ): { readonly asking: GrantRecord; readonly room: SessionRecord } {
   const asking = keptOf(book, under[0] ?? grant);
-  const room = book.rooms.get(asking.session);
+  const room = sessionOf(book, asking.session);
   if (room === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
   return { asking, room };
 }
@@ -157,6 +158,6 @@ function wait(gated: Gated, preview: Preview, stale: string | undefined): Promis
 
 /** The sessions from the first one down to who asked. */
 export function askersOf(book: HostTables, session: string): readonly string[] {
-  const room = book.rooms.get(session);
+  const room = sessionOf(book, session);
   return room === undefined ? [session] : chainOf(book, room).map(({ id }) => id);
 }

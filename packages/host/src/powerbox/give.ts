@@ -7,6 +7,7 @@
 import { gated, grantOf } from '@hob/revocable';
 import { CapError, spawn } from '@hob/vat';
 import { type Act, grantId, hold } from '../state/c-list.ts';
+import { groupsFor } from '../state/groups.ts';
 import { chainText, type HostState } from '../state/host-state.ts';
 import { checkName } from '../state/names.ts';
 import type { GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
@@ -48,6 +49,7 @@ export function giveOut(
     about,
     ...(otherwise === undefined ? {} : { otherwise }),
     ...human,
+    within: groupsFor(book, room),
   });
   const kept: GrantRecord = {
     id,

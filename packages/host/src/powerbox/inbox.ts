@@ -5,6 +5,7 @@
  * that prints it without thinking.
  */
 import { E, vatTime } from '@hob/vat';
+import { sessionOf } from '../state/groups.ts';
 import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { numberOf } from '../state/order.ts';
 import type { Pending, Proposal, Shown } from '../state/records.ts';
@@ -58,7 +59,7 @@ export function inbox(house: HostState, names: Names, after: unknown = ''): Prom
   const waiting = [...book.requests.entries()].map(([id, pending]) => [numberOf(id) ?? 0, pending] as const);
   for (const [number, pending] of waiting.sort(([a], [b]) => a - b)) {
     if (found.length >= page || chars > pageChars) break;
-    if (number <= from || !names(book.rooms.get(pending.session))) continue;
+    if (number <= from || !names(sessionOf(book, pending.session))) continue;
     found.push(pending);
     if (isUnseen(pending)) book.requests.set(pending.id, { ...pending, looked: true });
     chars += 2000 + (pending.diff?.length ?? 0);
@@ -74,7 +75,7 @@ function view(house: HostState, pending: Pending, waiting: boolean): Request {
   const { effect, table, diff, permits, flags } = pending;
   const now = vatTime();
   const book = tablesOf(house);
-  const room = book.rooms.get(asker);
+  const room = sessionOf(book, asker);
   const marks = room === undefined ? [] : reservedAmong(book, chainOf(book, room));
   return {
     id,

@@ -7,6 +7,7 @@
 import { checkTerms, isData } from '@hob/revocable';
 import { CapError, E } from '@hob/vat';
 import { petnames } from '../state/c-list.ts';
+import { sessionOf } from '../state/groups.ts';
 import { type HostState, tablesOf } from '../state/host-state.ts';
 import { lookOf } from '../state/names.ts';
 import type { HostTables, SessionRecord } from '../state/records.ts';
@@ -53,7 +54,7 @@ function offerOf(book: HostTables, room: SessionRecord, asks: string): string {
 }
 
 function roomOf(book: HostTables, id: string): SessionRecord {
-  const room = book.rooms.get(id);
+  const room = sessionOf(book, id);
   if (room === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
   return room;
 }

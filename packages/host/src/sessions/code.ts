@@ -7,6 +7,7 @@
  */
 import { type Evaluation, type GuestLimits, type Guests, renderTypes } from '@hob/guest';
 import { CapError, type DriverCall, drivenBy, type Far } from '@hob/vat';
+import { sessionOf } from '../state/groups.ts';
 import { lookOf } from '../state/names.ts';
 import type { GrantRecord, HostTables } from '../state/records.ts';
 
@@ -140,7 +141,7 @@ function noSession(): never {
 export function holdingsOf(book: HostTables, offer: string, cause: readonly string[]): Holdings {
   const grants = cause.flatMap((id) => book.grants.get(id) ?? []).filter(({ offered }) => offered === offer);
   const own: GrantRecord | undefined = grants[0];
-  const room = own === undefined ? undefined : book.rooms.get(own.session);
+  const room = own === undefined ? undefined : sessionOf(book, own.session);
   // A sturdyref of `code` is held by nobody: it would open all that its session holds to whoever has that text.
   if (own === undefined || room?.held.get(lookOf(own.petname))?.grant !== own.id) noSession();
   const caps: Record<string, Far<object>> = {};

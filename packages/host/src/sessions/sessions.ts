@@ -6,17 +6,18 @@
  */
 import { CapError, type Definition, define, E, hashSecret, ledgerLine, spawn, table } from '@hob/vat';
 import { handOn } from '../holding/delegation.ts';
-import { callerOf, forgetSturdyrefs } from '../holding/sturdyrefs.ts';
 import { resolveUrl } from '../holding/urls.ts';
-import { forgetAsker, withdrawAll } from '../powerbox/pending.ts';
+import { withdrawAll } from '../powerbox/pending.ts';
 import { request } from '../powerbox/request.ts';
-import { type Act, heldBy, petnames } from '../state/c-list.ts';
+import { heldBy, petnames } from '../state/c-list.ts';
+import { sessionOf } from '../state/groups.ts';
 import { chainText, eraOf, type HostState, next, powersOf, tablesOf } from '../state/host-state.ts';
 import { checkName } from '../state/names.ts';
-import { addRoom, dropGrant, dropRoom } from '../state/order.ts';
+import { addRoom } from '../state/order.ts';
 import type { Bearer, HostTables, SessionRecord } from '../state/records.ts';
 import { checkReserved } from '../state/reserved.ts';
 import type { GrantTerms } from '../state/terms.ts';
+import { endSession } from './removal.ts';
 
 /** What an agent is given. `E(E(bootstrap).cap('workspace')).readText('a')` is one round trip. */
 export interface SessionFace {
@@ -49,7 +50,7 @@ export const SessionActor: Definition<SessionFace, [house: HostState, id: string
   (_bcom, house, id) => {
     const mine = (): readonly [HostTables, SessionRecord] => {
       const book = tablesOf(house);
-      const room = book.rooms.get(id);
+      const room = sessionOf(book, id);
       if (room === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
       return [book, room];
     };
@@ -135,6 +136,7 @@ export function openSession(
     secret,
     nextSecret: undefined,
     entered: false,
+    grouped: true,
   };
   addRoom(book, room);
   siblings.set(name, id);
@@ -149,58 +151,11 @@ export function openSession(
   return room;
 }
 
-/**
- * In a turn: ends a session and those that hang under it, with all that they were granted. Answers when every driver that worked for them is
- * done. Their sockets are closed once this is on the disk.
- */
-export function endSession(book: HostTables, room: SessionRecord, act: Act, why: string): Promise<void> | undefined {
-  const ended: string[] = [];
-  const stops: Promise<void>[] = [];
-  const end = (one: SessionRecord): void => {
-    for (const [, child] of [...one.children.entries()]) {
-      const below = book.rooms.get(child);
-      if (below !== undefined) end(below);
-    }
-    const held = [...one.held.entries()];
-    for (const [key, { grant }] of held) {
-      const kept = book.grants.get(grant);
-      if (kept !== undefined) stops.push(kept.gate.end());
-      dropGrant(book, { id: grant, session: one.id });
-      one.held.delete(key);
-    }
-    for (const grant of forgetSturdyrefs(book, one.id)) {
-      const kept = book.grants.get(grant);
-      if (kept !== undefined) stops.push(kept.gate.end());
-      dropGrant(book, { id: grant, session: one.id });
-      ended.push(callerOf(grant));
-    }
-    for (const [hash] of [...one.urls.entries()]) one.urls.delete(hash);
-    forgetAsker(book, one.id);
-    for (const hash of [one.secret, one.nextSecret]) if (hash !== undefined) book.bearers.delete(hash);
-    dropRoom(book, one.id);
-    const above = one.parent === undefined ? undefined : book.rooms.get(one.parent);
-    (above?.children ?? book.firsts).delete(one.name);
-    ledgerLine('session', { session: one.id, what: 'end', ...act, why, grants: held.length });
-    ended.push(one.id);
-  };
-  end(room);
-  E.sendOnly(powersOf(book)).ended(ended);
-  return allOf(stops);
-}
-
-/** In a turn: fulfilled when all are. */
-export function allOf(stops: readonly (Promise<void> | undefined)[]): Promise<void> | undefined {
-  let all: Promise<void> | undefined;
-  for (const stop of stops)
-    if (stop !== undefined) all = all === undefined ? stop : (E.when(all, () => stop) as unknown as Promise<void>);
-  return all;
-}
-
 /** In a turn. */
 export function rotate(house: HostState, id: string): Promise<{ readonly secret: string }> {
   return E.when(E(powersOf(tablesOf(house))).secret(), ({ secret, hash }) => {
     const book = tablesOf(house);
-    const room = book.rooms.get(id);
+    const room = sessionOf(book, id);
     if (room === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
     if (room.nextSecret !== undefined) book.bearers.delete(room.nextSecret);
     book.rooms.set(id, { ...room, nextSecret: hash });
@@ -214,8 +169,9 @@ export function rotate(house: HostState, id: string): Promise<{ readonly secret:
 export function enter(book: HostTables, secret: string): Bearer | undefined {
   const hash = hashSecret(secret);
   const bearer = book.bearers.get(hash);
-  const room = bearer?.session === undefined ? undefined : book.rooms.get(bearer.session);
-  if (room === undefined) return bearer;
+  if (bearer?.session === undefined) return bearer;
+  const room = sessionOf(book, bearer.session);
+  if (room === undefined) return undefined;
   if (room.nextSecret === hash) {
     book.bearers.delete(room.secret);
     book.rooms.set(room.id, { ...room, secret: hash, nextSecret: undefined, entered: true });
@@ -225,7 +181,7 @@ export function enter(book: HostTables, secret: string): Bearer | undefined {
 
 /** In a turn: the grace time after its last connection is over. Answers whether it goes on. */
 export function lapse(book: HostTables, id: string): boolean {
-  const room = book.rooms.get(id);
+  const room = sessionOf(book, id);
   if (room === undefined) return false;
   withdrawAll(book, id, 'disconnected', 'the connection was lost for too long: ask again');
   for (const [, { grant }] of room.held.entries()) {

@@ -9,6 +9,8 @@ export interface HostPowers {
   objectId(): { readonly id: string; readonly hash: string };
   /** Sessions have ended, for good: their sockets are closed. */
   ended(sessions: readonly string[]): void;
+  /** The same for whoever is connected to what has ended with it. */
+  closeEnded(): void;
   lines(granter: string, from: number): readonly string[];
   verify(against?: readonly string[]): LedgerVerdict;
   /** Answers when the request is decided; `of` is what a call would be made on. */

@@ -15,6 +15,7 @@ import type {
   HostTables,
   Offered,
   Pending,
+  Removal,
   SessionRecord,
   SturdyrefRecord,
 } from './records.ts';
@@ -110,6 +111,12 @@ export function tablesOf(house: HostState): HostTables {
     },
     get roomIndex() {
       return get<string>('roomIndex');
+    },
+    get ended() {
+      return get<Removal>('ended');
+    },
+    get remover() {
+      return get<object>('remover');
     },
   };
 }

@@ -36,7 +36,34 @@ export interface SessionRecord {
   readonly nextSecret: string | undefined;
   /** Somebody has been in it: from then on it is kept for the grace time only. */
   readonly entered: boolean;
+  /** Its grants are in groups, and those of the sessions under it. Not so where a version opened it that knew none. */
+  readonly grouped?: true;
 }
+
+/** What is left to be removed of a group that has ended. */
+export type Removal =
+  | {
+      readonly what: 'session';
+      /** The session that was ended, and all under it. */
+      readonly of: string;
+      readonly act: { readonly by: string; readonly surface?: string };
+      readonly why: string;
+      /** How many caps were removed of the session that is being removed now: for its line in the ledger. */
+      readonly held: number;
+    }
+  | {
+      readonly what: 'grants';
+      readonly scope: Scope;
+      /** The number of the last grant that is meant. */
+      readonly to: number;
+      /** The last one that was done. */
+      readonly after: string | undefined;
+      readonly act: { readonly by: string; readonly surface?: string };
+      readonly why: string;
+    };
+
+/** Whose grants are revoked while sessions go on. */
+export type Scope = `grants ${string}` | `granter ${string}` | 'all';
 
 /** A grant, as it is kept. */
 export interface GrantRecord {
@@ -124,6 +151,10 @@ export interface HostTables {
   /** The ids of grants, and of sessions, by keys that sort by number: see `order.ts`. */
   readonly grantIndex: Table<string>;
   readonly roomIndex: Table<string>;
+  /** What has ended and is not removed yet, by its group: see `groups.ts`. */
+  readonly ended: Table<Removal>;
+  /** The one actor that removes. */
+  readonly remover: Table<object>;
 }
 
 /** A version of a file that a diff was made from; undefined where there was none. */

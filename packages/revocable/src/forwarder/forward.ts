@@ -22,6 +22,7 @@ import {
   type Far,
   farOf,
   frozenCopy,
+  type Group,
   inTurn,
   isNear,
   isReference,
@@ -81,11 +82,15 @@ export interface FullPolicy<S extends readonly unknown[]> extends Omit<Policy<S>
   readonly line?: (state: S) => { readonly grant: string; readonly use?: number; readonly act?: string };
   /** What driver calls under it are cut by. */
   readonly cause?: (state: S) => string;
+  /** By what else they are cut, together with those of other forwarders. */
+  readonly groups?: (state: S) => readonly Group[];
   /** Where a membrane remembers what it wrapped; undefined for a forwarder that wraps only what comes out. */
   readonly members?: (state: S) => Table<object> | undefined;
   /** For a host program that would see what is behind: its cause, or a refusal. */
   readonly reveal?: (state: S) => string | undefined;
 }
+
+const noGroups: readonly Group[] = Object.freeze([]);
 
 /** The names of methods are the caller's to choose: no longer than a person reads goes into errors and ledger. */
 export const shown = (method: string): string => method.slice(0, 64);
@@ -157,6 +162,7 @@ export function forwarderStateOf<S extends readonly unknown[]>(
       ? (cross(asked ? args : frozenCopy(args), crossing(!back)) as typeof args)
       : args;
     const cause = policy.cause?.(at);
+    const groups = policy.groups?.(at) ?? noGroups;
     const sendOn = (): unknown => {
       // Of stacked forwarders all are charged in one turn, or none.
       const behind = asked ? forwarderNear(inner) : undefined;
@@ -173,7 +179,7 @@ export function forwarderStateOf<S extends readonly unknown[]>(
     };
     let answer: unknown;
     try {
-      answer = cause === undefined ? go() : under(cause, go);
+      answer = cause === undefined ? go() : under(cause, go, groups);
     } catch (error) {
       told(at, 'result', back, method, codeOf(error));
       throw error;
@@ -197,7 +203,7 @@ export function forwarderStateOf<S extends readonly unknown[]>(
           near && policy.wrap === undefined
             ? (name, more) => self().call({ inner: waited, back, direct: false }, name, more, true)
             : undefined,
-        cause,
+        cause: cause === undefined ? undefined : groups.length === 0 ? cause : [...groups, cause],
       }),
     );
   };
@@ -231,7 +237,8 @@ export function forwarderStateOf<S extends readonly unknown[]>(
     near: () => near,
     reveal() {
       if (policy.reveal === undefined) throw opaque();
-      return policy.reveal(state);
+      const cause = policy.reveal(state);
+      return cause === undefined ? [] : [...(policy.groups?.(state) ?? noGroups), cause];
     },
   };
 }

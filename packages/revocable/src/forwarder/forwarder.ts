@@ -29,7 +29,8 @@ export interface ForwarderState {
   note(): void;
   /** Whether its faces may be called near. */
   near(): boolean;
-  reveal(): string | undefined;
+  /** What its calls are cut by, the grant last; none where it has no end of its own. */
+  reveal(): readonly string[];
 }
 
 /** What a holder has. No state: all of it is with the rules. */

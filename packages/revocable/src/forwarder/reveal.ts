@@ -35,10 +35,11 @@ export async function reveal<T extends object>(cap: Far<T>): Promise<Revealed<T>
       // A callback's face is for what is behind, not for the host.
       if (back) throw new CapError('denied', 'this stands for an object of whoever holds the cap: use it by E');
       await (vatOf(rules) as Vat).turn(() => {
-        const cause = rules.reveal();
-        if (cause === undefined) return;
-        grants.push(cause);
-        watches.push(watch([cause]));
+        const causes = rules.reveal();
+        const grant = causes.at(-1);
+        if (grant === undefined) return;
+        grants.push(grant);
+        watches.push(watch(causes));
       });
       inner = await becomes(behind);
     }

@@ -4,7 +4,7 @@
  * Promise: every grant has a deadline. What is not understood is refused, never ignored: a misspelt limit would be no limit. Terms are
  * read once: what was checked is what holds.
  */
-import { bootId, CapError, storeEra, vatTime, wallTime } from '@hob/vat';
+import { bootId, CapError, type Group, storeEra, type Table, vatTime, wallTime } from '@hob/vat';
 import { type Bounds, readBounds } from './bounds.ts';
 
 /**
@@ -41,9 +41,21 @@ export interface Limits {
   readonly mount: boolean;
   /** The digest of the request that a person said yes to; each call’s line tells it. */
   readonly act?: string;
+  /** What else ends it, and all others that name the same. */
+  readonly within?: Within;
   /** When its uses were last narrowed, in vat time: a use that was charged before is not given back. */
   readonly narrowed?: number;
 }
+
+/** A grant is over when one of its groups is in the table: so one row ends any number of grants at once. */
+export interface Within {
+  readonly ended: Table<unknown>;
+  readonly groups: readonly Group[];
+}
+
+/** Reads nothing but a size where no group has ended, which is so at almost every call. */
+export const groupEnded = ({ within }: Limits): boolean =>
+  within !== undefined && within.ended.size > 0 && within.groups.some((group) => within.ended.has(group));
 
 export const defaultTerm: number = 15 * 60_000;
 /** A grant that lasts longer is renewed by a person. */

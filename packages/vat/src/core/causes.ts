@@ -72,6 +72,10 @@ export class Causes {
   }
 }
 
+/** Many causes that are cut as one, such as all grants of a session. Its id begins with `=`. */
+export type Group = `=${string}`;
+const isGroup = (id: string): boolean => id.startsWith('=');
+
 /** The causes that one message was sent under, outermost first, and the table that says which have ended. */
 export class Chain {
   readonly ids: readonly string[];
@@ -84,6 +88,11 @@ export class Chain {
 
   /** The chain that `with` returned last. A grant that is used again and again reuses it. */
   #longer: Chain | undefined;
+
+  /** The ids that a driver sees. It does not see groups. */
+  get named(): readonly string[] {
+    return this.ids.some(isGroup) ? Object.freeze(this.ids.filter((id) => !isGroup(id))) : this.ids;
+  }
 
   with(id: string): Chain {
     const known = this.#longer;

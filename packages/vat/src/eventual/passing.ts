@@ -20,8 +20,8 @@ export interface Passing {
   broken(error: Error): unknown;
   /** Receives calls on the answer while it is pending. Without it they wait. */
   readonly next?: Procedure | undefined;
-  /** When this cause ends, the caller's answer breaks. */
-  readonly cause?: string | undefined;
+  /** When this cause ends, or one of several, the caller's answer breaks. */
+  readonly cause?: string | readonly string[] | undefined;
 }
 
 /** A waiting caller, as something that a cut ends. */
@@ -31,10 +31,10 @@ class Waiting implements Outside, Effect {
   readonly #causes: Causes;
   readonly #ids: readonly string[];
 
-  constructor(vatPromise: VatPromise, causes: Causes, cause: string) {
+  constructor(vatPromise: VatPromise, causes: Causes, ids: readonly string[]) {
     this.#vatPromise = vatPromise;
     this.#causes = causes;
-    this.#ids = [cause];
+    this.#ids = ids;
   }
 
   release(): void {
@@ -60,6 +60,7 @@ export function passOn(answer: Promise<unknown>, { ok, broken, next, cause }: Pa
   const vatPromise = vatPromiseOf(promise) as VatPromise;
   if (next !== undefined) vatPromise.along(new Ephemeral(turn.home as Household, 'pipelined', next));
   const { causes } = turn.chain;
-  if (cause !== undefined && causes !== undefined) turn.effects.push(new Waiting(vatPromise, causes, cause));
+  const ids = typeof cause === 'string' ? [cause] : cause;
+  if (ids !== undefined && causes !== undefined) turn.effects.push(new Waiting(vatPromise, causes, ids));
   return promise;
 }

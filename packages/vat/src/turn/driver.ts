@@ -169,7 +169,7 @@ class Face implements DriverCall {
   }
 
   get cause(): readonly string[] {
-    return this.#call.message.chain.ids;
+    return this.#call.message.chain.named;
   }
 
   // These return functions and not methods, so that a driver can destructure them.

@@ -8,7 +8,7 @@
  * refunds their charges.
  */
 import { behind } from '../core/barrier.ts';
-import type { Chain } from '../core/causes.ts';
+import type { Chain, Group } from '../core/causes.ts';
 import { CapError } from '../core/errors.ts';
 import type { EncodedArgs, LedgerEntry } from '../core/ledger-entry.ts';
 import type { Message, Target } from '../core/message.ts';
@@ -256,12 +256,14 @@ function lineSize(fields: Readonly<Record<string, unknown>>): number {
 
 /**
  * Messages sent in `body` carry `id` in their chain of causes. Cutting `id` aborts the driver calls that they
- * lead to. A forwarder sends from within `body`.
+ * lead to. Cutting one of `groups` does the same. A forwarder sends from within `body`.
  */
-export function under<R>(id: string, body: () => R): R {
+export function under<R>(id: string, body: () => R, groups: readonly Group[] = []): R {
   const turn = turnFor('under');
   const before = turn.chain;
-  turn.chain = before.with(id);
+  let chain = before;
+  for (const group of groups) if (!chain.ids.includes(group)) chain = chain.with(group);
+  turn.chain = chain.with(id);
   try {
     return body();
   } finally {

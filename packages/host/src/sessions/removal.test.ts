@@ -1,0 +1,312 @@
+/** Ending much: it takes hold at once, and is removed some at a time, also over a kill -9. */
+import { rmSync } from 'node:fs';
+import { connect, driver, E, type Far } from '@hob/vat';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { facts, goldenState } from '../../test/golden.ts';
+import { HostProcess } from '../../test/host-process.ts';
+import { code, type House, held, house, lines, scratch } from '../../test/house.ts';
+import { rowsOf, tablesIn } from '../../test/rows.ts';
+import { type Grant, type Host, type NewSession, openHost, type SessionFace } from '../index.ts';
+import { groupOfSession, sessionOf } from '../state/groups.ts';
+import { endSession, removeSome } from './removal.ts';
+
+interface Bell {
+  ring(note?: string): Promise<string>;
+  wait(): Promise<string>;
+}
+
+/** A house whose bell notes who rang; `wait` goes on until its signal fires. */
+async function withBell(): Promise<House & { readonly rung: string[]; readonly stopped: string[] }> {
+  const [rung, stopped]: [string[], string[]] = [[], []];
+  const home = await house();
+  onTestFinished(() => home.close());
+  const bell = driver<Bell>({
+    ring: ([note = '']) => {
+      rung.push(note);
+      return 'ding';
+    },
+    wait: (_args, { signal }) =>
+      new Promise<string>((_, no) =>
+        signal.addEventListener('abort', () => {
+          stopped.push('wait');
+          no(signal.reason);
+        }),
+      ),
+  });
+  await home.host.offer('bell', bell);
+  return { ...home, rung, stopped };
+}
+
+const grant = (home: House, session: string, petname: string): Promise<Grant> =>
+  E(home.granter).grant(session, petname, 'bell', {}) as unknown as Promise<Grant>;
+const open = (host: Host, name: string, parent?: string): Promise<NewSession> =>
+  host.openSession({ name, granters: ['owner'], ...(parent === undefined ? {} : { parent }) });
+const many = async (count: number, make: (n: number) => Promise<unknown>): Promise<void> => {
+  for (let at = 0; at < count; at += 200)
+    await Promise.all(Array.from({ length: Math.min(200, count - at) }, (_, n) => make(at + n)));
+};
+
+test('the turn that ends a session removes no grant of it, and from it on no call of it or of its children goes through', async () => {
+  const home = await withBell();
+  const { host, session, rung } = home;
+  const child = await open(host, 'child', session.id);
+  const other = await open(host, 'other');
+  await many(300, (n) => grant(home, session.id, `p${n}`));
+  for (const { id } of [child, other]) await grant(home, id, 'bell');
+  const caps = await Promise.all([session.cap<Bell>('p7'), child.cap<Bell>('bell'), other.cap<Bell>('bell')]);
+  const before = await rowsOf(host);
+  const end = E(home.granter).end(session.id);
+  // Sent behind it, so they come behind its turn.
+  const after = rowsOf(host);
+  const calls = Promise.all(caps.map((cap) => code(E(cap).ring('late'))));
+  const faces = Promise.all([code(session.caps()), code(child.caps()), code(child.rotate()), code(grant(home, child.id, 'more'))]); // biome-ignore format: one line
+  const sessions = host.sessions();
+  expect((await after)['grants']).toBe(before['grants']);
+  expect((await after)['ended']).toBe(1);
+  expect(await calls).toEqual(['revoked', 'revoked', 'ok']);
+  expect(rung).toEqual(['late']);
+  for (const said of await faces) expect(['revoked', 'no-such-object']).toContain(said);
+  expect((await sessions).map(({ id }) => id)).toEqual([other.id]);
+  await end;
+  expect(await rowsOf(host)).toMatchObject({ rooms: 1, roomIndex: 1, grants: 1, grantIndex: 2, ended: 0 });
+  const told = (await lines(host, 'session')).filter(({ what }) => what === 'end');
+  expect(told.map(({ session: of, grants }) => [of, grants])).toEqual([[session.id, 300], [child.id, 1]]); // biome-ignore format: one line
+});
+
+test('one turn removes 64 grants at the most, of a session with 1,000 and of 300 children; its name is free at once', async () => {
+  const home = await withBell();
+  const { host, session } = home;
+  const nest = await open(host, 'nest');
+  await many(1000, (n) => grant(home, session.id, `p${n}`));
+  await many(300, async (n) => await grant(home, (await open(host, `c${n}`, nest.id)).id, 'bell'));
+  await host.vats.vat('host').turn(() => undefined);
+  for (const { id, most } of [
+    { id: session.id, most: 64 },
+    { id: nest.id, most: 16 },
+  ]) {
+    const sizes = (await tablesIn(host, (book) => {
+      const room = sessionOf(book, id);
+      if (room === undefined) throw new Error('it is open');
+      void endSession(book, room, { by: 'test' }, '');
+      if (book.firsts.has(room.name)) throw new Error('its name is taken');
+      const found: (readonly [number, number])[] = [[book.grants.size, book.rooms.size]];
+      while (book.ended.has(groupOfSession(id))) {
+        void removeSome(book, groupOfSession(id), 64);
+        found.push([book.grants.size, book.rooms.size]);
+      }
+      return found;
+    })) as readonly (readonly [number, number])[];
+    for (const [n, [grants, rooms]] of sizes.slice(1).entries()) {
+      expect((sizes[n]?.[0] as number) - grants).toBeLessThanOrEqual(64);
+      expect((sizes[n]?.[1] as number) - rooms).toBeLessThanOrEqual(most);
+    }
+  }
+  expect(await rowsOf(host)).toMatchObject({ rooms: 0, grants: 0, grantIndex: 0, ended: 0 });
+});
+
+test('calls under way are told at once, before any grant is removed; a driver that never stops does not hold up the rest', async () => {
+  const home = await withBell();
+  const { host, session, stopped } = home;
+  const ear = Promise.withResolvers<void>();
+  onTestFinished(() => ear.resolve());
+  await host.offer('deaf', { wait: () => ear.promise });
+  const child = await open(host, 'child', session.id);
+  await grant(home, child.id, 'bell');
+  await E(home.granter).grant(child.id, 'deaf', 'deaf', {});
+  await many(200, (n) => grant(home, session.id, `p${n}`));
+  const [bell, deaf] = [await child.cap<Bell>('bell'), await child.cap<Bell>('deaf')];
+  const waiting = [code(E(bell).wait()), code(E(deaf).wait())];
+  // Answered after them, so both are with their drivers.
+  expect(await code(E(bell).ring())).toBe('ok');
+  await rowsOf(host);
+  E.sendOnly(home.granter).end(session.id);
+  const first = rowsOf(host);
+  expect(await Promise.all(waiting)).toEqual(['revoked', 'revoked']);
+  expect(stopped).toEqual(['wait']);
+  expect((await first)['grants']).toBe(202);
+  for (;;) if ((await rowsOf(host))['ended'] === 0) break;
+  expect((await rowsOf(host))['grants']).toBe(0);
+});
+
+test('who is connected to a child of the ended session is put out, and its secret opens nothing; a sturdyref neither', async () => {
+  const home = await withBell();
+  const { host, session } = home;
+  const child = await open(host, 'child', session.id);
+  await grant(home, child.id, 'bell');
+  await many(200, (n) => grant(home, session.id, `p${n}`));
+  const { sturdyref } = (await E(home.granter).mint(child.id, 'bell', {})) as unknown as { readonly sturdyref: string };
+  const entered = [await home.enter(child.secret), await home.enter(sturdyref)];
+  const kept = held<Bell>(entered[0] as Awaited<ReturnType<House['enter']>>, 'bell');
+  expect(await code(E(kept).ring())).toBe('ok');
+  E.sendOnly(home.granter).end(session.id);
+  // Looked up behind the turn that ends it, and before the rows of the child are gone.
+  const secrets = [child.secret, sturdyref].map((secret) => code(connect(home.url, { secret })));
+  expect(await Promise.all(entered.map(async ({ closed }) => (await closed).code))).toEqual([4403, 4403]);
+  expect(await Promise.all(secrets)).toEqual(['denied', 'denied']);
+});
+
+test('revoke of a session and of all: every grant is off in that turn, its line follows, and what is granted next works', async () => {
+  const home = await withBell();
+  const { host, session, rung } = home;
+  const other = await open(host, 'other');
+  await many(200, (n) => grant(home, session.id, `p${n}`));
+  await grant(home, other.id, 'bell');
+  for (const [what, count, otherSays] of [
+    [{ session: session.id }, 200, 'ok'],
+    ['all', 202, 'revoked'],
+  ] as const) {
+    const caps = await Promise.all([session.cap<Bell>('p199'), other.cap<Bell>('bell')]);
+    rung.length = 0;
+    const revoked = E(home.granter).revoke(what, 'enough');
+    const revoking = Promise.all(caps.map((cap) => code(E(cap).ring('late'))));
+    const listed = E(home.granter).list({ session: session.id, live: true });
+    const next = grant(home, session.id, `next-${count}`);
+    expect(await revoking).toEqual(['revoked', otherSays]);
+    expect(await listed).toEqual([]);
+    expect(await revoked).toBeUndefined();
+    expect((await rowsOf(host))['ended']).toBe(0);
+    expect((await next).state).toBe('live');
+    expect(await code(E(await session.cap<Bell>(`next-${count}`)).ring())).toBe('ok');
+    const told = await lines(host, 'revoke');
+    expect(told).toHaveLength(count);
+    expect(new Set(told.map(({ grant: of }) => of)).size).toBe(count);
+    for (const line of told) expect(line).toMatchObject({ by: 'owner', surface: 'program', why: 'enough' });
+  }
+});
+
+test('who ends the session that they act under is cut off, and it is removed all the same', async () => {
+  const home = await withBell();
+  const { host, session } = home;
+  await host.offer('boss', home.granter);
+  await E(home.granter).grant(session.id, 'boss', 'boss', {});
+  await many(100, (n) => grant(home, session.id, `p${n}`));
+  const entered = await home.enter(session.secret);
+  expect(await code(E(held<{ end(id: string): void }>(entered, 'boss')).end(session.id))).not.toBe('ok');
+  expect((await entered.closed).code).toBe(4403);
+  for (;;) if ((await rowsOf(host))['ended'] === 0) break;
+  expect(await rowsOf(host)).toMatchObject({ rooms: 0, grants: 0, bearers: 1 });
+});
+
+test('whatever the order of calls, ends and revocations: nothing passes that was sent after its session or one above it had ended', async () => {
+  const home = await withBell();
+  const { host, rung } = home;
+  let made = 0;
+  const act = fc.oneof(
+    fc.record({ act: fc.constant('ring' as const), at: fc.nat(5) }),
+    fc.record({ act: fc.constant('ring' as const), at: fc.nat(5) }),
+    fc.record({ act: fc.constantFrom('end' as const, 'revoke' as const), at: fc.nat(2) }),
+    fc.record({ act: fc.constant('pause' as const), at: fc.nat(3) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 30 }), async (acts) => {
+      made += 1;
+      const sessions: NewSession[] = [];
+      for (let n = 0; n < 3; n += 1) sessions.push(await open(host, `s${made}-${n}`, sessions[n - 1]?.id));
+      // Two of each: one of its own, and one that hangs under that of the session above.
+      const caps: { readonly cap: Far<Bell>; readonly from: number; readonly through: boolean }[] = [];
+      for (const [n, session] of sessions.entries()) {
+        await grant(home, session.id, 'own');
+        await many(70, (more) => (n === 0 ? grant(home, session.id, `p${more}`) : Promise.resolve()));
+        caps.push({ cap: await session.cap<Bell>('own'), from: n, through: false });
+        const above = sessions[n - 1];
+        if (above === undefined) continue;
+        await E(home.granter).delegate(above.id, 'own', session.id, { as: 'through' });
+        caps.push({ cap: await session.cap<Bell>('through'), from: n, through: true });
+      }
+      rung.length = 0;
+      const over = sessions.map(() => ({ ended: false, revoked: false }));
+      const all: Promise<unknown>[] = [];
+      const forbidden = new Set<string>();
+      for (const [step, { act: what, at }] of acts.entries()) {
+        if (what === 'pause') for (let n = 0; n < at; n += 1) await new Promise((go) => setImmediate(go));
+        else if (what === 'ring') {
+          const { cap, from, through } = caps[at % caps.length] as (typeof caps)[number];
+          const own = over[from];
+          const dead = over.slice(0, from + 1).some(({ ended }) => ended) || own?.revoked === true || (through && over[from - 1]?.revoked === true); // biome-ignore format: one line
+          const note = `${made}/${step}`;
+          if (dead) forbidden.add(note);
+          all.push(code(E(cap).ring(note)).then((said) => expect(said === 'revoked' || (said === 'ok' && !dead)).toBe(true))); // biome-ignore format: one line
+        } else {
+          const one = over[at] as (typeof over)[number];
+          if (what === 'end') {
+            one.ended = true;
+            all.push((sessions[at] as NewSession).end());
+          } else {
+            one.revoked ||= !over.slice(0, at + 1).some(({ ended }) => ended);
+            all.push(code(E(home.granter).revoke({ session: (sessions[at] as NewSession).id }) as Promise<unknown>));
+          }
+        }
+      }
+      await Promise.all(all);
+      expect(rung.filter((note) => forbidden.has(note))).toEqual([]);
+      await Promise.all(sessions.map((session) => session.end()));
+      for (;;) if ((await rowsOf(host))['ended'] === 0) break;
+      expect(await rowsOf(host)).toMatchObject({ grants: 0, grantIndex: 0, rooms: 1 });
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test('kill -9 in the middle of the removal: it goes on in the next process, and nothing is left', async () => {
+  const folder = scratch();
+  let host = new HostProcess(folder);
+  onTestFinished(async () => {
+    await host.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await host.do('offer');
+  await host.do('addGranter', 'owner');
+  await host.do('openSession', { name: 'other', granters: ['owner'] });
+  const before = await host.do('rows');
+  const { id } = await host.do<{ id: string }>('openSession', { name: 'big', granters: ['owner'] });
+  const children: { readonly id: string; readonly secret: string }[] = [];
+  await many(
+    300,
+    async (n) => void children.push(await host.do('openSession', { name: `c${n}`, granters: ['owner'], parent: id })),
+  );
+  await many(200, (n) => host.do('granter', 'owner', 'grant', id, `p${n}`, 'bell', { uses: 2 }));
+  expect(await host.do('rows')).toMatchObject({ rooms: 302, grants: 200 });
+  // Ends itself as soon as the first child is on the disk as ended.
+  expect(await host.do('endAndDie', id)).toBe('killed');
+  host = new HostProcess(folder);
+  const url = await host.url;
+  const secrets = await Promise.all(
+    children.slice(-5).map(({ secret }) => code(connect<SessionFace>(url, { secret }))),
+  );
+  expect(secrets).toEqual(Array(5).fill('denied'));
+  expect((await host.do<{ name: string }[]>('sessions')).map(({ name }) => name)).toEqual(['other']);
+  for (;;) if ((await host.do<{ ended: number }>('rows')).ended === 0) break;
+  expect(await host.do('rows')).toEqual(before);
+  const told = (await host.do<string[]>('lines')).map((line) => JSON.parse(line) as Record<string, unknown>);
+  const ends = told.filter(({ k, what }) => k === 'session' && what === 'end');
+  expect(ends.map(({ session }) => session).sort()).toEqual([id, ...children.map((child) => child.id)].sort());
+  const restart = told.findLast(({ k }) => k === 'restart')?.['seq'] as number;
+  const [early, late] = [ends.filter(({ seq }) => (seq as number) < restart), ends.filter(({ seq }) => (seq as number) > restart)]; // biome-ignore format: one line
+  expect(early.length).toBeGreaterThan(1);
+  expect(late.length).toBeGreaterThan(0);
+  expect(await host.do('verify')).toMatchObject({ ok: true });
+});
+
+test('a session of a version that knew no groups ends whole in one turn, with the grants of before and of now', async () => {
+  const folder = scratch();
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  goldenState(folder);
+  const host = await openHost({ stateDir: folder });
+  onTestFinished(() => host.close());
+  await host.offer('bell', { ring: async () => 'ding' });
+  const owner = await host.granter('owner');
+  const { work, child } = facts.ids;
+  await E(owner).grant(work, 'of-now', 'bell', {});
+  const mine = (await E(owner).list({ session: work })) as unknown as readonly Grant[];
+  const before = await rowsOf(host);
+  const end = E(owner).end(work);
+  const after = rowsOf(host);
+  await end;
+  const children = 1;
+  expect((before['grants'] as number) - ((await after)['grants'] as number)).toBeGreaterThanOrEqual(mine.length + 1);
+  expect((await host.sessions()).map(({ id }) => id)).not.toContain(child);
+  expect((before['rooms'] as number) - ((await after)['rooms'] as number)).toBeGreaterThanOrEqual(1 + children);
+  await E(owner).revoke('all');
+  for (const { state } of (await E(owner).list()) as unknown as readonly Grant[]) expect(['revoked', 'expired', 'exhausted']).toContain(state); // biome-ignore format: one line
+});
