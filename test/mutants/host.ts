@@ -698,4 +698,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '[]',
     tests: ['packages/host/src/sessions/removal.test.ts'],
   },
+  {
+    name: 'ledger-view-cut',
+    breaks: 'a granter does not see the lines of its session whose beginning was dropped',
+    file: 'packages/host/src/granters/ledger-reader.ts',
+    find: 'if (line.seq >= from) await this.#ask(line);',
+    replace: '',
+    tests: ['packages/host/src/granters/ledger-reader.test.ts'],
+  },
+  {
+    name: 'retain-sentinel',
+    breaks: 'lines are dropped where the sentinel is not found, and the state then counts as put back',
+    file: 'packages/host/src/programs/cli.ts',
+    find: 'if (verdict.putBack !== undefined)',
+    replace: 'if (verdict.lines === -1)',
+    tests: ['packages/host/src/programs/main.test.ts'],
+  },
 ];

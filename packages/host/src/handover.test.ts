@@ -143,7 +143,7 @@ test('a host whose output is a pipe prints no secret there, and says how to get 
       '--state',
       state,
     ],
-    { env: { PATH, HOME, ...mutant }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { env: { PATH, HOME, XDG_STATE_HOME: join(root, '../xdg'), ...mutant }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let out = '';
   const ended = new Promise((resolve) => child.once('close', resolve));
@@ -255,16 +255,9 @@ requires('linux', 'python')('on a terminal new secrets are shown, in no line tha
     join(checkout, 'scripts/resolve.mjs'),
     join(import.meta.dirname, 'programs', 'main.ts'),
   ];
-  const { stdout } = await promisify(execFile)('python3', [
-    '-c',
-    terminal,
-    'hob ready',
-    ...command,
-    '--root',
-    root,
-    '--state',
-    state,
-  ]);
+  const args = ['-c', terminal, 'hob ready', ...command, '--root', root, '--state', state];
+  const env = { ...process.env, XDG_STATE_HOME: join(root, '../xdg') };
+  const { stdout } = await promisify(execFile)('python3', args, { env });
   const lines = stdout.split(/\r?\n/);
   const secret = lines.filter((line) => line.includes('hob1_'));
   expect(secret.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual(['hob session', 'hob granter']);

@@ -163,7 +163,13 @@ class LiveHost implements Host {
     this.#house = house as unknown as HostState;
     this.#random = random;
     this.#requestMs = requestMs;
-    this.#view = new LedgerView(store);
+    this.#view = new LedgerView(store, ({ session, grant = '' }) =>
+      this.#turn((book) => {
+        const id = session ?? book.grants.get(grant)?.session;
+        const room = id === undefined ? undefined : book.rooms.get(id);
+        return room === undefined ? undefined : { session: room.id, granters: room.granters };
+      }),
+    );
     const rooms: SessionLookup = {
       isOpen: (session) => this.#turn((book) => sessionOf(book, session) !== undefined),
       lapse: (session) => this.#turn((book) => lapse(book, session)),

@@ -58,6 +58,7 @@ export { type ByteSink, type ByteSource, iterate } from './eventual/streams.ts';
 export { exportLedger } from './ledger/export.ts';
 export { checkpointsIn } from './ledger/note.ts';
 export { ledgerArguments, redactLedger } from './ledger/redact.ts';
+export { type Retained, retainLedger } from './ledger/retain.ts';
 export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/verify.ts';
 export { restoreStore } from './store/drivers/backup.ts';
 export { backup, openStore, type Store } from './store/store.ts';

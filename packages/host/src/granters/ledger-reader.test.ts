@@ -1,8 +1,9 @@
 /** The ledger over the wire. */
-import { connect, E, type Far } from '@hob/vat';
+import { join } from 'node:path';
+import { connect, E, type Far, openStore, openVats, retainLedger } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { code, held, house, lines } from '../../test/house.ts';
-import type { Granter } from '../index.ts';
+import { type Granter, type Host, openHost } from '../index.ts';
 
 test('it is read whole in pages that fit into frames, however long its lines are, and verifies', async () => {
   const home = await house();
@@ -39,6 +40,41 @@ test('it is read whole in pages that fit into frames, however long its lines are
     connection.close();
     await connection.closed;
   } finally {
+    await home.close();
+  }
+});
+
+test('of a session whose first lines were dropped its granter goes on reading, and nobody else does', async () => {
+  const home = await house();
+  const stateDir = join(home.folder, 'state');
+  let host: Host | undefined;
+  try {
+    await home.host.addGranter('other');
+    await home.host.offer('bell', { ring: async () => 'ding' });
+    const { id } = await E(home.granter).grant(home.session.id, 'bell', 'bell', {});
+    await home.host.close();
+    const store = await openStore({ path: stateDir });
+    const vats = await openVats({ store });
+    expect(await retainLedger(store, { before: Date.now() + 60_000, by: 'operator' })).toMatchObject({ dropped: expect.any(Number) }); // biome-ignore format: one line
+    await vats.close();
+    await store.close();
+    host = await openHost({ stateDir });
+    const kinds = (await lines(host)).map(({ k }) => k);
+    expect(kinds).toContain('cut');
+    expect(kinds).not.toContain('grant');
+    await host.offer('bell', { ring: async () => 'ding' });
+    const owner = await host.granter('owner');
+    const other = await host.granter('other');
+    await E(owner).revoke({ grant: id });
+    const all = await lines(host);
+    const last = all.find(({ k }) => k === 'revoke');
+    expect(last).toMatchObject({ grant: id });
+    const readBy = async (granter: typeof owner): Promise<readonly unknown[]> =>
+      ((await E(E(granter).ledger()).lines()) as readonly string[]).map((line) => JSON.parse(line));
+    expect(await readBy(owner)).toEqual(all);
+    expect(await readBy(other)).toEqual(all.filter(({ k }) => k !== 'revoke'));
+  } finally {
+    await host?.close();
     await home.close();
   }
 });

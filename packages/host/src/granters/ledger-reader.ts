@@ -2,7 +2,8 @@
  * The ledger as a cap: for granters, who may read what happened in their sessions and check that nobody changed it.
  *
  * Promise: a granter gets the lines of the sessions that name it and those that are about no session; what belongs to another's is left out,
- * also when the session is long over. Which is whose the ledger says itself.
+ * also when the session is long over. Which is whose the ledger says itself; where the line that said so was dropped, the tables of the host
+ * say it, as long as the session lasts. What nobody can tell any more no granter gets: who has the state exports it while no host runs.
  */
 import { CapError, type Definition, define, E, exportLedger, type LedgerVerdict, type Store } from '@hob/vat';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
@@ -43,6 +44,7 @@ const ofNobody: ReadonlySet<string> = new Set([
   'restored',
   'trust',
   'checkpoint',
+  'cut',
   'redact',
   'host-stop',
 ]);
@@ -57,15 +59,27 @@ interface Line {
   readonly meter?: string;
 }
 
+/** What the tables of the host say: the session of a grant, and who grants in it. */
+export interface Owner {
+  readonly session: string;
+  readonly granters: readonly string[];
+}
+
 /** Whose line is whose: read from the ledger, as far as it was needed. */
 export class LedgerView {
   readonly #store: Store;
+  readonly #owner: (about: { readonly session?: string; readonly grant?: string }) => Promise<Owner | undefined>;
+  readonly #asked = new Set<string>();
   #read = 0;
   readonly #granters = new Map<string, readonly string[]>();
   readonly #sessionOf = new Map<string, string>();
 
-  constructor(store: Store) {
+  constructor(
+    store: Store,
+    owner: (about: { readonly session?: string; readonly grant?: string }) => Promise<Owner | undefined>,
+  ) {
     this.#store = store;
+    this.#owner = owner;
   }
 
   async lines(granter: string, from: number): Promise<readonly string[]> {
@@ -75,6 +89,7 @@ export class LedgerView {
     for await (const text of exportLedger(this.#store, { from: Math.min(from, this.#read + 1) })) {
       const line = JSON.parse(text) as Line;
       this.#learn(line);
+      if (line.seq >= from) await this.#ask(line);
       if (line.seq < from || !this.#mayRead(granter, line)) continue;
       lines.push(text);
       bytes += text.length;
@@ -92,6 +107,19 @@ export class LedgerView {
     this.#sessionOf.set(grant, session);
     // A ledger of before sessions were told in it.
     if (!this.#granters.has(session) && by !== undefined) this.#granters.set(session, [by]);
+  }
+
+  /** Of what no line tells, since it was dropped. */
+  async #ask({ session, grant }: Line): Promise<void> {
+    const about = session ?? grant;
+    if (about === undefined || this.#asked.has(about)) return;
+    const at = session ?? this.#sessionOf.get(about);
+    if (at !== undefined && this.#granters.has(at)) return;
+    this.#asked.add(about);
+    const owner = await this.#owner(at !== undefined ? { session: at } : { grant: about });
+    if (owner === undefined) return;
+    this.#granters.set(owner.session, owner.granters);
+    if (session === undefined) this.#sessionOf.set(about, owner.session);
   }
 
   #mayRead(granter: string, { k, session, grant, meter }: Line): boolean {

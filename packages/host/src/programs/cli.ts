@@ -6,7 +6,20 @@ import './lockdown.ts';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Terms } from '@hob/revocable';
-import { CapError, type Connected, checkpointsIn, connect, E, type Far, openStore, verifyLedger } from '@hob/vat';
+import {
+  CapError,
+  type Connected,
+  checkpointsIn,
+  connect,
+  E,
+  exportLedger,
+  type Far,
+  openStore,
+  openVats,
+  retainLedger,
+  type Store,
+  verifyLedger,
+} from '@hob/vat';
 import { askSecret, askYes, atTerminal } from '../drivers/ask.ts';
 import { readText, writeLines } from '../drivers/export-file.ts';
 import { end, holdsState } from '../drivers/life.ts';
@@ -47,7 +60,8 @@ const runs: Readonly<Record<Name, (given: Given) => Promise<number>>> = {
   trust: ({ operands }) => withGranter((granter) => trust(granter, operands)),
   stop: ({ options: { wait = '10' } }) => stop(Number(wait) * 1000),
   'ledger verify': ({ options, operands: [file] }) => verify(file, options),
-  'ledger export': ({ operands: [file] }) => withGranter((granter) => exportLines(granter, file)),
+  'ledger export': ({ operands: [file] }) => exportAll(file),
+  'ledger retain': ({ options }) => retain(options),
 };
 
 async function main(args: readonly string[]): Promise<number> {
@@ -228,28 +242,69 @@ async function stop(ms: number): Promise<number> {
 }
 
 async function verify(file: string | undefined, options: Given['options']): Promise<number> {
-  const { against: kept, sentinel = sentinelHome() } = options;
+  const { against: kept } = options;
   const against = typeof kept === 'string' ? checkpointsIn(readText(resolve(kept))) : undefined;
   if (against?.length === 0)
     throw new CapError('invalid', 'that file holds no checkpoint: name the one that npm start --checkpoints writes');
   const checks = against === undefined ? {} : { against };
   if (file !== undefined) return tell(await verifyLedger({ file: resolve(file) }, checks));
-  const note = readNote(state);
-  if (note !== undefined && holdsState(note.pid, state))
+  if (isRunning())
     return withGranter(async (granter) => {
       const ledger = E(E(granter).ledger());
       // Those before them vouch for less.
       return tell(await (against === undefined ? ledger.verify() : ledger.verify(against.slice(-mostAgainst))));
     });
   // Also a state on which no host starts, since its ledger is not whole.
+  return withStore(options, true, async (store) => tell(await verifyLedger(store, checks)));
+}
+
+function isRunning(): boolean {
+  const note = readNote(state);
+  return note !== undefined && holdsState(note.pid, state);
+}
+
+/** Of a state on which no host runs. */
+async function withStore<R>(options: Given['options'], look: boolean, act: (store: Store) => Promise<R>): Promise<R> {
   if (!isState(state)) throw new CapError('unavailable', 'that is no state of a host: name its folder with --state');
-  const where = { path: state, look: true, ...(typeof sentinel === 'string' ? { sentinel: resolve(sentinel) } : {}) };
+  const { sentinel = sentinelHome() } = options;
+  const where = { path: state, look, ...(typeof sentinel === 'string' ? { sentinel: resolve(sentinel) } : {}) };
   const store = await openStore(where);
   try {
-    return tell(await verifyLedger(store, checks));
+    return await act(store);
   } finally {
     await store.close();
   }
+}
+
+async function retain(options: Given['options']): Promise<number> {
+  const { days: given, by = 'operator' } = options;
+  const days = Number(given);
+  if (!Number.isInteger(days) || days < 1 || days > 100_000)
+    throw new CapError('invalid', 'say how many days of the ledger stay: --days N, a whole number from 1 to 100,000');
+  if (isRunning())
+    throw new CapError('unavailable', 'a host is running on this state: end its process first (Ctrl-C, SIGTERM)');
+  // Looked at first: opening it for writing would count as a state that was put back where its sentinel is not found.
+  const verdict = await withStore(options, true, (store) => verifyLedger(store));
+  if (!verdict.ok) return tell(verdict);
+  if (verdict.putBack !== undefined)
+    throw new CapError(
+      'unavailable',
+      'the sentinel of this state is not where it is looked for, or the state was put back: name its folder with --sentinel DIR, or start the host first',
+    );
+  const done = await withStore(options, false, async (store) => {
+    const vats = await openVats({ store });
+    try {
+      return await retainLedger(store, { before: Date.now() - days * 86_400_000, by: String(by) });
+    } finally {
+      await vats.close();
+    }
+  });
+  out(
+    done.dropped === 0
+      ? `nothing was dropped: no checkpoint is older than ${days} ${days === 1 ? 'day' : 'days'}`
+      : `dropped ${done.dropped} lines: the ledger goes on from line ${done.from}. Their room in the store is used again`,
+  );
+  return 0;
 }
 
 /** As many as one frame takes. */
@@ -262,15 +317,23 @@ function tell(verdict: {
   readonly why?: string;
   readonly checkpoints: number;
   readonly signed: number;
+  readonly dropped?: { readonly to: number; readonly by: string; readonly t: number };
 }): number {
   out(
     verdict.ok
       ? `the ledger is whole: ${verdict.lines} lines`
       : `the ledger is NOT whole: line ${verdict.badLine ?? '?'}: ${verdict.why ?? 'unknown'}`,
   );
-  const { checkpoints: count, signed } = verdict;
+  const { checkpoints: count, signed, dropped } = verdict;
+  if (dropped !== undefined)
+    out(`lines 2 to ${dropped.to} were dropped by "${dropped.by}" on ${new Date(dropped.t).toISOString()}`);
   out(`${count} signed ${count === 1 ? 'checkpoint' : 'checkpoints'}: the host vouches for the first ${signed} lines`);
   return verdict.ok ? 0 : 1;
+}
+
+async function exportAll(file: string | undefined): Promise<number> {
+  if (isRunning()) return withGranter((granter) => exportLines(granter, file));
+  return withStore({}, true, (store) => write(file, exportLedger(store)));
 }
 
 async function exportLines(granter: Far<Granter>, file: string | undefined): Promise<number> {
@@ -285,7 +348,11 @@ async function exportLines(granter: Far<Granter>, file: string | undefined): Pro
       from = (JSON.parse(last) as { readonly seq: number }).seq + 1;
     }
   }
-  const count = await writeLines(file === undefined ? undefined : resolve(file), lines());
+  return write(file, lines());
+}
+
+async function write(file: string | undefined, lines: AsyncIterable<string>): Promise<number> {
+  const count = await writeLines(file === undefined ? undefined : resolve(file), lines);
   if (file !== undefined) out(`wrote ${count} lines`);
   return 0;
 }

@@ -36,7 +36,8 @@ export type Name =
   | 'trust'
   | 'stop'
   | 'ledger verify'
-  | 'ledger export';
+  | 'ledger export'
+  | 'ledger retain';
 
 export const commands: Readonly<Record<Name, Command>> = {
   grants: {
@@ -107,8 +108,18 @@ export const commands: Readonly<Record<Name, Command>> = {
     options: { against: text, sentinel: text },
   },
   'ledger export': {
-    usage: '  ledger export [FILE]      the ledger as JSON Lines, to FILE or to standard output\n',
+    usage: `  ledger export [FILE]      the ledger as JSON Lines, to FILE or to standard output: of the running host the lines
+                            of your sessions, and where no host is running all of it (no secret)
+`,
     operands: [0, 1],
+  },
+  'ledger retain': {
+    usage: `  ledger retain --days N [--by NAME] [--sentinel DIR]
+                            while no host is running: drops the lines that are older than N days, up to a checkpoint, and says
+                            so in a signed line, with NAME (default: operator). Export them first, if they are to be kept
+`,
+    operands: [0, 0],
+    options: { days: text, by: text, sentinel: text },
   },
 };
 

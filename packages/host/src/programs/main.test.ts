@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ShellCap } from '@hob/caps-shell';
-import { connect, E, verifyLedger } from '@hob/vat';
+import { connect, E, ledgerLine, openStore, openVats, testClock, verifyLedger } from '@hob/vat';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { code, scratch } from '../../test/house.ts';
@@ -314,4 +314,49 @@ test('checkpoints that were sent show a ledger that was cut behind them; a state
   expect(await deaf.stop()).toBe(0);
   expect(deaf.lines.filter((line) => line.includes('127.0.0.1:1'))).toEqual([expect.stringMatching(/^hob: a checkpoint of the ledger could not be sent/)]); // biome-ignore format: one line
   expect(deaf.lines.join('\n')).not.toContain('geheim');
+});
+
+test('old lines are dropped while no host runs, where the sentinel is found; the state goes on, and what is left verifies', async () => {
+  const sentinel = at('xdg/hob/sentinels');
+  const cli = async (...args: readonly string[]): Promise<readonly [code: number | string, said: string]> => {
+    const program = new Program('cli.ts', [...args, '--state', at('state')], { stdin: `${secret}\n` });
+    programs.push(program);
+    return [await program.ended, program.lines.join('\n')];
+  };
+  let secret = '';
+  // In 2001.
+  mkdirSync(at('state'), { mode: 0o700 });
+  const store = await openStore({ path: at('state'), sentinel });
+  const vats = await openVats({ store, clock: testClock({ wall: 1_000_000_000_000 }) });
+  await vats.vat('v').turn(() => ledgerLine('call', {}));
+  await vats.close();
+  await store.close();
+  const first = start(usual());
+  ({
+    granter: { secret },
+  } = await readiness(first));
+  expect(await cli('ledger', 'retain', '--days', '1')).toMatchObject([
+    1,
+    expect.stringMatching(/^hob: a host is running/),
+  ]);
+  await first.stop();
+  for (const days of [[], ['--days', '0'], ['--days', 'x']])
+    expect(await cli('ledger', 'retain', ...days)).toMatchObject([1, expect.stringMatching(/^hob: say how many days/)]);
+  const elsewhere = await cli('ledger', 'retain', '--days', '1', '--sentinel', at('elsewhere'));
+  expect(elsewhere).toMatchObject([1, expect.stringMatching(/^hob: the sentinel of this state is not where/)]);
+  const dropped = await cli('ledger', 'retain', '--days', '1', '--by', 'Ada \u202e');
+  expect(dropped).toMatchObject([0, expect.stringMatching(/^dropped 1 lines: the ledger goes on from line 3/)]);
+  expect(await cli('ledger', 'verify')).toMatchObject([0, expect.stringMatching(/^lines 2 to 2 were dropped by "Ada [^\u202e]*" on 20/m)]); // biome-ignore format: one line
+  expect((await cli('ledger', 'export', at('stopped.jsonl')))[0]).toBe(0);
+  expect((await cli('ledger', 'verify', at('stopped.jsonl')))[0]).toBe(0);
+  expect(await cli('ledger', 'retain', '--days', '1')).toMatchObject([
+    0,
+    expect.stringMatching(/^nothing was dropped/),
+  ]);
+  const second = start(usual());
+  await readiness(second);
+  expect(second.lines.filter(saysPutBack)).toEqual([]);
+  expect((await cli('ledger', 'export', at('running.jsonl')))[0]).toBe(0);
+  expect((await cli('ledger', 'verify', at('running.jsonl')))[0]).toBe(0);
+  expect((await cli('ledger', 'verify'))[0]).toBe(0);
 });

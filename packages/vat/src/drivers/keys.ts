@@ -35,8 +35,8 @@ export interface Signer {
   /** 64 bytes. */
   sign(message: Uint8Array): Uint8Array;
   /**
-   * A MAC as base64url: only the holder of the key can make or check it. Used for each commit, where a
-   * signature would cost too much.
+   * A MAC as base64url: only the holder of the key can make or check it. Used for each commit, which nobody else
+   * has to check.
    */
   seal(message: string): string;
 }

@@ -12,6 +12,7 @@ import { endsAuthority } from '../store/engine.ts';
 import type { Head, Line } from '../store/records.ts';
 import type { Clock } from '../time/clock.ts';
 import { commitment, SALT } from './arguments.ts';
+import { type Cut, cutFields, cutIn } from './dropped.ts';
 import type { Entry, LineKind } from './kinds.ts';
 import { checkLine, type Fields, makeLine } from './line.ts';
 import { type Key, keyText, nameOf, parseKey, signNote } from './note.ts';
@@ -29,6 +30,8 @@ export interface Ledger {
    * without a line, where there are none. `said` is what the line tells beside: by whom, and why.
    */
   redact(seq: number, said?: Fields): boolean;
+  /** Drops the lines after the first up to a checkpoint, and says so in a line with a checkpoint after it. Calls back when it is durable, or why it is not. */
+  drop(cut: Cut, by: string, done: (error: unknown) => void): void;
   /** Says who lets the grants of a store that was put back go on, before they do. */
   trust(by: string): void;
   /** A commit failed and the store was read again: goes on from what it holds, and says so in a line. */
@@ -55,7 +58,7 @@ const SEND_MS = 3_600_000;
 /** They may use the room that is kept on a full disk: none of them lets anybody do anything. */
 const ENDS: ReadonlySet<LineKind> = new Set(['revoke', 'expire', 'host-stop']);
 
-type AnyEntry = Omit<Entry, 'kind'> & { readonly kind: LineKind; readonly forgets?: number };
+type AnyEntry = Omit<Entry, 'kind'> & { readonly kind: LineKind; readonly forgets?: number; readonly drops?: number };
 
 /** Where the chain stands after a line. */
 interface Place {
@@ -70,6 +73,11 @@ const ledgers = new WeakMap<StoreEngine, Ledger>();
 
 /** The ledger that writes to this store now, if one does. */
 export const ledgerOf = (engine: StoreEngine): Ledger | undefined => ledgers.get(engine);
+
+const dropping = new WeakMap<StoreEngine, number>();
+
+/** How often lines were dropped: who reads in pages begins again where this has changed in between. */
+export const drops = (engine: StoreEngine): number => dropping.get(engine) ?? 0;
 
 /** Begins the ledger of an empty store with its genesis line, or marks in that of an older one that it was opened again. */
 export function makeLedger(
@@ -107,7 +115,7 @@ export function makeLedger(
     const tree = before.tree.copy();
     let { checked } = before;
     const [t, vt] = [clock.wall(), vatTime()];
-    const add = ({ kind, fields, args, forgets }: AnyEntry): void => {
+    const add = ({ kind, fields, args, forgets, drops }: AnyEntry): void => {
       const side = args === undefined ? undefined : { salt: random(SALT), bytes: args.bytes };
       const line = makeLine({
         seq: seq + 1,
@@ -122,7 +130,7 @@ export function makeLedger(
       });
       ({ seq, hash } = line);
       tree.add(line.bytes);
-      lines.push({ ...line, args: side, forgets, urgency: urgencyOf(kind, fields) });
+      lines.push({ ...line, args: side, forgets, drops, urgency: urgencyOf(kind, fields) });
     };
     const checkpoint = (): void => {
       add({ kind: 'checkpoint', fields: { note: signNote(signer, key.name, tree) } });
@@ -234,6 +242,12 @@ export function makeLedger(
       engine.scrub();
       return kept;
     },
+    drop(cut: Cut, by: string, done: (error: unknown) => void) {
+      dropping.set(engine, drops(engine) + 1);
+      const { to: last } = cut;
+      const { lines } = chain([{ kind: 'cut', fields: cutFields(cut, by), drops: last }], undefined, true);
+      engine.commitLater(engine.epoch, { lines }, done);
+    },
     trust(by: string) {
       commit(chain([{ kind: 'trust', fields: { era: engine.era.now, by } }]).lines);
       engine.trust();
@@ -263,7 +277,7 @@ export function makeLedger(
   return ledger;
 }
 
-const OURS: ReadonlySet<string> = new Set(['genesis', 'restart', 'restored', 'trust', 'checkpoint', 'redact']);
+const OURS: ReadonlySet<string> = new Set(['genesis', 'restart', 'restored', 'trust', 'checkpoint', 'cut', 'redact']);
 
 function checkOurs(kind: string): void {
   if (OURS.has(kind)) throw new CapError('invalid', 'a line of this kind is written by the ledger itself');
@@ -316,18 +330,32 @@ function placeOf(engine: StoreEngine, { seq, mark }: Head): Place {
     const tree = Tree.unpack(seq, mark.subarray(8));
     if (tree !== undefined) return { mark, tree, checked };
   }
-  const tree = Tree.empty();
+  let tree = Tree.empty();
   let checked = 0;
   for (let from = 1; from <= seq; ) {
     const page = engine.lines(from, Math.min(PAGE, seq - from + 1));
     if (page.length === 0) break;
     for (const { seq: n, bytes } of page) {
+      if (n > tree.size + 1) tree = cutBefore(engine, n)?.tree.copy() ?? tree;
       tree.add(bytes);
       if (said(bytes)['k'] === 'checkpoint') checked = n;
       from = n + 1;
     }
   }
   return { mark, tree, checked };
+}
+
+/** The cut that says why no line stands between the first and line `seq`. */
+function cutBefore(engine: StoreEngine, seq: number): Cut | undefined {
+  for (let from = seq; ; ) {
+    const page = engine.lines(from, PAGE);
+    for (const { bytes } of page) {
+      const cut = cutIn(bytes, seq - 1);
+      if (cut !== undefined) return cut;
+    }
+    if (page.length < PAGE) return undefined;
+    from = (page.at(-1)?.seq ?? from) + 1;
+  }
 }
 
 function said(bytes: Uint8Array): Readonly<Record<string, unknown>> {

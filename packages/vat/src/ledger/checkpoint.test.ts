@@ -232,7 +232,7 @@ describe('a checkpoint is written', () => {
 
   test('nobody but the ledger writes one', async () => {
     const { ledger, engine } = await open();
-    for (const kind of ['genesis', 'restart', 'checkpoint', 'redact']) {
+    for (const kind of ['genesis', 'restart', 'checkpoint', 'cut', 'redact']) {
       const entry = { kind, fields: {} } as unknown as Entry;
       expect(() => ledger.write([entry])).toThrow(expect.objectContaining({ code: 'invalid' }));
     }

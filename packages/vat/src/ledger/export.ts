@@ -60,6 +60,9 @@ async function* walk(
     while (!stopped.now) {
       const last = rest !== undefined;
       const page = rest ?? engine.lines(next, PAGE);
+      // Only the first line may stand before a gap: else this export would not verify.
+      if (next > Math.max(2, from) && (page[0]?.seq ?? next) > next)
+        throw new CapError('unavailable', 'earlier lines were dropped meanwhile: export again');
       next = (page.at(-1)?.seq ?? next - 1) + 1; // at once, not line by line: `rest` must begin where this page ends
       for (const { bytes } of page) yield decoder.decode(bytes);
       if (last && page.length === MAX_REST) {

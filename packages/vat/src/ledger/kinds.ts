@@ -8,6 +8,7 @@ import type { EncodedArgs } from '../core/ledger-entry.ts';
 export const KINDS = {
   genesis: 'the first line: stream (a random id of this ledger), boot, key (whose signatures count)',
   checkpoint: 'the host vouches for all lines before this one: note (a signed C2SP checkpoint)',
+  cut: 'earlier lines were dropped: from, to (their numbers), first (the hash of line 1), tree (what the tree goes on from after line `to`), by. A checkpoint follows at once',
   redact: 'the arguments of an earlier line were deleted: line (its seq), by, why',
   restart: 'the store was opened again: boot, epoch. What was under way before this line is unknown',
   restored:
@@ -40,7 +41,7 @@ export type LineKind = keyof typeof KINDS;
 
 /** What is to become a line: everything but the kinds that the ledger itself writes. */
 export interface Entry {
-  readonly kind: Exclude<LineKind, 'genesis' | 'restart' | 'restored' | 'trust' | 'checkpoint' | 'redact'>;
+  readonly kind: Exclude<LineKind, 'genesis' | 'restart' | 'restored' | 'trust' | 'checkpoint' | 'cut' | 'redact'>;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly args?: EncodedArgs | undefined;
 }

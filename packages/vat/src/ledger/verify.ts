@@ -7,16 +7,20 @@
  * store can, because its head is kept beside the lines. Who has the store *and* its key can write another history from the
  * first line on: only a checkpoint that was kept elsewhere (`anchor`) shows that, and also a store that was put back to an earlier state.
  *
+ * Lines after the first may have been dropped (`retainLedger`): then a signed line says up to where, and all that is left is checked as ever.
+ *
  * Reads in batches: neither the file nor the ledger is ever in memory as a whole, and other work goes on in between.
  */
 import { CapError } from '../core/errors.ts';
 import { sha256 } from '../drivers/hash.ts';
 import { readLines } from '../drivers/lines.ts';
+import type { StoreEngine } from '../store/engine.ts';
 import type { Head, StoredArgs } from '../store/records.ts';
-import type { Doubt } from '../store/rows.ts';
+import type { Doubt, Era } from '../store/rows.ts';
 import { engineOf, type Store } from '../store/store.ts';
 import { commitment } from './arguments.ts';
-import { CHECKPOINT_LINES } from './chain.ts';
+import { CHECKPOINT_LINES, drops } from './chain.ts';
+import { cutIn, type FoundCut } from './dropped.ts';
 import { storedLine } from './escapes.ts';
 import { CRC_TAIL, crcTail, MAX_LINE_BYTES } from './line.ts';
 import { type Checkpoint, keyText, noteReader, parseKey, rootText } from './note.ts';
@@ -34,12 +38,16 @@ export interface LedgerVerdict {
   readonly checkpoints: number;
   /** The host vouches for so many lines from the first on; of the end of a file beyond them, lines could be missing. */
   readonly signed: number;
+  /** Lines 2 to `to` are not there any more: line `line` says so, and the host vouches for that. */
+  readonly dropped?: { readonly to: number; readonly by: string; readonly t: number; readonly line: number };
+  /** Of a store: it was found at this opening to have been put back, and how that is known (`Era`). */
+  readonly putBack?: NonNullable<Era['why']>;
   /** The last of these checkpoints, as text: kept somewhere else it is an anchor. */
   readonly checkpoint?: string;
 }
 
 export interface VerifyOptions {
-  /** A checkpoint of this ledger that was kept elsewhere: its lines must still be there, and be the same. */
+  /** A checkpoint of this ledger that was kept elsewhere: its lines must still be there and be the same, or have been dropped since. */
   readonly anchor?: string;
   /** Checkpoints that were sent elsewhere, of this ledger and perhaps of others: each of this one must still hold. */
   readonly against?: readonly string[];
@@ -63,20 +71,68 @@ export async function verifyLedger(
 const LOOKS_LIKE_ONE = /^[^\n]+\n\d+\n[A-Za-z0-9+/=]+\n\n—/;
 
 async function verifyFile(file: string, options: VerifyOptions): Promise<LedgerVerdict> {
-  const check = makeCheck(options);
-  // An escape has up to three times the bytes of its character.
-  for await (const batch of readLines(file, 3 * MAX_LINE_BYTES)) {
-    for (const bytes of batch) {
-      const bad = check.take(storedLine(bytes));
-      if (bad !== undefined) return bad;
-    }
+  const check = makeCheck(options, await cutOfFile(file));
+  for await (const bytes of linesOf(file)) {
+    const bad = check.take(bytes);
+    if (bad !== undefined) return bad;
   }
   return check.end();
 }
 
+async function* linesOf(file: string): AsyncGenerator<Uint8Array> {
+  // An escape has up to three times the bytes of its character.
+  for await (const batch of readLines(file, 3 * MAX_LINE_BYTES)) for (const bytes of batch) yield storedLine(bytes);
+}
+
+/** Where lines after the first are missing: the line that says so. */
+async function cutOfFile(file: string): Promise<FoundCut | undefined> {
+  let count = 0;
+  let to = 0;
+  for await (const bytes of linesOf(file)) {
+    count += 1;
+    if (count === 2) to = numberOf(bytes) - 1;
+    if (count === 2 && !(to > 1)) return undefined;
+    const cut = count < 2 ? undefined : cutIn(bytes, to);
+    if (cut !== undefined) return cut;
+  }
+  return undefined;
+}
+
+async function cutOfStore(engine: StoreEngine): Promise<FoundCut | undefined> {
+  const [second] = engine.lines(2, 1);
+  if (second === undefined || second.seq <= 2) return undefined;
+  for (let from = second.seq; ; await breathe()) {
+    const page = engine.lines(from, PAGE);
+    for (const { seq, bytes } of page) {
+      const cut = cutIn(bytes, second.seq - 1);
+      if (cut !== undefined) return cut;
+      from = seq + 1;
+    }
+    if (page.length < PAGE) return undefined;
+  }
+}
+
+function numberOf(bytes: Uint8Array): number {
+  try {
+    return Number(Object(JSON.parse(new TextDecoder().decode(bytes))).seq);
+  } catch {
+    return 0;
+  }
+}
+
 async function verifyStore(store: Store, options: VerifyOptions): Promise<LedgerVerdict> {
   const engine = engineOf(store);
-  const check = makeCheck(options, engine.signer.publicKey);
+  for (;;) {
+    const before = drops(engine);
+    const verdict = await verifyOnce(engine, options);
+    // Lines that went away while they were read are not missing.
+    const { why } = engine.era;
+    if (verdict.ok || drops(engine) === before) return why === undefined ? verdict : { ...verdict, putBack: why };
+  }
+}
+
+async function verifyOnce(engine: StoreEngine, options: VerifyOptions): Promise<LedgerVerdict> {
+  const check = makeCheck(options, await cutOfStore(engine), engine.signer.publicKey);
   // From below 1, to find a row that was slipped in before the first.
   for (let from = Number.MIN_SAFE_INTEGER; ; await breathe()) {
     const page = engine.lines(from, PAGE);
@@ -100,11 +156,15 @@ interface Check {
 }
 
 /** `owner` is the key of the store that holds the ledger. */
-function makeCheck({ anchor, against = [], key: expected }: VerifyOptions, owner?: Uint8Array): Check {
+function makeCheck(
+  { anchor, against = [], key: expected }: VerifyOptions,
+  cut: FoundCut | undefined,
+  owner?: Uint8Array,
+): Check {
   let count = 0;
   let hash = '';
   let broken = false; // the last line's `prev` is not the hash of the line before it
-  const tree = Tree.empty();
+  let tree = Tree.empty();
   let readNote: ((note: unknown) => Checkpoint | undefined) | undefined;
   const anchored = new Map<number, Checkpoint[]>();
   let furthest = anchor === undefined ? 0 : 1;
@@ -112,9 +172,11 @@ function makeCheck({ anchor, against = [], key: expected }: VerifyOptions, owner
   let checked = 0; // the last checkpoint's line
   let last: { readonly note: string; readonly size: number } | undefined;
 
+  const isSigned = (): boolean => cut !== undefined && (last?.size ?? 0) >= cut.line;
   const known = () => ({
     checkpoints,
     signed: last?.size ?? 0,
+    ...(cut !== undefined && isSigned() ? { dropped: { to: cut.to, by: cut.by, t: cut.t, line: cut.line } } : {}),
     ...(last === undefined ? {} : { checkpoint: last.note }),
   });
   const verdict = (badLine: number, why: string): LedgerVerdict => ({
@@ -177,8 +239,29 @@ function makeCheck({ anchor, against = [], key: expected }: VerifyOptions, owner
     return undefined;
   };
 
+  const unlikeAnchor = (): LedgerVerdict | undefined =>
+    anchored.get(count)?.some(({ root }) => root !== rootText(tree))
+      ? verdict(count, 'up to here it is not the ledger that the anchor is of: some line was written anew')
+      : undefined;
+
+  /** From line 1 to the first that is left. */
+  const skip = (to: FoundCut, next: Uint8Array): LedgerVerdict | undefined => {
+    if (to.first !== hash) return verdict(1, 'it is not the first line that the cut names: it was changed');
+    count = to.to;
+    tree = to.tree.copy();
+    checked = count;
+    const line = read(next, count + 1);
+    if (line.why === undefined && line.kind !== 'checkpoint')
+      return verdict(count + 1, 'lines before it were dropped, and it is no checkpoint');
+    // It is in the tree with its `prev`.
+    hash = line.prev ?? '';
+    return unlikeAnchor();
+  };
+
   return {
     take(bytes, args) {
+      const bad = cut !== undefined && count === 1 && !broken ? skip(cut, bytes) : undefined;
+      if (bad !== undefined) return bad;
       const line = read(bytes, count + 1);
       if (broken) return blame(line.why === undefined && line.prev === hash);
       if (line.why !== undefined) return verdict(count + 1, line.why);
@@ -188,14 +271,15 @@ function makeCheck({ anchor, against = [], key: expected }: VerifyOptions, owner
       hash = sha256(bytes);
       tree.add(bytes);
       count += 1;
-      if (anchored.get(count)?.some(({ root }) => root !== rootText(tree)))
-        return verdict(count, 'up to here it is not the ledger that the anchor is of: some line was written anew');
-      return undefined;
+      if (count === cut?.line && hash !== cut.hash) return verdict(count, 'it was changed while it was read');
+      return unlikeAnchor();
     },
     end(head, doubt) {
       if (broken) return blame(head?.hash === hash);
       if (head === undefined && count === 0)
         return verdict(1, 'there is no line: a ledger begins with its genesis line');
+      if (cut !== undefined && !isSigned())
+        return verdict(2, `it is missing: no line that is signed says that lines 2 to ${cut.to} were dropped`);
       if (head !== undefined && head.seq > count)
         return verdict(count + 1, `it is missing: the ledger has ${head.seq} lines`);
       if (head !== undefined && head.seq < count) return verdict(head.seq + 1, 'it was put in after the last line');

@@ -20,9 +20,12 @@ interface Bound {
   readonly commits: number;
   readonly seq: number;
   readonly hash: string;
+  /** Lines 2 to this one were dropped; absent where none were, so that older cells keep their seal. */
+  readonly cut?: number | undefined;
 }
 
-const textOf = ({ stream, commits, seq, hash }: Bound): string => `${stream} ${commits} ${seq} ${hash}`;
+const textOf = ({ stream, commits, seq, hash, cut }: Bound): string =>
+  `${stream} ${commits} ${seq} ${hash}${cut === undefined ? '' : ` ${cut}`}`;
 
 /** In the transaction of a commit. */
 export function bind(sqlite: Sqlite, signer: Signer, bound: Bound): void {
@@ -37,6 +40,12 @@ export function bind(sqlite: Sqlite, signer: Signer, bound: Bound): void {
 export function hashOfLine(sqlite: Sqlite, seq: number): string {
   const [row] = sqlite.all('SELECT bytes FROM line WHERE seq = ?', seq);
   return row === undefined ? '' : sha256(row['bytes'] as Uint8Array);
+}
+
+/** Up to which line those after the first were dropped, by what the state says; 0 where none were. */
+export function cutOf(sqlite: Sqlite): number {
+  const [row] = sqlite.all('SELECT value FROM cell WHERE key = ?', KEY);
+  return Number(boundFrom(row?.['value'])?.cut ?? 0);
 }
 
 /** What is wrong with the ledger of a store that has had `commits`, by what its state says. */
@@ -60,6 +69,9 @@ export function doubtOf(sqlite: Sqlite, signer: Signer, head: Head, commits: num
     return doubt(said.seq + 1, 'it was put in after the last line that the state was written with');
   if (said.hash !== head.hash || (last > 0 && said.hash !== hashOfLine(sqlite, last)))
     return doubt(last, 'it is not the line that the state was written with: it was changed');
+  const [rest] = sqlite.all('SELECT min(seq) AS first FROM line WHERE seq > 1');
+  if (last > 1 && Number(rest?.['first'] ?? 0) !== Math.max(1, said.cut ?? 0) + 1)
+    return doubt(2, 'the lines after it are not those that the state was written with: some were dropped or put in');
   if (said.commits !== commits) return doubt(last + 1, 'state and ledger are of different commits: one was put back');
   return undefined;
 }

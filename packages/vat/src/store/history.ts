@@ -8,7 +8,7 @@
  */
 import type { Signer } from '../drivers/keys.ts';
 import { systemRandom } from '../drivers/random.ts';
-import { bind, doubtOf, hashOfLine } from './bound.ts';
+import { bind, cutOf, doubtOf, hashOfLine } from './bound.ts';
 import type { OldSentinel, Reached, Sentinel } from './drivers/sentinel.ts';
 import type { Sqlite } from './drivers/sqlite.ts';
 import type { Head } from './records.ts';
@@ -18,10 +18,15 @@ export interface History {
   readonly era: Era;
   readonly doubt: Doubt | undefined;
   trusted(): void;
-  /** In the transaction of a commit. */
-  count(head: Head): void;
+  /**
+   * Before the transaction of a commit that drops lines: the sentinel says a line that stays, durably. Otherwise a power cut could put the
+   * sentinel back to a line that is gone.
+   */
+  beforeCut(): void;
+  /** In the transaction of a commit. Where `cut` is not 0 it dropped lines 2 to `cut`. */
+  count(head: Head, cut: number): void;
   /** It is durable. */
-  counted(head: Head): void;
+  counted(head: Head, cut: number): void;
   /** Tells the sentinel now. */
   note(): void;
 }
@@ -55,6 +60,7 @@ export function openHistory({ sqlite, signer, sentinel, old, backup, look, also 
   const [stored] = sqlite.all('SELECT seq, hash FROM store');
   let head: Head = { seq: Number(stored?.['seq']), hash: String(stored?.['hash']) };
   let stream = hashOfLine(sqlite, 1);
+  let cutTo = cutOf(sqlite);
   const isNew = store === '';
   if (isNew) store = Buffer.from(systemRandom(16)).toString('hex');
 
@@ -74,10 +80,11 @@ export function openHistory({ sqlite, signer, sentinel, old, backup, look, also 
     commits = Math.max(commits, known ?? 0);
   }
   commits += 1;
-  if (look) return { era, doubt, trusted() {}, count() {}, counted() {}, note() {} };
-  const bindTo = ({ seq, hash }: Head, after: number): void => {
-    if (doubt?.refused !== true)
-      bind(sqlite, signer, { stream: stream === '' ? hashOfLine(sqlite, 1) : stream, commits: after, seq, hash });
+  if (look) return { era, doubt, trusted() {}, beforeCut() {}, count() {}, counted() {}, note() {} };
+  const bindTo = ({ seq, hash }: Head, after: number, cut: number): void => {
+    if (doubt?.refused === true) return;
+    const first = stream === '' ? hashOfLine(sqlite, 1) : stream;
+    bind(sqlite, signer, { stream: first, commits: after, seq, hash, cut: cut === 0 ? undefined : cut });
   };
   const reached = (): Reached => ({ store, commits, head: { seq: head.seq, hash: head.hash } });
   let waits = false;
@@ -100,7 +107,7 @@ export function openHistory({ sqlite, signer, sentinel, old, backup, look, also 
         sentinel !== undefined || watched === NAMED ? NAMED : NOWHERE,
         era.now,
       );
-      bindTo(head, commits);
+      bindTo(head, commits, cutTo);
     });
     old.remove(store);
   }
@@ -113,13 +120,17 @@ export function openHistory({ sqlite, signer, sentinel, old, backup, look, also 
     trusted() {
       era = { now: era.now, trusted: era.now };
     },
-    count(to) {
-      sqlite.run('UPDATE history SET commits = ?', commits + 1);
-      bindTo(to, commits + 1);
+    beforeCut() {
+      sentinel?.begin(reached());
     },
-    counted(to) {
+    count(to, cut) {
+      sqlite.run('UPDATE history SET commits = ?', commits + 1);
+      bindTo(to, commits + 1, Math.max(cut, cutTo));
+    },
+    counted(to, cut) {
       commits += 1;
       head = to;
+      cutTo = Math.max(cut, cutTo);
       if (stream === '') stream = hashOfLine(sqlite, 1);
       // After the answer has gone out: nobody waits for this.
       if (!waits) queueMicrotask(note);
@@ -135,6 +146,9 @@ function otherLedger(sqlite: Sqlite, head: Head, seen: Reached | undefined): Dou
   if (seq === 0) return undefined;
   if (seq > head.seq)
     return { line: head.seq + 1, why: `it is missing: the sentinel of this store saw ${seq} lines`, refused: false };
-  if (hashOfLine(sqlite, seq) === hash) return undefined;
+  const here = hashOfLine(sqlite, seq);
+  if (here === hash) return undefined;
+  if (here === '')
+    return { line: seq, why: 'it was dropped, but the sentinel of this store saw none after it', refused: false };
   return { line: seq, why: 'it is not the line that the sentinel of this store saw', refused: false };
 }

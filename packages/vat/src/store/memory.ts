@@ -14,6 +14,8 @@ export interface MemoryOptions {
 
 export function memoryRows(options: MemoryOptions = {}): Rows {
   const kept: StoredLine[] = [];
+  /** So many lines after the first are not kept any more. */
+  let dropped = 0;
   const cells = new Map<string, string>();
   const args = new Map<number, Args>();
   let room = options.maxLines ?? Number.POSITIVE_INFINITY;
@@ -30,21 +32,25 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
     },
     append(_epoch, lines: readonly Line[], _head, written) {
       if (kept.length + lines.length > room) throw new Full();
-      for (const { seq, bytes, args: said, forgets } of lines) {
+      for (const { seq, bytes, args: said, forgets, drops = 0 } of lines) {
         kept.push(Object.freeze({ seq, bytes: bytes.slice() }));
         if (said !== undefined) args.set(seq, { salt: said.salt.slice(), bytes: said.bytes.slice() });
         if (forgets !== undefined) args.delete(forgets);
+        for (; dropped + 1 < drops; dropped += 1) {
+          kept.splice(1, 1);
+          args.delete(dropped + 2);
+        }
       }
       for (const [key, value] of written) {
         if (value === undefined) cells.delete(key);
         else cells.set(key, value);
       }
     },
-    // Line n is at n - 1. Copies, as from a disk: who reads a line must not be able to change it.
-    lines: (from, limit) =>
-      kept
-        .slice(Math.max(0, from - 1), Math.max(0, from - 1) + limit)
-        .map(({ seq, bytes }) => ({ seq, bytes: bytes.slice() })),
+    // Copies, as from a disk: who reads a line must not be able to change it.
+    lines(from, limit) {
+      const at = from <= 1 ? 0 : Math.max(1, from - 1 - dropped);
+      return kept.slice(at, at + limit).map(({ seq, bytes }) => ({ seq, bytes: bytes.slice() }));
+    },
     get: (key) => cells.get(key),
     getAll: (keys) => keys.map((key) => cells.get(key)),
     scan: (prefix) => [...cells].filter(([key]) => key.startsWith(prefix)).sort(([a], [b]) => compareUtf8(a, b)),
@@ -55,7 +61,7 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
         .slice(0, limit),
     args(from, to) {
       const found = [];
-      for (let seq = Math.max(1, from); seq <= Math.min(to, kept.length); seq += 1) {
+      for (let seq = Math.max(1, from); seq <= Math.min(to, dropped + kept.length); seq += 1) {
         const said = args.get(seq);
         if (said !== undefined) found.push({ seq, salt: said.salt.slice(), bytes: said.bytes.slice() });
       }

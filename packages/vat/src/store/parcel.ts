@@ -24,25 +24,27 @@ export function packed({ follows, epoch, ends, head, lines, cells }: Write): rea
       line.args && text(line.args.salt),
       line.args && text(line.args.bytes),
       line.forgets,
+      line.drops,
     );
   for (const [key, value] of cells) items.push(key, value);
   return items;
 }
 
-const perLine = 6;
+const perLine = 7;
 
 export function unpacked(items: readonly Item[]): Write {
   const [follows, epoch, ends, seq, hash, mark, count] = items;
   const lines: Line[] = [];
   let at = 7;
   for (; lines.length < (count as number); at += perLine) {
-    const [lineSeq, lineHash, lineBytes, salt, said, forgets] = items.slice(at, at + perLine);
+    const [lineSeq, lineHash, lineBytes, salt, said, forgets, drops] = items.slice(at, at + perLine);
     lines.push({
       seq: lineSeq as number,
       hash: lineHash as string,
       bytes: bytes(lineBytes),
       args: salt === undefined ? undefined : { salt: bytes(salt), bytes: bytes(said) },
       forgets: forgets as number | undefined,
+      drops: drops as number | undefined,
     });
   }
   const cells = new Map<string, string | undefined>();

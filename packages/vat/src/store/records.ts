@@ -9,6 +9,8 @@ export interface Line {
   readonly args?: Args | undefined;
   /** The number of a line whose arguments are deleted in the same commit. */
   readonly forgets?: number | undefined;
+  /** Lines 2 to this one and their arguments are deleted in the same commit. */
+  readonly drops?: number | undefined;
   /** What the ledger goes on from; kept with the head. On the last line of those that were prepared together. */
   readonly mark?: Uint8Array | undefined;
   /** `ends`: ends authority, so it may use the room that is kept for that. `along`: may go with one that ends. */

@@ -112,11 +112,17 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
       append(epoch, lines, head, cells) {
         if (options.look === true) throw new Error('opened to be read only');
         try {
+          const cut = lines.reduce((most, { drops = 0 }) => Math.max(most, drops), 0);
+          if (cut > 0) history.beforeCut();
           sqlite.transaction(() => {
             for (const { seq, bytes, args, forgets } of lines) {
               sqlite.run('INSERT INTO line VALUES (?, ?)', seq, bytes);
               if (args !== undefined) sqlite.run('INSERT INTO args VALUES (?, ?, ?)', seq, args.salt, args.bytes);
               if (forgets !== undefined) sqlite.run('DELETE FROM args WHERE seq = ?', forgets);
+            }
+            if (cut > 0) {
+              sqlite.run('DELETE FROM line WHERE seq BETWEEN 2 AND ?', cut);
+              sqlite.run('DELETE FROM args WHERE seq <= ?', cut);
             }
             for (const [key, value] of cells) {
               if (value === undefined) sqlite.run('DELETE FROM cell WHERE key = ?', Buffer.from(key));
@@ -133,9 +139,9 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
               sqlite.run('UPDATE store SET seq = ?, hash = ?, mark = ? WHERE epoch = ?', seq, hash, mark, epoch) !== 1
             )
               throw new Error('fenced');
-            history.count(head);
+            history.count(head, cut);
           });
-          history.counted(head);
+          history.counted(head, cut);
         } catch (error) {
           throw isFull(error) ? new Full() : error;
         }

@@ -1,0 +1,26 @@
+/** The tests leave the home of the person who runs them as it was. */
+import { expect, test } from 'vitest';
+import { filesIn, read } from './sources.ts';
+
+/** Starts of the daemon that are not by `Program`, which names a folder for the sentinel itself, in a text. */
+const starts = (text: string): readonly string[] =>
+  [...text.matchAll(/(?<!new Program\(\s*)(?:'|\/)main\.ts'/g)].map(({ index }) => text.slice(index, index + 500));
+
+/** The demo has a folder of its own. */
+const saysWhere = (start: string): boolean => /XDG_STATE_HOME|--sentinel|^\S+ \['--demo'/.test(start);
+
+test('a test that starts the daemon says where its sentinel is kept', () => {
+  const tests = filesIn().filter((file) => /^packages\/.*\.test\.ts$/.test(file));
+  const faults = tests.flatMap((file) =>
+    starts(read(file).text)
+      .filter((start) => !saysWhere(start))
+      .map((start) => `${file}: ${start.split('\n', 1)[0]}`),
+  );
+  expect(faults).toEqual([]);
+});
+
+test('that checker knows a start without one', () => {
+  expect(starts("spawn(node, [join(here, 'programs/main.ts')], { env: { HOME } })").map(saysWhere)).toEqual([false]);
+  expect(starts("spawn(node, ['main.ts'], { env: { XDG_STATE_HOME } })").map(saysWhere)).toEqual([true]);
+  expect(starts("new Program('main.ts', ['--state', state])")).toEqual([]);
+});
