@@ -69,6 +69,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Date', 'node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',
   },
+  'packages/caps-shell/src/drivers/cgroup.ts': {
+    powers: ['node:fs', 'process', 'setTimeout'],
+    why: 'makes a cgroup for each job and removes it',
+  },
   'packages/caps-shell/src/drivers/confined.ts': {
     powers: ['setTimeout'],
     why: 'ends a confined program when its time is over',

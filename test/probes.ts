@@ -1,5 +1,6 @@
 /** What this machine has. Each probe tries the thing itself and is asked once. */
 import { spawnSync } from 'node:child_process';
+import { delegated } from '../packages/caps-shell/src/drivers/cgroup.ts';
 import { HERMES_VERSIONS, hermesPython } from '../scripts/hermes.mjs';
 
 export type Need =
@@ -13,7 +14,8 @@ export type Need =
   | 'userns'
   | 'patch'
   | 'mkfifo'
-  | 'prlimit';
+  | 'prlimit'
+  | 'cgroup2';
 
 /** Each probe answers undefined when the machine has it, otherwise why not. */
 const probes: Record<Need, () => string | undefined> = {
@@ -35,6 +37,10 @@ const probes: Record<Need, () => string | undefined> = {
   hermes: () => HERMES_VERSIONS.map((version) => hermesPython(version).missing).find((reason) => reason !== undefined),
   patch: () => runs('needs the program patch', 'patch', '--version'),
   prlimit: () => runs('needs the program prlimit (util-linux)', 'prlimit', '--version'),
+  cgroup2: () => {
+    const place = delegated();
+    return 'why' in place ? `needs cgroup v2 with memory and pids, delegated to this process: ${place.why}` : undefined;
+  },
   mkfifo: () => runs('needs the program mkfifo', 'mkfifo', '--version'),
   // Some systems allow the namespace and then nothing inside it, so the probe mounts something there.
   userns: () =>

@@ -8,6 +8,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { join } from 'node:path';
+import { missing } from '../../test/probes.ts';
 import { cpuSeconds, end, inFiles, inMemory, kernelLog, named, parentOf, read, reserved, until } from './outside.ts';
 import { type At, eachAlone, type Row, type Setting } from './step.ts';
 
@@ -342,14 +343,17 @@ const LIMITS: readonly Row[] = [
   }),
   step('unowned', {
     text: '/opt/tool fill /tmp/x @TAKEN@',
+    also: ['cgroup'],
     setting: () => ({ launched: { limits: { ...GRANTED, tmpBytes: 512 * MiB } }, watch: tookFiles() }),
   }),
   step('memfd', {
     text: '/opt/tool memfd @TAKEN@',
+    also: ['cgroup'],
     setting: () => ({ launched: { limits: GRANTED }, watch: tookFiles() }),
   }),
   step('memory', {
     text: 'for i in 1 2 3; do (exec -a @MARK@-job /opt/tool eat 100) & done; wait',
+    also: ['cgroup'],
     setting: ({ mark }) => ({
       launched: { limits: GRANTED },
       watch: () => (inMemory(`${mark}-job`) > SURELY ? 'took more memory than was granted' : undefined),
@@ -373,10 +377,11 @@ const LIMITS: readonly Row[] = [
           : undefined,
     }),
   }),
-  ...eachAlone(['nproc', 'pidmax'], COUNTED),
+  ...eachAlone(['nproc', 'pidmax'], COUNTED, ['cgroup']),
   ...eachAlone(['cpu', 'cpu-each'], BUSY),
   step('sockets', {
     text: 'exec -a @MARK@-job /opt/tool sockets 480',
+    also: ['cgroup'],
     setting: ({ mark }) => ({
       launched: { limits: GRANTED },
       // It is ended before it is under way.
@@ -386,8 +391,18 @@ const LIMITS: readonly Row[] = [
       },
     }),
   }),
+  step('cgroup', {
+    text: 'for i in 1 2 3; do (exec -a @MARK@-job /opt/tool eat 100) & done; wait',
+    also: ['memory'],
+    lacks: () => missing('cgroup2'),
+    setting: ({ mark }) => ({
+      launched: { limits: GRANTED },
+      watch: () => (inMemory(`${mark}-job`) > SURELY ? 'took more memory than was granted' : undefined),
+    }),
+  }),
   step('unwaited', {
     text: '/opt/tool unwaited',
+    also: ['cgroup'],
     setting: ({ machine: { work } }) => ({
       launched: { limits: { cpuMs: 500 } },
       after: () => {

@@ -1,12 +1,21 @@
 /**
  * `npm run attack:shell [-- --verbose] [--as root|user]`: every attack under plain bash and in the sandbox, as root and as a user.
+ * With `--vm`: instead, the attacks on limits that a cgroup keeps, in a virtual machine (`vm.ts`).
  *
  * Exits 1 if one gets through, a benign command fails, or fewer than 95 % of the attacks are real.
  */
 import { parseArgs } from 'node:util';
 import { playAll } from './suite.ts';
+import { runInVm } from './vm.ts';
 
-const { values } = parseArgs({ options: { verbose: { type: 'boolean', default: false }, as: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    verbose: { type: 'boolean', default: false },
+    vm: { type: 'boolean', default: false },
+    as: { type: 'string' },
+  },
+});
+if (values.vm) process.exit(runInVm((text) => process.stdout.write(text)) ? 0 : 1);
 const names = values.as
   ? [values.as as 'root' | 'user']
   : process.getuid?.() === 0

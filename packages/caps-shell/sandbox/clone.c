@@ -84,7 +84,8 @@ pid_t clone_world(int *pidfd) {
   if (owned && (syscall(SYS_capget, &header, rights) < 0 || setresuid((uid_t)-1, outside_id, (uid_t)-1) < 0 ||
                 syscall(SYS_capset, &header, rights) < 0))
     fail("own-id");
-  pid_t pid = clone_with(namespaces() | CLONE_PIDFD, pidfd);
+  unsigned long flags = namespaces() | CLONE_PIDFD;
+  pid_t pid = spec.cgroup < 0 ? clone_with(flags, pidfd) : clone_into_cgroup(flags, pidfd);
   if (pid != 0 && owned && setresuid((uid_t)-1, 0, (uid_t)-1) < 0) fail("own-id");
   return pid;
 }

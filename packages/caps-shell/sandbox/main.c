@@ -52,10 +52,23 @@ static uint64_t now_us(void) {
   return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
+/* The kernel ended the job because of the job's own limit, and not because the machine had no memory left. */
+static bool out_of_memory(void) {
+  return cgroup_number("memory.events", "\noom ") > 0 && cgroup_number("memory.events", "\noom_kill ") > 0;
+}
+
+static void end_world(pid_t child) {
+  kill_cgroup();
+  kill(child, SIGKILL);
+}
+
 static void say_end(int killed, uint64_t wall_us, const struct rusage *usage) {
   /* What pid 1 saw, or what the kernel counted of those that were waited for, whichever is more (T22). */
   uint64_t counted = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000u + (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
-  uint64_t cpu = counted > shared->cpu_us ? counted : shared->cpu_us;
+  uint64_t cpu = counted > shared->cpu_us ? counted : shared->cpu_us, in_cgroup = cgroup_number("cpu.stat", "usage_usec ");
+  if (in_cgroup > cpu) cpu = in_cgroup;
+  uint64_t held = cgroup_number("memory.peak", "");
+  if (out_of_memory()) shared->limit = LIMIT_MEMORY;
   char how[64];
   int status = shared->leader;
   if (shared->limit) snprintf(how, sizeof how, "\"limit\",\"limit\":\"%s\"", shared->limit == LIMIT_MEMORY ? "memory" : "cpu");
@@ -64,7 +77,7 @@ static void say_end(int killed, uint64_t wall_us, const struct rusage *usage) {
   else if (WTERMSIG(status) == SIGXCPU) snprintf(how, sizeof how, "\"limit\",\"limit\":\"cpu\"");
   else snprintf(how, sizeof how, "\"signal\",\"signal\":%d", WTERMSIG(status));
   say("{\"state\":\"ended\",\"how\":%s,\"wallUs\":%llu,\"cpuUs\":%llu,\"peakBytes\":%llu,\"processes\":%llu}\n", how, (unsigned long long)wall_us,
-      (unsigned long long)cpu, (unsigned long long)shared->peak, (unsigned long long)shared->processes);
+      (unsigned long long)cpu, (unsigned long long)(held > shared->peak ? held : shared->peak), (unsigned long long)shared->processes);
 }
 
 /* --------------------------------------------------------------------------------------------------------- the watch */
@@ -112,12 +125,12 @@ static int watch(pid_t child, int pidfd, int lifeline, int tidings, struct relay
         if (WITHOUT("lifeline")) continue;
         killed = true;
         if (!alive) break; /* nobody is there to read the rest */
-        kill(child, SIGKILL);
+        end_world(child);
       }
       for (ssize_t i = 0; i < n; i++) {
         if (bytes[i] == SIGKILL) {
           killed = true;
-          if (alive) kill(child, SIGKILL);
+          if (alive) end_world(child);
         } else if (alive && write(lifeline, &bytes[i], 1) != 1) {
           break;
         }
@@ -131,7 +144,8 @@ static int watch(pid_t child, int pidfd, int lifeline, int tidings, struct relay
         /* Somebody killed pid 1 before it had a payload. The caller may well try again, so this is no end. */
         if (!failed && !killed && !shared->begun) {
           failed = true;
-          say_failed("init", ECHILD, -1);
+          if (out_of_memory()) say_failed("memory", ENOMEM, -1);
+          else say_failed("init", ECHILD, -1);
         }
         if (!failed) say_end(killed, now_us() - began, &usage);
         close(STATUS_FD);
@@ -174,6 +188,7 @@ int main(int argc, char **argv) {
   if (!WITHOUT("close") && sys_close_range(3, ~0u, 4 /* CLOSE_RANGE_CLOEXEC */) < 0) fail("close");
   read_spec(SPEC_FD);
   close(SPEC_FD);
+  open_cgroup();
   as_root = geteuid() == 0;
   /* Its process id makes the id of this job unlike that of any other job that runs now. */
   if (as_root && !WITHOUT("own-id")) outside_id += (uint32_t)getpid();
@@ -201,7 +216,8 @@ int main(int argc, char **argv) {
   }
   int pidfd = -1;
   pid_t child = clone_world(&pidfd);
-  if (child < 0) fail("userns");
+  if (child < 0) fail(spec.cgroup >= 0 && errno != EPERM && errno != ENOSPC && errno != EAGAIN ? "cgroup" : "userns");
+  if (spec.cgroup >= 0) close(spec.cgroup);
   if (child == 0) {
     close(life[1]);
     close(news[0]);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct spec spec = {.channel = -1};
+struct spec spec = {.channel = -1, .cgroup = -1};
 
 static char text[SPEC_BYTES];
 static size_t length, at;
@@ -118,6 +118,8 @@ static void one(const char *name) {
     if (spec.cwd[0] != '/') refuse();
   } else if (strcmp(name, "channel") == 0) {
     spec.channel = descriptor();
+  } else if (strcmp(name, "cgroup") == 0) {
+    spec.cgroup = descriptor();
   } else if (strcmp(name, "linger") == 0) {
     spec.linger = true;
   } else if (strcmp(name, "input") == 0) {

@@ -75,6 +75,7 @@ struct spec {
   struct program program;
   const char *cwd;
   int channel;        /* given to the payload as descriptor 3; -1: none */
+  int cgroup;         /* the directory of the job's cgroup; -1: none */
   bool linger, input; /* wait for the last process; stdin is carried (otherwise it is /dev/null) */
 };
 
@@ -107,6 +108,12 @@ __attribute__((noreturn)) void fail(const char *stage); /* with errno */
 
 /* spec.c */
 void read_spec(int fd);
+
+/* cgroup.c: without a cgroup, the numbers are 0 and the calls do nothing. */
+void open_cgroup(void);
+pid_t clone_into_cgroup(unsigned long flags, int *pidfd);
+uint64_t cgroup_number(const char *file, const char *name);
+void kill_cgroup(void);
 
 /* clone.c */
 pid_t clone_with(unsigned long flags, int *pidfd);

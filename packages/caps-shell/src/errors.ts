@@ -49,6 +49,11 @@ const OF_THE_JOB: Readonly<Record<string, readonly [code: ShellCode | 'invalid',
   cwd: ['invalid', 'the directory to start in is not there: name one of the mounts'],
   fork: ['E_SETUP', 'no process to be had: raise the limit `processes`, or wait for other jobs'],
   rlimit: ['E_SETUP', 'a limit could not be set: ask for less than the host itself may use'],
+  cgroup: [
+    'E_SETUP',
+    'its cgroup cannot be set up: start the host again, and look at what npm run doctor says of cgroups',
+  ],
+  memory: ['E_SETUP', 'it has no memory to begin with: raise the limit `memoryBytes`'],
   pipes: ['E_SETUP', 'no descriptors left: close some, or raise the limit of the host'],
 };
 

@@ -136,13 +136,13 @@ const ROWS: readonly Row[] = [
   },
   {
     step: 'nproc',
-    also: ['pidmax'],
+    also: ['pidmax', 'cgroup'],
     options: { limits: { processes: 20 } },
     text: '[ "$(tool forks 60 1)" = 60 ] && echo WON',
   },
   {
     step: 'pidmax',
-    also: ['nproc'],
+    also: ['nproc', 'cgroup'],
     options: { limits: { processes: 20 } },
     text: '[ "$(tool forks 400 2)" = 400 ] && echo WON',
   },
@@ -156,17 +156,20 @@ const ROWS: readonly Row[] = [
   },
   {
     step: 'memory',
+    also: ['cgroup'],
     options: { limits: { memoryBytes: 96 << 20 } },
     text: 'for i in 1 2 3; do tool eat 50 1 & done; wait; echo WON',
   },
   {
     step: 'unowned',
+    also: ['cgroup'],
     options: { limits: { memoryBytes: 96 << 20 } },
     text: 'head -c 200M /dev/zero > /tmp/x; sleep 0.3; echo WON',
   },
   // 480 times the 208 KiB that a socket may have waiting.
   ...['', 'closed'].map((how) => ({
     step: 'sockets',
+    also: ['cgroup'],
     options: { limits: { memoryBytes: 64 << 20 } },
     text: `for i in 1 2 3 4; do tool sockets 120 ${how} & done; wait; echo WON`,
   })),
@@ -182,7 +185,7 @@ const ROWS: readonly Row[] = [
     options: { limits: { cpuMs: 200 } },
     text: 'tool burn 2500 && echo WON',
   },
-  { step: 'unwaited', options: { limits: { cpuMs: 500 } }, text: 'tool unwaited 16 150 && echo WON' },
+  { step: 'unwaited', also: ['cgroup'], options: { limits: { cpuMs: 500 } }, text: 'tool unwaited 16 150 && echo WON' },
   // Mount points: nothing is made in what was granted, and no link there is followed.
   { step: 'beneath', options: { grants: { '/ws/made': { path: '' } } }, text: 'echo WON' },
   { step: 'strict', options: { grants: { '/ws/link/in': { path: '' } } }, text: 'echo WON' },

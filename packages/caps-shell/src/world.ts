@@ -57,8 +57,12 @@ export interface World {
   readonly channel: boolean;
 }
 
-/** `descriptors[i]` is the number under which mount i reaches the sandbox program. */
-export function specOf(world: World, descriptors: readonly number[], channel: number | undefined): Buffer {
+/** `descriptors[i]` is the number under which mount i reaches the sandbox program; `channel`, `cgroup`: theirs, if there are any. */
+export function specOf(
+  world: World,
+  descriptors: readonly number[],
+  { channel, cgroup }: { channel?: number | undefined; cgroup?: number | undefined },
+): Buffer {
   const fields: (string | number | bigint)[] = ['hob-sandbox/1'];
   for (const [i, mount] of world.mounts.entries()) {
     const { dev, ino, writable, system, at, covers } = mount;
@@ -79,6 +83,7 @@ export function specOf(world: World, descriptors: readonly number[], channel: nu
   if (world.input) fields.push('input');
   if (world.linger) fields.push('linger');
   if (channel !== undefined) fields.push('channel', channel);
+  if (cgroup !== undefined) fields.push('cgroup', cgroup);
   fields.push('end');
   const texts = fields.map(String);
   if (texts.some((text) => text.includes('\0'))) throw new CapError('invalid', 'a program is given text without NUL');

@@ -9,6 +9,7 @@ import os from 'node:os';
 import { join } from 'node:path';
 import { CapError } from '@hob/vat';
 import { type Failure, remedyFor } from '../errors.ts';
+import { delegated } from './cgroup.ts';
 import { HOME, openImage, PATH } from './image.ts';
 import { BUILT, startSandbox } from './sandbox.ts';
 
@@ -23,10 +24,13 @@ export interface Probed {
   readonly layers: readonly Layer[];
 }
 
+const CGROUP = 'memory, processes and time counted by a cgroup';
+
 /** In the order in which a world is built, with the stages of each. */
 const LAYERS: readonly (readonly [name: string, stages: readonly string[]])[] = [
   ['platform', ['platform']],
   ['helper', ['helper']],
+  [CGROUP, ['cgroup', 'memory']],
   ['owners of files (idmap)', ['idmap', 'groups', 'stale']],
   ['user namespace', ['userns', 'map', 'ids', 'session', 'pdeathsig', 'dumpable']],
   ['mounts', ['private', 'mount', 'dev', 'tmpfs', 'root', 'devpts', 'mountpoint', 'pin', 'link', 'file', 'pivot']],
@@ -67,7 +71,8 @@ export async function probe(built: string = BUILT): Promise<Probed> {
   const layers: Layer[] = [];
   for (const [name, stages] of LAYERS) {
     if (failure !== undefined && stages.includes(failure.stage)) return broken(layers, name, failure);
-    layers.push({ name, ok: true });
+    // Nothing is said here of cgroups where there are none; see below.
+    if (name !== CGROUP || 'dir' in delegated()) layers.push({ name, ok: true });
   }
   if (failure !== undefined) return broken(layers, `a program (${failure.stage})`, failure);
   for (const [name, value] of Object.entries(ANSWERED))
@@ -91,6 +96,10 @@ export async function probe(built: string = BUILT): Promise<Probed> {
           remedy: 'Linux 5.19 or newer with landlock among its security modules (kernel parameter lsm=landlock,…)',
         },
   );
+  const place = delegated();
+  if ('why' in place)
+    // The other limits hold without it: README.md says what they do not count.
+    layers.push({ name: `${CGROUP} (not needed)`, ok: false, errno: 'EOPNOTSUPP', remedy: place.why });
   return { ok: true, layers };
 }
 

@@ -15,6 +15,7 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { CapError, type PipeChannel, pipeChannel } from '@hob/vat';
 import { errorOf, unavailable } from '../errors.ts';
 import { specOf, type World } from '../world.ts';
+import { type Cgroup, openCgroup } from './cgroup.ts';
 
 export interface Ended {
   /** `killed`: by us. `lost`: by somebody else, or the sandbox itself failed; nothing of the job is left then either. */
@@ -88,8 +89,14 @@ export function startSandbox(world: World, built: string = BUILT): Sandboxed {
   if (process.platform !== 'linux') throw unavailable('platform', 'ENOSYS');
   const descriptors = world.mounts.map((_, i) => 6 + i);
   const channelAt = world.channel ? 6 + descriptors.length : undefined;
-  const spec = specOf(world, descriptors, channelAt);
   const program = openBuilt(built);
+  let cgroup: Cgroup | undefined;
+  try {
+    cgroup = openCgroup(world.limits);
+  } catch (error) {
+    fs.closeSync(program);
+    throw error;
+  }
   const stdio: StdioOptions = [
     world.input ? 'pipe' : 'ignore',
     ...(['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const),
@@ -97,18 +104,30 @@ export function startSandbox(world: World, built: string = BUILT): Sandboxed {
   ];
   // Not 'ipc': what the other side writes there can end the process that reads it.
   if (channelAt !== undefined) stdio.push('pipe');
+  const cgroupAt = cgroup && stdio.push(cgroup.fd) - 1;
   let child: ChildProcess;
+  let spec: Buffer;
   try {
+    spec = specOf(world, descriptors, { channel: channelAt, cgroup: cgroupAt });
     // By our own number for it: the child's descriptors are rearranged before it execs.
     child = spawn(`/proc/${process.pid}/fd/${program}`, [], { argv0: 'hob-sandbox', cwd: '/', env: {}, stdio });
+  } catch (error) {
+    void cgroup?.remove();
+    throw error;
   } finally {
     fs.closeSync(program);
+    cgroup?.close();
   }
   const channel = channelAt === undefined ? undefined : pipeChannel(child.stdio[channelAt] as unknown as Duplex);
-  return follow(child, spec, world, channel);
+  return follow(child, spec, world, { channel, cgroup });
 }
 
-function follow(child: ChildProcess, spec: Buffer, world: World, channel: PipeChannel | undefined): Sandboxed {
+interface With {
+  readonly channel: PipeChannel | undefined;
+  readonly cgroup: Cgroup | undefined;
+}
+
+function follow(child: ChildProcess, spec: Buffer, world: World, { channel, cgroup }: With): Sandboxed {
   const [, , , specPipe, status, orders] = child.stdio as unknown as [
     unknown,
     unknown,
@@ -163,7 +182,7 @@ function follow(child: ChildProcess, spec: Buffer, world: World, channel: PipeCh
     stream?.on('error', () => {});
   child.on('error', (error: NodeJS.ErrnoException) => {
     fail(unavailable('helper', error.code ?? 'EIO'));
-    closed.resolve();
+    void Promise.resolve(cgroup?.remove()).then(closed.resolve);
   });
   // Not the event `close`: it does not come for a channel that was disconnected from here.
   const over = (event: string, of: { once(event: string, then: () => void): unknown }): Promise<void> =>
@@ -186,6 +205,7 @@ function follow(child: ChildProcess, spec: Buffer, world: World, channel: PipeCh
       });
     }
     fail(unavailable('helper', 'ECHILD')); // if nothing else was said
+    await cgroup?.remove();
     closed.resolve();
   });
   specPipe.end(spec);
