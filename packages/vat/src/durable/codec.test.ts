@@ -104,3 +104,25 @@ test('every name in a text is found for marking', () => {
     ['d', 'disk'],
   ]);
 });
+
+test('a fulfilled promise is written as its value; one that holds itself, or hangs under very many, is written as lost', () => {
+  const values = new Map<object, unknown>();
+  const fulfilled = (value: unknown): Promise<unknown> => {
+    const made = Promise.resolve();
+    values.set(made, value);
+    return made;
+  };
+  const message: Naming = {
+    ...naming,
+    fleeting: true,
+    fulfilled: (promise) => (values.has(promise) ? { value: values.get(promise) } : undefined),
+  };
+  const lost = { $: ['x'] };
+  expect(JSON.parse(encode([fulfilled([1, fulfilled(2)])], message))).toEqual([[1, 2]]);
+  const around = fulfilled(undefined);
+  values.set(around, [around]);
+  expect(JSON.parse(encode([around, around], message))).toEqual([[lost], [lost]]);
+  let chain: unknown = 'end';
+  for (let n = 0; n < 20_000; n += 1) chain = fulfilled([chain]);
+  expect(encode(chain, message)).toMatch(/^\[{64}\{"\$":\["x"\]\}\]{64}$/);
+});

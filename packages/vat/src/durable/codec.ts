@@ -48,13 +48,18 @@ const most = 16 << 20;
  * Throws `limit` before it builds anything large: shared data is written once for each place where it occurs.
  */
 export function encode(value: unknown, naming: Naming): string {
-  const room = { left: most };
+  const room = { left: most, followed: new Set<object>() };
   return JSON.stringify(tree(value, naming, room));
 }
 
 interface Room {
   left: number;
+  /** The fulfilled promises whose values are being written, outermost first. */
+  readonly followed: Set<object>;
 }
+
+/** A peer may fulfil a promise with data that holds it, or chain as many promises as it likes. */
+const mostFollowed = 64;
 
 function take(room: Room, characters: number): void {
   room.left -= characters;
@@ -117,7 +122,12 @@ function treeOf(value: object, naming: Naming, room: Room): Json {
   if (value instanceof Error) take(room, value.message.length);
   if (value instanceof Error) return { $: ['e', value instanceof CapError ? value.code : '', value.message] };
   const known = value instanceof Promise ? naming.fulfilled?.(value) : undefined;
-  if (known !== undefined) return tree(known.value, naming, room);
+  if (known !== undefined && room.followed.size < mostFollowed && !room.followed.has(value)) {
+    room.followed.add(value);
+    const written = tree(known.value, naming, room);
+    room.followed.delete(value);
+    return written;
+  }
   if (value instanceof Promise && naming.fleeting === true) return { $: ['x'] };
   if (value instanceof Promise)
     throw new CapError('invalid', 'a promise cannot be kept: wait with E.to(self, method), keep the result');
