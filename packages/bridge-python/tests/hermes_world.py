@@ -298,7 +298,8 @@ class Meanwhile:
 
 def grant_of(house: House, pattern: str) -> str:
     """The id of the newest grant whose line, as a person sees it, goes on like that."""
-    *_, newest = re.findall(rf"^(g\S+)  {pattern}\b", person(house, "grants"), re.M)
+    shown = person(house, "grants").replace("“", "").replace("”", "")
+    *_, newest = re.findall(rf"^(g\S+)  {pattern}\b", shown, re.M)
     return str(newest)
 
 

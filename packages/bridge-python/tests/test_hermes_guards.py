@@ -90,9 +90,9 @@ CASES: list[tuple[str, list[str], bool]] = [
 
 
 class Said:
-    def __init__(self, world: World, home: Home, said: dict[str, Any]) -> None:
+    def __init__(self, world: World, homes: list[Home], said: dict[str, Any]) -> None:
         self._world = world
-        self.home = home
+        self.homes = homes
         self._said = said
 
     def end(self, name: str) -> str:
@@ -110,16 +110,22 @@ class Said:
 
 @pytest.fixture(scope="module")
 def ran(world: World) -> Said:
-    """All cases, one after another in one process of Hermes: each begins with the guards as they are shipped."""
-    _, secret = world.session(workspace=("directory", {"uses": 100}))
-    home = world.home(secret)
+    """All cases, one after another in two processes of Hermes: each begins with the guards as they are shipped.
+
+    Each case opens a session of Hermes, and one session of Hob with its children has 8 connections.
+    """
     ambient, ours = [(name, ATTACK) for name in AMBIENT], ("entries", {"cap": "workspace"})
     for name, _, _ in CASES:
         # Where they are really done, only those whose doings stay in the directory.
         done = [each for each in ambient if each[0] in ("terminal", "write_file")] if name == "strip is alone" else ambient
         world.model.script(name, {"calls": [*done, ours]}, says("done"))
-    process = home.python("-c", PROGRAM, world.model.url, json.dumps(CASES))
-    return Said(world, home, said(process))
+    heard: dict[str, Any] = {}
+    homes: list[Home] = []
+    for cases in (CASES[:7], CASES[7:]):
+        _, secret = world.session(workspace=("directory", {"uses": 100}))
+        homes.append(home := world.home(secret))
+        heard |= said(home.python("-c", PROGRAM, world.model.url, json.dumps(cases)))
+    return Said(world, homes, heard)
 
 
 def test_hermes_ends_before_anything_is_sent_while_a_foreign_tool_is_exposed(ran: Said) -> None:
@@ -175,5 +181,6 @@ def test_a_refusal_says_which_cap_to_ask_for(ran: Said) -> None:
 
 
 def test_nothing_of_hermes_own_was_written_either(ran: Said) -> None:
-    hermes = ran.home.folder / "hermes"
-    assert not list(hermes.glob("memories/*.md")) and not (hermes / "skills" / "x").exists()
+    for home in ran.homes:
+        hermes = home.folder / "hermes"
+        assert not list(hermes.glob("memories/*.md")) and not (hermes / "skills" / "x").exists()
