@@ -1,36 +1,43 @@
 /**
  * Two regimes: `locked` (hardened intrinsics) and `plain` (`ses` imported, no lockdown).
  *
- * The two lowest packages promise to work in both and are tested in both. The others run where their entry points run,
- * locked down. The tests of the house look at files and processes: plain.
+ * The two lowest packages promise to work in both; `plain` runs their files that can differ. The others run where their
+ * entry points run, locked down. The tests of the house look at files and processes: plain.
+ *
+ * `test/tiers.ts` says which files run when, and which do not share a process with others.
  */
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { deepStack } from './scripts/stack.mjs';
 import { mutated } from './test/mutants/plugin.ts';
+import { differInPlain, filesOf, ownProcess } from './test/tiers.ts';
 
-const inBoth = ['packages/{vat,revocable}/src/**/*.test.ts'];
+const tier = process.env['HOB_TIER'];
 const directories = ['packages/caps-fs/src/**/*.test.ts'];
+// These go over both by themselves.
+const overBoth = ['packages/caps-fs/src/{escapes,race}-*.test.ts'];
 const locked = ['packages/*/src/**/*.test.ts', '{examples,test-bisim,bench}/**/*.test.ts'];
 const house = ['test/*.test.ts', 'packages/*/crash/*.test.ts'];
 
-const regime = (name: string, include: string[], setUp: string) => ({
-  extends: true as const,
-  // Over Node alone where nothing else is said: `native` is a regime of its own.
-  test: { name, include, env: { CAPS_FS_BACKEND: 'proc' }, setupFiles: ['./test/leaks.ts', setUp, './test/chance.ts'] },
-});
+/** A regime is two projects: the files that share a process, and those that have one each. */
+function regime(name: string, files: readonly string[], env: Record<string, string>, setupFiles: readonly string[]) {
+  const alone = new Set(filesOf(undefined, ownProcess));
+  const project = (own: boolean) => ({
+    extends: true as const,
+    test: {
+      name: own ? `${name}, own process` : name,
+      include: files.filter((file) => alone.has(file) === own),
+      isolate: own,
+      env,
+      setupFiles: ['./test/leaks.ts', ...setupFiles, './test/chance.ts'],
+    },
+  });
+  return [project(false), project(true)].filter(({ test }) => test.include.length > 0);
+}
 
-/** The tests of directories once more, over the C part of `caps-fs`; they are skipped, with the reason, where it is not built. */
-const native = {
-  extends: true as const,
-  test: {
-    name: 'native',
-    include: directories,
-    // These go over both by themselves.
-    exclude: ['packages/caps-fs/src/{escapes,race}-*.test.ts'],
-    env: { CAPS_FS_BACKEND: 'native' },
-    setupFiles: ['./test/leaks.ts', './test/lockdown.ts', './test/chance.ts', './packages/caps-fs/test/native.ts'],
-  },
-};
+// Over Node alone where nothing else is said: `native` is a regime of its own.
+const proc = { CAPS_FS_BACKEND: 'proc' };
+const native = { CAPS_FS_BACKEND: 'native' };
 
 // `npm test` sets it and reads the counts from there; by hand vitest's own summary is enough.
 const report = process.env['HOB_TEST_REPORT'];
@@ -43,18 +50,21 @@ export default defineConfig({
     pool: 'forks',
     // Vitest leaves one core free; much of what is tested here waits for processes and disks.
     maxWorkers: availableParallelism(),
-    exclude: ['**/node_modules/**', '**/dist/**', 'test/fixtures/**'],
     // These end what hangs. They are no measure of speed: a busy machine gets its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    execArgv: ['--expose-gc'],
+    execArgv: ['--expose-gc', ...deepStack()],
     // A forgotten `test.only` would leave out everything else and still be green.
     allowOnly: report === undefined,
     reporters: report === undefined ? ['default'] : ['default', ['./test/reporter.ts', { report }]],
     projects: [
-      regime('locked', locked, './test/lockdown.ts'),
-      native,
-      regime('plain', [...inBoth, ...house], './test/plain.ts'),
+      ...regime('locked', filesOf(tier, locked), proc, ['./test/lockdown.ts', './test/closed-vats.ts']),
+      // The tests of directories once more, over the C part of `caps-fs`; skipped with the reason where it is not built.
+      ...regime('native', filesOf(tier, directories, overBoth), native, [
+        './test/lockdown.ts',
+        './packages/caps-fs/test/native.ts',
+      ]),
+      ...regime('plain', filesOf(tier, [...differInPlain, ...house]), proc, ['./test/plain.ts']),
     ],
   },
 });

@@ -1,6 +1,6 @@
 /**
- * The host of `as-shipped.ts`, in a process of its own: a session with one grant without and one with a number of uses, its ledger
- * on disk; and beside it the same object on a bare `hob.1` connection.
+ * The host of `as-shipped.ts`, in a process of its own. It has a session with two grants, one of them with
+ * a number of uses, and a ledger on disk. It also serves the same object on a bare `hob.1` connection.
  *
  *   as-shipped-server.ts FOLDER
  */
@@ -13,7 +13,7 @@ export interface Shipped {
   readonly url: string;
   readonly free: string;
   readonly counted: string;
-  /** Of the bare connection. */
+  /** The port of the bare connection. */
   readonly port: number;
 }
 

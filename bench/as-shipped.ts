@@ -1,15 +1,17 @@
 /**
- * What a call costs an agent: through a session, a forwarder with its gate and a ledger that is on disk before the call leaves,
- * over `hob.1`; beside the same object on the same wire with nothing between.
+ * The cost of a call for an agent: over `hob.1`, through a session and a grant, with a ledger line that is
+ * on disk before the call leaves. The peer is the same object on the same wire with nothing between.
  *
- * Promise: a real host in a process of its own, opened as a program opens it; every call writes its line and waits for the disk.
+ * Promise: the host runs in a process of its own and is opened as a program opens it. Every call writes its
+ * line and waits for the disk.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ByteSource, type Connected, connect, E, type Far, iterate } from '@hob/vat';
+import { type ByteSource, connect, E, type Far, iterate } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
 import type { Service, Shipped } from './as-shipped-server.ts';
 import { chunkBytes } from './captp-wires.ts';
 import type { Case, Suite } from './measure.ts';

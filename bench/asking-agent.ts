@@ -1,6 +1,12 @@
-/** The other processes of `asking.ts`: `URL polite MS SECRET…` calls every 5 ms and tells its p99 in ms; `URL flood same|other SECRET` asks until it is killed. */
+/**
+ * The agents of `asking.ts`.
+ *
+ *   asking-agent.ts URL polite MS SECRET…            calls every 5 ms, and prints its p99 in ms
+ *   asking-agent.ts URL flood same|other SECRET     sends requests until it is killed
+ */
 import './lockdown.ts';
-import { type Connected, connect, E } from '@hob/vat';
+import { connect, E } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
 
 interface Session {
   cap(name: string): { ring(): string };

@@ -1,7 +1,8 @@
 /**
- * A session that floods with requests: what others feel of it. Host, polite sessions and the hostile one are three processes; ours is with
- * the flood, the peer is the same without.
+ * The cost for others of a session that floods its granter with requests. The host, the polite sessions and
+ * the flooding session are three processes. Ours is with the flood, the peer is the same without it.
  */
+import './lockdown.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

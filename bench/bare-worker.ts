@@ -1,9 +1,10 @@
 /**
- * What durability costs without Hob: SQLite in a worker thread, one row and one line with the hash of the line before a commit.
+ * The cost of durability without Hob: SQLite in a worker thread commits one row and one line with the hash
+ * of the line before.
  *
- * The settings that decide durability and speed are those of Hob's store (reference: `drivers/sqlite.ts`): exclusive, WAL,
- * `synchronous=FULL`. Everything else is left out: no epochs, no references, no signatures, no checks.
- * With `grouped` all that has arrived meanwhile is one commit; without, each is its own.
+ * Its settings are those of `drivers/sqlite.ts`, since they decide durability and speed: exclusive, WAL,
+ * `synchronous=FULL`. It has no epochs, references, signatures or checks. With `grouped` one commit takes
+ * all requests that have arrived; otherwise each request is a commit.
  */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The other process of `captp.ts`: serves every wire on a port of its own, which it tells its parent, and says on demand
- * what memory it takes.
+ * The serving process of `captp.ts`. It serves every wire on a port of its own, sends the ports to its
+ * parent, and reports its memory on demand.
  */
 import './lockdown.ts';
 import { listen, type WireName, wireNames, wires } from './captp-wires.ts';

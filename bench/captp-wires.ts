@@ -1,14 +1,14 @@
 /**
- * The four wires that `captp.ts` compares: for each the end that serves and the end that calls, over the same `ws`.
+ * The four wires that `captp.ts` compares: the serving end and the calling end of each, over the same `ws`.
  *
- * Promise: all serve the same object and are asked for the same things in the way their makers show; sockets are set up alike
- * (loopback, no compression, TCP_NODELAY). What a client is done with it gives back in its wire's own way.
+ * Promise: all wires serve the same object and get the same calls, in the way that their makers show. All
+ * sockets are set up alike (loopback, no compression, TCP_NODELAY). A client gives back what it no longer
+ * needs in the way of its wire.
  */
 import { makeCapTP } from '@endo/captp';
 import { E as endoE, Far as endoFar } from '@endo/far';
 import {
   type ByteSource,
-  type Connected,
   captp,
   type Definition,
   type Dialect,
@@ -22,10 +22,11 @@ import {
   openVats,
   spawn,
 } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
 import { newWebSocketRpcSession, type RpcStub, RpcTarget } from 'capnweb';
 import { WebSocket, WebSocketServer } from 'ws';
 
-/** What each wire is asked for. */
+/** The calls that each wire gets. */
 export interface Client {
   /** One call with a short text, which comes back. */
   ping(): Promise<unknown>;
@@ -54,7 +55,7 @@ const unmeasured = (): never => {
   throw new Error('not measured on this wire');
 };
 
-// ---- ours ------------------------------------------------------------------------------------------------------------
+// ---- ours
 
 interface Counter {
   next(): number;
@@ -117,7 +118,7 @@ const ours = (dialect: Dialect): Wire => ({
   },
 });
 
-// ---- capnweb ---------------------------------------------------------------------------------------------------------
+// ---- capnweb
 
 class CapnCounter extends RpcTarget {
   #count = 0;
@@ -174,7 +175,7 @@ const capnweb: Wire = {
   },
 };
 
-// ---- @endo/captp -----------------------------------------------------------------------------------------------------
+// ---- @endo/captp
 
 type Asked = Record<string, (...args: unknown[]) => Promise<unknown>>;
 const ask = (of: unknown): Asked => endoE(of as never) as unknown as Asked;
@@ -231,7 +232,7 @@ function deepFrozen(value: unknown): unknown {
   return value;
 }
 
-// ---- bare ws and JSON ------------------------------------------------------------------------------------------------
+// ---- bare ws and JSON
 
 interface Question {
   readonly id: number;

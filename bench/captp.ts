@@ -1,9 +1,9 @@
 /**
- * Calls, values, bytes and connections over a socket on loopback, between two processes: `hob.1` beside capnweb and beside
- * bare `ws` with JSON, and the dialect `captp` beside `@endo/captp`.
+ * Calls, values, bytes and connections over a socket on loopback, between two processes. `hob.1` stands
+ * beside capnweb and beside bare `ws` with JSON; the dialect `captp` beside `@endo/captp`.
  *
- * Promise: both processes are locked down, hold all wires and do the same work on each; rounds alternate. Times are wall time at
- * the caller, so both processes count.
+ * Promise: both processes are locked down, hold all wires, and do the same work on each. Rounds alternate.
+ * Times are wall time at the caller, so both processes count.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -103,13 +103,13 @@ const calls: readonly Case[] = [
   versus('captp', 'endo', aList, faster),
 ];
 
-// ---- many connections ------------------------------------------------------------------------------------------------
+// ---- many connections
 
 const many = (wire: WireName, n: number): Promise<Client[]> =>
   Promise.all(Array.from({ length: n }, () => dial(wire, ports[wire])));
 const pause = (time: number): Promise<void> => new Promise((done) => setTimeout(done, time));
 
-/** Each calls 30 times, a second after it last began to; answers p99 of how long a call takes, in ms. An error ends the suite. */
+/** Each connection makes 30 calls, one a second. Returns their p99 in ms. An error ends the suite. */
 async function everySecond(wire: WireName, n: number): Promise<number> {
   const open = await many(wire, n);
   const took: number[] = [];
@@ -142,7 +142,7 @@ async function held(): Promise<number> {
   return least;
 }
 
-/** What the serving process keeps of each connection that has called once, in kB; without what the kernel keeps. */
+/** Memory of the serving process for a connection that has called once, in kB, without that of the kernel. */
 async function idle(wire: WireName, n: number): Promise<number> {
   const before = await held();
   const open = await many(wire, n);

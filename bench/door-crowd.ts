@@ -1,6 +1,7 @@
 /**
- * `door-crowd.ts URL SECRET`: an agent that enters each of 254 children, and 256 sockets with requests whose body never ends. What is cut or refused
- * is tried again at once, until the process is ended. Says that it is there when each was tried once.
+ * `door-crowd.ts URL SECRET`: an agent that enters each of 254 children, and 256 sockets with requests
+ * whose body never ends. A connection that is cut or refused is tried again at once, until the process is
+ * ended. It prints a line when each was tried once.
  */
 import './lockdown.ts';
 import { connect as dialTcp } from 'node:net';

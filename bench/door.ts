@@ -1,7 +1,9 @@
 /**
- * A granter at the door while an agent enters 254 children and holds 256 requests whose body never ends: how long a new connection and a `revoke`
- * over it take. Ours is with the crowd, the peer is the same host without it. The crowd is a process of its own.
+ * The time that a new connection of a granter and a `revoke` over it take, while an agent enters 254
+ * children and holds 256 requests whose body never ends. Ours is with that crowd, the peer is the same host
+ * without it. The crowd is a process of its own.
  */
+import './lockdown.ts';
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

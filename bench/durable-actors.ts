@@ -23,7 +23,7 @@ export const Hop: Definition<Hop, [seen: number, next: Far<Hop> | null]> = defin
 export interface Branch {
   touch(): number;
 }
-/** Of a tree whose leaves are a million counters. */
+/** A tree whose leaves are a million counters. */
 export const Branch: Definition<Branch, [touched: number, below: readonly object[]]> = define(
   'Branch',
   (bcom, touched, below) => ({ touch: () => bcom(Branch(touched + 1, below), touched) }),

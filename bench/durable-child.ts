@@ -1,15 +1,15 @@
 /**
- * What `durable.ts` measures in a process of its own; each prints one number.
+ * The parts of `durable.ts` that have a process of their own. Each prints one number.
  *
- *   durable-child.ts make FOLDER N   a store with N counters below one root; prints how many it has
- *   durable-child.ts open FOLDER     ms from nothing open to the answer of the first turn
- *   durable-child.ts sweep FOLDER    leaves some 10,000 of them to nobody, then sweeps: the longest time in ms that the event loop
- *                                    was kept meanwhile
- *   durable-child.ts lines FOLDER N  a store with N ledger lines, and FOLDER.jsonl with the same; prints how many it has
- *   durable-child.ts verify-store FOLDER   ms to verify them, from the store
- *   durable-child.ts verify-file FOLDER    ms to verify them, from the file
- *   durable-child.ts idle FOLDER     p99 of the event loop's delay in ms, nothing going on
- *   durable-child.ts load FOLDER     the same while 8 callers change 8 actors as fast as they can
+ *   durable-child.ts make FOLDER N         makes a store with N counters below one root; prints N
+ *   durable-child.ts open FOLDER           ms from nothing open to the answer of the first turn
+ *   durable-child.ts sweep FOLDER          makes 10,100 actors that nobody holds and sweeps them; prints the
+ *                                          longest time in ms between two rounds of the event loop
+ *   durable-child.ts lines FOLDER N        makes a store with N ledger lines, and FOLDER.jsonl with the same
+ *   durable-child.ts verify-store FOLDER   ms to verify them from the store
+ *   durable-child.ts verify-file FOLDER    ms to verify them from the file
+ *   durable-child.ts idle FOLDER           p99 of the delay of the event loop in ms, idle
+ *   durable-child.ts load FOLDER           the same while 8 callers change 8 actors as fast as they can
  */
 import './lockdown.ts';
 import { createWriteStream } from 'node:fs';
@@ -35,7 +35,7 @@ async function open() {
   };
 }
 
-/** A tree: a portrait of a million references would be rewritten whole, and read whole, at each turn of its actor. */
+/** A tree: a portrait of a million references would be read and written whole at each turn of its actor. */
 async function make(n: number): Promise<number> {
   const { vats, close } = await open();
   const vat = vats.vat('many');
@@ -107,8 +107,6 @@ async function longestSlice(): Promise<number> {
     await close();
   }
   const { vats, close } = await open();
-  const top = await vats.vat('many').root('top', () => Branch(-1, []));
-  if ((await E(top).touch()) < 0) throw new Error('the root is not the one that was made');
   let longest = 0;
   let going = true;
   const watch = async (): Promise<void> => {
@@ -120,9 +118,12 @@ async function longestSlice(): Promise<number> {
     }
   };
   const watching = watch();
+  // Before the first turn: after it the vats sweep by themselves, and nobody counts what that sweep deletes.
   const deleted = await vats.sweep();
   going = false;
   await watching;
+  const top = await vats.vat('many').root('top', () => Branch(-1, []));
+  if ((await E(top).touch()) < 0) throw new Error('the root is not the one that was made');
   await close();
   if (deleted < WIDTH * WIDTH) throw new Error(`only ${deleted} cells were swept away`);
   return longest;

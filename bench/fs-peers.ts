@@ -1,4 +1,7 @@
-/** The two that an agent would talk to: our cap over CapTP on loopback, and the MCP file server over its stdio. */
+/**
+ * The two servers that an agent would talk to: our cap over CapTP on loopback, and the MCP file server over
+ * its stdio.
+ */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -6,7 +9,7 @@ import { createInterface } from 'node:readline';
 import type { FsCap } from '@hob/caps-fs';
 import { type ByteSource, connect, E, type Far, iterate } from '@hob/vat';
 
-/** What both are asked for. Text, since the MCP server knows no bytes. */
+/** The calls that both get. Text, since the MCP server knows no bytes. */
 export interface Files {
   read(path: string): Promise<number>;
   write(path: string, text: string): Promise<void>;

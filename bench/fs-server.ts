@@ -1,6 +1,6 @@
 /**
- * The other process of `fs.ts`: a directory cap of each backend over CapTP, each on a port of its own, which it tells its
- * parent; a backend that is not there has none.
+ * The serving process of `fs.ts`: a directory cap of each backend over CapTP, each on a port of its own. It
+ * sends the ports to its parent. A backend that this machine lacks has no port.
  */
 import './lockdown.ts';
 import { openFsCap } from '@hob/caps-fs';

@@ -1,15 +1,17 @@
 /**
- * The cap beside what it replaces: raw `node:fs` and `fs.promises` by absolute path (no confinement at all),
- * realpath-then-open (the confinement that does not hold), and the MCP file server over its stdio.
+ * The directory cap beside raw `node:fs` and `fs.promises` by absolute path (no confinement),
+ * realpath-then-open (a confinement that does not hold), and the MCP file server over its stdio.
  *
- * Promise: rounds alternate in one run, files are cached, in memory where there is such a place. A row `sync` is the resolver by itself,
- * with synchronous data; all others go through the cap, its admission queue and its life. Goals are those of reference/fs.md §13.
+ * Promise: rounds alternate in one run. Files are cached, and in memory if the machine has such a place. A
+ * row `sync` is the resolver by itself; all others go through the cap, with its admission queue and its
+ * lifetime. Goals: docs/measurements/fs.md.
  */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
+import { neighbourCases } from './fs-neighbours.ts';
 import { openMcp, serveOurs } from './fs-peers.ts';
 import type { Case, Goal, Suite } from './measure.ts';
 
@@ -130,7 +132,10 @@ async function expectHits(answer: Promise<readonly unknown[]>, hits: number): Pr
   if (found !== hits) throw new Error(`${found} hits instead of ${hits}`);
 }
 
-/** Unconfined, by path, in native code on both cores. It comes with the packages; where there is none for a platform the goal cannot be judged. */
+/**
+ * Unconfined, by path, in native code on both cores. It comes with the packages. If there is none for the
+ * platform, the goal cannot be judged.
+ */
 const { rgPath = '' } = (await import('@vscode/ripgrep').catch(() => ({}))) as { readonly rgPath?: string };
 const hasRipgrep = rgPath !== '';
 const ripgrep = (): void => {
@@ -321,7 +326,11 @@ async function expectLength(answer: Promise<number>, length: number): Promise<vo
 }
 
 const cases: Case[] = [];
-for (const backend of backends) cases.push(...(await casesOf(backend)));
+for (const backend of backends) {
+  const [more, close] = await neighbourCases(backend, root);
+  cases.push(...(await casesOf(backend)), ...more);
+  closing.push(close);
+}
 
 export const suite: Suite = {
   name: 'fs',

@@ -1,8 +1,10 @@
 /**
- * Programs of models: from nothing and from the pool to their first answer, a call of a cap, a compartment, memory, many at once.
+ * Model-written programs: a start from nothing and from the pool, a call of a cap, a compartment, memory,
+ * many at once.
  *
- * Promise: both sides of a case start real processes and wait for a real answer, by turns. The peer of a cold start is a fork that
- * locks down and says so; of a call, the same call over `hob.1` on a WebSocket between two processes (`bench/captp`).
+ * Promise: both sides of a case start real processes and wait for a real answer, by turns. The peer of a
+ * cold start is a fork that locks down and says so. The peer of a call is the same call over `hob.1` on a
+ * WebSocket between two processes.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -101,7 +103,7 @@ async function wireCalls(n: number): Promise<number> {
   );
 }
 
-/** From the call to the process that is gone, less the time that it had: the start of the program is in it. */
+/** From the call until the process is gone, without the time that it had. The start of the program counts. */
 async function limited(): Promise<number> {
   await settles();
   const spent = pooled.evaluate('for (;;);', { caps: {}, limits: { wallMs: 300 } });

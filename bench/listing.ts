@@ -1,15 +1,18 @@
 /**
- * A durable host with many grants: what it costs a granter to list them page by page (all of them, those of one session, the live ones), and
- * the longest time that the end of a session, or the revocation of its grants, keeps the host from anything else.
+ * A durable host with many grants. It measures the cost for a granter of listing them page by page (all of
+ * them, those of one session, the live ones), and the longest time that the end of a session, the end of a
+ * grace time, or the revocation of its grants, keeps the host from anything else.
  *
- * Half of the listed grants are of one session. There are 10,000 of them, and 100,000 with `--full`: making those takes a minute and a half
- * on a busy machine. The host runs in this process; what a wire adds is in `captp`.
+ * Half of the listed grants are of one session. There are 10,000 of them, and 100,000 with `--full`; making
+ * those takes a minute and a half on a busy machine. The host runs in this process. `captp` measures what a
+ * wire adds.
  */
+import './lockdown.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Grant, type Granter, openHost } from '@hob/host';
-import { E } from '@hob/vat';
+import { connect, E } from '@hob/vat';
 import type { Case, Suite } from './measure.ts';
 
 const count = process.argv.includes('--full') ? 100_000 : 10_000;
@@ -17,7 +20,9 @@ const atOnce = 1000;
 const shown = (n: number): string => n.toLocaleString('en');
 
 const folder = mkdtempSync(join(tmpdir(), 'hob-bench-listing-'));
-const host = await openHost({ stateDir: join(folder, 'state') });
+/** Only sessions that somebody left have a grace time. */
+const host = await openHost({ stateDir: join(folder, 'state'), graceMs: 0 });
+const { url } = await host.serve();
 await host.offer('bell', { ring: async () => 'ding' });
 const { granter } = await host.addGranter('owner');
 const sessions = await Promise.all(['one', 'other'].map((name) => host.openSession({ name, granters: ['owner'] })));
@@ -42,7 +47,10 @@ async function list(filter: NonNullable<Parameters<Granter['list']>[0]>, expecte
   return performance.now() - began;
 }
 
-/** Runs `body` and answers how many ms of CPU the event loop was kept at the most: no turn takes more. By the clock, others on the machine would count. */
+/**
+ * Runs `body` and returns the most ms of CPU between two rounds of the event loop, so no turn takes more. By
+ * the clock, other processes of the machine would count.
+ */
 async function longestWait(body: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let over = false;
@@ -87,6 +95,19 @@ async function withChildren(children: number): Promise<number> {
   return await longestWait(() => E(granter).end(id) as unknown as Promise<void>);
 }
 
+/** Somebody enters the session and leaves it: its grace time is over at once. */
+async function graceEnds(grants: number): Promise<number> {
+  opened += 1;
+  const session = await host.openSession({ name: `big-${opened}`, granters: ['owner'] });
+  const { id, secret } = session;
+  await many(grants, (n) => E(granter).grant(id, `p${n}`, 'bell', { for: 3_600_000 }) as unknown as Promise<unknown>);
+  const connection = await connect(url, { secret });
+  return await longestWait(async () => {
+    connection.close();
+    await session.ended;
+  });
+}
+
 const goal = { text: '<= 2 s', met: ({ ours }: { ours: number }): boolean => ours <= 2000 };
 const short = { text: 'no turn over 50 ms', met: ({ ours }: { ours: number }): boolean => ours <= 50 };
 const once = { n: 1, rounds: 1, unit: 'ms', slow: true, goal: short, peer: idle } as const;
@@ -97,6 +118,7 @@ const cases: readonly Case[] = [
   { name: `list ${shown(count)} live grants in pages`, ours: () => list({ live: true }, count), ...each },
   { name: 'end a session with 10,000 grants, longest turn vs idle, CPU', ours: () => withGrants(10_000, (id) => E(granter).end(id) as unknown as Promise<void>), ...once }, // biome-ignore format: one line
   { name: 'end a session with 3,333 children, longest turn vs idle, CPU', ours: () => withChildren(3333), ...once },
+  { name: 'a grace time ends, session with 10,000 grants, longest turn vs idle, CPU', ours: () => graceEnds(10_000), ...once }, // biome-ignore format: one line
   { name: 'revoke the 10,000 grants of a session, longest turn vs idle, CPU', ours: () => withGrants(10_000, (session) => E(granter).revoke({ session }) as unknown as Promise<void>), ...once }, // biome-ignore format: one line
 ];
 

@@ -1,4 +1,4 @@
-/** The regime that peers run in: hardened intrinsics, eventual send before them. Errors and the console stay readable. */
+/** Locks down every process of the bench: eventual send, then hardened intrinsics. Errors stay readable. */
 import 'ses';
 import '@endo/eventual-send/shim.js';
 

@@ -1,11 +1,11 @@
 /**
- * How Hob measures itself: ours and a peer by turns, in one process, and the medians of both.
+ * Measures ours and a peer by turns in one process, and takes the medians of both.
  *
- * Promise: a round of ours stands beside a round of the peer, so what slows the machine slows both; a goal is judged by
- * the numbers that are printed. `ratio` is ours / peer in time per operation: below 1 is faster.
+ * Promise: a round of ours stands beside a round of the peer, so a slow machine slows both. A goal is
+ * judged by the printed numbers. `ratio` is ours / peer in time per operation: below 1 is faster.
  */
 
-/** Runs `n` operations; answers what it measured itself, in the unit of its case, or leaves the measuring to us. */
+/** Runs `n` operations. Returns its measurement in the unit of its case, or nothing: the caller measures. */
 export type Side = (n: number) => number | void | Promise<number | void>;
 
 export interface Goal {
@@ -21,7 +21,7 @@ export interface Case {
   /** Operations in a round: one round should take 20 ms or more. */
   readonly n: number;
   readonly rounds?: number;
-  /** Of what `ours` and `peer` answer; ns per operation where they leave the measuring to us. */
+  /** The unit of the results of `ours` and `peer`; ns per operation where they leave the measuring to us. */
   readonly unit?: string;
   readonly goal?: Goal;
   /** Why the goal is missed, where that is known: printed only then. */

@@ -1,9 +1,11 @@
 /**
- * Calls from Python: `hob` beside bare `websockets` with JSON, in one Python process, each with a server of its own in another one.
+ * Calls from Python: `hob` beside bare `websockets` with JSON, in one Python process, each with a server of
+ * its own in another process.
  *
- * There is no peer of capnweb's in Python to stand beside: py-capnweb 0.5.0 sends calls over a WebSocket that capnweb 0.12.0 does not answer.
+ * capnweb has no peer in Python: py-capnweb 0.5.0 sends calls over a WebSocket that capnweb 0.12.0 does not
+ * answer.
  *
- * Promise: both ask for the same, one round after the other; what is measured is measured by Python's clock.
+ * Promise: both make the same calls, one round after the other. Times are by the clock of Python.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,13 +1,21 @@
 /**
- * What a forwarder costs, beside the same call without one: near and by message, with its ledger line and without, through a membrane,
- * counted on the disk; and what many grants cost to list and to revoke.
+ * The cost of a forwarder beside the same call without it: near and by message, with a ledger line and
+ * without, through a membrane, and counted on the disk. Also the cost of listing and revoking many grants.
  *
- * Everything runs locked down, with a meter and an observer, as in the host. Rounds are short: figures for goals, not for records.
+ * Everything runs locked down, with a meter and an observer, as in the host. Rounds are short.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { facet, type Gate, grantOf, membrane, definitions as ours, type Revoker, revocable } from '@hob/revocable';
+import {
+  facet,
+  type GrantActor,
+  grantOf,
+  membrane,
+  definitions as ours,
+  type Revoker,
+  revocable,
+} from '@hob/revocable';
 import {
   type Definition,
   define,
@@ -38,7 +46,7 @@ const observe = (turn: { readonly code: string }): void => {
   if (turn.code !== 'never') records += 1;
 };
 
-// ---- in memory ---------------------------------------------------------------------------------------------------------------
+// ---- in memory
 
 const vats = await openVats({ observe });
 const vat = vats.vat('bench', { meter: vats.meter('bench') });
@@ -47,7 +55,7 @@ const [cell, facetted, granted, bordered] = (await vat.turn(() => {
   return [behind, facet(behind, ['read']), revocable(behind, {}).cap, membrane(behind, {}).cap] as never;
 })) as unknown as readonly [Cell, Cell, Cell, Cell];
 
-// What is computed is looked at, so that no compiler may leave it out.
+// The results are used, so that no compiler may leave out their computation.
 let sum = 0;
 
 /** ns per call, within turns of 1,000 calls: what they leave for their end (lines to commit) is not timed. */
@@ -71,7 +79,7 @@ const far =
       sum += (await Promise.all(Array.from({ length: 1000 }, () => E(x).read()))).length;
   };
 
-/** What it costs over the call without it. */
+/** Its cost over the call without it. */
 const over = (us: number) => ({
   text: `<= ${us} us over it`,
   met: ({ ours, peer }: { ours: number; peer: number }) => ours - peer <= us * 1000,
@@ -114,7 +122,7 @@ const calls: readonly Case[] = [
   },
 ];
 
-// ---- on the disk ---------------------------------------------------------------------------------------------------------------
+// ---- on the disk
 
 /** A turn that changes one actor and writes one line. */
 const Told: Definition<{ next(): number }, [count: number]> = define('Told', (bcom, count) => ({
@@ -124,8 +132,8 @@ const Told: Definition<{ next(): number }, [count: number]> = define('Told', (bc
   },
 }));
 
-interface Entry {
-  readonly gate: Gate;
+interface KeptRow {
+  readonly actor: GrantActor;
   readonly revoker: Revoker;
 }
 interface Page {
@@ -139,19 +147,19 @@ interface Book {
   page(after: string): readonly Page[];
   revokeAll(): Promise<void> | undefined;
 }
-const Book: Definition<Book, [cell: Cell, kept: Table<Entry>]> = define('Book', (_bcom, inner, kept) => ({
+const Book: Definition<Book, [cell: Cell, kept: Table<KeptRow>]> = define('Book', (_bcom, inner, kept) => ({
   grant(n) {
     for (let i = 0; i < n; i += 1) {
       const id = `g${String(kept.size).padStart(7, '0')}`;
-      const { gate, revoker } = grantOf(inner, { uses: 5, for: 3_600_000 }, `${id}-${inner.read()}`);
-      kept.set(id, { gate, revoker });
+      const { actor, revoker } = grantOf(inner, { uses: 5, for: 3_600_000 }, `${id}-${inner.read()}`);
+      kept.set(id, { actor, revoker });
     }
   },
   page(after) {
     const page: Page[] = [];
-    for (const [id, { gate }] of kept.entries(after)) {
+    for (const [id, { actor }] of kept.entries(after)) {
       if (id === after) continue;
-      page.push({ id, ...gate.look() });
+      page.push({ id, ...actor.look() });
       if (page.length === 100) break;
     }
     return page;

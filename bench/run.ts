@@ -1,26 +1,30 @@
 /**
- * `npm run bench [-- SUITE … --json FILE --case TEXT --quick --full]`: measures, prints a table, and exits 1 if a goal is missed.
+ * `npm run bench [-- SUITE … --json FILE --case TEXT --quick --full]`: measures, prints a table, and exits
+ * 1 if a goal is missed.
  *
- * Without a suite all of them run; `--case` takes only the cases with TEXT in their name, `--quick` leaves out
- * those that take more than some seconds, `--full` makes the largest ones as large as the goals say. FILE gets one line of JSON a case.
- * Each suite runs in a process of its own (`suite.ts`), so that none is measured with the compiled code and the heap that
- * another one left behind.
+ * Without a suite all of them run. `--case` takes only the cases with TEXT in their name. `--quick` leaves
+ * out those that take more than some seconds. `--full` makes the largest ones as large as the goals say.
+ * FILE gets one line of JSON for each case.
+ *
+ * Each suite runs in a process of its own (`suite.ts`), so none is measured with the compiled code and the
+ * heap of another.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { commandLine } from '../test/command.ts';
 import { type Row, table } from './measure.ts';
 import { suites } from './suites.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: 'string' },
-    case: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    full: { type: 'boolean', default: false },
-  },
-});
+const command = commandLine('npm run bench --')
+  .description('Measures, prints a table, and exits 1 if a goal is missed.')
+  .argument('[suite...]', 'all of them, if none is named')
+  .option('--json <file>', 'a line of JSON for each case')
+  .option('--case <text>', 'cases with TEXT in their name')
+  .option('--quick', 'leaves out those that take more than some seconds')
+  .option('--full', 'the largest ones in full size')
+  .parse();
+const values = command.opts<{ json?: string; case?: string; quick?: boolean; full?: boolean }>();
+const positionals = command.args;
 const unknown = positionals.filter((name) => !Object.hasOwn(suites, name));
 if (unknown.length > 0) {
   process.stderr.write(`bench: no such suite: ${unknown.join(', ')}; there are ${Object.keys(suites).join(', ')}\n`);

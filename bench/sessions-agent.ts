@@ -1,13 +1,15 @@
 /**
- * Agents of `sessions.ts`, in a process of their own: some that work, one that floods.
+ * The agents of `sessions.ts`, in a process of their own. The parent sends `{url, secrets, what}`:
  *
- * Told by its parent `{url, secrets, what}`. `work`: each calls one after the other for `ms`, and how long each call took is answered;
- * `flood`: everything that a session can ask for, as fast as its connection takes it, until the
- * parent says `enough`; what it was answered is counted. `burn`: keeps a processor busy as the flood does, and asks nothing.
+ *   work    each agent calls one after the other for `ms`, and the durations go back
+ *   flood   asks for everything that a session can ask for, as fast as its connection takes it, until the
+ *           parent sends `enough`; the number of answers goes back
+ *   burn    keeps a processor as busy as the flood does, and asks nothing
  */
 import './lockdown.ts';
 import type { SessionFace } from '@hob/host';
-import { type Connected, connect, E } from '@hob/vat';
+import { connect, E } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
 
 export interface Task {
   readonly url: string;

@@ -1,5 +1,6 @@
 /**
- * The host of `sessions.ts`, in a process of its own: opens the state that it is given, tells how long that took, and does what it is told.
+ * The host of `sessions.ts`, in a process of its own. It opens the given state, reports how long that took,
+ * and does what its parent asks.
  */
 import './lockdown.ts';
 import { openHost } from '@hob/host';

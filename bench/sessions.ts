@@ -1,8 +1,8 @@
 /**
- * What many sessions cost a host that nobody troubles, and what one that floods costs the others.
+ * The cost of many idle sessions for a host, and the cost of one flooding session for the others.
  *
- * The host, those that work and the one that floods are processes of their own. The peer of the flood is a process that keeps as much of a
- * processor busy and asks nothing: with it what is compared is the host, not the machine.
+ * The host, the working agents and the flooding agent are processes of their own. The peer of the flood is
+ * a process that keeps a processor as busy and asks nothing. So the host is compared, not the machine.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ function start(file: string, ...args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** What it says next. */
+/** Its next line. */
 async function told<T>(child: ChildProcess): Promise<T> {
   const ended = new AbortController();
   const gone = once(child, 'exit', { signal: ended.signal }).then(() => {

@@ -1,8 +1,9 @@
 /**
- * The shell cap beside a plain child process, and beside bubblewrap making the same world.
+ * The shell cap beside a plain child process, and beside bubblewrap that makes the same world.
  *
- * Promise: each side runs the same text over the same files, from the call until the output is read and the process is gone. Rounds
- * alternate. bubblewrap is taken from HOB_BWRAP or PATH; without it its rows are left out, and the first line says so.
+ * Promise: each side runs the same text over the same files, from the call until the output is read and the
+ * process is gone. Rounds alternate. bubblewrap comes from HOB_BWRAP or PATH. Without it its rows are left
+ * out, and the first line says so.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -55,7 +56,7 @@ async function ours(text: string): Promise<void> {
 
 const bwrap = [process.env['HOB_BWRAP'] ?? 'bwrap'].find((name) => spawnSync(name, ['--version']).status === 0);
 if (bwrap === undefined) process.stderr.write('bubblewrap is not here (HOB_BWRAP, PATH): its rows are left out\n');
-/** Read-only programs, private /proc /dev /tmp, one directory, no capabilities, all namespaces. It keeps no limits and has no filter. */
+/** All namespaces, read-only programs, private /proc /dev /tmp, one directory. No limits, no filter. */
 const links = ['bin', 'sbin', 'lib', 'lib64'].filter((name) =>
   fs.lstatSync(`/${name}`, { throwIfNoEntry: false })?.isSymbolicLink(),
 );
@@ -124,7 +125,7 @@ const works: readonly Case[] = work.map(([name, text]) => ({
   goal: times(1.12),
 }));
 
-/** What the two processes of the sandbox hold for themselves while the program sleeps, in MB. */
+/** The memory of the two processes of the sandbox while the program sleeps, in MB. */
 async function held(): Promise<number> {
   const job = await shell.spawn('echo up; exec sleep 60');
   await job.stdout.next();

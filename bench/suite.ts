@@ -1,4 +1,4 @@
-/** One suite, in the process that `run.ts` forked for it: each row goes back as a message. */
+/** One suite, in the process that `run.ts` forked for it. Each row goes back as a message. */
 import './lockdown.ts';
 import { measure } from './measure.ts';
 import { suites } from './suites.ts';

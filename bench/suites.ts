@@ -11,6 +11,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   python: () => import('./python.ts'),
   fs: () => import('./fs.ts'),
   listing: () => import('./listing.ts'),
+  manifest: () => import('./manifest.ts'),
   revocable: () => import('./revocable.ts'),
   sessions: () => import('./sessions.ts'),
   shell: () => import('./shell.ts'),

@@ -1,6 +1,9 @@
-/** Bytes of heap that one of `n` cells takes, for `vat.ts`: `node --expose-gc vat-memory.ts ours|peer N`. */
+/**
+ * Bytes of heap that one of `n` cells takes, for `vat.ts`: `node --expose-gc vat-memory.ts ours|peer N`.
+ */
 import './lockdown.ts';
-import { Cell, openVats, spawn } from '@hob/vat';
+import { openVats, spawn } from '@hob/vat';
+import { Cell } from '@hob/vat/actors';
 
 const [side, count] = process.argv.slice(2);
 const n = Number(count);

@@ -1,11 +1,13 @@
 /**
- * What a call, a change of state, a turn and a message cost, beside the bare method and beside `@endo/far`.
+ * The cost of a call, a change of state, a turn and a message, beside the bare method and beside
+ * `@endo/far`.
  *
- * Everything runs locked down, with a meter and with an observer that reads the turn's record, as in the host.
+ * Everything runs locked down, with a meter and with an observer that reads the record of the turn, as in
+ * the host.
  */
 import { execFileSync } from 'node:child_process';
 import { E as endo, Far } from '@endo/far';
-import { type Definition, define, E, openVats, spawn } from '@hob/vat';
+import { CapError, type Definition, define, E, openVats, spawn } from '@hob/vat';
 import { type Case, percentile, type Suite } from './measure.ts';
 
 interface Counter {
@@ -41,7 +43,7 @@ const local = bare();
 const locals = Array.from({ length: 1000 }, bare);
 const far = Far('Counter', bare());
 
-// What is computed is looked at, so that no compiler may leave it out.
+// The results are used, so that no compiler may leave out their computation.
 let sum = 0;
 
 /** `n` calls within one turn; `body` is handed the near reference. */
@@ -104,6 +106,34 @@ async function turns(n: number): Promise<number> {
   return (ms * 1e6) / n;
 }
 
+interface Tens {
+  /** Changes ten actors, and keeps that or throws. */
+  change(fail: boolean): void;
+}
+const Tens: Definition<Tens, [counters: readonly Counter[]]> = define('Tens', (_bcom, counters) => ({
+  change: (fail) => {
+    for (const one of counters) one.next();
+    if (fail) throw tenUndone;
+  },
+}));
+// One error for all turns: making one is not what is measured.
+const tenUndone = new CapError('denied', 'this turn is undone: ask again');
+const tens = await vat.turn(() => spawn(Tens(Array.from({ length: 10 }, () => spawn(Counter(0)) as never))));
+
+/** Turns of ten changes each, posted 1,000 at a time before the clock starts. */
+const turnsOfTen =
+  (fail: boolean) =>
+  async (n: number): Promise<number> => {
+    let ms = 0;
+    for (let done = 0; done < n; done += 1000) {
+      const all = Array.from({ length: 1000 }, () => E(tens).change(fail));
+      const began = performance.now();
+      await Promise.allSettled(all);
+      ms += performance.now() - began;
+    }
+    return (ms * 1e6) / n;
+  };
+
 const near = (goal: number): { text: string; met: (row: { ours: number }) => boolean } => ({
   text: `>= ${goal} M/s`,
   met: ({ ours }) => ours <= 1000 / goal,
@@ -137,6 +167,13 @@ const calls: readonly Case[] = [
     ours: turns,
     peer: (n) => void (sum += nextBare(local, n)),
     goal: { text: '<= 1 us over it', met: ({ ours, peer }) => ours - peer <= 1000 },
+  },
+  {
+    name: 'a turn of ten changes, undone vs kept',
+    n: 10_000,
+    ours: turnsOfTen(true),
+    peer: turnsOfTen(false),
+    goal: { text: '<= 1.5 x', met: ({ ratio }) => ratio <= 1.5 },
   },
   {
     name: 'E(near).m() from host to answer vs @endo/far',
@@ -184,7 +221,7 @@ function heapOf(side: string, n: number): number {
   return Number(out);
 }
 
-// ---- fairness --------------------------------------------------------------------------------------------------------
+// ---- fairness
 
 interface Busy {
   work(): number;

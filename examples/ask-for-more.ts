@@ -1,43 +1,33 @@
 /**
- * An agent that has used something up and asks for more: it waits until a person says yes or no, and goes on with what it got.
+ * An agent that has used up a grant and asks for more. It waits until a person says yes or no.
  *
  *   HOB_URL=… npm run agent -- examples/ask-for-more.ts
- *   npm run hob -- requests          (in another terminal: the granter sees what is asked; then request ID, approve ID DIGEST)
+ *
+ * In another terminal the granter sees the request, reads it and approves it:
+ *
+ *   npm run hob -- requests
+ *   npm run hob -- request ID
+ *   npm run hob -- approve ID DIGEST
  */
+import '@hob/host/lockdown';
+import type { FsCap } from '@hob/caps-fs';
+import type { AgentPowers, SessionFace } from '@hob/host';
 import { connect, E } from '@hob/vat';
 
-interface Directory {
-  list(path?: string): readonly string[];
-}
-interface SessionFace {
-  caps(): readonly string[];
-  request(ask: { readonly asks: string; readonly terms: object; readonly why: string }): Directory;
-}
-
-export default async function agent({
-  url,
-  secret,
-  say,
-}: {
-  url: string;
-  secret: string;
-  say: (line: string) => void;
-}): Promise<void> {
-  const connection = await connect<SessionFace>(url, { secret });
+export default async function agent({ url, secret, say }: AgentPowers): Promise<void> {
+  await using connection = await connect<SessionFace>(url, { secret });
   const session = connection.bootstrap;
   say(`holds: ${JSON.stringify(await E(session).caps())}`);
   say('asking: for one more use of "once"');
-  const once = E(session).request({
+  const once = E(session).request<FsCap>({
     asks: 'once',
     terms: { uses: 1, methods: ['list'] },
     why: 'to list src once more',
   });
   try {
-    // Sent before there is an answer: it waits with the promise.
+    // `once` is still a promise. The call is sent now, and runs when the granter has said yes.
     say(`granted: ${JSON.stringify(await E(once).list('src'))}`);
   } catch (error) {
     say(`refused: ${(error as Error).message}`);
   }
-  connection.close();
-  await connection.closed;
 }

@@ -1,92 +1,23 @@
 /**
- * An agent's first session, over the published `@endo/captp`: any Endo peer can do this.
+ * An agent's first session: it holds a directory, uses it, and cannot leave it.
  *
- * It reads, lists, writes and takes a subdirectory; tries three ways out and is refused; uses a once-grant up; then goes on
- * reading until the person who granted it says stop.
- *
- *   HOB_URL=… npm run agent -- examples/first-session.ts
+ *   npm start                                                   prints the URL
+ *   HOB_URL=… npm run agent -- examples/first-session.ts        asks for the session's secret
  */
-import { makeCapTP } from '@endo/captp';
-import { E } from '@endo/eventual-send';
-import { WebSocket } from 'ws';
+import '@hob/host/lockdown';
+import type { FsCap } from '@hob/caps-fs';
+import type { AgentPowers, SessionFace } from '@hob/host';
+import { connect, E } from '@hob/vat';
 
-interface Directory {
-  readText(path: string): Promise<string>;
-  list(path?: string): Promise<readonly string[]>;
-  write(path: string, data: string): Promise<unknown>;
-  subdir(path: string): Promise<Directory>;
-}
-
-interface SessionFace {
-  caps(): readonly string[];
-  cap(petname: string): Directory;
-}
-
-/** How long it waits to be revoked, in ms. */
-const patience = 120_000;
-
-export default async function agent({
-  url,
-  secret,
-  say,
-}: {
-  url: string;
-  secret: string;
-  say: (line: string) => void;
-}): Promise<void> {
-  const socket = new WebSocket(url, ['captp'], { headers: { authorization: `Bearer ${secret}` } });
-  const { dispatch, getBootstrap, abort } = makeCapTP(
-    'agent',
-    (message) => socket.send(JSON.stringify(message)),
-    undefined,
-    { onReject: () => {} },
-  );
-  socket.on('message', (data: Buffer) => void dispatch(JSON.parse(data.toString('utf8'))));
-  await new Promise<void>((resolve, reject) => {
-    socket.once('open', resolve);
-    socket.once('error', reject);
-  });
-  socket.once('close', () => abort(new Error('the host is gone')));
-  const session = getBootstrap() as Promise<SessionFace>;
-
-  const step = async (name: string, work: () => Promise<unknown>): Promise<void> => {
-    try {
-      say(`${name}: ${JSON.stringify(await work())}`);
-    } catch (error) {
-      say(`${name}: refused: ${(error as Error).message}`);
-    }
-  };
-
-  await step('holds', () => E(session).caps());
-  const workspace = E(session).cap('workspace');
-  await step('read', () => E(workspace).readText('notes.txt'));
-  await step('list', () => E(workspace).list('src'));
-  await step('write', async () => {
-    await E(workspace).write('written-by-the-agent.txt', 'I was here.\n');
-    return E(workspace).readText('written-by-the-agent.txt');
-  });
-  const src = E(workspace).subdir('src');
-  await step('subdir', () => E(src).readText('hello.txt'));
-  await step('dot-dot', () => E(src).readText('../notes.txt'));
-  await step('absolute', () => E(workspace).readText('/etc/passwd'));
-  await step('link', () => E(workspace).list('way-out'));
-  await step('not-held', () => E(E(session).cap('host-state')).list());
-
-  const once = E(session).cap('once');
-  await step('once', () => E(once).list('src'));
-  await step('once-again', () => E(once).list('src'));
-
-  say('working: until I am revoked (npm run hob -- grants, then revoke ID)');
-  let stopped: string | undefined;
-  for (const end = Date.now() + patience; stopped === undefined && Date.now() < end; ) {
-    try {
-      await E(workspace).readText('notes.txt');
-      await new Promise((resolve) => setTimeout(resolve, 250));
-    } catch (error) {
-      stopped = (error as Error).message;
-    }
-  }
-  say(stopped === undefined ? 'ended: nobody revoked me' : `ended: refused: ${stopped}`);
-  await step('subdir-too', () => E(src).readText('hello.txt'));
-  socket.close();
+export default async function agent({ url, secret, say }: AgentPowers): Promise<void> {
+  await using host = await connect<SessionFace>(url, { secret });
+  const session = host.bootstrap;
+  say(`holds: ${await E(session).caps()}`);
+  const workspace = E(session).cap<FsCap>('workspace');
+  await E(workspace).write('written-by-the-agent.txt', 'I was here.\n');
+  say(`read: ${await E(workspace).readText('written-by-the-agent.txt')}`);
+  const refused = await E(workspace)
+    .readText('/etc/passwd')
+    .catch((error: Error) => error.message);
+  say(`refused: ${refused}`);
 }

@@ -30,7 +30,7 @@ const FILES: Readonly<Record<string, string>> = {
 interface Case {
   readonly value: unknown;
   readonly printed?: string;
-  /** What it left in files. */
+  /** The files that it left. */
   readonly files?: Readonly<Record<string, string | RegExp>>;
 }
 

@@ -1,24 +1,14 @@
 /**
- * An agent that writes programs: it asks what a program finds, and runs one over what its session holds.
+ * An agent that writes programs and runs them over the caps of its session. A program sees those caps and nothing else.
  *
  *   npm start -- --code
  *   HOB_URL=… npm run agent -- examples/run-code.ts
  */
+import '@hob/host/lockdown';
+import type { AgentPowers, Code, SessionFace } from '@hob/host';
 import { type CapError, connect, E } from '@hob/vat';
 
-interface Program {
-  console(): { next(): string | undefined };
-  result(): { readonly value: unknown; readonly console: string };
-}
-interface Code {
-  run(source: string): Program;
-  types(): string;
-}
-interface SessionFace {
-  cap(petname: 'code'): Code;
-}
-
-/** As a model writes them. */
+/** Three programs as a model writes them. */
 const COUNT = `
 let lines = 0;
 for (const path of await E(workspace).glob('**/*.txt'))
@@ -33,17 +23,9 @@ const FAILS = `
 const text = await E(workspace).readText('notes.txt');
 text.trimm();`;
 
-export default async function agent({
-  url,
-  secret,
-  say,
-}: {
-  url: string;
-  secret: string;
-  say: (line: string) => void;
-}): Promise<void> {
-  const connection = await connect<SessionFace>(url, { secret });
-  const code = E(connection.bootstrap).cap('code');
+export default async function agent({ url, secret, say }: AgentPowers): Promise<void> {
+  await using connection = await connect<SessionFace>(url, { secret });
+  const code = E(connection.bootstrap).cap<Code>('code');
   const step = async (name: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       say(`${name}: ${JSON.stringify(await work())}`);
@@ -56,6 +38,4 @@ export default async function agent({
   await step('counts', async () => (await E(E(code).run(COUNT)).result()).value);
   await step('reaches', async () => (await E(E(code).run(REACHES)).result()).value);
   await step('fails', async () => (await E(E(code).run(FAILS)).result()).value);
-  connection.close();
-  await connection.closed;
 }

@@ -3,7 +3,7 @@
  *
  * Promise: it has our terminal, our signals and our fate; its exit code (or the signal it died of) becomes ours.
  *
- * Who dies how:
+ * How each process ends:
  * - A signal to us is passed on once. From a terminal Ctrl-C reaches the whole group, the child too, so it is not passed
  *   on a second time: a program may take a second one for "now".
  * - npm is killed outright: we notice that our parent (or the parent of npm's shell between us) has changed and end the
@@ -21,7 +21,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** npm passes a signal on, too: the same one within this time is an echo. */
 const ECHO_MS = 500;
 const LOOK_MS = 500;
-/** What a child that was asked to end may take before it is killed. */
+/** The time that a child which was asked to end may take before it is killed. */
 const GRACE_MS = 10_000;
 
 /** Answers the exit code; ends this process by signal if the child ended so. */

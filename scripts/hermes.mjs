@@ -103,7 +103,7 @@ function lastReason() {
   try {
     return readFileSync(REASON, 'utf8');
   } catch {
-    return 'npm test installs it';
+    return 'npm run test:deep installs it';
   }
 }
 

@@ -1,8 +1,9 @@
 /**
  * A virtual environment for the tests of `packages/bridge-python`.
  *
- * Promise: it is made once for what its pyproject.toml asks for, can be killed at any moment and called by several processes at
- * once; nothing of it is installed anywhere else. Where there is no Python it says so, and nothing else is missing.
+ * Promise: it is made once for what its pyproject.toml asks for, can be killed at any moment and called by
+ * several processes at once; nothing of it is installed anywhere else. Where there is no Python, or no registry
+ * to bring the packages from, it says so, and nothing else is missing.
  *
  * Plain JavaScript for Node 18.
  */
@@ -11,12 +12,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './lock.mjs';
-import { ROOT, SetupError } from './setup.mjs';
+import { ROOT } from './setup.mjs';
 
 export const BRIDGE = join(ROOT, 'packages', 'bridge-python');
 const TOOLCHAIN = join(ROOT, '.toolchain');
 
-/** What `pip` is to bring: the dependencies, and what the tests need. Read by Python itself. */
+/** The packages for `pip`: the dependencies, and those of the tests. Read by Python itself. */
 const NEEDED =
   'import sys, tomllib; p = tomllib.load(open(sys.argv[1], "rb"))["project"]; ' +
   'print("\\n".join(p["dependencies"] + p["optional-dependencies"]["test"]))';
@@ -57,9 +58,9 @@ export async function setUpPython() {
       ]) {
         const done = run(command, ...args);
         if (done.status !== 0)
-          throw new SetupError(
-            `the Python packages could not be installed (${lastLine(done.stderr)}); check that the package registry can be reached`,
-          );
+          return {
+            missing: `needs Python packages that could not be installed (${lastLine(done.stderr)}): check that the package registry can be reached`,
+          };
       }
       // Last: one that is killed before has not happened.
       writeFileSync(stamp, `${needed.join('\n')}\n`);

@@ -18,7 +18,7 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NODE_MAJOR = 24;
 // Not in package.json as `packageManager`: pnpm 12 would then fetch itself for every platform and fail on one that the
 // registry lacks.
-const PNPM = 'pnpm@12.21.0';
+export const PNPM = 'pnpm@12.21.0';
 
 const TOOLCHAIN = join(ROOT, '.toolchain');
 const NODE_STAMP = join(TOOLCHAIN, 'node.json');
@@ -118,7 +118,10 @@ function packagesAreReady() {
 /** Changes when the installed packages or the C parts have to. */
 function fingerprint() {
   const hash = createHash('sha256').update(`${PNPM} node ${NODE_MAJOR} ${process.platform}-${process.arch}`);
-  const folders = ['packages', 'examples', 'bench', 'test-bisim'].flatMap((group) => [group, ...foldersIn(group)]);
+  const folders = ['packages', 'examples', 'bench', 'test-bisim', 'scripts'].flatMap((group) => [
+    group,
+    ...foldersIn(group),
+  ]);
   const files = [
     'pnpm-lock.yaml',
     'pnpm-workspace.yaml',
@@ -174,7 +177,7 @@ function bringPackages(node) {
   write(PACKAGES_STAMP, before + built());
 }
 
-/** What there is of the C parts, a line each: who cleans the tree takes some of it away and leaves the stamp. */
+/** The C parts that are there, a line each: who cleans the tree takes some of it away and leaves the stamp. */
 function built() {
   return nativeFolders()
     .flatMap((folder) => [join(folder, '../build'), join(folder, '../node_modules/.native')])

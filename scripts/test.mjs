@@ -1,71 +1,116 @@
 /**
- * `npm test`: lint, types, the tests of every language; then what was skipped and why, then one line that counts.
+ * `npm run check`, `npm test` and `npm run test:deep`; then what was skipped and why, then one line that counts.
+ *
+ * - `check`: lint, types, and the test files of under 5 s.
+ * - `test`: lint, types, and every promise with moderate volumes, in every language. Nothing is downloaded for the deep run.
+ * - `test:deep`: kills, races, users and kernels, full volumes, the real Hermes (340 MB), the SDKs of agent loops
+ *   (200 MB), and some mutants each day.
+ *
+ * `test/tiers.ts` says which test files each of them runs. With a FILTER, `test` and `test:deep` run the test files whose
+ * path matches, whatever their tier, and nothing else.
  *
  * Promise: the last line is `N passed, N failed, N skipped`, over everything, and the exit code is 0 only with nothing
- * failed. A suite that dies without a report counts as one failure. With a FILTER only the tests that match run.
+ * failed. A suite that dies without a report counts as one failure.
  *
  * Plain JavaScript for Node 18.
  */
 import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setUpHermes } from './hermes.mjs';
 import { BRIDGE, setUpPython } from './python.mjs';
+import { setUpSdks } from './sdks.mjs';
 import { environmentFor, ROOT } from './setup.mjs';
 
 const bin = (...path) => join(ROOT, 'node_modules', ...path);
 
-/**
- * A suite is one command, of node unless it says which. One that `reports` writes `{passed, failed, skips}` as JSON into `HOB_TEST_REPORT`;
- * one that is `missing` something is a skip with that reason. Those in a list of their own run beside one another; what the later ones say comes at their end.
- */
-const suites = async (filter) => {
-  const vitest = { name: 'tests', args: [bin('vitest', 'vitest.mjs'), 'run', ...filter], reports: true };
-  // Before the first probe asks for it. Whoever runs a part of the tests waits for Hermes only when that part is about it.
-  // `.ci/run` has asked for it already: what it does not require could not be had, and is not waited for twice.
-  const { HOB_REQUIRE: required } = process.env;
-  const wanted = required === undefined || required === '' || required.includes('hermes');
-  if (wanted && (filter.length === 0 || filter.some((part) => /bisim|hermes/.test(part)))) await setUpHermes();
-  if (filter.length > 0) return [vitest];
-  return [
-    { name: 'lint', args: [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings'] },
-    { name: 'types', args: [bin('typescript', 'bin', 'tsc'), '-p', 'tsconfig.json'] },
-    vitest,
-    ...(await python()),
-  ];
-};
+/** The verbs, and what each one runs. */
+export const TESTS = { check, test: testMost, 'test:deep': testDeep };
 
-async function python() {
+/**
+ * A suite is one command, of node unless it says which. One that `reports` writes `{passed, failed, skips}` as JSON into
+ * `HOB_TEST_REPORT`; one that is `missing` something is a skip with that reason. Suites in a list of their own run beside
+ * one another; what the later ones say comes at their end.
+ */
+const LINT = { name: 'lint', args: [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings'] };
+const TYPES = { name: 'types', args: [bin('typescript', 'bin', 'tsc'), '-p', 'tsconfig.json'] };
+
+function vitest(filter, env) {
+  return { name: 'tests', args: [bin('vitest', 'vitest.mjs'), 'run', ...filter], env, reports: true };
+}
+
+function check(filter) {
+  return [[LINT, { ...TYPES, later: true }], vitest(filter, { HOB_TIER: 'check' })];
+}
+
+async function testMost(filter) {
+  if (filter.length > 0) return named(filter, {});
+  return [[LINT, { ...TYPES, later: true }], vitest([], { HOB_TIER: 'test' }), ...(await python(false))];
+}
+
+async function testDeep(filter) {
+  const env = { HOB_DEEP: '1' };
+  if (filter.length > 0) return named(filter, env);
+  await Promise.all([setUpHermes(), setUpSdks()]);
+  const mutants = { name: 'mutants of the day', args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '6'] };
+  return [vitest([], { ...env, HOB_TIER: 'deep' }), ...(await python(true)), mutants];
+}
+
+/** Whoever names a part of the tests waits for Hermes and for SDKs only when that part is about them. */
+async function named(filter, env) {
+  if (filter.some((part) => /bisim|hermes/.test(part))) await setUpHermes();
+  if (filter.some((part) => /examples\/tools/.test(part))) await setUpSdks();
+  return [vitest(filter, env)];
+}
+
+async function python(inHermes) {
   const { python: command, missing } = await setUpPython();
   if (missing !== undefined) return [{ name: 'python', missing, need: 'python' }];
   const cwd = BRIDGE;
   const env = { PYTHONPATH: join(BRIDGE, 'src'), PYTHONDONTWRITEBYTECODE: '1' };
-  const cache = join(ROOT, '.toolchain', 'mypy');
-  // Each file is in exactly one half; about as long as each other on two cores.
+  // Each file is in exactly one of the two runs. The shim is what runs inside Hermes.
   const real = readdirSync(join(BRIDGE, 'tests'))
-    .filter((file) => file.startsWith('test_hermes'))
+    .filter((file) => /^test_(hermes|shim)/.test(file))
     .map((file) => `tests/${file}`);
-  const others = ['-m', 'pytest', ...real.map((file) => `--ignore=${file}`)];
+  const suite = (name, args) => ({ name, command, args: ['-m', 'pytest', ...args], cwd, env, reports: true });
+  if (inHermes) return [suite('python in Hermes', real)];
+  const cache = join(ROOT, '.toolchain', 'mypy');
+  const others = real.map((file) => `--ignore=${file}`);
   return [
     { name: 'python types', command, args: ['-m', 'mypy', '--cache-dir', cache], cwd, env },
-    [
-      { name: 'python', command, args: others, cwd, env, reports: true },
-      { name: 'python in Hermes', command, args: ['-m', 'pytest', ...real], cwd, env, reports: true, later: true },
-    ],
+    suite('python', others),
   ];
 }
 
-export async function testEverything(node, filter) {
+/** Hermes keeps the state of its shell there, and leaves it when a test kills Hermes. */
+const OF_HERMES = /^hermes-(?:cwd|snap)-[0-9a-f]{12}\.(?:txt|sh)$/;
+
+/** The options of vitest that a run of these suites may have. */
+const OPTION = /^(?:-t|-u|--testNamePattern|--(?:bail|project|reporter|testNamePattern)=.*)$/;
+
+export async function runTests(node, verb, filter) {
+  const wrong = filter.find((word, at) => word.startsWith('-') && !OPTION.test(word) && filter[at - 1] !== '-t');
+  if (wrong !== undefined) {
+    console.error(`hob: npm run ${verb} does not know the option '${wrong}'`);
+    console.error(
+      'usage: parts of the paths of test files, and -t NAME, -u, --bail=N, --project=NAME, --reporter=NAME',
+    );
+    return 2;
+  }
   const folder = mkdtempSync(join(tmpdir(), 'hob-test-'));
+  // Also when a signal ends the run.
+  process.once('exit', () => remove(folder));
+  const temporary = temporaryFolderIn(folder);
   const total = { passed: 0, failed: 0, skips: [] };
   const times = [];
+  let left = [];
   try {
-    for (const beside of await suites(filter)) {
+    for (const beside of await TESTS[verb](filter)) {
       await Promise.all(
         [beside].flat().map(async (suite) => {
           const began = Date.now();
-          const counts = await runSuite(node, suite, join(folder, suite.name.replaceAll(' ', '-')));
+          const counts = await runSuite(node, suite, join(folder, suite.name.replaceAll(' ', '-')), temporary);
           total.passed += counts.passed;
           total.failed += counts.failed;
           total.skips.push(...counts.skips);
@@ -74,22 +119,58 @@ export async function testEverything(node, filter) {
         }),
       );
     }
+    left = readdirSync(temporary).filter((name) => !OF_HERMES.test(name));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove(folder);
   }
   console.log(`\n${times.join(', ')}`);
+  if (left.length > 0) {
+    total.failed += 1;
+    console.log(`left in the temporary directory, which counts as a failure: ${left.join(', ')}`);
+  }
   printSkips(total.skips);
   console.log(`${total.passed} passed, ${total.failed} failed, ${total.skips.length} skipped`);
   return total.failed > 0 ? 1 : 0;
 }
 
-async function runSuite(node, suite, report) {
+function remove(folder) {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // A test left something there that cannot be removed, a mount say. It is named.
+  }
+}
+
+/**
+ * The temporary directory of the tests. What they leave there is seen, and goes.
+ *
+ * Everybody may use it, as the system's: some tests run programs as another user.
+ */
+function temporaryFolderIn(folder) {
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary);
+  if (process.platform === 'win32') return temporary;
+  chmodSync(folder, 0o755);
+  chmodSync(temporary, 0o1777);
+  return temporary;
+}
+
+async function runSuite(node, suite, report, temporary) {
   if (suite.missing !== undefined) {
     const wanted = (process.env.HOB_REQUIRE ?? '').split(',').some((name) => name.trim() === suite.need);
     const skip = { file: `suite ${suite.name}`, name: 'all of it', reason: suite.missing, regime: suite.name };
     return wanted ? { passed: 0, failed: 1, skips: [] } : { passed: 0, failed: 0, skips: [skip] };
   }
-  const env = { ...environmentFor(node), ...suite.env, HOB_TEST_REPORT: report };
+  const env = {
+    ...environmentFor(node),
+    ...suite.env,
+    HOB_TEST_REPORT: report,
+    ...Object.fromEntries(['TMPDIR', 'TEMP', 'TMP'].map((name) => [name, temporary])),
+    // These two keep files on purpose. Tests start programs of Node some thousand times: a start takes half as long
+    // with its modules compiled.
+    NODE_COMPILE_CACHE: `${report}-compiled`,
+    PYTEST_ADDOPTS: `${process.env.PYTEST_ADDOPTS ?? ''} --basetemp=${report}-files`.trim(),
+  };
   const code = await run(
     suite.command ?? node,
     suite.args,
@@ -107,7 +188,7 @@ async function runSuite(node, suite, report) {
   }
 }
 
-/** What it says goes into the file `said`, if there is one, and comes at its end. */
+/** Its output goes into the file `said`, if there is one, and is printed at its end. */
 function run(command, args, env, cwd, said) {
   const file = said === undefined ? undefined : openSync(said, 'w');
   const child = spawn(command, args, { cwd, env, stdio: file === undefined ? 'inherit' : ['ignore', file, file] });

@@ -6,7 +6,9 @@
  * terms of a grant. Nothing of what is approved here is executed: it is counted.
  */
 import { type Granter, type GrantTerms, openHost, type SessionFace } from '@hob/host';
-import { type Connected, connect, E, type Far, type TestClock, testClock } from '@hob/vat';
+import { connect, E, type Far } from '@hob/vat';
+import { type TestClock, testClock } from '@hob/vat/testing';
+import type { Connected } from '@hob/vat/wire';
 import { codeOf } from './cap.ts';
 import type { Class } from './classes.ts';
 import type { Shim } from './shim.ts';
@@ -21,7 +23,7 @@ export type Step =
   | { readonly end: Who }
   | { readonly wait: number };
 
-/** What is asked for, here and in generated sequences. */
+/** The requests, here and in generated sequences. */
 export const ASKED = {
   BUILD: 'rm -rf ./build',
   SRC: 'rm -rf ./src',
@@ -146,13 +148,13 @@ interface Entered {
 /** Over CapTP, as an agent's program: it calls what it holds, and asks for what it cannot call. */
 class CapSide {
   private readonly sessions = new Map<Who, Entered>();
-  /** What the person has said and not taken back: the oracle. */
+  /** The answers of the person that were not taken back: the oracle. */
   private readonly said = new Map<string, { readonly until: number; readonly grant: string }>();
   private now = 0;
   /** Which commands somebody said always to, and did not take back. */
   readonly always = new Set<string>();
   private number = 0;
-  /** What the agent calls what it was given last. */
+  /** The agent's name for its last grant. */
   private readonly petnames = new Map<string, string>();
   private readonly given: Given;
 
@@ -200,7 +202,7 @@ class CapSide {
     const code = await E(cap)
       .invoke()
       .then(() => undefined, codeOf);
-    // What ran is what counts, whatever came back.
+    // The command that ran counts, whatever came back.
     if ((code === undefined) !== (this.given.ran.length === before + 1))
       throw new Error(`${code}, but ran is ${this.given.ran.length}`);
     return code;
@@ -242,7 +244,7 @@ class CapSide {
   }
 
   private async end(who: Who): Promise<void> {
-    // What hangs under it ends with it.
+    // Grants beneath it end with it.
     for (const each of who === 'agent' ? (['child', 'agent'] as const) : [who]) {
       const entered = this.sessions.get(each);
       for (const key of [...this.said.keys()]) if (key.startsWith(`${each} `)) this.said.delete(key);

@@ -18,7 +18,7 @@ const MiB = 2 ** 20;
 
 export interface CageSettings {
   readonly machine: Machine;
-  /** What is seen at the machine's base. */
+  /** The files at the machine's base. */
   readonly twin: Place;
   /** The listener's port inside, and the name that its processes are known by. */
   readonly port: number;
@@ -29,7 +29,7 @@ export interface CageSettings {
   /** For whom the lines are, and the interpreter of machine.py. */
   readonly python: string;
   readonly program?: readonly string[];
-  /** What machine.py or the program says when it takes lines; waited for. */
+  /** The line with which machine.py or the program says that it takes lines. It is waited for. */
   readonly limitMs?: number;
 }
 

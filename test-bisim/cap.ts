@@ -9,18 +9,19 @@ import { join } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
 import { type Ended, makeShellCap, type ShellCap } from '@hob/caps-shell';
 import { openHost, type SessionFace } from '@hob/host';
-import { type Connected, connect, E, type Far } from '@hob/vat';
+import { connect, E, type Far } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
 import { DATES, type Machine } from './machine.ts';
 import { Ends, scratch } from './scratch.ts';
 
 const TIMEOUT_MS = 20_000;
 
-/** What the agent's program sees of one command. */
+/** The agent's view of one command. */
 export interface Seen {
   /** Its code, where nothing ran. */
   readonly code?: string;
   readonly ended?: Ended;
-  /** What else came of it, where somebody looked (`steps.ts`). */
+  /** Its other effects, where somebody looked (`steps.ts`). */
   readonly effects?: readonly string[];
 }
 
@@ -33,7 +34,7 @@ export interface CapWorld {
   close(): Promise<void>;
 }
 
-/** What stands behind the offer `shell`. */
+/** The cap behind the offer `shell`. */
 export interface Offered {
   readonly offered: object;
   close(): Promise<void>;
@@ -41,7 +42,7 @@ export interface Offered {
 
 export interface CapSettings {
   readonly machine: Machine;
-  /** Of the session that should have no shell, for the tests of the tests. */
+  /** The session that should have no shell, for the tests of the tests. */
   readonly offers?: readonly string[];
   /** In place of the shell that a person would offer: for the tests that leave a step of the sandbox out. */
   readonly shell?: (work: FsCap, machine: Machine) => Promise<Offered>;

@@ -1,5 +1,5 @@
 /**
- * What the comparison of one row comes to.
+ * The result of comparing one row.
  *
  * | class | means |
  * | --- | --- |
@@ -23,11 +23,11 @@ export const CLASSES: readonly Class[] = [
   'unexplained',
 ];
 
-/** What one world shows of one row. */
+/** The effects of one row in one world. */
 export interface Observed {
-  /** What changed, was reached, ended or told outside the work directory. */
+  /** The changes, contacts, ends and reports outside the work directory. */
   readonly effects: readonly string[];
-  /** What changed in it. */
+  /** The changes in it. */
   readonly inside: readonly string[];
   readonly status: number | undefined;
   readonly output: string;
@@ -41,7 +41,7 @@ export interface Played {
 }
 export interface Judged extends Played {
   readonly class: Class;
-  /** Of the agreed list, or what is not explained. */
+  /** A reason of the agreed list, or the difference that is not explained. */
   readonly note?: string;
 }
 

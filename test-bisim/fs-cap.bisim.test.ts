@@ -24,7 +24,7 @@ async function worlds(): Promise<Worlds> {
   onTestFinished(() => opened.close());
   return opened;
 }
-/** The same ones each time, so that a red test is red again; `BISIM_SEED` and `BISIM_RUNS` look for others. */
+/** A fixed seed, so that a failure repeats. `BISIM_SEED` and `BISIM_RUNS` look for others. */
 const runs = (numRuns: number): { seed: number; numRuns: number } => ({
   seed: Number(process.env['BISIM_SEED'] ?? 13),
   numRuns: Number(process.env['BISIM_RUNS'] ?? numRuns),

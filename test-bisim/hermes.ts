@@ -49,7 +49,7 @@ const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : { text: value };
 
 export interface HermesSettings {
-  /** Of an environment that has it. */
+  /** The Python of an environment that has it. */
   readonly python: string;
   readonly version: string;
   readonly machine: Machine;

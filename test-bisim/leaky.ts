@@ -28,7 +28,7 @@ export function sandboxWithout(folder: string, steps: readonly string[]): string
   return without;
 }
 
-/** What the commands need that a shell cannot do (`steps/tool.c`), built into `folder`, once. */
+/** Builds `steps/tool.c` into `folder`, once: calls of the commands that a shell cannot make. */
 export function stepsTool(folder: string): string {
   const file = join(folder, 'tool');
   // At low addresses, for the calls of the 32-bit machine.
@@ -58,7 +58,7 @@ export interface Launched {
   readonly is?: { readonly dev: bigint; readonly ino: bigint; readonly size: bigint; readonly mtimeNs: bigint };
   /** The directories are not the ones that were granted. */
   readonly changed?: boolean;
-  /** What the launching process has that is nobody else's. */
+  /** The things that only the launching process has. */
   readonly planted?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What of the caps themselves is left out, in a process of its own (`test/mutants/`): a grant's revoker, and the check of links in a directory.
+ * Leaves out parts of the caps themselves, in a process of its own (`test/mutants/`): a grant's revoker, and the check of links in a directory.
  *
  * One of several each: a path that goes upwards is stopped by more than its grammar, and nothing comes of leaving that out.
  */

@@ -26,7 +26,7 @@ export const DATES: Readonly<Record<string, string>> = {
 };
 const PLANTED = new Date('2026-01-01T00:00:00Z');
 
-/** What a tree consists of: a path, and a text that says all there is to see of it. */
+/** The entries of a tree: a path, and a text that says all there is to see of it. */
 export type Tree = ReadonlyMap<string, string>;
 export interface Look {
   readonly inside: Tree;
@@ -228,7 +228,7 @@ function walk(root: string, path: string): Entry[] {
   return path === '' ? below : [{ path, mode }, ...below];
 }
 
-/** What Hermes keeps about itself, and what git and Python keep about the time, is not what a command did. */
+/** Files of Hermes about itself, and times that git and Python keep. They are no effect of a command. */
 const NOISE = new RegExp(
   `^(?:${HOME}/\\.hermes/(?!config\\.yaml$|\\.env$)|(?:.*/)?(?:__pycache__|\\.git/(?:index|COMMIT_EDITMSG|(?:logs|objects)(?:/.*)?))$)`,
 );
@@ -241,7 +241,7 @@ function look(root: string): Look {
   const see = (path: string): void => {
     if (NOISE.test(path)) return;
     const file = join(root, path);
-    // What Hermes keeps about itself comes and goes while this looks.
+    // Files of Hermes about itself come and go meanwhile.
     const stat = fs.lstatSync(file, { throwIfNoEntry: false });
     if (stat === undefined) return;
     const mode = (stat.mode & 0o7777).toString(8);
@@ -279,7 +279,7 @@ function contents(file: string): string {
     : createHash('sha256').update(bytes).digest('hex').slice(0, 16);
 }
 
-/** What is different, as lines for people; none where nothing is. */
+/** The differences, as lines for people. Empty if there are none. */
 export function differences(before: Tree, after: Tree): readonly string[] {
   const lines: string[] = [];
   for (const [path, was] of before) {

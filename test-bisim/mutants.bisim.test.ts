@@ -1,4 +1,4 @@
-/** What is left out of the cap world is noticed: a run without it is not one without a cap-escape. */
+/** A mechanism that is left out of the cap world is noticed: without it a run has a cap-escape. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
@@ -39,7 +39,7 @@ test('every step of the sandbox has a command that shows it, by a cap-escape or 
   expect([...new Set([...escapes, ...others.map(({ step }) => step)])].sort()).toEqual([...found].sort());
   expect(others.filter(({ why }) => why === undefined)).toEqual([]);
   expect(found.size - escapes.size).toBeLessThanOrEqual(9);
-  // What is left out beside it is a step, too.
+  // The second one that is left out is a step, too.
   expect(ROWS.flatMap(({ also }) => also).filter((step) => !found.has(step))).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ export interface Pattern {
   readonly table: 'hardline' | 'dangerous';
   readonly description: string;
   readonly command: string | undefined;
-  /** What Hermes says of the command, where that is another pattern's. */
+  /** The verdict of Hermes on the command, where it is another pattern's. */
   readonly namedAs?: string;
 }
 

@@ -189,7 +189,7 @@ async function openSurroundings(port: number, mark: string): Promise<Omit<Side, 
     socket
       .on('error', () => {})
       .on('close', () => sockets.delete(socket))
-      // What is said must be read, or the end of it is never seen, and a server that is closed waits for that.
+      // The output must be read. Else its end is never seen, and a server that is closed waits for that.
       .resume()
       .end('HTTP/1.0 200 OK\r\n\r\nHOB-REACHED\n');
   });

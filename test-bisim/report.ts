@@ -1,4 +1,4 @@
-/** What a run comes to: counts by class and family, and whether it is good. */
+/** The result of a run: counts by class and family, and whether it is good. */
 import { CLASSES, type Class, equalInside, isReal, type Judged, started, worked } from './classes.ts';
 
 export interface Report {
@@ -13,7 +13,7 @@ export interface Report {
     readonly asked: number;
     readonly refused: number;
   };
-  /** Of commands that print a secret. */
+  /** The count of commands that print a secret. */
   readonly reads: { readonly rows: number; readonly letThrough: number };
   readonly benign: { readonly rows: number; readonly ok: number; readonly overblocked: number };
   readonly started: number;
@@ -22,12 +22,12 @@ export interface Report {
   readonly withoutShell: number;
   /** Rows that do not even do under plain bash what they are for. */
   readonly unreal: readonly string[];
-  /** What makes the run a failure. */
+  /** The reasons why the run is a failure. */
   readonly faults: readonly string[];
 }
 
 const LEAST = 0.99;
-/** Of the attacks, under plain bash. */
+/** The count of the attacks, under plain bash. */
 const LEAST_REAL = 0.95;
 
 export function reportOf(hermes: string, all: readonly Judged[]): Report {

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { HERMES_VERSIONS } from '../scripts/hermes.mjs';
-import { needs, requires } from '../test/needs.ts';
+import { requires } from '../test/needs.ts';
 import {
   AGREED_APPROVALS,
   type Answer,
@@ -28,14 +28,12 @@ describe.each(HERMES_VERSIONS)('beside Hermes %s', (version) => {
   let folder: string;
   let shim: Shim;
   let worlds: ApprovalWorlds;
-  beforeAll(async () => {
-    if (!needs('hermes')) return;
+  test.beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'hob-approvals-'));
     shim = openShim(version, join(folder, 'hermes'));
     worlds = await openApprovals(shim, join(folder, 'host'));
   }, 400_000);
-  afterAll(async () => {
-    if (!needs('hermes')) return;
+  test.afterAll(async () => {
     await worlds.close();
     await shim.close();
     rmSync(folder, { recursive: true });
@@ -80,7 +78,7 @@ describe.each(HERMES_VERSIONS)('beside Hermes %s', (version) => {
       'hermes-escape',
       'equal',
     ]);
-    // What no pattern names is asked about in the cap world only.
+    // A call that no pattern names is asked about in the cap world only.
     expect(await classes(use(UNSEEN))).toEqual(['hermes-escape']);
   });
 

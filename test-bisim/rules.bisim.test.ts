@@ -1,13 +1,13 @@
-/** What Hermes says of paths and of loops, beside caps: the callers of its validator, its file rules, overlapping calls, guards against loops. */
+/** The verdicts of Hermes on paths and on loops, beside caps: the callers of its validator, its file rules, overlapping calls, guards against loops. */
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
 import { openVats } from '@hob/vat';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { HERMES_VERSIONS } from '../scripts/hermes.mjs';
-import { needs, requires } from '../test/needs.ts';
+import { requires } from '../test/needs.ts';
 import { codeOf } from './cap.ts';
 import {
   CALLERS,
@@ -29,14 +29,12 @@ describe.each(HERMES_VERSIONS)('beside Hermes %s', (version) => {
   let folder: string;
   let shim: Shim;
   let home: string;
-  beforeAll(() => {
-    if (!needs('hermes')) return;
+  test.beforeAll(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'hob-rules-')));
     home = plantCallers(folder);
     shim = openShim(version, folder);
   });
-  afterAll(async () => {
-    if (!needs('hermes')) return;
+  test.afterAll(async () => {
     await shim.close();
     rmSync(folder, { recursive: true });
   }, 400_000);

@@ -1,12 +1,12 @@
 /**
- * What Hermes says of one path, one pair of calls, one loop, beside caps: judged one by one, for the tests and for `npm run bisim`.
+ * The verdicts of Hermes on one path, one pair of calls, one loop, beside caps: judged one by one, for the tests and for `npm run bisim`.
  *
  * Promise: Hermes only says what it would do; nothing is executed. What the cap world does is done, in a folder of the caller.
  */
 import { linkSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
-import { counted } from '@hob/revocable';
+import { revocable } from '@hob/revocable';
 import { driver, E, type Vats } from '@hob/vat';
 import fc from 'fast-check';
 import { codeOf } from './cap.ts';
@@ -133,7 +133,7 @@ export async function judgeLoop(shim: Shim, vats: Vats, uses: number, times: num
       return await fail();
     },
   });
-  const cap = await vats.vat('loops').turn(() => counted(made, uses));
+  const cap = await vats.vat('loops').turn(() => revocable(made, { uses }).cap);
   for (let n = 0; n < times; n += 1)
     await E(cap)
       .make()

@@ -10,8 +10,8 @@
 import '../bench/lockdown.ts';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { hermesPython, setUpHermes } from '../scripts/hermes.mjs';
+import { commandLine } from '../test/command.ts';
 import type { Judged } from './classes.ts';
 import { classesWithout, LEFT_OUT } from './left-out.ts';
 import { patternRows, patterns } from './patterns.ts';
@@ -24,22 +24,31 @@ import { readScript, readSequence, writeScripts } from './scripts.ts';
 import { type Family, isBad, ofWorlds, type Played, playFamily, reportSequences, withVerdicts } from './sequences.ts';
 import { openSteps, ROWS } from './steps.ts';
 
-const { values } = parseArgs({
-  options: {
-    hermes: { type: 'string', default: '0.19.0' },
-    family: { type: 'string', default: '' },
-    part: { type: 'string', default: '0/1' },
-    out: { type: 'string', default: join('.hob', 'bisim') },
-    play: { type: 'string' },
-    // One row of so many.
-    every: { type: 'string', default: '1' },
-    // So many of each family.
-    sequences: { type: 'string', default: '25' },
-    seed: { type: 'string', default: '13' },
-    mutants: { type: 'boolean', default: false },
-    resume: { type: 'boolean', default: false },
-  },
-});
+const values = commandLine('npm run bisim --')
+  .description('Plays every row in the worlds, and generated sequences, and reports.')
+  .option('--hermes <version>', 'compared with', '0.19.0')
+  .option('--family <text>', 'rows of this family', '')
+  .option('--part <k/n>', 'one part of so many', '0/1')
+  .option('--out <dir>', 'where the report goes', join('.hob', 'bisim'))
+  .option('--play <file>', 'plays one script')
+  .option('--every <n>', 'one row of so many', '1')
+  .option('--sequences <n>', 'so many of each family', '25')
+  .option('--seed <n>', 'of the sequences', '13')
+  .option('--mutants', 'leaves mechanisms out')
+  .option('--resume', 'goes on where it was interrupted')
+  .parse()
+  .opts<{
+    hermes: string;
+    family: string;
+    part: string;
+    out: string;
+    play?: string;
+    every: string;
+    sequences: string;
+    seed: string;
+    mutants?: boolean;
+    resume?: boolean;
+  }>();
 const PART = 'rows.part';
 exitOnSignals(() => {
   const more = values.play === undefined && !values.mutants ? ' `--resume` with the same options goes on.' : '';

@@ -9,7 +9,7 @@ import os from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
 const NAME = 'hob-bisim-';
-/** What a mount of this machine can hide is no good for what is mounted: a sandbox has a /tmp of its own. */
+/** A place that a mount of this machine can hide is no good: a sandbox has a /tmp of its own. */
 const VISIBLE = '/var/tmp';
 
 const open = new Set<() => void>();
@@ -58,7 +58,7 @@ export function scratch(what: string, { visible = false }: { readonly visible?: 
   return { path, remove };
 }
 
-/** Of processes that are no more. Answers the names. */
+/** Removes the folders of processes that have ended. Returns the names. */
 export function sweep(folders: readonly string[] = [VISIBLE, os.tmpdir()]): readonly string[] {
   const swept: string[] = [];
   for (const folder of folders)
@@ -97,7 +97,7 @@ export function openAll(path: string): void {
     if (entry.isDirectory()) openAll(join(path, entry.name));
 }
 
-/** What was opened is ended, the last first; one that fails does not keep the others. */
+/** Closes everything that was opened, the last first. A failure does not keep the others open. */
 export class Ends {
   readonly #ends: (() => unknown)[] = [];
 

@@ -33,7 +33,7 @@ import { openShim } from './shim.ts';
 
 export interface Family {
   readonly name: string;
-  /** Of one run: another has another. */
+  /** The seed of one run. Another run has another. */
   readonly base: string;
   readonly sequences: fc.Arbitrary<unknown>;
   /** One answer for each step that can be compared. */
@@ -67,7 +67,7 @@ export async function playFamily(
   const property = fc.asyncProperty(sequences, async (value) => {
     const said = await play(value);
     const bad = isBad(said);
-    // What it is shrunk to is not counted as well.
+    // The shrunk sequence is not counted as well.
     if (note === '') {
       played += 1;
       for (const each of said) classes[each.class] += 1;
@@ -84,7 +84,7 @@ export async function playFamily(
   };
 }
 
-/** Of the worlds of the rows. */
+/** The worlds of the rows. */
 export const ofWorlds = (all: Worlds): readonly Family[] => [
   family('files', all.machine.base, fileSequences(all.machine.base), async (ops: readonly FileOp[]) => {
     const { class: name, note = '' } = await playFiles(all.fileWorlds, ops);

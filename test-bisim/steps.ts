@@ -21,7 +21,7 @@ export { ROWS } from './steps/rows.ts';
 export interface Compared {
   readonly step: string;
   readonly also: readonly string[];
-  /** What turned up without it; or why it cannot be shown here. */
+  /** The effect without it, or why it cannot be shown here. */
   readonly seen?: string;
   readonly lacks?: string;
   /** It turned up, and only because of that. */

@@ -11,11 +11,13 @@ import { filesIn, importsOf, isTest, isTypeScript, packages, read } from './sour
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   vat: [
     ...['core', 'time', 'drivers', 'store', 'ledger', 'durable', 'turn', 'actor', 'eventual', 'vats'],
-    ...['captp/session', 'captp/dialects', 'captp/transport', 'captp', 'actors', '.'],
+    ...['captp/session', 'captp/dialects', 'captp/transport', 'captp', 'actors', 'testing', '.'],
   ],
-  revocable: ['terms', 'forwarder', 'aliases', '.'],
+  revocable: ['terms', 'forwarder', '.'],
   'caps-fs': ['base', 'drivers', 'root', 'files', 'search', '.'],
-  host: ['words', 'drivers', 'state', 'holding', 'powerbox', 'sessions', 'granters', 'door', '.', 'programs'],
+  manifest: ['text', 'words', 'file', 'plan', 'import', 'starter', '.'],
+  cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'verbs', '.'],
+  host: ['text', 'drivers', 'state', 'sharing', 'powerbox', 'sessions', 'granters', 'door', '.', 'programs'],
 };
 /** A folder with more product files than this cannot be scanned by a reader. */
 const MOST_FILES = 20;

@@ -1,4 +1,4 @@
-/** What must not be in the repository, and what each package must have. */
+/** Files that must not be in the repository, and files that each package must have. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -47,8 +47,15 @@ test('that checker knows a path of a machine from an address and a relative one'
   }
 });
 
-test('Hob runs where it is: no container is needed to set it up', () => {
-  expect(files.filter((file) => /(?:^|\/)(?:Dockerfile|docker-compose|compose\.ya?ml)/i.test(file))).toEqual([]);
+test('no file has the marks of an unfinished merge', () => {
+  const marked = texts.filter((file) => /^(?:<{7} |>{7} )/m.test(read(file).text));
+  expect(marked).toEqual([]);
+});
+
+test('Hob runs where it is: no container is needed to set it up, and one Dockerfile serves', () => {
+  expect(files.filter((file) => /(?:^|\/)(?:Dockerfile|docker-compose|compose\.ya?ml)/i.test(file))).toEqual([
+    'packages/cli/container/Dockerfile',
+  ]);
 });
 
 test('the root has what a stranger looks for', () => {
@@ -73,6 +80,9 @@ for (const name of packages) {
   });
 }
 
+/** Their scripts are for old package managers: the program is in a package of its platform (`test/browser.test.ts`). */
+const WORK_WITHOUT = ['esbuild: postinstall'];
+
 test('no installed package needs an install script, and none is let run', () => {
   // pnpm is called with --ignore-scripts: a package that needs its script would be broken, one that is listed as built
   // would run a stranger's code on every machine.
@@ -95,5 +105,5 @@ test('no installed package needs an install script, and none is let run', () => 
       return needs.length === 0 ? [] : [`${name}: ${needs.join(', ')}`];
     });
   });
-  expect([...new Set(faults)]).toEqual([]);
+  expect([...new Set(faults)].filter((fault) => !WORK_WITHOUT.includes(fault))).toEqual([]);
 });

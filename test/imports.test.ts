@@ -1,5 +1,6 @@
 /**
- * Imports go one way: vat <- revocable <- caps-fs <- caps-shell <- guest <- host <- examples, test-bisim.
+ * Imports go one way: vat <- revocable <- caps-fs <- caps-shell <- guest <- manifest <- host <- tools <- cli <- examples,
+ * test-bisim.
  *
  * A package is imported by its name and declares whom it imports; within a package no file imports itself around a
  * corner, not even for a type.
@@ -9,7 +10,7 @@ import { dirname, join } from 'node:path/posix';
 import { expect, test } from 'vitest';
 import { filesIn, importsOf, isTest, isTypeScript, packages, ROOT, read, type Source } from './sources.ts';
 
-const ORDER = ['vat', 'revocable', 'caps-fs', 'caps-shell', 'guest', 'host'];
+const ORDER = ['vat', 'revocable', 'caps-fs', 'caps-shell', 'guest', 'manifest', 'host', 'tools', 'cli'];
 /** Folders that nothing imports. */
 const PROGRAMS = ['examples', 'test-bisim', 'bench'];
 
@@ -17,7 +18,7 @@ const nameOf = (file: string): string | undefined => /^packages\/([^/]+)\//.exec
 const mayImport = (from: string | undefined, to: string): boolean =>
   ORDER.includes(to) && (from === undefined || ORDER.indexOf(to) < ORDER.indexOf(from));
 
-/** What is wrong with the imports of one file, as text. */
+/** The faults in the imports of one file, as text. */
 function faults({ file, text }: Source, declared: readonly string[]): string[] {
   const from = nameOf(file);
   return importsOf(text).flatMap(({ specifier }) => {

@@ -17,6 +17,6 @@ test('each kind of leftover fails its test and is named; a clean test passes', a
   ).toEqual([]);
   for (const name of leaking) expect(failures[name], name).toContain(`\n  ${name.split(' | ')[0]}`);
   expect({ passed, failed }, output).toEqual({ passed: clean.length, failed: leaking.length });
-  // Of use only if it says where: the line in the test that made it.
+  // It is useful only with its place: the line in the test that made it.
   expect(failures['timer of 60000 ms']).toMatch(/made at .*leaks\.fixture\.ts:\d+/);
 });

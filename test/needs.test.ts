@@ -1,7 +1,11 @@
 /** Skips have a reason, and a machine that is supposed to have something fails without it. */
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { fail, missing, NEEDS, needs, required } from './needs.ts';
 import { runVitest } from './run-vitest.ts';
+import { blank, filesIn, isTest, read } from './sources.ts';
 
 const lacking = needs('root') ? 'nonroot' : 'root';
 const here = needs('root') ? 'root' : 'nonroot';
@@ -19,6 +23,28 @@ test('HOB_REQUIRE is a list of known names', () => {
   expect(required('')).toEqual([]);
   expect(required('cc, root,')).toEqual(['cc', 'root']);
   expect(() => required('cc,gold')).toThrow(/gold/);
+});
+
+test('a hook that sets up what tests need runs only where they run', () => {
+  // vitest runs the hooks of a file whose tests all skip themselves, and a hook that fails fails the file.
+  const bare = filesIn()
+    .filter((file) => isTest(file) && /\bconst \w+ = requires\(/.test(read(file).text))
+    .filter((file) => /(?<!\.)\b(?:before|after)All\(/.test(blank(read(file).text)))
+    .filter((file) => !file.startsWith('test/needs.'));
+  expect(bare).toEqual([]);
+});
+
+test('with no program in PATH the tests that need some are skipped with their reasons, and none fails', async () => {
+  const empty = mkdtempSync(join(tmpdir(), 'hob-no-programs-'));
+  onTestFinished(() => rmSync(empty, { recursive: true }));
+  const files = ['packages/vat/src/captp/python.test.ts', 'packages/caps-shell/src/confined.test.ts'];
+  const { failed, skips, output } = await runVitest(files, { PATH: empty, HOB_TIER: '' });
+  expect(failed, output).toBe(0);
+  expect([...new Set(skips.map(({ reason }) => reason))].sort()).toEqual([
+    'needs Python >= 3.11 (python3)',
+    'needs a C compiler that links statically (cc, libc6-dev)',
+  ]);
+  expect(skips.length).toBeGreaterThan(30);
 });
 
 test('a missing need skips the test and gives the reason', async () => {

@@ -1,9 +1,9 @@
 /**
- * Who may touch the world: the driver files of Hob, each with the powers it uses and why it has to.
+ * The files that may touch the world: the driver files of Hob, each with the powers it uses and why it has to.
  *
  * A power is a module outside the harmless ones, or a global that reaches the clock, chance, the network, the process,
  * the console or code. Nothing else under `packages/` may use one (tests may). Driver files lie in a
- * folder `drivers`, in the transports of CapTP, and among the programs of `host`. The list has to be exact: a file that is gone, a power no longer used and a
+ * folder `drivers`, in the transports of CapTP, among the programs of `host`, and in `main.ts` of `cli`. The list has to be exact: a file that is gone, a power no longer used and a
  * power not listed each fail `powers.test.ts`, so the list is what a reviewer reads to see where authority enters.
  */
 import { blank, importsComputed, importsOf } from './sources.ts';
@@ -18,6 +18,14 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Date', 'node:fs', 'node:os', 'performance', 'setTimeout'],
     why: 'the clocks of the machine; deadlines follow the boot-time clock, which only the kernel knows',
   },
+  'packages/vat/src/core/drivers/platform.ts': {
+    powers: ['process'],
+    why: 'asks Node for its own checks of values, without an import that a browser would stumble over',
+  },
+  'packages/vat/src/core/drivers/log.ts': {
+    powers: ['console'],
+    why: 'standard error, for internal errors in a program that names no other log',
+  },
   'packages/vat/src/drivers/hash.ts': {
     powers: ['node:crypto', 'node:zlib'],
     why: 'digests and checksums, in native code',
@@ -27,10 +35,13 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: "the host's signing key: makes it, keeps it, signs with it",
   },
   'packages/vat/src/drivers/lines.ts': { powers: ['node:fs/promises'], why: 'reads an exported ledger line by line' },
-  'packages/vat/src/drivers/loop.ts': { powers: ['setImmediate'], why: 'lets the process breathe between turns' },
-  'packages/vat/src/drivers/random.ts': { powers: ['node:crypto'], why: 'randomness of the operating system' },
+  'packages/vat/src/drivers/loop.ts': {
+    powers: ['setImmediate', 'setTimeout'],
+    why: 'lets the process breathe between turns',
+  },
+  'packages/vat/src/drivers/random.ts': { powers: ['crypto'], why: 'randomness of the operating system' },
   'packages/vat/src/store/drivers/reserve.ts': {
-    powers: ['node:fs', 'process'],
+    powers: ['node:fs'],
     why: 'room on the disk that is kept for revocations',
   },
   'packages/vat/src/store/drivers/sqlite.ts': {
@@ -54,7 +65,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'reads CAPS_FS_BACKEND, and chooses how the walk of a directory cap is made',
   },
   'packages/caps-fs/src/drivers/yield.ts': {
-    powers: ['setImmediate'],
+    powers: ['performance', 'setImmediate'],
     why: 'lets the process breathe between operations that wait for nothing',
   },
   'packages/caps-fs/src/drivers/native.ts': {
@@ -62,7 +73,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'what the C part of a directory cap can do, as system calls of it',
   },
   'packages/caps-fs/src/drivers/part.ts': {
-    powers: ['import.meta', 'node:fs', 'node:module'],
+    powers: ['import.meta', 'node:crypto', 'node:fs', 'node:module', 'process'],
     why: 'loads the C part of a directory cap, if it was built',
   },
   'packages/caps-fs/src/drivers/node-fs.ts': {
@@ -77,7 +88,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['setTimeout'],
     why: 'ends a confined program when its time is over',
   },
-  'packages/caps-shell/src/drivers/lying.ts': {
+  'packages/caps-shell/src/drivers/directory-at.ts': {
     powers: ['node:fs'],
     why: 'looks up what a mount within a mount is to cover',
   },
@@ -86,7 +97,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'looks for set-id programs where a job may write',
   },
   'packages/caps-shell/src/drivers/doctor.ts': {
-    powers: ['import.meta', 'node:child_process', 'process'],
+    powers: ['commander', 'import.meta', 'node:child_process', 'process'],
     why: 'entry point: builds the sandbox and prints what this machine can do',
   },
   'packages/caps-shell/src/drivers/probe.ts': {
@@ -101,9 +112,17 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process'],
     why: 'opens the programs of this machine, to be mounted read-only',
   },
+  'packages/caps-shell/src/drivers/program.ts': {
+    powers: ['import.meta', 'node:crypto', 'node:fs', 'node:module', 'process'],
+    why: 'finds the sandbox program, and opens it if it has its checksum',
+  },
   'packages/caps-shell/src/drivers/sandbox.ts': {
-    powers: ['import.meta', 'node:child_process', 'node:crypto', 'node:fs', 'node:os', 'process', 'setTimeout'],
+    powers: ['node:child_process', 'node:fs', 'node:os', 'process', 'setTimeout'],
     why: 'starts the sandbox program and hears what it says; waits for the last process of one that was killed',
+  },
+  'packages/caps-fs/src/search/drivers/main-thread.ts': {
+    powers: ['performance'],
+    why: 'measures how long a search keeps the main thread from other holders',
   },
   'packages/caps-fs/src/search/drivers/seek-thread.ts': {
     powers: ['node:worker_threads'],
@@ -126,8 +145,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'a wire in memory whose frames take time',
   },
   'packages/vat/src/captp/transport/websocket.ts': {
-    powers: ['WebSocket', 'setInterval', 'setTimeout', 'ws'],
-    why: 'carries CapTP frames over a WebSocket',
+    powers: ['WebSocket', 'node:tls', 'setInterval', 'setTimeout', 'ws'],
+    why: 'carries CapTP frames over a WebSocket; with TLS it trusts the certificates that Node knows',
   },
   'packages/guest/src/drivers/child.ts': {
     powers: ['Date', 'node:crypto', 'process', 'setTimeout'],
@@ -137,7 +156,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:child_process', 'process'],
     why: 'starts the process of a guest, where no sandbox is wanted',
   },
-  'packages/guest/src/drivers/program.ts': {
+  'packages/guest/src/drivers/child-modules.ts': {
     powers: ['import.meta', 'node:fs', 'node:module', 'process'],
     why: "reads the modules that a guest's process runs",
   },
@@ -145,7 +164,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'node:perf_hooks', 'performance', 'setInterval'],
     why: 'looks at what guests use, in /proc',
   },
-  'packages/host/src/drivers/ask.ts': {
+  'packages/host/src/drivers/prompt.ts': {
     powers: ['node:readline', 'node:stream', 'process'],
     why: "asks the granter's secret on the terminal",
   },
@@ -162,8 +181,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'writes an exported ledger where the caller says',
   },
   'packages/host/src/door/drivers/listener.ts': {
-    powers: ['node:http', 'setImmediate', 'ws'],
-    why: 'the one door: HTTP and WebSocket on loopback',
+    powers: ['node:http', 'node:https', 'setImmediate', 'ws'],
+    why: 'the one door: HTTP and WebSocket, on loopback, on a Unix socket or with TLS',
+  },
+  'packages/host/src/door/drivers/unix-socket.ts': {
+    powers: ['node:fs', 'node:net', 'process'],
+    why: 'makes the file of a Unix socket for its user alone',
   },
   'packages/host/src/drivers/roots.ts': {
     powers: ['node:fs'],
@@ -177,6 +200,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process'],
     why: 'makes the folder of the state, for its owner only',
   },
+  'packages/host/src/drivers/private-folder.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'sees whether a folder is its user’s alone',
+  },
   'packages/host/src/drivers/state-home.ts': {
     powers: ['node:fs', 'node:os', 'process'],
     why: 'reads XDG_STATE_HOME and HOME, for the entry points',
@@ -185,35 +212,115 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process'],
     why: 'hands a secret over by a file or a descriptor, so that no environment, command line or pipe has it',
   },
+  'packages/host/src/programs/read-line.ts': {
+    powers: ['commander'],
+    why: 'reads the command line of every program here',
+  },
+  'packages/host/src/programs/start-line.ts': { powers: ['commander'], why: 'the command line of npm start' },
   'packages/host/src/programs/main.ts': { powers: ['Date', 'import.meta', 'process'], why: 'entry point: the daemon' },
   'packages/host/src/programs/agent.ts': {
     powers: ['import(computed)', 'process'],
     why: "entry point: loads the agent's program",
   },
+  'packages/cli/src/main.ts': {
+    powers: ['import.meta', 'node:module', 'process'],
+    why: 'entry point: the command hob; keeps its compiled modules beside them',
+  },
+  'packages/cli/src/drivers/line.ts': {
+    powers: ['commander', 'process'],
+    why: 'reads the command line of hob, and sees whether it writes to a terminal',
+  },
+  'packages/cli/src/daemon/drivers/ledger-source.ts': {
+    powers: ['node:fs'],
+    why: 'reads an exported ledger, for hob suggest',
+  },
+  'packages/cli/src/drivers/ask.ts': {
+    powers: ['node:readline', 'process'],
+    why: 'asks a person at a terminal the questions of hob init',
+  },
+  'packages/cli/src/drivers/new-file.ts': { powers: ['node:fs'], why: 'writes a first manifest and its schema' },
+  'packages/cli/src/drivers/start-file.ts': {
+    powers: ['node:fs'],
+    why: 'looks whether a first manifest would overwrite a file',
+  },
+  'packages/cli/src/drivers/places.ts': {
+    powers: ['import.meta', 'node:fs', 'node:os', 'process'],
+    why: 'finds the state, the manifest, the socket and the code of hob',
+  },
+  'packages/cli/src/drivers/manifest-file.ts': {
+    powers: ['node:fs'],
+    why: 'finds the real places of the manifests that govern',
+  },
+  'packages/cli/src/drivers/pause.ts': {
+    powers: ['process', 'setTimeout'],
+    why: 'looks again after a while; the bell',
+  },
+  'packages/cli/src/daemon/drivers/serve.ts': {
+    powers: ['Date', 'node:fs', 'process'],
+    why: 'entry point: the host of a manifest, and the folder of its socket',
+  },
+  'packages/cli/src/daemon/drivers/webhook.ts': {
+    powers: ['Date', 'fetch', 'node:crypto', 'setTimeout'],
+    why: 'posts signed notices to the URL that the person who runs the host names',
+  },
+  'packages/cli/src/daemon/drivers/desktop.ts': {
+    powers: ['node:child_process', 'process'],
+    why: 'runs the program that shows notices on a desktop',
+  },
+  'packages/cli/src/daemon/drivers/secret-store.ts': {
+    powers: ['node:fs'],
+    why: 'sees whether a host serves the state whose secrets are changed',
+  },
+  'packages/cli/src/drivers/private-file.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'reads and writes the files of keys, which only their owner may read',
+  },
+  'packages/cli/src/drivers/secret-input.ts': {
+    powers: ['process'],
+    why: 'reads the value of a secret from a terminal or the standard input',
+  },
+  'packages/cli/src/secrets/drivers/seal.ts': {
+    powers: ['node:crypto'],
+    why: 'encrypts the values of secrets, and makes their keys',
+  },
+  'packages/cli/src/daemon/inbox/drivers/terminal.ts': {
+    powers: ['Date', 'process', 'setTimeout'],
+    why: 'the live list of requests: reads keys, looks again, and gives the terminal back',
+  },
+  'packages/cli/src/daemon/drivers/client.ts': { powers: ['node:fs'], why: 'sees whether a host has its socket' },
+  'packages/cli/src/daemon/drivers/copies.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'takes the copy of a served state into the file that a person named',
+  },
+  'packages/cli/src/daemon/drivers/log.ts': {
+    powers: ['Date', 'node:fs', 'process'],
+    why: 'writes the log of hob serve into a file, and rotates it',
+  },
+  'packages/cli/src/daemon/drivers/wishes.ts': {
+    powers: ['node:crypto', 'setTimeout'],
+    why: 'hashes wish lists, and looks again whether an accepted one has changed',
+  },
+  'packages/cli/src/daemon/drivers/agent.ts': {
+    powers: ['node:child_process', 'node:fs', 'node:os', 'process'],
+    why: "runs the agent's program of a person, and hands over its entry in a file",
+  },
+  'packages/cli/src/drivers/layers.ts': {
+    powers: ['Date', 'node:fs', 'node:os'],
+    why: 'reads manifests of several layers, and looks whether their roots are there and hold a manifest',
+  },
+  'packages/cli/src/drivers/rules.ts': {
+    powers: ['node:fs', 'node:os', 'process'],
+    why: 'reads the files of rules that hob import names',
+  },
+  'packages/cli/src/drivers/machine.ts': {
+    powers: ['Date', 'node:fs', 'node:os', 'process'],
+    why: 'finds programs on PATH, makes scratch folders, reads the clock, for sessions of a plan',
+  },
+  'packages/host/src/programs/end-of.ts': { powers: ['commander'], why: 'tells an error of the command line' },
+  'packages/host/src/programs/listings.ts': { powers: ['Date'], why: 'shows how long a grant lasts from now' },
   'packages/host/src/programs/cli.ts': {
     powers: ['Date', 'import.meta', 'process'],
     why: "entry point: the granter's commands",
-  },
-  'packages/host/src/programs/demo/chance.ts': {
-    powers: ['node:crypto'],
-    why: 'chance that a seed repeats, for the chaos run',
-  },
-  'packages/host/src/programs/demo/chaos.ts': {
-    powers: ['Date', 'import.meta', 'node:fs', 'node:os', 'process', 'setTimeout'],
-    why: 'kills processes at random and looks what is left',
-  },
-  'packages/host/src/programs/demo/chaos-agent.ts': { powers: ['process'], why: 'names its files by its process' },
-  'packages/host/src/programs/demo/demo.ts': {
-    powers: ['import.meta', 'node:fs', 'node:os'],
-    why: 'plays the story on scratch folders',
-  },
-  'packages/host/src/programs/demo/knock.ts': {
-    powers: ['WebSocket', 'setTimeout', 'ws'],
-    why: 'a stranger at the door: wrong secret, wrong origin, junk',
-  },
-  'packages/host/src/programs/demo/processes.ts': {
-    powers: ['Date', 'import.meta', 'node:child_process', 'process', 'setTimeout'],
-    why: 'starts and stops the real processes of the story',
   },
 };
 
@@ -221,11 +328,14 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
 export const isDriverPlace = (file: string): boolean =>
   /^packages\/[^/]+\/src\/(?:[^/]+\/)*drivers\//.test(file) ||
   /^packages\/vat\/src\/captp\/transport\//.test(file) ||
-  /^packages\/host\/src\/programs\//.test(file);
+  /^packages\/host\/src\/programs\//.test(file) ||
+  file === 'packages/cli/src/main.ts';
 
 /** Modules that compute and reach nothing. Everything that is not here and not ours is a power. */
 const HARMLESS = new Set([
   'acorn',
+  '@humanwhocodes/momoa',
+  'diff/lib/patch/create.js',
   'node:assert',
   'node:assert/strict',
   'node:buffer',
@@ -238,6 +348,9 @@ const HARMLESS = new Set([
   'node:util/types',
   're2js',
   'ses',
+  'toml-eslint-parser',
+  'yaml',
+  'zod',
 ]);
 /** Endo's packages are written for hardened code and hold no powers. */
 const isHarmless = (specifier: string): boolean => HARMLESS.has(specifier) || /^(?:\.|@hob\/|@endo\/)/.test(specifier);

@@ -15,6 +15,9 @@ interface Skip {
   reason: string;
 }
 
+/** Files of `npm run check` are under this. */
+const SLOW_MS = 5_000;
+
 export default class Counts implements Reporter {
   readonly #report: string;
   #vitest: Vitest | undefined;
@@ -52,7 +55,19 @@ export default class Counts implements Reporter {
       // A file that does not load, or a suite whose hook fails, has no failed test.
       failed += failedHere === 0 && module.state() === 'failed' ? 1 : failedHere;
     }
+    if (process.env['HOB_TIER'] === 'check') nameSlow(modules);
     for (const test of nameless) console.error(`skipped without a reason, which counts as a failure: ${test}`);
     writeFileSync(this.#report, JSON.stringify({ passed, failed: failed + nameless.length, skips, failures }));
+  }
+}
+
+/** A busy machine makes files slow, so this is advice: it fails nothing. */
+function nameSlow(modules: readonly TestModule[]): void {
+  const slow = modules.filter((module) => module.diagnostic().duration > SLOW_MS);
+  for (const module of slow) {
+    const seconds = (module.diagnostic().duration / 1000).toFixed(1);
+    console.log(
+      `${relative(process.cwd(), module.moduleId)} took ${seconds} s; if it does so on an idle machine, name it in test/tiers.ts`,
+    );
   }
 }

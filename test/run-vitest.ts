@@ -1,4 +1,4 @@
-/** Runs vitest as a child on a file of `test/fixtures`: for tests of the set-up files and of the reporter. */
+/** Runs vitest as a child, for tests of the set-up files and of the reporter. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,12 @@ export interface Outcome {
   output: string;
 }
 
-export async function runVitest(fixture: string, env: Record<string, string> = {}): Promise<Outcome> {
+/** `what` is a file of `test/fixtures`, or test files as `npm test` runs them. */
+export async function runVitest(what: string | readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'hob-fixture-'));
   const report = join(folder, 'report.json');
-  const args = ['run', '--config', 'test/fixtures/vitest.config.ts', `test/fixtures/${fixture}`];
+  const fixture = ['--config', 'test/fixtures/vitest.config.ts', `test/fixtures/${what}`];
+  const args = ['run', ...(typeof what === 'string' ? fixture : what)];
   const child = spawn(process.execPath, [join(ROOT, 'node_modules', 'vitest', 'vitest.mjs'), ...args], {
     cwd: ROOT,
     env: { ...process.env, HOB_REQUIRE: '', ...env, HOB_TEST_REPORT: report },

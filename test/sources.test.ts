@@ -1,6 +1,11 @@
 /** The reader of sources is not fooled. */
-import { expect, test } from 'vitest';
-import { blank, filesIn, importsComputed, importsOf, isTypeScript, read } from './sources.ts';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { requires } from './needs.ts';
+import { blank, filesIn, filesOfCheckout, importsComputed, importsOf, isTypeScript, read } from './sources.ts';
 
 test('comments and the inside of strings, templates and regular expressions become blanks of the same length', () => {
   const samples: [string, string][] = [
@@ -41,4 +46,21 @@ test('every source of ours is read to its end: no quote or brace is left open', 
       0, 0, 0, 0,
     ]);
   }
+});
+
+requires('git')('a file that git ignores is none of ours; one that is new is, and one that is deleted is not', () => {
+  const root = mkdtempSync(join(tmpdir(), 'hob-checkout-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  for (const folder of ['a', 'a/dist', 'notes']) mkdirSync(join(root, folder));
+  const names = ['.gitignore', 'a/known', 'a/new', 'a/deleted', 'a/dist/made', 'notes/mine', 'x.log'];
+  for (const name of names) writeFileSync(join(root, name), name === '.gitignore' ? 'notes/\n*.log\n' : '');
+  symlinkSync('known', join(root, 'a/link'));
+  // Without git, or in somebody else's checkout, nothing says what is ours.
+  const all = names.filter((name) => name !== 'a/dist/made');
+  expect(filesOfCheckout(root)).toEqual([...all].sort());
+  execFileSync('git', ['-C', root, 'init', '-q']);
+  execFileSync('git', ['-C', root, 'add', 'a/known', 'a/deleted', '.gitignore']);
+  rmSync(join(root, 'a/deleted'));
+  expect(filesOfCheckout(root)).toEqual(['.gitignore', 'a/known', 'a/new']);
+  expect(filesOfCheckout(join(root, 'notes'))).toEqual(['mine']);
 });

@@ -5,8 +5,9 @@
  * and moves nothing: a search in the blanked text cannot be fooled by what a comment or a string says, and an offset in
  * it is the same place in the source.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 
 export const ROOT: string = join(import.meta.dirname, '..');
 
@@ -18,15 +19,38 @@ export interface Source {
 
 const NOT_OURS = new Set(['node_modules', '.toolchain', '.hob', '.git', 'dist', 'coverage']);
 
-/** Every file of the repository below `folder`, sorted; without what is installed or made, and without links. */
+let ours: readonly string[] | undefined;
+
+/** Every file of the repository below `folder`, sorted; without what is installed, made or ignored, and without links. */
 export function filesIn(folder = ''): string[] {
-  const start = join(ROOT, folder);
-  if (!existsSync(start)) return [];
-  return readdirSync(start, { withFileTypes: true })
+  ours ??= filesOfCheckout(ROOT);
+  return folder === '' ? [...ours] : ours.filter((file) => file.startsWith(`${folder}/`));
+}
+
+/**
+ * Those that git knows, or would add. What somebody keeps here and tells git to ignore is no file of ours.
+ * Where there is no git, or no checkout: all that are there.
+ */
+export function filesOfCheckout(root: string): readonly string[] {
+  const git = (...args: string[]): string => {
+    const { status, stdout } = spawnSync('git', ['-C', root, ...args], { encoding: 'utf8', maxBuffer: 1 << 26 });
+    return status === 0 ? stdout : '';
+  };
+  const top = git('rev-parse', '--show-toplevel').trim();
+  if (top === '' || realpathSync(top) !== realpathSync(root)) return walk(root, '');
+  const named = git('ls-files', '-z', '--cached', '--others', '--exclude-standard').split('\0');
+  const isFile = (file: string): boolean =>
+    !file.split('/').some((part) => NOT_OURS.has(part)) &&
+    lstatSync(join(root, file), { throwIfNoEntry: false })?.isFile() === true;
+  return [...new Set(named)].filter(isFile).sort();
+}
+
+function walk(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
     .filter((entry) => !NOT_OURS.has(entry.name) && !entry.isSymbolicLink())
     .flatMap((entry) => {
-      const path = relative(ROOT, join(start, entry.name)).split(sep).join('/');
-      return entry.isDirectory() ? filesIn(path) : [path];
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      return entry.isDirectory() ? walk(root, path) : [path];
     })
     .sort();
 }
@@ -36,7 +60,7 @@ export const read = (file: string): Source => ({ file, text: readFileSync(join(R
 export const isTypeScript = (file: string): boolean => /\.[cm]?[jt]sx?$/.test(file);
 export const isTest = (file: string): boolean => /\.test\.ts$/.test(file) || /^packages\/[^/]+\/test\//.test(file);
 
-export const packages: string[] = readdirSync(join(ROOT, 'packages')).sort();
+export const packages: string[] = [...new Set(filesIn('packages').map((file) => file.split('/')[1] ?? ''))];
 
 export interface Import {
   specifier: string;
@@ -44,7 +68,7 @@ export interface Import {
   typeOnly: boolean;
 }
 
-/** What a file imports, re-exports or requires by a literal name. */
+/** The modules that a file imports, re-exports or requires by a literal name. */
 export function importsOf(text: string): Import[] {
   const code = blank(text);
   const found: Import[] = [];

@@ -69,7 +69,7 @@ export const fileSequences = (base: string): fc.Arbitrary<readonly FileOp[]> =>
     { minLength: 1, maxLength: 5 },
   );
 
-/** What each does inside does not depend on what is outside, so that inside is as under plain bash whatever was not reached. */
+/** The effect inside does not depend on anything outside. So inside is as under plain bash, whatever was not reached. */
 const VERBS: readonly ((path: string) => string)[] = [
   (path) => `rm -rf "${path}"`,
   (path) => `rm -f "${path}"`,

@@ -1,4 +1,4 @@
-/** What can be seen of a job from outside: its processes by their name, what they have taken, what the machine is set to. */
+/** The view of a job from outside: its processes by their name, what they have taken, what the machine is set to. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 

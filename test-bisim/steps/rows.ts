@@ -14,7 +14,7 @@ import { type At, eachAlone, type Row, type Setting } from './step.ts';
 
 const CANARY = 'HOB-CANARY';
 const MiB = 2 ** 20;
-/** What the limits are set to, and how much more is taken. */
+/** The limits, and how much more is taken. */
 const GRANTED = { memoryBytes: 64 * MiB };
 const TAKEN = 300;
 const SURELY = 200;
@@ -303,7 +303,7 @@ const RIGHTS: readonly Row[] = [
   // A user namespace of one's own, with all the rights in it.
   ...eachAlone(['nouserns', 'namespaces', 'mounts'], OWN_MEMORY),
   step('clone3', { ...OWN_MEMORY, text: '/opt/tool tmpfs clone3 @TAKEN@', also: ['nouserns', 'mounts'] }),
-  // What stays behind: a program that runs as its owner, whoever starts it.
+  // The file that stays behind: a program that runs as its owner, whoever starts it.
   step('setid', { text: 'chmod u+s run.sh' }),
   step('seccomp', { text: 'chmod u+s run.sh' }),
   step('openat2', { text: '/opt/tool openat2 new.sh' }),
@@ -502,7 +502,7 @@ const LAUNCH: readonly Row[] = [
     },
   }),
   ...eachAlone(['beneath', 'strict'], THROUGH_A_LINK),
-  // Who started the job is killed.
+  // The starter of the job is killed.
   ...eachAlone(['lifeline', 'pdeathsig'], {
     text: 'touch started; exec -a @MARK@-left sleep 1000',
     setting: ({ mark }) => {

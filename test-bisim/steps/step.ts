@@ -13,16 +13,16 @@ export interface At {
   readonly folder: string;
 }
 
-/** What the command meets. */
+/** The surroundings of the command. */
 export interface Setting {
   readonly launched?: Launched;
   /** Must not be in the output, beside what must never be. */
   readonly secret?: string;
   /** Looked at from outside again and again while the command runs: what of the machine it has taken, once it has. */
   watch?(): string | undefined;
-  /** Once the command says that it is under way; answers what was seen. */
+  /** Runs once the command says that it is under way. Returns what it saw. */
   begun?(): Promise<string | undefined>;
-  /** When it is over, by its status; answers what was seen. */
+  /** Runs when the command is over, with its status. Returns what it saw. */
   after?(status: number | undefined): Promise<string | undefined> | string | undefined;
   undo?(): void;
 }
@@ -33,7 +33,7 @@ export interface Row {
   readonly also: readonly string[];
   /** `@BASE@`, `@WORK@`, `@PORT@`, `@MARK@` stand for what they are there. */
   readonly text: string;
-  /** What its absence comes to, where that is no effect outside. */
+  /** The effect of its absence, where that is no effect outside. */
   readonly as?: 'unexplained' | 'not started';
   /** And why there is none. */
   readonly why?: string;

@@ -1,5 +1,5 @@
 /*
- * What the steps' commands need that a shell cannot do (`rows.ts`). Built static by the harness, seen inside as /opt/tool.
+ * The calls of the steps' commands that a shell cannot make (`rows.ts`). Built static by the harness, seen inside as /opt/tool.
  *
  * Promise: each verb does one thing that a step of the sandbox stops, and harms nothing where it is not stopped. A verb that is watched
  * from outside makes the file `started` when it is under way, and ends when there is a file `go`, or after a while.

@@ -6,10 +6,51 @@ const test = (file: string): string => `packages/bridge-python/tests/${file}`;
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'py-fence',
+    breaks: 'an error in an entry of a connection reaches the event loop of the program',
+    file: source('captp/fence.py'),
+    find: `            self.faulted(error)
+            return None`,
+    replace: '            raise',
+    tests: [test('test_fence.py')],
+  },
+  {
+    name: 'py-fence-steps',
+    breaks: 'an error in one step of the end of a connection leaves out the next ones',
+    file: source('captp/connection.py'),
+    find: `                step()
+            except Exception as error:
+                self.faulted(error)`,
+    replace: `                step()
+            except Exception as error:
+                raise`,
+    tests: [test('test_fence.py')],
+  },
+  {
+    name: 'py-fence-told',
+    breaks: 'an error at one call that waits keeps the others from being told of the end',
+    file: source('captp/questions.py'),
+    find: `            answer.break_(why)
+        except Exception as error:
+            self._connection.faulted(error)`,
+    replace: `            answer.break_(why)
+        except Exception as error:
+            raise`,
+    tests: [test('test_fence.py')],
+  },
+  {
+    name: 'py-unix-socket',
+    breaks: 'a Python program cannot enter a host on a Unix socket',
+    file: source('address.py'),
+    find: 'if self.path is not None:',
+    replace: 'if self.path == "":',
+    tests: [test('test_sessions.py')],
+  },
+  {
     name: 'py-embargo',
     breaks: 'the Python package without: embargo',
-    file: source('captp/waiting.py'),
-    find: 'return not (isinstance(target, Remote) and target.exit is self._exit)',
+    file: source('captp/questions.py'),
+    find: 'return not (isinstance(target, Remote) and target.connection is self._connection)',
     replace: 'return False',
     tests: [test('test_wire.py')],
   },
@@ -24,7 +65,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-mentions',
     breaks: 'the Python package without: mentions',
-    file: source('captp/exports.py'),
+    file: source('captp/export_table.py'),
     find: 'if known.mentions > 0:',
     replace: 'if False:',
     tests: [test('test_wire.py')],
@@ -32,7 +73,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-drop',
     breaks: 'the Python package without: drop',
-    file: source('captp/speech.py'),
+    file: source('captp/dialect.py'),
     find: 'self._drops += (number, mentions)',
     replace: 'pass',
     tests: [test('test_peer.py')],
@@ -40,8 +81,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-told-again',
     breaks: 'the Python package without: told again',
-    file: source('captp/giving.py'),
-    find: 'elif known.told and isinstance(known.value, Vow):',
+    file: source('captp/exports.py'),
+    find: 'elif known.told and isinstance(known.value, VatPromise):',
     replace: 'elif False:',
     tests: [test('test_wire.py')],
   },
@@ -72,25 +113,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-rising-questions',
     breaks: 'the Python package without: rising questions',
-    file: source('captp/answer_table.py'),
-    find: 'if number <= self._last_heard:',
+    file: source('captp/answers.py'),
+    find: 'if question <= self._last_asked:',
     replace: 'if False:',
     tests: [test('test_wire.py')],
   },
   {
     name: 'py-memory',
     breaks: 'the Python package without: memory',
-    file: source('captp/line.py'),
-    find: `> self.limits.memory_bytes:
-            self.close`,
-    replace: `> 1 << 60:
-            self.close`,
+    file: source('captp/outbound.py'),
+    find: 'if self.bytes + outliving <= self.limits.memory_bytes:',
+    replace: 'if True:',
     tests: [test('test_wire.py')],
   },
   {
     name: 'py-room',
     breaks: 'the Python package without: room',
-    file: source('captp/values.py'),
+    file: source('captp/encode.py'),
     find: 'if self._left < 0:',
     replace: 'if False:',
     tests: [test('test_wire.py')],
@@ -115,7 +154,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-text-of-errors',
     breaks: 'the Python package without: text of errors',
-    file: source('captp/values.py'),
+    file: source('captp/encode.py'),
     find: `if isinstance(error, CapError) and CODE.match(error.code):
         return error.code, error.message[:LONGEST]`,
     replace: `if True:
@@ -125,8 +164,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-disconnected',
     breaks: 'the Python package without: disconnected',
-    file: source('captp/waiting.py'),
-    find: 'question.answer.break_(why)',
+    file: source('captp/questions.py'),
+    find: 'answer.break_(why)',
     replace: 'pass',
     tests: [test('test_peer.py')],
   },
@@ -141,7 +180,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-cancel',
     breaks: 'the Python package without: cancel',
-    file: source('captp/answer_table.py'),
+    file: source('captp/answers.py'),
     find: 'answer.running.cancel()',
     replace: 'pass',
     tests: [test('test_peer.py')],
@@ -149,7 +188,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-bytes-once',
     breaks: 'the Python package without: bytes once',
-    file: source('captp/values.py'),
+    file: source('captp/decode.py'),
     find: 'if not self._claim(from_, n):',
     replace: 'if False:',
     tests: [test('test_wire.py')],
@@ -157,7 +196,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-cycle',
     breaks: 'the Python package without: cycle',
-    file: source('vow.py'),
+    file: source('vat_promise.py'),
     find: 'if end.waits_for(self):',
     replace: 'if end is self:',
     tests: [test('test_rings.py')],
@@ -165,19 +204,19 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-told-at-once',
     breaks: 'the Python package without: told at once',
-    file: source('captp/giving.py'),
-    find: 'if not again or vow.path is not None:',
+    file: source('captp/exports.py'),
+    find: 'if not again or promise.path is not None:',
     replace: 'if False:',
     tests: [test('test_rings.py')],
   },
   {
     name: 'py-told-once',
     breaks: 'the Python package without: told once',
-    file: source('captp/giving.py'),
-    find: `known is None or known.told or self._line.closed is not None:
+    file: source('captp/exports.py'),
+    find: `known is None or known.told or self._outbound.closed is not None:
             return
         known.told`,
-    replace: `known is None or self._line.closed is not None:
+    replace: `known is None or self._outbound.closed is not None:
             return
         known.told`,
     tests: [test('test_rings.py')],
@@ -193,7 +232,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-keys-said',
     breaks: 'the Python package without: keys said',
-    file: source('captp/speech.py'),
+    file: source('captp/dialect.py'),
     find: 'not has_room(text, limits)',
     replace: 'False',
     tests: [test('test_limits.py')],
@@ -201,7 +240,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-promises-of-a-frame',
     breaks: 'the Python package without: promises of a frame',
-    file: source('captp/imports.py'),
+    file: source('captp/import_table.py'),
     find: 'if self._brought > PROMISES:',
     replace: 'if False:',
     tests: [test('test_limits.py')],
@@ -209,7 +248,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-copies-of-a-frame',
     breaks: 'the Python package without: copies of a frame',
-    file: source('captp/answer_table.py'),
+    file: source('captp/answers.py'),
     find: 'if self._copies >',
     replace: 'if False and self._copies >',
     tests: [test('test_limits.py')],
@@ -217,23 +256,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-portions',
     breaks: 'the Python package without: portions',
-    file: source('captp/waiting.py'),
-    find: 'AT_ONCE: Final = 4096',
-    replace: 'AT_ONCE: Final = 1 << 30',
+    file: source('captp/limits.py'),
+    find: 'BROKEN_AT_ONCE: Final = 4096',
+    replace: 'BROKEN_AT_ONCE: Final = 1 << 30',
     tests: [test('test_limits.py')],
   },
   {
     name: 'py-asks-nothing',
     breaks: 'the Python package without: asks nothing',
     file: source('captp/connection.py'),
-    find: 'type(answer) is PeersQuestion and answer.number == 0',
+    find: 'type(answer) is Answer and answer.question == 0',
     replace: 'False',
     tests: [test('test_limits.py')],
   },
   {
     name: 'py-full-frame',
     breaks: 'the Python package without: full frame',
-    file: source('captp/speech.py'),
+    file: source('captp/dialect.py'),
     find: 'if self._length > 0 and self._length + len(text) > FULL:',
     replace: 'if False:',
     tests: [test('test_limits.py')],
@@ -241,10 +280,74 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-reader-gone',
     breaks: 'the Python package without: reader gone',
-    file: source('captp/readers.py'),
-    find: 'target.post(Message("return", [], None))',
+    file: source('captp/streams.py'),
+    find: 'target.post(Message(ending, [], None))',
     replace: 'pass',
-    tests: [test('test_readers.py')],
+    tests: [test('test_streams.py')],
+  },
+  {
+    name: 'py-awaited-by',
+    breaks: 'an answer and a promise can be held for each other',
+    file: source('captp/questions.py'),
+    find: 'return becoming is not None and awaited_by is not None and awaited_by(becoming)',
+    replace: 'return False',
+    tests: [test('test_rings.py')],
+  },
+  {
+    name: 'py-outliving',
+    breaks: 'calls that outlive their connection count for nobody',
+    file: source('captp/answers.py'),
+    find: 'self._outbound.account.outliving += sum(answer.weight for answer in self._running)',
+    replace: 'pass',
+    tests: [test('test_memory.py')],
+  },
+  {
+    name: 'py-socket-bytes',
+    breaks: 'bytes that wait in the socket do not count',
+    file: source('captp/outbound.py'),
+    find: 'self.dialect_session.kept + self.link.buffered()',
+    replace: 'self.dialect_session.kept',
+    tests: [test('test_memory.py')],
+  },
+  {
+    name: 'py-limits-after-each-answer',
+    breaks: 'the limits are checked only between frames',
+    file: source('captp/connection.py'),
+    find: 'self._outbound.answered()',
+    replace: 'pass',
+    tests: [test('test_memory.py')],
+  },
+  {
+    name: 'py-bigint-memory',
+    breaks: 'the digits of a bigint do not count as memory',
+    file: source('captp/decode.py'),
+    find: 'self.weight += of_digits(len(v))',
+    replace: 'pass',
+    tests: [test('test_memory.py')],
+  },
+  {
+    name: 'py-key-memory',
+    breaks: 'the name of a new key does not count as memory',
+    file: source('captp/weights.py'),
+    find: 'return of_text(key)',
+    replace: 'return 0',
+    tests: [test('test_memory.py')],
+  },
+  {
+    name: 'py-queued-call-ends',
+    breaks: 'a queued call of a gone peer never ends',
+    file: source('far.py'),
+    find: 'answer.break_(Disconnected("the caller is gone: its call did not begin"))',
+    replace: 'pass',
+    tests: [test('test_memory.py')],
+  },
+  {
+    name: 'py-sink-gone',
+    breaks: 'a sink whose last peer is gone stays open',
+    file: source('captp/streams.py'),
+    find: 'return "abort" if _has(value, "write", "close", "abort") else None',
+    replace: 'return None',
+    tests: [test('test_streams.py')],
   },
   {
     name: 'py-an-editor-without-the-plugin',
@@ -263,6 +366,89 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [test('test_hermes_sessions.py')],
   },
   {
+    name: 'py-hermes-places',
+    breaks: 'a Hermes connects all its sessions at once, and meets the limit of its host',
+    file: source('hermes/places.py'),
+    find: 'while link not in self._taken and len(self._taken) >= PLACES and not self._close_idle():',
+    replace: 'while False:',
+    tests: [test('test_hermes_places.py')],
+  },
+  {
+    name: 'py-hermes-gives-back',
+    breaks: 'a Hermes keeps the connections that no call uses from others of the same configured session',
+    file: source('hermes/places.py'),
+    find: 'while sum(each.users == 0 for each in self._taken) > KEPT:',
+    replace: 'while False:',
+    tests: [test('test_hermes_places.py')],
+  },
+  {
+    name: 'py-hermes-calls-keep-their-connection',
+    breaks: 'a session of Hermes takes the connection of a call that is under way in another one',
+    file: source('hermes/places.py'),
+    find: 'idle = next((each for each in self._taken if each.users == 0), None)',
+    replace: 'idle = next(iter(self._taken), None)',
+    tests: [test('test_hermes_places.py')],
+  },
+  {
+    name: 'py-hermes-requests-give-way',
+    breaks: 'requests of sessions of Hermes that wait for a person use every connection',
+    file: source('hermes/asking.py'),
+    find: 'if self._hearing < HEARING:',
+    replace: 'if True:',
+    tests: [test('test_hermes_places.py')],
+  },
+  {
+    name: 'py-hermes-sign-of-life',
+    breaks: 'an idle session of Hermes ends after the grace time of its host',
+    file: source('hermes/sessions.py'),
+    find: 'if link.connected:',
+    replace: 'if True:',
+    tests: [test('test_hermes_places.py')],
+  },
+  {
+    name: 'py-hermes-sign-of-life-of-the-configured-one',
+    breaks: 'the configured session ends after the grace time, and those under it with it',
+    file: source('hermes/sessions.py'),
+    find: 'for link in [self._configured, *{behind.link: None for behind in self._behind.values()}]:',
+    replace: 'for link in {behind.link: None for behind in self._behind.values()}:',
+    tests: [test('test_hermes_places.py')],
+  },
+  {
+    name: 'py-hermes-a-look-has-its-own-place',
+    breaks: 'sessions of Hermes show no sign of life while calls use every connection',
+    file: source('hermes/sessions.py'),
+    find: 'async with self._places.look(link):',
+    replace: 'async with self._places.use(link):',
+    tests: [test('test_hermes_places.py')],
+  },
+  {
+    name: 'py-hermes-left',
+    breaks: 'a session of Hermes that is over is entered again',
+    file: source('hermes/places.py'),
+    find: `            if self._left:
+                raise Unavailable`,
+    replace: `            if False:
+                raise Unavailable`,
+    also: [
+      {
+        file: source('hermes/places.py'),
+        find: `            if self._left:
+                self.close()`,
+        replace: `            if False:
+                self.close()`,
+      },
+    ],
+    tests: [test('test_hermes_places.py')],
+  },
+  {
+    name: 'py-hermes-asks-the-host-again',
+    breaks: 'two Hermes that share a configured session refuse calls while the host still counts closed connections',
+    file: source('hermes/places.py'),
+    find: 'if _now() >= until:',
+    replace: 'if True:',
+    tests: [test('test_hermes_places.py')],
+  },
+  {
     name: 'py-exact-petname',
     breaks: 'the Python package without: exact petname',
     file: source('tools.py'),
@@ -275,7 +461,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-far-apart',
     breaks: 'the Python package without: far apart',
-    file: source('tools.py'),
+    file: source('likeness.py'),
     find: `CUTOFF: Final = 0.7
 `,
     replace: `CUTOFF: Final = 0.7

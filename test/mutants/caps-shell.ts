@@ -1,4 +1,4 @@
-/** The mechanisms of `caps-shell`, each with the source text that leaves it out: see `mutant.ts`. */
+/** The guards of `caps-shell`, each with an edit that removes it. See `mutant.ts`. */
 import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -15,7 +15,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'shell-attenuate',
     breaks: 'a shell of fewer mounts has all of them',
     file: 'packages/caps-shell/src/shell.ts',
-    find: '    places = places.filter(({ at }) => [...wanted].some((kept) => within(at, kept)));',
+    find: '    places = places.filter(({ at }) => [...wanted].some((kept) => isWithin(at, kept)));',
     replace: '',
     tests: ['packages/caps-shell/src/mounts.test.ts'],
   },
@@ -23,13 +23,13 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'shell-attenuate-within',
     breaks: 'a shell of fewer mounts sees what a mount within a kept one covered',
     file: 'packages/caps-shell/src/shell.ts',
-    find: '[...wanted].some((kept) => within(at, kept))',
+    find: '[...wanted].some((kept) => isWithin(at, kept))',
     replace: 'wanted.has(at)',
     tests: ['packages/caps-shell/src/nested.test.ts', 'packages/caps-shell/src/authority.test.ts'],
   },
   {
     name: 'shell-covers',
-    breaks: 'what somebody moved away from beneath a mount is uncovered for the next job',
+    breaks: 'a directory that was moved away from beneath a mount is uncovered for the next job',
     file: 'packages/caps-shell/src/mounts.ts',
     find: 'covers: covered.is }',
     replace: 'covers: undefined }',
@@ -69,7 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-backpressure',
-    breaks: 'what a slow reader has not read piles up in the host',
+    breaks: 'unread output piles up in the host',
     file: 'packages/caps-shell/src/output.ts',
     find: 'const room = this.kept.total - this.#offset < WINDOW;',
     replace: 'const room = true;',
@@ -77,7 +77,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-wait-frees',
-    breaks: 'who reads a little and then waits, waits until the time of the job is over',
+    breaks: 'a caller that reads a little and then waits, waits until the job times out',
     file: 'packages/caps-shell/src/output.ts',
     find: 'if (this.#free || this.#gone || unread || room)',
     replace: 'if ((this.#free && !this.#read) || this.#gone || unread || room)',
@@ -85,7 +85,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-wait-elsewhere',
-    breaks: 'who reads one stream only waits until the time of the job is over',
+    breaks: 'a caller that reads only one stream waits until the job times out',
     file: 'packages/caps-shell/src/output.ts',
     find: 'const unread = !this.#read && this.#elsewhere > 0;',
     replace: 'const unread = false;',
@@ -109,25 +109,25 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-queue',
-    breaks: 'as many jobs run as anybody asks for',
-    file: 'packages/caps-shell/src/queue.ts',
-    find: 'const hasPlace = (payer: object): boolean => all < ALL && (running.get(payer) ?? 0) < EACH;',
-    replace: 'const hasPlace = (payer: object): boolean => true;',
+    breaks: 'any number of jobs run at once',
+    file: 'packages/caps-shell/src/admission.ts',
+    find: 'const hasRoom = (payer: object): boolean => all < ALL && (running.get(payer) ?? 0) < EACH;',
+    replace: 'const hasRoom = (payer: object): boolean => true;',
     tests: ['packages/caps-shell/src/shell.test.ts'],
   },
   {
     name: 'shell-timeout',
     breaks: 'a job runs on when its time is over',
     file: 'packages/caps-shell/src/job.ts',
-    find: '    this.#after(Math.min(timeoutMs ?? limits.wallMs, limits.wallMs), () => this.#timeIsOver());',
+    find: '    this.#after(Math.min(timeoutMs ?? limits.wallMs, limits.wallMs), () => this.#timeOut());',
     replace: '',
     tests: ['packages/caps-shell/src/shell.test.ts'],
   },
   {
     name: 'shell-grace',
-    breaks: 'who traps TERM runs on when its time is over',
+    breaks: 'a job that traps TERM runs on when its time is over',
     file: 'packages/caps-shell/src/job.ts',
-    find: "    this.#after(GRACE_MS, () => this.end('timeout'));",
+    find: "    this.#after(GRACE_MS, () => this.kill('timeout'));",
     replace: '',
     tests: ['packages/caps-shell/src/shell.test.ts'],
   },
@@ -135,7 +135,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'shell-output',
     breaks: 'a job writes more than it may',
     file: 'packages/caps-shell/src/job.ts',
-    find: "    if (this.#bytes > this.#order.limits.outputBytes) this.end('limit', 'output');",
+    find: "    if (this.#bytes > this.#request.limits.outputBytes) this.kill('limit', 'output');",
     replace: '',
     tests: ['packages/caps-shell/src/shell.test.ts'],
   },
@@ -143,14 +143,14 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'shell-revoke',
     breaks: 'a job goes on when its grant ends',
     file: 'packages/caps-shell/src/job.ts',
-    find: "for (const signal of ends) signal.addEventListener('abort', end, { once: true });",
+    find: "for (const signal of ends) signal.addEventListener('abort', kill, { once: true });",
     replace: `for (const signal of ends) {
       }`,
     tests: ['packages/caps-shell/src/granted.test.ts', 'packages/caps-shell/src/shell.test.ts'],
   },
   {
     name: 'shell-revoke-wait',
-    breaks: 'who revokes a grant does not wait for its jobs',
+    breaks: 'revoke does not wait for the jobs of the grant',
     file: 'packages/caps-shell/src/job.ts',
     find: 'await running.#sandboxed.started;',
     replace: `release();
@@ -159,9 +159,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-ledger',
-    breaks: 'the ledger says nothing of jobs',
+    breaks: 'the ledger has no line of a job',
     file: 'packages/caps-shell/src/job.ts',
-    find: '      await this.#tell(this.#verdict(end), job, told, caller);',
+    find: '      await this.#writeLine(this.#verdict(end), job, told, caller);',
     replace: '',
     tests: ['packages/caps-shell/src/granted.test.ts'],
   },
@@ -185,26 +185,26 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-begun',
-    breaks: 'a program that ran is told as one that never did, where the sandbox was killed',
+    breaks: 'if the sandbox program is killed, a program that ran is reported as one that never ran',
     file: 'packages/caps-shell/src/drivers/sandbox.ts',
-    find: 'world1 = said.pid;',
+    find: 'pid1 = said.pid;',
     replace: '',
     tests: ['packages/caps-shell/src/begun.test.ts'],
   },
   {
     name: 'shell-begun-gone',
-    breaks: 'a job is told as over while its processes are still there, where the sandbox was killed',
+    breaks: 'if the sandbox program is killed, a job ends while its processes are still there',
     file: 'packages/caps-shell/src/drivers/sandbox.ts',
-    find: 'await gone(world1);',
+    find: 'await untilGone(pid1);',
     replace: '',
     tests: ['packages/caps-shell/src/begun.test.ts'],
   },
   {
     name: 'shell-closed',
-    breaks: 'who holds a shell is told of a closed directory by a code that no shell has',
+    breaks: 'a closed directory ends a shell with a code that no shell has',
     file: 'packages/caps-shell/src/job.ts',
-    find: 'throw asEnd(ends.find(({ aborted }) => aborted)?.reason ?? error);',
-    replace: 'throw ends.find(({ aborted }) => aborted)?.reason ?? error;',
+    find: 'error: asRevoked(killed?.reason ?? error),',
+    replace: 'error: killed?.reason ?? error,',
     tests: ['packages/caps-shell/src/begun.test.ts'],
   },
   {
@@ -227,12 +227,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shell-give-back',
-    breaks: 'what a program writes is freed when the collector comes',
+    breaks: 'chunks of output are freed only by the collector',
     file: 'packages/caps-shell/src/output.ts',
-    find: `function giveBack({ buffer, length }: Uint8Array): void {
+    find: `function freeChunk({ buffer, length }: Uint8Array): void {
   if (length >= 4096 && buffer.byteLength === length) (buffer as ArrayBuffer).transfer(0);
 }`,
-    replace: 'function giveBack({ buffer, length }: Uint8Array): void {}',
+    replace: 'function freeChunk({ buffer, length }: Uint8Array): void {}',
     tests: ['packages/caps-shell/src/kill.test.ts'],
   },
   {
@@ -247,7 +247,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'shell-cgroup-beside',
     breaks: 'jobs beside a host that has limits of its own escape them',
     file: 'packages/caps-shell/src/drivers/cgroup.ts',
-    find: 'if (dir !== own && !isFree(own))',
+    find: 'if (dir !== own && !hasNoLimits(own))',
     replace: 'if (false)',
     tests: ['packages/caps-shell/src/cgroup.test.ts'],
   },
@@ -274,5 +274,29 @@ export const MUTANTS: readonly Mutant[] = [
     find: '    sweep(dir);\n',
     replace: '',
     tests: ['packages/caps-shell/src/cgroup.test.ts'],
+  },
+  {
+    name: 'shell-image-again',
+    breaks: 'a job fails when the machine replaces a file of the system image while the job starts',
+    file: 'packages/caps-shell/src/job.ts',
+    find: '!tried.imageChanged || tries === MOST_TRIES',
+    replace: 'tries > 0',
+    tests: ['packages/caps-shell/src/shell.test.ts'],
+  },
+  {
+    name: 'confined-image-again',
+    breaks: 'model-written code does not start when the machine replaces a file of the system image meanwhile',
+    file: 'packages/caps-shell/src/drivers/confined.ts',
+    find: '!job.imageChanged || tries === MOST_TRIES',
+    replace: 'tries > 0',
+    tests: ['packages/caps-shell/src/confined.test.ts'],
+  },
+  {
+    name: 'shell-options-known',
+    breaks: 'a misspelt option of a run is ignored',
+    file: 'packages/caps-shell/src/shell.ts',
+    find: "= takeOptions(options, 'run', runOptions);",
+    replace: '= options ?? ({} as RunOptions);',
+    tests: ['packages/caps-shell/src/options.test.ts'],
   },
 ];

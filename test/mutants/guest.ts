@@ -1,13 +1,21 @@
-/** The mechanisms of `guest`, each with the source text that leaves it out: see `mutant.ts`. */
+/** The guards of `guest`, each with an edit that removes it. See `mutant.ts`. */
 import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'guest-module-other-face',
+    breaks: 'a module of actors may name any face of the vat, also those that reveal or decide more than an actor may',
+    file: 'packages/guest/src/source/module.ts',
+    find: 'if (!VAT.has(from) || node.specifiers.length === 0)',
+    replace: "if (!from.startsWith('@hob/vat') || node.specifiers.length === 0)",
+    tests: ['packages/guest/src/actors.test.ts'],
+  },
+  {
     name: 'guest-memory',
     breaks: 'a program may fill the memory of its process',
-    file: 'packages/guest/src/job.ts',
+    file: 'packages/guest/src/running-program.ts',
     find: `if (peakBytes > limits.memoryBytes)
-      this.end('limit', over('memory', \`\${Math.round(limits.memoryBytes / MiB)} MiB\`, 'work in smaller parts'));
+      this.kill('limit', over('memory', \`\${Math.round(limits.memoryBytes / MiB)} MiB\`, 'work in smaller parts'));
     else if (cpuMs > limits.cpuMs)`,
     replace: 'if (cpuMs > limits.cpuMs)',
     tests: ['packages/guest/src/attack.test.ts'],
@@ -15,18 +23,18 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'guest-cpu',
     breaks: 'a loop runs as long as its process lives',
-    file: 'packages/guest/src/job.ts',
+    file: 'packages/guest/src/running-program.ts',
     find: `    else if (cpuMs > limits.cpuMs)
-      this.end('limit', over('processor time', \`\${limits.cpuMs} ms\`, 'is there a loop that never ends?'));`,
+      this.kill('limit', over('processor time', \`\${limits.cpuMs} ms\`, 'is there a loop that never ends?'));`,
     replace: '',
     tests: ['packages/guest/src/attack.test.ts'],
   },
   {
     name: 'guest-wall',
     breaks: 'a program may wait for ever',
-    file: 'packages/guest/src/job.ts',
+    file: 'packages/guest/src/running-program.ts',
     find: `else if (wallMs > limits.wallMs)
-      this.end('limit', over('time', \`\${limits.wallMs} ms\`, 'does it wait for something that never comes?'));`,
+      this.kill('limit', over('time', \`\${limits.wallMs} ms\`, 'does it wait for something that never comes?'));`,
     replace: `else {
     }`,
     tests: ['packages/guest/src/attack.test.ts'],
@@ -46,7 +54,7 @@ export const MUTANTS: readonly Mutant[] = [
     say(line);`,
     also: [
       {
-        file: 'packages/guest/src/job.ts',
+        file: 'packages/guest/src/running-program.ts',
         find: `if (this.#over || this.#printed > this.#work.limits.outputBytes) return;
     const bytes = Buffer.from(text);
     const room = this.#work.limits.outputBytes - this.#printed;`,
@@ -151,5 +159,13 @@ export const MUTANTS: readonly Mutant[] = [
     replace: `return { edits: [], hoisted: [] };
   const edits: Edit[] = [];`,
     tests: ['packages/guest/src/source/prepare.test.ts'],
+  },
+  {
+    name: 'guest-options-known',
+    breaks: 'a misspelt option of an evaluation is ignored',
+    file: 'packages/guest/src/guests.ts',
+    find: "= takeOptions(options, 'evaluate', evaluateOptions);",
+    replace: '= { ...options, ...(options === undefined ? evaluateOptions : {}) } as EvaluateOptions;',
+    tests: ['packages/guest/src/options.test.ts'],
   },
 ];

@@ -1,12 +1,17 @@
-/** Every mutant of the repository. Add a row to the file of its package. */
+/** Every mutant of the repository. Add a row to the file of its package; `vat` and `host` have a file for each folder. */
 import { MUTANTS as bridgePython } from './bridge-python.ts';
 import { MUTANTS as capsFs } from './caps-fs.ts';
 import { MUTANTS as capsShell } from './caps-shell.ts';
+import { MUTANTS as cli } from './cli.ts';
 import { MUTANTS as guest } from './guest.ts';
-import { MUTANTS as host } from './host.ts';
+import { MUTANTS as host } from './host/index.ts';
+import { MUTANTS as imports } from './import.ts';
+import { MUTANTS as manifest } from './manifest.ts';
 import type { Mutant } from './mutant.ts';
+import { MUTANTS as packing } from './packing.ts';
 import { MUTANTS as revocable } from './revocable.ts';
-import { MUTANTS as vat } from './vat.ts';
+import { MUTANTS as tools } from './tools.ts';
+import { MUTANTS as vat } from './vat/index.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...vat,
@@ -14,6 +19,11 @@ export const MUTANTS: readonly Mutant[] = [
   ...capsFs,
   ...capsShell,
   ...guest,
+  ...manifest,
+  ...imports,
   ...host,
   ...bridgePython,
+  ...packing,
+  ...tools,
+  ...cli,
 ];

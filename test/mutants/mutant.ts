@@ -1,5 +1,5 @@
 /**
- * What a mutant is: a named replacement of source text that leaves one mechanism out.
+ * A mutant: a named replacement of source text that leaves one mechanism out.
  *
  * A mutant shows that some test notices when the mechanism is missing. The product has no switch for it: `apply.mjs`
  * and the plugin of `vitest.config.ts` replace the text while a test runs. `npm run mutants` runs each row's tests and
@@ -16,7 +16,7 @@ export interface Edit {
 
 export interface Mutant extends Edit {
   readonly name: string;
-  /** What no longer holds without the mechanism. */
+  /** The promise that no longer holds without the mechanism. */
   readonly breaks: string;
   /** Further places of the same mechanism. */
   readonly also?: readonly Edit[];

@@ -1,59 +1,47 @@
-/** The mechanisms of `revocable`, each with the source text that leaves it out: see `mutant.ts`. */
+/** The guards of `revocable`, each with an edit that removes it. See `mutant.ts`. */
 import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'suspended',
-    breaks: 'limited grants of a store that was put back go on by themselves',
+    breaks: 'grants of a store that was put back go on without confirmation',
     file: 'packages/revocable/src/terms/era.ts',
-    find: 'export const waitsIn = (era: number): boolean => suspended(era);',
-    replace: 'export const waitsIn = (era: number): boolean => false;',
+    find: 'export const needsConfirmation = (era: number): boolean => suspended(era);',
+    replace: 'export const needsConfirmation = (era: number): boolean => false;',
     tests: ['packages/revocable/src/durable.test.ts'],
   },
   {
     name: 'revoker',
     breaks: 'a revoked grant goes on',
     file: 'packages/revocable/src/grant.ts',
-    find: `ledgerLine('revoke', { ...about, grant, why });
-        if (wake !== undefined) cancelWake(wake);`,
-    replace: `ledgerLine('revoke', { ...about, grant, why });
-        return undefined as unknown as Promise<void>;
-        if (wake !== undefined) cancelWake(wake);`,
-    also: [
-      {
-        file: 'packages/revocable/src/grant.ts',
-        find: `const stopped = (): Promise<void> => cut(grant, revoked);
-        if (mode === 'revoked') return stopped();`,
-        replace: `const stopped = (): Promise<void> => cut(grant, revoked);
-        return stopped();`,
-      },
-    ],
+    find: "return bcom(portraitOf({ ...state, mode: 'revoked', alarm: undefined }), stopped());",
+    replace: 'return undefined as unknown as Promise<void>;',
     tests: ['packages/revocable/src/grant.test.ts'],
   },
   {
     name: 'limit',
-    breaks: 'a grant of N uses is one of any number',
-    file: 'packages/revocable/src/aliases/counted.ts',
+    breaks: 'a grant of N uses admits any number of calls',
+    file: 'packages/revocable/src/grant-policy.ts',
     find: '  if (left <= 0) throw exhausted;',
     replace: '',
     tests: ['packages/revocable/src/grant.test.ts'],
   },
   {
     name: 'stack-charge',
-    breaks: 'of stacked forwarders one is charged although another refuses',
-    file: 'packages/revocable/src/forwarder/forward.ts',
-    find: 'const behind = asked ? forwarderNear(inner) : undefined;',
+    breaks: 'one of two stacked forwarders is charged although the other refuses',
+    file: 'packages/revocable/src/forwarder/forward-call.ts',
+    find: "const behind = reachedBy === 'near' ? undefined : nearForwarder(inner);",
     replace: 'const behind = undefined;',
     tests: ['packages/revocable/src/stacking.test.ts'],
   },
   {
     name: 'narrow',
-    breaks: 'to narrow can widen',
+    breaks: 'narrowing a grant can widen it',
     file: 'packages/revocable/src/terms/change.ts',
     find: `const earlier = (a: number, b: number): number => Math.min(a, b);
   for (const method of asked.methods ?? [])
     if (limits.methods?.includes(method) === false)
-      refuse(\`to narrow only takes away: "\${method.slice(0, 64)}" is not among the methods of this grant\`);`,
+      refuse(\`narrowing only takes away: "\${method.slice(0, 64)}" is not among the methods of this grant\`);`,
     replace: `const earlier = (a: number, b: number): number => b;
   for (const method of asked.methods ?? []) {
   }`,
@@ -62,14 +50,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'near-charge',
     breaks: 'a counted cap can be called near, and the charge undone',
-    file: 'packages/revocable/src/forwarder/forward.ts',
-    find: "const near = typeof policy.near === 'function' ? policy.near(state) : policy.near === true;",
-    replace: 'const near = true;',
+    file: 'packages/revocable/src/forwarder/forward-call.ts',
+    find: "this.near = typeof policy.near === 'function' ? policy.near(state) : policy.near === true;",
+    replace: 'this.near = true;',
     also: [
       {
-        file: 'packages/revocable/src/forwarder/forward.ts',
-        find: `    if (next !== undefined && !asked)
-      throw new CapError('not-callable', 'this cap is reached by message only: use E(cap)');`,
+        file: 'packages/revocable/src/forwarder/forward-call.ts',
+        find: "if (next !== undefined && reachedBy === 'near') throw byMessageOnly();",
         replace: '',
       },
     ],
@@ -86,41 +73,25 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'refund',
     breaks: 'a call that fails gives its use back',
-    file: 'packages/revocable/src/grant.ts',
-    find: `after: ([grant, limits], method, outcome) => {
-    if (limits.audited) tellOutcome(grant, method, outcome);
-  },`,
-    replace: `after: ([grant, limits, mode, left, wake, members], method, outcome) => {
-    if (limits.audited) tellOutcome(grant, method, outcome);
-    if (!outcome.ok && left !== undefined) return [grant, limits, mode, left + 1, wake, members];
-  },`,
-    also: [
-      {
-        file: 'packages/revocable/src/grant.ts',
-        find: `const rules = forwarderStateOf<State>(
-      bcom as unknown as Bcom<never>,
-      (next) => Gate(...next),
-      state as State,
-      limits.audited ? policy : unaudited,
-    );`,
-        replace:
-          'const rules = forwarderStateOf<State>(bcom as unknown as Bcom<never>, (next) => Gate(...next), state as State, policy);',
-      },
-    ],
+    file: 'packages/revocable/src/grant-policy.ts',
+    find: 'admitCallback: ([state]) => checkLive(state),',
+    replace: `admitCallback: ([state]) => checkLive(state),
+  after: ([state], _method, { ok }) =>
+    ok || state.left === undefined ? undefined : [{ ...state, left: state.left + 1 }],`,
     tests: ['packages/revocable/src/revocable.test.ts'],
   },
   {
     name: 'wrap',
-    breaks: 'what comes out of a grant is bare',
-    file: 'packages/revocable/src/forwarder/forward.ts',
-    find: 'return !holdsMore(value) ? value : cross(value, crossing(back));',
+    breaks: 'what comes out of a grant is not wrapped',
+    file: 'packages/revocable/src/forwarder/forward-call.ts',
+    find: 'return !mayHoldReferences(value) ? value : cross(value, this.#crossing(inward));',
     replace: 'return value;',
     tests: ['packages/revocable/src/revocable.test.ts', 'packages/revocable/src/membrane.test.ts'],
   },
   {
     name: 'late-result',
-    breaks: 'what an object answers after the end is passed on',
-    file: 'packages/revocable/src/grant.ts',
+    breaks: 'a result that comes after the end is passed on',
+    file: 'packages/revocable/src/grant-policy.ts',
     find: "if (mode === 'revoked' || groupEnded(limits)) throw revoked;",
     replace: `return;
     if (mode === 'revoked' || groupEnded(limits)) throw revoked;`,
@@ -129,7 +100,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'grace',
     breaks: 'results of calls that were made in time are dropped at the deadline',
-    file: 'packages/revocable/src/grant.ts',
+    file: 'packages/revocable/src/grant-policy.ts',
     find: 'if (isOver(limits, limits.grace)) throw expired;',
     replace: 'if (isOver(limits, 0)) throw expired;',
     tests: ['packages/revocable/src/grant.test.ts', 'packages/revocable/src/revocable.test.ts'],
@@ -137,18 +108,16 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'latch',
     breaks: 'a wall clock that is set back revives an expired grant',
-    file: 'packages/revocable/src/grant.ts',
-    find: `ledgerLine('expire', { grant });
-    if (wake !== undefined) cancelWake(wake);`,
-    replace: `ledgerLine('expire', { grant });
-    return [grant, limits, 'live', left, wake, members];
-    if (wake !== undefined) cancelWake(wake);`,
+    file: 'packages/revocable/src/grant-policy.ts',
+    find: "ledgerLine('expire', { grant: state.grant });",
+    replace: `ledgerLine('expire', { grant: state.grant });
+    if (state.alarm !== undefined) return [{ ...state, mode: 'live' }];`,
     tests: ['packages/revocable/src/grant.test.ts'],
   },
   {
     name: 'wall-only',
     breaks: 'a grant lasts as long as the wall clock says',
-    file: 'packages/revocable/src/aliases/timed.ts',
+    file: 'packages/revocable/src/terms/deadline.ts',
     find: 'const left = vatTime() < deadline + grace && wallTime() < wallDeadline + grace;',
     replace: 'const left = wallTime() < wallDeadline + grace;',
     tests: ['packages/revocable/src/grant.test.ts'],
@@ -156,20 +125,17 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'boot',
     breaks: 'a grant of so many ms outlives the boot of the machine',
-    file: 'packages/revocable/src/aliases/timed.ts',
+    file: 'packages/revocable/src/terms/deadline.ts',
     find: '  if (boot !== undefined && boot !== bootId()) return true;',
     replace: '',
     tests: ['packages/revocable/src/durable.test.ts', 'packages/revocable/src/scopes.test.ts'],
   },
   {
     name: 'facet',
-    breaks: 'a method that was not named passes',
-    file: 'packages/revocable/src/aliases/facet.ts',
-    find: `export function checkMethod(methods: readonly string[], method: string): void {
-  if (!methods.includes(method))
-    throw new CapError('no-such-method', \`this grant does not include "\${shown(method)}": it has \${list(methods)}\`);
-}`,
-    replace: 'export function checkMethod(methods: readonly string[], method: string): void {}',
+    breaks: 'a method that is not in the list passes',
+    file: 'packages/revocable/src/terms/methods.ts',
+    find: 'if (methods.includes(method)) return;',
+    replace: 'return;',
     tests: ['packages/revocable/src/forwarder/forward.test.ts', 'packages/revocable/src/grant.test.ts'],
   },
   {
@@ -183,7 +149,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'bound-extra',
-    breaks: 'arguments that no bound speaks of pass',
+    breaks: 'arguments after the bounded ones pass',
     file: 'packages/revocable/src/terms/bounds.ts',
     find: `  if (args.length > most)
     throw new CapError(
@@ -195,60 +161,60 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'gated-below',
-    breaks: 'what comes out of a gated cap waits for nobody, or nobody is told where it came from',
-    file: 'packages/revocable/src/aliases/gated.ts',
+    breaks: 'what comes out of a gated cap is not gated, or the judge is not told its path',
+    file: 'packages/revocable/src/gated.ts',
     find: 'if (isData(value)) return value;',
     replace: 'return value;',
-    tests: ['packages/revocable/src/aliases/gated.test.ts'],
+    tests: ['packages/revocable/src/gated.test.ts'],
   },
   {
     name: 'gated-data',
     breaks: 'gated arguments may be objects and promises, which can change after approval',
-    file: 'packages/revocable/src/aliases/gated.ts',
+    file: 'packages/revocable/src/gated.ts',
     find: `before: (state, method, args) => {
     if (waits(state, method) && !isData(args))
       throw new CapError(
         'invalid',
-        \`"\${shown(method)}" waits for approval here, so it takes data only: an object or a promise could change after it\`,
+        \`"\${shown(method)}" waits for approval here, so its arguments must be data: an object or a promise could change after the approval\`,
       );
   },`,
     replace: 'before: (state, method, args) => {},',
-    tests: ['packages/revocable/src/aliases/gated.test.ts', 'packages/revocable/src/forwarder/forward.test.ts'],
+    tests: ['packages/revocable/src/gated.test.ts', 'packages/revocable/src/forwarder/forward.test.ts'],
   },
   {
     name: 'gated',
-    breaks: 'a call goes on whatever was answered',
-    file: 'packages/revocable/src/aliases/gated.ts',
+    breaks: 'a call is sent whatever the judge answered',
+    file: 'packages/revocable/src/gated.ts',
     find: 'if (yes === true) return send(args);',
     replace: 'return send(args);',
     tests: ['packages/revocable/src/forwarder/forward.test.ts'],
   },
   {
     name: 'reveal',
-    breaks: 'the host sees through a forwarder that filters or counts',
-    file: 'packages/revocable/src/grant.ts',
+    breaks: 'reveal shows what is behind a grant that filters or counts',
+    file: 'packages/revocable/src/grant-policy.ts',
     find: '    if (filters) throw opaque();',
     replace: '',
     tests: ['packages/revocable/src/forwarder/reveal.test.ts'],
   },
   {
     name: 'membrane-home',
-    breaks: 'a face that comes home stays a face',
+    breaks: 'a forwarder that comes home is not unwrapped',
     file: 'packages/revocable/src/forwarder/cross.ts',
-    find: '  if (known !== undefined && known.rules === rules) return known.back === inward ? reference : known.inner;',
+    find: '  if (own !== undefined && own.state === state) return own.inward === inward ? reference : own.inner;',
     replace: '',
     tests: ['packages/revocable/src/membrane.test.ts'],
   },
   {
     name: 'membrane-identity',
-    breaks: 'an object has a new face each time',
+    breaks: 'an object has a new forwarder each time',
     file: 'packages/revocable/src/forwarder/cross.ts',
-    find: 'const held = facesUnder(rules, inward).get(reference)?.deref();',
+    find: 'const held = forwardersOf(state, inward).get(reference)?.deref();',
     replace: 'const held = undefined;',
     also: [
       {
         file: 'packages/revocable/src/forwarder/cross.ts',
-        find: 'const kept = name === undefined ? undefined : members?.get(row(name, inward));',
+        find: 'const kept = name === undefined ? undefined : wrapped?.get(row(name, inward));',
         replace: 'const kept = undefined;',
       },
     ],
@@ -256,26 +222,51 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'membrane-promise',
-    breaks: 'a promise goes through a membrane as it is',
+    breaks: 'a promise passes through a membrane unwrapped',
     file: 'packages/revocable/src/forwarder/cross.ts',
-    find: 'if (inward && members === undefined) return promise;',
+    find: 'if (inward && wrapped === undefined) return promise;',
     replace: 'return promise;',
     tests: ['packages/revocable/src/membrane.test.ts'],
   },
   {
     name: 'membrane-back',
-    breaks: 'a callback goes through a membrane as it is',
+    breaks: 'a callback passes through a membrane unwrapped',
     file: 'packages/revocable/src/forwarder/cross.ts',
-    find: 'if (inward && members === undefined) return reference;',
+    find: 'if (inward && wrapped === undefined) return reference;',
     replace: 'if (inward) return reference;',
     tests: ['packages/revocable/src/membrane.test.ts'],
   },
   {
     name: 'group-ended',
     breaks: 'a grant whose group has ended lets calls through until it is removed',
-    file: 'packages/revocable/src/grant.ts',
+    file: 'packages/revocable/src/grant-policy.ts',
     find: '  if (groupEnded(limits)) throw revoked;',
     replace: '',
     tests: ['packages/host/src/sessions/removal.test.ts'],
+  },
+  {
+    name: 'gated-step-texts',
+    breaks: 'an approval behind one object counts for another that was reached with a similar argument',
+    file: 'packages/revocable/src/gated.ts',
+    find: '(isData(arg) ? canonicalText(arg) :',
+    replace: '(isData(arg) ? JSON.stringify(arg, (_key, value) => (typeof value === "bigint" ? `${value}n` : value)) :',
+    tests: ['packages/revocable/src/gated.test.ts'],
+  },
+  {
+    name: 'gated-step-objects',
+    breaks: 'an approval behind one object counts for another that was reached with another object',
+    file: 'packages/revocable/src/gated.ts',
+    find: "`an object (${freshName('')})`",
+    replace: "'an object'",
+    tests: ['packages/revocable/src/gated.test.ts'],
+  },
+  {
+    name: 'terms-known',
+    breaks: 'a misspelt term of a grant is no limit',
+    file: 'packages/revocable/src/terms/terms.ts',
+    find: "const taken = takeRecord(given, 'a grant', Object.keys(names), 'term') as Terms;",
+    replace:
+      "const taken = Object.keys(given).length < 0 ? (takeRecord(given, 'a grant', Object.keys(names), 'term') as Terms) : given;",
+    tests: ['packages/revocable/src/options.test.ts'],
   },
 ];

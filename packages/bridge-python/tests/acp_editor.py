@@ -1,4 +1,4 @@
-"""An editor as a script: speaks ACP (JSON-RPC 2.0, a line each) with Hermes over its stdin and stdout."""
+"""A scripted editor. It speaks ACP (JSON-RPC 2.0, one line each) with Hermes over its stdin and stdout."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 from hermes_env import hermes
 from hermes_world import VERSION, Home
-from house import LONG
+from host_process import LONG
 
 
 class Editor:
-    """Says yes to whatever it is asked: a permission of an editor's is none of Hob's."""
+    """Answers every request with yes: a permission of an editor is none of Hob's."""
 
     def __init__(self, home: Home, command: Sequence[str] = ("-m", "hob.hermes.doctor", "acp")) -> None:
         self.updates: list[dict[str, Any]] = []
@@ -42,7 +42,7 @@ class Editor:
         self._process.stdin.flush()
 
     def call(self, method: str, **params: Any) -> Any:
-        """Raises `EOFError` where Hermes ends instead of answering."""
+        """Raises `EOFError` if Hermes ends instead of answering."""
         self._last += 1
         try:
             self._send({"id": self._last, "method": method, "params": params})
@@ -77,7 +77,7 @@ class Editor:
         return self.call("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
 
     def end(self) -> tuple[int, str]:
-        """Closes its stdin, and answers its exit code and what it said on stderr."""
+        """Closes its stdin. Returns its exit code and its standard error."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
             self._process.stdin.close()

@@ -1,4 +1,4 @@
-"""Every test is a coroutine in a loop of its own, and leaves nothing there: no task, no timer of ours, no connection."""
+"""Every test is a coroutine in a loop of its own, and leaves no task, timer or connection there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-# What is made by chance is the same each time, as in `test/chance.ts`; `HOB_SEED=any` looks for more.
+# Random data is the same each time, as in `test/chance.ts`. `HOB_SEED=any` makes other data.
 settings.register_profile("same", derandomize=True, database=None)
 settings.load_profile("default" if os.environ.get("HOB_SEED") else "same")
 
@@ -30,7 +30,7 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> bool | None:
 
 
 async def _alone(test: Any, args: dict[str, Any]) -> None:
-    # For what hangs, and not for what is slow: the machine may be busy.
+    # For tests that hang. A slow test passes, because the machine may be busy.
     async with asyncio.timeout(120):
         await test(**args)
     for _ in range(5):
@@ -40,7 +40,8 @@ async def _alone(test: Any, args: dict[str, Any]) -> None:
 
 
 class Counts:
-    """For `npm test`: `{passed, failed, skips}` as JSON where `HOB_TEST_REPORT` says. A skip without a reason is a failure."""
+    """Writes `{passed, failed, skips}` as JSON to `HOB_TEST_REPORT`, for `npm test`. A skip without a reason
+    is a failure."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -77,11 +78,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="module")
-def house() -> Any:
+def host() -> Any:
     """A host, for the tests of one file."""
-    from house import House
+    from host_process import HostProcess
 
-    made = House()
+    made = HostProcess()
     yield made
     made.close()
 

@@ -1,6 +1,8 @@
-"""The real Hermes (0.19.0) in processes of its own, with Hob's plugin installed as a user installs it, a scripted model on loopback and a real host.
+"""The real Hermes (0.19.0) in processes of its own, with Hob's plugin installed as a user installs it, a
+scripted model on loopback and a real host.
 
-A run gets an empty environment, a home and a working directory of its own. What it must not be able to do is seen there, and in what the model was sent.
+A run gets an empty environment, a home and a working directory of its own. Effects that must not happen are
+checked there and in the requests to the model.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any, Final
 
 import pytest
 from hermes_env import BRIDGE, hermes
-from house import LONG, ROOT, House, node_is_missing, skips_without_node
+from host_process import LONG, ROOT, HostProcess, node_is_missing, skips_without_node
 
 VERSION: Final = "0.19.0"
 OURS: Final = ["edit", "entries", "read", "request", "run", "search", "write"]
@@ -32,10 +34,10 @@ AMBIENT: Final = [
 TRIES: Final[dict[str, Any]] = {
     "calls": [(name, {"command": "touch made", "path": "made", "content": "x", "code": "open('made','w')", "goal": "x"}) for name in AMBIENT]
 }
-"""One turn that calls every tool that Hermes has by itself."""
+"""A turn that calls every tool of Hermes itself."""
 
 FINDER: Final = "import sys\nclass Broken:\n def find_spec(self, name, *_):\n  if name == {module!r}: raise RuntimeError('broken')\nsys.meta_path.insert(0, Broken())\n"
-"""A `Home.patch` with which a module cannot be imported."""
+"""Returns a `Home.patch` that makes the import of a module fail."""
 
 Turn = dict[str, Any] | Callable[[], dict[str, Any]]
 
@@ -49,7 +51,7 @@ def says(text: str) -> dict[str, Any]:
 
 
 class Model:
-    """Says what it was told to. Which turn it is follows from the messages, so that a request that is repeated gets the same answer."""
+    """Answers from a script. The messages identify the turn, so a repeated request gets the same answer."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -89,20 +91,20 @@ class Model:
         self._thread.start()
 
     def script(self, prompt: str, *turns: Turn) -> str:
-        """What it says, turn by turn, where the first words of a person contain `prompt`."""
+        """Adds answers for the conversation whose first message of a person contains `prompt`."""
         self._scripts.insert(0, (prompt, list(turns)))
         return prompt
 
     def of(self, prompt: str) -> list[dict[str, Any]]:
-        """The requests of that conversation."""
+        """Returns the requests of that conversation."""
         return [body for body in self.requests if prompt in _first(body)]
 
     def offered(self, prompt: str) -> list[list[str]]:
-        """The names of the tools in each request of it."""
+        """Returns the names of the tools in each of its requests."""
         return [sorted(tool["function"]["name"] for tool in body.get("tools") or []) for body in self.of(prompt)]
 
     def results(self, prompt: str) -> list[Any]:
-        """What the calls of it came back with, in order."""
+        """Returns the results of its calls, in order."""
         *_, last = self.of(prompt)
         return [_parsed(_text(message)) for message in last["messages"] if message["role"] == "tool"]
 
@@ -167,7 +169,7 @@ class Home:
     site: Path
     config: dict[str, Any] = field(default_factory=dict)
     patch: str = ""
-    """Python that runs in Hermes' process before anything of Hermes does."""
+    """Python code that runs in Hermes' process before anything of Hermes."""
     more: dict[str, str] = field(default_factory=dict)
     """More of an environment."""
 
@@ -193,7 +195,8 @@ class Home:
             "LANG": "C.UTF-8",
             "PYTHONPATH": os.pathsep.join(path),
             "PYTHONDONTWRITEBYTECODE": "1",
-            # Else Hermes installs what a tool lacks, when it is called, into the environment that all tests share.
+            # Otherwise a call makes Hermes install missing packages into the environment that all tests
+            # share.
             "HERMES_DISABLE_LAZY_INSTALLS": "1",
             "PIP_NO_INDEX": "1",
             "TMPDIR": str(self.folder),
@@ -201,7 +204,7 @@ class Home:
         }
 
     def hermes(self, *args: str) -> subprocess.CompletedProcess[str]:
-        """`hermes …`, until it ends."""
+        """Runs `hermes …` until it ends."""
         return self.python("-m", "hermes_cli.main", *args)
 
     def chat(self, prompt: str, *args: str) -> subprocess.CompletedProcess[str]:
@@ -212,12 +215,13 @@ class Home:
         return subprocess.run(command, cwd=self.work, env=self.environment(), input=input, capture_output=True, text=True, timeout=LONG)
 
     def is_untouched(self) -> bool:
-        """Nothing was written beside what Hermes writes for itself, and the person's file is as it was."""
+        """Checks that nothing was written except by Hermes for itself, and that the person's file is
+        unchanged."""
         return [path.name for path in self.work.iterdir()] == ["mine.txt"] and (self.work / "mine.txt").read_text() == "the person's\n"
 
 
 def configured(model: Model, url: str, secret: str, **more: Any) -> dict[str, Any]:
-    """As `examples/hermes/config.yaml` says it."""
+    """The configuration of `examples/hermes/config.yaml`."""
     return {
         "model": {"default": "scripted", "provider": "custom", "base_url": model.url, "api_key": "none", "context_length": 200_000},
         "security": {"tirith_enabled": False, "allow_lazy_installs": False},
@@ -228,25 +232,25 @@ def configured(model: Model, url: str, secret: str, **more: Any) -> dict[str, An
     }
 
 
-def person(house: House, *args: str) -> str:
-    """A granter's command, in a process of its own, with the granter's secret."""
-    cli = ["node", str(ROOT / "packages/host/src/programs/cli.ts"), *args, "--state", str(house.folder / "state")]
+def person(host: HostProcess, *args: str) -> str:
+    """Runs a granter's command in a process of its own, with the granter's secret."""
+    cli = ["node", str(ROOT / "packages/host/src/programs/cli.ts"), *args, "--state", str(host.folder / "state")]
     env = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "")}
-    done = subprocess.run(cli, input=f"{house.granter_secret}\n", capture_output=True, text=True, timeout=LONG, env=env)
+    done = subprocess.run(cli, input=f"{host.granter_secret}\n", capture_output=True, text=True, timeout=LONG, env=env)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
 
 
 def requests(lines: list[dict[str, Any]]) -> int:
-    """How many were asked, as the ledger tells it."""
+    """Counts the requests in the ledger."""
     return sum(line["k"] == "request" for line in lines)
 
 
 class Meanwhile:
-    """What a person does while a model is at work, each in a thread of its own."""
+    """The actions of a person while a model works, each in a thread of its own."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, host: HostProcess) -> None:
+        self._host = host
         self._threads: list[threading.Thread] = []
 
     def does(self, what: Callable[[], None]) -> None:
@@ -257,13 +261,13 @@ class Meanwhile:
         """A turn in which a model asks for a directory; a person sees that, and says yes."""
 
         def approve(before: int) -> None:
-            self._house.until(lambda lines: requests(lines) > before)
-            found = re.search(r"^(q\S+)  (\S+)  .*directory", person(self._house, "requests"), re.M)
+            self._host.until(lambda lines: requests(lines) > before)
+            found = re.search(r"^(q\S+)  (\S+)  .*directory", person(self._host, "requests"), re.M)
             assert found is not None
-            person(self._house, "approve", found[1], found[2])
+            person(self._host, "approve", found[1], found[2])
 
         def turn() -> dict[str, Any]:
-            before = requests(self._house.do("ledger"))
+            before = requests(self._host.do("ledger"))
             self.does(lambda: approve(before))
             return asked
 
@@ -273,7 +277,7 @@ class Meanwhile:
         """A turn before which a grant is taken back."""
 
         def turn() -> dict[str, Any]:
-            person(self._house, "revoke", grant())
+            person(self._host, "revoke", grant())
             return then
 
         return turn
@@ -282,8 +286,8 @@ class Meanwhile:
         """A turn in which a model asks for something; the host dies while it waits."""
 
         def kill() -> None:
-            self._house.until(lambda lines: requests(lines) > 0)
-            self._house.kill()
+            self._host.until(lambda lines: requests(lines) > 0)
+            self._host.kill()
 
         def turn() -> dict[str, Any]:
             self.does(kill)
@@ -296,9 +300,9 @@ class Meanwhile:
             thread.join()
 
 
-def grant_of(house: House, pattern: str) -> str:
-    """The id of the newest grant whose line, as a person sees it, goes on like that."""
-    shown = person(house, "grants").replace("“", "").replace("”", "")
+def grant_of(host: HostProcess, pattern: str) -> str:
+    """Returns the id of the newest grant whose line, as shown to a person, goes on like this."""
+    shown = person(host, "grants").replace("“", "").replace("”", "")
     *_, newest = re.findall(rf"^(g\S+)  {pattern}\b", shown, re.M)
     return str(newest)
 
@@ -322,26 +326,26 @@ class World:
         self.folder = Path(self._folder.name)
         self.site = installed(self.folder / "site")
         self.model = Model()
-        self.house = House()
+        self.host = HostProcess()
         self._homes = 0
 
     def session(self, **grants: Any) -> tuple[str, str]:
-        """A session of Hob, with these grants: its id and secret."""
+        """Makes a session of Hob with these grants. Returns its id and secret."""
         import hob
 
-        id_, secret = self.house.session()
-        with hob.sync.connect_granter(self.house.url, self.house.granter_secret) as granter:
+        id_, secret = self.host.session()
+        with hob.sync.connect_granter(self.host.url, self.host.granter_secret) as granter:
             for petname, (offered, terms) in grants.items():
                 granter.grant(id_, petname, offered, **terms)
         return id_, secret
 
     def home(self, secret: str = "none", **config: Any) -> Home:
         self._homes += 1
-        return Home(self.folder / f"home-{self._homes}", self.site, configured(self.model, self.house.url, secret, **config))
+        return Home(self.folder / f"home-{self._homes}", self.site, configured(self.model, self.host.url, secret, **config))
 
     def close(self) -> None:
         self.model.close()
-        self.house.close()
+        self.host.close()
         self._folder.cleanup()
 
 
@@ -355,7 +359,7 @@ def made() -> Iterator[World]:
     world.close()
 
 
-# All in one process: it is asked what Hermes would do, and changes nothing.
+# All in one process: the doctor only asks Hermes and changes nothing.
 _DOCTORS: Final = r"""
 import contextlib, io, json, os, sys
 from pathlib import Path
@@ -380,13 +384,14 @@ print("SAID " + json.dumps(said))
 
 
 def doctors(world: World, asked: dict[str, tuple[dict[str, str], list[str], dict[str, str]]]) -> dict[str, Any]:
-    """What the doctor says of homes with these files, asked with these arguments, in this environment: the code and the findings."""
+    """Runs the doctor for homes with these files, arguments and environments. Returns the codes and the
+    findings."""
     found: dict[str, Any] = said(world.home().python("-c", _DOCTORS, input=json.dumps(asked)))
     return found
 
 
 def said(done: subprocess.CompletedProcess[str]) -> Any:
-    """What a program of ours printed in Hermes' process."""
+    """Runs a program of ours in Hermes' process and returns its output."""
     line = next((line for line in done.stdout.splitlines() if line.startswith("SAID ")), None)
     assert line is not None, done.stderr[-3000:]
     return json.loads(line.removeprefix("SAID "))

@@ -1,4 +1,5 @@
-"""A peer for the scenarios of `packages/vat`: many connections over stdin and stdout, a line of JSON for each frame.
+"""A peer for the scenarios of `packages/vat`: many connections over stdin and stdout, a line of JSON for each
+frame.
 
     {"c": 1, "open": "host", "world": 1}     offers the fixture of that world
     {"c": 2, "open": "puppet"}               offers what enters other hosts, and sends what it is told to
@@ -18,7 +19,7 @@ from typing import Any
 import hob
 from hob import E
 from hob.captp.connection import Connection
-from hob.captp.speech import Frame
+from hob.captp.dialect import Frame
 
 
 def write(line: dict[str, Any]) -> None:
@@ -65,7 +66,7 @@ class Vault:
 
 
 class Fixture(hob.Far):
-    """As `fixture` of packages/vat/test/scenario-sides.ts says."""
+    """The fixture of packages/vat/test/scenario-sides.ts."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Any] = {}
@@ -129,13 +130,13 @@ class Fixture(hob.Far):
         return Vault()
 
 
-# Words of Python's, and of its object.
+# Keywords of Python, and names of its object.
 setattr(Fixture, "self", lambda self: self)
 setattr(Fixture, "break", Fixture._break)
 
 
 class Side(hob.Far):
-    """One who has entered a host."""
+    """A client that has entered a host."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -170,9 +171,9 @@ async def told(line: dict[str, Any]) -> None:
             offered = fixtures.setdefault(line["world"], Fixture())
         connections[number] = Connection(Pipe(number), bootstrap=offered)
     elif "text" in line:
-        connections[number].hear(line["text"])
+        connections[number].receive(line["text"])
     elif "bytes" in line:
-        connections[number].hear(base64.b64decode(line["bytes"]))
+        connections[number].receive(base64.b64decode(line["bytes"]))
     elif "close" in line:
         connections.pop(number).lost(*line["close"])
     elif line["ask"] == "stats":
@@ -199,7 +200,7 @@ async def main() -> None:
     write({"id": 0, "value": "ready"})
     while line := await reader.readline():
         await told(json.loads(line))
-        # So that each frame is heard in a turn of its own.
+        # Each frame is received in a turn of its own.
         await asyncio.sleep(0)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hermes_env import SRC, VERSIONS, hermes
-from house import LONG
+from host_process import LONG
 
 
 class Shim:

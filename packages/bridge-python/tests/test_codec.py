@@ -1,4 +1,5 @@
-"""The codec beside TypeScript's (`packages/vat/test/hob-codec.ts`): what one writes the other reads as the same, writes as the same, and refuses alike."""
+"""The codec against TypeScript's (`packages/vat/test/hob-codec.ts`): each decodes the other's output to the
+same values, encodes them to the same text, and refuses the same input."""
 
 from __future__ import annotations
 
@@ -12,15 +13,17 @@ from typing import Any
 
 import hob
 import pytest
-from hob.captp.speech import dumps
+from hob.captp.dialect import dumps
 from hob.data import LARGEST
 from hob.errors import CapError, Violation
 from hob.captp.limits import Limits
 from hob.reference import Promise, Ref
 from hob.captp.structure import parse
-from hob.captp.values import Decoder, Incoming, Outgoing
-from hob.vow import Message, Target, Vow
-from house import ROOT, needs_node
+from hob.captp.decode import Decoder, Incoming
+from hob.captp.encode import Outgoing
+from hob.message import Message, Target
+from hob.vat_promise import VatPromise
+from host_process import ROOT, needs_node
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -65,7 +68,7 @@ class Nowhere(Target):
 
 
 class Slots:
-    """Each reference as what it was called."""
+    """Each reference is its own slot."""
 
     def give(self, value: object) -> Any:
         if isinstance(value, Ref):
@@ -75,26 +78,26 @@ class Slots:
             return path.slot if isinstance(path, Nowhere) else None
         return None
 
-    def take(self, kind: str, number: int) -> object:
+    def take(self, kind: str, number: int) -> tuple[object, int]:
         if kind != "promise":
-            return Ref(Nowhere((kind, number)))
-        vow = Vow()
-        vow.along(Nowhere((kind, number)))
-        return Promise(vow)
+            return Ref(Nowhere((kind, number))), 0
+        promise = VatPromise()
+        promise.along(Nowhere((kind, number)))
+        return Promise(promise), 0
 
     def fault(self, _error: BaseException) -> None:
         return None
 
 
 def frame_of(args: list[Any]) -> tuple[str, bytes]:
-    """As Python writes it."""
+    """Encodes arguments in Python."""
     out = Outgoing(Slots(), LIMITS)
     text = dumps(["deliver", 0, "m", [out.encode(arg) for arg in args], 1])
     return f"[{text}]", b"".join(out.parts)
 
 
 def heard(text: str, run: bytes = b"") -> list[Any]:
-    """As Python reads it."""
+    """Decodes a frame in Python."""
     incoming = Incoming(LIMITS)
     incoming.add(run)
     (operation,) = parse(text, LIMITS)  # type: ignore[misc]
@@ -115,7 +118,8 @@ def verdict(text: str, run: bytes = b"") -> Any:
 
 
 def same(x: Any, run: bytes) -> Any:
-    """Numbers as the doubles that they are, bytes as what they are: JavaScript puts keys that are numbers first, and so their bytes."""
+    """Normalises numbers to doubles and bytes to their content. JavaScript puts keys that are numbers first,
+    and so their bytes."""
     if isinstance(x, list):
         return [same(each, run) for each in x]
     if isinstance(x, dict) and x.get("@") == "bytes":
@@ -171,11 +175,11 @@ fast = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCh
 @example(["\ud83d\ude00", "\ud83d", {"\ude00@": "@"}])
 @example([b"", b"\x00", [b"12", b""], {"a": b"3"}])
 @example([{"": b"\x01", "0": b"\x00"}])
-def test_what_python_writes_typescript_reads_and_writes_the_same(typescript: Echo, args: list[Any]) -> None:
+def test_typescript_decodes_and_encodes_what_python_wrote_to_the_same(typescript: Echo, args: list[Any]) -> None:
     text, run = frame_of(args)
     theirs = typescript(text, run)
     compare({"bytes": base64.b64encode(run).decode(), "text": text}, theirs)
-    # And what TypeScript writes Python reads as what it was.
+    # Python decodes the text of TypeScript to the original value.
     again, rest = frame_of(heard(theirs["text"], base64.b64decode(theirs["bytes"])))
     compare({"bytes": base64.b64encode(rest).decode(), "text": again}, theirs)
 
@@ -195,7 +199,7 @@ strange = st.one_of(
 
 @fast
 @given(strange, st.integers(0, 3), st.sampled_from(["", "a", "@a"]))
-def test_what_is_strange_is_refused_alike(typescript: Echo, value: Any, inside: int, key: str) -> None:
+def test_both_codecs_refuse_the_same_strange_values(typescript: Echo, value: Any, inside: int, key: str) -> None:
     for _ in range(inside):
         value = {("@" + key if key[:1] == "@" else key): value} if key else [value]
     text = json.dumps([["deliver", 0, "m", [value], 1]])
@@ -234,5 +238,5 @@ def nested(depth: int) -> str:
     ],
     ids=lambda text: text[20:44],
 )  # fmt: skip
-def test_texts_are_taken_and_refused_alike(typescript: Echo, text: str) -> None:
+def test_both_codecs_accept_and_refuse_the_same_texts(typescript: Echo, text: str) -> None:
     compare(verdict(text), typescript(text))

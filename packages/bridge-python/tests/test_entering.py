@@ -1,4 +1,4 @@
-"""A host that can let nobody in now: a bare HTTP server plays it."""
+"""A host that can let nobody in now, played by a bare HTTP server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import hob
 import pytest
 
 Answer = Callable[[int], int]
-"""Which status the try with this number is told."""
+"""Returns the status for an attempt with this number."""
 
 
 class Door:
@@ -39,7 +39,7 @@ async def a_door(answer: Answer) -> AsyncIterator[tuple[Door, str]]:
     await asyncio.sleep(0)
 
 
-async def test_a_host_that_cannot_look_the_secret_up_is_asked_again_until_it_can() -> None:
+async def test_a_host_that_can_look_up_no_secret_is_asked_again_until_it_can() -> None:
     async with a_door(lambda tries: 503 if tries < 4 else 401) as (door, url):
         with pytest.raises(hob.Refused) as refused:
             await hob.connect(url, "secret")
@@ -47,14 +47,14 @@ async def test_a_host_that_cannot_look_the_secret_up_is_asked_again_until_it_can
         assert door.tries == 4
 
 
-async def test_one_that_cannot_for_all_that_time_is_unavailable_and_says_nothing_against_the_secret() -> None:
+async def test_a_host_that_stays_so_until_the_timeout_is_unavailable_and_the_secret_may_be_right() -> None:
     async with a_door(lambda _tries: 503) as (door, url):
-        with pytest.raises(hob.Unavailable, match="may be right"):
+        with pytest.raises(hob.Unavailable, match="keep the secret"):
             await hob.connect(url, "secret", timeout=2.0)
         assert 1 < door.tries < 30
 
 
-async def test_a_host_that_is_gone_while_it_is_waited_for_may_come_back() -> None:
+async def test_a_host_may_be_gone_and_come_back_while_the_client_waits() -> None:
     async with a_door(lambda _tries: 503) as (door, url):
         entering = asyncio.ensure_future(hob.connect(url, "secret"))
         while door.tries == 0:
@@ -69,7 +69,7 @@ async def test_a_host_that_is_gone_while_it_is_waited_for_may_come_back() -> Non
     await asyncio.sleep(0)
 
 
-async def test_too_many_connections_of_a_session_are_a_limit_which_is_not_waited_for() -> None:
+async def test_too_many_connections_of_a_session_raise_limit_at_once() -> None:
     async with a_door(lambda _tries: 429) as (door, url):
         with pytest.raises(hob.Limit):
             await hob.connect(url, "secret")

@@ -1,4 +1,5 @@
-"""Whole turns of the real Hermes: what a model does with the caps it holds, what it is refused, what a person gives and takes meanwhile."""
+"""Whole turns of the real Hermes: a model uses the caps it holds and is refused others, while a person grants
+and revokes."""
 
 from __future__ import annotations
 
@@ -9,25 +10,25 @@ from itertools import groupby
 from typing import Any
 
 from hermes_world import AMBIENT, OURS, TRIES, Meanwhile, World, call, grant_of, person, says
-from house import LONG
+from host_process import LONG
 
 FOLDER: Any = ("directory", {"uses": 100})
 
 
 def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_nothing_else(world: World) -> None:
-    house = world.house
-    house.do("shell")
+    host = world.host
+    host.do("shell")
     id_, secret = world.session(workspace=FOLDER, sh=("shell", {"uses": 5}))
     home = world.home(secret)
-    meanwhile = Meanwhile(house)
+    meanwhile = Meanwhile(host)
 
     def a_person_stops_it() -> None:
         end = time.monotonic() + LONG
-        while not (house.root / "started").exists():
+        while not (host.root / "started").exists():
             assert time.monotonic() < end, "it was not started"
             time.sleep(0.05)
-        # The grant of the session of Hermes, not the one above it.
-        person(house, "revoke", grant_of(house, r"hermes-\S+  sh"))
+        # The grant of the session of Hermes, not of its parent.
+        person(host, "revoke", grant_of(host, r"hermes-\S+  sh"))
 
     def runs_on() -> dict[str, Any]:
         meanwhile.does(a_person_stops_it)
@@ -46,7 +47,7 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
         call("read", cap="deploy-key", path="a"),
         meanwhile.says_yes(call("request", cap="directory", why="to look once more", uses=5)),
         call("read", cap="directory", path="notes.txt"),
-        meanwhile.revokes(lambda: grant_of(house, r"\S+  directory"), call("read", cap="directory", path="notes.txt")),
+        meanwhile.revokes(lambda: grant_of(host, r"\S+  directory"), call("read", cap="directory", path="notes.txt")),
         runs_on,
         TRIES,
         says("all done"),
@@ -66,10 +67,10 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
     assert "refused (revoked)" in revoked["error"] and "request {" in revoked["error"]
     assert "refused (revoked)" in str(stopped)
     assert len(ambient) == len(AMBIENT) and all("does not exist" in str(each) for each in ambient)
-    # What happened is what is on the disk, and in the ledger.
-    assert (house.root / "new.txt").read_text() == "one three\n" and home.is_untouched()
-    assert house.do("verify")["ok"] is True
-    lines = house.do("ledger")
+    # The effects are on the disk and in the ledger.
+    assert (host.root / "new.txt").read_text() == "one three\n" and home.is_untouched()
+    assert host.do("verify")["ok"] is True
+    lines = host.do("ledger")
     (session,) = {line["session"] for line in lines if line["k"] == "session" and line.get("parent") == id_}
     grants = {line["grant"]: line["petname"] for line in lines if line["k"] == "grant" and line["session"] == session}
     assert session.startswith("hermes-") and set(grants.values()) == {"workspace", "sh", "directory"}
@@ -78,7 +79,7 @@ def test_a_model_reads_edits_runs_asks_and_loses_what_a_person_takes_and_has_not
         for line in lines
         if line.get("grant") in grants or line["k"] == "request"
     ]
-    # A program that is stopped has two lines: the job's, and the call's.
+    # A program that is stopped has two lines: one of the job, one of the call.
     assert [each for each, _ in groupby(each for each in trail if each[0] != "grant")] == [
         ("call", "workspace", "list", ""),
         ("call", "workspace", "readText", ""),

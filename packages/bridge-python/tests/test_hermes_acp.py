@@ -1,4 +1,5 @@
-"""Hermes for an editor (ACP), with Hob in it: whole turns of the real one, and what is left of its tools where Hob is broken."""
+"""Hermes for an editor (ACP), with Hob in it: whole turns of the real one, and its remaining tools if Hob is
+broken."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import pytest
 from acp_editor import Editor
 from hermes_env import hermes
 from hermes_world import AMBIENT, FINDER, OURS, TRIES, VERSION, Home, Meanwhile, World, call, configured, grant_of, says
-from house import LONG, House
+from host_process import LONG, HostProcess
 
 FOLDER: Any = ("directory", {"uses": 100})
 SERVER = """
@@ -26,7 +27,7 @@ server.run()
 
 
 def results(world: World, prompt: str) -> list[Any]:
-    """What the calls of it came back with. The last request may be one for a title."""
+    """Returns the results of its calls. The last request may be one for a title."""
     *_, last = sorted(world.model.of(prompt), key=lambda body: len(body["messages"]))
     return [parsed(message["content"]) for message in last["messages"] if message["role"] == "tool"]
 
@@ -39,10 +40,10 @@ def parsed(text: str) -> Any:
 
 
 def test_an_editors_model_reads_edits_asks_and_loses_what_a_person_takes_and_has_nothing_else(world: World) -> None:
-    house = world.house
+    host = world.host
     id_, secret = world.session(workspace=FOLDER)
     home = world.home(secret)
-    meanwhile = Meanwhile(house)
+    meanwhile = Meanwhile(host)
 
     world.model.script(
         "in the editor",
@@ -54,7 +55,7 @@ def test_an_editors_model_reads_edits_asks_and_loses_what_a_person_takes_and_has
         call("read", cap="workspace", path="/etc/passwd"),
         meanwhile.says_yes(call("request", cap="directory", why="to look once more", uses=5)),
         call("read", cap="directory", path="notes.txt"),
-        meanwhile.revokes(lambda: grant_of(house, r"\S+  directory"), call("read", cap="directory", path="notes.txt")),
+        meanwhile.revokes(lambda: grant_of(host, r"\S+  directory"), call("read", cap="directory", path="notes.txt")),
         TRIES,
         says("all done"),
     )
@@ -62,7 +63,7 @@ def test_an_editors_model_reads_edits_asks_and_loses_what_a_person_takes_and_has
     session = editor.session(str(home.work))
     assert editor.prompt(session, "in the editor")["stopReason"] == "end_turn"
     meanwhile.is_over()
-    # A second session brings a server of tools with it, and has caps of its own.
+    # A second session brings a server of tools and has caps of its own.
     world.model.script("with a server", call("mcp__extra__touch", path=str(home.work / "made")), call("read", cap="workspace", path="acp.txt"), TRIES, says("done"))
     script = home.folder / "server.py"
     script.write_text(SERVER)
@@ -86,9 +87,9 @@ def test_an_editors_model_reads_edits_asks_and_loses_what_a_person_takes_and_has
         assert re.search(r"does not exist|refused \(denied\)", str(refused)), refused
     assert len(ambient) == len(more) == len(AMBIENT)
     assert editor.asked == [] and home.is_untouched()
-    assert (house.root / "acp.txt").read_text() == "one three\n"
-    # Each session of the editor's is one of Hob's, under the configured one.
-    lines = house.do("ledger")
+    assert (host.root / "acp.txt").read_text() == "one three\n"
+    # Each session of the editor has one of Hob, under the configured one.
+    lines = host.do("ledger")
     sessions = [line["session"] for line in lines if line["k"] == "session" and line.get("parent") == id_]
     assert len(sessions) == 2 and all(each.startswith("hermes-") for each in sessions)
     grants = {line["grant"]: line["petname"] for line in lines if line["k"] == "grant" and line["session"] in sessions}
@@ -105,11 +106,11 @@ def test_an_editors_model_reads_edits_asks_and_loses_what_a_person_takes_and_has
         ("refuse", "directory", "readText"),
         ("call", "workspace", "readText"),
     ]
-    assert house.do("verify")["ok"] is True
+    assert host.do("verify")["ok"] is True
 
 
 def tried(world: World, home: Home, prompt: str, command: tuple[str, ...] = ("-m", "hob.hermes.doctor", "acp")) -> tuple[int, str]:
-    """A turn, as far as it comes."""
+    """Runs a turn until it ends or fails."""
     world.model.script(prompt, TRIES, call("read", cap="workspace", path="notes.txt"), says("done"))
     editor = Editor(home, command)
     try:
@@ -127,7 +128,7 @@ def tried(world: World, home: Home, prompt: str, command: tuple[str, ...] = ("-m
     ("module", "code"),
     [("hob.hermes", 1), ("hob.hermes.block", 1), ("hob.hermes.sessions", 1), ("hermes_cli.plugins", 2)],
 )
-def test_an_editor_gets_no_hermes_where_hob_is_broken(world: World, module: str, code: int) -> None:
+def test_an_editor_gets_no_hermes_if_hob_is_broken(world: World, module: str, code: int) -> None:
     _, secret = world.session(workspace=FOLDER)
     home = world.home(secret)
     home.patch = FINDER.format(module=module)
@@ -135,7 +136,7 @@ def test_an_editor_gets_no_hermes_where_hob_is_broken(world: World, module: str,
     assert ended not in (0, None) and "broken" in said, said
 
 
-def test_where_the_plugin_is_not_enabled_or_another_one_offers_tools_hermes_is_not_started(world: World) -> None:
+def test_hermes_does_not_start_if_the_plugin_is_not_enabled_or_another_one_offers_tools(world: World) -> None:
     _, secret = world.session(workspace=FOLDER)
     home = world.home(secret, plugins={"enabled": []})
     code, said = tried(world, home, "not enabled")
@@ -160,18 +161,18 @@ def test_a_host_that_is_away_or_dies_leaves_an_editors_model_with_no_tools(world
 
     import hob
 
-    house = House()
+    host = HostProcess()
     try:
-        id_, secret = house.session()
-        with hob.sync.connect_granter(house.url, house.granter_secret) as granter:
+        id_, secret = host.session()
+        with hob.sync.connect_granter(host.url, host.granter_secret) as granter:
             granter.grant(id_, "workspace", "directory", uses=5)
         home = world.home()
-        home.config = configured(world.model, house.url, secret)
+        home.config = configured(world.model, host.url, secret)
 
         world.model.script(
             "killed under an editor",
             call("read", cap="workspace", path="notes.txt"),
-            Meanwhile(house).kills_the_host(call("request", cap="directory", why="to be killed while it waits")),
+            Meanwhile(host).kills_the_host(call("request", cap="directory", why="to be killed while it waits")),
             TRIES,
             says("done"),
         )
@@ -182,7 +183,7 @@ def test_a_host_that_is_away_or_dies_leaves_an_editors_model_with_no_tools(world
         assert len(before) == len(at) == 7 and after and all(offered == [] for offered in after), said
         assert home.is_untouched()
     finally:
-        house.close()
+        host.close()
 
 
 def test_a_child_that_an_editors_model_delegates_to_begins_with_nothing(world: World) -> None:
@@ -202,7 +203,7 @@ def test_a_child_that_an_editors_model_delegates_to_begins_with_nothing(world: W
     )
     editor = Editor(home)
     assert editor.prompt(editor.session(str(home.work)), "an editor hands it on")["stopReason"] == "end_turn"
-    # It goes on when the turn of its parent is over.
+    # It continues when its parent's turn is over.
     assert ended.wait(100), world.model.offered(goal)
     _, said = editor.end()
     assert {tuple(offered) for offered in world.model.offered("an editor hands it on")} - {()} == {tuple(sorted([*OURS, "delegate_task"]))}, said
@@ -211,7 +212,7 @@ def test_a_child_that_an_editors_model_delegates_to_begins_with_nothing(world: W
     assert all("no-such-object" in str(each) and "You hold: nothing" in str(each) for each in (read, entries)), (read, entries)
     assert len(foreign) == 1 + len(AMBIENT) and all(re.search(r"does not exist|refused \(denied\)", str(each)) for each in foreign), foreign
     assert editor.asked == [] and home.is_untouched()
-    lines = world.house.do("ledger")
+    lines = world.host.do("ledger")
     child = [line for line in lines if line["k"] == "session" and line["what"] == "open" and line["session"].startswith("child-")][-1]
     assert child["parent"].startswith("hermes-") and not [line for line in lines if line["k"] == "grant" and line["session"] == child["session"]]
 

@@ -1,4 +1,5 @@
-"""What the doctor says of configurations; that Hermes then does so is in `test_hermes_start.py`. And the README of the example, followed."""
+"""The findings of the doctor for configurations. `test_hermes_start.py` shows that Hermes then does the same.
+Also follows the README of the example."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 from hermes_world import OURS, Home, World, call, doctors, says
-from house import LONG, ROOT
+from host_process import LONG, ROOT
 
 EXAMPLE = ROOT / "examples" / "hermes"
 
@@ -25,7 +26,8 @@ def job(**more: Any) -> str:
     return json.dumps({"jobs": [{"id": "j1", "name": "nightly", "prompt": "x", **more}]})
 
 
-# Name: what differs from the good one, the arguments, the environment; where a finding must be, and one of its tools.
+# Name: the difference from the good configuration, the arguments, the environment; the place of a finding and
+# one of its tools.
 CASES: dict[str, tuple[dict[str, Any], list[str], dict[str, str], str, str]] = {
     "good": ({}, CLI, {}, "", ""),
     "told in the environment": ({"plugins": {"enabled": ["hob"]}}, CLI, {"HOB_URL": "ws://127.0.0.1:1", "HOB_SECRET": "s"}, "", ""),
@@ -55,7 +57,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str], dict[str, str], str, str]] = {
     "a context engine": ({"context": {"engine": "other"}}, CLI, {}, "cli", "the tools of the context engine"),
     "toolsets on the command line": ({}, ["-t", "hob,web,terminal"], {}, "-t hob,web,terminal", "terminal"),
     "ours on the command line": ({}, ["-t", "hob"], {}, "", ""),
-    # Last: Hermes reads it once.
+    # Last, because Hermes reads it once.
     "the configuration is ignored": ({}, [*CLI, "--ignore-user-config"], {}, "cli", "terminal"),
 }  # fmt: skip
 
@@ -71,7 +73,7 @@ def found(world: World) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_doctor_says_what_would_be_exposed_and_what_to_write(found: dict[str, Any], name: str) -> None:
+def test_the_doctor_names_the_exposed_tools_and_what_to_write(found: dict[str, Any], name: str) -> None:
     _, _, _, where, tool = CASES[name]
     code, findings = found[name]
     if not where:
@@ -83,7 +85,7 @@ def test_the_doctor_says_what_would_be_exposed_and_what_to_write(found: dict[str
     assert finding["remedy"] and not {*OURS, "hob"}.intersection(finding["tools"])
 
 
-def test_where_hermes_is_not_the_doctor_says_so() -> None:
+def test_without_hermes_the_doctor_says_so() -> None:
     import sys
 
     done = subprocess.run([sys.executable, "-m", "hob.hermes.doctor", "doctor"], capture_output=True, text=True, timeout=LONG)
@@ -94,7 +96,7 @@ def test_the_readme_of_the_example_can_be_followed(world: World) -> None:
     readme = (EXAMPLE / "README.md").read_text()
     commands = [line for block in re.findall(r"```sh\n(.*?)```", readme, re.S) for line in block.splitlines()]
     install, doctor, chat = commands
-    # 2. `world.site` is what this makes, without a registry.
+    # 2. This makes `world.site`, without a registry.
     assert install == "pip install packages/bridge-python"
     # 3.
     _, secret = world.session(workspace=("directory", {"uses": 100}), once=("directory", {"uses": 1}))
@@ -104,7 +106,7 @@ def test_the_readme_of_the_example_can_be_followed(world: World) -> None:
     file = world.folder / "hob.secret"
     file.write_text(f"{secret}\n")
     file.chmod(0o600)
-    text = text.replace("ws://127.0.0.1:4711", world.house.url).replace("~/.hermes/hob.secret", str(file))
+    text = text.replace("ws://127.0.0.1:4711", world.host.url).replace("~/.hermes/hob.secret", str(file))
     model = {each: value for each, value in world.home().config.items() if each in ("model", "security")}
     home.text = "\n".join(f"{each}: {json.dumps(value)}" for each, value in model.items()) + "\n" + text
     # 4.
@@ -118,14 +120,15 @@ def test_the_readme_of_the_example_can_be_followed(world: World) -> None:
     world.model.script(prompt[1], call("entries", cap="workspace"), call("read", cap="workspace", path="notes.txt"), says("It says: notes"))
     done = home.hermes("chat", "-q", prompt[1])
     assert done.returncode == 0 and "It says: notes" in done.stdout, done.stderr
-    # Beside the turns there is a request for a title, without tools.
+    # Besides the turns there is a request for a title, without tools.
     assert {tuple(names) for names in world.model.offered(prompt[1])} - {()} == {tuple(OURS)}
     assert all(f"`{name}`" in readme for name in OURS)
-    # 1 and 6 are the host's: `packages/host/src/programs/main.test.ts`, and whole turns in `test_hermes.py`.
+    # 1 and 6 concern the host: `packages/host/src/programs/main.test.ts`, and whole turns in
+    # `test_hermes.py`.
 
 
 class Following(Home):
-    """One whose configuration is a text."""
+    """Returns a home whose configuration is a text."""
 
     text = ""
 

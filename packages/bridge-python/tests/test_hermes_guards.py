@@ -71,7 +71,7 @@ print("SAID " + json.dumps(said))
 """
 
 ATTACK = {"command": "touch by-terminal", "path": "by-file", "content": "x", "code": "open('by-code', 'w')", "action": "add", "target": "memory", "goal": "x", "name": "x"}  # fmt: skip
-# Name, what is left out or has a fault, and whether Hermes exposes everything.
+# Name, the guard that is left out or has a fault, and whether Hermes exposes everything.
 CASES: list[tuple[str, list[str], bool]] = [
     ("all are there", [], True),
     ("refuse is alone", ["strip", "block"], True),
@@ -116,7 +116,7 @@ def ran(world: World) -> Said:
     """
     ambient, ours = [(name, ATTACK) for name in AMBIENT], ("entries", {"cap": "workspace"})
     for name, _, _ in CASES:
-        # Where they are really done, only those whose doings stay in the directory.
+        # If the calls really run, only those whose effects stay in the directory.
         done = [each for each in ambient if each[0] in ("terminal", "write_file")] if name == "strip is alone" else ambient
         world.model.script(name, {"calls": [*done, ours]}, says("done"))
     heard: dict[str, Any] = {}
@@ -139,7 +139,7 @@ def test_a_guard_with_a_fault_ends_hermes_too(ran: Said) -> None:
         assert "could not tell" in ran.end(name) and ran.offered(name) == []
 
 
-def test_what_is_sent_is_looked_at_after_everybody_has_been_at_it(ran: Said) -> None:
+def test_a_request_is_checked_after_all_other_middleware(ran: Said) -> None:
     for name in ("the first look is out and strip too", "another plugin puts them back"):
         assert "exposed beside Hob's" in ran.end(name) and ran.offered(name) == []
 
@@ -147,7 +147,7 @@ def test_what_is_sent_is_looked_at_after_everybody_has_been_at_it(ran: Said) -> 
 def test_a_request_leaves_with_our_tools_and_no_others(ran: Said) -> None:
     for name in ("refuse is out", "strip is alone"):
         assert ran.end(name) == "went on" and ran.offered(name) == [OURS, OURS]
-    # Without that guard it would not.
+    # Without this guard it would not end.
     assert all({"terminal", "write_file"} <= set(names) for names in ran.offered("block is alone"))
 
 
@@ -156,7 +156,7 @@ def test_a_request_that_cannot_be_read_leaves_with_none(ran: Said) -> None:
         assert ran.end(name) == "went on" and ran.offered(name) == [[], []]
 
 
-def test_a_call_of_each_ambient_name_is_answered_and_not_done(ran: Said) -> None:
+def test_a_call_of_each_ambient_name_is_refused_and_does_not_run(ran: Said) -> None:
     for name in ("refuse is out", "block is alone"):
         *ambient, ours = ran.results(name)
         assert len(ambient) == len(AMBIENT)
@@ -165,11 +165,11 @@ def test_a_call_of_each_ambient_name_is_answered_and_not_done(ran: Said) -> None
         assert all(any(f'no "{tool}" here' in str(each).replace("\\", "") for each in blocked) for tool in ("terminal", "write_file", "execute_code", "memory"))
         assert "notes.txt" in str(ours)
         assert ran.made(name) == []
-    # Without that guard they are done: with the loop of Hermes, what a model was not offered it may call all the same.
+    # Without this guard the calls run: with its own loop, Hermes runs tools that the model was not offered.
     assert {"by-terminal", "by-file"} <= set(ran.made("strip is alone"))
 
 
-def test_a_call_that_cannot_be_told_is_not_done(ran: Said) -> None:
+def test_a_call_that_cannot_be_identified_does_not_run(ran: Said) -> None:
     for name in ("block has a fault", "block has a fault with our tools"):
         results = ran.results(name)
         assert "could not tell" in str(results[-1]) and ran.made(name) == []

@@ -1,4 +1,5 @@
-"""How Hermes starts: it ends where the doctor says that a foreign tool is exposed, and has no tools where Hob is broken or not there."""
+"""How Hermes starts: it ends if the doctor finds a foreign tool, and has no tools if Hob is broken or
+missing."""
 
 from __future__ import annotations
 
@@ -9,16 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hermes_world import FINDER, Meanwhile, World, call, configured, doctors, says
-from house import House
+from host_process import HostProcess
 
 EXPOSED = re.compile(r"exposed beside Hob's: (.*?)\. `hob-hermes")
 
 
-def test_the_doctor_says_what_hermes_then_exposes_and_hermes_ends(world: World) -> None:
+def test_hermes_exposes_the_tools_that_the_doctor_names_and_ends(world: World) -> None:
     _, secret = world.session(workspace=("directory", {"uses": 100}))
     provider = {"CUSTOM_BASE_URL": world.model.url, "OPENAI_API_KEY": "none"}
     ignoring = ["--ignore-user-config", "--provider", "custom", "--model", "scripted"]
-    # Name: how it differs, what the doctor is asked, how Hermes is started, and where the finding is.
+    # Name: the difference, the arguments of the doctor, the start of Hermes, and the place of the finding.
     cases: dict[str, tuple[dict[str, Any], list[str], list[str], str]] = {
         "no list": ({"platform_toolsets": {}}, ["--platform", "cli"], [], "cli"),
         "named on the command line": ({}, ["-t", "hob,file"], ["-t", "hob,file"], "-t hob,file"),
@@ -47,7 +48,7 @@ def test_the_doctor_says_what_hermes_then_exposes_and_hermes_ends(world: World) 
 
 def test_a_plugin_that_breaks_leaves_a_model_with_no_tools(world: World) -> None:
     _, secret = world.session(workspace=("directory", {"uses": 100}))
-    # The one throws when it is imported, the other in `register`, after the guards.
+    # One raises at its import, the other in `register`, after the guards.
     breaks = {module: FINDER.format(module=module) for module in ("hob.hermes", "hob.hermes.plugin")}
 
     def run(module: str) -> subprocess.CompletedProcess[str]:
@@ -79,21 +80,21 @@ def test_without_a_host_or_with_a_wrong_secret_there_are_no_tools_and_the_person
 
 
 def test_a_host_that_is_killed_in_the_middle_of_a_call_leaves_a_model_with_no_tools(world: World) -> None:
-    house = House()
+    host = HostProcess()
     try:
         import hob
 
-        id_, secret = house.session()
-        with hob.sync.connect_granter(house.url, house.granter_secret) as granter:
+        id_, secret = host.session()
+        with hob.sync.connect_granter(host.url, host.granter_secret) as granter:
             granter.grant(id_, "workspace", "directory", uses=5)
             granter.grant(id_, "op", "lazy", uses=5)
         home = world.home()
-        home.config = configured(world.model, house.url, secret)
+        home.config = configured(world.model, host.url, secret)
 
         world.model.script(
             "then it is killed",
             call("read", cap="workspace", path="notes.txt"),
-            Meanwhile(house).kills_the_host(call("request", cap="directory", why="to be killed while it waits")),
+            Meanwhile(host).kills_the_host(call("request", cap="directory", why="to be killed while it waits")),
             call("terminal", command="touch made"),
             says("done"),
         )
@@ -104,4 +105,4 @@ def test_a_host_that_is_killed_in_the_middle_of_a_call_leaves_a_model_with_no_to
         read, asked, *_ = world.model.results("then it is killed")
         assert read == {"result": "notes\n"} and "refused (disconnected)" in str(asked) and home.is_untouched()
     finally:
-        house.close()
+        host.close()

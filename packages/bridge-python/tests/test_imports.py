@@ -1,4 +1,4 @@
-"""Imports go one way, as those of the other packages do: what runs below knows nothing of what runs above."""
+"""Imports go one way, as in the other packages: a lower layer does not import a higher one."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from pathlib import Path
 SRC = Path(__file__).parents[1] / "src" / "hob"
 LAYERS = [
     {"data", "errors"},
-    {"vow"},
+    {"message"},
+    {"vat_promise"},
     {"reference"},
     {"far"},
     {"calls", "streams", "terms"},
-    {"captp"},
+    {"captp", "address"},
     {"websocket"},
     {"sessions"},
-    {"granter", "tools"},
+    {"granter", "likeness", "verbs"},
+    {"tools"},
     {"sync"},
     {"approvals"},
 ]
-"""From below. What is not here may use all of these: it is used by none of them."""
+"""From the lowest up. Modules that are not listed may use all of these, and none of these uses them."""
 
 
 def imported(file: Path) -> Iterator[str]:
-    """Modules of ours that it needs when it runs, as dotted names below `hob`; also those that it imports late."""
+    """Yields the modules of ours that a file imports at run time, also late, as dotted names below `hob`."""
     inside = file.relative_to(SRC).with_suffix("").parts
     tree = ast.parse(file.read_text())
     skipped = {
@@ -49,7 +51,7 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def test_no_module_imports_what_is_above_it() -> None:
+def test_no_module_imports_a_higher_one() -> None:
     level = {name: at for at, names in enumerate(LAYERS) for name in names}
     wrong = []
     for module, file in modules().items():
@@ -64,7 +66,7 @@ def test_no_module_imports_what_is_above_it() -> None:
     assert {name for names in LAYERS for name in names} <= {module.split(".")[0] for module in modules()}
 
 
-def test_no_import_goes_round() -> None:
+def test_there_is_no_circle_of_imports() -> None:
     graph = {module: set(imported(file)) & modules().keys() for module, file in modules().items() if module}
     done: set[str] = set()
 
@@ -79,8 +81,8 @@ def test_no_import_goes_round() -> None:
         visit(module, ())
 
 
-def test_each_file_says_what_it_is_for_and_is_short() -> None:
+def test_each_file_has_a_docstring_and_at_most_400_lines() -> None:
     for module, file in modules().items():
         text = file.read_text()
         assert ast.get_docstring(ast.parse(text)), f"{module} does not say what it is for"
-        assert text.count("\n") <= 420, f"{module} has {text.count(chr(10))} lines: one idea per file"
+        assert text.count("\n") <= 400, f"{module} has {text.count(chr(10))} lines: one idea per file"

@@ -1,4 +1,4 @@
-"""Jobs of a real shell: whatever is read, given up and waited for, in whatever order, nobody waits in vain."""
+"""Jobs of a real shell: reads, drops and waits come in any order, and every wait ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import hob
 from hob import E
-from house import House, needs_node
+from host_process import HostProcess, needs_node
 
 pytestmark = needs_node
 
@@ -36,12 +36,12 @@ async def everything(source: Any) -> int:
     return sum([len(chunk) async for chunk in hob.source(source)])
 
 
-async def test_next_return_and_wait_end_in_every_order(house: House) -> None:
-    house.do("shell")
-    id_, secret = house.session()
-    async with await hob.connect_granter(house.url, house.granter_secret) as granter:
+async def test_next_return_and_wait_end_in_every_order(host: HostProcess) -> None:
+    host.do("shell")
+    id_, secret = host.session()
+    async with await hob.connect_granter(host.url, host.granter_secret) as granter:
         await granter.grant(id_, "sh", "shell", seconds=3600)
-        async with await hob.connect(house.url, secret) as session:
+        async with await hob.connect(host.url, secret) as session:
             shell = session["sh"]
             for order in (*itertools.permutations(ACTS, 1), *itertools.permutations(ACTS, 2)):
                 job = await E(shell).spawn(LONG)

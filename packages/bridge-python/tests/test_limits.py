@@ -1,4 +1,5 @@
-"""What a hostile host can make this process do is bounded, and the same bounds are kept in what is said (docs/wire.md, "Limits")."""
+"""The work and memory that a hostile host can cause are bounded. Frames that we send keep the same bounds
+(docs/wire.md, "Limits")."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ def keyed(keys: int) -> str:
     return "{" + ",".join(f'"k{n}":1' for n in range(keys)) + "}"
 
 
-async def test_new_keys_cost_more_and_those_of_many_records_do_not() -> None:
-    # 4,096 are free; of the others each is 40 and a comma.
+async def test_new_keys_count_as_more_tokens_and_repeated_keys_do_not() -> None:
+    # 4,096 keys are free. Each further key counts as 40 and a comma.
     for keys, passes in ((FREE_KEYS + 4600, True), (FREE_KEYS + 4800, False)):
         peer = ByHand(Thing())
         peer.raw(f'[["deliver",0,"size",[{keyed(keys)}],1]]')
@@ -49,7 +50,7 @@ async def test_new_keys_cost_more_and_those_of_many_records_do_not() -> None:
     peer = ByHand(Thing())
     peer.say(["deliver", 0, "echo", [[{"x": 1, "y": ":"}] * 20_000], 1])
     assert len((await peer.answer(1))[0]) == 20_000
-    # And nobody is sent what he would close on.
+    # A peer is not sent a frame on which it would close.
     with pytest.raises(hob.Limit):
         await E(peer.connection.bootstrap).take({f"k{n}": 1 for n in range(12_000)})
     asked = E(peer.connection.bootstrap).take([{"x": 1}] * 20_000)
@@ -59,7 +60,7 @@ async def test_new_keys_cost_more_and_those_of_many_records_do_not() -> None:
     peer.connection.close()
 
 
-async def test_a_frame_may_bring_so_many_promises() -> None:
+async def test_a_frame_may_bring_at_most_4096_new_promises() -> None:
     peer = ByHand(Thing())
     many = [{"@": "promise", "n": n} for n in range(1, PROMISES + 2)]
     peer.say(["deliver", 0, "size", [many[0]], 1], ["deliver", 0, "keep", [many], 2])
@@ -70,13 +71,13 @@ async def test_a_frame_may_bring_so_many_promises() -> None:
     peer.connection.close()
 
 
-async def test_one_frame_cannot_copy_an_answer_as_often_as_it_has_room_for_its_number() -> None:
+async def test_the_copies_of_answers_in_one_frame_are_limited() -> None:
     peer = ByHand(Thing())
     peer.say(["deliver", 0, "echo", [[[]] * 10_000], 1])
     await quiet()
     tracemalloc.start()
     try:
-        # 60 calls of ten copies of most of a megabyte each.
+        # 60 calls with ten copies of almost a megabyte each.
         named = [{"@": "answer", "n": 1}] * 10
         peer.say(*(["deliver", 0, "never", named, n] for n in range(2, 62)))
         await quiet(5)
@@ -88,7 +89,7 @@ async def test_one_frame_cannot_copy_an_answer_as_often_as_it_has_room_for_its_n
     peer.connection.close()
 
 
-async def test_strings_are_named_as_often_as_one_likes() -> None:
+async def test_answers_that_are_strings_are_not_copied() -> None:
     peer = ByHand(Thing())
     peer.say(["deliver", 0, "echo", ["x" * 500_000], 1], ["deliver", 0, "self", [], 2])
     peer.say(["deliver", 0, "size", [], 3])
@@ -98,8 +99,9 @@ async def test_strings_are_named_as_often_as_one_likes() -> None:
 
 
 @pytest.mark.parametrize("shape", ["[]", "{}", '"x"', '{"a":1}', '"\\u20ac"', "[1]"])
-async def test_what_is_kept_is_counted_as_what_it_takes(shape: str) -> None:
-    """Answers that nobody is done with: what `stats` says is at least half of what the process keeps for them."""
+async def test_the_count_of_answers_is_at_least_half_of_their_memory(shape: str) -> None:
+    """Checks answers without `done`: `stats` counts at least half of the memory that the process keeps for
+    them."""
     peer = ByHand(Thing())
     peer.say(["deliver", 0, "echo", [], 1])
     await peer.said()
@@ -119,7 +121,7 @@ async def test_what_is_kept_is_counted_as_what_it_takes(shape: str) -> None:
     peer.connection.close()
 
 
-async def test_what_waits_at_the_end_breaks_in_portions_and_all_of_it() -> None:
+async def test_at_the_end_everything_that_waits_breaks_in_portions() -> None:
     peer = ByHand()
     broken: list[BaseException] = []
     for n in range(20):
@@ -136,7 +138,7 @@ async def test_what_waits_at_the_end_breaks_in_portions_and_all_of_it() -> None:
     assert all(isinstance(each, hob.Disconnected) for each in broken)
 
 
-async def test_a_call_that_wants_no_answer_asks_for_none_where_it_goes_on() -> None:
+async def test_a_forwarded_call_without_a_question_asks_no_question() -> None:
     far = ByHand()
     peer = ByHand(Thing())
 
@@ -156,7 +158,7 @@ async def test_a_call_that_wants_no_answer_asks_for_none_where_it_goes_on() -> N
         each.connection.close()
 
 
-async def test_work_that_nobody_waits_for_goes_on_when_who_asked_for_it_is_gone() -> None:
+async def test_a_call_without_a_question_goes_on_when_its_caller_is_gone() -> None:
     done: list[str] = []
 
     class Worker(hob.Far):
@@ -176,7 +178,7 @@ async def test_work_that_nobody_waits_for_goes_on_when_who_asked_for_it_is_gone(
 async def test_no_frame_is_larger_than_its_receiver_takes() -> None:
     client, host = pair(b=Thing())
     for spare in range(6):
-        # What is only forgotten goes with the next frame, and that may be full.
+        # Drops and dones go with the next frame, which may be full.
         await E(client.bootstrap).echo(1)
         text = "x" * ((1 << 20) - len('[["deliver",0,"size",[""],10]]') - 2 + spare)
         try:
@@ -184,5 +186,5 @@ async def test_no_frame_is_larger_than_its_receiver_takes() -> None:
         except hob.Limit:
             assert spare > 1
     assert host.closed is None
-    assert max(len(frame) for frame in client._line.link.frames) <= 1 << 20  # type: ignore[attr-defined]
+    assert max(len(frame) for frame in client._outbound.link.frames) <= 1 << 20  # type: ignore[attr-defined]
     client.close()

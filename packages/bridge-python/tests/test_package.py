@@ -1,4 +1,4 @@
-"""What somebody gets who installs the folder."""
+"""The package as it is installed from the folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from house import LONG
+from host_process import LONG
 
 HERE = Path(__file__).parent.parent
 
@@ -37,7 +37,7 @@ def test_it_installs_from_its_folder_into_an_empty_environment_typed_and_with_on
     python = str(empty / "bin" / "python")
     subprocess.run([*pip, "--python", python, "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True, timeout=LONG)
     (site,) = (empty / "lib").glob("python*/site-packages")
-    # Its one dependency, as it is installed here.
+    # Its one dependency, from this environment.
     brought = importlib.util.find_spec("websockets")
     assert brought is not None and brought.origin is not None
     (site / "websockets").symlink_to(Path(brought.origin).parent)
@@ -45,7 +45,7 @@ def test_it_installs_from_its_folder_into_an_empty_environment_typed_and_with_on
     done = subprocess.run([python, "-I", "-c", look], capture_output=True, text=True, timeout=LONG)
     assert done.returncode == 0, done.stderr
     assert str(site) in done.stdout and done.stdout.strip().endswith("['websockets>=13']")
-    # Whoever uses it has its types.
+    # Its users have its types.
     user = tmp_path / "user.py"
     user.write_text(USERS)
     mypy = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "--cache-dir", str(tmp_path / "mypy"), str(user)]
@@ -55,13 +55,13 @@ def test_it_installs_from_its_folder_into_an_empty_environment_typed_and_with_on
     assert subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=LONG).returncode == 1
 
 
-def test_it_is_there_without_a_socket_or_a_thread() -> None:
+def test_importing_it_opens_no_socket_and_starts_no_thread() -> None:
     look = "import sys, hob; print([name for name in ('websockets', 'ssl', 'http', 'inspect_') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(HERE / "src")})  # fmt: skip
     assert done.stdout.strip() in ("[]", "['ssl']")
 
 
-def test_the_types_of_all_are_there() -> None:
+def test_every_public_name_has_types() -> None:
     import hob
 
     for name in hob.__all__:

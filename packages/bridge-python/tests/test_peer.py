@@ -1,4 +1,4 @@
-"""Two of our own ends, over a wire in memory: what is called, passed, waited for and given back."""
+"""Two ends of ours over a wire in memory: calls, arguments, waits and drops."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ async def test_a_chain_of_calls_is_one_round_trip() -> None:
     client, host = pair(b=Directory())
     text = E(client.bootstrap).subdir("src").subdir("deep").readText("a.txt")
     await quiet(2)
-    assert len(client._line.link.frames) == 1  # type: ignore[attr-defined]
+    assert len(client._outbound.link.frames) == 1  # type: ignore[attr-defined]
     assert await text == "text of /src/deep/a.txt"
-    assert len(host._line.link.frames) == 1  # type: ignore[attr-defined]
+    assert len(host._outbound.link.frames) == 1  # type: ignore[attr-defined]
     assert await client.bootstrap.readText("b") == "text of /b"
     client.close()
 
 
-async def test_an_answer_that_is_not_there_yet_is_an_argument() -> None:
+async def test_a_pending_answer_can_be_an_argument() -> None:
     client, _ = pair(b=Directory())
     root = E(client.bootstrap)
     assert await root.outcome([root.slowly(root.echo(7))]) == ["ok", 7]
@@ -77,7 +77,7 @@ async def test_an_answer_that_is_not_there_yet_is_an_argument() -> None:
     client.close()
 
 
-async def test_data_goes_there_and_comes_home() -> None:
+async def test_data_makes_a_round_trip() -> None:
     client, _ = pair(b=Directory())
     values: list[Any] = [
         None, True, -1.5, "ü\u2028\ud800", [[], {}], {"a": {"@": 1, "@@x": 2}}, 2**80, hob.undefined, b"", b"bytes" * 500,
@@ -89,7 +89,7 @@ async def test_data_goes_there_and_comes_home() -> None:
     client.close()
 
 
-async def test_errors_are_classes_and_the_text_of_others_stays() -> None:
+async def test_errors_have_classes_and_the_text_of_other_errors_does_not_leave() -> None:
     client, _ = pair(b=Directory())
     with pytest.raises(hob.Revoked) as caught:
         await E(client.bootstrap).fail("revoked")
@@ -107,7 +107,7 @@ async def test_errors_are_classes_and_the_text_of_others_stays() -> None:
     client.close()
 
 
-async def test_what_is_no_method_is_refused() -> None:
+async def test_a_name_that_is_not_a_method_is_refused() -> None:
     client, _ = pair(b=Directory())
     for name in ("nothing", "__init__", "__class__", "_private", "name", "then", "constructor", "__proto__", "x" * 2000, "__hob_method__"):
         with pytest.raises(hob.NoSuchMethod):
@@ -169,7 +169,7 @@ async def test_only_what_a_class_below_far_defines_is_offered() -> None:
     del host
 
 
-async def test_objects_come_home_as_themselves() -> None:
+async def test_an_object_that_comes_back_is_the_same_object() -> None:
     client, _ = pair(b=Directory())
     ear = Ear()
     home = await E(client.bootstrap).echo(ear, [ear])
@@ -229,7 +229,7 @@ async def test_a_promise_that_becomes_itself_breaks() -> None:
     resolver.fulfil(promise)
     with pytest.raises(hob.errors.Cycle):
         await promise
-    # A hundred thousand promises in a row need no stack.
+    # A chain of a hundred thousand promises needs no stack.
     first, last = hob.promise()
     here = first
     for _ in range(100_000):
@@ -308,7 +308,7 @@ async def test_when_nobody_holds_anything_nothing_is_left() -> None:
     client.close()
 
 
-async def test_what_is_collected_in_another_thread_is_given_back_in_the_loop() -> None:
+async def test_a_reference_collected_in_another_thread_is_dropped_in_the_loop() -> None:
     client, host = pair(b=Directory())
     refs = [[await E(client.bootstrap).subdir(str(i)) for i in range(10)]]
     await quiet()
@@ -388,7 +388,7 @@ async def test_a_sink_is_closed_or_aborted() -> None:
     client.close()
 
 
-async def test_what_wants_no_answer_arrives() -> None:
+async def test_a_call_without_a_question_arrives() -> None:
     ear = Ear()
     client, host = pair(b=ear)
     for i in range(3):
@@ -399,7 +399,7 @@ async def test_what_wants_no_answer_arrives() -> None:
     client.close()
 
 
-async def test_a_list_that_is_changed_later_was_sent_as_it_was() -> None:
+async def test_a_list_that_changes_later_is_sent_unchanged() -> None:
     client, _ = pair(b=Directory())
     values = [1]
     home = E(client.bootstrap).echo(values)

@@ -1,4 +1,4 @@
-"""Asking for more: an agent asks, a person's client sees what is asked and answers it, against a real host."""
+"""Requests: an agent asks, and a person's client sees the request and answers it, against a real host."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import hob
 import pytest
 from hob import E
-from house import House, needs_node
+from host_process import HostProcess, needs_node
 from test_tools import entered
 
 pytestmark = needs_node
@@ -17,7 +17,7 @@ ONCE: Any = ("directory", {"scope": "once"})
 
 
 async def asked(granter: hob.Granter, session: str) -> dict[str, Any]:
-    """What this session asks, as soon as it is there."""
+    """Returns the request of this session as soon as it is there."""
     async with asyncio.timeout(100):
         while True:
             for request in await granter.inbox():
@@ -26,8 +26,8 @@ async def asked(granter: hob.Granter, session: str) -> dict[str, Any]:
             await asyncio.sleep(0.01)
 
 
-async def test_what_is_asked_for_is_there_when_a_person_says_yes(house: House) -> None:
-    async with entered(house) as (_t, session, granter, id_):
+async def test_a_request_becomes_the_cap_when_a_person_says_yes(host: HostProcess) -> None:
+    async with entered(host) as (_t, session, granter, id_):
         text = E(session.request("directory", "to read the notes", uses=2)).readText("notes.txt")
         request = await asked(granter, id_)
         assert request["asks"] == "directory" and "to read the notes" in request["why"]
@@ -40,8 +40,8 @@ async def test_what_is_asked_for_is_there_when_a_person_says_yes(house: House) -
             await session[petname].readText("notes.txt")
 
 
-async def test_an_approval_narrows_what_was_asked_and_never_widens_it(house: House) -> None:
-    async with entered(house) as (_t, session, granter, id_):
+async def test_an_approval_narrows_a_request_and_never_widens_it(host: HostProcess) -> None:
+    async with entered(host) as (_t, session, granter, id_):
         wanted = session.request("directory", "to read", uses=50, seconds=80 * 86_400)
         request = await asked(granter, id_)
         for wider in ({"uses": 51}, {"seconds": 81 * 86_400}, {"scope": "permanent"}):
@@ -60,8 +60,8 @@ async def test_an_approval_narrows_what_was_asked_and_never_widens_it(house: Hou
             await E(cap).list("")
 
 
-async def test_no_is_denied_with_what_to_ask_for_instead(house: House) -> None:
-    async with entered(house) as (_t, session, granter, id_):
+async def test_a_refusal_says_what_to_ask_for_instead(host: HostProcess) -> None:
+    async with entered(host) as (_t, session, granter, id_):
         wanted = session.request("directory", "all of it", scope="session")
         request = await asked(granter, id_)
         with pytest.raises(hob.Denied):
@@ -74,8 +74,8 @@ async def test_no_is_denied_with_what_to_ask_for_instead(house: House) -> None:
         assert await session.caps() == []
 
 
-async def test_a_model_asks_with_its_tool_and_goes_on(house: House) -> None:
-    async with entered(house, once=ONCE) as (made, _s, granter, id_):
+async def test_a_model_asks_with_its_tool_and_goes_on(host: HostProcess) -> None:
+    async with entered(host, once=ONCE) as (made, _s, granter, id_):
         assert not (await made.call("read", {"cap": "once", "path": "notes.txt"})).is_error
         refusal = await made.call("read", {"cap": "once", "path": "notes.txt"})
         assert refusal.code == "exhausted" and "request" in refusal.text
@@ -88,9 +88,9 @@ async def test_a_model_asks_with_its_tool_and_goes_on(house: House) -> None:
         assert nothing.code == "no-such-object"
 
 
-def test_the_synchronous_face_waits_for_the_answer(house: House) -> None:
-    id_, secret = house.session()
-    with hob.sync.connect_granter(house.url, house.granter_secret) as granter, hob.sync.connect(house.url, secret) as session:
+def test_the_synchronous_face_waits_for_the_answer(host: HostProcess) -> None:
+    id_, secret = host.session()
+    with hob.sync.connect_granter(host.url, host.granter_secret) as granter, hob.sync.connect(host.url, secret) as session:
         import threading
 
         def person() -> None:
@@ -108,10 +108,10 @@ def test_the_synchronous_face_waits_for_the_answer(house: House) -> None:
             cap.readText("notes.txt")
 
 
-async def test_a_gated_call_waits_for_a_person(house: House) -> None:
-    async with entered(house, op=("dangerous-op", {"uses": 5, "gated": ["invoke"]})) as (_t, session, granter, id_):
+async def test_a_gated_call_waits_for_a_person(host: HostProcess) -> None:
+    async with entered(host, op=("dangerous-op", {"uses": 5, "gated": ["invoke"]})) as (_t, session, granter, id_):
         call = session["op"].invoke("deploy")
         request = await asked(granter, id_)
-        assert request["kind"] == "call" and house.do("ran") == []
+        assert request["kind"] == "call" and host.do("ran") == []
         await granter.approve(request)
-        assert await call == "ok" and house.do("ran") == ["deploy"]
+        assert await call == "ok" and host.do("ran") == ["deploy"]

@@ -1,4 +1,5 @@
-"""Promises that wait for each other through two ends, and promises that become one of the peer's: told of at once (docs/wire.md)."""
+"""Promises that wait for each other through two ends, and promises that become one of the peer's
+(docs/wire.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from wire import ByHand, Stepped, quiet
 
 
 class Ring(hob.Far):
-    """Has a promise of its own, which it can make the caller's."""
+    """Has a promise of its own, and can resolve it to a promise of the caller."""
 
     def __init__(self) -> None:
         self.promise, self.resolver = hob.promise()
@@ -24,7 +25,7 @@ class Ring(hob.Far):
         self.resolver.fulfil(given["p"])
 
     def call(self, of: Any) -> None:
-        """Becomes what `of` answers when it is given it."""
+        """Resolves its promise to the answer of `of`, which gets the promise."""
         self.resolver.fulfil(E(of).back({"p": self.promise}))
 
 
@@ -119,7 +120,7 @@ async def test_a_promise_that_becomes_one_of_the_peers_is_what_that_becomes_and_
     await quiet()
 
 
-async def test_what_becomes_the_peers_own_is_told_at_once() -> None:
+async def test_a_promise_that_becomes_one_of_the_peer_is_told_at_once() -> None:
     peer = ByHand()
     mine, becomes = hob.promise()
     asked = E(peer.connection.bootstrap).take([mine])
@@ -127,7 +128,7 @@ async def test_what_becomes_the_peers_own_is_told_at_once() -> None:
     becomes.fulfil(E(peer.connection.bootstrap).make())
     said = await peer.said()
     assert said[-2:] == [["deliver", 0, "make", [], 2], ["resolve", 1, {"@": "answer", "n": 2}]]
-    # And not a second time when that is answered.
+    # It is not told a second time when that is answered.
     peer.say(["return", 2, "made"], ["return", 1, [{"@": "promise", "n": 5}]])
     (theirs,) = await asked
     assert await mine == "made"
@@ -147,7 +148,7 @@ async def test_a_promise_that_is_dropped_before_it_is_told_and_mentioned_again_i
         await quiet(3)
         peer.say(["drop", n + 1, 1])
         await quiet(3)
-        # Nobody here holds it any more either; another one may be where it was in memory.
+        # Nobody here holds it any more, and another promise may have its place in memory.
         del mine, becomes
     mine, becomes = hob.promise()
     E.send_only(peer.connection.bootstrap).take([mine])
@@ -175,3 +176,34 @@ async def test_a_long_chain_of_promises_with_many_that_wait_costs_in_proportion(
     await quiet()
     assert counted == ["end"] * (chain * 10)
     peer.connection.close()
+
+
+async def test_two_peers_cannot_make_an_answer_and_a_promise_wait_for_each_other() -> None:
+    b, c = ByHand(), ByHand()
+    far_b, far_c = b.connection.bootstrap, c.connection.bootstrap
+
+    async def heard(peer: ByHand, method: str) -> list[Any]:
+        return next(said for said in await peer.said() if said[0] == "deliver" and said[2] == method)
+
+    given = E(far_c).give()
+    c.say(["return", (await heard(c, "give"))[4], {"p": {"@": "promise", "n": 1}}])
+    p = (await given)["p"]
+    answer = E(far_b).ask()
+    (seen,) = watch(answer)
+    # Both have calls under way, so both have to wait until those have arrived.
+    E.send_only(p).m()
+    E.send_only(answer).m()
+    E.send_only(far_c).take(answer)
+    E.send_only(far_b).take(p)
+    c.say(["resolve", 1, {"@": "yours", "n": (await heard(c, "take"))[3][0]["n"]}])
+    await quiet()
+    b.say(["return", (await heard(b, "ask"))[4], {"@": "yours", "n": (await heard(b, "take"))[3][0]["n"]}])
+    await quiet()
+    assert seen.done() and seen.result() == "cycle"
+    # A walk along what `p` waits for ends.
+    other, becomes = hob.promise()
+    becomes.fulfil(p)
+    await quiet()
+    for each in (b, c):
+        each.connection.close()
+    assert await how(other) == "disconnected"

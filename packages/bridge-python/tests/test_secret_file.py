@@ -1,4 +1,4 @@
-"""Where the plugin for Hermes finds the secret of its session, and that no program which Hermes starts finds it."""
+"""Where the plugin for Hermes finds the secret of its session. No program that Hermes starts finds it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_secret_is_read_from_a_file_that_only_its_owner_may_read(tmp_path: P
     assert file.exists()
 
 
-def test_a_file_that_others_may_read_or_that_is_none_is_refused_and_nothing_of_it_is_said(tmp_path: Path) -> None:
+def test_a_file_that_others_may_read_or_that_is_no_file_is_refused_without_its_content(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("hob1_abc\n")
     pipe = tmp_path / "pipe"
@@ -43,7 +43,7 @@ def test_a_file_that_others_may_read_or_that_is_none_is_refused_and_nothing_of_i
             settings.read(config(secret_file=str(other)), {})
 
 
-def test_a_secret_of_the_environment_is_taken_out_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_in_the_environment_is_removed_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOB_SECRET", "hob1_abc")
     assert settings.read(config()).secret == "hob1_abc"
     settings.forget_environment()

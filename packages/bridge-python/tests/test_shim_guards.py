@@ -1,4 +1,5 @@
-"""Approval sessions of the real Hermes: scopes, modes, YOLO, cron, the gateway's queue, and the guardian, scripted."""
+"""Approval sessions of the real Hermes: scopes, modes, YOLO, cron, the gateway's queue, and the guardian,
+scripted."""
 
 from __future__ import annotations
 
@@ -19,19 +20,20 @@ def guard(shim: Shim, *steps: Any, **fields: Any) -> list[Any]:
 
 
 def outcome(steps: list[Any]) -> list[Any]:
-    """`True`/`False` as approved, with a `?` where somebody was asked."""
+    """`True`/`False` for approved, with a `?` if somebody was asked."""
     return [f"{step['approved']}{'?' if step['asked'] else ''}" for step in steps]
 
 
 def test_once_is_for_one_command_and_session_for_every_command_of_its_kind(shim: Shim) -> None:
     said = guard(shim, {"command": RM, "answer": "once"}, {"command": RM}, {"command": RM, "answer": "session"}, {"command": "rm -r /etc/x ./other"}, {"command": RESET})
     assert outcome(said)[:3] == ["True?", "False?", "True?"] and outcome(said)[4:] == ["False?"]
-    # Seed 000: approvals leak. The key is the kind, so another target of it passes unasked.
+    # Seed 000: approvals leak. The key is the kind, so another target of the same kind passes without a
+    # question.
     assert outcome(guard(shim, {"command": RM, "answer": "session"}, {"command": "rm -rf ./everything/else"})) == ["True?", "True"]
     assert outcome(guard(shim, {"command": RM, "answer": "session"}, {"command": RM, "session": "s2"})) == ["True?", "False?"]
 
 
-def test_always_is_written_down_by_kind_and_gone_with_the_line(shim: Shim) -> None:
+def test_always_is_stored_by_kind_and_gone_with_the_line(shim: Shim) -> None:
     said = shim.ask("guard", steps=[{"command": RM, "answer": "always"}, {"command": RM, "session": "another"}])
     assert outcome(said["steps"]) == ["True?", "True"] and said["allowlist"] == ["recursive delete"]
     assert "recursive delete" not in (shim.hermes_home / "config.yaml").read_text()
@@ -39,7 +41,7 @@ def test_always_is_written_down_by_kind_and_gone_with_the_line(shim: Shim) -> No
     assert outcome(guard(shim, {"command": RM}, allowlist=["recursive delete"])) == ["True"]
 
 
-def test_whoever_denies_or_does_not_answer_denies(shim: Shim) -> None:
+def test_no_answer_counts_as_a_denial(shim: Shim) -> None:
     assert outcome(guard(shim, {"command": RM, "answer": "deny"}, {"command": RM, "answer": None})) == ["False?", "False?"]
 
 
@@ -50,9 +52,9 @@ def test_hardline_and_yolo_and_off(shim: Shim) -> None:
     assert outcome(guard(shim, *rows)) == ["False?", "False"]
     toggled = guard(shim, {"act": "yolo"}, {"command": RM}, {"command": RM, "session": "s2"}, {"act": "no_yolo"}, {"command": RM})
     assert outcome([toggled[1], toggled[2], toggled[4]]) == ["True", "False?", "False?"]
-    # Whoever can write the configuration turns approvals off, in the middle of a session.
+    # A model that can write the configuration turns approvals off in the middle of a session.
     assert outcome(guard(shim, {"set": {"approvals": {"mode": "off"}}}, {"command": RM})[1:]) == ["True"]
-    # A container is not guarded at all, not even against the hardline.
+    # Commands in a container are not checked at all, not even against the hardline.
     assert outcome(guard(shim, {"command": "rm -rf /", "env_type": "docker"})) == ["True"]
 
 

@@ -1,4 +1,5 @@
-"""The protocol of the shim: one line out for one in, whatever the line is, and nothing of the user's behind it."""
+"""The protocol of the shim: one line out for each line in, for any input, and no access to anything of the
+user."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def test_every_operation_is_described(shim: Shim) -> None:
     assert {"detect", "validate_path", "write_denied", "read_blocked", "cross_profile", "sandbox_mirror", "tool"} <= ops.keys()
     for name, each in ops.items():
         assert each["verdict"]
-        # What is not optional is asked for.
+        # A missing field is reported.
         if any(not field.endswith("?") for field in each["fields"]):
             assert shim.error(name) == "bad-input", name
 
@@ -75,7 +76,7 @@ def test_nothing_of_the_users_is_seen(version: str, tmp_path: Path) -> None:
 def test_hermes_gets_no_line_of_ours_and_prints_none(shim: Shim) -> None:
     said = shim.ask("tool", name="terminal", args={"command": "cat; echo out; echo err >&2"})
     assert said["result"]["output"].split() == ["out", "err"]
-    # Nor would a prompt of its own, which reads the terminal: the process where it runs has none.
+    # A prompt that reads the terminal gets nothing either: the process has no terminal.
     said = shim.ask("tool", name="terminal", args={"command": "readlink /proc/$PPID/fd/0"})
     assert said["result"]["output"].strip() == "/dev/null"
 

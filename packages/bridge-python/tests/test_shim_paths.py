@@ -1,4 +1,5 @@
-"""What the real Hermes says of paths, with the rows of seeds 001 and 003. A verdict that changes with a version says so here."""
+"""The verdicts of the real Hermes on paths, with the rows of seeds 001 and 003. A verdict that depends on the
+version says so."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def test_the_validator_of_seed_001(shim: Shim) -> None:
     assert not inside("symlink-to-outside")
     assert inside("hermes-fs-as-cap/SKILL.md", "skills")
     assert not inside("../other-skill/SKILL.md", "skills")
-    # What the seed does not say: an absolute path inside is let through, and so is a way out and in again.
+    # Not in the seed: an absolute path inside is allowed, and so is a path that leaves the directory and
+    # comes back.
     assert inside(str(root / "skills"))
     assert inside("../fs/skills")
     assert inside("dangling") and inside("symlink-inside/x") and inside("")
@@ -40,11 +42,11 @@ def test_a_loop_of_links_is_an_escape_or_an_exception_of_hermes_own(shim: Shim) 
     if not link.is_symlink():
         os.symlink("loop", link)
     verdict = shim.ask("validate_path", path="loop/x", root=str(shim.root))
-    # Python <= 3.12 throws out of the validator, later ones go on.
+    # Python up to 3.12 raises in the validator; later versions go on.
     assert verdict.get("raised") == "RuntimeError" or "inside" in verdict
 
 
-# Seed 003, rule 1: the paths it names. The third column is what the installed Hermes says.
+# Seed 003, rule 1: its paths. The third column is the verdict of the installed Hermes.
 SEED_003 = [
     ("~/.ssh/authorized_keys", True),
     ("~/.ssh/id_rsa", True),
@@ -112,7 +114,7 @@ def test_two_calls_overlap_where_one_path_is_above_the_other(shim: Shim) -> None
 
     assert overlap("a", "a") and overlap("a", "a/b") and overlap("a/b", "a") and overlap("/", "/x") and overlap("a/../b", "b")
     assert not overlap("a", "b") and not overlap("a/b", "a/c") and not overlap("a", "ab")
-    # 0.17 compares names, 0.19 what they lead to.
+    # 0.17 compares names, 0.19 the files that they lead to.
     if not (shim.work / "alias").is_symlink():
         os.symlink("a", shim.work / "alias")
     assert overlap("alias/x", "a/x") is (shim.version != "0.17.0")

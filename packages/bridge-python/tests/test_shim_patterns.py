@@ -1,4 +1,5 @@
-"""What the real patterns say of commands: the probes of seed 000, and rows in which the two versions differ."""
+"""The verdicts of the real patterns on commands: the probes of seed 000, and rows in which the two versions
+differ."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ def flagged(shim: Shim, command: str) -> bool:
 
 
 def test_the_three_probes_of_seed_000(shim: Shim) -> None:
-    # The seed expects the first to pass: both versions catch it.
+    # The seed expects the first to pass, but both versions catch it.
     verdict = shim.ask("detect", command="r''m -rf /")
     assert verdict["hardline"] and verdict["hardline_description"] and verdict["dangerous"] and verdict["key"] == "delete in root path"
     assert not flagged(shim, "\u0280m -rf /")  # a letter that looks like r

@@ -1,4 +1,5 @@
-"""The rest of what the real Hermes judges: shell hooks, loops, edits under an editor, and the callers of the path validator."""
+"""The other verdicts of the real Hermes: shell hooks, loops, edits under an editor, and the callers of the
+path validator."""
 
 from __future__ import annotations
 
@@ -97,7 +98,7 @@ def test_what_an_editor_is_not_shown(shim: Shim) -> None:
         assert shim.ask("acp_edit", tool=tool, args={"command": "x"})["proposal"] is None
     whole = {"mode": "patch", "patch": "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch"}
     assert (shim.ask("acp_edit", tool="patch", args=whole)["proposal"] is None) is (shim.version == "0.17.0")
-    # A link with a harmless name to a file that is always asked about.
+    # A link with a harmless name to a file that always needs a question.
     (shim.work / ".env").write_text("")
     if not (shim.work / "harmless").is_symlink():
         os.symlink(".env", shim.work / "harmless")

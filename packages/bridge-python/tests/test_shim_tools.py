@@ -20,7 +20,7 @@ def test_files_are_written_read_edited_and_found(shim: Shim) -> None:
     assert wrote["bytes_written"] == 8 and (shim.work / "sub/a.txt").read_text() == "one\ntwo\n"
     read = tool(shim, "read_file", path=str(shim.work / "sub/a.txt"))["result"]
     assert read["content"].startswith("1|one\n2|two")
-    # Without the switch for it a second read has its content too.
+    # Without the switch, a second read has the content too.
     assert tool(shim, "read_file", path=str(shim.work / "sub/a.txt"))["result"] == read
     again = shim.ask("tool", name="read_file", args={"path": str(shim.work / "sub/a.txt")}, dedup=True)
     assert again["result"]["status"] == "unchanged"
@@ -58,7 +58,7 @@ def test_the_end_of_the_session_ends_its_shell_its_jobs_and_its_approvals(shim: 
 
 
 def runs(pid: int) -> bool:
-    """And is no zombie, which its parent has only not asked about yet."""
+    """True if the process lives and is not a zombie."""
     try:
         with open(f"/proc/{pid}/stat") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
@@ -66,7 +66,7 @@ def runs(pid: int) -> bool:
         return False
 
 
-def test_what_hermes_asks_about_is_asked_and_done_as_answered(shim: Shim) -> None:
+def test_hermes_asks_and_follows_the_answer(shim: Shim) -> None:
     (shim.work / "gone").mkdir(exist_ok=True)
     denied = tool(shim, "terminal", command="rm -rf ./gone")
     assert denied["asked"] == [{"command": "rm -rf ./gone", "description": "recursive delete", "answer": "deny"}]
@@ -75,8 +75,8 @@ def test_what_hermes_asks_about_is_asked_and_done_as_answered(shim: Shim) -> Non
     assert allowed["result"]["exit_code"] == 0 and not (shim.work / "gone").exists()
 
 
-def test_what_it_does_not_see_is_done_without_a_question(shim: Shim) -> None:
-    # The indirect way of seed 000, and an interpreter: no pattern has these words together.
+def test_a_command_that_no_pattern_matches_runs_without_a_question(shim: Shim) -> None:
+    # The indirect way of seed 000, and an interpreter: no pattern matches these words together.
     for name, command in [("xargs", "echo ./xargs | xargs -n1 rmdir"), ("variable", "R=rm; $R -r ./variable"), ("unlink", "find . -name unlink -exec rmdir {} +")]:
         (shim.work / name).mkdir(exist_ok=True)
         done = tool(shim, "terminal", command=command)

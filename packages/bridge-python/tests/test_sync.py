@@ -53,9 +53,9 @@ class Meeting:
 
     @property
     def sent(self) -> int:
-        link = self.client._line.link
+        link = self.client._outbound.link
         assert isinstance(link, End)
-        # Those with calls. Another says later which answers are not wanted any more.
+        # Frames with calls. Another frame has the dones later.
         return sum('"deliver"' in frame for frame in link.frames)
 
     def close(self) -> None:
@@ -75,19 +75,19 @@ def met() -> Iterator[Meeting]:
 
 def test_a_chain_of_calls_is_one_round_trip_and_waits_once(met: Meeting) -> None:
     busy = threading.Event()
-    # So that what is sent meets in one turn of the loop, however fast that is.
+    # So that all calls are sent in one turn of the loop, on any machine.
     _loop.soon(lambda: None if busy.wait(60) else None)
     text = E(met.cap).subdir("src").subdir("deep").readText("a.txt")
     assert isinstance(text, Later) and met.sent == 0
     busy.set()
     assert wait(text) == "text of /src/deep/a.txt"
     assert met.sent == 1
-    # And one that is waited for at each step.
+    # The same, with a wait at each step.
     assert met.cap.subdir("src").subdir("deep").readText("a.txt") == "text of /src/deep/a.txt"
     assert met.sent > 3
 
 
-def test_what_is_not_there_yet_is_an_argument_also_of_a_call_that_waits(met: Meeting) -> None:
+def test_a_pending_result_can_be_an_argument_also_of_a_call_that_waits(met: Meeting) -> None:
     assert wait(E(met.cap).name_of(E(met.cap).subdir("a"))) == "text of /a/x"
     assert met.cap.name_of(E(met.cap).subdir("b")) == "text of /b/x"
     assert met.cap.echo([{"in": E(met.cap).echo(7)}])[0]["in"] is not None
@@ -97,7 +97,7 @@ def test_what_is_not_there_yet_is_an_argument_also_of_a_call_that_waits(met: Mee
     assert wait(E(met.cap)["readText"]("q")) == "text of /q"
 
 
-def test_what_fails_says_so_where_it_is_waited_for(met: Meeting) -> None:
+def test_an_error_is_raised_by_the_wait(met: Meeting) -> None:
     broken = E(met.cap).fail("revoked")
     after = E(broken).anything()
     assert wait(E(met.cap).echo("on")) == "on"
@@ -126,14 +126,14 @@ def test_deadlines(met: Meeting) -> None:
     assert wait(E(met.cap).echo(1), deadline=60) == 1
 
 
-def test_a_list_that_is_changed_later_was_sent_as_it_was(met: Meeting) -> None:
+def test_a_list_that_changes_later_is_sent_unchanged(met: Meeting) -> None:
     values = [1]
     sent = E(met.cap).echo(values)
     values.append(2)
     assert wait(sent) == [1]
 
 
-def test_any_thread_may_call_and_each_is_heard_in_its_order(met: Meeting) -> None:
+def test_any_thread_may_call_and_its_calls_arrive_in_order(met: Meeting) -> None:
     def calls(thread: int) -> list[Any]:
         for n in range(40):
             E.send_only(met.cap).hear([thread, n])
@@ -148,7 +148,7 @@ def test_any_thread_may_call_and_each_is_heard_in_its_order(met: Meeting) -> Non
         assert [n for who, n in met.directory.heard if who == thread] == list(range(40))
 
 
-def test_what_one_thread_sent_another_may_wait_for(met: Meeting) -> None:
+def test_one_thread_may_wait_for_a_call_of_another(met: Meeting) -> None:
     directory = E(met.cap).subdir("a")
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(lambda _: wait(E(directory).readText("b")), range(16))) == {"text of /a/b"}
@@ -158,7 +158,7 @@ async def test_it_waits_inside_a_running_loop_and_that_goes_on() -> None:
     met = Meeting()
     assert wait(E(met.cap).subdir("a").readText("b")) == "text of /a/b"
     assert met.cap.echo(1) == 1
-    # Calls that must not hold up this loop go to a thread.
+    # Calls that would block this loop go to a thread.
     ticks = 0
     waiting = asyncio.ensure_future(asyncio.to_thread(met.cap.never, deadline=0.5))
     while not waiting.done():
@@ -189,7 +189,7 @@ def test_an_object_that_is_offered_may_send_and_wait(met: Meeting) -> None:
     assert wait(E(met.cap).name_of(Ear())) == "text of /from/x"
 
 
-def test_after_the_end_what_was_sent_breaks(met: Meeting) -> None:
+def test_pending_calls_break_at_the_end(met: Meeting) -> None:
     slow = E(met.cap).never()
     met.close()
     for each in (slow, E(met.cap).echo(1)):

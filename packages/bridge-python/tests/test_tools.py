@@ -1,4 +1,4 @@
-"""Tools for models: what they are offered, what they can reach with it, and what no likeness of names brings about."""
+"""Tools for models: the tools offered, their reach, and that likeness of names causes no call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import hob
 import pytest
 from hob import tools
-from house import House, needs_node
+from host_process import HostProcess, needs_node
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +32,8 @@ def typos(name: str) -> set[str]:
 
 
 def repaired(name: str, offered: list[str]) -> str | None:
-    """As Hermes repairs an unknown name (reference/hermes-live.md §2): case, - and _, a suffix, then likeness of 0.7."""
+    """As Hermes repairs an unknown name (docs/measurements/hermes.md): case, - and _, a suffix, then likeness
+    of 0.7."""
     if name in offered:
         return name
     for form in (name.lower(), name.lower().replace("-", "_"), name.lower().removesuffix("_tool")):
@@ -48,7 +49,7 @@ def test_no_typo_turns_a_verb_into_another() -> None:
         others = [each for each in OURS if each != name]
         for typo in {name, *typos(name)}:
             assert repaired(typo, OURS) in (name, None), typo
-            # Also where it is not offered, since its cap was revoked.
+            # Also if it is not offered, because its cap was revoked.
             assert repaired(typo, others) is None, typo
     # The obvious names would not do.
     assert repaired("elit", ["edit", "list"]) == "list"
@@ -62,7 +63,7 @@ words = st.text(st.sampled_from(string.ascii_lowercase[:8] + "_"), min_size=1, m
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(words, min_size=2, max_size=4, unique=True), st.data())
-def test_names_that_are_taken_for_far_enough_are(names: list[str], data: Any) -> None:
+def test_names_that_are_accepted_are_far_enough_apart(names: list[str], data: Any) -> None:
     if tools.too_close(names) is not None:
         return
     name = data.draw(st.sampled_from(names))
@@ -75,12 +76,12 @@ INVOKE = (tools.verb("invoke", "Does it.", {"args": {"type": "string"}}),)
 
 
 @contextlib.asynccontextmanager
-async def entered(house: House, can_request: bool = True, **grants: Any) -> AsyncIterator[tuple[tools.Tools, hob.Session, hob.Granter, str]]:
-    id_, secret = house.session()
-    async with await hob.connect_granter(house.url, house.granter_secret) as granter:
+async def entered(host: HostProcess, can_request: bool = True, **grants: Any) -> AsyncIterator[tuple[tools.Tools, hob.Session, hob.Granter, str]]:
+    id_, secret = host.session()
+    async with await hob.connect_granter(host.url, host.granter_secret) as granter:
         for petname, (offered, terms) in grants.items():
             await granter.grant(id_, petname, offered, **terms)
-        async with await hob.connect(house.url, secret) as session:
+        async with await hob.connect(host.url, secret) as session:
             yield await tools.of(session, {"op": INVOKE, "op-b": INVOKE}, can_request=can_request), session, granter, id_
 
 
@@ -89,8 +90,8 @@ OP: Any = ("dangerous-op", {"uses": 2})
 
 
 @needs_node
-async def test_both_shapes_name_what_is_held_as_an_argument(house: House) -> None:
-    async with entered(house, notes=FOLDER, op=OP) as (made, _s, _g, _i):
+async def test_both_formats_list_the_held_petnames_as_an_argument(host: HostProcess) -> None:
+    async with entered(host, notes=FOLDER, op=OP) as (made, _s, _g, _i):
         openai = {each["function"]["name"]: each["function"]["parameters"] for each in made.openai()}
         anthropic = {each["name"]: each["input_schema"] for each in made.anthropic()}
         assert openai == anthropic and set(openai) == {"read", "entries", "search", "write", "edit", "invoke", "request"}
@@ -99,13 +100,13 @@ async def test_both_shapes_name_what_is_held_as_an_argument(house: House) -> Non
         assert openai["read"]["required"] == ["cap", "path"]
         assert all(schema["additionalProperties"] is False for schema in openai.values())
         json.dumps(made.openai() + made.anthropic())
-    async with entered(house, can_request=False) as (made, _s, _g, _i):
+    async with entered(host, can_request=False) as (made, _s, _g, _i):
         assert made.openai() == []
 
 
 @needs_node
-async def test_calls_of_a_model_reach_the_caps(house: House) -> None:
-    async with entered(house, notes=FOLDER, op=OP) as (made, _s, _g, _i):
+async def test_calls_of_a_model_reach_the_caps(host: HostProcess) -> None:
+    async with entered(host, notes=FOLDER, op=OP) as (made, _s, _g, _i):
         function = {"name": "read", "arguments": '{"cap": "notes", "path": "notes.txt"}'}
         assert await made.openai_result({"id": "1", "type": "function", "function": function}) == {
             "role": "tool",
@@ -115,16 +116,16 @@ async def test_calls_of_a_model_reach_the_caps(house: House) -> None:
         block = {"type": "tool_use", "id": "2", "name": "write", "input": {"cap": "notes", "path": "x.txt", "text": "one two"}}
         assert "is_error" not in await made.anthropic_result(block)
         assert (await made.call("edit", {"cap": "notes", "path": "x.txt", "old": "one", "new": "1"})).is_error is False
-        assert (house.root / "x.txt").read_text() == "1 two"
+        assert (host.root / "x.txt").read_text() == "1 two"
         assert "x.txt" in (await made.call("entries", {"cap": "notes", "path": None})).text.split("\n")
         assert "x.txt" in (await made.call("search", {"cap": "notes", "text": "1 two"})).text
         assert (await made.call("invoke", {"cap": "op", "args": "a"})).text == "ok"
-        assert house.do("ran") == ["a"]
+        assert host.do("ran") == ["a"]
 
 
 @needs_node
-async def test_a_refusal_names_the_cap_to_ask_for(house: House) -> None:
-    async with entered(house, notes=FOLDER, once=("directory", {"scope": "once"})) as (made, _s, granter, id_):
+async def test_a_refusal_names_the_cap_to_ask_for(host: HostProcess) -> None:
+    async with entered(host, notes=FOLDER, once=("directory", {"scope": "once"})) as (made, _s, granter, id_):
         refusal = await made.call("read", {"cap": "deploy-key", "path": "a"})
         assert refusal.code == "no-such-object" and '"deploy-key"' in refusal.text and "notes, once" in refusal.text
         assert 'request {"cap": "deploy-key"' in refusal.text
@@ -132,12 +133,12 @@ async def test_a_refusal_names_the_cap_to_ask_for(house: House) -> None:
         spent = await made.call("read", {"cap": "once", "path": "notes.txt"})
         assert spent.code == "exhausted" and 'request {"cap": "once"' in spent.text
         failed = await made.call("read", {"cap": "notes", "path": "../../etc/passwd"})
-        assert failed.is_error and failed.code not in (None, "no-such-object") and str(house.folder) not in failed.text
-        # What is granted meanwhile is found.
+        assert failed.is_error and failed.code not in (None, "no-such-object") and str(host.folder) not in failed.text
+        # A cap that was granted meanwhile is found.
         await granter.grant(id_, "more", "directory", uses=1)
         assert not (await made.call("read", {"cap": "more", "path": "notes.txt"})).is_error
         assert "more" in made.openai()[0]["function"]["parameters"]["properties"]["cap"]["enum"]
-    async with entered(house, can_request=False, notes=FOLDER) as (made, _s, _g, _i):
+    async with entered(host, can_request=False, notes=FOLDER) as (made, _s, _g, _i):
         assert "Ask the person" in (await made.call("read", {"cap": "x", "path": "a"})).text
         assert (await made.call("request", {"cap": "x", "why": "y"})).code == "invalid"
 
@@ -169,46 +170,46 @@ HOSTILE: list[tuple[Any, Any]] = [
 
 
 @needs_node
-async def test_whatever_a_model_sends_it_gets_a_text_and_nothing_happens(house: House) -> None:
-    async with entered(house, notes=FOLDER, op=OP) as (made, _s, _g, _i):
+async def test_a_wrong_call_gets_a_text_and_has_no_effect(host: HostProcess) -> None:
+    async with entered(host, notes=FOLDER, op=OP) as (made, _s, _g, _i):
         for name, arguments in HOSTILE:
             result = await made.call(name, arguments)
             assert result.is_error, (name, arguments)
             assert len(result.text) < 1000 and result.text.isprintable()
         assert (await made.openai_result({})).keys() == {"role", "tool_call_id", "content"}
         assert (await made.anthropic_result({}))["is_error"] is True
-        assert house.do("ran") == []
+        assert host.do("ran") == []
 
 
 @needs_node
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=30) | st.sampled_from(sorted(typos("op"))), st.sampled_from(["read", "invoke"]))
 def test_only_the_exact_petname_reaches_a_cap(held: Any, petname: str, name: str) -> None:
-    made, house, loop = held
+    made, host, loop = held
     if petname in ("op", "op-b", "notes"):
         return
     result = loop(made.call(name, {"cap": petname, "args": "a"} if name == "invoke" else {"cap": petname, "path": "notes.txt"}))
     assert result.code in ("no-such-object", "invalid")
-    assert house.do("ran") == []
+    assert host.do("ran") == []
 
 
 @pytest.fixture(scope="module")
-def held(house: House) -> Any:
+def held(host: HostProcess) -> Any:
     from hob.sync import _loop
 
     async def enter() -> Any:
         stack = contextlib.AsyncExitStack()
-        made, *_ = await stack.enter_async_context(entered(house, notes=FOLDER, op=OP, **{"op-b": OP}))
+        made, *_ = await stack.enter_async_context(entered(host, notes=FOLDER, op=OP, **{"op-b": OP}))
         return stack, made
 
     stack, made = _loop.run(enter())
-    yield made, house, _loop.run
+    yield made, host, _loop.run
     _loop.run(stack.aclose())
 
 
 @needs_node
-async def test_a_lost_connection_says_that_nobody_knows(house: House) -> None:
-    async with entered(house, notes=FOLDER) as (made, session, _g, _i):
+async def test_after_a_lost_connection_the_outcome_is_unknown(host: HostProcess) -> None:
+    async with entered(host, notes=FOLDER) as (made, session, _g, _i):
         session.close()
         result = await made.call("read", {"cap": "notes", "path": "notes.txt"})
         assert result.code == "disconnected" and "look before you repeat" in result.text
@@ -216,9 +217,9 @@ async def test_a_lost_connection_says_that_nobody_knows(house: House) -> None:
 
 def test_the_verb_that_lists_cannot_be_called_list() -> None:
     like: Any = lambda typo, name: difflib.SequenceMatcher(None, name, typo).ratio()  # noqa: E731
-    # As Hermes measures it: one letter of "edit" mistyped, and it is as near to "list".
+    # As Hermes measures it: with one letter mistyped, "edit" is as near to "list".
     assert like("elit", "list") == like("elit", "edit") == 0.75 > tools.CUTOFF
-    # With a word of ours before both they are so near that nothing need be mistyped.
+    # With a prefix of ours, the two names are too near even without a typo.
     assert like("hob_edit", "hob_list") == 0.75
     assert tools.too_close(["list", "edit"]) and tools.too_close(["hob_list", "hob_edit"])
     assert tools.too_close(["entries", "edit"]) is None

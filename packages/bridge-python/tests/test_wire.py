@@ -12,7 +12,7 @@ import hob
 import pytest
 from hob import E
 from hob.captp.limits import Limits
-from hob.captp.values import Outgoing
+from hob.captp.encode import Outgoing
 from wire import ByHand, quiet
 
 
@@ -40,7 +40,7 @@ heard: list[Any] = []
 
 D = {"@": "object", "n": 1}
 VIOLATIONS: list[tuple[list[Any] | str, str]] = [
-    ("not json", "not JSON"),
+    ("not json", "a frame is not JSON"),
     ("{}", "a frame is a list"),
     ("[]", "a frame is a list"),
     ("[1]", "an operation is a list"),
@@ -57,12 +57,12 @@ VIOLATIONS: list[tuple[list[Any] | str, str]] = [
     ([["deliver", True, "echo", []]], "malformed"),
     ([["deliver", [1, 2], "echo", []]], "malformed"),
     ([["deliver", [0], "echo", []]], "malformed"),
-    ([["deliver", 0, "echo", [], 2], ["deliver", 0, "echo", [], 2]], "same question twice"),
-    ([["deliver", 0, "echo", [], 2], ["deliver", 0, "echo", [], 1]], "same question twice"),
+    ([["deliver", 0, "echo", [], 2], ["deliver", 0, "echo", [], 2]], "same question number"),
+    ([["deliver", 0, "echo", [], 2], ["deliver", 0, "echo", [], 1]], "same question number"),
     ([["deliver", [7], "echo", [], 2]], "never asked"),
     ([["deliver", [2], "echo", [], 2]], "never asked"),
     ([["deliver", [1], "echo", []]], "never asked"),
-    ([["deliver", 9, "echo", [], 1]], "never offered"),
+    ([["deliver", 9, "echo", [], 1]], "never exported"),
     ([["return", 1, 1]], "was not asked"),
     ([["return", 0, 1]], "malformed"),
     ([["return", 1]], "malformed"),
@@ -74,20 +74,20 @@ VIOLATIONS: list[tuple[list[Any] | str, str]] = [
     ([["drop", 1, -1]], "malformed"),
     ([["done"]], "malformed"),
     ([["done", 0]], "malformed"),
-    ([["deliver", 0, "echo", [{"@": "yours", "n": 9}], 1]], "never offered"),
+    ([["deliver", 0, "echo", [{"@": "yours", "n": 9}], 1]], "never exported"),
     ([["deliver", 0, "echo", [{"@": "answer", "n": 9}], 1]], "was not asked"),
-    ([["deliver", 0, "echo", [{"@": "object", "n": 1}, {"@": "promise", "n": 1}], 1]], "an object and a promise"),
+    ([["deliver", 0, "echo", [{"@": "object", "n": 1}, {"@": "promise", "n": 1}], 1]], "an object and for a promise"),
     ([["deliver", 0, "echo", [{"@": "object"}], 1]], "malformed value"),
     ([["deliver", 0, "echo", [{"@": "object", "n": 1, "x": 1}], 1]], "malformed value"),
     ([["deliver", 0, "echo", [{"@": "object", "n": 1.5}], 1]], "malformed value"),
     ([["deliver", 0, "echo", [{"@": "strange"}], 1]], "unknown kind"),
     ([["deliver", 0, "echo", [{"@": ["object"], "n": 1}], 1]], "unknown kind"),
-    ([["deliver", 0, "echo", [{"@x": 1}], 1]], "begins with one @"),
+    ([["deliver", 0, "echo", [{"@x": 1}], 1]], "begins with a single @"),
     ([["deliver", 0, "echo", [{"@": "bigint", "v": "1.5"}], 1]], "malformed value"),
     ([["deliver", 0, "echo", [{"@": "bigint", "v": "--5"}], 1]], "malformed value"),
     ([["deliver", 0, "echo", [{"@": "bigint", "v": "٣"}], 1]], "malformed value"),
     ([["deliver", 0, "echo", [{"@": "number", "v": "1"}], 1]], "malformed value"),
-    ([["deliver", 0, "echo", [{"@": "bytes", "at": 0, "n": 1}], 1]], "did not come"),
+    ([["deliver", 0, "echo", [{"@": "bytes", "at": 0, "n": 1}], 1]], "does not bring"),
     ("[" * 300 + "]" * 300, "nested"),
     ('[["deliver",0,"echo",[' + "1," * 200_001 + "1],1]]", "tokens"),
     ([["done", 1]] * 4097, "operations"),
@@ -95,7 +95,7 @@ VIOLATIONS: list[tuple[list[Any] | str, str]] = [
 
 
 @pytest.mark.parametrize(("frame", "reason"), VIOLATIONS, ids=[str(i) for i in range(len(VIOLATIONS))])
-async def test_what_breaks_the_rules_closes_with_the_reason(frame: Any, reason: str) -> None:
+async def test_a_frame_that_breaks_the_rules_closes_with_the_reason(frame: Any, reason: str) -> None:
     peer = ByHand(Thing())
     peer.raw(frame if isinstance(frame, str) else json.dumps(frame))
     await quiet()
@@ -105,7 +105,7 @@ async def test_what_breaks_the_rules_closes_with_the_reason(frame: Any, reason: 
     assert peer.faults == []
 
 
-async def test_what_crosses_is_no_violation() -> None:
+async def test_messages_that_cross_are_no_violation() -> None:
     peer = ByHand(Thing())
     peer.say(["resolve", 5, 1], ["break", 6, "denied", "no"], ["drop", 9, 3], ["drop", 0, 5], ["done", 8])
     peer.say(["deliver", 0, "give", [], 1])
@@ -115,7 +115,7 @@ async def test_what_crosses_is_no_violation() -> None:
     peer.connection.close()
 
 
-async def test_a_string_full_of_brackets_is_no_structure() -> None:
+async def test_brackets_in_a_string_do_not_count() -> None:
     peer = ByHand(Thing())
     text = '[{,:"\\' * 50_000
     peer.say(["deliver", 0, "echo", [text], 1])
@@ -123,14 +123,14 @@ async def test_a_string_full_of_brackets_is_no_structure() -> None:
     peer.connection.close()
 
 
-async def test_hostile_text_is_refused_in_the_time_that_looking_takes() -> None:
+async def test_hostile_text_is_refused_without_parsing() -> None:
     for text in ("[" * 1_000_000, '["' + "\\" * 1_000_000, "[1," * 330_000, '{"a":' * 200_000, '["[[[' * 200_000):
         peer = ByHand(Thing())
         began = time.thread_time()
-        peer.connection.hear(text)
+        peer.connection.receive(text)
         took = time.thread_time() - began
         assert peer.theirs.closed is not None and peer.theirs.closed[0] == 4400
-        assert took < 10, f"{text[:5]} took {took}"  # parsed it would be the memory that ends
+        assert took < 10, f"{text[:5]} took {took}"  # parsing it would exhaust the memory
 
 
 async def test_too_large_a_frame_closes_with_1009() -> None:
@@ -180,12 +180,12 @@ async def test_bytes_come_before_their_frame_and_each_belongs_to_one_value() -> 
     peer.raw(b"unused")
     peer.say(["deliver", 0, "echo", [], 2])
     await quiet()
-    assert peer.theirs.closed == (4400, "bytes came that no value names")
+    assert peer.theirs.closed == (4400, "the frame brings bytes that no value names")
     peer = ByHand(Thing())
     peer.raw(b"ab")
     peer.say(["deliver", 0, "echo", [{"@": "bytes", "at": 0, "n": 2}, {"@": "bytes", "at": 0, "n": 2}], 1])
     await quiet()
-    assert peer.theirs.closed == (4400, "bytes are used twice")
+    assert peer.theirs.closed == (4400, "two values name the same bytes")
 
 
 async def test_a_value_that_is_refused_costs_the_frame_only_itself() -> None:
@@ -211,7 +211,7 @@ async def test_object_0_is_mentioned_like_others_and_never_given_back() -> None:
     assert await peer.answer(2) == ["still"]
     peer.say(["deliver", 0, "echo", [{"@": "promise", "n": 0}], 3])
     await quiet()
-    assert peer.theirs.closed == (4400, "one number is an object and a promise")
+    assert peer.theirs.closed == (4400, "one number is used for an object and for a promise")
 
 
 async def test_after_done_a_call_of_the_answer_fails_and_a_value_that_names_it_closes() -> None:
@@ -268,7 +268,7 @@ async def test_the_parts_of_a_frames_bytes_do_not_overlap(parts: list[Any]) -> N
     peer.raw(b"abcdef")
     peer.say(["deliver", 0, "echo", parts, 1])
     await quiet()
-    assert peer.theirs.closed == (4400, "bytes are used twice")
+    assert peer.theirs.closed == (4400, "two values name the same bytes")
 
 
 async def test_bytes_in_any_order_each_have_their_value() -> None:
@@ -281,10 +281,10 @@ async def test_bytes_in_any_order_each_have_their_value() -> None:
     peer.connection.close()
 
 
-async def test_what_waits_for_its_frame_is_counted() -> None:
+async def test_bytes_that_wait_for_their_frame_are_counted() -> None:
     peer = ByHand(Thing(), Limits(memory_bytes=1 << 20, frame_bytes=1 << 18))
     for _ in range(100_000):
-        peer.connection.hear(b"x")
+        peer.connection.receive(b"x")
         if peer.theirs.closed is not None:
             break
     assert peer.theirs.closed is not None and peer.theirs.closed[0] in (1009, 4400)
@@ -301,7 +301,7 @@ async def test_calls_that_are_not_answered_are_bounded() -> None:
     assert peer.theirs.closed == (4400, "this connection keeps more than it may: connect again")
 
 
-async def test_what_a_connection_gives_and_takes_is_bounded() -> None:
+async def test_exports_and_imports_are_bounded() -> None:
     peer = ByHand(Thing(), Limits(exports=10))
     peer.say(*(["deliver", 0, "give", [], n] for n in range(1, 12)))
     assert str(await peer.answer(11)).startswith("limit")
@@ -323,7 +323,7 @@ async def test_answers_that_double_do_not_fill_the_memory() -> None:
     assert peer.connection.stats().bytes < 64 << 20
 
 
-async def test_what_is_too_large_is_refused_before_it_is_built() -> None:
+async def test_a_value_that_is_too_large_is_refused_before_it_is_built() -> None:
     value: Any = ["x" * 1000]
     for _ in range(14):
         value = [value, value]
@@ -355,8 +355,8 @@ async def test_a_peer_that_does_not_read_is_closed() -> None:
     assert peer.theirs.closed == (4400, "the peer does not read what it asked for")
 
 
-async def test_nothing_overtakes_what_is_on_its_way_back() -> None:
-    """docs/wire.md, "Order": hold, flush along the same way, go on when that is answered."""
+async def test_no_message_overtakes_those_on_their_way_back() -> None:
+    """docs/wire.md, "Order": hold, flush along the same path, and go on when the flush is answered."""
     heard.clear()
     peer = ByHand(Thing())
     mine = Thing()
@@ -371,7 +371,7 @@ async def test_nothing_overtakes_what_is_on_its_way_back() -> None:
     said = await peer.said()
     assert said[-1][:4] == ["deliver", [1], "__flush__", []]
     flush = said[-1][4]
-    # It sends on what came before, and then the flush.
+    # It forwards the earlier messages, and then the flush.
     peer.say(["deliver", 1, "hear", [1]], ["deliver", 1, "__flush__", [], 1])
     await quiet()
     assert heard == [1] and not waiting.done()
@@ -388,13 +388,13 @@ async def test_a_flush_is_answered_behind_the_calls_before_it() -> None:
     peer = ByHand(Thing())
     peer.say(["deliver", 0, "echo", [1], 1], ["deliver", 0, "__flush__", [], 2], ["deliver", 0, "echo", [3], 3])
     assert [operation[1] for operation in await peer.said() if operation[0] == "return"] == [1, 2, 3]
-    # Of an answer that is not there yet, when it is there; of data, and of nothing, at once.
+    # A flush of a pending answer returns when it settles; of data, and of nothing, at once.
     peer.say(["deliver", 0, "never", [], 4], ["deliver", [4], "__flush__", [], 5], ["deliver", [1], "__flush__", [], 6])
     assert await peer.answer(5) is None and await peer.answer(6) is not None
     peer.connection.close()
 
 
-async def test_the_same_of_an_imported_promise() -> None:
+async def test_the_same_for_an_imported_promise() -> None:
     heard.clear()
     peer = ByHand(Thing())
     mine = Thing()
@@ -476,17 +476,17 @@ async def test_a_return_on_a_broken_answer_fails_and_the_session_goes_on() -> No
 @pytest.mark.parametrize(
     ("part", "name"),
     [
-        ("_speech", "flush"),
-        ("_speech", "answer"),
-        ("_speech", "refuse"),
-        ("_readers", "end"),
-        ("_readers", "answered"),
-        ("_giving", "said"),
-        ("_giving", "clear"),
+        ("_dialect_session", "flush"),
+        ("_dialect_session", "answer"),
+        ("_dialect_session", "refuse"),
+        ("_streams", "end"),
+        ("_streams", "answered"),
+        ("_exports", "commit_exports"),
+        ("_exports", "clear"),
         ("_answers", "keep"),
         ("_answers", "clear"),
-        ("_waiting", "give_back"),
-        ("_hearing", "text"),
+        ("_questions", "give_back"),
+        ("_dialect_session", "receive"),
     ],
 )
 async def test_a_fault_of_ours_ends_its_own_connection_and_nothing_else(part: str, name: str) -> None:
@@ -496,7 +496,7 @@ async def test_a_fault_of_ours_ends_its_own_connection_and_nothing_else(part: st
     fault = RuntimeError("a fault of ours")
 
     class Failing:
-        """Everything is as it was, but for one method."""
+        """Fails in one method. Everything else is unchanged."""
 
         def __init__(self, real: object) -> None:
             self._real = real
@@ -510,7 +510,7 @@ async def test_a_fault_of_ours_ends_its_own_connection_and_nothing_else(part: st
         def _fail(self, *_args: object) -> None:
             raise fault
 
-    for owner in (peer.connection, peer.connection._line, peer.connection._giving):
+    for owner in (peer.connection, peer.connection._outbound, peer.connection._exports):
         if hasattr(owner, part.lstrip("_")):
             object.__setattr__(owner, part.lstrip("_"), Failing(getattr(owner, part.lstrip("_"))))
         if hasattr(owner, part):

@@ -1,4 +1,4 @@
-"""Two ends of a wire in memory, and a peer that says whatever a test wants."""
+"""Two ends of a wire in memory, and a peer that sends any frame that a test wants."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from hob.captp.connection import Connection
-from hob.captp.speech import Frame
-from hob.captp.limits import Limits
+from hob.captp.dialect import Frame
+from hob.captp.limits import Account, Limits
 
 
 class End:
@@ -26,7 +26,7 @@ class End:
 
     def arrive(self, frame: Frame) -> None:
         if self.connection is not None and self.closed is None:
-            self.connection.hear(frame)
+            self.connection.receive(frame)
 
     def buffered(self) -> int:
         return self.stuck
@@ -47,7 +47,7 @@ def pair(a: object = None, b: object = None, limits: Limits | None = None) -> tu
 
 
 class Stepped:
-    """Two ends whose frames arrive when `step` says so."""
+    """Two ends whose frames arrive when `step` is called."""
 
     def __init__(self, a: object = None, b: object = None) -> None:
         self.ends = End(), End()
@@ -65,7 +65,7 @@ class Stepped:
         return True
 
     async def settle(self) -> int:
-        """How many rounds it took until nothing was under way; at most 50."""
+        """Delivers frames until none is under way. Returns the number of rounds, at most 50."""
         for rounds in range(50):
             await quiet()
             if not any([self.step(0), self.step(1)]):
@@ -76,7 +76,9 @@ class Stepped:
 class ByHand:
     """Speaks `hob.1` by hand."""
 
-    def __init__(self, bootstrap: object = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self, bootstrap: object = None, limits: Limits | None = None, account: Account | None = None
+    ) -> None:
         self.end = End()
         self.theirs = End()
         self.end.other, self.theirs.other = self.theirs, self.end
@@ -84,7 +86,11 @@ class ByHand:
         self._said: list[Any] = []
         self._read = 0
         self.connection = self.theirs.connection = Connection(
-            self.theirs, bootstrap=bootstrap, limits=limits, observe=lambda _id, error: self.faults.append(error)
+            self.theirs,
+            bootstrap=bootstrap,
+            limits=limits,
+            observe=lambda _id, error: self.faults.append(error),
+            account=account,
         )
 
     def say(self, *operations: list[Any]) -> None:
@@ -94,7 +100,7 @@ class ByHand:
         self.end.send(frame)
 
     async def said(self) -> list[Any]:
-        """All that was said until it is quiet."""
+        """Returns all operations that were sent until nothing is under way."""
         await quiet()
         frames = self.theirs.frames
         while self._read < len(frames):

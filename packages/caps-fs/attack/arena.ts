@@ -1,8 +1,8 @@
 /**
  * Where the race is run: a root, the outside, and the attacker between them in a process of its own.
  *
- * Promise: `escapes()` counts each thing of the outside that an attempt changed, made or took since the last look, and
- * puts all back as it was.
+ * Promise: `escapes()` counts each thing of the outside that an attempt changed, made or took since the last
+ * look, and puts all back as it was.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,14 +12,17 @@ import path from 'node:path';
 
 export const SECRET = 'outside: nobody with the cap may read this';
 export const OUTSIDE_NAME = 'known-only-outside';
-/** What a lane may work on: a file to be removed or moved, one to be edited or appended to, a tree, a file to be moved in. */
+/**
+ * The files that the arena makes for a lane: one to be removed or moved, one to be edited, one to be appended
+ * to, a tree, and one to be moved in.
+ */
 export type Thing = 'victim' | 'edit' | 'log' | 'tree' | 'own';
 /** How many attempts are under way at once. */
 export const LANES = 8;
 
 /**
- * Names of one directory, each exchanged with a link to outside by turns: what looks at all of them meets as many swapped names.
- * `d0` is a directory and `e0` the link, `f0` a file and `g0` the link.
+ * Names of one directory, each exchanged with a link to outside by turns. An operation that looks at all of them
+ * meets as many swapped names. `d0` is a directory and `e0` its link, `f0` is a file and `g0` its link.
  */
 export interface Doors {
   /** The directory that they are in. */
@@ -43,13 +46,13 @@ const lanes: readonly number[] = Array.from({ length: LANES }, (_, lane) => lane
 export interface Arena extends Disposable {
   readonly root: string;
   readonly outside: string;
-  /** What is in `dir` and `file`, wherever they are named now: the arena holds them open. */
+  /** A path of an entry of `dir`, whatever its name is now. The arena holds `dir` open. */
   inDir(name: string): string;
-  /** What each lane works on is there, inside and outside, and nothing that attempts left. */
+  /** Makes the things of each lane again, inside and outside, and removes leftovers of attempts. */
   prepare(): void;
-  /** The directory of the doors is there again, whole, if it was gone. */
+  /** Makes the directory of the doors again, whole, if it is gone. */
   plant(doors: Doors): void;
-  /** Of `file` and `filelink` one is a file and one is a link: else the attacker exchanges like for like. */
+  /** Sees to it that one of `file` and `filelink` is a file and one is a link. Otherwise a swap changes nothing. */
   mendPair(): void;
   escapes(): number;
 }
@@ -70,7 +73,17 @@ export function makeArena(things: readonly Thing[] = [], doors: readonly Doors[]
     fs.writeFileSync(path.join(root, name), 'inside');
   const secrets = ['secret', 'd/e/secret', OUTSIDE_NAME];
   for (const name of secrets) fs.writeFileSync(path.join(outside, name), SECRET);
-  const links = { dirlink: outside, filelink: `${outside}/secret`, clink: outside, via: 'dir', aim: 'dir' };
+  const links = {
+    dirlink: outside,
+    filelink: `${outside}/secret`,
+    clink: outside,
+    via: 'dir',
+    aim: 'dir',
+    aimed: 'other',
+    'dir/pointer': 'secret',
+    // Its text is not to be read.
+    '../outside/pointer': OUTSIDE_NAME,
+  };
   for (const [name, target] of Object.entries(links)) fs.symlinkSync(target, path.join(root, name));
   const dir = fs.openSync(path.join(root, 'dir'), fs.constants.O_DIRECTORY);
 
@@ -96,7 +109,8 @@ export function makeArena(things: readonly Thing[] = [], doors: readonly Doors[]
     return first;
   };
   const mendPair = (): void => {
-    // A write that looked at the file and then met the link has replaced the link: the attacker needs one of each.
+    // A write that looked at the file and then met the link has replaced the link: the attacker needs one of
+    // each.
     const links = linksOfPair();
     if (links === 1) return;
     const fresh = path.join(root, 'moved');
@@ -132,7 +146,7 @@ export function makeArena(things: readonly Thing[] = [], doors: readonly Doors[]
     new Map(
       fs.readdirSync(outside, { recursive: true }).map((entry) => {
         const s = fs.lstatSync(path.join(outside, String(entry)));
-        return [String(entry), s.isFile() ? `${s.size} ${s.ino}` : 'dir'];
+        return [String(entry), s.isFile() ? `${s.size} ${s.ino} ${s.mode} ${s.mtimeMs}` : `dir ${s.mode}`];
       }),
     );
   targets(outsideAt, SECRET);
@@ -145,7 +159,8 @@ export function makeArena(things: readonly Thing[] = [], doors: readonly Doors[]
     mendPair,
     prepare() {
       targets(inDir, 'inside');
-      for (const name of fs.readdirSync(inDir('.'))) if (/^(?:made|renamed|copied)/.test(name)) tidy(inDir(name));
+      for (const name of fs.readdirSync(inDir('.')))
+        if (/^(?:made|renamed|copied|linked)/.test(name)) tidy(inDir(name));
       for (const name of fs.readdirSync(root)) if (/^(?:moved|stolen)/.test(name)) tidy(path.join(root, name));
       for (const lane of things.includes('own') ? lanes : []) {
         const own = path.join(root, `own${lane}`);
@@ -178,7 +193,7 @@ function tidy(at: string): void {
   fs.rmSync(at, { recursive: true, force: true });
 }
 
-/** The attacker's program, compiled; the answer removes it. */
+/** Compiles the attacker's program. Disposing the result removes it. */
 export function compile(): { readonly program: string } & Disposable {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'caps-fs-attacker-'));
   const program = path.join(dir, 'swap');
@@ -194,7 +209,7 @@ export function coreForAttacker(program: string): number {
 }
 
 export interface Attacker {
-  /** Ends it; answers how often it changed what is there. */
+  /** Ends it. Returns how often it changed something. */
   stop(): Promise<number>;
 }
 

@@ -1,4 +1,6 @@
-/** `kill-child.ts ROOT BACKEND LETTER`: writes in every way there is, for ever; to be killed in the middle. */
+/**
+ * `kill-child.ts ROOT BACKEND LETTER`: writes in every way there is, for ever; to be killed in the middle.
+ */
 import { openFsCap } from '../src/index.ts';
 import type { Backend } from '../test/backends.ts';
 

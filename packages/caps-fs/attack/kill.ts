@@ -1,7 +1,7 @@
 /**
  * `kill -9` in the middle of writing, with a reader at work all the while.
  *
- * Promise: what is counted as partial is any content that no write ever gave: too short, or of two writes.
+ * Promise: any content that no write ever gave counts as partial: too short, or of two writes.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,11 +14,11 @@ import type { Backend } from '../test/backends.ts';
 export interface Killed {
   readonly kills: number;
   readonly reads: number;
-  /** Names that a reader, or whoever looked after the kill, found in part. */
+  /** Names whose file was found in part, by a reader or after the kill. */
   readonly partial: readonly string[];
   /** Unfinished files that the kills left: nobody can name them or sees them. */
   readonly strays: number;
-  /** Of these, how many a listing showed. */
+  /** How many of these a listing showed. */
   readonly listed: number;
 }
 

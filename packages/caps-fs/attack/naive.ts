@@ -1,6 +1,6 @@
 /**
- * What the cap replaces: every path is checked with `realpath` and then used. The control of the attack: an attacker who
- * finds no way out of this one has not attacked.
+ * The control of the attack: a directory as other tools confine it. Every path is checked with `realpath` and
+ * then used. If the attacker finds no way out of this one, the attack proves nothing.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -107,5 +107,34 @@ export class Naive {
       const name = path.join(dir, entry.name);
       return entry.isDirectory() ? this.#walk(name) : [name];
     });
+  }
+  async chmod(name: string, mode: number): Promise<void> {
+    fs.chmodSync(this.#checked(name), mode);
+  }
+  async setTimes(name: string, ms: number): Promise<void> {
+    fs.utimesSync(this.#checked(name), ms / 1_000, ms / 1_000);
+  }
+  async truncate(name: string, size: number): Promise<void> {
+    fs.truncateSync(this.#checked(name), size);
+  }
+  async writeAt(name: string, data: string): Promise<void> {
+    const fd = fs.openSync(this.#checked(name), 'r+');
+    fs.writeSync(fd, data, 2);
+    fs.closeSync(fd);
+  }
+  async symlink(text: string, name: string): Promise<void> {
+    fs.symlinkSync(text, this.#parentChecked(name));
+  }
+  async readlink(name: string): Promise<string> {
+    return fs.readlinkSync(this.#parentChecked(name));
+  }
+  /** Only a directory that is no link is entered, as by everybody's `cp -r` in a loop. */
+  async copyTree(from: string, to: string): Promise<void> {
+    fs.mkdirSync(this.#parentChecked(to));
+    for (const entry of fs.readdirSync(this.#checked(from), { withFileTypes: true })) {
+      const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+      if (entry.isDirectory()) await this.copyTree(source, target);
+      else if (entry.isFile()) fs.copyFileSync(this.#checked(source), path.join(this.#root, target));
+    }
   }
 }

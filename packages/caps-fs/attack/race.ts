@@ -4,7 +4,7 @@ import { openFsCap } from '../src/index.ts';
 import type { Backend } from '../test/backends.ts';
 import { hostIn } from '../test/escapes/judge.ts';
 import { attack, LANES, makeArena } from './arena.ts';
-import { type Cell, isOutside } from './cells.ts';
+import { type Cell, isOutside } from './cell.ts';
 import { Naive } from './naive.ts';
 
 export type Victim = Backend | 'realpath-then-open';
@@ -12,7 +12,9 @@ export type Victim = Backend | 'realpath-then-open';
 export interface Result {
   readonly cell: string;
   readonly victim: Victim;
-  /** Resolutions of a name that is swapped: each call is one, or as many as the names that it looks at and answers of. */
+  /**
+   * Resolutions of a name that is swapped. Each call is one, or as many as there are names in its result.
+   */
   readonly attempts: number;
   readonly calls: number;
   /** Attempts that met what is inside. */
@@ -34,8 +36,9 @@ export interface Terms {
 }
 
 /**
- * So many attempts of each lane between two looks at the outside. What an attempt did there stays done: no attempt of a cell
- * takes back another one's, and what is mended is inside by a descriptor. (With a look after each, the looks were nine tenths.)
+ * The number of attempts of each lane between two looks at the outside. A change of the outside stays until the
+ * look: no attempt undoes that of another, and only the inside is mended, by a descriptor. (A look after each
+ * attempt took nine tenths of the time.)
  */
 const ROUND = 64;
 

@@ -1,34 +1,46 @@
 /**
- * `npm run attack:fs [-- --attempts N --control N --only TEXT --cell NAME --backend proc|native --json FILE --minutes N --kills N]`: the race against
- * every operation, with the attacker in C on a core of its own; with `--kills`, `kill -9` in the middle of writing instead.
+ * `npm run attack:fs [-- --attempts N --control N --only TEXT --cell NAME --backend proc|native --json FILE
+ * --minutes N --kills N]`: the race against every operation, with the attacker in C on a core of its own;
+ * with `--kills`, `kill -9` in the middle of writing instead.
  *
- * With `--minutes` it is made in pieces of 250,000 until each cell has N attempts in FILE, those of earlier runs counted, or the time
- * is over.
+ * With `--minutes` it is made in pieces of 250,000 until each cell has N attempts in FILE, those of earlier
+ * runs counted, or the time is over.
  *
- * One line a cell: attempts, escapes, and what else came out. The same attack is run against realpath-then-open: where it
- * finds no way out of that, or where no attempt on the cap came through, the cell proves nothing. Exits 1 for an escape, and
- * for a cell that proves nothing.
+ * One line a cell: attempts, escapes, and what else came out. The same attack is run against
+ * realpath-then-open: where it finds no way out of that, or where no attempt on the cap came through, the
+ * cell proves nothing. Exits 1 for an escape, and for a cell that proves nothing.
  */
+
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { type Backend, backends, lacks } from '../test/backends.ts';
 import { compile, coreForAttacker } from './arena.ts';
-import { cells } from './cells.ts';
+import { cells } from './cells/index.ts';
 import { killWrites } from './kill.ts';
 import { type Result, race, type Victim } from './race.ts';
 
-const { values } = parseArgs({
-  options: {
-    attempts: { type: 'string', default: '1000000' },
-    control: { type: 'string', default: '20000' },
-    only: { type: 'string', default: '' },
-    cell: { type: 'string' },
-    backend: { type: 'string' },
-    json: { type: 'string' },
-    minutes: { type: 'string' },
-    kills: { type: 'string' },
-  },
-});
+const values = new Command('npm run attack:fs --')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .description('The race against every operation of a directory.')
+  .option('--attempts <n>', 'for each cell', '1000000')
+  .option('--control <n>', 'against realpath-then-open', '20000')
+  .option('--only <text>', 'cells with TEXT in their name', '')
+  .option('--cell <name>', 'one cell')
+  .option('--backend <name>', 'proc or native')
+  .option('--json <file>', 'appends the figures to FILE')
+  .option('--minutes <n>', 'in pieces, until the time is over')
+  .option('--kills <n>', 'kill -9 in the middle of writing instead')
+  .parse()
+  .opts<{
+    attempts: string;
+    control: string;
+    only: string;
+    cell?: string;
+    backend?: string;
+    json?: string;
+    minutes?: string;
+    kills?: string;
+  }>();
 const chosen = cells.filter(({ name }) =>
   values.cell === undefined ? name.includes(values.only) : name === values.cell,
 );

@@ -1,11 +1,12 @@
 /**
- * Compiles the C part: `node native/build.mjs`, called by the set-up of the checkout where there is a C compiler.
+ * Compiles the C part: `node native/build.mjs`, called by the set-up of the checkout where there is a C
+ * compiler.
  *
- * Promise: a second at most, no network, no node-gyp; the result appears whole or not at all. It lies in `node_modules`, so
- * that it goes when the packages go. Plain JavaScript for Node 18.
+ * Promise: a second at most, no network, no node-gyp; the result appears whole or not at all. It lies in
+ * `node_modules`, so that it goes when the packages go. Plain JavaScript for Node 18.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -23,7 +24,10 @@ function build() {
   mkdirSync(dirname(result), { recursive: true });
   const fresh = `${result}.${process.pid}`;
   const flags = ['-O2', '-std=gnu11', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-fvisibility=hidden'];
-  const done = spawnSync('cc', [...flags, '-I', headers, join(here, 'fscap.c'), '-o', fresh], { encoding: 'utf8' });
+  const sources = readdirSync(here)
+    .filter((name) => name.endsWith('.c'))
+    .map((name) => join(here, name));
+  const done = spawnSync('cc', [...flags, '-I', headers, ...sources, '-o', fresh], { encoding: 'utf8' });
   if (done.status !== 0) {
     rmSync(fresh, { force: true });
     fail(done.error?.message ?? done.stderr);

@@ -1,11 +1,14 @@
-/** The cap as its holder has it: the same object as a driver, over CapTP, in both dialects, with its bytes and its streams. */
+/**
+ * The cap as its holder has it: the same object as a driver, over CapTP, in both dialects, with its bytes and
+ * its streams.
+ */
 import fs from 'node:fs';
 import { captp, type Dialect, driverOf, E, type Far, iterate, memoryPair } from '@hob/vat';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bytes, code, openDescriptors, SECRET, scratch } from '../test/scratch.ts';
 import type { ByteSink, ByteSource, FsCap } from './index.ts';
 
-/** What the peer holds; the connection ends with the test. */
+/** The cap as the peer holds it. The connection ends with the test. */
 function held(cap: FsCap, dialect: Dialect): { readonly far: Far<FsCap>; close(): Promise<unknown> } {
   const [ours, theirs] = memoryPair();
   const host = captp(ours, { dialect, bootstrap: driverOf(cap) });

@@ -2,8 +2,9 @@
 import fs from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { volume } from '../../../test/depth.ts';
 import { code, scratch } from '../test/scratch.ts';
-import type { FsCap } from './index.ts';
+import { changingMethods, type FsCap } from './index.ts';
 
 type Less =
   | { readonly less: 'readOnly' }
@@ -28,7 +29,7 @@ const asked = [
   'stat',
 ] as const;
 type Asked = (typeof asked)[number];
-const changing: readonly string[] = ['write', 'append', 'mkdir', 'remove', 'rename', 'copy', 'openWrite'];
+const changing: readonly string[] = changingMethods;
 const tools = ['subdir', 'readOnly', 'only', 'except', 'withQuota'] as const;
 
 /** The model: what is left after all of them. It knows no order. */
@@ -62,7 +63,7 @@ const hides = (left: Left, name: string): boolean =>
     new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll('?', '.')}$`, 'i').test(name),
   );
 
-/** What it names: the target last. */
+/** The names in the call. The target is last. */
 const named = (operation: Asked, name: string): readonly string[] =>
   operation === 'mkdir' ? [`${name}x`] : operation === 'rename' || operation === 'copy' ? [name, `${name}2`] : [name];
 
@@ -147,7 +148,7 @@ test('attenuations in any order leave what all of them leave, and nothing comes 
         }
       },
     ),
-    { numRuns: 120 },
+    { numRuns: volume(40, 120) },
   );
 });
 
@@ -174,11 +175,11 @@ test('a quota is shared by everything that was made from its cap, in whatever or
         expect(new Set(codes.slice(3))).toEqual(new Set(who.length > 3 ? ['FS_LIMIT'] : []));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: volume(20, 60) },
   );
 });
 
-test('what except hides stays hidden: other spellings, links, renaming in and out, copying, hard links made by the holder', async () => {
+test('names that except hides stay hidden: other spellings, links, renaming in and out, copying, hard links made by the holder', async () => {
   await using s = await scratch();
   fs.mkdirSync(s.at('d/.git'), { recursive: true });
   for (const one of ['.env', 'd/.env', 'd/.git/config', 'open']) fs.writeFileSync(s.at(one), 'secret');

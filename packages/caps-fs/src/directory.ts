@@ -5,26 +5,33 @@
  * Promise: there is no other way in. The object is frozen and has only methods. The directory, the terms and
  * the lifetime are not in any property.
  */
-import { lastsUnder } from '@hob/vat';
-import { isBytes } from './base/arguments.ts';
-import type { ByteSink, ByteSource } from './base/bytes.ts';
+
+import type { ByteSink, ByteSource } from '@hob/vat';
+import { drivenBy, lastsUnder, type Place, withPlace } from '@hob/vat/forwarder';
 import { outward, refusal } from './base/errors.ts';
 import type { FsCap } from './base/fs-cap.ts';
 import { Handle } from './base/handle.ts';
+import { allMethods } from './base/methods.ts';
+import { drivenMethods } from './driven.ts';
 import { yieldToEventLoop } from './drivers/yield.ts';
-import { append, copy, type Job, read, readText, write } from './files/content.ts';
+import { append, copy, read, write } from './files/content.ts';
+import { chmod, setTimes, truncate, writeAt } from './files/in-place.ts';
+import { readlink, symlink } from './files/links.ts';
 import { entries, list, stat } from './files/listing.ts';
+import { holding, type Operation } from './files/operation.ts';
+import { readMany, readText } from './files/reading.ts';
+import { remove } from './files/removal.ts';
 import { openSink, openSource } from './files/streams.ts';
-import { mkdir, remove, rename } from './files/tree.ts';
+import { mkdir, rename } from './files/tree.ts';
 import { admit } from './mountable.ts';
+import type { HeldDirectory } from './root/held-directory.ts';
 import { Life } from './root/life.ts';
 import { Slots } from './root/limits.ts';
-import { parsePath } from './root/path.ts';
-import type { Place } from './root/place.ts';
+import { type Path, parsePath } from './root/path.ts';
 import { find } from './root/resolve.ts';
 import { exceptTerms, onlyTerms, permit, quotaTerms, readOnlyTerms, type Terms } from './root/terms.ts';
 import { edit } from './search/edit.ts';
-import { glob, search } from './search/seek.ts';
+import { glob, search, searchReport, tree } from './search/seek.ts';
 
 /**
  * One limit for all roots of the process, because all of them share its table of descriptors. The process
@@ -33,65 +40,54 @@ import { glob, search } from './search/seek.ts';
  */
 export const subdirsOfProcess: Slots = new Slots('open subdirectories of the process', 1024);
 
-const operations: ReadonlySet<string> = new Set<keyof FsCap>([
-  'read',
-  'readText',
-  'write',
-  'append',
-  'edit',
-  'list',
-  'entries',
-  'stat',
-  'mkdir',
-  'remove',
-  'rename',
-  'copy',
-  'glob',
-  'search',
-  'openRead',
-  'openWrite',
-  'subdir',
-  'readOnly',
-  'only',
-  'except',
-  'withQuota',
-  'close',
-]);
-
 // How a cap prints. These live on the prototype, so that the methods stay the only own properties.
 const face = Object.freeze({
   toJSON: (): string => '[FsCap]',
   toString: (): string => '[FsCap]',
   [Symbol.for('nodejs.util.inspect.custom')]: (): string => '[FsCap]',
+  /** `await using` closes the cap. */
+  [Symbol.asyncDispose](this: FsCap): Promise<void> {
+    return this.close();
+  },
 });
 
 // Only a backstop. The collector is too late to rely on: 19,981 subdirectories were opened and forgotten, and
 // none was collected before the descriptors ran out (docs/measurements/fs.md).
 const forgotten = new FinalizationRegistry<Life>((life) => life.abandon());
 
-/** The new cap takes over `place.directory` and drops it when the cap ends. */
-export function directoryCap(place: Place, parent?: Life, whenOver?: () => void): FsCap {
-  const life = new Life(() => {
-    place.directory.drop();
-    whenOver?.();
-    forgotten.unregister(life);
-  }, parent);
+/** Runs the operations of one cap. Each checks the terms first and then waits until it is admitted. */
+class Operations {
+  readonly #held: HeldDirectory;
+  readonly #life: Life;
 
-  const run = async <R>(operation: keyof FsCap, ask: () => Job<R>, bytes = 0): Promise<R> => {
+  constructor(held: HeldDirectory, life: Life) {
+    this.#held = held;
+    this.#life = life;
+  }
+
+  async run<R>(operation: keyof FsCap, ask: () => Operation<R>): Promise<R> {
+    const held = this.#held;
+    const life = this.#life;
     life.enter();
     try {
-      permit(place.terms, operation);
+      permit(held.terms, operation);
       const job = ask();
-      const { admission } = place.root;
-      const wait = admission.enter(bytes);
+      const { admission } = held.root;
+      const { holder } = held;
+      const wait = admission.enter(holder, job.holds ?? 0);
       if (wait) await wait;
       let answer: R;
+      let inside = true;
+      const leave = (): void => {
+        if (inside) admission.leave(holder);
+        inside = false;
+      };
       try {
         // The cap may have closed while this operation was queued. Then it must not start.
         if (wait) refuseIfClosed(life);
-        answer = await job(place, life.closing);
+        answer = await job(held, life.closing, leave);
       } finally {
-        admission.leave();
+        leave();
       }
       const rest = yieldToEventLoop();
       if (rest) await rest;
@@ -101,82 +97,123 @@ export function directoryCap(place: Place, parent?: Life, whenOver?: () => void)
     } finally {
       life.leave();
     }
-  };
+  }
 
-  const attenuate = (operation: keyof FsCap, narrow: () => Terms): Promise<FsCap> =>
-    run(operation, () => {
+  attenuate(operation: keyof FsCap, narrow: () => Terms): Promise<FsCap> {
+    return this.run(operation, () => {
       const terms = narrow();
-      return () => {
-        refuseIfClosed(life);
-        return directoryCap({ ...place, directory: place.directory.share(), terms }, life);
-      };
+      return holding(
+        terms.excepted.reduce((sum, pattern) => sum + pattern.length, 0),
+        () => {
+          refuseIfClosed(this.#life);
+          const { directory, holder } = this.#held;
+          return directoryCap(
+            { ...this.#held, directory: directory.share(), terms, holder: holder.below() },
+            this.#life,
+          );
+        },
+      );
     });
+  }
 
-  const open = <S>(
-    operation: keyof FsCap,
-    path: string,
-    how: (place: Place, path: ReturnType<typeof parsePath>) => S,
-  ) =>
-    run(operation, () => {
+  open<S>(operation: keyof FsCap, path: string, how: (held: HeldDirectory, path: Path) => S): Promise<S> {
+    return this.run(operation, () => {
       const parsed = parsePath(path);
       return (): S => {
-        refuseIfClosed(life);
-        return how(place, parsed);
+        refuseIfClosed(this.#life);
+        return how(this.#held, parsed);
       };
     });
+  }
+}
 
-  const { limits } = place.root;
+/** The new cap takes over `held.directory` and drops it when the cap ends. */
+export function directoryCap(held: HeldDirectory, parent?: Life, whenOver?: () => void): FsCap {
+  const over = (): void => {
+    held.directory.drop();
+    whenOver?.();
+    forgotten.unregister(life);
+  };
+  const life = new Life(over, parent, held.maker);
+
+  const methods = methodsOf(held, life);
   const cap: FsCap = Object.freeze(
-    Object.assign(Object.create(face) as object, {
-      read: (path, range) => run('read', () => read(path, range)),
-      readText: (path, window) => run('readText', () => readText(path, window)),
-      write: (path, data, options) => run('write', () => write(limits, path, data, options), lengthOf(data)),
-      append: (path, data) => run('append', () => append(path, data), lengthOf(data)),
-      edit: (path, edits, options) => run('edit', () => edit(path, edits, options)),
-      list: (path = '.') => run('list', () => list(path)),
-      entries: (path = '.', page) => run('entries', () => entries(path, page)),
-      stat: (path) => run('stat', () => stat(path)),
-      mkdir: (path, options) => run('mkdir', () => mkdir(path, options)),
-      remove: (path, options) => run('remove', () => remove(path, options)),
-      rename: (from, to) => run('rename', () => rename(from, to)),
-      copy: (from, to) => run('copy', () => copy(from, to)),
-      glob: (pattern) => run('glob', () => glob(pattern)),
-      search: (text, options) => run('search', () => search(text, options)),
-      openRead: (path) => open<ByteSource>('openRead', path, (at, parsed) => openSource(at, parsed, life)),
-      openWrite: (path) => open<ByteSink>('openWrite', path, (at, parsed) => openSink(at, parsed, life)),
-      subdir: (path) => open<FsCap>('subdir', path, (at, parsed) => openSubdir(at, parsed, life)),
-      readOnly: () => attenuate('readOnly', () => readOnlyTerms(place.terms)),
-      only: (names) => attenuate('only', () => onlyTerms(place.terms, names, operations)),
-      except: (patterns) => attenuate('except', () => exceptTerms(place.terms, patterns)),
-      withQuota: (quota) => attenuate('withQuota', () => quotaTerms(place.terms, quota)),
-      close: () => life.close(),
-      // A symbol, so that no message can name it. The vat calls it when the grant that produced this cap
-      // ends.
+    Object.assign(Object.create(face) as object, methods, {
+      // A symbol, so that no message can name it. The vat calls it when the grant that produced this cap ends.
       [lastsUnder]: (signal: AbortSignal) => life.lastUnder(signal),
-    } satisfies FsCap & { [lastsUnder](signal: AbortSignal): Promise<void> }),
+    }),
   );
-  admit(cap, place, life);
+  drivenBy(
+    cap,
+    drivenMethods(methods, held, life, (caller) => methodsOf({ ...held, ...caller }, life)),
+  );
+  admit(cap, held, life);
+  withPlace(cap, () => placeFor(held, life));
   forgotten.register(cap, life, life);
   return cap;
 }
 
-function openSubdir(place: Place, path: ReturnType<typeof parsePath>, life: Life): FsCap {
-  const { kernel, subdirs } = place.root;
-  const giveBack = subdirs.take();
+function methodsOf(held: HeldDirectory, life: Life): FsCap {
+  const on = new Operations(held, life);
+  const { limits } = held.root;
+  return {
+    read: (path, range) => on.run('read', () => read(path, range)),
+    readText: (path, window) => on.run('readText', () => readText(path, window)),
+    write: (path, data, options) => on.run('write', () => write(limits, path, data, options)),
+    append: (path, data) => on.run('append', () => append(path, data)),
+    edit: (path, edits, options) => on.run('edit', () => edit(path, edits, options)),
+    list: (path = '.') => on.run('list', () => list(path)),
+    entries: (path = '.', page) => on.run('entries', () => entries(path, page)),
+    stat: (path, options) => on.run('stat', () => stat(path, options)),
+    readMany: (paths) => on.run('readMany', () => readMany(paths)),
+    writeAt: (path, offset, data) => on.run('writeAt', () => writeAt(limits, path, offset, data)),
+    truncate: (path, size) => on.run('truncate', () => truncate(limits, path, size)),
+    chmod: (path, mode) => on.run('chmod', () => chmod(path, mode)),
+    setTimes: (path, times) => on.run('setTimes', () => setTimes(path, times)),
+    symlink: (text, path) => on.run('symlink', () => symlink(text, path)),
+    readlink: (path) => on.run('readlink', () => readlink(path)),
+    mkdir: (path, options) => on.run('mkdir', () => mkdir(path, options)),
+    remove: (path, options) => on.run('remove', () => remove(path, options)),
+    rename: (from, to, options) => on.run('rename', () => rename(from, to, options)),
+    copy: (from, to, options) => on.run('copy', () => copy(from, to, options)),
+    tree: (path, options) => on.run('tree', () => tree(path, options)),
+    searchReport: (text, options) => on.run('searchReport', () => searchReport(text, options)),
+    glob: (pattern) => on.run('glob', () => glob(pattern)),
+    search: (text, options) => on.run('search', () => search(text, options)),
+    openRead: (path) => on.open<ByteSource>('openRead', path, (at, parsed) => openSource(at, parsed, life)),
+    openWrite: (path) => on.open<ByteSink>('openWrite', path, (at, parsed) => openSink(at, parsed, life)),
+    subdir: (path) => on.open<FsCap>('subdir', path, (at, parsed) => openSubdir(at, parsed, life)),
+    readOnly: () => on.attenuate('readOnly', () => readOnlyTerms(held.terms)),
+    only: (names) => on.attenuate('only', () => onlyTerms(held.terms, names, allMethods)),
+    except: (patterns) => on.attenuate('except', () => exceptTerms(held.terms, patterns)),
+    withQuota: (quota) => on.attenuate('withQuota', () => quotaTerms(held.terms, quota)),
+    close: () => life.close(),
+  };
+}
+
+/** For the granter. Undefined where the cap is closed. */
+function placeFor({ root, directory, terms }: HeldDirectory, life: Life): Place | undefined {
+  if (!life.open) return undefined;
+  const readOnly = terms.writes ? {} : ({ readOnly: true } as const);
   try {
-    using found = find(place, { ...path, directory: true });
+    return { kind: 'directory', name: root.kernel.pathOf(directory.fd), ...readOnly };
+  } catch {
+    return { kind: 'directory', ...readOnly };
+  }
+}
+
+function openSubdir(held: HeldDirectory, path: Path, life: Life): FsCap {
+  const { kernel, subdirs } = held.root;
+  const giveBack = subdirs.take(held.holder);
+  try {
+    using found = find(held, { ...path, directory: true });
     // Its own descriptor: the cap names this directory and not the path to it, and `..` stops here.
     const directory = new Handle(kernel, kernel.openDirectory(found.fd, '.'));
-    return directoryCap({ ...place, directory }, life, giveBack);
+    return directoryCap({ ...held, directory, holder: held.holder.below() }, life, giveBack);
   } catch (error) {
     giveBack();
     throw error;
   }
-}
-
-/** The length for the admission queue. Other values count as 0, because `takeBytes` refuses them. */
-function lengthOf(data: unknown): number {
-  return typeof data === 'string' || isBytes(data) ? data.length : 0;
 }
 
 /** The cap may have closed while an operation was queued. A closed cap makes nothing new. */

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { missing, needs } from '../../../test/probes.ts';
 import { backends, lacks } from '../test/backends.ts';
@@ -18,10 +18,11 @@ const launcher = path.join(os.tmpdir(), `caps-fs-seccomp-${process.pid}`);
 // Only for what hangs: on a busy machine a table takes a minute.
 const minutes = 5 * 60_000;
 
-beforeAll(() => {
-  if (needs('cc')) execFileSync('cc', ['-O2', '-o', launcher, new URL('../test/seccomp.c', import.meta.url).pathname]);
+const launched = requires('cc', 'mkfifo');
+launched.beforeAll(() => {
+  execFileSync('cc', ['-O2', '-o', launcher, new URL('../test/seccomp.c', import.meta.url).pathname]);
 });
-afterAll(() => fs.rmSync(launcher, { force: true }));
+launched.afterAll(() => fs.rmSync(launcher, { force: true }));
 
 interface Told {
   readonly rows: number;
@@ -55,7 +56,7 @@ for (const backend of backends) {
   const skip = (context: { skip(reason?: string): void }) => lacking !== undefined && context.skip(lacking);
 
   // As whoever runs the tests it is in escapes-table.test.ts.
-  requires('root')(
+  requires('root', 'unprivileged', 'mkfifo')(
     `${backend}: the table as another user`,
     async (context) => {
       skip(context);
@@ -64,7 +65,7 @@ for (const backend of backends) {
     minutes,
   );
 
-  requires('userns')(
+  requires('userns', 'unshare')(
     `${backend}: mounts and bind mounts`,
     async (context) => {
       skip(context);
@@ -77,8 +78,8 @@ for (const backend of backends) {
 
 for (const [who, user] of users) {
   for (const answer of ['ENOSYS', 'EPERM'] as const) {
-    requires('cc')(
-      `where openat2 answers ${answer} the table holds all the same, as ${who}`,
+    (user === undefined ? launched : requires('cc', 'mkfifo', 'unprivileged'))(
+      `where openat2 fails with ${answer} the table holds all the same, as ${who}`,
       async () => {
         await playTable([launcher, answer, ...node, child, 'auto'], 300, user);
       },
@@ -88,12 +89,12 @@ for (const [who, user] of users) {
 }
 
 for (const answer of ['ENOSYS', 'EPERM'] as const) {
-  requires('cc')(`where openat2 answers ${answer} native is refused, and never half there`, async () => {
+  launched(`where openat2 fails with ${answer} native is refused, and never half there`, async () => {
     expect(await ask([launcher, answer, ...node, opens])).toEqual({ auto: 'ok', proc: 'ok', native: 'UNSUPPORTED' });
   });
 }
 
-requires('cc')('proc opens and reads where openat2 would kill the process', async () => {
+launched('proc opens and reads where openat2 would kill the process', async () => {
   expect(await ask([launcher, 'KILL', ...node, opens, 'proc'])).toEqual({ proc: 'ok' });
 });
 

@@ -51,7 +51,8 @@ for (const backend of backends) {
         await rejected(cap.subdir(path), message);
       }
     }
-    // Subdirectory access answers a new cap, scoped to that subtree; the root’s own reach is not narrowed by it.
+    // Subdirectory access returns a new cap, scoped to that subtree; the root’s own reach is not narrowed by
+    // it.
     expect(sub).not.toBe(root);
     expect(await sub.list()).toEqual(['hermes-fs-as-cap', 'other-skill']);
     expect(text(await root.read('other-skill/SKILL.md'))).toBe('other');

@@ -61,7 +61,7 @@ const cases: readonly Case[] = [
   { path: 'dir/l', links: { 'dir/l': '../../outside/secret' }, read: 'RESOLVED_OUTSIDE' },
   { path: 'l', links: { l: 'dir/../../outside/secret' }, read: 'RESOLVED_OUTSIDE' },
   { path: 'a', links: { a: 'b', b: 'OUTSIDE/secret' }, read: 'RESOLVED_OUTSIDE' },
-  // Leaving and coming back is leaving: else the answer would tell where the root lies.
+  // Leaving and coming back is leaving: otherwise the result would tell where the root lies.
   { path: 'l', links: { l: '../root/dir/file' }, read: 'RESOLVED_OUTSIDE' },
   { path: 'l', links: { l: 'ROOT/dir/file' }, read: 'RESOLVED_OUTSIDE' },
   { path: 'l', links: { l: '/' }, read: 'RESOLVED_OUTSIDE', list: 'RESOLVED_OUTSIDE' },
@@ -240,7 +240,7 @@ test('with the whole host as root, /proc and what its magic links lead to stay o
   await cap.close();
 });
 
-requires('userns')('a bind mount of the same file system beneath the root is outside', async () => {
+requires('userns', 'unshare')('a bind mount of the same file system beneath the root is outside', async () => {
   await using s = await world();
   fs.mkdirSync(s.at('mounted/d'), { recursive: true });
   fs.writeFileSync(s.at('mounted/f'), '');

@@ -1,4 +1,4 @@
-/** What a program leaves behind can be removed through the cap, also where it forbids itself to everybody. */
+/** The cap removes the files that a program leaves behind, also those that their modes lock for everybody. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

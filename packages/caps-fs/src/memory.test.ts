@@ -1,4 +1,7 @@
-/** Where there is no disk, what is small is done in the caller's turn: the same as elsewhere, in the same order, seen as whole. */
+/**
+ * Where there is no disk, what is small is done in the caller's turn: the same as elsewhere, in the same
+ * order, seen as whole.
+ */
 import fs from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
@@ -18,7 +21,7 @@ async function on(inMemory: boolean, change: (kernel: Kernel) => Partial<Kernel>
   return { cap, at: s.at };
 }
 
-test('what is small is moved in the caller’s turn only where there is no disk to wait for', async () => {
+test("small files are moved in the caller's turn only where there is no disk to wait for", async () => {
   for (const inMemory of [false, true]) {
     const now: string[] = [];
     const { cap } = await on(inMemory, (kernel) => ({
@@ -67,6 +70,8 @@ test('a small write, and a small copy, wait for an append that is under way', as
       return await kernel.write(...given);
     },
   }));
+  // Before the cap is closed: a close waits for the append.
+  onTestFinished(() => gate.resolve());
   fs.writeFileSync(at('log'), 'old');
   const appended = code(cap.append('log', ' new'));
   await asked.promise;
@@ -81,7 +86,7 @@ test('a small write, and a small copy, wait for an append that is under way', as
   expect([fs.readFileSync(at('copy'), 'utf8'), fs.readFileSync(at('log'), 'utf8')]).toEqual(['old new', 'other']);
 });
 
-test('whoever reads meets the old small file or the new one, never none and never a part', async () => {
+test('a reader sees the old small file or the new one, never none and never a part', async () => {
   const { cap, at } = await on(true);
   await cap.write('f', 'a'.repeat(8_192));
   const shared = new Int32Array(new SharedArrayBuffer(12));

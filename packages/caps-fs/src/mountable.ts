@@ -6,13 +6,18 @@
  * so no agent can ask for it. The descriptor belongs to the cap and stays open until `release()`. Closing or
  * revoking the cap waits for that.
  */
-import { type Far, isReference, objectOf } from '@hob/vat';
+import { type Far, isReference } from '@hob/vat';
+import { objectOf } from '@hob/vat/forwarder';
 import { outward, refusal } from './base/errors.ts';
 import type { FsCap } from './base/fs-cap.ts';
+import type { HeldDirectory } from './root/held-directory.ts';
 import type { Life } from './root/life.ts';
-import type { Place } from './root/place.ts';
 import { rightsOf } from './root/terms.ts';
 
+/**
+ * An open directory for the program that mounts it into a sandbox. Hold it no longer than the mount lasts,
+ * then call `release()`.
+ */
 export interface Mountable {
   /** Opened with O_PATH. The caller must not close it, and must not pass it to a child process as it is. */
   readonly fd: number;
@@ -27,15 +32,15 @@ export interface Mountable {
 }
 
 interface Inside {
-  readonly place: Place;
+  readonly held: HeldDirectory;
   readonly life: Life;
 }
 
 const insides = new WeakMap<object, Inside>();
 
 /** Records what `mountable` needs to know of a cap. Called once for each cap, when it is made. */
-export function admit(cap: FsCap, place: Place, life: Life): void {
-  insides.set(cap, { place, life });
+export function admit(cap: FsCap, held: HeldDirectory, life: Life): void {
+  insides.set(cap, { held, life });
 }
 
 /**
@@ -48,34 +53,34 @@ export function admit(cap: FsCap, place: Place, life: Life): void {
  */
 export function mountable(cap: FsCap | Far<FsCap>): Mountable {
   const inside = insides.get(isReference(cap) ? (objectOf(cap) ?? cap) : cap);
-  if (!inside) throw refusal('invalid', 'no directory of this process');
-  const { place, life } = inside;
-  const rights = rightsOf(place.terms);
+  if (!inside) throw refusal('invalid', 'this is not a directory of this process');
+  const { held, life } = inside;
+  const rights = rightsOf(held.terms);
   if (!rights) {
     throw refusal('NOT_PERMITTED', 'a directory with except, a quota or a choice of operations cannot be mounted');
   }
   life.enter();
   try {
-    const held = place.directory.hold();
+    const descriptor = held.directory.hold();
     try {
-      const { kernel } = place.root;
-      if (kernel.fstat(held.fd).links === 0) throw refusal('NOT_FOUND');
+      const { kernel } = held.root;
+      if (kernel.fstat(descriptor.fd).links === 0) throw refusal('NOT_FOUND');
       let mine = true;
       return Object.freeze({
-        fd: held.fd,
+        fd: descriptor.fd,
         rights,
         kind: 'dir',
-        ...kernel.identityOf(held.fd),
+        ...kernel.identityOf(descriptor.fd),
         ended: life.closing,
         release: (): void => {
           if (!mine) return;
           mine = false;
-          held[Symbol.dispose]();
+          descriptor[Symbol.dispose]();
           life.leave();
         },
       });
     } catch (error) {
-      held[Symbol.dispose]();
+      descriptor[Symbol.dispose]();
       throw error;
     }
   } catch (error) {

@@ -1,11 +1,15 @@
-/** Many callers on one directory: what they did together is what they would have done one after the other, in some order. */
+/**
+ * Many callers on one directory: what they did together is what they would have done one after the other, in
+ * some order.
+ */
 import fs from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { volume } from '../../../test/depth.ts';
 import { code, scratch, temporaries } from '../test/scratch.ts';
 import type { FsCap } from './index.ts';
 
-test('of two edits with the same version exactly one is STALE, however many try', async () => {
+test('of several edits with the same version exactly one succeeds, and the others are STALE', async () => {
   await using s = await scratch();
   const { version } = await s.cap.write('f', 'a b c');
   const codes = await Promise.all(
@@ -96,7 +100,7 @@ type Model = ReadonlyMap<string, string | undefined>;
 const parentOf = (path: string): string => path.split('/').slice(0, -1).join('/');
 const isBelow = (path: string, of: string): boolean => path.startsWith(`${of}/`);
 
-/** What one call does to the model and answers; the errors are those of the cap. */
+/** Makes one call on the model. Returns the next model and the result; errors are those of the cap. */
 function play(model: Model, step: Step, id: number): readonly [Model, string] {
   const { op, path } = step;
   const missing = way(model, path);
@@ -192,7 +196,7 @@ async function act(cap: FsCap, step: Step, id: number): Promise<string> {
   );
 }
 
-/** An order in which the calls, one after the other, answer what they answered and leave what they left. */
+/** An order in which the calls, made one after the other, give the same results and leave the same files. */
 function order(
   start: Model,
   steps: readonly Step[],
@@ -212,7 +216,7 @@ function order(
       const rest = left.filter((other) => other !== i);
       const found = search(next, rest, [...done, i]);
       if (found) return found;
-      // What changes nothing may as well come first: no order without that is better.
+      // A call that changes nothing may as well come first: no order without that is better.
       if (next === model) return undefined;
     }
     return undefined;
@@ -269,6 +273,6 @@ test('writes, appends, copies, renames, removals of 32 callers on overlapping su
       expect(temporaries(s.at('.'))).toEqual([]);
       expect(order(start, steps, answers, settled, end), JSON.stringify({ answers, end })).toBeDefined();
     }),
-    { numRuns: 60 },
+    { numRuns: volume(20, 60) },
   );
 });

@@ -1,17 +1,20 @@
 /** `npm run attack:fs -- --kills 60` is the same with more kills. */
 import fs from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
+import { volume } from '../../../test/depth.ts';
 import { killWrites } from '../attack/kill.ts';
 import { backends, lacks } from '../test/backends.ts';
 import { scratch, temporaries } from '../test/scratch.ts';
 import { openFsCap } from './index.ts';
 
+const KILLS = volume(2, 6);
+
 for (const backend of backends) {
   const lacking = await lacks(backend);
   test(`${backend}: through kill -9 every reader meets the old content or the new one, however it is written`, async (context) => {
     if (lacking !== undefined) context.skip(lacking);
-    const { kills, reads, partial, listed } = await killWrites(backend, 6);
-    expect({ kills, partial, listed }).toEqual({ kills: 6, partial: [], listed: 0 });
+    const { kills, reads, partial, listed } = await killWrites(backend, KILLS);
+    expect({ kills, partial, listed }).toEqual({ kills: KILLS, partial: [], listed: 0 });
     expect(reads).toBeGreaterThan(kills);
   });
 

@@ -23,7 +23,7 @@ const hooks = new URL('../../../scripts/resolve.mjs', import.meta.url).pathname;
 const inTest = (name: string): string => new URL(`../test/${name}`, import.meta.url).pathname;
 const minute = 60_000;
 
-/** What may be a name for the kernel: one component, which does not climb. */
+/** Whether this may go to the kernel as a name: one component, which does not climb. */
 const component = (name: unknown): boolean => {
   const spelled = typeof name === 'string' ? name : Buffer.from(name as Uint8Array).toString('latin1');
   return spelled.length > 0 && spelled !== '..' && !/[/\0]/.test(spelled);
@@ -105,7 +105,7 @@ test('no system call is handed more than one name, nor one that climbs or ends i
   expect(handed.filter((name) => name !== '.' && !component(name))).toEqual([]);
 });
 
-test('what goes by paths inside node:fs is called nowhere: it would look up again what was checked', () => {
+test('no call of node:fs that works by paths is used: it would look up again a name that was checked', () => {
   const sources = fs
     .readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
@@ -119,7 +119,7 @@ test('what goes by paths inside node:fs is called nowhere: it would look up agai
   expect(sources.filter((source) => /recursive: true/.test(source))).toEqual([]);
 });
 
-test('what changes each time it is looked at is BUSY after eight times more, and not before, whoever asks', async () => {
+test('a file that changes each time it is read is BUSY after eight more attempts, and not before', async () => {
   await using s = await scratch();
   fs.mkdirSync(s.at('d'));
   fs.writeFileSync(s.at('d/secret'), 'inside');
@@ -249,6 +249,27 @@ test('a root that was said relatively stays what it was, wherever the process go
   });
   expect(fs.readdirSync(s.outside('.')).sort()).toEqual(['dir', 'only-outside', 'root', 'secret', 'tree']);
   expect(fs.readdirSync(s.outside('dir'))).toEqual(['secret']);
+});
+
+test('a directory that changes while it is opened is opened', async () => {
+  await using s = await scratch();
+  const kernel = chooseBackend();
+  let changes = 0;
+  const cap = openWith(
+    {
+      ...kernel,
+      lstat(dir, name) {
+        const seen = kernel.lstat(dir, name);
+        // After the first look and before the second.
+        fs.writeFileSync(s.at(`made${changes++}`), '');
+        return seen;
+      },
+    },
+    s.at('.'),
+  );
+  onTestFinished(() => cap.close());
+  expect(changes).toBe(1);
+  expect(await cap.list()).toEqual(['made0']);
 });
 
 test('names that mean something to an object are names like others, in every operation that keeps names', async () => {

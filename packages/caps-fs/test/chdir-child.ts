@@ -1,4 +1,7 @@
-/** `chdir-child.ts BACKEND`: opens `root` of where it is, goes to `outside` instead, and tells what it then sees and makes. */
+/**
+ * `chdir-child.ts BACKEND`: opens `root` of where it is, goes to `outside` instead, and tells what it then
+ * sees and makes.
+ */
 import { openFsCap } from '../src/index.ts';
 import type { Backend } from './backends.ts';
 import { code, text } from './scratch.ts';

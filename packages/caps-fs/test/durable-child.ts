@@ -1,4 +1,7 @@
-/** `durable-child.ts BACKEND ROOT`: a new file, a replaced one and one made in whichever way, first durable and then not. */
+/**
+ * `durable-child.ts BACKEND ROOT`: a new file, a replaced one and one made in whichever way, first durable
+ * and then not.
+ */
 import { openFsCap } from '../src/index.ts';
 import type { Backend } from './backends.ts';
 

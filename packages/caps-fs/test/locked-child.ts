@@ -1,4 +1,7 @@
-/** `locked-child.ts FOLDER BACKEND`: trees whose directories forbid everything to everybody, and what a cap can do with them. */
+/**
+ * `locked-child.ts FOLDER BACKEND`: trees whose directories forbid everything to everybody, and what a cap
+ * can do with them.
+ */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { openFsCap } from '../src/index.ts';

@@ -1,4 +1,6 @@
-/** Runs in a mount namespace in which `mounted/d` and `mounted/f` are bind mounts of what is outside the root. */
+/**
+ * Runs in a mount namespace in which `mounted/d` and `mounted/f` are bind mounts of what is outside the root.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import { openFsCap } from '../src/index.ts';

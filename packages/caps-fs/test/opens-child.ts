@@ -1,4 +1,7 @@
-/** `opens-child.ts [BACKEND…]`: prints which of them (all, and none named) can be opened and read through here. */
+/**
+ * `opens-child.ts [BACKEND…]`: prints which of them (all, and none named) can be opened and read through
+ * here.
+ */
 import { openFsCap } from '../src/index.ts';
 import type { Backend } from './backends.ts';
 import { code } from './scratch.ts';

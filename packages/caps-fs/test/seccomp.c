@@ -1,6 +1,6 @@
 /*
- * seccomp ERRNO PROGRAM [ARGUMENTS…]: runs PROGRAM where openat2 answers ERRNO (ENOSYS, EPERM) or, with KILL, ends it.
- * As on kernels before 5.6, in gVisor, and under the filters of old container runtimes.
+ * seccomp ERRNO PROGRAM [ARGUMENTS…]: runs PROGRAM where openat2 fails with ERRNO (ENOSYS, EPERM) or, with KILL,
+ * ends it. As on kernels before 5.6, in gVisor, and under the filters of old container runtimes.
  */
 #include <errno.h>
 #include <linux/filter.h>

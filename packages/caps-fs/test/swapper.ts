@@ -1,6 +1,7 @@
 /**
- * The attacker: exchanges a directory and a file of the root with links to outside, as fast as it can, in its own process
- * (on the victim's core it would find almost nothing: 500 in a million against 239,400 on its own).
+ * The attacker: exchanges a directory and a file of the root with links to outside, as fast as it can, in its
+ * own process (on the victim's core it would find almost nothing: 500 in a million against 239,400 on its
+ * own).
  */
 import fs from 'node:fs';
 import path from 'node:path';

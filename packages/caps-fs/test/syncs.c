@@ -1,6 +1,6 @@
 /*
- * syncs LOG PROGRAM [ARGUMENTS…]: runs PROGRAM and writes down, as the kernel is asked for it, what is put on the disk and what
- * gets a name: `sync PATH` and `name`, in that order in which it is asked.
+ * syncs LOG PROGRAM [ARGUMENTS…]: runs PROGRAM and writes down, as the kernel is asked for it, what is put on
+ * the disk and what gets a name: `sync PATH` and `name`, in that order in which it is asked.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
     }
     int signal = WSTOPSIG(status);
     if (status >> 8 == (SIGTRAP | PTRACE_EVENT_SECCOMP << 8)) note(log, thread);
-    /* What the tracing itself brings is not the program's. */
+    /* Signals of the tracing itself are not the program's. */
     if (signal == SIGTRAP || signal == SIGSTOP) signal = 0;
     ptrace(PTRACE_CONT, thread, 0, (void *)(intptr_t)signal);
   }

@@ -1,9 +1,10 @@
 /**
- * What a program may try. Each row is shell text and counts as a success if, as `scene.ts` sees it, it printed the canary, changed
+ * The attacks. Each row is shell text. It succeeds if, as `scene.ts` sees it, it printed the canary, changed
  * anything outside, reached a listener, ended or left a process, or printed WON.
  *
- * `$HOST` is the folder that was not granted, `$WS` the one that was, `$RO` the one granted for reading, `$VICTIM` a process,
- * `$PORT` `$UDP` listeners, `$T` the tool of test/tool.c, `$PY` and `$NODE` interpreters, `$TMPDIR` room for files.
+ * `$HOST` is a folder that is not granted, `$WS` a writable one, `$RO` a read-only one, `$VICTIM` a process,
+ * `$PORT` and `$UDP` listeners, `$T` the tool of test/tool.c, `$PY` and `$NODE` interpreters, `$TMPDIR` a
+ * place for files.
  */
 export interface Attack {
   readonly family: string;
@@ -14,7 +15,7 @@ export interface Attack {
   readonly limit?: true;
   /** It shows something about the machine, and reaches nothing. */
   readonly exposure?: true;
-  /** The host has mounted something on `$WS/over`, where a secret lies. */
+  /** The host has mounted something on `$WS/over`, over a secret. */
   readonly mounted?: true;
 }
 
@@ -202,7 +203,7 @@ const sockets = family('sockets', [
   'cat /dev/shm/$MARK',
   'echo x > /dev/shm/$MARK-new; [ -e /dev/shm/$MARK ] && echo WON; rm /dev/shm/$MARK-new',
   `[ "$($T call ${nr(41, 198)} 40 1 0 | cut -c1-2)" = ok ] && echo WON`,
-  // 97: the family is refused. Any other answer comes from the driver of the family.
+  // 97: the family is refused. Any other result comes from the driver of the family.
   ...[17, 40, 44].map((family) => `[ "$($T call ${nr(53, 199)} ${family} 3 0 s:xxxxxxxx)" = 97 ] || echo WON`),
 ]);
 
@@ -396,7 +397,7 @@ export const ATTACKS: readonly Attack[] = [
   ...exposures,
 ];
 
-/** What a developer does all day: has to work inside as it does outside. */
+/** Ordinary commands of a developer, which must work inside as they do outside. */
 export const BENIGN: readonly string[] = [
   'echo hello > a && cat a',
   'ls -la . && pwd',

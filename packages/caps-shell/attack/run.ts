@@ -1,20 +1,22 @@
 /**
- * `npm run attack:shell [-- --verbose] [--as root|user]`: every attack under plain bash and in the sandbox, as root and as a user.
- * With `--vm`: instead, the attacks on limits that a cgroup keeps, in a virtual machine (`vm.ts`).
+ * `npm run attack:shell [-- --verbose] [--as root|user]`: every attack under plain bash and in the sandbox,
+ * as root and as a user. With `--vm`: the attacks on limits of a cgroup instead, in a virtual machine
+ * (`vm.ts`).
  *
- * Exits 1 if one gets through, a benign command fails, or fewer than 95 % of the attacks are real.
+ * Exits 1 if an attack gets through, a benign command fails, or fewer than 95 % of the attacks work outside.
  */
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { playAll } from './suite.ts';
 import { runInVm } from './vm.ts';
 
-const { values } = parseArgs({
-  options: {
-    verbose: { type: 'boolean', default: false },
-    vm: { type: 'boolean', default: false },
-    as: { type: 'string' },
-  },
-});
+const values = new Command('npm run attack:shell --')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .description('Every attack under plain bash and in the sandbox.')
+  .option('--verbose', 'says what each does')
+  .option('--vm', 'the attacks on limits of a cgroup, in a virtual machine')
+  .option('--as <who>', 'root or user')
+  .parse()
+  .opts<{ verbose?: boolean; vm?: boolean; as?: string }>();
 if (values.vm) process.exit(runInVm((text) => process.stdout.write(text)) ? 0 : 1);
 const names = values.as
   ? [values.as as 'root' | 'user']

@@ -1,8 +1,10 @@
 /**
- * A scene: a folder that was granted, one that was not, a process, listeners, and what is to be seen of them afterwards.
+ * The scene of an attack: a granted folder, another folder, a process, listeners, and a check of all of them
+ * afterwards.
  *
- * Promise: every canary is the scene's own; an attack that succeeds harms nothing else. Success is judged from outside, by what
- * the canaries look like and not by what the attack says, save where it prints WON for having reached something that cannot be seen.
+ * Every canary belongs to the scene, so an attack that succeeds harms nothing else. Success is judged from
+ * outside, by the state of the canaries, and not by the output of the attack; only if it reached something
+ * invisible, it prints WON.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import dgram from 'node:dgram';
@@ -46,7 +48,7 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
     own(path);
   };
 
-  // The host holds both of its ends, so whoever opens it never waits.
+  // The host holds both ends, so opening it never blocks.
   const fifo = join(base, 'fifo');
   spawnSync('mkfifo', ['-m', '666', fifo]);
   own(fifo);
@@ -83,7 +85,7 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
   const udpPort = udp.address().port;
 
   let victim: ChildProcess | undefined;
-  // Asked of the kernel: Node hears of it only later.
+  // The kernel knows it at once, Node only later.
   const dead = (): boolean => {
     try {
       return / [ZX] /.test(fs.readFileSync(`/proc/${victim?.pid}/stat`, 'latin1'));
@@ -92,7 +94,10 @@ export async function openScene(who: Starter, uid: number, tool: string): Promis
     }
   };
 
-  /** Its folder and files are new each time, so it is, too. Descriptor 8 is a file that only it may write, 9 the secret. */
+  /**
+   * Its folder and files are new each time, so it is, too. Descriptor 8 is a file that only it may write, 9
+   * the secret.
+   */
   const replaceVictim = async (): Promise<void> => {
     if (victim !== undefined && victim.exitCode === null && victim.signalCode === null) {
       const gone = once(victim, 'exit');

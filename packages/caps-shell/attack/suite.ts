@@ -7,7 +7,7 @@ import { openScene } from './scene.ts';
 export interface Figures {
   readonly name: 'root' | 'user';
   readonly attacks: number;
-  /** Of those, how many get through under plain bash: the others prove nothing. */
+  /** How many of those get through under plain bash. The others prove nothing. */
   readonly real: number;
   readonly unreal: readonly string[];
   readonly escapes: readonly string[];

@@ -1,10 +1,13 @@
 /**
- * `npm run attack:shell -- --vm`: the tests of `cgroup.test.ts` in a virtual machine, where cgroup v2 is delegated.
+ * `npm run attack:shell -- --vm`: runs the tests of `cgroup.test.ts` in a virtual machine, where cgroup v2 is
+ * delegated.
  *
- * Promise: exits 0 only if all of them ran there and passed, as root and as an ordinary user. For machines whose memory controller is
- * of cgroup v1, or that delegate nothing. Nothing of this machine is written to but a folder in the place for temporary files.
+ * It exits 0 only if all of them ran there and passed, as root and as an ordinary user. It is for machines
+ * whose memory controller belongs to cgroup v1, or that delegate nothing. It writes only to a temporary
+ * folder of this machine.
  *
- * Needs x64, and on Debian: apt install qemu-system-x86 linux-image-cloud-amd64 busybox-static (and e2fsprogs, cpio).
+ * Needs x64, and on Debian: apt install qemu-system-x86 linux-image-cloud-amd64 busybox-static (and
+ * e2fsprogs, cpio).
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -25,7 +28,7 @@ import { builds } from '../test/builds.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const TEST = 'packages/caps-shell/src/cgroup.test.ts';
 const USER = 54_321;
-/** Of the job's world and of the test. `cc` only says its version there: everything is built before. */
+/** Programs for the world of the job and for the test. `cc` only says its version: everything is built before. */
 const PROGRAMS = ['bash', 'sh', 'cat', 'cc', 'cp', 'head', 'id', 'ls', 'mkdir', 'mkfifo', 'mount', 'rm', 'sed', 'seq'];
 const MORE = ['setpriv', 'sleep', 'true', 'unshare'];
 const MODULES = ['virtio_ring', 'virtio', 'virtio_pci_legacy_dev', 'virtio_pci_modern_dev', 'virtio_pci', 'virtio_blk'];
@@ -129,7 +132,7 @@ function makeDisk(folder: string): string {
   copyFileSync('/bin/busybox', join(folder, 'usr', 'bin', 'busybox'));
   addProgram(folder, 'node', process.execPath);
   for (const name of [...PROGRAMS, ...MORE]) addProgram(folder, name, `/usr/bin/${name}`);
-  // What vitest loads that is not JavaScript.
+  // The files that vitest loads and that are not JavaScript.
   const native = run('find', [join(folder, 'repo', 'node_modules'), '-name', '*.node'])
     .trim()
     .split('\n');

@@ -1,14 +1,15 @@
 /**
  * Builds the sandbox program with `cc`, in about a second, into `build/` of this package.
  *
- * Promise: the result appears whole or not at all, with a note of what it was made of and its checksum; the launcher
- * runs nothing else. `node build.mjs [OUT] [-DNAME …]`: tests build a variant.
+ * Promise: the result appears whole or not at all, and nothing is left of an attempt that failed. With it comes a
+ * note of what it was made of and its checksum; the launcher runs nothing else. `node build.mjs [OUT] [-DNAME …]`:
+ * tests build a variant.
  *
  * Plain JavaScript: set-up runs it.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -40,10 +41,13 @@ const attempts = [['cc', '-static'], ['cc']].map(([cc, ...flags]) => [
 let said = '';
 const built = attempts.some(([cc, ...args]) => {
   const done = spawnSync(cc, args, { encoding: 'utf8' });
-  said += done.error?.message ?? done.stderr;
+  // The message of the last attempt. The first fails in the same way, or because there is no static C library.
+  said = done.error?.code === 'ENOENT' ? 'no C compiler (cc)' : (done.error?.message ?? done.stderr.trimEnd());
   return done.status === 0;
 });
 if (!built) {
+  rmSync(made, { force: true });
+  removeIfEmpty(dirname(out));
   process.stderr.write(`${said}\n`);
   process.exit(1);
 }
@@ -58,6 +62,14 @@ function isReady() {
     return sources === fingerprint() && binary === sha256(readFileSync(out));
   } catch {
     return false;
+  }
+}
+
+function removeIfEmpty(folder) {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Something else is in it.
   }
 }
 

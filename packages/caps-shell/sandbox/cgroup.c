@@ -1,6 +1,6 @@
 /*
- * The job's cgroup, if the caller gave one. The caller has set its limits. The kernel keeps memory and processes within
- * them without a look from pid 1, and counts the time of every process, also of those that nobody waits for.
+ * The job's cgroup, if the caller gave one and set its limits. The kernel enforces the limits of memory and
+ * processes by itself, and counts the time of every process, also of one that nobody waits for.
  */
 #include "world.h"
 
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static struct { const char *name; int fd; } files[] = {{"cpu.stat", -1}, {"memory.events", -1}, {"memory.peak", -1}, {"cgroup.kill", -1}};
-enum { NEEDED = 2, KILL = 3 }; /* memory.peak is of Linux 5.19, cgroup.kill of 5.14 */
+enum { NEEDED = 2, KILL = 3 }; /* memory.peak came with Linux 5.19, cgroup.kill with 5.14 */
 
 void open_cgroup(void) {
   if (WITHOUT("cgroup")) spec.cgroup = -1;
@@ -23,7 +23,10 @@ void open_cgroup(void) {
   }
 }
 
-/* Born there: not one page and not one process is counted elsewhere. To move a process takes the kernel longer than to start it. */
+/*
+ * The child starts in the cgroup, so all its pages are counted there. Moving a process takes longer than
+ * starting it.
+ */
 pid_t clone_into_cgroup(unsigned long flags, int *pidfd) {
   uint64_t args[11] = {flags | 0x200000000ull /* CLONE_INTO_CGROUP */, (uint64_t)(uintptr_t)pidfd};
   args[4] = SIGCHLD;
@@ -31,7 +34,7 @@ pid_t clone_into_cgroup(unsigned long flags, int *pidfd) {
   return (pid_t)syscall(435 /* clone3 */, args, sizeof args);
 }
 
-/* The number after `name` in a file of the cgroup. `name` may be empty. */
+/* Returns the number after `name` in a file of the cgroup, or 0. `name` may be empty. */
 uint64_t cgroup_number(const char *file, const char *name) {
   char text[2048];
   for (int i = 0; i < KILL; i++) {
@@ -46,5 +49,5 @@ uint64_t cgroup_number(const char *file, const char *name) {
 }
 
 void kill_cgroup(void) {
-  if (files[KILL].fd >= 0 && write(files[KILL].fd, "1", 1) != 1) return; /* pid 1 is killed as well, and with it all */
+  if (files[KILL].fd >= 0 && write(files[KILL].fd, "1", 1) != 1) return; /* the caller kills pid 1 too, and with it all processes */
 }

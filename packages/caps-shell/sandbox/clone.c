@@ -1,4 +1,4 @@
-/* The namespaces of the world, and who its users are outside. */
+/* Makes the namespaces of the world, and maps its ids to ids outside. */
 #include "world.h"
 
 #include <fcntl.h>
@@ -21,29 +21,30 @@ static void write_map(pid_t pid, const char *name, const char *text) {
 }
 
 void write_maps(pid_t pid, const char *uids, const char *gids) {
-  write_map(pid, "setgroups", "deny"); /* or a process could leave a group that a file denies something to */
+  write_map(pid, "setgroups", "deny"); /* or a process could leave a group to which a file denies access */
   write_map(pid, "uid_map", uids);
   write_map(pid, "gid_map", gids);
 }
 
-/* glibc's own has no flags. Without CLONE_VM this is a fork. */
+/* fork() of glibc takes no flags. Without CLONE_VM this is a fork. */
 pid_t clone_with(unsigned long flags, int *pidfd) { return (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, pidfd, 0, 0); }
 
 /*
- * For root: a user namespace that says how ids on a granted mount are to be read. Root's files are the payload's; all others
- * keep their owner, whom the world does not have, so they are reached as by anybody.
- * The process that lives in it for a moment also looks whether a mount of the host lies in what was granted: in a namespace of
- * its own the kernel refuses to uncover anything, which it does not do for root.
+ * For root: makes a user namespace that maps the ids of granted mounts. Root's files belong to the payload.
+ * All other files keep their owner, who does not exist in the world, so the payload has the rights of
+ * "others". A short-lived process in that namespace also checks whether a mount of the host lies in a granted
+ * directory: in its own mount namespace the kernel refuses to uncover anything, which it does not do for
+ * root.
  */
 int make_idmap(void) {
-  int hold[2];
-  if (pipe2(hold, O_CLOEXEC) < 0) fail("idmap");
+  int release[2];
+  if (pipe2(release, O_CLOEXEC) < 0) fail("idmap");
   pid_t pid = clone_with(CLONE_NEWUSER | CLONE_NEWNS, NULL);
   if (pid < 0) fail("userns");
   if (pid == 0) {
     char end;
-    close(hold[1]);
-    if (read(hold[0], &end, 1) != 0) _exit(1);
+    close(release[1]);
+    if (read(release[0], &end, 1) != 0) _exit(1);
     check_mounts();
     _exit(0);
   }
@@ -53,10 +54,10 @@ int make_idmap(void) {
   snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC), status;
   if (fd < 0) fail("idmap");
-  close(hold[0]);
-  close(hold[1]);
+  close(release[0]);
+  close(release[1]);
   if (waitpid(pid, &status, 0) != pid) fail("idmap");
-  if (status != 0) _exit(1); /* it has said why */
+  if (status != 0) _exit(1); /* the child has reported the failure */
   return fd;
 }
 
@@ -73,14 +74,17 @@ unsigned long namespaces(void) {
 }
 
 /*
- * The kernel counts what a job takes (inotify instances, pending signals) for whoever made its user namespace, too. If that
- * were root, one job could use up what is there for the host and for all the others.
+ * The kernel counts a job's inotify instances and pending signals for the user who made its user namespace,
+ * too. If that were root, one job could use up those of the host and of all other jobs.
  */
 pid_t clone_world(int *pidfd) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct rights[2];
   bool owned = as_root && !WITHOUT("own-id") && !WITHOUT("unroot");
-  /* A change of the effective id takes the effective rights away, and without them a machine may refuse user namespaces. */
+  /*
+   * Changing the effective id drops the effective capabilities. Without them a machine may refuse user
+   * namespaces.
+   */
   if (owned && (syscall(SYS_capget, &header, rights) < 0 || setresuid((uid_t)-1, outside_id, (uid_t)-1) < 0 ||
                 syscall(SYS_capset, &header, rights) < 0))
     fail("own-id");

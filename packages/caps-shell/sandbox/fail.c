@@ -1,16 +1,19 @@
-/* How a step that did not work ends its process. Each of the two that build says it in its own way: `on_failure`. */
+/*
+ * Ends the process when a step fails. The outer process and pid 1 each report it in their own way:
+ * `on_failure`.
+ */
 #include "world.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static void say_nothing(const char *stage, int error, int mount) {
+static void report_nothing(const char *stage, int error, int mount) {
   (void)stage, (void)error, (void)mount;
   _exit(1);
 }
 
-void (*on_failure)(const char *, int, int) = say_nothing;
+void (*on_failure)(const char *, int, int) = report_nothing;
 
 void fail_at(const char *stage, int error, int mount) {
   on_failure(stage, error, mount);

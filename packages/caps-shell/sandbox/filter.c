@@ -1,11 +1,12 @@
 /*
- * The last wall: system calls that the payload has no business with. The namespaces already leave them little to act on;
- * this keeps the parts of the kernel out of reach in which most ways out of a namespace were found, and the one thing that
- * survives the world: a set-id file in a granted directory.
+ * A filter of system calls, as the last barrier. The namespaces already leave most of these calls nothing to
+ * act on. The filter keeps out of reach the parts of the kernel in which most escapes from namespaces were
+ * found. It also prevents the one thing that survives the world: a set-id file in a granted directory.
  *
- * A list of what is refused, since programs need the rest: socketpair, AF_UNIX, ptrace and signals inside work (T9).
- * Calls that glibc and runtimes probe for answer ENOSYS, and they use the older one; the rest answers EPERM.
- * Both machines' numbers stand here and are compared with the compiler's own, so the table of the other can be tested anywhere.
+ * It lists the calls that are refused, because programs need the rest: refusing socketpair, AF_UNIX, ptrace
+ * or signals breaks node, npm and make (docs/measurements/shell.md). A call that glibc and runtimes probe for
+ * returns ENOSYS, and they use an older one. Other refused calls return EPERM. The numbers of both machines
+ * are listed here and checked against the compiler's, so both tables can be tested anywhere.
  */
 #include "world.h"
 
@@ -17,7 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* X(name, x86-64, arm64, what it is left out as): -1 where a machine has no such call. */
+/* X(name, x86-64, arm64, the step that a test build skips). -1: the machine has no such call. */
 #define REFUSED(X) \
   X(mount, 165, 40, "mounts") X(umount2, 166, 39, "mounts") X(pivot_root, 155, 41, "mounts") X(chroot, 161, 51, "mounts") \
   X(setns, 308, 268, "namespaces") X(unshare, 272, 97, "namespaces") \
@@ -35,8 +36,9 @@
   X(clock_settime, 227, 112, "clock") X(clock_adjtime, 305, 266, "clock") X(settimeofday, 164, 170, "clock") \
   X(adjtimex, 159, 171, "clock")
 /*
- * clone3 and openat2 take their arguments by pointer, which a filter cannot see. io_uring makes calls past any filter.
- * memfd_create makes memory that belongs to no process and no sized tmpfs, so no limit would count it.
+ * clone3 and openat2 take their arguments by pointer, which a filter cannot read. io_uring makes calls past
+ * every filter. memfd_create makes memory that belongs to no process and no tmpfs with a size, so no limit
+ * would count it.
  */
 #define ABSENT(X) \
   X(clone3, 435, 435, "clone3") X(openat2, 437, 437, "openat2") \
@@ -58,7 +60,7 @@ enum { NATIVE_X86 = false };
 #else
 #error "the sandbox knows the system calls of x86-64 and arm64"
 #endif
-/* A wrong number in the column of this machine does not compile. (From 424 on the numbers are the same everywhere.) */
+/* A wrong number for this machine does not compile. From 424 on the numbers are the same everywhere. */
 #define SAME(name, x86, arm, group) _Static_assert(NATIVE(x86, arm) == SYS_##name, #name);
 REFUSED(SAME)
 _Static_assert(NATIVE(319, 279) == SYS_memfd_create && NATIVE(56, 220) == SYS_clone && NATIVE(16, 29) == SYS_ioctl, "numbers");
@@ -69,11 +71,14 @@ struct call { int x86, arm; const char *group; };
 #define ROW(name, x86, arm, group) {x86, arm, group},
 static const struct call refused[] = {REFUSED(ROW)}, absent[] = {ABSENT(ROW)};
 
-/* Calls that are judged by an argument. `bits` in argument `arg`, if any of `needs` is in argument `flags` (-1: always). */
+/*
+ * Calls refused if `bits` are set in argument `arg`: always, or only if argument `flags` (not -1) creates a
+ * file.
+ */
 enum { SET_ID = 06000, CREATES = 0100 | 020000000 /* O_CREAT, __O_TMPFILE */ };
 /* CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET */
 enum { NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 };
-static const struct { int x86, arm, flags, arg; uint32_t bits; const char *group; } judged[] = {
+static const struct { int x86, arm, flags, arg; uint32_t bits; const char *group; } by_bits[] = {
     {56, 220, -1, 0, NEW_NAMESPACES, "namespaces"}, /* clone */
     {90, -1, -1, 1, SET_ID, "setid"},               /* chmod */
     {91, 52, -1, 1, SET_ID, "setid"},               /* fchmod */
@@ -93,26 +98,57 @@ static void emit(struct program_text *p, uint16_t code, uint8_t yes, uint8_t no,
   if (p->count == MOST) fail_at("seccomp", E2BIG, -1);
   p->at[p->count++] = (struct sock_filter){code, yes, no, k};
 }
-/* All arguments that are judged are 32 bits wide in the kernel: the upper half of the register is ignored there, too. */
+/* The kernel too reads only the lower 32 bits of all arguments that are checked here. */
 static void load(struct program_text *p, int arg) {
   emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)arg));
 }
-static void answer(struct program_text *p, uint32_t verdict) { emit(p, BPF_RET | BPF_K, 0, 0, verdict); }
-static bool left_out(const char *group) {
+static void give(struct program_text *p, uint32_t verdict) { emit(p, BPF_RET | BPF_K, 0, 0, verdict); }
+static bool skipped(const char *group) {
   (void)group;
   return WITHOUT("seccomp") || WITHOUT(group);
 }
 
-static void list(struct program_text *p, const struct call *calls, size_t count, bool x86, uint32_t verdict) {
+/* Gives `verdict` for each call of the list. */
+static void refuse_calls(struct program_text *p, const struct call *calls, size_t count, bool x86, uint32_t verdict) {
   int first = p->count;
   for (size_t i = 0; i < count; i++) {
     int nr = x86 ? calls[i].x86 : calls[i].arm;
-    if (nr >= 0 && !left_out(calls[i].group)) emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, (uint32_t)nr);
+    if (nr >= 0 && !skipped(calls[i].group)) emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, (uint32_t)nr);
   }
   int last = p->count;
-  emit(p, BPF_JMP | BPF_JA, 0, 0, 1); /* none of them: over the answer */
-  answer(p, verdict);
+  emit(p, BPF_JMP | BPF_JA, 0, 0, 1); /* none of them: jump over the verdict */
+  give(p, verdict);
   for (int i = first; i < last; i++) p->at[i].jt = (uint8_t)(last + 1 - (i + 1));
+}
+
+/* Gives `verdict` for call `nr` if argument `arg` is one of `values`. */
+static void refuse_values(struct program_text *p, int nr, int arg, const uint32_t *values, int count, uint32_t verdict) {
+  emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(count + 3), (uint32_t)nr);
+  load(p, arg);
+  for (int i = 0; i < count; i++) {
+    int later = count - 1 - i;
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)later, later ? 0 : 1, values[i]);
+  }
+  give(p, verdict);
+  give(p, SECCOMP_RET_ALLOW);
+}
+
+/* Refuses calls of `by_bits`: those that set a set-id bit, and new namespaces. */
+static void refuse_bits(struct program_text *p, bool x86) {
+  for (size_t i = 0; i < sizeof by_bits / sizeof *by_bits; i++) {
+    int nr = x86 ? by_bits[i].x86 : by_bits[i].arm;
+    if (nr < 0 || skipped(by_bits[i].group)) continue;
+    bool flags = by_bits[i].flags >= 0;
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, flags ? 6 : 4, (uint32_t)nr);
+    if (flags) {
+      load(p, by_bits[i].flags);
+      emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 3, CREATES);
+    }
+    load(p, by_bits[i].arg);
+    emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, by_bits[i].bits);
+    give(p, SECCOMP_RET_ERRNO | EPERM);
+    give(p, SECCOMP_RET_ALLOW);
+  }
 }
 
 static void make_filter(struct program_text *p, bool x86) {
@@ -120,44 +156,29 @@ static void make_filter(struct program_text *p, bool x86) {
   p->count = 0;
   emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
   emit(p, BPF_JMP | BPF_JEQ | BPF_K, 3, 0, x86 ? AUDIT_ARCH_X86_64 : AUDIT_ARCH_AARCH64);
-  /* The 32-bit machine in the same processor has other numbers: none of its calls is there. Any other: the end. */
+  /*
+   * The 32-bit machine of the same processor has other numbers, and none of its calls exists. Any other ends
+   * the process.
+   */
   emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, x86 ? AUDIT_ARCH_I386 : AUDIT_ARCH_ARM);
-  answer(p, left_out("compat") ? allow : enosys);
-  answer(p, SECCOMP_RET_KILL_PROCESS);
+  give(p, skipped("compat") ? allow : enosys);
+  give(p, SECCOMP_RET_KILL_PROCESS);
   emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
-  if (x86 && !left_out("compat")) { /* x32: the same calls under other numbers */
+  if (x86 && !skipped("compat")) { /* x32: the same calls with other numbers */
     emit(p, BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000);
-    answer(p, enosys);
+    give(p, enosys);
   }
-  list(p, refused, sizeof refused / sizeof *refused, x86, eperm);
-  list(p, absent, sizeof absent / sizeof *absent, x86, enosys);
+  refuse_calls(p, refused, sizeof refused / sizeof *refused, x86, eperm);
+  refuse_calls(p, absent, sizeof absent / sizeof *absent, x86, enosys);
 
-  for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
-    int nr = x86 ? judged[i].x86 : judged[i].arm;
-    if (nr < 0 || left_out(judged[i].group)) continue;
-    bool flags = judged[i].flags >= 0;
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, flags ? 6 : 4, (uint32_t)nr);
-    if (flags) {
-      load(p, judged[i].flags);
-      emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 3, CREATES);
-    }
-    load(p, judged[i].arg);
-    emit(p, BPF_JMP | BPF_JSET | BPF_K, 0, 1, judged[i].bits);
-    answer(p, eperm);
-    answer(p, allow);
-  }
-  if (!left_out("terminal")) { /* ioctl: input typed into a terminal for whoever reads it next */
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 5, x86 ? 16 : 29);
-    load(p, 1);
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0x5412); /* TIOCSTI */
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0x541C); /* TIOCLINUX */
-    answer(p, eperm);
-    answer(p, allow);
-  }
-  if (!left_out("sockets")) {
+  refuse_bits(p, x86);
+  /* ioctl: both type input into a terminal for the next program that reads it. */
+  static const uint32_t typing[] = {0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */};
+  if (!skipped("terminal")) refuse_values(p, x86 ? 16 : 29, 1, typing, 2, eperm);
+  if (!skipped("sockets")) {
     /*
-     * setsockopt: sockets keep the size of buffer that the machine gives them, or a few would take all the memory. The caller is
-     * told that it worked, as it would be if the machine's limit were that size.
+     * setsockopt: sockets keep their default buffer sizes, or a few could take all the memory. The call
+     * reports success, as it does if the machine's limit is lower than the size asked for.
      */
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 7, x86 ? 54 : 208);
     load(p, 1);
@@ -165,21 +186,20 @@ static void make_filter(struct program_text *p, bool x86) {
     load(p, 2);
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 7); /* SO_SNDBUF */
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 8); /* SO_RCVBUF */
-    answer(p, SECCOMP_RET_ERRNO);
-    answer(p, allow);
+    give(p, SECCOMP_RET_ERRNO);
+    give(p, allow);
   }
-  if (!left_out("lease")) {
-    /* fcntl: a lease makes the host wait for up to 45 s when it opens the file, one for reading also on a read-only mount. */
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 5, x86 ? 72 : 25);
-    load(p, 1);
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 1024); /* F_SETLEASE */
-    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 1040); /* F_SETDELEG: the same for a directory */
-    answer(p, eperm);
-    answer(p, allow);
-  }
-  if (!left_out("families")) {
-    /* socket and socketpair: UNIX, INET, INET6, NETLINK. Every other family is a driver of its own. socketpair makes both
-       sockets before it finds that the family has no pairs. */
+  /*
+   * fcntl: a lease makes the host wait up to 45 s when it opens the file. A read lease works on a read-only
+   * mount too.
+   */
+  static const uint32_t leases[] = {1024 /* F_SETLEASE */, 1040 /* F_SETDELEG, for a directory */};
+  if (!skipped("lease")) refuse_values(p, x86 ? 72 : 25, 1, leases, 2, eperm);
+  if (!skipped("families")) {
+    /*
+     * socket and socketpair: only UNIX, INET, INET6, NETLINK. Every other family is a driver of its own.
+     * socketpair makes both sockets before it finds that the family has no pairs.
+     */
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, x86 ? 41 : 198);
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 7, x86 ? 53 : 199);
     load(p, 0);
@@ -187,10 +207,10 @@ static void make_filter(struct program_text *p, bool x86) {
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 3, 0, 2);
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 2, 0, 10);
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 16);
-    answer(p, SECCOMP_RET_ERRNO | EAFNOSUPPORT);
-    answer(p, allow);
+    give(p, SECCOMP_RET_ERRNO | EAFNOSUPPORT);
+    give(p, allow);
   }
-  answer(p, allow);
+  give(p, allow);
 }
 
 static struct program_text text;
@@ -202,7 +222,7 @@ void install_filter(void) {
 }
 
 #ifdef HOB_WITHOUT
-/* For the tests, which run both machines' filters over calls of their own. */
+/* For the tests, which run the filters of both machines over their own calls. */
 void print_filter(bool x86) {
   make_filter(&text, x86);
   for (int i = 0; i < text.count; i++)

@@ -1,4 +1,7 @@
-/* System calls by number: a C library of the year may not know them. Numbers above 423 are the same on all machines. */
+/*
+ * System calls by number, because the C library may not know them. From 424 on the numbers are the same
+ * everywhere.
+ */
 #include "world.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@ int sys_open_tree(int fd, const char *path, unsigned flags) {
   return (int)syscall(OPEN_TREE, fd, path, flags | O_CLOEXEC);
 }
 
-/* Both ends are descriptors: no path is looked up, so nothing can be swapped in between. */
+/* Both ends are descriptors. No path is looked up, so nothing can be swapped in between. */
 int sys_move_mount(int from, int to) { return (int)syscall(MOVE_MOUNT, from, "", to, "", F_EMPTY | T_EMPTY); }
 
 int sys_set_mount(int fd, uint64_t set, uint64_t clear, uint64_t propagation, int idmap, bool recursive) {
@@ -26,7 +29,7 @@ int sys_openat2(int dir, const char *path, uint64_t flags, uint64_t resolve) {
   return (int)syscall(OPENAT2, dir, path, &how, sizeof how);
 }
 
-/* `options` is name, value, name, value, NULL. The mount is attached nowhere yet. */
+/* `options` is name, value, name, value, NULL. The new mount is not attached yet. */
 int sys_new_mount(const char *type, const char *const *options, uint64_t attributes) {
   int context = (int)syscall(FSOPEN, type, CLOEXEC_1);
   if (context < 0) return -1;

@@ -1,10 +1,12 @@
 /*
- * Where the payload may open something for writing: /dev, /tmp and what was granted for writing. A read-only mount does not
- * stop a FIFO from being written, since its bytes are not the file system's. And no file of /proc is written, where a job
- * could take itself out of the order in which the kernel ends processes when memory runs out.
+ * Lets the payload open files for writing only in /dev, /tmp and the writable mounts.
  *
- * Without Landlock (Linux 5.19, and the kernel's list of modules) these two stay possible; README.md says so and `probe` shows it.
- * A rule holds for all that lies under its directory, so for a FIFO in a read-only mount within a writable one, too.
+ * This closes two gaps. A read-only mount does not stop writes to a FIFO, because its bytes are not in the
+ * file system. And through a file of /proc a job could make the kernel spare it when memory runs out.
+ *
+ * Without Landlock (Linux 5.19, enabled in the kernel's list of modules) both gaps stay open; README.md says
+ * so and `probe` shows it. A rule holds for everything under its directory, so it also lets a job write to a
+ * FIFO in a read-only mount within a writable one.
  */
 #include "world.h"
 
@@ -14,26 +16,26 @@
 #include <unistd.h>
 
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, ASK_VERSION = 1, PATH_BENEATH = 1 };
-/* Moving a file to another directory is refused by every ruleset that does not allow it; before version 2 none can. */
+/* A ruleset refuses to move a file to another directory unless it allows REFER. Version 1 cannot allow it. */
 enum { WRITE_FILE = 1 << 1, REFER = 1 << 13 };
 
-/* Under `fd`, which is closed. */
+/* Allows `what` under `fd`, and closes it. */
 static void allow(int ruleset, int fd, uint64_t what) {
   struct { uint64_t access; int32_t parent; } __attribute__((packed)) rule = {what, fd};
   if (fd < 0 || syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) < 0) fail("landlock");
   close(fd);
 }
-static int at(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
+static int open_path(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
 
 void restrict_writing(void) {
   if (syscall(CREATE_RULESET, NULL, 0, ASK_VERSION) < 2) return;
   uint64_t handled = WRITE_FILE | REFER;
   int ruleset = (int)syscall(CREATE_RULESET, &handled, sizeof handled, 0);
   if (ruleset < 0) fail("landlock");
-  allow(ruleset, at("/"), REFER);
-  allow(ruleset, at("/dev"), WRITE_FILE);
-  allow(ruleset, at("/tmp"), WRITE_FILE);
-  /* By descriptor: another job that writes there may have put a link to elsewhere at that place by now. */
+  allow(ruleset, open_path("/"), REFER);
+  allow(ruleset, open_path("/dev"), WRITE_FILE);
+  allow(ruleset, open_path("/tmp"), WRITE_FILE);
+  /* By descriptor: another job that can write there may have put a link in its place by now. */
   for (int i = 0; i < spec.mount_count; i++)
     if (spec.mounts[i].writable) allow(ruleset, spec.mounts[i].tree, WRITE_FILE);
   if (syscall(RESTRICT_SELF, ruleset, 0) < 0) fail("landlock");

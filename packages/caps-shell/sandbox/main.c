@@ -1,8 +1,9 @@
 /*
- * The outer process: between the caller and the world, in neither's power. It runs with the caller's rights but does
- * nothing with what the payload sends except to carry it: bytes go from pipe to socket inside the kernel, unread.
+ * The outer process stands between the caller and the world. It has the caller's rights, and does nothing
+ * with the payload's output except carry it: bytes go from pipe to socket inside the kernel, unread.
  *
- * Descriptors: 0 1 2 the caller's ends of stdin, stdout, stderr; 3 the spec; 4 the status; 5 orders, whose end is the end.
+ * Descriptors: 0, 1, 2 are the caller's ends of stdin, stdout and stderr; 3 is the spec; 4 the status; 5 the
+ * signals. When descriptor 5 ends, the job ends.
  */
 #include "world.h"
 
@@ -21,28 +22,34 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPEC_FD = 3, STATUS_FD = 4, ORDERS_FD = 5 };
+enum { SPEC_FD = 3, STATUS_FD = 4, SIGNALS_FD = 5 };
 
-/* ------------------------------------------------------------------------------------------------------- the status */
+/*
+ * ------------------------------------------------------------------------------------------------------- the
+ * status
+ */
 
-/* One line, one write: a reader never sees half of one. All text in it is ours. */
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
+/*
+ * Writes one line in one write, so that a reader never sees half of one. No text in it comes from the
+ * payload.
+ */
+__attribute__((format(printf, 1, 2))) static void write_status(const char *format, ...) {
   char line[512];
   va_list values;
   va_start(values, format);
   int n = vsnprintf(line, sizeof line, format, values);
   va_end(values);
-  /* A caller that does not read must not hold up the end of the world: there is room for the few lines that there are. */
+  /* A caller that does not read must not delay the end of the world. The few lines fit into the pipe. */
   if (write(STATUS_FD, line, (size_t)n) != n) return;
 }
 
-static void say_failed(const char *stage, int error, int mount) {
-  if (mount >= 0) say("{\"state\":\"failed\",\"stage\":\"%s\",\"errno\":%d,\"mount\":%d}\n", stage, error, mount);
-  else say("{\"state\":\"failed\",\"stage\":\"%s\",\"errno\":%d}\n", stage, error);
+static void write_failed(const char *stage, int error, int mount) {
+  if (mount >= 0) write_status("{\"state\":\"failed\",\"stage\":\"%s\",\"errno\":%d,\"mount\":%d}\n", stage, error, mount);
+  else write_status("{\"state\":\"failed\",\"stage\":\"%s\",\"errno\":%d}\n", stage, error);
 }
 
-static void say_failure(const char *stage, int error, int mount) {
-  say_failed(stage, error, mount);
+static void report_failure(const char *stage, int error, int mount) {
+  write_failed(stage, error, mount);
   _exit(1);
 }
 
@@ -52,18 +59,25 @@ static uint64_t now_us(void) {
   return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* The kernel ended the job because of the job's own limit, and not because the machine had no memory left. */
+/*
+ * Whether the kernel ended the job because of the job's own limit, and not because the machine had no memory
+ * left.
+ */
 static bool out_of_memory(void) {
   return cgroup_number("memory.events", "\noom ") > 0 && cgroup_number("memory.events", "\noom_kill ") > 0;
 }
 
-static void end_world(pid_t child) {
+/* Killing pid 1 kills every process of the world. */
+static void kill_world(pid_t child) {
   kill_cgroup();
   kill(child, SIGKILL);
 }
 
-static void say_end(int killed, uint64_t wall_us, const struct rusage *usage) {
-  /* What pid 1 saw, or what the kernel counted of those that were waited for, whichever is more (T22). */
+static void write_ended(bool killed, uint64_t wall_us, const struct rusage *usage) {
+  /*
+   * The larger of two numbers: what pid 1 saw, and what the kernel counted of processes that were waited for.
+   * The second alone misses killed processes that nobody reaped (docs/measurements/shell.md).
+   */
   uint64_t counted = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000u + (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
   uint64_t cpu = counted > shared->cpu_us ? counted : shared->cpu_us, in_cgroup = cgroup_number("cpu.stat", "usage_usec ");
   if (in_cgroup > cpu) cpu = in_cgroup;
@@ -76,14 +90,88 @@ static void say_end(int killed, uint64_t wall_us, const struct rusage *usage) {
   else if (WIFEXITED(status)) snprintf(how, sizeof how, "\"exit\",\"code\":%d", WEXITSTATUS(status));
   else if (WTERMSIG(status) == SIGXCPU) snprintf(how, sizeof how, "\"limit\",\"limit\":\"cpu\"");
   else snprintf(how, sizeof how, "\"signal\",\"signal\":%d", WTERMSIG(status));
-  say("{\"state\":\"ended\",\"how\":%s,\"wallUs\":%llu,\"cpuUs\":%llu,\"peakBytes\":%llu,\"processes\":%llu}\n", how, (unsigned long long)wall_us,
+  write_status("{\"state\":\"ended\",\"how\":%s,\"wallUs\":%llu,\"cpuUs\":%llu,\"peakBytes\":%llu,\"processes\":%llu}\n", how, (unsigned long long)wall_us,
       (unsigned long long)cpu, (unsigned long long)(held > shared->peak ? held : shared->peak), (unsigned long long)shared->processes);
 }
 
-/* --------------------------------------------------------------------------------------------------------- the watch */
+/*
+ * ------------------------------------------------------------------------------------------------------
+ * supervision
+ */
 
-/* Carries and tells until the world is over and what it wrote is read. */
-static int watch(pid_t child, int pidfd, int lifeline, int tidings, struct relay relays[3], uint64_t began) {
+/* The outer process's state while the program runs. A descriptor that is closed is -1. */
+struct world {
+  pid_t child; /* pid 1 */
+  int pidfd, lifeline, events, signals;
+  struct relay relays[3];
+  uint64_t began;
+  bool alive, killed, failed;
+};
+
+/* Reads one event of pid 1 and writes its status line. */
+static void read_event(struct world *w) {
+  struct event e;
+  if (read(w->events, &e, sizeof e) != (ssize_t)sizeof e) {
+    close(w->events);
+    w->events = -1;
+  } else if (e.what == EVENT_STARTED) {
+    write_status("{\"state\":\"started\",\"pid\":%d,\"setupUs\":%llu}\n", (int)w->child, (unsigned long long)(now_us() - w->began));
+  } else if (e.what == EVENT_LEADER) {
+    if (spec.linger) write_status("{\"state\":\"leader\",\"status\":%d}\n", shared->leader);
+  } else {
+    w->failed = true;
+    write_failed(e.stage, e.error, e.mount);
+  }
+}
+
+/*
+ * Each byte from the caller is a signal. At the end of the pipe the caller is gone or has let go: the world
+ * ends.
+ */
+static void read_signals(struct world *w) {
+  unsigned char bytes[64];
+  ssize_t n = read(w->signals, bytes, sizeof bytes);
+  if (n <= 0) {
+    close(w->signals);
+    w->signals = -1;
+    if (WITHOUT("lifeline")) return;
+    w->killed = true;
+    if (w->alive) kill_world(w->child);
+  }
+  for (ssize_t i = 0; i < n; i++) {
+    if (bytes[i] == SIGKILL) {
+      w->killed = true;
+      if (w->alive) kill_world(w->child);
+    } else if (w->alive && write(w->lifeline, &bytes[i], 1) != 1) {
+      break;
+    }
+  }
+}
+
+/* Pid 1 is over, and with it every process of the world. */
+static void reap_world(struct world *w) {
+  struct rusage usage;
+  if (wait4(w->child, NULL, 0, &usage) != w->child) return;
+  w->alive = false;
+  end_relay(&w->relays[0]);
+  /*
+   * Somebody killed pid 1 before it had a payload. The caller may try again, so this is a failure and no end.
+   */
+  if (!w->failed && !w->killed && !shared->begun) {
+    w->failed = true;
+    if (out_of_memory()) write_failed("memory", ENOMEM, -1);
+    else write_failed("init", ECHILD, -1);
+  }
+  if (!w->failed) write_ended(w->killed, now_us() - w->began, &usage);
+  close(STATUS_FD);
+}
+
+/*
+ * Carries data and writes status lines until the world is over and its output is read. Returns the exit
+ * status.
+ */
+static int supervise(struct world *w) {
+  struct relay *relays = w->relays;
   if (!spec.input) relays[0] = (struct relay){-1, -1, false};
   for (int i = 0; i < 3; i++)
     if (relays[i].from >= 0) {
@@ -91,67 +179,21 @@ static int watch(pid_t child, int pidfd, int lifeline, int tidings, struct relay
       non_blocking(relays[i].to);
     }
 
-  bool alive = true, killed = false, failed = false;
-  int orders = ORDERS_FD;
-  while (alive || relays[1].from >= 0 || relays[2].from >= 0) {
-    struct pollfd set[9] = {{orders, POLLIN, 0}, {tidings, POLLIN, 0}, {alive ? pidfd : -1, POLLIN, 0}};
+  while (w->alive || relays[1].from >= 0 || relays[2].from >= 0) {
+    if (!w->alive && w->signals < 0) break; /* nobody is there to read the rest */
+    struct pollfd set[9] = {{w->signals, POLLIN, 0}, {w->events, POLLIN, 0}, {w->alive ? w->pidfd : -1, POLLIN, 0}};
     for (int i = 0; i < 3; i++) {
-      /* The reader's end is always looked at: a reader that is gone ends the relay though nothing was written. */
+      /* The reader's end is always polled: a relay whose reader is gone ends although nothing was written. */
       set[3 + 2 * i] = (struct pollfd){relays[i].wait_to ? -1 : relays[i].from, POLLIN, 0};
       set[4 + 2 * i] = (struct pollfd){relays[i].to, relays[i].wait_to ? POLLOUT : 0, 0};
     }
     if (poll(set, 9, -1) < 0 && errno != EINTR) break;
     if (set[1].revents) {
-      struct news n;
-      if (read(tidings, &n, sizeof n) != (ssize_t)sizeof n) {
-        close(tidings);
-        tidings = -1;
-      } else if (n.what == NEWS_STARTED) {
-        say("{\"state\":\"started\",\"pid\":%d,\"setupUs\":%llu}\n", (int)child, (unsigned long long)(now_us() - began));
-      } else if (n.what == NEWS_LEADER) {
-        if (spec.linger) say("{\"state\":\"leader\",\"status\":%d}\n", shared->leader);
-      } else {
-        failed = true;
-        say_failed(n.stage, n.error, n.mount);
-      }
-      continue; /* what was told is said before what came of it */
+      read_event(w);
+      continue; /* write the line of an event before that of its consequence */
     }
-    if (set[0].revents) {
-      unsigned char bytes[64];
-      ssize_t n = read(orders, bytes, sizeof bytes);
-      if (n <= 0) {
-        close(orders);
-        orders = -1;
-        if (WITHOUT("lifeline")) continue;
-        killed = true;
-        if (!alive) break; /* nobody is there to read the rest */
-        end_world(child);
-      }
-      for (ssize_t i = 0; i < n; i++) {
-        if (bytes[i] == SIGKILL) {
-          killed = true;
-          if (alive) end_world(child);
-        } else if (alive && write(lifeline, &bytes[i], 1) != 1) {
-          break;
-        }
-      }
-    }
-    if (set[2].revents) {
-      struct rusage usage;
-      if (wait4(child, NULL, 0, &usage) == child) {
-        alive = false;
-        end_relay(&relays[0]);
-        /* Somebody killed pid 1 before it had a payload. The caller may well try again, so this is no end. */
-        if (!failed && !killed && !shared->begun) {
-          failed = true;
-          if (out_of_memory()) say_failed("memory", ENOMEM, -1);
-          else say_failed("init", ECHILD, -1);
-        }
-        if (!failed) say_end(killed, now_us() - began, &usage);
-        close(STATUS_FD);
-        if (orders < 0) break;
-      }
-    }
+    if (set[0].revents) read_signals(w);
+    if (set[2].revents) reap_world(w);
     for (int i = 0; i < 3; i++) {
       struct relay *r = &relays[i];
       if (r->from < 0) continue;
@@ -159,97 +201,128 @@ static int watch(pid_t child, int pidfd, int lifeline, int tidings, struct relay
       else if (set[3 + 2 * i].revents || set[4 + 2 * i].revents) carry(r);
     }
   }
-  return failed ? 1 : 0;
+  return w->failed ? 1 : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- main */
+/*
+ * -----------------------------------------------------------------------------------------------------------
+ * set-up
+ */
+
+/* If memory runs out after all, the kernel takes this job first. */
+static void prefer_this_job_for_oom(void) {
+  int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (score < 0 || WITHOUT("oom")) return;
+  if (write(score, "800", 3) != 3) fail("oom");
+  close(score);
+}
+
+/* The pipes to the world. [0] is the end to read, [1] the end to write. */
+struct pipes { int in[2], out[2], err[2], life[2], events[2]; };
+
+static struct pipes open_pipes(void) {
+  struct pipes p = {.in = {-1, -1}};
+  if ((spec.input && pipe2(p.in, O_CLOEXEC) < 0) || pipe2(p.out, O_CLOEXEC) < 0 || pipe2(p.err, O_CLOEXEC) < 0 ||
+      pipe2(p.life, O_CLOEXEC) < 0 || pipe2(p.events, O_CLOEXEC) < 0)
+    fail("pipes");
+  return p;
+}
+
+/* For root: the payload gets an id of its own, so it must own its pipes, and the mounts are mapped to it. */
+static void set_up_for_root(const struct pipes *p) {
+  if (!WITHOUT("groups") && setgroups(0, NULL) < 0) fail("groups"); /* the payload would inherit root's groups */
+  /* `> /dev/stderr` opens the pipe anew, which only its owner may do. */
+  for (int i = 0, ends[] = {p->in[0], p->out[1], p->err[1]}; i < 3; i++)
+    if (ends[i] >= 0 && !WITHOUT("pipe-owner") && fchown(ends[i], outside_id, outside_id) < 0) fail("pipes");
+  make_trees(true, WITHOUT("idmap") ? -1 : make_idmap());
+}
+
+_Noreturn static void become_pid_1(const struct pipes *p) {
+  close(p->life[1]);
+  close(p->events[0]);
+  close(p->out[0]);
+  close(p->err[0]);
+  if (p->in[1] >= 0) close(p->in[1]);
+  if (!WITHOUT("status")) close(STATUS_FD); /* a payload that had it could forge its exit status */
+  close(SIGNALS_FD);
+  for (int fd = 0; fd < 3; fd++) close(fd);
+  run_world(p->life[0], p->events[1], (struct ends){p->in[0], p->out[1], p->err[1]});
+}
+
+/* Closes the world's ends, so that each end of file is seen here. */
+static void close_ends_of_world(const struct pipes *p) {
+  close(p->life[0]);
+  close(p->events[1]);
+  close(p->out[1]);
+  close(p->err[1]);
+  if (p->in[0] >= 0) close(p->in[0]);
+  for (int i = 0; i < spec.mount_count; i++) {
+    close(spec.mounts[i].fd);
+    if (as_root) close(spec.mounts[i].tree);
+  }
+  if (spec.channel >= 0) close(spec.channel);
+}
+
+static void map_ids(pid_t child, uid_t uid, gid_t gid) {
+  char uids[64], gids[64];
+  snprintf(uids, sizeof uids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : uid);
+  snprintf(gids, sizeof gids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : gid);
+  write_maps(child, uids, gids);
+}
 
 int main(int argc, char **argv) {
-  on_failure = say_failure;
+  on_failure = report_failure;
 #ifdef HOB_WITHOUT
-  read_left_out();
+  read_skipped_steps();
   if (argc == 3 && strcmp(argv[1], "--filter") == 0) {
     print_filter(strcmp(argv[2], "x86-64") == 0);
     return 0;
   }
 #endif
   (void)argv;
-  if (argc > 1 || fcntl(STATUS_FD, F_GETFD) < 0 || fcntl(ORDERS_FD, F_GETFD) < 0) {
+  if (argc > 1 || fcntl(STATUS_FD, F_GETFD) < 0 || fcntl(SIGNALS_FD, F_GETFD) < 0) {
     fputs("hob-sandbox is started by Hob; see sandbox/PROTOCOL.md\n", stderr);
     return 2;
   }
   pid_t caller = getppid();
   uint64_t began = now_us();
   signal(SIGPIPE, SIG_IGN);
-  setsid(); /* what is typed at the caller's terminal is not meant for us */
+  setsid(); /* signals from the caller's terminal are not for this process */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != caller) return 1;
-  /* Everything that is open ends with exec. Which of them are used, the spec says by number. */
+  /* Close every descriptor at exec. The spec lists those that are used. */
   if (!WITHOUT("close") && sys_close_range(3, ~0u, 4 /* CLOSE_RANGE_CLOEXEC */) < 0) fail("close");
   read_spec(SPEC_FD);
   close(SPEC_FD);
   open_cgroup();
   as_root = geteuid() == 0;
-  /* Its process id makes the id of this job unlike that of any other job that runs now. */
+  /* The process id makes this id different from that of every other running job. */
   if (as_root && !WITHOUT("own-id")) outside_id += (uint32_t)getpid();
   uid_t uid = geteuid();
   gid_t gid = getegid();
-
-  /* If memory runs out after all, it is this job that the kernel takes. */
-  int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (score >= 0 && !WITHOUT("oom")) {
-    if (write(score, "800", 3) != 3) fail("oom");
-    close(score);
-  }
+  prefer_this_job_for_oom();
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  int in[2] = {-1, -1}, out[2], err[2], life[2], news[2];
-  if (shared == MAP_FAILED || (spec.input && pipe2(in, O_CLOEXEC) < 0) || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 ||
-      pipe2(life, O_CLOEXEC) < 0 || pipe2(news, O_CLOEXEC) < 0)
-    fail("pipes");
+  if (shared == MAP_FAILED) fail("pipes");
+  struct pipes p = open_pipes();
+  if (as_root) set_up_for_root(&p);
 
-  if (as_root) {
-    if (!WITHOUT("groups") && setgroups(0, NULL) < 0) fail("groups"); /* root's groups would be the payload's */
-    /* A pipe belongs to who made it, and `> /dev/stderr` opens it anew. */
-    for (int i = 0, ends[] = {in[0], out[1], err[1]}; i < 3; i++)
-      if (ends[i] >= 0 && !WITHOUT("pipe-owner") && fchown(ends[i], outside_id, outside_id) < 0) fail("pipes");
-    make_trees(true, WITHOUT("idmap") ? -1 : make_idmap());
-  }
   int pidfd = -1;
   pid_t child = clone_world(&pidfd);
   if (child < 0) fail(spec.cgroup >= 0 && errno != EPERM && errno != ENOSPC && errno != EAGAIN ? "cgroup" : "userns");
   if (spec.cgroup >= 0) close(spec.cgroup);
-  if (child == 0) {
-    close(life[1]);
-    close(news[0]);
-    close(out[0]);
-    close(err[0]);
-    if (in[1] >= 0) close(in[1]);
-    if (!WITHOUT("status")) close(STATUS_FD); /* a payload that has it says how it ended (T20) */
-    close(ORDERS_FD);
-    for (int fd = 0; fd < 3; fd++) close(fd);
-    run_world(life[0], news[1], in[0], out[1], err[1]);
-  }
-  /* Again: the kernel forgets it when the effective id changes. */
+  if (child == 0) become_pid_1(&p);
+  /* Set again: the kernel clears it when the effective id changes. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != caller) return 1;
-  char uids[64], gids[64];
-  snprintf(uids, sizeof uids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : uid);
-  snprintf(gids, sizeof gids, "%u %u 1\n", INSIDE_ID, as_root && !WITHOUT("unroot") ? outside_id : gid);
-  write_maps(child, uids, gids);
-  /* If this process is killed from now on, nobody can say whether the payload ran. */
-  say("{\"state\":\"building\",\"pid\":%d}\n", (int)child);
-  if (write(life[1], "", 1) != 1) fail("init");
-  close(life[0]);
-  close(news[1]);
-  close(out[1]);
-  close(err[1]);
-  if (in[0] >= 0) close(in[0]);
-  for (int i = 0; i < spec.mount_count; i++) {
-    close(spec.mounts[i].fd);
-    if (as_root) close(spec.mounts[i].tree);
-  }
-  if (spec.channel >= 0) close(spec.channel); /* or its other end would not see that the payload is gone */
+  map_ids(child, uid, gid);
+  /* If this process is killed after this line, nobody can tell whether the payload ran. */
+  write_status("{\"state\":\"building\",\"pid\":%d}\n", (int)child);
+  if (write(p.life[1], "", 1) != 1) fail("init");
+  close_ends_of_world(&p);
 
-  struct relay relays[3] = {{0, in[1], false}, {out[0], 1, false}, {err[0], 2, false}};
-  return watch(child, pidfd, life[1], news[0], relays, began);
+  struct world w = {.child = child, .pidfd = pidfd, .lifeline = p.life[1], .events = p.events[0], .signals = SIGNALS_FD, .began = began, .alive = true};
+  w.relays[0] = (struct relay){0, p.in[1], false};
+  w.relays[1] = (struct relay){p.out[0], 1, false};
+  w.relays[2] = (struct relay){p.err[0], 2, false};
+  return supervise(&w);
 }

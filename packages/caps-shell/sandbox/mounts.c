@@ -1,6 +1,8 @@
 /*
- * What is in the world: a fresh tmpfs as root, on it only what the spec names. Mounts are made of the descriptors that caps
- * hold and are checked to be what they were; mount points are made part by part, in our own tmpfs only, through no link.
+ * Builds the file system of the world: a new tmpfs as root, and in it only what the spec names.
+ *
+ * Mounts are made from the descriptors that caps hold, and are checked to be the same directories as before.
+ * Mount points are made part by part, only in this tmpfs, and never through a link.
  */
 #include "world.h"
 
@@ -14,7 +16,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* openat2: beneath, no links of any kind. */
+/* For openat2: stay beneath, and follow no links of any kind. */
 #define RESOLVE_STRICT (WITHOUT("strict") ? 0u : 0x08u | 0x04u | 0x02u)
 #define RESOLVE_ONE_MOUNT 0x01u
 
@@ -27,15 +29,15 @@ static int device_trees[DEVICE_COUNT];
 static bool is_same(int fd, const struct mount *m) {
   struct stat s;
   if (fstat(fd, &s) < 0) return false;
-  /* No link to it: it was deleted, and what is left of it can be reached by nobody else. */
+  /* No links are left: it was deleted, and nobody else can reach the rest of it. */
   return s.st_dev == m->dev && s.st_ino == m->ino && s.st_nlink > 0;
 }
 
 /*
- * The descriptor belongs to the mount namespace of the caller, and only there can a mount be made of it: root does so
- * before the clone. A caller without that right makes it in the new namespace, where the same mount is another object,
- * so the name has to be looked up again. That is a race which the comparison decides: whatever was swapped in is not what
- * the cap holds (T19).
+ * A descriptor belongs to the caller's mount namespace, and a mount can be made from it only there. Root does
+ * so before the clone. Other callers make the mount in the new namespace, where the same mount is another
+ * object, so its name is looked up again. An attacker can swap the name meanwhile. Then the comparison with
+ * the cap's directory fails (docs/measurements/shell.md).
  */
 static int reopen(const struct mount *m, bool from_descriptor) {
   if (from_descriptor) return m->fd;
@@ -52,15 +54,19 @@ static int reopen(const struct mount *m, bool from_descriptor) {
   return -1;
 }
 
-/* The tree at `fd`. A cap ends where another mount begins, so a granted tree is without what is mounted in it. */
+/*
+ * Copies the tree at `fd`. A granted tree is copied without the mounts in it, because a cap ends where a
+ * mount begins.
+ */
 static int clone_tree(const struct mount *m, int fd) {
   return sys_open_tree(fd, "", TREE_CLONE | EMPTY_PATH | (m->system ? TREE_RECURSIVE : 0u));
 }
 
 /*
- * A tree without the mounts in it shows what lies beneath them. In a namespace that was copied for a new user namespace the
- * kernel refuses to make such a tree (EINVAL). The tree that is used is made elsewhere, a moment later: what the host mounts
- * in between was not hidden when the job was started.
+ * A tree that is copied without the mounts in it shows the directories beneath them. In a mount namespace
+ * copied for a new user namespace the kernel refuses to make such a tree (EINVAL), and this function relies
+ * on that. The tree in use is made elsewhere, a moment later. A directory that the host covers in between was
+ * not hidden when the job started.
  */
 void check_mounts(void) {
   for (int i = 0; i < spec.mount_count && !WITHOUT("covered"); i++) {
@@ -76,7 +82,7 @@ void check_mounts(void) {
 void make_trees(bool from_descriptors, int idmap) {
   for (int i = 0; i < spec.mount_count; i++) {
     struct mount *m = &spec.mounts[i];
-    /* A number that was closed and given out again is something else than the cap was. */
+    /* The cap may have been closed and its descriptor number reused. */
     if (!WITHOUT("stale") && !is_same(m->fd, m)) fail_at("stale", ESTALE, i);
     int fd = reopen(m, from_descriptors);
     if (fd < 0) fail_at("stale", ESTALE, i);
@@ -89,14 +95,14 @@ void make_trees(bool from_descriptors, int idmap) {
     m->directory = S_ISDIR(s.st_mode);
     if (!m->directory && !S_ISREG(s.st_mode)) fail_at("mount", ENOTDIR, i);
     uint64_t set = 0;
-    if (!WITHOUT("nosuid")) set |= ATTR_NOSUID; /* a set-uid program of the host would run as its owner */
-    if (!WITHOUT("nodev")) set |= ATTR_NODEV;   /* a device node in a granted tree is a device */
+    if (!WITHOUT("nosuid")) set |= ATTR_NOSUID; /* a set-uid program would run as its owner */
+    if (!WITHOUT("nodev")) set |= ATTR_NODEV;   /* a device node in a granted tree would work */
     if (!m->writable && !WITHOUT("readonly")) set |= ATTR_RDONLY;
-    /* Private: what the host mounts later must not appear inside. */
+    /* Private: later mounts of the host must not appear inside. */
     if (sys_set_mount(m->tree, set, 0, MS_PRIVATE, -1, true) < 0) fail_at("mount", errno, i);
     /*
-     * Files that belong to root belong to the payload's id on this mount, and what it makes belongs to root on the disk.
-     * The system image is not mapped: there the payload is nobody.
+     * On this mount root's files belong to the payload, and files that it makes belong to root on disk. The
+     * system image is not mapped: there the payload has the rights of "others".
      */
     if (idmap >= 0 && !m->system && sys_set_mount(m->tree, ATTR_IDMAP, 0, 0, idmap, false) < 0) fail_at("idmap", errno, i);
   }
@@ -111,33 +117,35 @@ void make_trees(bool from_descriptors, int idmap) {
 
 static int root;
 
-/* In our own tmpfs, and not in what is mounted on it. */
-static bool is_ours(int dir) {
+/* Whether `dir` is in the tmpfs of this world, and not in a mount on it. */
+static bool is_own(int dir) {
   struct stat s, r;
   if (fstat(dir, &s) < 0 || fstat(root, &r) < 0) fail("root");
   return s.st_dev == r.st_dev || WITHOUT("beneath");
 }
 
-/* An empty directory of ours that ends up beneath /dev/shm, where no path leads. */
-static int nowhere;
+/* An empty directory that ends up beneath the mount /dev/shm, where no path leads. */
+static int unreachable;
 
 /*
- * Opens `name` in `dir`, both of a granted tree, and keeps it there, because another mount lies in it. A payload that could move this
- * directory away would put one of its own in the place of the inner mount. The kernel renames and removes no directory on which
- * something is mounted anywhere in the caller's mount namespace (EBUSY). So something is mounted on this one in a copy of `dir` that
- * no path leads to. What the payload sees stays one mount, in which it can rename and link from place to place.
+ * Opens `name` in `dir`, both in a granted tree, and pins it there, because another mount lies in it. If the
+ * payload could rename this directory, it could put one of its own in place of the inner mount.
+ *
+ * The kernel does not rename or remove a directory on which something is mounted anywhere in the caller's
+ * mount namespace (EBUSY). So this function mounts something on the directory in a copy of `dir` that no path
+ * leads to. The payload still sees one mount, in which it can rename and link from place to place.
  */
-static int pinned(int dir, const char *name) {
+static int open_pinned(int dir, const char *name) {
   struct statvfs v;
   struct stat s, f;
   int found = sys_openat2(dir, name, O_PATH | O_DIRECTORY, RESOLVE_STRICT | RESOLVE_ONE_MOUNT);
-  if (found < 0 && errno == EXDEV) return -1; /* a mount of the spec is there already */
+  if (found < 0 && errno == EXDEV) return -1; /* a mount of the spec is already there */
   if (found < 0 || fstatvfs(dir, &v) < 0) fail("mountpoint");
   if ((v.f_flag & ST_RDONLY) || WITHOUT("pin")) return found;
-  int copy = sys_open_tree(dir, "", TREE_CLONE | EMPTY_PATH), lid = sys_open_tree(nowhere, "", TREE_CLONE | EMPTY_PATH);
-  if (copy < 0 || lid < 0 || sys_move_mount(copy, nowhere) < 0) fail("pin");
+  int copy = sys_open_tree(dir, "", TREE_CLONE | EMPTY_PATH), lid = sys_open_tree(unreachable, "", TREE_CLONE | EMPTY_PATH);
+  if (copy < 0 || lid < 0 || sys_move_mount(copy, unreachable) < 0) fail("pin");
   int on = sys_openat2(copy, name, O_PATH | O_DIRECTORY, RESOLVE_STRICT);
-  /* Renamed by somebody outside in this moment? */
+  /* Somebody outside may have renamed it just now. */
   if (on < 0 || fstat(on, &s) < 0 || fstat(found, &f) < 0 || s.st_dev != f.st_dev || s.st_ino != f.st_ino) fail_at("mountpoint", ESTALE, -1);
   if (sys_move_mount(lid, on) < 0) fail("pin");
   close(copy);
@@ -147,9 +155,9 @@ static int pinned(int dir, const char *name) {
 }
 
 /*
- * The directory in which the last part of `path` is, opened, and that part. Missing directories are made, but only in our
- * own tmpfs: inside a granted tree nothing is ever made, or a link left there by one job would choose where the next
- * set-up writes (T1, T12).
+ * Opens the directory of the last part of `path`, and sets `last` to that part. Makes missing directories,
+ * but only in the tmpfs of this world. Nothing is ever made inside a granted tree: a link that one job left
+ * there would choose where the next set-up writes (docs/measurements/shell.md).
  */
 static int parent_of(const char *path, const char **last) {
   int dir = dup(root);
@@ -161,8 +169,8 @@ static int parent_of(const char *path, const char **last) {
     char name[256];
     memcpy(name, part, (size_t)(slash - part));
     name[slash - part] = 0;
-    if (is_ours(dir) && mkdirat(dir, name, 0755) < 0 && errno != EEXIST) fail("root");
-    int next = is_ours(dir) ? -1 : pinned(dir, name);
+    if (is_own(dir) && mkdirat(dir, name, 0755) < 0 && errno != EEXIST) fail("root");
+    int next = is_own(dir) ? -1 : open_pinned(dir, name);
     if (next < 0) next = sys_openat2(dir, name, O_PATH | O_DIRECTORY, RESOLVE_STRICT);
     if (next < 0) fail("mountpoint");
     close(dir);
@@ -171,11 +179,11 @@ static int parent_of(const char *path, const char **last) {
   }
 }
 
-/* The mount point itself, made if it is ours to make. */
-static int point(const char *path, bool directory) {
+/* Opens the mount open_mountpoint. Makes it if it is in the tmpfs of this world. */
+static int open_mountpoint(const char *path, bool directory) {
   const char *name;
   int dir = parent_of(path, &name);
-  if (is_ours(dir)) {
+  if (is_own(dir)) {
     if (directory ? mkdirat(dir, name, 0755) < 0 && errno != EEXIST : mknodat(dir, name, S_IFREG | 0444, 0) < 0 && errno != EEXIST)
       fail("root");
   }
@@ -186,7 +194,7 @@ static int point(const char *path, bool directory) {
 }
 
 static void attach(int tree, const char *path, bool directory, const char *stage) {
-  int fd = point(path, directory);
+  int fd = open_mountpoint(path, directory);
   if (sys_move_mount(tree, fd) < 0) fail(stage);
   close(fd);
 }
@@ -194,7 +202,7 @@ static void attach(int tree, const char *path, bool directory, const char *stage
 static int new_tmpfs(const char *mode, uint64_t bytes, uint64_t attributes) {
   char size[32], inodes[32];
   snprintf(size, sizeof size, "%llu", (unsigned long long)bytes);
-  /* Empty files cost memory, too. */
+  /* Empty files cost memory too. */
   snprintf(inodes, sizeof inodes, "%llu", (unsigned long long)(bytes / 4096 + 256));
   const char *options[] = {"mode", mode, "size", size, "nr_inodes", inodes, NULL};
   if (WITHOUT("tmpsize")) options[2] = NULL;
@@ -206,7 +214,7 @@ static int new_tmpfs(const char *mode, uint64_t bytes, uint64_t attributes) {
 static void write_file(const char *path, const char *content) {
   const char *name;
   int dir = parent_of(path, &name);
-  if (!is_ours(dir)) fail("mountpoint");
+  if (!is_own(dir)) fail("mountpoint");
   int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0444);
   size_t n = strlen(content);
   if (fd < 0 || write(fd, content, n) != (ssize_t)n) fail("file");
@@ -217,13 +225,16 @@ static void write_file(const char *path, const char *content) {
 static void make_link(const char *path, const char *target) {
   const char *name;
   int dir = parent_of(path, &name);
-  if (!is_ours(dir)) fail("mountpoint");
+  if (!is_own(dir)) fail("mountpoint");
   if (symlinkat(target, dir, name) < 0) fail("link");
   close(dir);
 }
 
-/* What of /proc reaches beyond the world: settings of the kernel (read-only), its memory, keys and logs (hidden). */
-static void cover_proc(void) {
+/*
+ * Makes kernel settings in /proc read-only, and hides kernel memory, keys and logs. They reach beyond the
+ * world.
+ */
+static void mask_proc(void) {
   static const char *const readonly[] = {"sys", "irq", "bus", "fs", "acpi", "scsi", "sysrq-trigger", "mtrr"};
   static const char *const hidden[] = {"keys",      "key-users",   "kcore",       "kallsyms",      "kmsg",           "timer_list",   "sched_debug",
                                        "kpagecount", "kpageflags", "kpagecgroup", "slabinfo", "vmallocinfo", "pagetypeinfo", "latency_stats",
@@ -253,8 +264,8 @@ static void cover_proc(void) {
   close(proc);
 }
 
-/* Written while pid 1 still has its capabilities, before /proc/sys is made read-only. */
-static bool set(const char *path, const char *value) {
+/* Works while pid 1 has its capabilities and /proc/sys is not yet read-only. */
+static bool write_setting(const char *path, const char *value) {
   int proc = sys_openat2(root, path, O_WRONLY, RESOLVE_STRICT);
   if (proc < 0) return false;
   ssize_t n = write(proc, value, strlen(value));
@@ -264,17 +275,12 @@ static bool set(const char *path, const char *value) {
   return n == (ssize_t)strlen(value);
 }
 
-void build_root(void) {
-  /* The copy of the host's mounts must neither hear of its changes nor tell of ours. */
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("private");
-  if (!as_root) make_trees(false, -1);
-
-  root = new_tmpfs("0755", 8 << 20, ATTR_NOSUID | ATTR_NODEV);
-  int base = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (base < 0 || sys_move_mount(root, base) < 0) fail("root");
-  close(base);
-
-  /* New, of this pid namespace. Needs an uncovered /proc of the host to be in sight still (T18: containers cover it). */
+/* A new /proc, a minimal /dev, /tmp. Returns /dev/shm, which is attached last. */
+static int mount_own(void) {
+  /*
+   * For this pid namespace. The kernel refuses it if parts of the host's /proc are covered, as in many
+   * containers.
+   */
   int proc = sys_new_mount("proc", NULL, ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC);
   if (proc < 0) fail("proc");
   attach(proc, "/proc", true, "proc");
@@ -286,7 +292,7 @@ void build_root(void) {
     attach(device_trees[i], path, false, "dev");
     close(device_trees[i]);
   }
-  /* Terminals of its own: the host's are not to be had, so nothing can be typed into them. */
+  /* Its own terminals. The host's are out of reach, so nothing can be typed into them. */
   const char *options[] = {"ptmxmode", "0666", "mode", "0620", NULL};
   int pts = sys_new_mount("devpts", options, ATTR_NOSUID | ATTR_NOEXEC);
   if (pts < 0) fail("devpts");
@@ -298,48 +304,76 @@ void build_root(void) {
   make_link("/dev/stdout", "/proc/self/fd/1");
   make_link("/dev/stderr", "/proc/self/fd/2");
   int shm = new_tmpfs("1777", spec.limits.shm_bytes, ATTR_NOSUID | ATTR_NODEV);
-  nowhere = point("/dev/shm", true);
+  unreachable = open_mountpoint("/dev/shm", true);
   int tmp = new_tmpfs("1777", spec.limits.tmp_bytes, ATTR_NOSUID | ATTR_NODEV);
   attach(tmp, "/tmp", true, "tmpfs");
-  if (mkdirat(tmp, "home", 0700) < 0) fail("tmpfs"); /* HOME has to be there and writable (T16) */
+  if (mkdirat(tmp, "home", 0700) < 0) fail("tmpfs"); /* mktemp, npm and git need a writable HOME */
   close(tmp);
+  return shm;
+}
 
+/* The mounts of the spec, in its order: an outer one comes before an inner one. */
+static void mount_granted(void) {
   for (int i = 0; i < spec.mount_count; i++) {
     struct mount *m = &spec.mounts[i];
-    int fd = point(m->at, m->directory);
-    /* On this descriptor, so that a rename after the comparison changes nothing: it is what gets covered. */
+    int fd = open_mountpoint(m->at, m->directory);
+    /* The mount goes on this descriptor, so a rename after the comparison changes nothing. */
     struct stat s;
     if (m->covers && !WITHOUT("covers") && (fstat(fd, &s) < 0 || s.st_dev != m->covered_dev || s.st_ino != m->covered_ino))
       fail_at("place", ESTALE, i);
     if (sys_move_mount(m->tree, fd) < 0) fail_at("mount", errno, i);
     close(fd);
-    if (!m->writable) close(m->tree); /* landlock.c needs the others */
-    if (!WITHOUT("close")) close(m->fd); /* a directory outside, held open, is a way out: openat(fd, "..") */
+    if (!m->writable) close(m->tree); /* landlock.c needs the writable ones */
+    if (!WITHOUT("close")) close(m->fd); /* an open directory outside would be a way out: openat(fd, "..") */
   }
-  attach(shm, "/dev/shm", true, "tmpfs");
-  close(shm);
-  close(nowhere);
-  for (int i = 0; i < spec.link_count; i++) make_link(spec.links[i].a, spec.links[i].b);
-  for (int i = 0; i < spec.file_count; i++) write_file(spec.files[i].a, spec.files[i].b);
+}
 
-  /* No user namespace inside: in one the payload would hold capabilities again, and with them most of the kernel. */
-  if (!WITHOUT("nouserns") && !set("proc/sys/user/max_user_namespaces", "0")) fail("nouserns");
+static void write_settings(void) {
   /*
-   * The caller's user has 128 inotify instances for the host and for all jobs, so a job gets some of them. ENOENT: a kernel
-   * without inotify, or one that does not count it for each user namespace.
+   * No user namespaces inside: in one the payload would have capabilities again, and so reach most of the
+   * kernel.
    */
-  if (!WITHOUT("inotify") && ((!set("proc/sys/user/max_inotify_instances", "8") && errno != ENOENT) ||
-                              (!set("proc/sys/user/max_inotify_watches", "16384") && errno != ENOENT)))
+  if (!WITHOUT("nouserns") && !write_setting("proc/sys/user/max_user_namespaces", "0")) fail("nouserns");
+  /*
+   * The caller's user has 128 inotify instances for the host and all jobs, so each job gets only a few.
+   * ENOENT: a kernel without inotify, or one that does not count it for each user namespace.
+   */
+  if (!WITHOUT("inotify") && ((!write_setting("proc/sys/user/max_inotify_instances", "8") && errno != ENOENT) ||
+                              (!write_setting("proc/sys/user/max_inotify_watches", "16384") && errno != ENOENT)))
     fail("inotify");
-  /* Of this world alone since Linux 6.14; refused before, and then RLIMIT_NPROC holds by itself. */
+  /*
+   * Since Linux 6.14 this counts for this world alone. Older kernels refuse it; RLIMIT_NPROC limits there
+   * too.
+   */
   char most[24];
   snprintf(most, sizeof most, "%llu", (unsigned long long)(spec.limits.processes < 301 ? 301 : spec.limits.processes + 2));
-  if (!WITHOUT("pidmax")) set("proc/sys/kernel/pid_max", most);
-  cover_proc();
+  if (!WITHOUT("pidmax")) write_setting("proc/sys/kernel/pid_max", most);
+}
+
+void build_root(void) {
+  /* Changes of the host's mounts must not appear here, nor those here there. */
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) fail("private");
+  if (!as_root) make_trees(false, -1);
+
+  root = new_tmpfs("0755", 8 << 20, ATTR_NOSUID | ATTR_NODEV);
+  int base = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (base < 0 || sys_move_mount(root, base) < 0) fail("root");
+  close(base);
+
+  int shm = mount_own();
+  mount_granted();
+  attach(shm, "/dev/shm", true, "tmpfs");
+  close(shm);
+  close(unreachable);
+  for (int i = 0; i < spec.link_count; i++) make_link(spec.links[i].path, spec.links[i].text);
+  for (int i = 0; i < spec.file_count; i++) write_file(spec.files[i].path, spec.files[i].text);
+
+  write_settings();
+  mask_proc();
   if (!WITHOUT("rootro") && sys_set_mount(root, ATTR_RDONLY, 0, 0, -1, false) < 0) fail("root");
 
   if (fchdir(root) < 0 || sys_pivot_root(".", ".") < 0) fail("pivot");
-  /* The host's tree now lies over ours; without this step it is one `..` away. */
+  /* The host's tree now lies on top of this one. Without this step it would be one `..` away. */
   if (!WITHOUT("detach") && umount2(".", MNT_DETACH) < 0) fail("pivot");
   if (chdir("/") < 0) fail("pivot");
   close(root);

@@ -1,6 +1,7 @@
 /*
- * The payload gets real pipes: what Node calls a pipe is a socket, and `> /dev/stderr` on a socket fails (T17).
- * A full pipe or socket stops the flow, so a reader that does not read stops the payload and nothing piles up here.
+ * Carries stdin, stdout and stderr. The payload gets real pipes: Node's pipes are sockets, and `>
+ * /dev/stderr` fails on a socket (docs/measurements/shell.md). A full pipe or socket stops the flow. A reader
+ * that does not read therefore stops the payload, and nothing piles up here.
  */
 #include "world.h"
 
@@ -24,12 +25,12 @@ void carry(struct relay *r) {
     }
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) {
-      /* Nothing to read, or no room to write; which, only the next poll can tell. */
+      /* Nothing to read, or no room to write. Only the next poll can tell which. */
       struct pollfd look = {r->from, POLLIN, 0};
       r->wait_to = poll(&look, 1, 0) > 0 && (look.revents & POLLIN);
       return;
     }
-    end_relay(r); /* the end, or nobody reads any more: then the writer is told by SIGPIPE */
+    end_relay(r); /* end of file, or nobody reads any more: then the writer gets SIGPIPE */
     return;
   }
 }

@@ -1,6 +1,7 @@
 /*
- * What lies in the sockets of the world: memory of the kernel's that belongs to no process. The kernel lists the sockets of a
- * network namespace (sock_diag), and the payload's is the world's own. A kernel without that list counts none; README.md says so.
+ * Counts the bytes in the sockets of the world: kernel memory that belongs to no process. The kernel lists
+ * the sockets of a network namespace (sock_diag), and the world has its own. On a kernel without that list
+ * the count is 0; README.md says so.
  */
 #include "world.h"
 
@@ -15,17 +16,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int asking = -1;
+static int diag = -1;
 
 void open_sockets(void) {
-  asking = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-  if (asking < 0) return;
-  /* The kernel answers at once; this only ends what would never. */
+  diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+  if (diag < 0) return;
+  /* The kernel replies at once. The timeout only prevents a hang. */
   struct timeval second = {1, 0};
-  setsockopt(asking, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second);
+  setsockopt(diag, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second);
 }
 
-static uint64_t of_unix(const struct nlmsghdr *h) {
+static uint64_t unix_bytes(const struct nlmsghdr *h) {
   const struct unix_diag_msg *m = NLMSG_DATA(h);
   const uint32_t *memory = NULL;
   const struct unix_diag_rqlen *queue = NULL;
@@ -38,14 +39,16 @@ static uint64_t of_unix(const struct nlmsghdr *h) {
   }
   if (!memory) return 0;
   uint64_t bytes = memory[SK_MEMINFO_WMEM_ALLOC];
-  /* The memory is the sender's, and a sender that was closed is in no list. Then it may be all that a sender can have; in a
-     socket for datagrams, that of as many senders as may wait there (net.unix.max_dgram_qlen is 10). */
+  /*
+   * The memory belongs to the sender, and a closed sender is in no list. Its queue is then counted as all
+   * that a sender can have; for datagrams, as many senders as can wait there (net.unix.max_dgram_qlen is 10).
+   */
   if (!paired && queue && m->udiag_state != 10 /* TCP_LISTEN */ && queue->udiag_rqueue > 0)
     bytes += (uint64_t)memory[SK_MEMINFO_SNDBUF] * (m->udiag_type == SOCK_DGRAM ? 11 : 1);
   return bytes;
 }
 
-static uint64_t of_inet(const struct nlmsghdr *h) {
+static uint64_t inet_bytes(const struct nlmsghdr *h) {
   const struct inet_diag_msg *m = NLMSG_DATA(h);
   int left = (int)(h->nlmsg_len - NLMSG_LENGTH(sizeof *m));
   for (const struct rtattr *a = (const struct rtattr *)(m + 1); RTA_OK(a, left); a = RTA_NEXT(a, left))
@@ -57,19 +60,19 @@ static uint64_t of_inet(const struct nlmsghdr *h) {
   return 0;
 }
 
-/* Sends one question and sums over the answers. */
-static uint64_t ask(const void *question, size_t size, uint64_t (*of)(const struct nlmsghdr *)) {
+/* Requests one list of sockets. Returns the sum of `bytes_of` over its records. */
+static uint64_t sum_list(const void *question, size_t size, uint64_t (*bytes_of)(const struct nlmsghdr *)) {
   static char answers[65536] __attribute__((aligned(8)));
   struct { struct nlmsghdr h; char body[64]; } request = {.h = {.nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP}};
   request.h.nlmsg_len = (uint32_t)NLMSG_LENGTH(size);
   memcpy(request.body, question, size);
-  if (send(asking, &request, request.h.nlmsg_len, 0) < 0) return 0;
+  if (send(diag, &request, request.h.nlmsg_len, 0) < 0) return 0;
   for (uint64_t bytes = 0;;) {
-    ssize_t n = recv(asking, answers, sizeof answers, 0);
+    ssize_t n = recv(diag, answers, sizeof answers, 0);
     if (n <= 0) return bytes;
     for (const struct nlmsghdr *h = (const struct nlmsghdr *)answers; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n)) {
       if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR) return bytes;
-      bytes += of(h);
+      bytes += bytes_of(h);
     }
   }
 }
@@ -81,18 +84,20 @@ static uint64_t number_after(const char *text, const char *line, const char *nam
 }
 
 uint64_t socket_bytes(const char *sockstat) {
-  /* Beside the one that asks. A socket itself is some 2 KiB of the kernel's. */
+  /* Without the socket that asks. A socket itself takes some 2 KiB of kernel memory. */
   uint64_t count = number_after(sockstat, "sockets:", "used ");
-  if (asking < 0 || count <= 1) return 0;
+  if (diag < 0 || count <= 1) return 0;
   struct unix_diag_req all = {.sdiag_family = AF_UNIX, .udiag_states = ~0u, .udiag_show = UDIAG_SHOW_MEMINFO | UDIAG_SHOW_RQLEN | UDIAG_SHOW_PEER};
-  uint64_t bytes = (count - 1) * 2048 + ask(&all, sizeof all, of_unix);
-  /* The machine's, not the world's: while that is little, the long list of the machine's connections is not gone through. */
+  uint64_t bytes = (count - 1) * 2048 + sum_list(&all, sizeof all, unix_bytes);
+  /*
+   * This number is the machine's. While it is small, the long list of the machine's connections is not read.
+   */
   const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   if ((number_after(sockstat, "TCP:", "mem ") + number_after(sockstat, "UDP:", "mem ")) * page < 16 << 20) return bytes;
   for (int i = 0; i < 4; i++) {
     struct inet_diag_req_v2 question = {.sdiag_family = i & 1 ? AF_INET6 : AF_INET, .sdiag_protocol = i & 2 ? IPPROTO_UDP : IPPROTO_TCP,
                                         .idiag_ext = 1 << (INET_DIAG_SKMEMINFO - 1), .idiag_states = ~0u};
-    bytes += ask(&question, sizeof question, of_inet);
+    bytes += sum_list(&question, sizeof question, inet_bytes);
   }
   return bytes;
 }

@@ -1,6 +1,7 @@
 /*
- * The spec: fields that end in NUL, a name and then as many values as the name has. Nothing is split, quoted, unescaped or
- * looked up in PATH. Whatever is not understood to the letter is refused: a newer caller must not be half obeyed.
+ * Reads the spec: fields that end in NUL, a name and then its values. Nothing is split, quoted, unescaped or
+ * looked up in PATH. Everything that is not understood exactly is refused: a spec of a newer caller must not
+ * be obeyed by half.
  */
 #include "world.h"
 
@@ -40,8 +41,8 @@ static bool either(const char *yes, const char *no) {
   return false;
 }
 
-/* A place inside: absolute, no empty part, no `.` or `..`, so that each part is one lookup. */
-static const char *place(void) {
+/* An absolute path inside, without empty parts, `.` and `..`, so that each part is one lookup. */
+static const char *inside_path(void) {
   const char *path = field();
   if (path[0] != '/' || path[1] == 0) refuse();
   for (const char *part = path; *part;) {
@@ -59,7 +60,23 @@ static int descriptor(void) {
   return (int)fd;
 }
 
-static void one(const char *name) {
+static void read_limit(void) {
+  static const struct { const char *name; size_t offset; } known[] = {
+      {"memory", offsetof(struct limits, memory)},         {"cpu-ms", offsetof(struct limits, cpu_ms)},
+      {"processes", offsetof(struct limits, processes)},   {"file-bytes", offsetof(struct limits, file_bytes)},
+      {"tmp-bytes", offsetof(struct limits, tmp_bytes)},   {"shm-bytes", offsetof(struct limits, shm_bytes)},
+      {"open-files", offsetof(struct limits, open_files)},
+  };
+  const char *which = field();
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i].name, which) == 0) {
+      *(uint64_t *)((char *)&spec.limits + known[i].offset) = number();
+      return;
+    }
+  refuse();
+}
+
+static void read_entry(const char *name) {
   if (strcmp(name, "arg") == 0) {
     if (spec.arg_count == MAX_WORDS) refuse();
     spec.args[spec.arg_count++] = field();
@@ -74,7 +91,7 @@ static void one(const char *name) {
     m->ino = (ino_t)number();
     m->writable = either("rw", "ro");
     m->system = either("system", "granted");
-    m->at = place();
+    m->at = inside_path();
     m->tree = -1;
     if (m->system && m->writable) refuse();
   } else if (strcmp(name, "covers") == 0) {
@@ -85,28 +102,16 @@ static void one(const char *name) {
     m->covered_ino = (ino_t)number();
   } else if (strcmp(name, "link") == 0) {
     if (spec.link_count == MAX_LINKS) refuse();
-    const char *path = place();
-    spec.links[spec.link_count++] = (struct pair){path, field()};
+    const char *path = inside_path();
+    spec.links[spec.link_count++] = (struct path_text){path, field()};
   } else if (strcmp(name, "file") == 0) {
     if (spec.file_count == MAX_FILES) refuse();
-    const char *path = place();
-    spec.files[spec.file_count++] = (struct pair){path, field()};
+    const char *path = inside_path();
+    spec.files[spec.file_count++] = (struct path_text){path, field()};
   } else if (strcmp(name, "limit") == 0) {
-    static const struct { const char *name; size_t offset; } known[] = {
-        {"memory", offsetof(struct limits, memory)},         {"cpu-ms", offsetof(struct limits, cpu_ms)},
-        {"processes", offsetof(struct limits, processes)},   {"file-bytes", offsetof(struct limits, file_bytes)},
-        {"tmp-bytes", offsetof(struct limits, tmp_bytes)},   {"shm-bytes", offsetof(struct limits, shm_bytes)},
-        {"open-files", offsetof(struct limits, open_files)},
-    };
-    const char *which = field();
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-      if (strcmp(known[i].name, which) == 0) {
-        *(uint64_t *)((char *)&spec.limits + known[i].offset) = number();
-        return;
-      }
-    refuse();
+    read_limit();
   } else if (strcmp(name, "program") == 0) {
-    spec.program.path = place();
+    spec.program.path = inside_path();
   } else if (strcmp(name, "is") == 0) {
     spec.program.known = true;
     spec.program.dev = (dev_t)number();
@@ -142,11 +147,11 @@ void read_spec(int fd) {
   if (strcmp(field(), "hob-sandbox/1") != 0) refuse();
   for (;;) {
     const char *name = field();
-    /* The last field is `end`: a spec that was cut off has none. */
+    /* The last field is `end`. A spec that was cut off has none. */
     if (strcmp(name, "end") == 0 && at == length) break;
-    one(name);
+    read_entry(name);
   }
-  /* Every limit has to be said: there is no "unlimited" by silence. */
+  /* Every limit must be given. A missing one does not mean "unlimited". */
   const struct limits *l = &spec.limits;
   if (!l->memory || !l->cpu_ms || !l->processes || !l->file_bytes || !l->tmp_bytes || !l->shm_bytes || !l->open_files) refuse();
   if (!spec.program.path || !spec.cwd || spec.arg_count == 0) refuse();

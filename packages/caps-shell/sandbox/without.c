@@ -1,22 +1,22 @@
-/* Which steps a test build leaves out: its file's name says so (world.h, WITHOUT). */
+/* The steps that a test build skips, read from its file name. See WITHOUT in world.h. */
 #include "world.h"
 
 #ifdef HOB_WITHOUT
 #include <stdio.h>
 #include <unistd.h>
 
-static char left_out[256] = ",";
+static char skipped[256] = ",";
 
-void read_left_out(void) {
+void read_skipped_steps(void) {
   char file[4096] = "";
   if (readlink("/proc/self/exe", file, sizeof file - 1) < 0) fail("init");
   const char *steps = strstr(file, ".without.");
-  if (steps) snprintf(left_out, sizeof left_out, ",%s,", steps + strlen(".without."));
+  if (steps) snprintf(skipped, sizeof skipped, ",%s,", steps + strlen(".without."));
 }
 
 bool without(const char *step) {
   char name[64];
   snprintf(name, sizeof name, ",%s,", step);
-  return strstr(left_out, name) != NULL;
+  return strstr(skipped, name) != NULL;
 }
 #endif

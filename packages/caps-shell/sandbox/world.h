@@ -1,12 +1,15 @@
 /*
- * The sandbox program of Hob: what its files share.
+ * The sandbox program of Hob: declarations that its files share. PROTOCOL.md describes its interface.
  *
- * Three processes. `main.c` is the outer one: it reads the spec, clones, writes the id maps, carries stdin, stdout and
- * stderr, and is the only one that ever holds the status descriptor. `init.c` is pid 1 of the new world:
- * it builds it (`mounts.c`, `filter.c`), starts the payload, watches it, reaps. The payload is what was asked for. PROTOCOL.md says how to talk to it.
+ * It runs as three processes:
+ * - The outer process (`main.c`) reads the spec, clones, writes the id maps, and carries stdin, stdout and stderr.
+ *   Only this process holds the status descriptor.
+ * - Pid 1 of the new world (`init.c`) builds the world (`mounts.c`, `filter.c`), starts the payload, checks its
+ *   limits (`usage.c`), and reaps.
+ * - The payload is the program that the caller asked for.
  *
- * Promise: either everything asked for holds when the payload's first instruction runs, or the payload never runs.
- * Every step that can fail ends in `fail(stage)`; no step has a fallback that holds less.
+ * When the payload's first instruction runs, every restriction of the spec holds; otherwise the payload never
+ * runs. Every step that can fail ends in `fail(stage)`. No step falls back to a weaker one.
  */
 #ifndef HOB_WORLD_H
 #define HOB_WORLD_H
@@ -21,11 +24,11 @@
 #include <sys/types.h>
 
 /*
- * A test build (-DHOB_WITHOUT) leaves out the steps that its file's name ends in, `hob-sandbox.without.STEP,STEP`, to show
- * that a probe notices. In any other build this is the constant false, and the compiler removes it.
+ * A test build (-DHOB_WITHOUT) skips the steps that its file name lists, `hob-sandbox.without.STEP,STEP`, to
+ * show that a probe notices. In every other build WITHOUT is the constant false, and the compiler removes it.
  */
 #ifdef HOB_WITHOUT
-void read_left_out(void);
+void read_skipped_steps(void);
 bool without(const char *step);
 void print_filter(bool x86); /* filter.c */
 #define WITHOUT(step) without(step)
@@ -33,32 +36,34 @@ void print_filter(bool x86); /* filter.c */
 #define WITHOUT(step) false
 #endif
 
-/* Who the payload is, inside. One uid and one gid exist in the world; there is no 0. */
+/* The payload's uid and gid inside. The world has no other ids, and no 0. */
 #define INSIDE_ID 1000u
 /*
- * The payload's id outside when the caller is root: `outside_id`, from this one on. No account, service or container range uses
- * them. As kuid 0 it could write, by mode bits alone, every root-owned file that it sees: /proc/sys/kernel/core_pattern for one.
+ * If the caller is root, the payload's id outside is `outside_id`, which starts here. No account, service or
+ * container range uses these ids. As kuid 0 the payload could write every root-owned file that it sees, by
+ * its mode bits alone: for example /proc/sys/kernel/core_pattern.
  */
 #define FIRST_OUTSIDE_ID 1999990010u
 
 enum { MAX_MOUNTS = 64, MAX_LINKS = 64, MAX_FILES = 32, MAX_WORDS = 16384, SPEC_BYTES = 2 << 20 };
 
 struct mount {
-  int fd;   /* what the cap holds */
-  int tree; /* the mount made of it, attached nowhere yet */
+  int fd;   /* the cap's descriptor */
+  int tree; /* the mount made from it, not attached yet */
   dev_t dev;
   ino_t ino;
   bool writable, system, directory;
   const char *at;
-  bool covers; /* it is known what lies at `at` in the outer mount, and nothing else may be covered */
+  bool covers; /* the directory at `at` in the outer mount must be this one */
   dev_t covered_dev;
   ino_t covered_ino;
 };
-struct pair { const char *a, *b; };
+/* A symbolic link and its target, or a file and its content. */
+struct path_text { const char *path, *text; };
 struct limits {
   uint64_t memory, cpu_ms, processes, file_bytes, tmp_bytes, shm_bytes, open_files;
 };
-/* What the program at `path` has to be, if `known`. */
+/* The file at `path` must have these values, if `known`. */
 struct program {
   const char *path;
   bool known;
@@ -68,30 +73,33 @@ struct program {
 };
 struct spec {
   struct mount mounts[MAX_MOUNTS];
-  struct pair links[MAX_LINKS], files[MAX_FILES];
+  struct path_text links[MAX_LINKS], files[MAX_FILES];
   char *args[MAX_WORDS + 1], *env[MAX_WORDS + 1];
   int mount_count, link_count, file_count, arg_count, env_count;
   struct limits limits;
   struct program program;
   const char *cwd;
-  int channel;        /* given to the payload as descriptor 3; -1: none */
-  int cgroup;         /* the directory of the job's cgroup; -1: none */
-  bool linger, input; /* wait for the last process; stdin is carried (otherwise it is /dev/null) */
+  int channel; /* becomes the payload's descriptor 3; -1: none */
+  int cgroup;  /* the directory of the job's cgroup; -1: none */
+  bool linger; /* the job lasts until its last process ends, not only its first */
+  bool input;  /* stdin is carried; otherwise it is /dev/null */
 };
 
-/* One page shared by the outer process and pid 1. The payload's exec unmaps it, and pid 1 cannot be traced. */
+/*
+ * One page shared by the outer process and pid 1. The payload's exec unmaps it, and nobody can trace pid 1.
+ */
 struct shared {
   volatile uint64_t cpu_us, memory, peak, processes;
-  volatile int limit;      /* enum limit */
-  volatile int leader;     /* wait status of the leader, once `leader_over` */
+  volatile int limit;  /* enum limit */
+  volatile int leader; /* wait status of the leader (the first process), once `leader_over` */
   volatile int leader_over;
-  volatile int begun; /* from here on the payload may have run */
+  volatile int begun; /* set just before the payload may run */
 };
 enum limit { NO_LIMIT, LIMIT_MEMORY, LIMIT_CPU };
 
-/* What pid 1 tells the outer process, one fixed record a write. */
-struct news {
-  enum { NEWS_FAILED = 1, NEWS_STARTED, NEWS_LEADER } what;
+/* An event that pid 1 sends to the outer process, in one write. */
+struct event {
+  enum { EVENT_FAILED = 1, EVENT_STARTED, EVENT_LEADER } what;
   int error, mount;
   char stage[24];
 };
@@ -99,17 +107,17 @@ struct news {
 extern struct spec spec;      /* spec.c */
 extern struct shared *shared; /* init.c */
 extern bool as_root;          /* mounts.c: the caller is root */
-extern uint32_t outside_id;   /* clone.c: for root, this job's alone while it lasts */
+extern uint32_t outside_id;   /* clone.c: for root, no other job has it while this one lasts */
 
-/* fail.c: the outer process sets it for itself, pid 1 for itself. */
+/* fail.c: the outer process and pid 1 each set their own. */
 extern void (*on_failure)(const char *stage, int error, int mount);
 __attribute__((noreturn)) void fail_at(const char *stage, int error, int mount);
-__attribute__((noreturn)) void fail(const char *stage); /* with errno */
+__attribute__((noreturn)) void fail(const char *stage); /* takes the error from errno */
 
 /* spec.c */
 void read_spec(int fd);
 
-/* cgroup.c: without a cgroup, the numbers are 0 and the calls do nothing. */
+/* cgroup.c: without a cgroup the numbers are 0, and the functions do nothing. */
 void open_cgroup(void);
 pid_t clone_into_cgroup(unsigned long flags, int *pidfd);
 uint64_t cgroup_number(const char *file, const char *name);
@@ -128,9 +136,9 @@ void carry(struct relay *r);
 void end_relay(struct relay *r);
 void non_blocking(int fd);
 
-/* mounts.c: trees are made where the right to make them is: by the outer process for root, else by pid 1. */
+/* mounts.c: for root the outer process makes the trees, else pid 1 does: each has the right to. */
 void make_trees(bool from_descriptors, int idmap);
-void check_mounts(void); /* for root, in a mount namespace of its own: fails if a tree would uncover something */
+void check_mounts(void); /* for root, in its own mount namespace: fails if a tree would uncover something */
 void build_root(void);
 
 /* filter.c */
@@ -139,15 +147,19 @@ void install_filter(void);
 
 /* sockets.c */
 void open_sockets(void);
-uint64_t socket_bytes(const char *sockstat); /* `sockstat`: the text of /proc/net/sockstat */
+uint64_t socket_bytes(const char *sockstat); /* `sockstat`: the content of /proc/net/sockstat */
 
 /* landlock.c */
 void restrict_writing(void);
 
-/* init.c */
-__attribute__((noreturn)) void run_world(int lifeline, int news, int in, int out, int err);
+/* usage.c */
+int check_usage(int proc);
 
-/* kernel.c: calls that a C library may not know. */
+/* init.c */
+struct ends { int in, out, err; }; /* the payload's ends of its pipes; `in` is -1 without input */
+__attribute__((noreturn)) void run_world(int lifeline, int events, struct ends ends);
+
+/* kernel.c: system calls that a C library may not know. */
 int sys_open_tree(int fd, const char *path, unsigned flags);
 int sys_move_mount(int from, int to);
 int sys_set_mount(int fd, uint64_t set, uint64_t clear, uint64_t propagation, int idmap, bool recursive);

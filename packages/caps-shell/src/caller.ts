@@ -1,20 +1,21 @@
-/** Who asks: by which grants, who pays, and whom the ledger is told for. */
-import type { DriverCall, Watch } from '@hob/vat';
+/** The caller of a cap: its grants, its meter, and its ledger. */
+import type { DriverCall } from '@hob/vat';
+import type { Watch } from '@hob/vat/forwarder';
 
 export interface Caller {
-  /** Whose jobs these are: the grants that the call came under. `''` is the program that runs the host. */
+  /** The grants of the call, as the key of its jobs. `''` is the program that runs the host. */
   readonly holder: string;
   readonly grants: readonly string[];
-  /** Undefined: whoever made the cap. */
+  /** Undefined: the maker of the cap pays. */
   readonly payer: object | undefined;
-  /** The end of the grants. Called once for each job. */
+  /** Watches the end of the grants. Called once for each job. */
   watch(): Watch;
   tell(kind: string, fields: Readonly<Record<string, unknown>>, args: readonly unknown[]): Promise<void>;
 }
 
 const never: AbortSignal = new AbortController().signal;
 
-/** The program that runs the host, which calls the object itself. */
+/** The program that runs the host, which calls the object directly. */
 export const host: Caller = Object.freeze({
   holder: '',
   grants: Object.freeze([]),

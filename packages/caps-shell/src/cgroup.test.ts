@@ -1,13 +1,13 @@
 /**
- * Where cgroup v2 is delegated, the kernel itself keeps a job within its memory and processes and counts its time. Each row runs with
- * the cgroup and without it, in builds that leave out the present mechanism which would otherwise hold it. `attack/vm.ts` runs this
- * file in a virtual machine.
+ * If cgroup v2 is delegated, the kernel limits the memory and processes of a job and counts its time. Each
+ * row runs with the cgroup and without it, in builds that skip the other mechanisms for the same limit.
+ * `attack/vm.ts` runs this file in a virtual machine.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test as plain } from 'vitest';
+import { describe, expect, onTestFinished, test as plain } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { type Builds, builds } from '../test/builds.ts';
 import { LIMITS, type Options, run, start } from '../test/world.ts';
@@ -19,7 +19,7 @@ const test = requires('linux', 'cc', 'userns', 'cgroup2');
 
 describe('where cgroup v2 is delegated', () => {
   let all: Builds;
-  beforeAll(() => {
+  test.beforeAll(() => {
     all = builds();
   });
 
@@ -32,7 +32,7 @@ describe('where cgroup v2 is delegated', () => {
   };
   const left = (): string[] => readdirSync(place()).filter((name) => name.startsWith('hob-job-'));
 
-  test('a job that takes more memory than it may ends with limit memory, and nobody has to look', async () => {
+  test('the kernel ends a job that exceeds its memory, with limit memory', async () => {
     const [text, limits] = ['tool eat 200 0; echo WON', { memoryBytes: 64 * MiB }];
     const held = await play(text, all.without('memory', 'data'), limits);
     expect(held).toMatchObject({ how: 'limit', limit: 'memory', stdout: '' });
@@ -41,7 +41,7 @@ describe('where cgroup v2 is delegated', () => {
     expect(await play(text, all.sandbox, limits)).toMatchObject({ how: 'limit', limit: 'memory', stdout: '' });
   });
 
-  test('memory in sockets counts: a job cannot hold more there than it may', async () => {
+  test('bytes in sockets count as memory of the job', async () => {
     const [text, limits] = [
       'for i in 1 2 3 4; do tool sockets 120 & done; wait; echo WON',
       { memoryBytes: 64 * MiB, openFiles: 4096 },
@@ -54,7 +54,7 @@ describe('where cgroup v2 is delegated', () => {
     expect(stdout).toContain('WON');
   });
 
-  test('a job has no more processes than it may', async () => {
+  test('the kernel enforces the limit of processes', async () => {
     const [text, limits] = ['tool forks 60 1', { processes: 20 }];
     const forks = async (...steps: string[]): Promise<number> =>
       Number((await play(text, all.without(...steps), limits)).stdout);
@@ -62,7 +62,7 @@ describe('where cgroup v2 is delegated', () => {
     expect(await forks('nproc', 'pidmax', 'cgroup')).toBe(60);
   });
 
-  test('the time of processes that nobody waits for counts, however short each lives', async () => {
+  test('the time of processes that nobody waits for counts, however short they live', async () => {
     // SIGCHLD is ignored, so the kernel adds their time to nobody's.
     const [text, limits] = ['tool unwaited 60 100; echo WON', { cpuMs: 3000 }];
     expect(await play(text, all.without('unwaited'), limits)).toMatchObject({ how: 'limit', limit: 'cpu' });
@@ -71,7 +71,7 @@ describe('where cgroup v2 is delegated', () => {
     expect(cpuUs).toBeGreaterThanOrEqual(500_000);
   });
 
-  test('a job sees its cgroup as the root, and cannot reach the tree', async () => {
+  test('a job sees its cgroup as the root, and cannot reach the rest of the tree', async () => {
     const { stdout } = await play(
       'cat /proc/self/cgroup; ls -d /sys 2>&1; mount -t cgroup2 none /tmp 2>&1',
       all.sandbox,
@@ -81,7 +81,7 @@ describe('where cgroup v2 is delegated', () => {
     expect(stdout).toMatch(/^mount: /m);
   });
 
-  test('a job that is over has no cgroup any more: ended, killed, out of memory, or never started', async () => {
+  test('an ended job has no cgroup: exited, killed, out of memory, or never started', async () => {
     await play('exit 3', all.sandbox);
     await play('tool eat 200 0', all.sandbox, { memoryBytes: 64 * MiB });
     await expect(run('', { built: all.sandbox, program: '/none' })).rejects.toMatchObject({ code: 'E_EXEC_NOT_FOUND' });
@@ -95,7 +95,7 @@ describe('where cgroup v2 is delegated', () => {
     expect(left()).toEqual([]);
   });
 
-  test('what a host leaves that is killed, the next one removes', async () => {
+  test('the next host removes the cgroups that a killed host left', async () => {
     const child = spawn(
       process.execPath,
       ['--no-warnings', join(import.meta.dirname, '..', 'test', 'host-child.ts'), 'echo up; sleep 1000'],
@@ -114,7 +114,7 @@ describe('where cgroup v2 is delegated', () => {
     expect(left()).toEqual([]);
   });
 
-  test('a job whose memory is not even enough to begin with is told so', async () => {
+  test('a job that has too little memory to start rejects with the remedy', async () => {
     await expect(run('echo WON', { built: all.sandbox, limits: { memoryBytes: 4096 } })).rejects.toMatchObject({
       code: 'E_SETUP',
     });

@@ -7,21 +7,21 @@ import { revocable } from '@hob/revocable';
 import { driverOf, E, type Far, openVats } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { code, directory, processesWith, scratch } from '../test/shell.ts';
-import { type ArgSpec, type CommandCap, makeCommandCap, type World } from './index.ts';
+import { code, directory, mark, processesWith, scratch } from '../test/shell.ts';
+import { type ArgForms, type ArgSpec, type CommandCap, makeCommandCap, type World } from './index.ts';
 
 const test = requires('linux', 'cc', 'userns');
 
 async function command(
   program: string,
-  world: Partial<World> & { readonly args?: readonly ArgSpec[] } = {},
+  world: Partial<World> & { readonly args?: readonly ArgSpec[] | ArgForms } = {},
 ): Promise<CommandCap> {
   const made = await makeCommandCap(program, { mounts: {}, ...world });
   onTestFinished(() => made.close());
   return made;
 }
 
-test('a program of the system runs with what was described, and only with that', async () => {
+test('a program of the system runs with the described arguments only', async () => {
   const folder = scratch();
   writeFileSync(join(folder, 'a'), 'text\n');
   const mounts = { '/ws': await directory(folder) };
@@ -40,7 +40,7 @@ test('a program of the system runs with what was described, and only with that',
     ['-n', '-s', '--version'],
   ])
     expect([args, await code(cat.run(args))]).toEqual([args, 'E_ARGV']);
-  // Lexically in a mount; what a link makes of it is the sandbox's matter.
+  // Lexically in a mount. The sandbox confines where a link leads.
   for (const path of ['/etc/passwd', '../etc/passwd', '/ws/../etc/passwd', '', '/', '/wsx'])
     expect([path, await code(cat.run(['-n', '-s', path]))]).toEqual([path, 'E_ARGV']);
   expect(await code(cat.run(['-n', '-s', 'a\0b']))).toBe('E_ARGV');
@@ -50,7 +50,23 @@ test('a program of the system runs with what was described, and only with that',
   expect(await code(cat.run(['-n', '-s', 'x'.repeat(140_000)]))).toBe('E_ARGV');
 });
 
-test('no path is one that a program takes for something else: options, files of options, assignments, other machines', async () => {
+test('forms decide about whole lists of arguments, with the same idea of a path, and are shown when they refuse', async () => {
+  const folder = scratch();
+  for (const name of ['a', '@file']) writeFileSync(join(folder, name), 'text\n');
+  const args: ArgForms = {
+    forms: ['-n PATH', '-s PATH PATH'],
+    takes: ([flag, ...paths], isPath) =>
+      ((flag === '-n' && paths.length === 1) || (flag === '-s' && paths.length === 2)) && paths.every(isPath),
+  };
+  const cat = await command('/usr/bin/cat', { mounts: { '/ws': await directory(folder) }, args });
+  expect((await cat.run(['-n', 'a'])).stdout).toBe('     1\ttext\n');
+  expect((await cat.run(['-s', 'a', '/ws/a'])).stdout).toBe('text\ntext\n');
+  for (const wrong of [['-n'], ['-n', 'a', 'a'], ['-n', '@file'], ['-n', '/etc/passwd'], ['-n', '-s'], ['-n', '']])
+    expect([wrong, await code(cat.run(wrong))]).toEqual([wrong, 'E_ARGV']);
+  await expect(cat.run([])).rejects.toThrow('the arguments have to be one of: -n PATH; -s PATH PATH');
+});
+
+test('no path can be taken for an option, a file of options, an assignment or another machine', async () => {
   const folder = scratch();
   const names = ['-n', '@file', '+1', '|id', '!id', '~', '<in', '>out', ':(top)', '%x', '=x', '(', ',a', '{a}', '*', '"a"', ' a']; // biome-ignore format: one line
   const parts = ['a=b', 'PATH=/tmp', 'host:file', 'http://example.org/', 'msl:x', 'a=b/c'];
@@ -64,7 +80,7 @@ test('no path is one that a program takes for something else: options, files of 
   for (const name of plain) expect([name, await code(cat.run([name]))]).toEqual([name, 'ok']);
 });
 
-test('a compiler reads no file of options that lies outside, or anywhere', async () => {
+test('a compiler reads no file of options', async () => {
   const folder = scratch();
   writeFileSync(join(folder, 'x.c'), 'int main(void) { return 0; }');
   writeFileSync(join(folder, 'options'), '-v');
@@ -74,7 +90,7 @@ test('a compiler reads no file of options that lies outside, or anywhere', async
     expect([name, await code(cc.run(['-fsyntax-only', 'x.c', name]))]).toEqual([name, 'E_ARGV']);
 });
 
-test('without a description there are no arguments; no shell reads any', async () => {
+test('without a description no arguments are allowed; no shell reads any', async () => {
   const id = await command('/usr/bin/id');
   expect(await id.run([])).toMatchObject({ status: 0, stdout: expect.stringContaining('uid=1000(hob)') });
   expect(await code(id.run(['-u']))).toBe('E_ARGV');
@@ -83,7 +99,7 @@ test('without a description there are no arguments; no shell reads any', async (
   expect(await echo.run(hostile)).toMatchObject({ stdout: `${hostile.join(' ')}\n` });
 });
 
-test('it reads stdin, has its time, and its world is the sandbox', async () => {
+test('it reads stdin, has a time limit, and runs in the sandbox', async () => {
   const folder = scratch();
   writeFileSync(join(folder, 'secret'), 'canary');
   const sh = await command('/bin/sh', { args: ['-c', { rest: 'any' }] });
@@ -92,7 +108,7 @@ test('it reads stdin, has its time, and its world is the sandbox', async () => {
   expect(await sh.run(['-c', `cat ${folder}/secret`])).toMatchObject({ status: 1, stdout: '' });
 });
 
-test('a program from elsewhere is run by its descriptor, whatever its name stands for by now', async () => {
+test('a program outside the system image runs by its descriptor, even if its path now leads elsewhere', async () => {
   const folder = scratch();
   const [mine, other] = [join(folder, 'tool'), join(folder, 'other')];
   copyFileSync('/usr/bin/echo', mine);
@@ -102,11 +118,11 @@ test('a program from elsewhere is run by its descriptor, whatever its name stand
   expect(await tool.run(['one'])).toMatchObject({ status: 0, stdout: 'one\n' });
   renameSync(mine, join(folder, 'moved'));
   renameSync(other, mine);
-  // Still there, under another name: it is what was granted.
+  // It is still there under another name, so it is still the granted file.
   expect(await tool.run(['two'])).toMatchObject({ status: 0, stdout: 'two\n' });
 });
 
-test('what was replaced or changed since it was granted does not run', async () => {
+test('a program that was replaced or changed since it was granted does not run', async () => {
   const folder = scratch();
   const [mine, changed] = [join(folder, 'tool'), join(folder, 'changed')];
   for (const file of [mine, changed]) {
@@ -120,7 +136,7 @@ test('what was replaced or changed since it was granted does not run', async () 
   for (const tool of [one, two]) expect(await code(tool.run([]))).toBe('E_EXEC_CHANGED');
 });
 
-test('what is no program is not granted', async () => {
+test('a file that is not a program cannot be granted', async () => {
   const folder = scratch();
   writeFileSync(join(folder, 'text'), 'text');
   mkdirSync(join(folder, 'folder'));
@@ -148,7 +164,7 @@ test('a host without descriptors does not say that a program is not there', asyn
   expect(stdout).toBe('E_EXEC_NOT_FOUND unavailable\n');
 });
 
-test('as a driver: a grant that ends kills it', async () => {
+test('behind a grant: the end of the grant kills it', async () => {
   const vats = await openVats();
   onTestFinished(() => vats.close());
   const sleep = driverOf<CommandCap>(await command('/usr/bin/sleep', { args: [{ rest: 'any' }] }));
@@ -157,9 +173,9 @@ test('as a driver: a grant that ends kills it', async () => {
     revoker: Far<{ revoke(): void }>;
   };
   expect(await E(cap).run(['0'])).toMatchObject({ status: 0 });
-  const run = code(E(cap).run(['31.6227']));
-  while (processesWith('31.6227').length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const run = code(E(cap).run([mark('931.6227')]));
+  while (processesWith(mark('931.6227')).length === 0) await new Promise((resolve) => setImmediate(resolve));
   await E(revoker).revoke();
-  expect(processesWith('31.6227')).toEqual([]);
+  expect(processesWith(mark('931.6227'))).toEqual([]);
   expect(await run).toBe('revoked');
 });

@@ -1,49 +1,52 @@
 /**
- * `makeCommandCap`: one program, with the arguments that its granter described, in the same world as a shell's.
+ * `makeCommandCap`: one program with the arguments that its granter described, in a world like that of a
+ * shell.
  *
- * Promise: it is the file that was granted, held by descriptor and compared when it is run, not a name that somebody may put another
- * program behind. No shell reads the arguments. An argument list alone would contain nothing (most programs can be made to read, write or
- * run others), so it runs in the sandbox like everything else.
+ * The cap holds the granted file by a descriptor and compares it before each run, so nobody can put another
+ * program in its place. No shell reads the arguments. A list of allowed arguments confines nothing, because
+ * most programs can be made to read, write or run others. So the program runs in the sandbox too.
  */
-import { CapError, drivenBy } from '@hob/vat';
-import { type ArgSpec, checkedArgs, takeArgs } from './argv.ts';
+import { CapError } from '@hob/vat';
+import { drivenBy, takeOptions, withPlace } from '@hob/vat/forwarder';
+import { takeText } from './arguments.ts';
+import { type ArgForms, type ArgSpec, checkedArgs, takeArgs } from './argv.ts';
 import { type Caller, callerOf, host } from './caller.ts';
 import { openExecutable } from './drivers/executable.ts';
-import { FRAME } from './job.ts';
+import { TEXT_BUDGET } from './job.ts';
 import { Jobs } from './jobs.ts';
 import { takeTimeout } from './limits.ts';
-import { takeAuthority, takeInput } from './shell.ts';
+import { placesIn } from './mounts.ts';
+import { takeAuthority, takeInput, worldOptions } from './shell.ts';
 import type { CommandCap, Ended, World } from './shell-cap.ts';
-import { takeRecord, takeText } from './taking.ts';
 
 type RunOptions = { readonly timeoutMs?: number; readonly stdin?: string };
 
-/** Errors: `E_EXEC_NOT_FOUND`, and those of `makeShellCap`. */
+/** Makes a command. Errors: `E_EXEC_NOT_FOUND`, and those of `makeShellCap`. */
 export async function makeCommandCap(
   program: string,
-  world: World & { readonly args?: readonly ArgSpec[] },
+  world: World & { readonly args?: readonly ArgSpec[] | ArgForms },
 ): Promise<CommandCap> {
   const path = takeText(program, 'the program');
-  if (!path.startsWith('/')) throw new CapError('invalid', 'a program is named by its whole path on this machine');
-  const { args: given, ...rest } = takeRecord(world, 'a world', ['mounts', 'cwd', 'env', 'limits', 'args']);
+  if (!path.startsWith('/')) throw new CapError('invalid', 'name the program by its absolute path on this machine');
+  const { args: given, ...rest } = takeOptions(world, 'makeCommandCap', { ...worldOptions, args: true });
   const specs = takeArgs(given);
   const { places, cwd, env, limits } = await takeAuthority(rest);
   const executable = openExecutable(path);
-  const tenure = new Jobs();
+  const jobs = new Jobs();
 
-  const run = async (caller: Caller, args: unknown, options: unknown, budget?: number): Promise<Ended> => {
-    const { timeoutMs, stdin } = takeRecord(options, 'options', ['timeoutMs', 'stdin']);
+  const run = async (caller: Caller, args: unknown, options?: RunOptions, budget?: number): Promise<Ended> => {
+    const { timeoutMs, stdin } = takeOptions(options, 'run', { timeoutMs: true, stdin: true });
     const checked = checkedArgs(args, specs, places, cwd);
-    tenure.check(caller.holder);
+    jobs.check(caller.holder);
     if (!executable.isSame())
       throw new CapError('E_EXEC_CHANGED', 'the program is not the one that was granted: grant it again');
     const { program: inside, name, is, mounts: more } = executable;
-    const running = await tenure.start(
+    const running = await jobs.start(
       {
         program: inside,
         is,
         args: [name, ...checked],
-        said: checked,
+        ledgerArgs: checked,
         method: 'run',
         places,
         more,
@@ -58,7 +61,7 @@ export async function makeCommandCap(
     return await running.wait(budget);
   };
   const close = async (caller: Caller): Promise<void> => {
-    await tenure.close(caller.holder);
+    await jobs.close(caller.holder);
     if (caller.holder === '') executable.close();
   };
 
@@ -66,8 +69,9 @@ export async function makeCommandCap(
     run: (args: readonly string[], options?: RunOptions) => run(host, args, options),
     close: () => close(host),
   });
+  withPlace(command, () => ({ kind: 'program', name: path, mounts: placesIn(places) }));
   return drivenBy(command, {
-    run: ([args, options], call) => run(callerOf(call), args, options, FRAME),
+    run: ([args, options], call) => run(callerOf(call), args, options as RunOptions, TEXT_BUDGET),
     close: (_args, call) => close(callerOf(call)),
   });
 }

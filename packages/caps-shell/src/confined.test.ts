@@ -1,12 +1,14 @@
 /** A confined node: it talks by messages, and that is all it has. */
 import { createServer } from 'node:net';
-import { beforeAll, expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { builds } from '../test/builds.ts';
+import { replaceImageFile } from '../test/replaced-image.ts';
+import { code } from '../test/shell.ts';
 import { spawnConfined } from './drivers/confined.ts';
 
 const test = requires('linux', 'cc', 'userns');
-beforeAll(() => {
+test.beforeAll(() => {
   builds();
 });
 
@@ -18,7 +20,7 @@ interface Channel {
 }
 const heard = (channel: Channel): Promise<unknown> => new Promise((done) => channel.once('message', done));
 
-test('messages go both ways, and the end of either side is the end', async () => {
+test('messages go both ways, and the end of either side ends both', async () => {
   const child = await spawnConfined(['node', '-e', 'process.on("message", (m) => process.send({ echo: m }))']);
   const channel = child.channel as Channel;
   const answer = heard(channel);
@@ -29,13 +31,21 @@ test('messages go both ways, and the end of either side is the end', async () =>
   expect(await child.ended).toMatchObject({ ended: 'exit', status: 0 });
 });
 
-test('a program that ends is told of on the channel and by its end', async () => {
+test('a file of the system image that is replaced meanwhile delays a confined program and does not fail it', async () => {
+  const ends = async (): Promise<unknown> => (await spawnConfined(['node', '-e', 'process.exit(4)'])).ended;
+  replaceImageFile(2);
+  expect(await ends()).toMatchObject({ ended: 'exit', status: 4 });
+  replaceImageFile(3);
+  expect(await code(ends())).toBe('E_SETUP');
+});
+
+test('the end of a program is reported on the channel and by `ended`', async () => {
   const child = await spawnConfined(['node', '-e', 'console.error("last words"); process.exit(3)']);
   await new Promise((done) => (child.channel as Channel).once('disconnect', done));
   expect(await child.ended).toMatchObject({ ended: 'exit', status: 3, stderr: 'last words\n' });
 });
 
-test('nothing of the machine is there: no home, no network, no process, no environment, no descriptor', async () => {
+test('the program finds nothing of the machine: no home, network, process, environment or descriptor', async () => {
   process.env['HOB_TEST_SECRET'] = 'canary';
   onTestFinished(() => {
     delete process.env['HOB_TEST_SECRET'];
@@ -66,7 +76,7 @@ test('nothing of the machine is there: no home, no network, no process, no envir
   await child.ended;
 });
 
-test('kill answers when nothing of it is left, and time is a limit', async () => {
+test('kill returns when nothing of it is left, and time is limited', async () => {
   const child = await spawnConfined(['node', '-e', 'setInterval(() => {}, 1000)']);
   await child.kill();
   expect(await child.ended).toMatchObject({ ended: 'revoked', status: 137 });
@@ -74,13 +84,13 @@ test('kill answers when nothing of it is left, and time is a limit', async () =>
   expect(await slow.ended).toMatchObject({ ended: 'timeout' });
 });
 
-test('a heap that grows without end ends the program and not its host', async () => {
+test('a heap that grows without end ends the program and not the host', async () => {
   const eat = 'const all = []; process.send("up", () => { for (;;) all.push(Buffer.alloc(1 << 20, 1)); })';
   const child = await spawnConfined(['node', '-e', eat], { limits: { memoryBytes: 256 << 20 } });
   expect(await heard(child.channel as Channel)).toBe('up');
   expect(await child.ended).toMatchObject({ ended: 'limit', status: 137 });
 });
 
-test('a program that is not there is told as such', async () => {
+test('a program that does not exist is reported as such', async () => {
   await expect(spawnConfined(['/bin/none'])).rejects.toMatchObject({ code: 'E_EXEC_NOT_FOUND' });
 });

@@ -1,4 +1,7 @@
-/** A mount of the host inside a granted directory hides what lies beneath it from a program, too. As root and as an ordinary user. */
+/**
+ * A mount of the host inside a granted directory hides the directory beneath it from a program too. As root
+ * and as an ordinary user.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,21 +53,21 @@ for (const name of ['root', 'user'] as const) {
   };
   const owner = name === 'root' ? 0 : USER;
 
-  test(`as ${name}: a directory in which the host mounted something is refused, and what lies beneath is neither read nor written`, async () => {
+  test(`as ${name}: a directory in which the host mounted something is refused, and nothing beneath the mount is read or written`, async () => {
     const folder = scene(owner, 'ws/in');
     expect(await run(join(folder, 'ws'))).toBe('E_NOT_MOUNTABLE');
     spawnSync('umount', [join(folder, 'ws/in')]);
     expect(readdirSync(join(folder, 'ws/in'))).toEqual(['secret']);
   });
 
-  test(`as ${name}: so is one with a mount deeper down, and one with a mount that cannot be cloned`, async () => {
+  test(`as ${name}: a directory with a mount deeper down, or one that cannot be cloned, is refused too`, async () => {
     const folder = scene(owner, 'ws/deep/er');
     expect(await run(join(folder, 'ws'))).toBe('E_NOT_MOUNTABLE');
     mount('--make-unbindable', join(folder, 'ws/deep/er'));
     expect(await run(join(folder, 'ws'))).toBe('E_NOT_MOUNTABLE');
   });
 
-  test(`as ${name}: a mount beside the granted directory is no reason to refuse it`, async () => {
+  test(`as ${name}: a mount beside the granted directory does not matter`, async () => {
     const folder = scene(owner, 'beside/in');
     expect(await run(join(folder, 'ws'))).toBe('');
     expect(existsSync(join(folder, 'ws/in/new'))).toBe(true);

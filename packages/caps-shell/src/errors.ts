@@ -1,11 +1,11 @@
 /**
- * Why a job did not start, as codes.
+ * The errors of a job that did not start. Each names a remedy.
  *
- * Promise: each names what to do. No path, id or descriptor of the host is in a text: a stage of the set-up, an errno and a
- * remedy are all that there is.
+ * A text has a stage of the set-up, an errno and a remedy, and no path, id or descriptor of the host.
  */
 import { CapError } from '@hob/vat';
 
+/** The codes of a `CapError` that says why nothing ran. README.md has a table with the remedy of each. */
 export type ShellCode =
   | 'E_SANDBOX_UNAVAILABLE'
   | 'E_SETUP'
@@ -22,49 +22,47 @@ export type ShellCode =
   | 'E_JOB_ENDED'
   | 'E_TOO_MANY_JOBS';
 
-/** What the sandbox program says when it did not come to the payload. */
+/** The sandbox program failed before the payload ran. */
 export interface Failure {
   readonly stage: string;
-  /** Its name, like `EPERM`. */
+  /** A name like `EPERM`. */
   readonly errno: string;
-  /** Where the mount that it was about would have appeared. */
+  /** The path inside of the mount that failed. */
   readonly mount?: string | undefined;
 }
 
-/** Stages that depend on this one job, with the code and the remedy. All others are about the machine. */
-const OF_THE_JOB: Readonly<Record<string, readonly [code: ShellCode | 'invalid', text: string]>> = {
-  stale: ['E_MOUNT_STALE', 'what was granted is no longer there: grant it again'],
+/** Stages that depend on this job, with code and remedy. All other stages are about the machine. */
+const STAGES_OF_THE_JOB: Readonly<Record<string, readonly [code: ShellCode | 'invalid', text: string]>> = {
+  stale: ['E_MOUNT_STALE', 'the granted directory or file is no longer there: grant it again'],
+  image: ['E_SETUP', 'the machine replaced this file while the job started: try again'],
   mount: [
     'E_NOT_MOUNTABLE',
     'it cannot be mounted, or another mount lies in it: grant a directory without mounts in it',
   ],
-  mountpoint: ['E_MOUNT_CONFLICT', 'one mount lies in another: make its directory there first, or mount it beside'],
-  place: [
-    'E_MOUNT_STALE',
-    'what it covers is another directory than before: put the old one back, or make the shell again',
-  ],
+  mountpoint: ['E_MOUNT_CONFLICT', 'one mount lies in another: first make its directory there, or mount it elsewhere'],
+  place: ['E_MOUNT_STALE', 'another directory is at its mount point now: put the old one back, or make a new shell'],
   program: ['E_EXEC_CHANGED', 'the program is not the one that was granted: grant it again'],
   idmap: ['E_SETUP', 'its file system cannot map owners: use another, or run the host as an ordinary user'],
-  spec: ['invalid', 'a world that the sandbox does not understand: fewer or shorter arguments, plain paths'],
-  cwd: ['invalid', 'the directory to start in is not there: name one of the mounts'],
-  fork: ['E_SETUP', 'no process to be had: raise the limit `processes`, or wait for other jobs'],
-  rlimit: ['E_SETUP', 'a limit could not be set: ask for less than the host itself may use'],
+  spec: ['invalid', 'the sandbox does not understand the request: use fewer or shorter arguments, and plain paths'],
+  cwd: ['invalid', 'the working directory is not there: name one of the mounts'],
+  fork: ['E_SETUP', 'no process could be started: raise the limit `processes`, or wait for other jobs'],
+  rlimit: ['E_SETUP', 'a limit could not be set: ask for less than the limit of the host itself'],
   cgroup: [
     'E_SETUP',
-    'its cgroup cannot be set up: start the host again, and look at what npm run doctor says of cgroups',
+    'its cgroup cannot be set up: start the host again, and see what npm run doctor says about cgroups',
   ],
-  memory: ['E_SETUP', 'it has no memory to begin with: raise the limit `memoryBytes`'],
+  memory: ['E_SETUP', 'it has too little memory to start: raise the limit `memoryBytes`'],
   pipes: ['E_SETUP', 'no descriptors left: close some, or raise the limit of the host'],
 };
 
-/** The remedy for a machine on which a stage does not work. */
+/** Returns the remedy for a machine on which a stage fails. */
 export function remedyFor(stage: string, errno: string): string {
   if (stage === 'helper' && /^(?:EIO|EMFILE|ENFILE|ENOMEM)$/.test(errno))
     return 'the sandbox program cannot be read now: look at the disk, and at the open files of the host';
   if (stage === 'helper')
     return errno === 'ENOENT'
-      ? 'the sandbox is not built: install a C compiler (cc), then npm run doctor'
-      : 'the sandbox program is not what was built here: npm run doctor builds it again';
+      ? 'there is no sandbox program: install optional dependencies too (npm install --include=optional), or a C compiler (on Debian and Ubuntu: apt install gcc libc6-dev) and run the doctor, which builds it: npm run doctor, or npx hob-doctor'
+      : 'the sandbox program is not the one of this version: install the packages again; in a checkout npm run doctor builds it again';
   if (stage === 'platform') return 'programs are confined on Linux only (x64, arm64); WSL2 is Linux';
   if (stage === 'userns' && errno === 'ENOSPC')
     return 'no user namespaces left: sysctl -w user.max_user_namespaces=15000 (in docker: --security-opt seccomp=unconfined)';
@@ -84,11 +82,14 @@ export function unavailable(stage: string, errno: string): CapError {
 
 export function errorOf({ stage, errno, mount }: Failure): CapError {
   if (stage === 'exec') {
-    if (errno === 'ENOENT') return new CapError('E_EXEC_NOT_FOUND', 'no such program in this world');
+    if (errno === 'ENOENT')
+      return new CapError(
+        'E_EXEC_NOT_FOUND',
+        'there is no such program in the sandbox: check its name, or ask for a mount that has it',
+      );
     return new CapError('E_EXEC_NOT_FOUND', `the program cannot be run (${errno}): it has to be an executable file`);
   }
-  const known = OF_THE_JOB[stage];
-  // A part of the system image that cannot be mounted is the machine's matter.
+  const known = STAGES_OF_THE_JOB[stage];
   if (known === undefined) return unavailable(stage, errno);
   const [code, text] = known;
   return new CapError(code, `${mount === undefined ? '' : `${mount}: `}${text} (${stage}: ${errno})`);

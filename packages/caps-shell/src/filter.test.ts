@@ -1,9 +1,11 @@
 /**
- * The filter of both machines, run over every call that has a number here: what is refused, and that the rest is not.
+ * The filters of both machines, run over every call that has a number there: the refused ones are refused,
+ * and the others pass.
  *
- * It is the program that the kernel gets, printed by the test build and interpreted here, so arm64 is tested on x64 too.
+ * The test build prints the program that the kernel gets, and this file interprets it. So arm64 is tested on
+ * x64 too.
  */
-import { beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { builds } from '../test/builds.ts';
 
@@ -21,7 +23,7 @@ const EAFNOSUPPORT = 97;
 
 type Instruction = readonly [code: number, yes: number, no: number, k: number];
 
-/** Classic BPF, as far as a filter of ours goes. */
+/** Interprets classic BPF, as far as these filters use it. */
 function verdict(program: readonly Instruction[], arch: number, nr: number, args: readonly bigint[]): string | number {
   const at = (offset: number): number => {
     if (offset === 0) return nr >>> 0;
@@ -44,7 +46,7 @@ function verdict(program: readonly Instruction[], arch: number, nr: number, args
 
 const programs = new Map<Machine, readonly Instruction[]>();
 
-beforeAll(() => {
+test.beforeAll(() => {
   const all = builds();
   for (const machine of ['x86-64', 'arm64'] as const) {
     const lines = all.filter(machine).trim().split('\n');
@@ -58,7 +60,9 @@ beforeAll(() => {
 const ask = (machine: Machine, nr: number, ...args: (number | bigint)[]): string | number =>
   verdict(programs.get(machine) ?? [], ARCH[machine], nr, args.map(BigInt));
 
-/** From the kernel's own tables (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h). */
+/**
+ * From the kernel's own tables (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h).
+ */
 const REFUSED: Readonly<Record<Machine, readonly number[]>> = {
   'x86-64': [
     103, 153, 155, 159, 161, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 175, 176, 179, 212, 227, 246, 248,
@@ -96,7 +100,7 @@ for (const machine of ['x86-64', 'arm64'] as const) {
       for (const nr of [0x40000000, 0x40000027, 0x40000035, 0x400001ff]) expect(ask(machine, nr)).toBe(ENOSYS);
   });
 
-  test(`${machine}: no new namespace by clone, whatever else is asked for`, () => {
+  test(`${machine}: no new namespace by clone, with any other flags`, () => {
     const clone = machine === 'arm64' ? 220 : 56;
     for (const flag of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000])
       for (const more of [0, 17, 0x3d0f00]) expect(ask(machine, clone, flag | more)).toBe(EPERM);
@@ -105,7 +109,7 @@ for (const machine of ['x86-64', 'arm64'] as const) {
     expect(ask(machine, clone, 0xffffffff00000011n)).toBe(ALLOW);
   });
 
-  test(`${machine}: no set-id bit on any file, in every call that could set one`, () => {
+  test(`${machine}: no set-id bit on any file, by every call that can set one`, () => {
     const x86 = machine === 'x86-64';
     // number, where the mode is, the other arguments
     const calls: readonly (readonly [nr: number, mode: number, ...rest: number[]])[] = [
@@ -135,11 +139,11 @@ for (const machine of ['x86-64', 'arm64'] as const) {
           verdict: bits & 0o6000 ? EPERM : ALLOW,
         });
       }
-    // Without O_CREAT the mode is whatever lies in the register.
+    // Without O_CREAT the register of the mode holds any value.
     expect(ask(machine, x86 ? 257 : 56, 0, 0, 0, 0o6777)).toBe(ALLOW);
   });
 
-  test(`${machine}: no lease on a file or directory, and every other use of fcntl`, () => {
+  test(`${machine}: no lease on a file or directory; every other use of fcntl passes`, () => {
     const fcntl = machine === 'arm64' ? 25 : 72;
     for (let what = 0; what < 1100; what += 1)
       for (const high of [0n, 0xffff_ffffn << 32n])
@@ -149,7 +153,7 @@ for (const machine of ['x86-64', 'arm64'] as const) {
         });
   });
 
-  test(`${machine}: the size of a socket's buffers stays, and every other option passes`, () => {
+  test(`${machine}: the buffer sizes of a socket stay, and every other option passes`, () => {
     const setsockopt = machine === 'arm64' ? 208 : 54;
     for (const level of [0, 1, 6, 41])
       for (let option = 0; option < 80; option += 1)
@@ -160,7 +164,7 @@ for (const machine of ['x86-64', 'arm64'] as const) {
         });
   });
 
-  test(`${machine}: nothing is typed into a terminal, and no unusual sockets`, () => {
+  test(`${machine}: no input is typed into a terminal, and no unusual sockets are made`, () => {
     const [ioctl, socket, socketpair] = machine === 'arm64' ? [29, 198, 199] : [16, 41, 53];
     expect(ask(machine, ioctl, 0, 0x5412)).toBe(EPERM);
     expect(ask(machine, ioctl, 0, 0x541c)).toBe(EPERM);

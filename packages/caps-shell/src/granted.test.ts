@@ -1,4 +1,4 @@
-/** A shell as a driver, held by grants and over a wire: what ends with what, and what the ledger says of it. */
+/** A shell behind grants and over a wire: what ends its jobs, and what the ledger records. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,9 +17,10 @@ import {
   openVats,
   type Vats,
 } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { code, directory, processesWith, shell } from '../test/shell.ts';
+import { code, directory, mark, processesWith, shell } from '../test/shell.ts';
 import type { SentJob, ShellCap } from './index.ts';
 
 const test = requires('linux', 'cc', 'userns');
@@ -55,7 +56,7 @@ async function grant<T extends object>(at: Vats, inner: T, terms: object = { for
 }
 const sent = (job: unknown): Far<SentJob> => job as Far<SentJob>;
 
-test('the whole of it over a wire: run, a job with its streams, attenuation', async () => {
+test('everything works over a wire: run, a job with its streams, attenuation', async () => {
   const sh = await shell({ mounts: { '/ws': await directory() } });
   const [here, there] = memoryPair();
   const server = captp(here, { bootstrap: driverOf<ShellCap>(sh), dialect: 'hob.1' });
@@ -72,7 +73,7 @@ test('the whole of it over a wire: run, a job with its streams, attenuation', as
   expect(out).toBe(`text bytes ${'x'.repeat(500_000)}`);
   expect(await E(job).wait()).toMatchObject({ status: 0, ended: 'exit' });
   expect(await E(sent(await E(far).job('j'))).wait()).toMatchObject({ status: 0 });
-  // In one go, before it is known what spawn answers.
+  // Pipelined, before spawn has returned.
   const quick = E(E(far).spawn('exit 3') as unknown as Far<SentJob>).wait();
   expect(await quick).toMatchObject({ status: 3 });
   const less = (await E(far).attenuate({ readOnly: true })) as unknown as Far<ShellCap>;
@@ -84,7 +85,7 @@ test('the whole of it over a wire: run, a job with its streams, attenuation', as
 });
 
 for (const dialect of ['hob.1', 'captp'] as const)
-  test(`the worst that a program can write is answered in one frame of ${dialect}`, async () => {
+  test(`the output that escapes worst fits into one frame of ${dialect}`, async () => {
     const sh = await shell();
     const [here, there] = memoryPair();
     const server = captp(here, { bootstrap: driverOf<ShellCap>(sh), dialect });
@@ -103,92 +104,98 @@ for (const dialect of ['hob.1', 'captp'] as const)
     await server.closed;
   });
 
-test('revoking the grant of a shell kills what was started under it, and answers when the last process is gone', async () => {
+test('revoking the grant of a shell kills its jobs, and returns when the last process is gone', async () => {
   const at = await vats();
   const sh = await shell({ mounts: { '/ws': await directory() } });
   const [mine, other] = [await grant(at, sh), await grant(at, sh)];
-  const job = sent(await E(mine.cap).spawn('trap "" TERM; setsid sleep 11.2358 & sleep 11.2358'));
-  const run = code(E(mine.cap).run('sleep 11.2358'));
-  const kept = sent(await E(other.cap).spawn('sleep 22.3606; echo'));
-  while (processesWith('11.2358').length < 4) await E(other.cap).describe();
+  const job = sent(
+    await E(mine.cap).spawn(`trap "" TERM; setsid sleep ${mark('911.2358')} & sleep ${mark('911.2358')}`),
+  );
+  const run = code(E(mine.cap).run(`sleep ${mark('911.2358')}`));
+  const kept = sent(await E(other.cap).spawn(`sleep ${mark('922.3606')}; echo`));
+  while (processesWith(mark('911.2358')).length < 4) await E(other.cap).describe();
   await mine.revoke();
-  expect(processesWith('11.2358')).toEqual([]);
+  expect(processesWith(mark('911.2358'))).toEqual([]);
   expect(await run).toBe('revoked');
   expect(await code(E(job).wait())).toBe('revoked');
   expect(await code(E(mine.cap).run('true'))).toBe('revoked');
-  expect(processesWith('22.3606').length).toBeGreaterThan(0);
+  expect(processesWith(mark('922.3606')).length).toBeGreaterThan(0);
   await other.revoke();
-  expect(processesWith('22.3606')).toEqual([]);
+  expect(processesWith(mark('922.3606'))).toEqual([]);
   void kept;
 });
 
-test('a directory that is promised is mounted when it is there, and one that never comes is said', async () => {
+test('a promise for a directory is mounted when it resolves, and its rejection is passed on', async () => {
   const dir = await directory();
   const sh = await shell({ mounts: { '/ws': Promise.resolve(driverOf<FsCap>(dir)) } });
   expect(await sh.run('echo x > a; ls')).toMatchObject({ status: 0, stdout: 'a\n' });
   expect(await code(shell({ mounts: { '/ws': Promise.reject(new CapError('no-such-object', 'not held')) } }))).toBe('no-such-object'); // biome-ignore format: one line
 });
 
-test('so does revoking a directory that it has mounted', async () => {
+test('revoking a mounted directory kills the jobs too', async () => {
   const at = await vats();
   const dir = await grant<FsCap>(at, await directory());
   const sh = await shell({ mounts: { '/ws': dir.cap } });
-  const job = await sh.spawn('trap "" TERM; sleep 17.3205');
-  const runs = Array.from({ length: 9 }, () => code(sh.run('sleep 17.3205')));
+  const job = await sh.spawn(`trap "" TERM; sleep ${mark('917.3205')}`);
+  const runs = Array.from({ length: 9 }, () => code(sh.run(`sleep ${mark('917.3205')}`)));
   await dir.revoke();
-  expect(processesWith('17.3205')).toEqual([]);
+  expect(processesWith(mark('917.3205'))).toEqual([]);
   expect(await job.wait()).toMatchObject({ ended: 'revoked' });
   expect(await code(sh.run('true'))).toBe('revoked');
   await Promise.all(runs);
 });
 
-test('what counts, filters or waits for a person is not mounted', async () => {
+test('a cap that counts, filters or waits for a person is not mounted', async () => {
   const at = await vats();
   const counted = await grant<FsCap>(at, await directory(), { uses: 3 });
   expect(await code(shell({ mounts: { '/ws': counted.cap } }))).toBe('E_NOT_MOUNTABLE');
 });
 
-test('the end of a grant’s time is the end of its jobs', async () => {
-  const at = await vats();
+test('the jobs of a grant have a tenth of its time when it is over, and are then killed', async () => {
+  const clock = testClock();
+  const at = await vats({ clock });
   const sh = await shell();
-  const mine = await grant(at, sh, { for: 300 });
-  const job = sent(await E(mine.cap).spawn('trap "" TERM; sleep 24.4948'));
-  const inside = await code(E(job).wait());
-  expect(inside).toBe('expired');
-  while (processesWith('24.4948').length > 0) await new Promise((resolve) => setImmediate(resolve));
+  const mine = await grant(at, sh, { for: 60_000 });
+  const job = sent(await E(mine.cap).spawn(`trap "" TERM; sleep ${mark('924.4948')}`));
+  const inside = code(E(job).wait());
+  clock.advance(60_001);
+  expect(await inside).toBe('expired');
+  expect(processesWith(mark('924.4948')).length).toBeGreaterThan(0);
+  clock.advance(6_000);
+  while (processesWith(mark('924.4948')).length > 0) await new Promise((resolve) => setImmediate(resolve));
   expect(await code(E(mine.cap).run('true'))).toBe('expired');
 });
 
-test('closing vats ends the jobs of those who came through them', async () => {
+test('closing vats ends the jobs of their callers', async () => {
   const at = await vats();
   const sh = await shell();
   const mine = await grant(at, sh);
-  await E(mine.cap).spawn('trap "" TERM; sleep 26.4575');
+  await E(mine.cap).spawn(`trap "" TERM; sleep ${mark('926.4575')}`);
   await at.close();
-  expect(processesWith('26.4575')).toEqual([]);
+  expect(processesWith(mark('926.4575'))).toEqual([]);
   expect(await sh.run('true')).toMatchObject({ status: 0 });
 });
 
-test('who holds a shell by a grant finds only his own jobs, and closes it for himself', async () => {
+test('the holder of a grant finds only its own jobs, and closes the shell for itself', async () => {
   const at = await vats();
   const sh = await shell();
   const [mine, other] = [await grant(at, sh), await grant(at, sh)];
-  await E(mine.cap).spawn('sleep 28.2842', { name: 'server' });
+  await E(mine.cap).spawn(`sleep ${mark('928.2842')}`, { name: 'server' });
   expect(await code(E(other.cap).job('server'))).toBe('no-such-object');
   expect(await code(sh.job('server'))).toBe('no-such-object');
   expect(await code(E(mine.cap).job('server'))).toBe('ok');
   const theirs = sent(await E(other.cap).spawn('cat', { name: 'server' }));
   const less = (await E(mine.cap).attenuate({})) as unknown as Far<ShellCap>;
-  await E(less).spawn('sleep 28.2842');
+  await E(less).spawn(`sleep ${mark('928.2842')}`);
   await E(mine.cap).close();
-  expect(processesWith('28.2842')).toEqual([]);
+  expect(processesWith(mark('928.2842'))).toEqual([]);
   for (const cap of [mine.cap, less]) expect(await code(E(cap).run('true'))).toBe('revoked');
   await E(theirs).end();
   expect(await E(theirs).wait()).toMatchObject({ status: 0, ended: 'exit' });
   expect(await sh.run('true')).toMatchObject({ status: 0 });
 });
 
-test('the ledger has one line for each job: what ran, what was mounted by which grants, how it ended, what it used', async () => {
+test('the ledger has one line for each job: its command, mounts with their grants, end and usage', async () => {
   const path = mkdtempSync(join(tmpdir(), 'hob-shell-ledger-'));
   const store = await openStore({ path });
   const at = await openVats({ store, definitions });
@@ -215,9 +222,9 @@ test('the ledger has one line for each job: what ran, what was mounted by which 
   expect(jobs).toMatchObject([
     { grant: grants[1], method: 'run', code: 'exit', status: 4, mounts, usage, argc: 1, args: expect.any(String) },
     { grant: grants[1], method: 'spawn', code: 'revoked', status: 137, mounts },
-    // Also where the host closes over it.
+    // The same if the host closes everything.
     { grant: grants[2], method: 'spawn', code: 'revoked', mounts },
   ]);
-  // What ran is kept apart, as the arguments of calls are; nothing of it is in the line.
+  // The command is kept apart, like the arguments of calls, and is not in the line.
   expect(JSON.stringify(jobs)).not.toContain('exit 4');
 });

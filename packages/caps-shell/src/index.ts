@@ -1,5 +1,5 @@
-/** The public face of `@hob/caps-shell`. */
-export type { ArgSpec } from './argv.ts';
+/** The public names of `@hob/caps-shell`. */
+export type { ArgForms, ArgSpec } from './argv.ts';
 export { makeCommandCap } from './command.ts';
 export { type Confined, spawnConfined } from './drivers/confined.ts';
 export { type Layer, type Probed, probe } from './drivers/probe.ts';

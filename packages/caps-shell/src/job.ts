@@ -1,33 +1,35 @@
 /**
- * One program in a world, from the wish to its last process.
+ * One job: a program in a world, from the request to its last process.
  *
- * Promise: a job ends when its time is over, when it writes more than it may, when its cap is closed, and when a grant ends that it was
- * started under or that a directory of it was mounted under; who ends that waits until no process of it is left. It is told as ended when
- * no process is left and both streams are at their end: a daemon that holds a pipe cannot delay that, for it is dead.
+ * A job is killed when its time is over, when it writes too much output, when its cap is closed, and when a
+ * grant ends that it was started under or that one of its directories was mounted under. The caller that ends
+ * the grant waits until no process of the job is left. A job has ended when no process is left and both
+ * streams are at their end. A daemon that holds a pipe cannot delay that, because it is dead.
  */
-import { CapError, type Clock, drivenBy, systemClock } from '@hob/vat';
+import { CapError, type Clock, systemClock } from '@hob/vat';
+import { drivenBy } from '@hob/vat/forwarder';
+import { admit } from './admission.ts';
 import type { Caller } from './caller.ts';
 import { HOME, openImage, PATH } from './drivers/image.ts';
-import { type Ended as SandboxEnded, type Sandboxed, startSandbox } from './drivers/sandbox.ts';
-import { type FullLimits, worldLimits } from './limits.ts';
-import { asEnd, hold, type MountLease, type Place } from './mounts.ts';
+import { MOST_TRIES, type SandboxEnd, type SandboxProcess, startSandbox } from './drivers/sandbox.ts';
+import { type FullLimits, sandboxLimits } from './limits.ts';
+import { asRevoked, leaseMounts, type MountLease, type MountPoint } from './mounts.ts';
 import { OutputStream } from './output.ts';
-import { place } from './queue.ts';
+import type { SandboxSpec } from './sandbox-spec.ts';
 import type { Ended, Job, SignalName } from './shell-cap.ts';
-import type { World } from './world.ts';
 
-/** What runs in which world. */
-export interface Order {
+/** A program to run, with its arguments, mounts and limits. */
+export interface JobRequest {
   readonly program: string;
-  readonly is?: World['is'];
+  readonly is?: SandboxSpec['is'];
   /** With the program's own name in front. */
   readonly args: readonly string[];
-  /** What the ledger keeps of it. */
-  readonly said: readonly string[];
+  /** The arguments that the ledger records. */
+  readonly ledgerArgs: readonly string[];
   readonly method: string;
-  readonly places: readonly Place[];
-  /** More of the machine that has to be there. */
-  readonly more?: World['mounts'];
+  readonly places: readonly MountPoint[];
+  /** More mounts of the machine, for the program itself. */
+  readonly more?: SandboxSpec['mounts'];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: FullLimits;
@@ -35,124 +37,160 @@ export interface Order {
   readonly stdin: 'open' | string | undefined;
 }
 
-/** Of an answer that goes over a wire: two of these and the rest are less than a frame. */
-export const FRAME: number = 448 * 1024;
-/** Between TERM and the end of the world. */
+/**
+ * The largest text of one stream in a result that goes over a wire. Two of these and the rest fit into a
+ * frame.
+ */
+export const TEXT_BUDGET: number = 448 * 1024;
+/** The time between TERM and the kill. */
 const GRACE_MS = 500;
 const LARGEST_WRITE = 1024 * 1024;
 const MOST_UNSETTLED = 4 * 1024 * 1024;
 const SIGNALS: Readonly<Record<SignalName, number>> = { HUP: 1, INT: 2, KILL: 9, TERM: 15 };
 
-type Why = 'timeout' | 'limit' | 'revoked';
+/** Nothing ran. */
+interface FailedStart {
+  readonly error: unknown;
+  readonly imageChanged: boolean;
+}
+
+type KillReason = 'timeout' | 'limit' | 'revoked';
 
 let time: Clock | undefined;
 let jobs = 0;
 
-export class Running {
-  readonly #sandboxed: Sandboxed;
+export class RunningJob {
+  readonly #sandboxed: SandboxProcess;
   readonly #stdout: OutputStream;
   readonly #stderr: OutputStream;
-  readonly #order: Order;
+  readonly #request: JobRequest;
   readonly #timers: (() => void)[] = [];
-  /** Why it was killed. */
-  #why: Why | undefined;
+  #killedFor: KillReason | undefined;
   #limit: Ended['limit'];
   #over = false;
   #closedInput: boolean;
   #unsettled = 0;
   #bytes = 0;
-  /** Its last process is gone and all was told. */
-  readonly ended: Promise<SandboxEnded>;
+  /** Resolves when its last process is gone and all output is read. */
+  readonly ended: Promise<SandboxEnd>;
   readonly job: Job;
 
-  private constructor(sandboxed: Sandboxed, order: Order) {
+  private constructor(sandboxed: SandboxProcess, request: JobRequest) {
     this.#sandboxed = sandboxed;
-    this.#order = order;
-    const took = (bytes: number): void => this.#took(bytes);
+    this.#request = request;
+    const took = (bytes: number): void => this.#countOutput(bytes);
     this.#stdout = new OutputStream(sandboxed.stdout, took, () => this.#stderr.waitElsewhere());
     this.#stderr = new OutputStream(sandboxed.stderr, took, () => this.#stdout.waitElsewhere());
-    this.#closedInput = order.stdin !== 'open';
-    if (order.stdin !== 'open' && order.stdin !== undefined) sandboxed.stdin?.end(order.stdin);
-    const { timeoutMs, limits } = order;
+    this.#closedInput = request.stdin !== 'open';
+    if (request.stdin !== 'open' && request.stdin !== undefined) sandboxed.stdin?.end(request.stdin);
+    const { timeoutMs, limits } = request;
     time ??= systemClock();
-    this.#after(Math.min(timeoutMs ?? limits.wallMs, limits.wallMs), () => this.#timeIsOver());
+    this.#after(Math.min(timeoutMs ?? limits.wallMs, limits.wallMs), () => this.#timeOut());
     this.ended = this.#end();
     this.ended.catch(() => {});
-    this.job = this.#face();
+    this.job = this.#makeJob();
   }
 
-  /** Answers when the program runs. Errors: those of README.md; then nothing ran, and nothing is left. `closes`: of the cap. */
-  static async start(order: Order, caller: Caller, payer: object, closes: readonly AbortSignal[]): Promise<Running> {
+  /**
+   * Resolves when the program runs. If it rejects, nothing ran and nothing is left. `closes` abort when the
+   * cap closes.
+   */
+  static async start(
+    request: JobRequest,
+    caller: Caller,
+    payer: object,
+    closes: readonly AbortSignal[],
+  ): Promise<RunningJob> {
+    for (let tries = 1; ; tries += 1) {
+      const tried = await RunningJob.#start(request, caller, payer, closes);
+      if (tried instanceof RunningJob) return tried;
+      if (!tried.imageChanged || tries === MOST_TRIES) throw tried.error;
+    }
+  }
+
+  /** Tries once. */
+  static async #start(
+    request: JobRequest,
+    caller: Caller,
+    payer: object,
+    closes: readonly AbortSignal[],
+  ): Promise<RunningJob | FailedStart> {
     const watch = caller.watch();
-    let givesBack = (): void => {};
-    let holding: MountLease | undefined;
-    let running: Running | undefined;
-    const end = (): void => running?.end('revoked');
+    let leaveQueue = (): void => {};
+    let lease: MountLease | undefined;
+    let running: RunningJob | undefined;
+    const kill = (): void => running?.kill('revoked');
     const ends = [...closes, watch.signal];
     const release = (): void => {
-      for (const signal of ends) signal.removeEventListener('abort', end);
-      holding?.release();
-      givesBack();
+      for (const signal of ends) signal.removeEventListener('abort', kill);
+      lease?.release();
+      leaveQueue();
       watch.done();
     };
     try {
-      givesBack = await place(payer, ends);
-      holding = await hold(order.places);
-      ends.push(...holding.ended);
+      leaveQueue = await admit(payer, ends);
+      lease = await leaseMounts(request.places);
+      ends.push(...lease.ended);
       for (const signal of ends) signal.throwIfAborted();
-      running = Running.#launch(order, holding.mounts);
-      for (const signal of ends) signal.addEventListener('abort', end, { once: true });
-      running.#told = running.#follow(caller, holding, release);
+      running = RunningJob.#launch(request, lease.mounts);
+      for (const signal of ends) signal.addEventListener('abort', kill, { once: true });
+      running.#recorded = running.#record(caller, lease, release);
       await running.#sandboxed.started;
       return running;
     } catch (error) {
       await running?.over();
       release();
-      // What was killed before it began says why.
-      throw asEnd(ends.find(({ aborted }) => aborted)?.reason ?? error);
+      const killed = ends.find(({ aborted }) => aborted);
+      // A job that was killed before it began rejects with the reason of the kill.
+      return {
+        error: asRevoked(killed?.reason ?? error),
+        imageChanged: killed === undefined && running !== undefined && running.#sandboxed.imageChanged,
+      };
     }
   }
 
-  static #launch(order: Order, mounts: World['mounts']): Running {
-    using world = worldOf(order, mounts);
-    return new Running(startSandbox(world), order);
+  static #launch(request: JobRequest, mounts: SandboxSpec['mounts']): RunningJob {
+    using world = specFor(request, mounts);
+    return new RunningJob(startSandbox(world), request);
   }
 
-  async #follow(caller: Caller, { told }: MountLease, release: () => void): Promise<void> {
+  /** Waits for the end, writes it to the ledger, and releases what the job held. */
+  async #record(caller: Caller, { told }: MountLease, release: () => void): Promise<void> {
     jobs += 1;
     const job = `job${jobs}`;
     try {
       const end = await this.ended;
-      await this.#tell(this.#verdict(end), job, told, caller);
+      await this.#writeLine(this.#verdict(end), job, told, caller);
     } catch {
-      // It never ran, which its caller is told; or the ledger cannot be written, which stops what comes next.
+      // Either it never ran, which its caller is told; or the ledger cannot be written, which stops the next
+      // call.
     }
     release();
   }
 
-  /** The ledger was told, and what it held is given back. */
-  #told: Promise<void> = Promise.resolve();
+  /** Resolves when the ledger has its line, and its mounts and its place in the queue are released. */
+  #recorded: Promise<void> = Promise.resolve();
 
-  /** Everything of it is over. */
+  /** Resolves when nothing of it is left. */
   async over(): Promise<void> {
     await this.ended.catch(() => {});
-    await this.#told;
+    await this.#recorded;
   }
 
-  /** Without grace. */
-  end(why: Why, limit?: Ended['limit']): void {
+  /** Kills every process at once, without grace. */
+  kill(reason: KillReason, limit?: Ended['limit']): void {
     if (this.#over) return;
-    this.#why ??= why;
+    this.#killedFor ??= reason;
     this.#limit ??= limit;
     this.#sandboxed.signal(9);
   }
 
-  /** `budget`: each stream as so many bytes of a frame at the most. */
+  /** `budget`: the most bytes of a frame for the text of each stream. */
   async wait(budget?: number): Promise<Ended> {
     this.#stdout.drain();
     this.#stderr.drain();
     const end = await this.ended;
-    await this.#told;
+    await this.#recorded;
     return this.#outcome(end, budget);
   }
 
@@ -160,9 +198,9 @@ export class Running {
     return this.#over;
   }
 
-  async #end(): Promise<SandboxEnded> {
+  async #end(): Promise<SandboxEnd> {
     const { ended, closed } = this.#sandboxed;
-    let end: SandboxEnded | undefined;
+    let end: SandboxEnd | undefined;
     let broken: unknown;
     try {
       end = await ended;
@@ -172,7 +210,7 @@ export class Running {
     this.#over = true;
     for (const stop of this.#timers) stop();
     this.#sandboxed.stdin?.destroy();
-    // What it wrote last: less than what is kept, so a reader that is behind still finds it.
+    // The rest of its output is less than what is kept, so a slow reader still finds it.
     this.#stdout.drain();
     this.#stderr.drain();
     await Promise.all([this.#stdout.ended, this.#stderr.ended, closed]);
@@ -180,7 +218,7 @@ export class Running {
     return end;
   }
 
-  #outcome(end: SandboxEnded, budget?: number): Ended {
+  #outcome(end: SandboxEnd, budget?: number): Ended {
     const [stdout, stderr] = [this.#stdout.kept.text(budget), this.#stderr.kept.text(budget)];
     const { status, ...rest } = this.#verdict(end);
     return Object.freeze({
@@ -192,9 +230,9 @@ export class Running {
     });
   }
 
-  #verdict(end: SandboxEnded): Omit<Ended, 'stdout' | 'stderr' | 'truncated'> {
+  #verdict(end: SandboxEnd): Omit<Ended, 'stdout' | 'stderr' | 'truncated'> {
     const limit = end.how === 'limit' ? end.limit : this.#limit;
-    const ended: Ended['ended'] = this.#why ?? (end.how === 'exit' || end.how === 'limit' ? end.how : 'signal');
+    const ended: Ended['ended'] = this.#killedFor ?? (end.how === 'exit' || end.how === 'limit' ? end.how : 'signal');
     return {
       status: end.how === 'exit' ? (end.code ?? 0) : 128 + (end.how === 'signal' ? (end.signal ?? 9) : 9),
       ended,
@@ -211,30 +249,30 @@ export class Running {
     this.#timers.push((time as Clock).after(ms, then));
   }
 
-  #timeIsOver(): void {
+  #timeOut(): void {
     if (this.#over) return;
-    this.#why ??= 'timeout';
+    this.#killedFor ??= 'timeout';
     this.#sandboxed.signal(SIGNALS.TERM);
-    this.#after(GRACE_MS, () => this.end('timeout'));
+    this.#after(GRACE_MS, () => this.kill('timeout'));
   }
 
-  #took(bytes: number): void {
+  #countOutput(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > this.#order.limits.outputBytes) this.end('limit', 'output');
+    if (this.#bytes > this.#request.limits.outputBytes) this.kill('limit', 'output');
   }
 
-  async #tell(
+  async #writeLine(
     { ended, status, usage }: Omit<Ended, 'stdout' | 'stderr' | 'truncated'>,
     job: string,
     mounts: Readonly<Record<string, string>>,
     caller: Caller,
   ): Promise<void> {
-    const { method, said } = this.#order;
+    const { method, ledgerArgs } = this.#request;
     const [grant] = caller.grants;
-    await caller.tell('result', { grant, method, code: ended, job, status, mounts, usage }, said);
+    await caller.tell('result', { grant, method, code: ended, job, status, mounts, usage }, ledgerArgs);
   }
 
-  #face(): Job {
+  #makeJob(): Job {
     const job: Job = Object.freeze({
       stdout: this.#stdout.source,
       stderr: this.#stderr.source,
@@ -257,22 +295,22 @@ export class Running {
       write: ([chunk]) => job.write(chunk as string),
       end: () => job.end(),
       signal: ([name]) => job.signal(name as SignalName),
-      wait: () => this.wait(FRAME),
+      wait: () => this.wait(TEXT_BUDGET),
     });
   }
 
   async #write(chunk: unknown): Promise<void> {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array))
-      throw new CapError('invalid', 'a program is given text or bytes');
+      throw new CapError('invalid', 'write takes a text or bytes');
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk);
-    if (bytes.length > LARGEST_WRITE) throw new CapError('limit', 'at most 1 MiB at a time');
+    if (bytes.length > LARGEST_WRITE) throw new CapError('limit', 'write takes at most 1 MiB at a time: split it');
     if (this.#over) throw jobEnded();
     const { stdin } = this.#sandboxed;
     if (this.#closedInput || stdin === undefined || stdin.destroyed) throw inputClosed();
     if (this.#unsettled + bytes.length > MOST_UNSETTLED)
-      throw new CapError('limit', 'too much is written and not taken yet: wait for the writes before');
+      throw new CapError('limit', 'too many bytes are written and not read yet: wait for the earlier writes');
     this.#unsettled += bytes.length;
-    // A program that waits for its output to be read takes no input.
+    // A program that waits for a reader of its output reads no input.
     const waited = [this.#stdout, this.#stderr].map((stream) => stream.waitElsewhere());
     try {
       await new Promise<void>((resolve, reject) =>
@@ -286,12 +324,13 @@ export class Running {
 }
 
 const jobEnded = (): CapError => new CapError('E_JOB_ENDED', 'the job is over: wait() tells how it ended');
-const inputClosed = (): CapError => new CapError('E_INPUT_CLOSED', 'the program takes no more input');
+const inputClosed = (): CapError =>
+  new CapError('E_INPUT_CLOSED', 'the input of the program is closed: write before you call end()');
 
-function worldOf(
-  { program, is, args, env, cwd, limits, more = [], stdin }: Order,
-  mounts: World['mounts'],
-): World & Disposable {
+function specFor(
+  { program, is, args, env, cwd, limits, more = [], stdin }: JobRequest,
+  mounts: SandboxSpec['mounts'],
+): SandboxSpec & Disposable {
   const image = openImage();
   return {
     mounts: [...image.mounts, ...more, ...mounts].sort((a, b) => (a.at < b.at ? -1 : 1)),
@@ -302,7 +341,7 @@ function worldOf(
     args,
     env: { PATH, HOME, TMPDIR: '/tmp', LANG: 'C.UTF-8', ...env },
     cwd,
-    limits: worldLimits(limits),
+    limits: sandboxLimits(limits),
     input: stdin !== undefined,
     linger: false,
     channel: false,

@@ -1,15 +1,15 @@
-/** A job ends with its host, whatever it does against it, and with nothing left. */
+/** A job ends with its host, in spite of everything that it does, and nothing is left. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { type Builds, builds } from '../test/builds.ts';
 import { start, textOf } from '../test/world.ts';
 
 const test = requires('linux', 'cc', 'userns');
 let all: Builds;
-beforeAll(() => {
+test.beforeAll(() => {
   all = builds();
 });
 
@@ -34,7 +34,9 @@ async function until(what: () => boolean): Promise<void> {
   }
 }
 
-/** Everything a program can do to outlive: leave its session and group, trap every signal, fork without end. */
+/**
+ * Everything a program can do to outlive: leave its session and group, trap every signal, fork without end.
+ */
 const hostile = (mark: string): string => `
   for i in $(seq 50); do setsid bash -c 'trap "" TERM HUP INT QUIT USR1 USR2; sleep 1000 & while :; do sleep 1000; done' ${mark} & done
   trap "" TERM HUP INT; echo up; while :; do sleep 1000; done`;
@@ -66,7 +68,7 @@ async function hosted(text: string, built: string): Promise<{ host: ChildProcess
   return { host: child, pid: Number(line) };
 }
 
-test('a hundred processes that left their group and trap everything are gone when the job is killed', async () => {
+test('a hundred processes that left their group and trap every signal are gone when the job is killed', async () => {
   const mark = `hob-mark-${process.pid}-kill`;
   const job = start(hostile(mark), { limits: { processes: 400 } });
   await new Promise((done) => job.stdout.once('data', done));
@@ -79,7 +81,7 @@ test('a hundred processes that left their group and trap everything are gone whe
   await job.closed;
 });
 
-test('what was used by processes that were killed before anybody waited for them is counted', async () => {
+test('the time of processes that were killed before anybody waited for them is counted', async () => {
   const used = 'read -r -a s < /proc/$p/stat; [ $((s[13] + s[14])) -gt 50 ]';
   const job = start(`while :; do :; done & p=$!; until { ${used}; }; do sleep 0.1; done; echo used; wait`);
   job.stderr.resume();
@@ -97,7 +99,7 @@ test('nothing is left of a job whose host was killed with SIGKILL', async () => 
   await until(() => marked(mark).length === 0);
 });
 
-test('a frozen world ends with its host: that is the parent-death signal, and without it nothing would end it', async () => {
+test('a frozen world ends with its host, by the parent-death signal; without it nothing would end it', async () => {
   for (const [built, left] of [
     [all.sandbox, false],
     [all.without('pdeathsig'), true],
@@ -119,7 +121,7 @@ test('a frozen world ends with its host: that is the parent-death signal, and wi
   }
 });
 
-test('a job ends when the host lets go of it, though the host lives: that is the lifeline', async () => {
+test('a job ends when the host closes its lifeline, though the host lives', async () => {
   for (const [built, left] of [
     [all.sandbox, false],
     [all.without('lifeline'), true],
@@ -133,7 +135,7 @@ test('a job ends when the host lets go of it, though the host lives: that is the
     void job.ended.then(() => {
       over = true;
     });
-    job.letGo();
+    job.abandon();
     if (left) {
       await new Promise((done) => setTimeout(done, 100));
       expect(over).toBe(false);
@@ -144,7 +146,7 @@ test('a job ends when the host lets go of it, though the host lives: that is the
   }
 });
 
-test('200 jobs, one after another and side by side, leave nothing', async () => {
+test('200 jobs, in sequence and in parallel, leave nothing', async () => {
   for (let round = 0; round < 20; round += 1) {
     const jobs = Array.from({ length: 10 }, () => start('echo $$'));
     const outcomes = jobs.map(async (job) => {

@@ -1,12 +1,13 @@
 /**
- * Limits of a job.
+ * The limits of a job.
  *
- * Promise: every job has all of them; there is no "unlimited". Who holds a cap can lower them, for a job or for good, and never raise one.
+ * Every job has all of them; there is no "unlimited". The holder of a cap can lower them, for one job or for
+ * an attenuated cap, and can never raise one.
  */
 import { CapError } from '@hob/vat';
+import { takeRecord } from '@hob/vat/forwarder';
+import type { SandboxLimits } from './sandbox-spec.ts';
 import type { ShellLimits } from './shell-cap.ts';
-import { takeRecord } from './taking.ts';
-import type { Limits } from './world.ts';
 
 export type FullLimits = Required<ShellLimits>;
 
@@ -24,7 +25,7 @@ const names = [
 /** A longer timer fires at once. */
 const LONGEST_MS = 0x7fff_ffff;
 
-/** The granter's, over the defaults. */
+/** Returns the granter's limits, with defaults for those that are missing. */
 export function fullLimits(given: unknown): FullLimits {
   const said = takeLimits(given);
   const wallMs = said.wallMs ?? 120_000;
@@ -41,7 +42,7 @@ export function fullLimits(given: unknown): FullLimits {
   });
 }
 
-/** Less of it. Errors: `E_NOT_ATTENUATION`, `E_LIMIT_INVALID`. */
+/** Returns lower limits. Errors: `E_NOT_ATTENUATION`, `E_LIMIT_INVALID`. */
 export function lowered(limits: FullLimits, given: unknown): FullLimits {
   const said = takeLimits(given);
   for (const name of names) {
@@ -52,14 +53,14 @@ export function lowered(limits: FullLimits, given: unknown): FullLimits {
   return Object.freeze({ ...limits, ...said });
 }
 
-/** What the sandbox itself keeps; wall time and output are ours. */
-export function worldLimits({ wallMs: _, outputBytes: __, ...rest }: FullLimits): Limits {
+/** The limits that the sandbox program enforces. Time and output are limited by `RunningJob`. */
+export function sandboxLimits({ wallMs: _, outputBytes: __, ...rest }: FullLimits): SandboxLimits {
   return { ...rest, shmBytes: Math.min(64 * MiB, rest.tmpBytes) };
 }
 
 export function takeTimeout(given: unknown): number | undefined {
   if (given === undefined) return undefined;
-  if (!isLimit(given)) throw new CapError('E_LIMIT_INVALID', 'timeoutMs is a whole number of ms from 1 on');
+  if (!isLimit(given)) throw new CapError('E_LIMIT_INVALID', 'timeoutMs is a whole number of ms, at least 1');
   return given;
 }
 
@@ -67,17 +68,12 @@ const isLimit = (x: unknown): x is number => typeof x === 'number' && Number.isS
 
 function takeLimits(given: unknown): ShellLimits {
   const said: Record<string, number> = {};
-  for (const [name, value] of Object.entries(takeRecord(given, 'limits'))) {
-    if (!(names as readonly string[]).includes(name))
-      throw new CapError(
-        'E_LIMIT_INVALID',
-        `no limit is called "${name.slice(0, 64)}": choose from ${names.join(', ')}`,
-      );
+  for (const [name, value] of Object.entries(takeRecord(given, 'a job', names, 'limit'))) {
     if (value === undefined) continue;
     if (!isLimit(value) || (name === 'wallMs' && value > LONGEST_MS))
       throw new CapError(
         'E_LIMIT_INVALID',
-        `${name} is a whole number from 1 on${name === 'wallMs' ? ', 24 days at the most' : ''}`,
+        `${name} is a whole number of at least 1${name === 'wallMs' ? ', at most 24 days' : ''}`,
       );
     said[name] = value;
   }

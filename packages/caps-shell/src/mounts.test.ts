@@ -1,17 +1,17 @@
-/** What a world is made of, and what is left of it after attenuation. */
+/** The mounts of a world, and what attenuation leaves of them. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FsCap } from '@hob/caps-fs';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { code, directory, processesWith, scratch, shell } from '../test/shell.ts';
+import { code, directory, mark, processesWith, scratch, shell } from '../test/shell.ts';
 import { makeShellCap, type ShellLimits } from './index.ts';
 
 const test = requires('linux', 'cc', 'userns');
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('each directory is where it was said, and written only where its cap may write', async () => {
+test('each directory is at its path, and writable only if its cap is', async () => {
   const [a, b] = [scratch(), scratch()];
   writeFileSync(join(b, 'there'), 'b');
   const sh = await shell({ mounts: { '/a': await directory(a), '/deep/er/b': await (await directory(b)).readOnly() } });
@@ -20,7 +20,7 @@ test('each directory is where it was said, and written only where its cap may wr
   expect(readFileSync(join(a, 'x'), 'utf8')).toBe('1\n');
 });
 
-test('a subdirectory with fewer rights can lie in its own place; what does not exist there is a conflict', async () => {
+test('a subdirectory with fewer rights can be mounted at its own path; a path that does not exist is a conflict', async () => {
   const folder = scratch();
   mkdirSync(join(folder, '.git'));
   const cap = await directory(folder);
@@ -32,7 +32,7 @@ test('a subdirectory with fewer rights can lie in its own place; what does not e
   expect(await code(other.run('true'))).toBe('E_MOUNT_CONFLICT');
 });
 
-test('places that are the world’s own, twice the same, or no places are refused', async () => {
+test('reserved, double and invalid paths are refused', async () => {
   const cap = await directory();
   for (const at of ['/', '/usr', '/usr/local/x', '/etc', '/proc/1', '/tmp/x', '/dev', '/opt', '/opt/hob/bin'])
     expect([at, await code(shell({ mounts: { [at]: cap } }))]).toEqual([
@@ -44,7 +44,7 @@ test('places that are the world’s own, twice the same, or no places are refuse
   expect(await code(shell({ mounts: { '/ws': cap, '/ws/': cap } }))).toBe('E_MOUNT_CONFLICT');
 });
 
-test('a cap that is more than a directory, read-only or not, is not mounted; nor is one of somebody else', async () => {
+test('only a plain directory cap of this host, read-only or not, is mounted', async () => {
   const cap = await directory();
   const bad: FsCap[] = [
     await cap.except(['.env']),
@@ -57,7 +57,7 @@ test('a cap that is more than a directory, read-only or not, is not mounted; nor
   expect(await code(makeShellCap({ mounts: { '/ws': 'x' as never } }))).toBe('E_NOT_MOUNTABLE');
 });
 
-test('a directory that is deleted is stale; one that is closed takes its jobs with it', async () => {
+test('a deleted directory is stale; closing one ends its jobs', async () => {
   const folder = scratch();
   const gone = await directory(join(folder, 'gone'));
   const sh = await shell({ mounts: { '/ws': gone } });
@@ -65,21 +65,21 @@ test('a directory that is deleted is stale; one that is closed takes its jobs wi
   expect(await code(sh.run('true'))).toBe('E_MOUNT_STALE');
   const cap = await directory(join(folder, 'kept'));
   const other = await shell({ mounts: { '/ws': cap } });
-  const job = await other.spawn('trap "" TERM; sleep 16.1803');
+  const job = await other.spawn(`trap "" TERM; sleep ${mark('916.1803')}`);
   await cap.close();
-  // Whoever closed it may count on it: nobody writes there any more.
-  expect(processesWith('16.1803')).toEqual([]);
+  // After close nobody writes there any more.
+  expect(processesWith(mark('916.1803'))).toEqual([]);
   expect(await job.wait()).toMatchObject({ ended: 'revoked' });
   expect(await code(other.run('true'))).toBe('revoked');
 });
 
-test('closing a directory waits for the job that has it, also one that is only being started', async () => {
+test('closing a directory waits for its jobs, also for one that is starting', async () => {
   const cap = await directory();
   const sh = await shell({ mounts: { '/ws': cap } });
-  const runs = Array.from({ length: 12 }, () => code(sh.run('sleep 14.1421')));
+  const runs = Array.from({ length: 12 }, () => code(sh.run(`sleep ${mark('914.1421')}`)));
   await later();
   await cap.close();
-  expect(processesWith('14.1421')).toEqual([]);
+  expect(processesWith(mark('914.1421'))).toEqual([]);
   await Promise.all(runs);
 });
 
@@ -101,7 +101,7 @@ test('attenuation drops mounts, makes them read-only, lowers limits; it never ad
   expect(await code(sh.attenuate({ network: true } as never))).toBe('invalid');
 });
 
-test('whatever is asked for in whatever order, no cap is ever more than the one it was made of', async () => {
+test('after any sequence of attenuations no cap allows more than the one it was made from', async () => {
   const sh = await shell({ mounts: { '/a': await directory(), '/b': await directory() }, limits: { processes: 100 } });
   const limits = fc.record(
     { processes: fc.integer({ min: 1, max: 200 }), wallMs: fc.integer({ min: 1, max: 240_000 }) },

@@ -1,66 +1,70 @@
 /**
- * Directories in a world: which, where, and until when.
+ * The directories of a world: which ones, where, and until when.
  *
- * Promise: what is mounted is exactly what a held cap is, taken from its descriptor when a job starts; a cap that is more than "this
- * directory, read-only or not" is refused, never widened. When one of the caps ends, or a grant that it was seen through, the jobs
- * that have it mounted are told; whoever ends it waits until they have let go.
+ * A mount is exactly the directory of its cap, taken from the cap's descriptor when a job starts. A cap that
+ * is more restricted than "read-only or not" is refused, never widened. When one of the caps ends, or a grant
+ * that it was seen through, the jobs that have it mounted end; whoever ends it waits for them.
  */
 import { type FsCap, mountable } from '@hob/caps-fs';
 import { reveal } from '@hob/revocable';
 import { CapError, type Far, isReference } from '@hob/vat';
-import { lyingAt } from './drivers/lying.ts';
+import { objectOf, type Place, placeOf } from '@hob/vat/forwarder';
+import { takeMap } from './arguments.ts';
+import { directoryAt } from './drivers/directory-at.ts';
 import { setIdIn } from './drivers/set-id.ts';
-import { takeRecord } from './taking.ts';
-import type { Identity, Mount } from './world.ts';
+import type { Identity, Mount } from './sandbox-spec.ts';
 
-export interface Place {
+export interface MountPoint {
   readonly at: string;
   readonly cap: FsCap | Far<FsCap>;
   readonly rights: 'ro' | 'rw';
   /**
-   * The directory of an outer mount that this one covers, from when it was first seen. A job that would cover another one does not
-   * start: the covered directory may hide something, or be the very one that is mounted here with fewer rights. One record for all
-   * caps that are made of one shell.
+   * The directory of an outer mount that this one covers, as it was first seen. A job that would cover
+   * another one does not start: the covered directory may be hidden on purpose, or may be the one that is
+   * mounted here with fewer rights. All caps attenuated from one shell share this record.
    */
   readonly covered: { is?: Identity | undefined };
 }
 
-/** What a job has of its places while it runs. */
+/** The mounts of a job while it runs. */
 export interface MountLease {
   readonly mounts: readonly Mount[];
-  /** For people: how each is mounted, and by which grants. */
+  /** For the ledger: the rights and the grants of each mount. */
   readonly told: Readonly<Record<string, string>>;
-  /** One of them fires when a place ends. */
+  /** One of them aborts when a mount ends. */
   readonly ended: readonly AbortSignal[];
   release(): void;
 }
 
-/** Where the world has things of its own. */
-const OURS = ['/bin', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/opt/hob', '/proc', '/sbin', '/sys', '/tmp', '/usr']; // biome-ignore format: one line
+/** Paths that every world uses itself. */
+const RESERVED = ['/bin', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/opt/hob', '/proc', '/sbin', '/sys', '/tmp', '/usr']; // biome-ignore format: one line
 const MOST = 32;
 
-/** Outside turns. Errors: `E_MOUNT_CONFLICT`, and those of `hold`. */
-export async function takePlaces(given: unknown): Promise<readonly Place[]> {
+/**
+ * Checks the mounts of a new shell. Outside turns. Errors: `E_MOUNT_CONFLICT`, and those of `leaseMounts`.
+ */
+export async function takeMounts(given: unknown): Promise<readonly MountPoint[]> {
   const wanted = await Promise.all(
-    Object.entries(takeRecord(given, 'mounts')).map(async ([at, cap]) => ({
+    Object.entries(takeMap(given, 'mounts')).map(async ([at, cap]) => ({
       at: takeAt(at),
-      // What a session answers for a petname is a promise.
+      // A session returns a promise for a petname.
       cap: (await cap) as FsCap | Far<FsCap>,
       rights: 'rw' as const,
       covered: {},
     })),
   );
-  if (wanted.length > MOST) throw new CapError('invalid', `a world has at most ${MOST} mounts`);
+  if (wanted.length > MOST) throw new CapError('invalid', `a shell has at most ${MOST} mounts`);
   const seen = new Set<string>();
   for (const { at } of wanted) {
-    const ours = OURS.find((one) => within(at, one) || within(one, at));
+    const ours = RESERVED.find((one) => isWithin(at, one) || isWithin(one, at));
     if (ours !== undefined)
-      throw new CapError('E_MOUNT_CONFLICT', `${at}: ${ours} is the world's own: mount it elsewhere`);
-    if (seen.has(at)) throw new CapError('E_MOUNT_CONFLICT', `${at}: two mounts at one place`);
+      throw new CapError('E_MOUNT_CONFLICT', `${at}: the sandbox uses ${ours} itself: mount it elsewhere`);
+    if (seen.has(at))
+      throw new CapError('E_MOUNT_CONFLICT', `${at}: two mounts at one path: mount one of them elsewhere`);
     seen.add(at);
   }
-  // Now, so that a cap that cannot be mounted is refused here and not in the middle of some work.
-  const held = await hold(wanted);
+  // Lease them once now, so that a cap that cannot be mounted is refused here and not by a later job.
+  const held = await leaseMounts(wanted);
   try {
     for (const { fd, at, writable } of held.mounts) {
       const found = writable ? await setIdIn(fd) : undefined;
@@ -80,23 +84,35 @@ export async function takePlaces(given: unknown): Promise<readonly Place[]> {
   );
 }
 
+/** For the granter: the directories behind the mounts. One that another grant leads to has no name here. */
+export const placesIn = (places: readonly MountPoint[]): Readonly<Record<string, Place>> =>
+  Object.fromEntries(
+    places.map(({ at, cap, rights }) => {
+      const place = placeOf(isReference(cap) ? (objectOf(cap) ?? cap) : cap) ?? { kind: 'directory' as const };
+      return [at, rights === 'ro' ? { ...place, readOnly: true as const } : place];
+    }),
+  );
+
 /** Whether `path` is `folder` or in it. */
-export const within = (path: string, folder: string): boolean =>
+export const isWithin = (path: string, folder: string): boolean =>
   folder === '/' || path === folder || path.startsWith(`${folder}/`);
 
-/** An absolute path inside, without `.`, `..`, and doubled slashes. */
+/** Checks an absolute path inside. Refuses `.`, `..` and doubled slashes. */
 export function takeAt(given: unknown): string {
   const ok =
     typeof given === 'string' &&
     given.length <= 1024 &&
     /^(?:\/[^/\0]{1,255})+\/?$/.test(given) &&
     !given.split('/').some((part) => part === '.' || part === '..');
-  if (!ok) throw new CapError('invalid', 'a place in a world is an absolute path like /work, without . and ..');
+  if (!ok) throw new CapError('invalid', 'a mount point is an absolute path like /work, without . and ..');
   return given.replace(/\/$/, '');
 }
 
-/** Outside turns. In the order of `places`. Errors: `E_NOT_MOUNTABLE`, `E_MOUNT_STALE`, `revoked`, `expired`. */
-export async function hold(places: readonly Place[]): Promise<MountLease> {
+/**
+ * Returns mounts in the order of `places`. Outside turns. Errors: `E_NOT_MOUNTABLE`, `E_MOUNT_STALE`,
+ * `revoked`, `expired`.
+ */
+export async function leaseMounts(places: readonly MountPoint[]): Promise<MountLease> {
   const ends: (() => void)[] = [];
   const release = (): void => {
     for (const end of ends.splice(0).reverse()) end();
@@ -124,7 +140,7 @@ export async function hold(places: readonly Place[]): Promise<MountLease> {
     for (const [n, { at, covered }] of places.entries()) {
       const outer = outerOf(at, mounts);
       if (outer === undefined) continue;
-      covered.is ??= lyingAt(outer.fd, at.slice(outer.at.length + 1).split('/'));
+      covered.is ??= directoryAt(outer.fd, at.slice(outer.at.length + 1).split('/'));
       mounts[n] = { ...(mounts[n] as Mount), covers: covered.is };
     }
     return { mounts, told, ended: signals, release };
@@ -134,13 +150,13 @@ export async function hold(places: readonly Place[]): Promise<MountLease> {
   }
 }
 
-/** The innermost mount in which the place `at` lies. */
+/** Returns the innermost mount that contains `at`. */
 function outerOf(at: string, mounts: readonly Mount[]): Mount | undefined {
-  const outer = mounts.filter((mount) => mount.at !== at && within(at, mount.at));
+  const outer = mounts.filter((mount) => mount.at !== at && isWithin(at, mount.at));
   return outer.sort((a, b) => b.at.length - a.at.length)[0];
 }
 
-/** What the packages below say, as a mount's. */
+/** Turns an error of the packages below into one of a mount. */
 function refused(error: unknown): unknown {
   if (!(error instanceof CapError)) return error;
   switch (error.code) {
@@ -149,17 +165,17 @@ function refused(error: unknown): unknown {
     case 'invalid':
       return new CapError(
         'E_NOT_MOUNTABLE',
-        'only a directory of this host that is read-only or not can be mounted: no except, quota or choice of operations, and granted by what only ends',
+        'only a directory of this host can be mounted, read-only or not: without except, quota or a choice of operations, and under grants that only end',
       );
     case 'NOT_FOUND':
-      return new CapError('E_MOUNT_STALE', 'what was granted is no longer there: grant it again');
+      return new CapError('E_MOUNT_STALE', 'the granted directory is no longer there: grant it again');
     default:
-      return asEnd(error);
+      return asRevoked(error);
   }
 }
 
-/** A directory that was closed says `CLOSED`. For who holds the shell that is the end of a grant like any other. */
-export const asEnd = (error: unknown): unknown =>
+/** A closed directory throws `CLOSED`. For the holder of a shell that is the end of a grant. */
+export const asRevoked = (error: unknown): unknown =>
   error instanceof CapError && error.code === 'CLOSED'
-    ? new CapError('revoked', 'a directory of this world was closed: ask for the shell again')
+    ? new CapError('revoked', 'a directory of this shell was closed: ask for a new shell')
     : error;

@@ -1,4 +1,7 @@
-/** A mount within a mount: it covers what lies there, for every job, whatever is renamed, and in every cap that is made of the shell. */
+/**
+ * A mount inside another mount covers the directory there for every job and in every cap made from the shell,
+ * also after renames.
+ */
 import {
   existsSync,
   mkdirSync,
@@ -30,7 +33,7 @@ async function nest(): Promise<{ folder: string; cap: FsCap }> {
 }
 const readOnly = async (cap: FsCap, path: string): Promise<FsCap> => await (await cap.subdir(path)).readOnly();
 
-test('a mount that is kept keeps those within it: a read-only part cannot be uncovered', async () => {
+test('a kept mount keeps those within it: a read-only part cannot be uncovered', async () => {
   const { folder, cap } = await nest();
   const sh = await shell({ mounts: { '/ws': cap, '/ws/a': await readOnly(cap, 'a'), '/other': await directory() } });
   const less = await sh.attenuate({ mounts: ['/ws'] });
@@ -46,7 +49,7 @@ test('a mount that is kept keeps those within it: a read-only part cannot be unc
   });
 });
 
-test('over a wire, too', async () => {
+test('the same holds over a wire', async () => {
   const { folder, cap } = await nest();
   const sh = await shell({ mounts: { '/ws': cap, '/ws/a': await readOnly(cap, 'a') } });
   for (const dialect of ['hob.1', 'captp'] as const) {
@@ -62,14 +65,14 @@ test('over a wire, too', async () => {
   expect(existsSync(join(folder, 'a', 'new'))).toBe(false);
 });
 
-test('a directory that a mount hides stays hidden, also where only its outer mount is kept', async () => {
+test('a directory that a mount hides stays hidden, also if only the outer mount is kept', async () => {
   const { cap } = await nest();
   const sh = await shell({ mounts: { '/ws': cap, '/ws/a': await directory() } });
   const less = await (await sh.attenuate({ mounts: ['/ws'] })).attenuate({ mounts: ['/ws'], readOnly: true });
   expect((await less.run('cat a/f a/b/f; ls a')).stdout).toBe('');
 });
 
-test('a job can move no directory in which another mount lies, so nothing of it can be put in that place', async () => {
+test('a job cannot move a directory that contains another mount, so it cannot put its own there', async () => {
   const { folder, cap } = await nest();
   const sh = await shell({ mounts: { '/ws': cap, '/ws/a/b/c': await readOnly(cap, 'a/b/c') } });
   const attack = `
@@ -85,13 +88,13 @@ test('a job can move no directory in which another mount lies, so nothing of it 
     expect(inodes()).toEqual(before);
     expect(readFileSync(join(folder, 'a/b/c/f'), 'utf8')).toBe('in a/b/c\n');
     expect(readdirSync(join(folder, 'a/b/c'))).toEqual(['f']);
-    // What is beside it is as it was.
+    // The directories beside it are unchanged.
     expect(readFileSync(join(folder, 'a/b/renamed'), 'utf8')).toBe('fine\n');
     expect(readFileSync(join(folder, 'moved.to'), 'utf8')).toBe('fine\n');
   }
 });
 
-test('beside a mount within a mount a program renames and links from directory to directory as it would without', async () => {
+test('beside a nested mount a program renames and links between directories as usual', async () => {
   const { cap } = await nest();
   const sh = await shell({ mounts: { '/ws': cap, '/ws/a/b/c': await readOnly(cap, 'a/b/c') } });
   const node = `
@@ -102,7 +105,7 @@ test('beside a mount within a mount a program renames and links from directory t
   expect(await sh.run(`node -e "${node}"; ls a/b`)).toMatchObject({ stderr: '', stdout: 'c\nf\ng\n' });
 });
 
-test('what is moved away between two jobs by somebody else is not uncovered: the next job does not start until it is back', async () => {
+test('if somebody moves the covered directory away between two jobs, the next job does not start until it is back', async () => {
   const { folder, cap } = await nest();
   const world = { '/ws': cap, '/ws/a/b/c': await readOnly(cap, 'a/b/c'), '/ws/a/b/hidden': await directory() };
   mkdirSync(join(folder, 'a/b/hidden'));
@@ -133,7 +136,7 @@ test('what is moved away between two jobs by somebody else is not uncovered: the
   }
 });
 
-test('what somebody else moves while a job runs takes its mount along', async () => {
+test('a covered directory that somebody moves while a job runs takes its mount along', async () => {
   const { folder, cap } = await nest();
   const sh = await shell({
     mounts: { '/ws': cap, '/ws/a/b': await readOnly(cap, 'a/b'), '/ws/a/b/c': await directory() },
@@ -153,7 +156,7 @@ test('what somebody else moves while a job runs takes its mount along', async ()
   await job.wait();
 });
 
-test('a place that is made after the shell was is covered from then on, and nothing else in its stead', async () => {
+test('a directory that is made after the shell is covered from then on, and no other in its place', async () => {
   const { folder, cap } = await nest();
   const sh = await shell({ mounts: { '/ws': cap, '/ws/later': await directory() } });
   expect(await code(sh.run('true'))).toBe('E_MOUNT_CONFLICT');

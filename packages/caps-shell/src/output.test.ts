@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { KEPT, KeptOutput } from './output.ts';
 
 const pattern = Uint8Array.from({ length: 9 * 3 * KEPT + 251 }, (_, n) => n % 251);
-/** `size` bytes that say where they are. */
+/** `size` bytes that encode their own offsets. */
 const bytes = (from: number, size: number): Uint8Array => pattern.subarray(from, from + size);
 
-test('whatever comes in whatever pieces: the first and the last are kept, and each place is read as it was', () => {
+test('for chunks of any size the head and the tail are kept, and every kept byte is read unchanged', () => {
   const piece = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(KEPT - 1, KEPT, KEPT + 1, 3 * KEPT, 70_000));
   fc.assert(
     fc.property(
@@ -27,7 +27,7 @@ test('whatever comes in whatever pieces: the first and the last are kept, and ea
         const offset = at % total;
         const [got, next] = kept.read(offset, max);
         const from = next - got.length;
-        // Where it was left out, what comes after.
+        // In a dropped range: the bytes after it.
         expect(from).toBe(offset < KEPT ? offset : Math.max(offset, total - KEPT));
         expect(got.length).toBeGreaterThan(0);
         expect(Buffer.compare(got, bytes(from, got.length))).toBe(0);
@@ -37,7 +37,7 @@ test('whatever comes in whatever pieces: the first and the last are kept, and ea
   );
 });
 
-test('a million writes of one byte take no more room than one of a million', () => {
+test('a million writes of one byte take no more memory than one of a million', () => {
   const kept = new KeptOutput();
   const before = process.memoryUsage().arrayBuffers;
   for (let n = 0; n < 1_000_000; n += 1) kept.add(bytes(n, 1));

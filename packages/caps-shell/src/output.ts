@@ -1,26 +1,33 @@
 /**
- * A program's output on its way to the reader.
+ * The output of a program on its way to the reader.
  *
- * Promise: of one stream no more than the first and the last 512 KiB are ever held, whatever comes. A reader sets the pace of its stream:
- * at most a window is read ahead, then the pipe stays full and the program waits. Nobody waits for the program in vain because of that:
- * - `wait()` lifts the pace of both streams, for good. What is past 512 KiB is dropped and counted.
- * - While somebody waits for the other stream or for the program to take its input, a stream that nobody has begun to read is taken.
+ * At most the first and the last 512 KiB of a stream are kept. A reader sets the pace of its stream: at most
+ * a window is read ahead, then the pipe stays full and the program waits. Nobody waits forever because of
+ * that:
+ * - `wait()` lifts the pace of both streams for good. Bytes past 512 KiB are dropped and counted.
+ * - While somebody waits for the other stream, or for the program to read its input, a stream without a reader flows.
  * - `return()` says that nobody will read on.
- * A reader is told where bytes were dropped before it read them: `next()` rejects once with `limit`, and then goes on.
+ * If bytes were dropped before they were read, `next()` rejects once with `limit`, and then goes on.
  */
 import type { Readable } from 'node:stream';
 import { type ByteSource, CapError, handOver } from '@hob/vat';
 
 export const KEPT: number = 512 * 1024;
-/** With what pipes and sockets hold besides it has to stay below `KEPT`: at the end a reader who is behind finds the rest there. */
+/**
+ * With the content of pipes and sockets it must stay below `KEPT`, so that a slow reader finds the rest there
+ * at the end.
+ */
 const WINDOW = 64 * 1024;
 const LARGEST = 1024 * 1024;
 
-/** The head and the tail of what was written, in two buffers that are filled in place: many small writes take no more than few large ones. */
+/**
+ * The head and the tail of the output, in two buffers. Many small writes take no more memory than few large
+ * ones.
+ */
 export class KeptOutput {
   #head = Buffer.allocUnsafe(0);
   #headUsed = 0;
-  /** A ring; where it begins follows from `total`. */
+  /** A ring buffer. Its start follows from `total`. */
   #tail: Buffer | undefined;
   total = 0;
 
@@ -36,7 +43,7 @@ export class KeptOutput {
       this.#head.set(chunk.subarray(0, first), this.#headUsed);
       this.#headUsed += first;
     }
-    // Of what is longer than the ring only its end.
+    // If the chunk is longer than the ring, only its end is kept.
     let rest = chunk.subarray(first);
     let at = this.total + first;
     this.total += chunk.length;
@@ -52,7 +59,7 @@ export class KeptOutput {
     this.#tail.set(rest.subarray(upTo), 0);
   }
 
-  /** Where the tail begins. */
+  /** The offset of the tail. */
   get #tailStart(): number {
     return Math.max(this.#headUsed, this.total - KEPT);
   }
@@ -61,12 +68,15 @@ export class KeptOutput {
     return this.#tailStart - this.#headUsed;
   }
 
-  /** The first place from `offset` on that is kept or still to come. */
+  /** Returns the first offset from `offset` on that is kept or still to come. */
   from(offset: number): number {
     return offset < this.#headUsed ? offset : Math.max(offset, this.#tailStart);
   }
 
-  /** What is kept from `offset` on, at most `max` bytes, as a copy; and the offset after it. What is no longer there is passed over. */
+  /**
+   * Returns a copy of at most `max` kept bytes from `offset` on, and the offset after them. Skips dropped
+   * bytes.
+   */
   read(offset: number, max: number): readonly [bytes: Uint8Array, next: number] {
     if (offset < this.#headUsed) {
       const end = Math.min(this.#headUsed, offset + max);
@@ -85,8 +95,8 @@ export class KeptOutput {
   }
 
   /**
-   * As text. `budget`: no more than so many bytes of a frame, whatever it says; then how much is left out is told in its place, as where
-   * it is not kept.
+   * The output as text. `budget`: the most bytes that it may take in a frame. A line in the text says how
+   * many bytes are left out.
    */
   text(budget: number = Number.POSITIVE_INFINITY): { readonly text: string; readonly cut: boolean } {
     const [head] = this.read(0, this.#headUsed);
@@ -103,19 +113,22 @@ export class KeptOutput {
       last.length - (all ? tail.length : fitting(Uint8Array.from(last).reverse(), budget / 2)),
     );
     const left = this.total - before.length - after.length;
-    // A character that was cut in two is left out with the rest.
+    // A character that was cut in two is left out too.
     const [first, second] = [before.toString().replace(/\uFFFD$/, ''), after.toString().replace(/^\uFFFD{1,3}/, '')];
     return { text: `${first}\n[${left} bytes left out]\n${second}`, cut: true };
   }
 }
 
-/** How many of the first bytes take at most `budget` in a frame of either dialect: `captp` writes JSON within JSON. */
+/**
+ * Returns how many of the first bytes fit into `budget` in a frame of any dialect: `captp` writes JSON within
+ * JSON.
+ */
 function fitting(bytes: Uint8Array, budget: number): number {
   if (budget === Number.POSITIVE_INFINITY) return bytes.length;
   let cost = 0;
   for (let n = 0; n < bytes.length; n += 1) {
     const byte = bytes[n] as number;
-    // What is no UTF-8 becomes a character of three bytes.
+    // An invalid byte becomes a character of three bytes.
     cost += byte >= 0x80 ? 3 : byte < 0x20 || byte === 0x7f ? 7 : byte === 0x22 || byte === 0x5c ? 4 : 1;
     if (cost > budget) return n;
   }
@@ -123,10 +136,10 @@ function fitting(bytes: Uint8Array, budget: number): number {
 }
 
 /**
- * Its memory, at once: the collector comes when some 64 MB of chunks have piled up. They are the stream's own, made for one read, and what
- * was wanted of them is copied.
+ * Frees the memory of a chunk at once. The collector would let some 64 MB of chunks pile up. The stream made
+ * the chunk for one read, and its bytes are copied.
  */
-function giveBack({ buffer, length }: Uint8Array): void {
+function freeChunk({ buffer, length }: Uint8Array): void {
   if (length >= 4096 && buffer.byteLength === length) (buffer as ArrayBuffer).transfer(0);
 }
 
@@ -134,17 +147,17 @@ function giveBack({ buffer, length }: Uint8Array): void {
 export class OutputStream {
   readonly kept: KeptOutput = new KeptOutput();
   readonly source: ByteSource;
-  /** It is at its end. */
+  /** Resolves at the end of the stream. */
   readonly ended: Promise<void>;
   readonly #from: Readable;
-  /** Called when the reader begins to wait; returns how to end that. */
+  /** Called when the reader begins to wait. Returns a function to call when it stops. */
   readonly #waits: () => () => void;
-  /** The reader's place. */
+  /** The offset of the reader. */
   #offset = 0;
   #read = false;
   #gone = false;
   #free = false;
-  /** How many wait for the program elsewhere. */
+  /** The number of callers that wait for the other stream or the input. */
   #elsewhere = 0;
   #over = false;
   #more = Promise.withResolvers<void>();
@@ -156,7 +169,7 @@ export class OutputStream {
     from.on('data', (chunk: Uint8Array) => {
       const { length } = chunk;
       this.kept.add(chunk);
-      giveBack(chunk);
+      freeChunk(chunk);
       took(length);
       this.#flow();
       this.#stir();
@@ -172,7 +185,7 @@ export class OutputStream {
       next: (max?: number): Promise<Uint8Array | undefined> => {
         const size = max ?? 256 * 1024;
         if (!Number.isSafeInteger(size) || size < 1)
-          return Promise.reject(new CapError('invalid', 'max is a number of bytes from 1 on'));
+          return Promise.reject(new CapError('invalid', 'max is a number of bytes, at least 1'));
         const mine = this.#last.then(() => this.#next(Math.min(size, LARGEST)));
         this.#last = mine.catch(() => {});
         return mine;
@@ -185,13 +198,13 @@ export class OutputStream {
     });
   }
 
-  /** From now on nothing is held back. */
+  /** Lets the stream flow at full pace from now on. */
   drain(): void {
     this.#free = true;
     this.#flow();
   }
 
-  /** Until the returned function is called, somebody waits for the program elsewhere. */
+  /** Somebody waits for the other stream or the input, until the returned function is called. */
   waitElsewhere(): () => void {
     this.#elsewhere += 1;
     this.#flow();
@@ -224,7 +237,7 @@ export class OutputStream {
         this.#offset = start;
         throw new CapError(
           'limit',
-          `${dropped} bytes were dropped here, because nobody read them in time: next() goes on behind them; read to the end before wait()`,
+          `${dropped} bytes were dropped here, because nobody read them in time: next() continues after them; read to the end before wait()`,
         );
       }
       if (this.#offset < this.kept.total) {

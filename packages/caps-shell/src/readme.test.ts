@@ -1,4 +1,4 @@
-/** The examples of the README, run as a reader copies them: what they print is what stands beside. */
+/** Runs the examples of the README as a reader copies them, and compares what they print. */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,15 @@ const resolve = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
 
 for (const [n, program] of programs.entries())
   test(`example ${n + 1} runs and prints what the README says`, async () => {
-    const file = join(scratch(), 'example.ts');
-    writeFileSync(file, program);
+    const folder = scratch();
+    const file = join(folder, 'example.ts');
+    // The examples make their folders there, and leave them to the reader.
+    writeFileSync(file, program.replaceAll("'/tmp/", `'${folder}/`));
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', resolve, file]);
     const said = [...program.matchAll(/console\.log\(.*\/\/ (.*)$/gm)].map(([, text]) => text).join(' ');
     expect([stdout.trim().replace(/\s+/g, ' '), stderr]).toEqual([said, '']);
   });
 
-test('there are two', () => {
+test('the README has two examples', () => {
   expect(programs).toHaveLength(2);
 });

@@ -1,13 +1,14 @@
 /**
- * A directory that was granted for reading: what a program can still do to what lies in it. As root and as an ordinary user.
+ * A program in a read-only directory: the things it can do and cannot do, as root and as an ordinary user.
  *
- * The mount alone stops files and directories; FIFOs and sockets are no part of a file system's data, so it lets them through.
+ * The mount itself protects files and directories. It does not stop FIFOs and sockets, whose bytes are not in
+ * the file system.
  */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { needs, requires } from '../../../test/needs.ts';
 import { type Starter, starter, USER } from '../test/as.ts';
 import { type Builds, builds } from '../test/builds.ts';
@@ -17,7 +18,7 @@ const { O_RDWR, O_NONBLOCK } = fs.constants;
 
 describe.each(needs('root') ? (['root', 'user'] as const) : (['user'] as const))('as %s', (name) => {
   let all: Builds;
-  beforeAll(() => {
+  test.beforeAll(() => {
     all = builds();
   });
 
@@ -33,7 +34,7 @@ describe.each(needs('root') ? (['root', 'user'] as const) : (['user'] as const))
     });
     return { who, folder };
   };
-  /** The host holds both ends, so whoever opens it never waits. Answers what arrives. */
+  /** The host holds both ends, so opening it never blocks. Returns what arrives. */
   const fifo = (path: string): (() => string) => {
     spawnSync('mkfifo', ['-m', '666', path]);
     const fd = fs.openSync(path, O_RDWR | O_NONBLOCK);
@@ -48,7 +49,7 @@ describe.each(needs('root') ? (['root', 'user'] as const) : (['user'] as const))
     };
   };
 
-  test('a FIFO of the host in a directory that was granted for reading is not written', async () => {
+  test('a FIFO of the host in a read-only directory cannot be written', async () => {
     const { who, folder } = await scene();
     const arrived = fifo(join(folder, 'ro', 'fifo'));
     const grants = { '/ro': { path: join(folder, 'ro'), writable: false }, '/rw': { path: join(folder, 'rw') } };
@@ -61,7 +62,7 @@ describe.each(needs('root') ? (['root', 'user'] as const) : (['user'] as const))
     expect(arrived()).toBe('one\n');
   });
 
-  test('FIFOs, pipes, devices and files are written wherever writing was granted', async () => {
+  test('FIFOs, pipes, devices and files can be written in writable directories', async () => {
     const { who, folder } = await scene();
     const arrived = fifo(join(folder, 'rw', 'fifo'));
     const grants = { '/ro': { path: join(folder, 'ro'), writable: false }, '/rw': { path: join(folder, 'rw') } };
@@ -74,7 +75,7 @@ describe.each(needs('root') ? (['root', 'user'] as const) : (['user'] as const))
     expect(arrived()).toBe('one\n');
   });
 
-  test('a job does not make itself the last that the kernel ends when memory runs out', async () => {
+  test('a job cannot make the kernel spare it when memory runs out', async () => {
     const { who } = await scene();
     const attack = 'cat /proc/self/oom_score_adj; echo 0 > /proc/$$/oom_score_adj; cat /proc/self/oom_score_adj';
     const { stdout } = await who.run(attack);

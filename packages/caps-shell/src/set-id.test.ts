@@ -1,4 +1,7 @@
-/** A program that runs as its owner, in a directory that a job may write: the job would rewrite it through memory, and the bit would stay. */
+/**
+ * A program that runs as its owner, in a directory that a job may write: the job would rewrite it through
+ * memory, and the bit would stay.
+ */
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,14 +38,14 @@ for (const [what, mode] of [
     const refusal = { code: 'E_NOT_MOUNTABLE', message: expect.stringContaining('/ws/deep/er/program') };
     await expect(makeShellCap({ mounts: { '/ws': files } })).rejects.toMatchObject(refusal);
     await expect(makeCommandCap('/bin/true', { mounts: { '/ws': files } })).rejects.toMatchObject(refusal);
-    // The attack is real: where it is mounted all the same, the program is another one and keeps its bit.
+    // The attack is real: in a mount that skips the check, the program is changed and keeps its bit.
     const attack = { grants: { '/ws': { path: folder } }, trees: { '/opt/tool': builds().tool } };
     expect(await run('/opt/tool rewrite /ws/deep/er/program', attack)).toMatchObject({ code: 0 });
     expect({ rewritten: rewritten(), mode: statSync(program).mode & 0o7777 }).toEqual({ rewritten: true, mode });
   });
 }
 
-test('a program that runs as its owner may lie in a directory that is granted for reading, and one that does not anywhere', async () => {
+test('a set-id program may be in a read-only directory, and an ordinary one in any', async () => {
   const { folder, program, rewritten } = scene(0o4755);
   const files = await openFsCap(folder);
   onTestFinished(() => files.close());

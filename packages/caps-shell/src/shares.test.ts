@@ -1,7 +1,9 @@
-/** What the kernel counts for a user is not used up by one job: the host and other jobs have theirs. */
+/**
+ * One job cannot use up what the kernel counts for a whole user: the host and other jobs keep their share.
+ */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { needs, requires } from '../../../test/needs.ts';
 import { starter } from '../test/as.ts';
 import { type Builds, builds } from '../test/builds.ts';
@@ -11,12 +13,13 @@ const test = requires('linux', 'cc', 'userns', 'unprivileged');
 const asRoot = requires('linux', 'cc', 'userns', 'root');
 
 let all: Builds;
-beforeAll(() => {
+// Both sorts of tests use it.
+requires('linux', 'cc', 'userns').beforeAll(() => {
   all = builds();
 });
 
 describe.each(needs('root') ? (['root', 'user'] as const) : (['user'] as const))('as %s', (name) => {
-  test('a job has 8 inotify instances, however many processes it makes', async () => {
+  test('a job has 8 inotify instances, with any number of processes', async () => {
     const who = await starter(name, all.tool);
     onTestFinished(() => who.close());
     const text = 'for i in 1 2 3; do /opt/tool inotify 50 1 & done; wait';
@@ -27,7 +30,7 @@ describe.each(needs('root') ? (['root', 'user'] as const) : (['user'] as const))
   });
 });
 
-/** Runs `text` beside a job that does `taking`, once that has said how far it got. */
+/** Runs `text` beside a job that runs `taking`, once that has reported how much it got. */
 async function beside(taking: string, text: string, built: string): Promise<string> {
   const trees = { '/opt/tool': all.tool };
   const taker = start(taking, { built, trees });

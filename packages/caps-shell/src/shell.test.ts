@@ -3,13 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { code, directory, processesWith, scratch, shell, textOf } from '../test/shell.ts';
+import { replaceImageFile } from '../test/replaced-image.ts';
+import { code, directory, mark, processesWith, scratch, shell, textOf } from '../test/shell.ts';
 import { KEPT } from './output.ts';
 
 const test = requires('linux', 'cc', 'userns');
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a command that fails is a status, with what it wrote and what it used', async () => {
+test('a command that fails gives a status, its output and its usage', async () => {
   const folder = scratch();
   const sh = await shell({ mounts: { '/ws': await directory(folder) }, env: { WHO: 'you' } });
   const { usage, ...ended } = await sh.run('pwd; echo "hello $WHO"; echo new > b; cat; echo no >&2; exit 7', {
@@ -28,13 +29,13 @@ test('a command that fails is a status, with what it wrote and what it used', as
   expect(await sh.run('nosuchprogram')).toMatchObject({ status: 127, ended: 'exit' });
 });
 
-test('without stdin a program that reads is at the end at once', async () => {
+test('without stdin a program reads end of file at once', async () => {
   const sh = await shell();
   expect(await sh.run('cat; echo over')).toMatchObject({ stdout: 'over\n' });
   expect(await sh.run('cat; echo over', { stdin: '' })).toMatchObject({ stdout: 'over\n' });
 });
 
-test('a job: its input is taken, its streams are read, it is signalled and waited for', async () => {
+test('a job takes input and signals, and its streams and its end can be read', async () => {
   const sh = await shell();
   const job = await sh.spawn(
     'read a; echo "got $a"; echo err >&2; cat; trap "echo bye; exit 5" TERM; echo up; sleep 60 & wait',
@@ -55,7 +56,7 @@ test('a job: its input is taken, its streams are read, it is signalled and waite
   expect(await code(job.signal('STOP' as 'TERM'))).toBe('invalid');
 });
 
-test('what is killed says so', async () => {
+test('a killed job says so', async () => {
   const sh = await shell();
   const job = await sh.spawn('sleep 60');
   await job.signal('KILL');
@@ -63,7 +64,7 @@ test('what is killed says so', async () => {
   expect(await code(job.write('x'))).toBe('E_JOB_ENDED');
 });
 
-test('a timeout: TERM, and for who traps it the end of the world after a grace', async () => {
+test('a timeout sends TERM, and kills a job that traps it after the grace', async () => {
   const sh = await shell();
   // Each has seconds to begin and to set its trap: on a busy machine a program may begin late.
   expect(await sh.run('sleep 60', { timeoutMs: 2_000 })).toMatchObject({ status: 143, ended: 'timeout' });
@@ -89,14 +90,14 @@ test('the head and the tail of a long output are kept, with a line between them'
   expect(cut.stdout).not.toContain('\uFFFD');
 });
 
-test('who writes more than it may is ended', async () => {
+test('a job that writes too much output is killed', async () => {
   const sh = await shell({ limits: { outputBytes: 100_000 } });
   expect(await sh.run('yes')).toMatchObject({ ended: 'limit', limit: 'output', status: 137 });
   expect(await sh.run('yes >&2')).toMatchObject({ ended: 'limit', limit: 'output' });
   expect(await sh.run('head -c 100000 /dev/zero | tr "\\0" x')).toMatchObject({ ended: 'exit', status: 0 });
 });
 
-test('limits that the sandbox keeps are told by name', async () => {
+test('a limit that ends a job is named', async () => {
   const sh = await shell({ limits: { memoryBytes: 64 * 2 ** 20, cpuMs: 300, wallMs: 30_000 } });
   expect(await sh.run('head -c 200000000 /dev/zero > /tmp/big; sleep 60')).toMatchObject({
     ended: 'limit',
@@ -105,7 +106,7 @@ test('limits that the sandbox keeps are told by name', async () => {
   expect(await sh.run('while :; do :; done')).toMatchObject({ ended: 'limit', limit: 'cpu' });
 });
 
-test('a program waits for who reads slowly, and its output arrives whole', async () => {
+test('a program waits for a slow reader, and its output arrives complete', async () => {
   const folder = scratch();
   const sh = await shell({ mounts: { '/ws': await directory(folder) } });
   const job = await sh.spawn('for i in $(seq 40); do head -c 100000 /dev/zero | tr "\\0" x; echo $i > at; done');
@@ -123,7 +124,7 @@ test('a program waits for who reads slowly, and its output arrives whole', async
   expect(await job.wait()).toMatchObject({ ended: 'exit', truncated: true });
 });
 
-test('wait reads what nobody reads; who comes late still gets what there is', async () => {
+test('wait lets unread output flow; a late reader still gets what is kept', async () => {
   const sh = await shell();
   const job = await sh.spawn('head -c 900000 /dev/zero | tr "\\0" x; echo end');
   const waiting = job.wait();
@@ -132,7 +133,7 @@ test('wait reads what nobody reads; who comes late still gets what there is', as
   expect(await job.stdout.next()).toBe(undefined);
 });
 
-test('a reader that leaves does not hold up the program', async () => {
+test('a reader that leaves does not delay the program', async () => {
   const sh = await shell();
   const job = await sh.spawn('head -c 3000000 /dev/zero | tr "\\0" x; exit 4');
   await job.stdout.next(1);
@@ -143,12 +144,12 @@ test('a reader that leaves does not hold up the program', async () => {
 
 test('a daemon that holds the pipe neither delays the end nor outlives it', async () => {
   const sh = await shell();
-  const ended = await sh.run('setsid sh -c "trap : TERM HUP; sleep 31.4159" & echo started');
+  const ended = await sh.run(`setsid sh -c "trap : TERM HUP; sleep ${mark('931.4159')}" & echo started`);
   expect(ended).toMatchObject({ status: 0, stdout: 'started\n', ended: 'exit' });
-  expect(processesWith('31.4159')).toEqual([]);
+  expect(processesWith(mark('931.4159'))).toEqual([]);
 });
 
-test('a named job is found again, also when it is over; names of others are free', async () => {
+test('a named job is found again, also after its end; other holders may use the name', async () => {
   const sh = await shell();
   const job = await sh.spawn('sleep 60', { name: 'server' });
   expect(await sh.job('server')).toBe(job);
@@ -162,23 +163,23 @@ test('a named job is found again, also when it is over; names of others are free
   expect(await next.wait()).toMatchObject({ status: 3 });
   const less = await sh.attenuate({});
   expect(await code(less.job('server'))).toBe('no-such-object');
-  // Of those that are over the last 16 are kept.
+  // The last 16 jobs that are over are kept.
   for (let n = 0; n < 20; n += 1) await (await sh.spawn('true', { name: `j${n}` })).wait();
   expect(await code(sh.job('j3'))).toBe('no-such-object');
   expect(await code(sh.job('j19'))).toBe('ok');
   expect(await code(sh.spawn('nothing', { name: '' }))).toBe('invalid');
 });
 
-test('close kills what runs and what waits, there and in what was attenuated, and answers when nothing is left', async () => {
+test('close kills running and waiting jobs, also of attenuated shells, and returns when nothing is left', async () => {
   const sh = await shell();
   const less = await (await sh.attenuate({})).attenuate({});
-  const jobs = await Promise.all([sh, less].map((cap) => cap.spawn('trap "" TERM; sleep 27.1828')));
+  const jobs = await Promise.all([sh, less].map((cap) => cap.spawn(`trap "" TERM; sleep ${mark('927.1828')}`)));
   const waiting = Array.from({ length: 9 }, () =>
-    sh.run('sleep 27.1828').catch((error: { code: string }) => error.code),
+    sh.run(`sleep ${mark('927.1828')}`).catch((error: { code: string }) => error.code),
   );
-  while (processesWith('27.1828').length < 9) await later();
+  while (processesWith(mark('927.1828')).length < 9) await later();
   await sh.close();
-  expect(processesWith('27.1828')).toEqual([]);
+  expect(processesWith(mark('927.1828'))).toEqual([]);
   for (const job of jobs) expect(await job.wait()).toMatchObject({ ended: 'revoked' });
   const ends = await Promise.all(waiting);
   expect(ends.filter((end) => end === 'revoked').length).toBeGreaterThan(0);
@@ -187,7 +188,7 @@ test('close kills what runs and what waits, there and in what was attenuated, an
   expect(await code(sh.attenuate({}))).toBe('revoked');
 });
 
-test('closing what was attenuated leaves what it was made of', async () => {
+test('closing an attenuated shell leaves the one it was made from', async () => {
   const sh = await shell();
   const less = await sh.attenuate({});
   await less.close();
@@ -195,7 +196,7 @@ test('closing what was attenuated leaves what it was made of', async () => {
   expect(await sh.run('true')).toMatchObject({ status: 0 });
 });
 
-test('describe tells what there is, and nothing of the host', async () => {
+test('describe shows the world, and nothing of the host', async () => {
   const folder = scratch();
   const cap = await directory(folder);
   const sh = await shell({ mounts: { '/ws': cap, '/ro': await cap.readOnly() }, env: { TOKEN: 'secret' } });
@@ -212,7 +213,7 @@ test('describe tells what there is, and nothing of the host', async () => {
   expect((await sh.run('env; ls -la / /ws')).stdout).not.toContain('hob-shell-');
 });
 
-test('more jobs than places wait for one, in order, and too many are refused', async () => {
+test('jobs beyond the limit wait in order, and too many are refused', async () => {
   const sh = await shell();
   const jobs = await Promise.all(Array.from({ length: 8 }, () => sh.spawn('cat')));
   const order: number[] = [];
@@ -220,7 +221,7 @@ test('more jobs than places wait for one, in order, and too many are refused', a
   expect(await code(sh.run('true'))).toBe('E_TOO_MANY_JOBS');
   await later();
   expect(order).toEqual([]);
-  // Another cap has places of its own.
+  // Another cap has its own limit.
   const other = await shell();
   expect(await other.run('echo free')).toMatchObject({ stdout: 'free\n' });
   for (const job of jobs) await job.end();
@@ -229,7 +230,7 @@ test('more jobs than places wait for one, in order, and too many are refused', a
   expect(order[0]).toBeLessThan(8);
 });
 
-test('what is no text, no option, no limit is refused by a code, and nothing runs', async () => {
+test('invalid texts, options and limits are refused with a code, and nothing runs', async () => {
   const sh = await shell({ limits: { wallMs: 1000 } });
   expect(await code(sh.run(3 as never))).toBe('invalid');
   expect(await code(sh.run('a\0b'))).toBe('invalid');
@@ -238,7 +239,7 @@ test('what is no text, no option, no limit is refused by a code, and nothing run
   expect(await code(sh.run('true', { shell: 'zsh' } as never))).toBe('invalid');
   expect(await code(sh.run('true', { timeoutMs: 0 }))).toBe('E_LIMIT_INVALID');
   expect(await code(sh.run('true', { limits: { wallMs: -1 } }))).toBe('E_LIMIT_INVALID');
-  expect(await code(sh.run('true', { limits: { walls: 1 } as never }))).toBe('E_LIMIT_INVALID');
+  expect(await code(sh.run('true', { limits: { walls: 1 } as never }))).toBe('invalid');
   expect(await code(sh.run('true', { limits: { wallMs: 1001 } }))).toBe('E_NOT_ATTENUATION');
   expect(await code(shell({ limits: { processes: 1.5 } }))).toBe('E_LIMIT_INVALID');
   for (const env of [{ 'A=B': 'x' }, { A: 'x\0' }, { A: 3 as never }]) expect(await code(shell({ env }))).toBe('E_ENV');
@@ -246,11 +247,21 @@ test('what is no text, no option, no limit is refused by a code, and nothing run
   expect(await code((await shell({ cwd: '/nowhere' })).run('true'))).toBe('invalid');
 });
 
-test('a mount that is a file, a secret of another folder, or a name in the text lead nowhere', async () => {
+test('no text reaches a file beside the mounts', async () => {
   const folder = scratch();
   const other = scratch();
   writeFileSync(join(other, 'secret'), 'canary');
   const sh = await shell({ mounts: { '/ws': await directory(folder) } });
   const { stdout } = await sh.run(`cat ${other}/secret; ln -s ${other}/secret l; cat l; cat /ws/../..${other}/secret`);
   expect(stdout).toBe('');
+});
+
+test('a file of the system image that is replaced while a job starts delays the job and does not fail it', async () => {
+  const sh = await shell();
+  replaceImageFile(2);
+  expect(await sh.run('echo ran')).toMatchObject({ status: 0, stdout: 'ran\n' });
+  replaceImageFile(3);
+  expect(await code(sh.run('echo ran'))).toBe('E_SETUP');
+  replaceImageFile(0);
+  expect(await sh.run('echo ran')).toMatchObject({ status: 0, stdout: 'ran\n' });
 });

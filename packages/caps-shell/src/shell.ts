@@ -1,40 +1,50 @@
 /**
- * `makeShellCap`: a shell whose world is the caps that it was made of.
+ * `makeShellCap`: a shell whose programs reach only the caps that it was made of.
  *
- * Promise: what is attenuated is never more, in any respect, than what it was made from, and ends with it. Nobody is told a path of the host.
+ * An attenuated shell never allows more than the one it was made from, and ends with it. No path of the host
+ * is shown.
  */
-import { CapError, drivenBy } from '@hob/vat';
+import { CapError } from '@hob/vat';
+import { drivenBy, type OptionNames, takeOptions, withPlace } from '@hob/vat/forwarder';
+import { takeArgument, takeMap } from './arguments.ts';
 import { type Caller, callerOf, host } from './caller.ts';
-import { FRAME, type Order, type Running } from './job.ts';
+import { type JobRequest, type RunningJob, TEXT_BUDGET } from './job.ts';
 import { Jobs } from './jobs.ts';
 import { type FullLimits, fullLimits, lowered, takeTimeout } from './limits.ts';
-import { type Place, takeAt, takePlaces, within } from './mounts.ts';
+import { isWithin, type MountPoint, placesIn, takeAt, takeMounts } from './mounts.ts';
 import type { Ended, Job, Less, RunOptions, ShellCap, ShellDescription, SpawnOptions, World } from './shell-cap.ts';
-import { takeArgument, takeRecord } from './taking.ts';
 
 const SHELL = '/bin/bash';
 
-/** What its programs may. */
+/** The mounts, variables and limits of a shell: all that its programs may reach and use. */
 export interface Authority {
-  readonly places: readonly Place[];
+  readonly places: readonly MountPoint[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: FullLimits;
 }
 
-/** Errors: `E_NOT_MOUNTABLE`, `E_MOUNT_CONFLICT`, `E_MOUNT_STALE`, `E_ENV`, `E_LIMIT_INVALID`. */
+/**
+ * Makes a shell. Errors: `E_NOT_MOUNTABLE`, `E_MOUNT_CONFLICT`, `E_MOUNT_STALE`, `E_ENV`, `E_LIMIT_INVALID`.
+ */
 export async function makeShellCap(world: World): Promise<ShellCap> {
-  return shellOf(await takeAuthority(takeRecord(world, 'a world', ['mounts', 'cwd', 'env', 'limits'])), new Jobs());
+  return shellOf(await takeAuthority(takeOptions(world, 'makeShellCap', worldOptions)), new Jobs());
 }
 
-/** From the granter's own words. */
+export const worldOptions: OptionNames<World> = { mounts: true, cwd: true, env: true, limits: true };
+
+const runOptions: OptionNames<RunOptions> = { timeoutMs: true, stdin: true, limits: true };
+const spawnOptions: OptionNames<SpawnOptions> = { name: true, timeoutMs: true, limits: true };
+const lessOptions: OptionNames<Less> = { limits: true, mounts: true, readOnly: true };
+
+/** Checks what the granter gave. */
 export async function takeAuthority({
   mounts,
   cwd,
   env,
   limits,
-}: Readonly<Record<string, unknown>>): Promise<Authority> {
-  const places = await takePlaces(mounts);
+}: Readonly<Partial<Record<keyof World, unknown>>>): Promise<Authority> {
+  const places = await takeMounts(mounts);
   return Object.freeze({
     places,
     cwd: cwd === undefined ? (places[0]?.at ?? '/') : cwd === '/' ? '/' : takeAt(cwd),
@@ -45,7 +55,7 @@ export async function takeAuthority({
 
 function takeEnv(given: unknown): Readonly<Record<string, string>> {
   const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(takeRecord(given, 'env'))) {
+  for (const [name, value] of Object.entries(takeMap(given, 'env'))) {
     if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name) || typeof value !== 'string' || value.includes('\0'))
       throw new CapError(
         'E_ENV',
@@ -56,30 +66,30 @@ function takeEnv(given: unknown): Readonly<Record<string, string>> {
   return Object.freeze(env);
 }
 
-function shellOf(authority: Authority, tenure: Jobs): ShellCap {
+function shellOf(authority: Authority, jobs: Jobs): ShellCap {
   const { places, cwd, env, limits } = authority;
 
   const start = async (
     caller: Caller,
     method: string,
     text: unknown,
-    more: Pick<Order, 'stdin' | 'limits' | 'timeoutMs'>,
-  ): Promise<Running> => {
-    const said = takeArgument(text, 'the text');
-    const order: Order = {
+    more: Pick<JobRequest, 'stdin' | 'limits' | 'timeoutMs'>,
+  ): Promise<RunningJob> => {
+    const ledgerArgs = takeArgument(text, 'the text');
+    const request: JobRequest = {
       program: SHELL,
-      args: ['bash', '-c', said],
-      said: [said],
+      args: ['bash', '-c', ledgerArgs],
+      ledgerArgs: [ledgerArgs],
       method,
       places,
       cwd,
       env,
       ...more,
     };
-    return await tenure.start(order, caller);
+    return await jobs.start(request, caller);
   };
-  const run = async (caller: Caller, text: unknown, options: unknown, budget?: number): Promise<Ended> => {
-    const { timeoutMs, stdin, limits: less } = takeRecord(options, 'options', ['timeoutMs', 'stdin', 'limits']);
+  const run = async (caller: Caller, text: unknown, options?: RunOptions, budget?: number): Promise<Ended> => {
+    const { timeoutMs, stdin, limits: less } = takeOptions(options, 'run', runOptions);
     const running = await start(caller, 'run', text, {
       timeoutMs: takeTimeout(timeoutMs),
       limits: lowered(limits, less),
@@ -87,10 +97,10 @@ function shellOf(authority: Authority, tenure: Jobs): ShellCap {
     });
     return await running.wait(budget);
   };
-  const spawn = async (caller: Caller, text: unknown, options: unknown): Promise<Job> => {
-    const { name, timeoutMs, limits: less } = takeRecord(options, 'options', ['name', 'timeoutMs', 'limits']);
+  const spawn = async (caller: Caller, text: unknown, options?: SpawnOptions): Promise<Job> => {
+    const { name, timeoutMs, limits: less } = takeOptions(options, 'spawn', spawnOptions);
     const named = name === undefined ? undefined : takeName(name);
-    const keep = named === undefined ? undefined : tenure.reserve(caller.holder, named);
+    const keep = named === undefined ? undefined : jobs.reserve(caller.holder, named);
     try {
       const running = await start(caller, 'spawn', text, {
         timeoutMs: takeTimeout(timeoutMs),
@@ -104,16 +114,16 @@ function shellOf(authority: Authority, tenure: Jobs): ShellCap {
       throw error;
     }
   };
-  const job = async (caller: Caller, name: unknown): Promise<Job> => tenure.named(caller.holder, takeName(name)).job;
+  const job = async (caller: Caller, name: unknown): Promise<Job> => jobs.named(caller.holder, takeName(name)).job;
   const describe = async (): Promise<ShellDescription> => {
     const mounts = Object.freeze(Object.fromEntries(places.map(({ at, rights }) => [at, rights])));
     return Object.freeze({ shell: SHELL, mounts, cwd, env: Object.freeze(Object.keys(env)), limits, network: 'none' });
   };
-  const attenuate = async (caller: Caller, less: unknown): Promise<ShellCap> => {
-    const made = lessOf(authority, takeRecord(less, 'less', ['limits', 'mounts', 'readOnly']));
-    return shellOf(made, tenure.below(caller.holder));
+  const attenuate = async (caller: Caller, less: Less): Promise<ShellCap> => {
+    const made = lessOf(authority, takeOptions(less, 'attenuate', lessOptions));
+    return shellOf(made, jobs.below(caller.holder));
   };
-  const close = (caller: Caller): Promise<void> => tenure.close(caller.holder);
+  const close = (caller: Caller): Promise<void> => jobs.close(caller.holder);
 
   const shell: ShellCap = Object.freeze({
     run: (text: string, options?: RunOptions) => run(host, text, options),
@@ -123,28 +133,29 @@ function shellOf(authority: Authority, tenure: Jobs): ShellCap {
     attenuate: (less: Less) => attenuate(host, less),
     close: () => close(host),
   });
+  withPlace(shell, () => ({ kind: 'shell', mounts: placesIn(places) }));
   return drivenBy(shell, {
-    run: ([text, options], call) => run(callerOf(call), text, options, FRAME),
-    spawn: ([text, options], call) => spawn(callerOf(call), text, options),
+    run: ([text, options], call) => run(callerOf(call), text, options as RunOptions, TEXT_BUDGET),
+    spawn: ([text, options], call) => spawn(callerOf(call), text, options as SpawnOptions),
     job: ([name], call) => job(callerOf(call), name),
     describe: () => describe(),
-    attenuate: ([less], call) => attenuate(callerOf(call), less),
+    attenuate: ([less], call) => attenuate(callerOf(call), less as Less),
     close: (_args, call) => close(callerOf(call)),
   });
 }
 
-function lessOf(authority: Authority, { limits, mounts, readOnly }: Readonly<Record<string, unknown>>): Authority {
+function lessOf(authority: Authority, { limits, mounts, readOnly }: Less): Authority {
   if (readOnly !== undefined && typeof readOnly !== 'boolean')
     throw new CapError('invalid', 'readOnly is true or false');
   let { places } = authority;
   if (mounts !== undefined) {
-    if (!Array.isArray(mounts)) throw new CapError('invalid', 'mounts is a list of places');
+    if (!Array.isArray(mounts)) throw new CapError('invalid', 'mounts must be a list of mount points');
     const wanted = new Set(mounts.map(takeAt));
     for (const at of wanted)
       if (!places.some((place) => place.at === at))
         throw new CapError('E_NOT_ATTENUATION', `${at} is not mounted here: describe() tells what is`);
-    // With the mounts within it: they are part of what lies at that place, and cover what was not granted.
-    places = places.filter(({ at }) => [...wanted].some((kept) => within(at, kept)));
+    // A kept mount keeps the mounts within it: they cover directories that were not granted.
+    places = places.filter(({ at }) => [...wanted].some((kept) => isWithin(at, kept)));
   }
   if (readOnly === true) places = places.map((place) => Object.freeze({ ...place, rights: 'ro' as const }));
   const there = authority.cwd === '/' || places.some(({ at }) => `${authority.cwd}/`.startsWith(`${at}/`));

@@ -1,15 +1,16 @@
 /**
- * Each step of the sandbox holds by itself: what gets through where it is left out does not get through where it is not.
+ * Each step of the sandbox is needed: an attack that fails in the full build succeeds in a build without the
+ * step.
  *
- * A row is a step, a program that prints WON if it got where the step should not let it, and the steps behind which it
- * would else be stopped anyway (`also`): they are left out of both builds that are compared. As root and as an ordinary user.
+ * A row is a step, a program that prints WON if it got past the step, and the other steps that would stop it
+ * anyway (`also`). Both builds that are compared skip those. As root and as an ordinary user.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { needs, requires } from '../../../test/needs.ts';
 import { type Starter, starter, USER } from '../test/as.ts';
 import { type Builds, builds } from '../test/builds.ts';
@@ -21,9 +22,9 @@ const KEY = 4711;
 
 interface Row {
   readonly step: string;
-  /** What would stop it if this step did not. */
+  /** The other steps that would stop it. */
   readonly also?: readonly string[];
-  /** What it prints where it got through. */
+  /** Its output if it succeeds. */
   readonly text: string;
   readonly options?: Options;
   /** Without the step nothing runs at all. */
@@ -33,7 +34,7 @@ interface Row {
   readonly changed?: true;
 }
 
-/** A call that the kernel answers otherwise than the filter does: with this errno the filter has answered. */
+/** A call for which the kernel returns another errno than the filter. This errno is the filter's. */
 const filtered = (step: string, call: string, errno: string = EPERM): Row => ({
   step,
   text: `[ "$(tool call ${call})" = ${errno} ] || echo WON`,
@@ -50,7 +51,7 @@ const ROWS: readonly Row[] = [
   { step: 'ipcns', text: `tool shm-get ${KEY} | sed s/HOB-CANARY/WON/` },
   { step: 'cgroupns', text: '[ "$(readlink /proc/self/ns/cgroup)" = "$CGROUP" ] && echo WON' },
   { step: 'hostname', text: '[ "$(hostname)" = hob ] || echo WON' },
-  // Who one is.
+  // Identity.
   {
     step: 'unroot',
     also: ['procro', 'landlock'],
@@ -71,13 +72,13 @@ const ROWS: readonly Row[] = [
   { step: 'keyring', also: ['keys'], text: 'tool key && echo WON' },
   { step: 'keys', also: ['keyring'], text: 'tool key && echo WON' },
   { step: 'oom', text: '[ "$(cat /proc/self/oom_score_adj)" = 800 ] || echo WON' },
-  // What one has.
+  // Possessions.
   {
     step: 'close',
     text: 'for n in 6 7 8 9 1{0..9} 2{0..9}; do cat /proc/self/fd/$n/../secret 2>/dev/null; done | sed s/HOB-CANARY/WON/',
   },
   { step: 'status', also: ['close'], text: `{ echo '{"state":"leader","status":0}' >&4; } && echo WON` },
-  // What one sees.
+  // Views.
   {
     step: 'covered',
     only: 'root',
@@ -186,11 +187,12 @@ const ROWS: readonly Row[] = [
     text: 'tool burn 2500 && echo WON',
   },
   { step: 'unwaited', also: ['cgroup'], options: { limits: { cpuMs: 500 } }, text: 'tool unwaited 16 150 && echo WON' },
-  // Mount points: nothing is made in what was granted, and no link there is followed.
+  // Mount points: nothing is made in a granted directory, and no link there is followed.
   { step: 'beneath', options: { grants: { '/ws/made': { path: '' } } }, text: 'echo WON' },
   { step: 'strict', options: { grants: { '/ws/link/in': { path: '' } } }, text: 'echo WON' },
   { step: 'stale', text: 'echo WON', changed: true },
-  // A directory between two mounts cannot be moved away; a mount covers what it was told to cover, or nothing runs.
+  // A directory between two mounts cannot be moved away; a mount covers what it was told to cover, or nothing
+  // runs.
   {
     step: 'pin',
     options: { grants: { '/ws/real/in': { path: '' } } },
@@ -210,7 +212,7 @@ describe.each(asRoot)('as %s', (name) => {
   let port = 0;
   const server = createServer((socket) => socket.destroy());
 
-  beforeAll(async () => {
+  test.beforeAll(async () => {
     all = builds();
     folder = mkdtempSync(join(tmpdir(), 'hob-steps-'));
     for (const each of ['ws', 'ro', 'ws/real', 'ws/real/in', 'over', 'over/in']) mkdirSync(join(folder, each));
@@ -229,7 +231,7 @@ describe.each(asRoot)('as %s', (name) => {
     port = (server.address() as { port: number }).port;
     who = await starter(name, all.tool);
   });
-  afterAll(async () => {
+  test.afterAll(async () => {
     await who?.close();
     await new Promise((done) => server.close(done));
     spawnSync(all.tool, ['shm-remove', String(KEY)]);

@@ -1,4 +1,4 @@
-/** Where the sandbox cannot be built nothing runs. */
+/** If the sandbox cannot be built, nothing runs. */
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -6,9 +6,9 @@ import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
 import { scratch } from '../test/shell.ts';
 
-const test = requires('linux', 'cc', 'userns');
+const test = requires('linux', 'cc', 'userns', 'unshare');
 
-test('without user namespaces every call says E_SANDBOX_UNAVAILABLE and the remedy, and nothing has run', async () => {
+test('without user namespaces every call is E_SANDBOX_UNAVAILABLE with the remedy, and nothing runs', async () => {
   const folder = scratch();
   const node = [
     process.execPath,
@@ -17,7 +17,7 @@ test('without user namespaces every call says E_SANDBOX_UNAVAILABLE and the reme
     new URL('../test/unavailable-child.ts', import.meta.url).pathname,
     folder,
   ];
-  // In a namespace of its own, where no further one may be made.
+  // In a namespace in which no further one may be made.
   const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"';
   const { stdout } = await promisify(execFile)('unshare', [
     '-U',

@@ -1,4 +1,7 @@
-/** Nobody waits for a program in vain: whatever is read, given up and waited for, in whatever order, with long output on both streams. */
+/**
+ * Nobody waits for a program forever: reads, returns and waits in every order, with long output on both
+ * streams.
+ */
 import { type ByteSource, captp, driverOf, E, type Far, memoryPair } from '@hob/vat';
 import { expect } from 'vitest';
 import { requires } from '../../../test/needs.ts';
@@ -11,7 +14,7 @@ const EACH = 400_000;
 /** By turns, each time more than pipes and the window hold. */
 const LONG = `for i in 1 2; do head -c ${EACH / 2} /dev/zero | tr "\\0" o; head -c ${EACH / 2} /dev/zero | tr "\\0" e >&2; done; exit 3`;
 
-/** A job in the hands of its holder. */
+/** A job as its holder has it. */
 interface Held {
   readonly out: Pick<ByteSource, 'next' | 'return'>;
   readonly err: Pick<ByteSource, 'next' | 'return'>;
@@ -30,7 +33,7 @@ const orders = (most: number, taken: readonly string[] = []): (readonly string[]
   taken,
   ...(most === 0 ? [] : NAMES.filter((name) => !taken.includes(name)).flatMap((name) => orders(most - 1, [...taken, name]))), // biome-ignore format: one line
 ];
-/** Not the output itself: nobody wants to read it where a test fails. */
+/** A digest of the output, which is too long for the report of a failed test. */
 const briefly = ({ status, ended, truncated, stdout, stderr }: Ended): object => {
   const output = stdout === 'o'.repeat(EACH) && stderr === 'e'.repeat(EACH);
   return { status, ended, truncated, output };
@@ -75,7 +78,7 @@ async function waitsForNothing(start: () => Promise<Held>, most: number): Promis
   }
 }
 
-test('on the spot: next, return and wait end in every order', async () => {
+test('in this process next, return and wait end in every order', async () => {
   const sh = await shell({ limits: { wallMs: 60_000 } });
   await waitsForNothing(async () => {
     const job: Job = await sh.spawn(LONG);
@@ -105,7 +108,7 @@ for (const dialect of ['hob.1', 'captp'] as const)
     await server.closed;
   });
 
-test('a program that waits for its output to be read still takes its input', async () => {
+test('a program that waits for a reader of its output still gets its input', async () => {
   const sh = await shell({ limits: { wallMs: 60_000 } });
   const job = await sh.spawn('cat');
   for (let n = 0; n < 4; n += 1) await job.write('x'.repeat(250_000));
@@ -114,7 +117,7 @@ test('a program that waits for its output to be read still takes its input', asy
   expect(await job.wait()).toMatchObject({ status: 0, truncated: false });
 });
 
-test('a reader who is overtaken by wait is told once how much was dropped, and reads on behind it', async () => {
+test('a reader that wait has overtaken is told once how much was dropped, and reads on after it', async () => {
   const sh = await shell();
   const job = await sh.spawn('head -c 3000000 /dev/zero | tr "\\0" x; echo end');
   const first = (await job.stdout.next(10))?.length ?? 0;
@@ -139,7 +142,7 @@ test('a reader who is overtaken by wait is told once how much was dropped, and r
   expect(tail.endsWith('xend\n')).toBe(true);
 });
 
-test('two readers lose nothing, however slow they are, as long as nobody calls wait', async () => {
+test('two readers lose nothing, however slow, as long as nobody calls wait', async () => {
   const sh = await shell();
   const job = await sh.spawn('for i in 1 2 3; do head -c 1000000 /dev/zero; head -c 2000000 /dev/zero >&2; done');
   const slowly = async (source: ByteSource): Promise<number> => {

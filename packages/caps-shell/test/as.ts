@@ -1,5 +1,5 @@
 /**
- * Jobs started by a process of its own: as this user, or as one that has no rights.
+ * Runs jobs in a process of its own: as this user, or as a user without rights.
  *
  * The process has a session keyring with a canary in it and, as root, one group more than it needs.
  */

@@ -1,9 +1,12 @@
-/** What tests build: the sandbox program if it is not of these sources, its test build, the tool. Once, into build/. */
+/**
+ * Builds what tests need, once, into build/: the sandbox program if it is out of date, its test build, the
+ * tool.
+ */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BUILT } from '../src/drivers/sandbox.ts';
+import { BUILT } from '../src/drivers/program.ts';
 
 const SANDBOX = join(import.meta.dirname, '..', 'sandbox');
 const TOOL_SOURCE = join(import.meta.dirname, 'tool.c');

@@ -1,4 +1,7 @@
-/** A process of some user that starts jobs for a test: `as.ts` talks to it. Or, to compare, the same under plain bash. */
+/**
+ * A process of some user that starts jobs for a test: `as.ts` talks to it. Or, to compare, the same under
+ * plain bash.
+ */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Options, type Outcome, run } from './world.ts';
@@ -13,7 +16,7 @@ process.on('disconnect', () => process.exit());
 process.send?.({ id: 0 });
 
 function plain(text: string, cwd: string, { env = {}, timeoutMs = 20_000 }: Options): Promise<Outcome> {
-  // What is left of it may hold the pipes, so its exit is the end.
+  // Its leftover processes may hold the pipes, so its exit counts as the end.
   const child = spawn('/bin/bash', ['-c', text], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let stdout = '';
   let stderr = '';
@@ -44,7 +47,7 @@ function plain(text: string, cwd: string, { env = {}, timeoutMs = 20_000 }: Opti
   });
 }
 
-/** Ends what has the mark and `-left` in its name, and says whether there was any. */
+/** Kills processes that have the mark and `-left` in their name. Returns whether there were any. */
 function endLeft({ mark }: Options): boolean {
   if (mark === undefined) return false;
   let found = false;

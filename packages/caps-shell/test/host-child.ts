@@ -1,4 +1,4 @@
-/** A host that dies: starts a hostile job, says so, and waits to be killed. */
+/** A host that dies: it starts a hostile job, reports that, and waits to be killed. */
 import { makeShellCap } from '../src/index.ts';
 
 const [text = ''] = process.argv.slice(2);

@@ -7,7 +7,7 @@ import type { ByteSource } from '@hob/vat';
 import { onTestFinished } from 'vitest';
 import { makeShellCap, type ShellCap, type World } from '../src/index.ts';
 
-/** A folder that everybody may enter: the payload of a root host is nobody outside its mounts. */
+/** A folder that everybody may enter: outside its mounts the payload of a root host has no rights. */
 export function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hob-shell-'));
   chmodSync(folder, 0o755);
@@ -34,14 +34,20 @@ export const code = (promise: Promise<unknown>): Promise<string> =>
     (error: { code?: string }) => error.code ?? String(error),
   );
 
-/** All that comes. */
+/** Reads a stream to its end. */
 export async function textOf(source: ByteSource): Promise<string> {
   const parts: Uint8Array[] = [];
   for (let part = await source.next(); part !== undefined; part = await source.next()) parts.push(part);
   return Buffer.concat(parts).toString();
 }
 
-/** Processes of this machine whose command line holds `mark`: what is left of a job that said it. */
+/**
+ * Seconds for `sleep` that begin with these, and that no process of another test run on this machine sleeps. More than
+ * a test may take: a job that ends by itself is no job that was ended.
+ */
+export const mark = (seconds: string): string => `${seconds}${String(process.pid).padStart(7, '0')}`;
+
+/** The processes of this machine whose command line contains `mark`, as leftovers of a job. */
 export function processesWith(mark: string): number[] {
   const found: number[] = [];
   for (const name of readdirSync('/proc')) {
@@ -56,7 +62,7 @@ export function processesWith(mark: string): number[] {
   return found;
 }
 
-/** What this process has open, by what it is. */
+/** The open descriptors of this process, by their targets. */
 export function descriptors(): string[] {
   const open: string[] = [];
   for (const name of readdirSync('/proc/self/fd')) {

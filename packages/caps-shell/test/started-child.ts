@@ -1,4 +1,4 @@
-/** A process with few descriptors that runs one job and prints what came of it. */
+/** A process with few descriptors that runs one job and prints the result. */
 import { makeShellCap } from '../src/index.ts';
 
 const shell = await makeShellCap({ mounts: {} });

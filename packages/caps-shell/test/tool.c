@@ -1,4 +1,7 @@
-/* What the probes and attacks need that a shell cannot do. Built static by the tests, seen inside as /opt/tool. */
+/*
+ * System calls for probes and attacks that a shell cannot make. The tests build it, and mount it as
+ * /opt/tool.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -52,6 +55,18 @@ static int eat(long mib, int seconds) {
   memset(p, 1, (size_t)mib << 20);
   sleep((unsigned)seconds);
   return p[123] != 1;
+}
+
+/* maps N SECONDS: N pages that are mapped apart. No memory is used, but the kernel takes long to end such a process. */
+static int maps(int n, int seconds) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char *p = mmap(NULL, (size_t)n * 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) return 1;
+  for (int i = 0; i < n; i++)
+    if (mprotect(p + (size_t)i * 2 * page, page, PROT_READ | PROT_WRITE) < 0) return 1;
+  puts("mapped");
+  sleep((unsigned)seconds);
+  return 0;
 }
 
 /* reserve MIB: takes the room, touches nothing. */
@@ -119,7 +134,10 @@ static int burn(long ms) {
   return 0;
 }
 
-/* unwaited N MS: N children, one after the other, that each use so much time of the processor. Nobody waits for them. */
+/*
+ * unwaited N MS: N children, one after the other, that each use so much time of the processor. Nobody waits
+ * for them.
+ */
 static int unwaited(int n, long ms) {
   signal(SIGCHLD, SIG_IGN);
   while (n-- > 0) {
@@ -134,8 +152,8 @@ static int unwaited(int n, long ms) {
 }
 
 /*
- * sockets N CLOSED: N pairs of unix sockets, in each as much as it takes; CLOSED: and then no sender. The messages are short, so that
- * their length says little of the memory. Prints `sent`.
+ * sockets N CLOSED: N pairs of unix sockets, in each as much as it takes; CLOSED: and then no sender. The
+ * messages are short, so that their length says little of the memory. Prints `sent`.
  */
 static int sockets(int n, bool closed) {
   static char message[100];
@@ -190,6 +208,7 @@ int main(int argc, char **argv) {
   if (!strcmp(verb, "call")) return call(argc - 2, argv + 2);
   if (!strcmp(verb, "int80")) return int80(atol(argv[2]));
   if (!strcmp(verb, "eat")) return eat(atol(argv[2]), atoi(argv[3]));
+  if (!strcmp(verb, "maps")) return maps(atoi(argv[2]), atoi(argv[3]));
   if (!strcmp(verb, "reserve")) return reserve(atol(argv[2]));
   if (!strcmp(verb, "shm-put")) return shm(atoi(argv[2]), true);
   if (!strcmp(verb, "shm-get")) return shm(atoi(argv[2]), false);

@@ -1,4 +1,4 @@
-/** Tries to run something on a machine that makes no sandboxes; says by which code it was refused. */
+/** Tries to run a job on a machine that builds no sandboxes, and prints the code of the error. */
 import { openFsCap } from '@hob/caps-fs';
 import { makeCommandCap, makeShellCap } from '../src/index.ts';
 

@@ -1,12 +1,13 @@
 /** Runs shell text in a world of the test's making, straight through the launcher. */
 import fs from 'node:fs';
 import { HOME, openImage, PATH } from '../src/drivers/image.ts';
-import { BUILT, type Ended, type Sandboxed, startSandbox } from '../src/drivers/sandbox.ts';
-import type { Limits, Mount, World } from '../src/world.ts';
+import { BUILT } from '../src/drivers/program.ts';
+import { type SandboxEnd, type SandboxProcess, startSandbox } from '../src/drivers/sandbox.ts';
+import type { Mount, SandboxLimits, SandboxSpec } from '../src/sandbox-spec.ts';
 
 const O_PATH = 0o10000000;
 
-export const LIMITS: Limits = {
+export const LIMITS: SandboxLimits = {
   memoryBytes: 2 ** 31,
   cpuMs: 60_000,
   processes: 128,
@@ -21,16 +22,19 @@ export interface Grant {
   readonly writable?: boolean;
   readonly covers?: Mount['covers'];
 }
-/** For the attack suite (`driver.ts`): the folder in which plain bash runs it instead, when to end it, what its processes are known by. */
+/**
+ * For the attack suite (`driver.ts`): the folder in which plain bash runs it instead, when to end it, what
+ * its processes are known by.
+ */
 export interface Played {
   readonly plain?: string | undefined;
   readonly timeoutMs?: number;
   readonly mark?: string;
 }
-export interface Options extends Played, Partial<Omit<World, 'limits'>> {
+export interface Options extends Played, Partial<Omit<SandboxSpec, 'limits'>> {
   /** In place of grants by path; closed after the start. */
   readonly grants?: Readonly<Record<string, Grant>>;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<SandboxLimits>;
   /** The grants are not what they were when they were made. */
   readonly changed?: boolean;
   readonly built?: string;
@@ -43,7 +47,7 @@ export function granted(at: string, { path, writable = true, covers }: Grant): M
   return { fd, dev, ino, at, writable, system: false, covers };
 }
 
-export function start(text: string, options: Options = {}): Sandboxed {
+export function start(text: string, options: Options = {}): SandboxProcess {
   const {
     grants = {},
     mounts: more = [],
@@ -60,7 +64,7 @@ export function start(text: string, options: Options = {}): Sandboxed {
   const image = openImage(trees);
   const made = Object.entries(grants).map(([at, grant]) => granted(at, grant));
   const mounts = [...more, ...made.map((mount) => (changed ? { ...mount, ino: mount.ino + 1n } : mount))];
-  const world: World = {
+  const world: SandboxSpec = {
     ...image,
     program: '/bin/bash',
     args: ['bash', '-c', text],
@@ -81,7 +85,7 @@ export function start(text: string, options: Options = {}): Sandboxed {
   }
 }
 
-export interface Outcome extends Ended {
+export interface Outcome extends SandboxEnd {
   readonly stdout: string;
   readonly stderr: string;
   /** A process with the mark was left. */

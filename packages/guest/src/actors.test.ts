@@ -1,4 +1,6 @@
-/** A module of actors has the powers that it was loaded with and no others, and cannot touch another module. */
+/**
+ * A module of actors has the powers that it was loaded with and no others, and cannot touch another module.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,14 +55,28 @@ const oneActor = (body: string): string =>
   `export const A = define('A', (bcom) => ({\n  run: (x) => { ${body} },\n}));`;
 
 describe('a module', () => {
-  test('is written as any other: imports, types, exports', async () => {
+  test('has ordinary imports, types and exports', async () => {
     const vats = await open();
     const { Counter } = await loadActors(COUNTER);
     const counter = await spawned<{ next(): number }>(vats, Counter, 5);
     expect([await E(counter).next(), await E(counter).next()]).toEqual([5, 6]);
   });
 
-  test('exports under the names it says, and nothing that is no definition', async () => {
+  test('imports ready-made actors as an ordinary file does, and no other entry point of the vat', async () => {
+    const vats = await open();
+    const { Holder } = await loadActors(
+      `import { define } from '@hob/vat'; import { makeCell } from '@hob/vat/actors';
+       export const Holder = define('Holder', () => ({ held: (x) => makeCell(x).read() }));`,
+    );
+    const holder = await spawned<{ held(x: number): number }>(vats, Holder);
+    expect(await E(holder).held(7)).toBe(7);
+    for (const face of ['store', 'forwarder', 'wire', 'testing', 'peer', 'no-such-face'])
+      expect(await refusedAs(`import { define } from '@hob/vat/${face}';`), face).toMatch(
+        /may import @hob\/vat and @hob\/vat\/actors/,
+      );
+  });
+
+  test('exports definitions under its own names, and nothing else', async () => {
     const both = await loadActors(
       `import { define as actor } from '@hob/vat';
        const A = actor('A', () => ({ a: () => 1 })), B = actor('B', () => ({ b: () => A() }));
@@ -72,13 +88,13 @@ describe('a module', () => {
       ['default', 'C'],
     ]);
     expect(await refusedAs('\nexport const A = define("A", () => ({}));\n export const limit = 5;')).toMatch(
-      /^line 3, column 2: exports "limit", which is no definition/,
+      /^line 3, column 2: exports "limit", which is not a definition/,
     );
     expect(await refusedAs('export function then(f) { f(1) }')).toMatch(/^line 1, column 1: .*`then`/);
     expect(await refusedAs('const A = define("A", () => ({}));')).toMatch(/exports no actor/);
   });
 
-  test('says the line of what it fails at while it is loaded', async () => {
+  test('a module that fails while it loads reports the line', async () => {
     expect(await refusedAs('export const A: unknown = define("A", () => ({}));\n  null.x;')).toMatch(
       /^line 2, column \d+: Cannot read/,
     );
@@ -87,7 +103,7 @@ describe('a module', () => {
     );
   });
 
-  test('waits for nothing and loads nothing', async () => {
+  test('awaits nothing at its top level and imports nothing dynamically', async () => {
     expect(await refusedAs('await 1;')).toMatch(/^line 1, column 1: an `await` outside functions/);
     expect(await refusedAs('export const A = define("A", () => ({ run: () => import("fs") }));')).toMatch(
       /a dynamic import/,
@@ -102,7 +118,7 @@ describe('a module', () => {
     expect(await refusedAs("import * as vat from '@hob/vat';")).toMatch(/^line 1, column 8: "\*"/);
   });
 
-  test('too deep for the parser of types breaks nothing: the next module still loads', async () => {
+  test('a module that is nested too deeply for the type stripper breaks nothing: the next one loads', async () => {
     const deep = `export const a: number = ${'!'.repeat(60_000)}1;`;
     expect(await refusedAs(deep)).toMatch(/nested too deeply/);
     expect(Object.keys(await loadActors(COUNTER))).toEqual(['Counter']);
@@ -110,7 +126,7 @@ describe('a module', () => {
 });
 
 describe('authority', () => {
-  test('an actor that names what it was not given does not load: the line, the column and the remedy', async () => {
+  test('a module that uses a name it was not given does not load; the error has line, column and remedy', async () => {
     for (const name of [
       'process',
       'fetch',
@@ -148,7 +164,7 @@ describe('authority', () => {
       expect(await refusedAs(oneActor(`return ${use}`)), use).toMatch(/`process` is not there/);
   });
 
-  test('its own names are its own, whatever they are called', async () => {
+  test('it may declare any name for itself', async () => {
     const own = `
       const process = 1; var fetch = 2; let { a: [require = 3] } = { a: [] };
       function console({ setTimeout }, ...Buffer) { return [process, fetch, require, setTimeout, Buffer, arguments.length] }
@@ -159,7 +175,7 @@ describe('authority', () => {
     expect(Object.keys(await loadActors(own))).toEqual(['A']);
   });
 
-  test('one that sets a global does not load, however it says it', async () => {
+  test('a module that sets a global in any way does not load', async () => {
     for (const setting of [
       'count = 1',
       'count += 1',
@@ -177,7 +193,7 @@ describe('authority', () => {
     );
   });
 
-  test('code that makes code finds nothing more', async () => {
+  test('code that is made at run time finds no further names', async () => {
     const vats = await open();
     const { A } = await loadActors(
       oneActor('try { return (() => 0).constructor("return globalThis")() } catch (error) { return String(error) }'),
@@ -186,7 +202,7 @@ describe('authority', () => {
     expect(await E(a).run()).toMatch(/^TypeError/);
   });
 
-  test('a power is there by its name, and only where the manifest names it', async () => {
+  test('a power has its name, and is there only if the manifest names it', async () => {
     const vats = await open();
     const clock = driver<{ read(): number }>({ read: () => Promise.resolve(1234) });
     const vault = driver<{ open(): string }>({ open: () => Promise.resolve('all of it') });
@@ -207,7 +223,7 @@ describe('authority', () => {
     );
   });
 
-  test('a power that could be changed, or that hides a word of JavaScript, is refused', async () => {
+  test('a power that can be changed, or that hides a name of JavaScript, is refused', async () => {
     const module = 'export const A = define("A", () => ({ run: () => log }));';
     for (const log of [{ lines: [] }, Object.freeze({ lines: [] }), () => 0, new Map()])
       expect(await refusedAs(module, { log })).toMatch(/the power "log" could be changed/);
@@ -224,7 +240,7 @@ describe('authority', () => {
 });
 
 describe('a skill', () => {
-  test('is a module that reads its own folder, because that is what it was handed, and no other', async () => {
+  test('a module reads the folder that it was given, and no other', async () => {
     const root = mkdtempSync(join(tmpdir(), 'skills-'));
     onTestFinished(() => rmSync(root, { recursive: true }));
     for (const [name, text] of [
@@ -234,7 +250,8 @@ describe('a skill', () => {
       mkdirSync(join(root, 'skills', name), { recursive: true });
       writeFileSync(join(root, 'skills', name, 'text.md'), text);
     }
-    // The host reads the skill's source through a directory cap, as all else; the skill's process is this one.
+    // The host reads the skill's source through a directory cap, as all else; the skill's process is this
+    // one.
     writeFileSync(join(root, 'skills/greet/actor.ts'), SKILL);
     const vats = await open();
     const skills = await openFsCap(join(root, 'skills'));
@@ -277,7 +294,7 @@ describe('pollution', () => {
     'Map.prototype.get = () => 1',
   ];
 
-  test('of what all programs share fails, so one module reaches no other and not the host', async () => {
+  test('changing a shared object fails, so a module affects neither another module nor the host', async () => {
     const clock = driver<{ read(): number }>({ read: () => Promise.resolve(1234) });
     for (const attempt of attempts) {
       const source = `export const A = define('A', () => ({}));\n${attempt};`;
@@ -290,7 +307,7 @@ describe('pollution', () => {
     expect(Object.keys(await loadActors(COUNTER))).toEqual(['Counter']);
   });
 
-  test('without hardened intrinsics nothing is loaded', () => {
+  test('without hardened intrinsics no module loads', () => {
     const program = `
       import 'ses';
       import { loadActors } from '@hob/guest';
@@ -307,6 +324,6 @@ describe('pollution', () => {
         encoding: 'utf8',
       },
     );
-    expect(run.stdout).toMatch(/^unavailable modules are loaded only .*lockdown/);
+    expect(run.stdout).toMatch(/^unavailable modules load only .*lockdown/);
   });
 });

@@ -12,16 +12,21 @@
  */
 import {
   type AnyDefinition,
-  allOf,
   attempt,
   CapError,
-  callOrSend,
   define,
   defineProcedure,
   E,
+  isReference,
+  promise,
+  spawn,
+  table,
+} from '@hob/vat';
+import {
+  allOf,
+  callOrSend,
   facet,
   isNear,
-  isReference,
   makeCell,
   makeInbox,
   makeMint,
@@ -31,13 +36,11 @@ import {
   makeSealers,
   makeSwappable,
   makeTicker,
-  promise,
   race,
   readOnly,
-  spawn,
-  table,
   writeOnly,
-} from '@hob/vat';
+} from '@hob/vat/actors';
+import { takeOptions } from '@hob/vat/forwarder';
 // Only for its types (Compartment, harden). The program loads `ses` and calls lockdown().
 import type {} from 'ses';
 import { stripTypesElsewhere } from './drivers/strip-thread.ts';
@@ -46,8 +49,8 @@ import { mayMeanTypes, type Parsed, parse, refuse } from './source/parse.ts';
 import { refusal } from './source/position.ts';
 
 /**
- * What every module gets of the vat: what makes actors, and small ready-made actors. None of it leads out of
- * the vat.
+ * The names of the vat that every module gets: those that make actors, and small ready-made actors. None
+ * leads out of the vat.
  */
 const WORDS: Readonly<Record<string, unknown>> = {
   E,
@@ -84,6 +87,7 @@ const VOCABULARY: ReadonlySet<string> = new Set(Object.keys({ ...WORDS, ...DEFIN
  */
 const NOT_FOR_MODULES: ReadonlySet<string> = new Set(['Compartment', 'Function', 'eval', 'globalThis', 'lockdown']);
 
+/** The powers that a module gets besides JavaScript and the names of `@hob/vat`. */
 export interface LoadOptions {
   /**
    * The values that the module finds under these names. Each is a reference, frozen plain data, or hardened.
@@ -96,12 +100,13 @@ export interface LoadOptions {
 /** Loads a module and returns the definitions that it exports, by name. */
 export async function loadActors(
   source: string,
-  { powers = {} }: LoadOptions = {},
+  options?: LoadOptions,
 ): Promise<Readonly<Record<string, AnyDefinition>>> {
+  const { powers = {} } = takeOptions(options, 'loadActors', { powers: true });
   if (!isLockedDown())
     throw new CapError(
       'unavailable',
-      'modules are loaded only where nobody can change what all programs share: call `lockdown()` of ses before everything else',
+      'modules load only into hardened intrinsics: call `lockdown()` of ses before everything else',
     );
   const parsed = await read(source);
   refuse(parsed, 'module');
@@ -114,7 +119,7 @@ export async function loadActors(
     if (own.has(name) || VOCABULARY.has(name) || NOT_FOR_MODULES.has(name))
       throw new CapError(
         'invalid',
-        `a power called "${name}" would stand before JavaScript's own: give it another name`,
+        `a power called "${name}" would hide a name of JavaScript or of the vat: give it another name`,
       );
   checkNames(parsed, new Set([...own, ...VOCABULARY, ...Object.keys(given)]));
 
@@ -220,7 +225,7 @@ function definitionsOf(
   const definitions: Record<string, AnyDefinition> = {};
   for (const [index, { name, place }] of module.exports.entries()) {
     if (!made.has(exported[index]))
-      throw refusal(place, `exports "${name}", which is no definition: export what \`define\` answers, keep the rest`);
+      throw refusal(place, `exports "${name}", which is not a definition: export only what \`define\` returns`);
     Object.defineProperty(definitions, name, { value: exported[index], enumerable: true });
   }
   return Object.freeze(definitions);

@@ -7,7 +7,7 @@ export type GuestCode = 'E_PROGRAM' | 'E_SANDBOX_UNAVAILABLE' | 'limit' | 'inval
 export const noReference = (name: string): CapError =>
   new CapError(
     'invalid',
-    `"${name.slice(0, 64)}" is no reference: spawn an actor, make a driver, or take one from a session`,
+    `"${name.slice(0, 64)}" is not a reference: spawn an actor, make a driver, or take a cap of a session`,
   );
 
 /** The error of an evaluation, with the output and the usage of the program until then. */

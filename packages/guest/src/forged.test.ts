@@ -1,7 +1,11 @@
-/** A program that got out of its compartment: its process writes what it likes into the channel. The process is a child of ours. */
+/**
+ * A program that got out of its compartment: its process writes what it likes into the channel. The process
+ * is a child of ours.
+ */
 import { spawn } from 'node:child_process';
 import type { Duplex as Stream } from 'node:stream';
-import { driver, E, pipeChannel } from '@hob/vat';
+import { driver, E } from '@hob/vat';
+import { pipeChannel } from '@hob/vat/wire';
 import { expect, test } from 'vitest';
 import { guestsFor, outcome } from '../test/guests.ts';
 
@@ -46,7 +50,7 @@ const forgeries: Readonly<Record<string, string>> = {
   'its death': `process.kill(process.pid, 'SIGKILL')`,
 };
 
-test('whatever a process writes, its program fails, and the host goes on', async () => {
+test('a process that writes anything invalid fails its program, and the host goes on', async () => {
   const calls = driver<{ count(): Promise<number> }>({ count: async () => 7 });
   for (const [what, act] of Object.entries(forgeries)) {
     const guests = await guestsFor({

@@ -1,5 +1,6 @@
 /** Programs as models write them: what they find, what they answer, how they are told of their mistakes. */
-import { CapError, driver, type Far, testClock } from '@hob/vat';
+import { CapError, driver, type Far } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { guestsFor, outcome, table } from '../test/guests.ts';
 import { type GuestProcess, bare as processOf } from './drivers/process.ts';
@@ -19,10 +20,10 @@ const files: Far<object> = driver<Files>({
   },
   never: () => new Promise(() => {}),
 });
-// What a test of the language needs no sandbox for; `attack.test.ts` runs in one.
+// Tests of the language need no sandbox. `attack.test.ts` runs in one.
 const bare = { isolation: 'ses-only', pool: 2 } as const;
 
-test('a program has its caps by petname, a console, a clock, chance, timers and what computes', async () => {
+test('a program has its caps by petname, a console, a clock, random numbers, timers and JavaScript', async () => {
   const guests = await guestsFor(bare);
   const caps = { files, 'deploy-key': files, Promise: files };
   const rows = [
@@ -58,7 +59,7 @@ test('a program has its caps by petname, a console, a clock, chance, timers and 
   expect(printed.usage.peakBytes).toBeGreaterThan(10_000_000);
 }, 400_000);
 
-test('every error names the line of the program and what to do', async () => {
+test('every error names the line of the program and the remedy', async () => {
   const guests = await guestsFor(bare);
   const rows = [
     ['\n\n  process.env', /^E_PROGRAM: line 3, column \d+: TypeError.*process is not defined: .*caps/],
@@ -91,7 +92,7 @@ test('every error names the line of the program and what to do', async () => {
   expect(await table(guests, rows, { caps: { files } })).toEqual([]);
 }, 400_000);
 
-test('what is asked for wrongly is refused before anything starts', async () => {
+test('invalid options are refused before anything starts', async () => {
   await expect(openGuests()).rejects.toMatchObject({ code: 'E_SANDBOX_UNAVAILABLE' });
   await expect(openGuests()).rejects.toThrowError(/spawnConfined of @hob\/caps-shell.*ses-only/);
   await expect(openGuests({ isolation: 'none' as never })).rejects.toMatchObject({ code: 'invalid' });
@@ -110,14 +111,14 @@ test('what is asked for wrongly is refused before anything starts', async () => 
   await expect(guests.evaluate('', { caps: {} })).rejects.toMatchObject({ code: 'revoked' });
 }, 400_000);
 
-test('no process runs two programs, and nothing of one is found by the next', async () => {
+test('no process runs two programs, and a program finds nothing of an earlier one', async () => {
   const guests = await guestsFor(bare);
   // Not a global of the compartment, which is new each time: what all compartments of a process would share.
   const mark = `try { Object.defineProperty(E, 'mark', { value: 1 }) } catch {} const met = caps.seen !== undefined; return [typeof E.mark, met]`;
   for (let i = 0; i < 3; i += 1) expect((await outcome(guests, mark)).value).toEqual(['undefined', false]);
 }, 400_000);
 
-test('a job tells its console while it runs, and can be aborted', async () => {
+test('a running program delivers its output, and can be aborted', async () => {
   const guests = await guestsFor(bare);
   const job = guests.start(`console.log('one'); await E(files).never()`, { caps: { files } });
   expect(await job.console.next()).toBe('one\n');
@@ -132,7 +133,7 @@ test('a job tells its console while it runs, and can be aborted', async () => {
   await expect(loop.result()).rejects.toMatchObject({ code: 'revoked', console: 'in\n' });
 }, 400_000);
 
-test('a cap may be promised: the program starts when it is there, and not at all when it never is', async () => {
+test('a cap may be a promise: the program starts when it resolves, and never if it rejects', async () => {
   const guests = await guestsFor(bare);
   const soon = Promise.withResolvers<Far<object>>();
   const program = guests.evaluate(`return await E(files).readText('a')`, { caps: { files: soon.promise } });
@@ -152,7 +153,7 @@ test('a cap may be promised: the program starts when it is there, and not at all
   expect(await waits).toMatchObject({ code: 'revoked' });
 }, 400_000);
 
-test('as many processes wait as were wanted at once, and one after a minute in which nobody asked', async () => {
+test('the pool keeps as many idle processes as were wanted at once, and one after a minute without requests', async () => {
   const clock = testClock();
   const made: GuestProcess[] = [];
   const start = async (): Promise<GuestProcess> => {

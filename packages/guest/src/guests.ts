@@ -6,11 +6,12 @@
  */
 import { types } from 'node:util';
 import { CapError, isReference, systemClock } from '@hob/vat';
+import { type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { bare, confined, type GuestProcess, type SpawnConfined } from './drivers/process.ts';
 import { noReference } from './errors.ts';
-import { Job } from './job.ts';
-import { defaultLimits, type FullLimits, limitsOf } from './limits.ts';
-import { Pool, type Ready } from './pool.ts';
+import { defaultLimits, limitsOf, type ProgramLimits } from './limits.ts';
+import { type IdleProcess, Pool } from './pool.ts';
+import { RunningProgram } from './running-program.ts';
 import type { EvaluateOptions, Evaluation, Guests, GuestsOptions } from './types.ts';
 
 /** The most processes of one `Guests` that run at once. Others wait. */
@@ -21,8 +22,18 @@ const longestSource = 256 * 1024;
 /** Processor time for starting Node and reading the program, on a busy machine. */
 const startCpuMs = 5_000;
 
+const guestsOptions: OptionNames<GuestsOptions> = {
+  spawnConfined: true,
+  pool: true,
+  limits: true,
+  isolation: true,
+  clock: true,
+};
+const evaluateOptions: OptionNames<EvaluateOptions> = { caps: true, limits: true, meter: true, signal: true };
+
 /** Opens guests and starts a first process, so that a sandbox that does not work is reported now. */
-export async function openGuests(options: GuestsOptions = {}): Promise<Guests> {
+export async function openGuests(given?: GuestsOptions): Promise<Guests> {
+  const options = takeOptions(given, 'openGuests', guestsOptions);
   const { spawnConfined, isolation = 'sandbox', pool: most = 4, clock = systemClock() } = options;
   const limits = limitsOf(defaultLimits, options.limits, false);
   if (!Number.isSafeInteger(most) || most < 0 || most > mostRunning)
@@ -34,13 +45,13 @@ export async function openGuests(options: GuestsOptions = {}): Promise<Guests> {
     await pool.close();
     throw error;
   }
-  return new OpenGuests(pool, limits).face;
+  return new OpenGuests(pool, limits).handle;
 }
 
 function startOf(
   isolation: unknown,
   spawnConfined: unknown,
-  { memoryBytes, cpuMs }: FullLimits,
+  { memoryBytes, cpuMs }: ProgramLimits,
 ): () => Promise<GuestProcess> {
   const limits = { memoryBytes, cpuMs: Math.min(cpuMs + startCpuMs, 0x7fff_ffff) };
   if (isolation === 'ses-only') return () => bare(limits);
@@ -55,21 +66,21 @@ function startOf(
 
 class OpenGuests {
   readonly #pool: Pool;
-  readonly #limits: FullLimits;
-  readonly #jobs = new Set<Job>();
+  readonly #limits: ProgramLimits;
+  readonly #programs = new Set<RunningProgram>();
   readonly #queue: (() => void)[] = [];
   #running = 0;
   #closed = false;
 
-  constructor(pool: Pool, limits: FullLimits) {
+  constructor(pool: Pool, limits: ProgramLimits) {
     this.#pool = pool;
     this.#limits = limits;
   }
 
-  get face(): Guests {
+  get handle(): Guests {
     return Object.freeze({
       evaluate: (source: string, options: EvaluateOptions) => this.#evaluate(source, options),
-      start: (source: string, options: EvaluateOptions) => this.#start(source, options).face,
+      start: (source: string, options: EvaluateOptions) => this.#start(source, options).handle,
       close: () => this.#close(),
     });
   }
@@ -78,28 +89,29 @@ class OpenGuests {
     return await this.#start(source, options).result;
   }
 
-  #start(source: string, { caps, limits, signal, meter }: EvaluateOptions): Job {
+  #start(source: string, options: EvaluateOptions): RunningProgram {
+    const { caps, limits, signal, meter } = takeOptions(options, 'evaluate', evaluateOptions);
     if (this.#closed) throw new CapError('revoked', 'guests were closed: open them again');
     if (typeof source !== 'string') throw new CapError('invalid', 'a program is a text');
     if (source.length > longestSource)
-      throw new CapError('limit', `a program has at most ${longestSource} letters: read what is long through a cap`);
+      throw new CapError('limit', `a program has at most ${longestSource} characters: read long data through a cap`);
     if (this.#queue.length >= mostQueued) throw new CapError('limit', 'too many programs wait: wait for some to end');
     const work = { source, caps: checked(caps), limits: limitsOf(this.#limits, limits, true), meter };
-    const job = new Job(work, (over) => this.#take(over));
-    const abort = (): void => job.end('revoked', 'the program was stopped from outside');
+    const running = new RunningProgram(work, (over) => this.#take(over));
+    const abort = (): void => running.kill('revoked', 'the program was stopped from outside');
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
-    this.#jobs.add(job);
+    this.#programs.add(running);
     const over = (): void => {
       signal?.removeEventListener('abort', abort);
-      this.#jobs.delete(job);
+      this.#programs.delete(running);
     };
-    job.result.then(over, over);
-    return job;
+    running.result.then(over, over);
+    return running;
   }
 
   /** A slot is free again when the process is gone, which is later than its answer. */
-  async #take(over: () => boolean): Promise<Ready> {
+  async #take(over: () => boolean): Promise<IdleProcess> {
     this.#running += 1;
     const free = (): void => {
       this.#running -= 1;
@@ -119,11 +131,11 @@ class OpenGuests {
 
   async #close(): Promise<void> {
     this.#closed = true;
-    for (const job of this.#jobs) job.end('revoked', 'guests were closed');
-    const jobs = [...this.#jobs].map(({ result }) => result.catch(() => {}));
+    for (const running of this.#programs) running.kill('revoked', 'guests were closed');
+    const programs = [...this.#programs].map(({ result }) => result.catch(() => {}));
     for (const go of this.#queue.splice(0)) go();
     await this.#pool.close();
-    await Promise.all(jobs);
+    await Promise.all(programs);
   }
 }
 

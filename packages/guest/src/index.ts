@@ -1,4 +1,4 @@
-/** The public face of `@hob/guest`. */
+/** The public names of `@hob/guest`. */
 export { type LoadOptions, loadActors } from './actors.ts';
 export { EvaluationError, type GuestCode } from './errors.ts';
 export { openGuests } from './guests.ts';

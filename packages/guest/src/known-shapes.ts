@@ -15,25 +15,39 @@ interface ByteSource {
 const DIRECTORY = `/** A directory. Paths are relative to it, names separated by \`/\`; times are ms, sizes bytes. */
 interface Directory {
   read(path: string, range?: { readonly offset?: number; readonly length?: number }): Promise<Uint8Array>;
-  /** Lines count from 1; their ends are kept. */
-  readText(path: string, window?: { readonly line?: number; readonly lines?: number }): Promise<string>;
-  /** In one step: no reader sees a part. Parents are not made. */
-  write(path: string, data: Uint8Array | string, options?: { readonly create?: 'any' | 'new' | 'never'; readonly version?: string; readonly durable?: boolean }): Promise<{ readonly version: string }>;
+  /** Lines count from 1; their ends are kept. \`tail\`: that many last lines. */
+  readText(path: string, window?: { readonly line?: number; readonly lines?: number; readonly tail?: number }): Promise<string>;
+  /** At most 1,000 files. One that cannot be read has a code instead of its text. */
+  readMany(paths: readonly string[]): Promise<readonly ({ readonly path: string; readonly text: string; readonly version: string } | { readonly path: string; readonly code: string; readonly message: string })[]>;
+  /** In one step: no reader sees a part. \`parents\` makes missing directories. */
+  write(path: string, data: Uint8Array | string, options?: { readonly create?: 'any' | 'new' | 'never'; readonly version?: string; readonly durable?: boolean; readonly parents?: boolean }): Promise<{ readonly version: string }>;
+  /** Into an existing file, where it is. \`offset\` in bytes. */
+  writeAt(path: string, offset: number, data: Uint8Array | string): Promise<void>;
+  truncate(path: string, size: number): Promise<void>;
   append(path: string, data: Uint8Array | string): Promise<void>;
   /** Each \`oldText\` must stand exactly once in the text as the edits before it left it. */
   edit(path: string, edits: readonly { readonly oldText: string; readonly newText: string }[], options?: { readonly dryRun?: boolean; readonly version?: string }): Promise<{ readonly diff: string; readonly version: string }>;
   list(path?: string): Promise<readonly string[]>;
   entries(path?: string, page?: { readonly after?: string; readonly limit?: number }): Promise<readonly (Stat & { readonly name: string })[]>;
-  stat(path: string): Promise<Stat>;
+  /** Everything beneath a directory. */
+  tree(path?: string, options?: { readonly depth?: number; readonly limit?: number }): Promise<{ readonly entries: readonly { readonly path: string; readonly kind: Stat['kind'] }[]; readonly truncated: boolean }>;
+  /** For a link: the link itself, or with \`follow\` the file or directory that it leads to. */
+  stat(path: string, options?: { readonly follow?: boolean; readonly mode?: boolean }): Promise<Stat>;
+  chmod(path: string, mode: number | '+x' | '-x'): Promise<void>;
+  setTimes(path: string, times: { readonly mtime?: number; readonly atime?: number }): Promise<void>;
+  /** The text of the link is relative to its own directory. */
+  symlink(text: string, path: string): Promise<void>;
+  readlink(path: string): Promise<string>;
   mkdir(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
   remove(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
-  /** Onto an existing name: EXISTS. */
-  rename(from: string, to: string): Promise<void>;
-  copy(from: string, to: string): Promise<void>;
+  /** Onto an existing name: EXISTS, unless \`replace\`. */
+  rename(from: string, to: string, options?: { readonly replace?: boolean }): Promise<void>;
+  copy(from: string, to: string, options?: { readonly recursive?: boolean }): Promise<void>;
   /** Paths; \`*\`, \`?\`, \`[a-z]\`, \`{a,b}\`, \`**\`. */
   glob(pattern: string): Promise<readonly string[]>;
   /** Lines that have the text, or a match of the pattern (RE2). */
   search(text: string | { readonly pattern: string }, options?: { readonly path?: string; readonly glob?: string; readonly limit?: number }): Promise<readonly { readonly path: string; readonly line: number; readonly column: number; readonly text: string }[]>;
+  searchReport(text: string | { readonly pattern: string }, options?: { readonly path?: string; readonly glob?: string; readonly limit?: number }): Promise<{ readonly hits: readonly { readonly path: string; readonly line: number; readonly column: number; readonly text: string }[]; readonly truncated: boolean; readonly skipped: readonly { readonly path: string; readonly reason: 'binary' | 'large' | 'unreadable' }[] }>;
   openRead(path: string): Promise<ByteSource>;
   subdir(path: string): Promise<Directory>;
   readOnly(): Promise<Directory>;
@@ -42,10 +56,11 @@ interface Stat {
   readonly kind: 'file' | 'dir' | 'link' | 'other';
   readonly size: number;
   readonly mtime: number;
+  readonly mode?: number;
   readonly version: string;
 }`;
 
-const SHELL = `/** A shell in a sandbox: \`run\` takes a text for bash. What a program did is a status, never an error. */
+const SHELL = `/** A shell in a sandbox: \`run\` takes a text for bash. A failed program is a status, never an error. */
 interface Shell {
   run(text: string, options?: { readonly timeoutMs?: number; readonly stdin?: string }): Promise<Ended>;
   spawn(text: string, options?: { readonly name?: string; readonly timeoutMs?: number }): Promise<Job>;

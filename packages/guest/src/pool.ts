@@ -10,14 +10,14 @@ import { CapError, type Clock, type Duplex, fromChild } from '@hob/vat';
 import type { GuestProcess } from './drivers/process.ts';
 
 /** An idle process, ready to run one program. */
-export interface Ready {
+export interface IdleProcess {
   readonly started: GuestProcess;
   /** The connection. It has carried no frames yet, so the caller's meter pays for all of them. */
   readonly duplex: Duplex;
   /** Tells an idle process to warm up. Called once. */
   warm(): void;
   /** Calls `then` with all output, also with output from before this call. */
-  onSaid(then: (said: string) => void): void;
+  onOutput(then: (said: string) => void): void;
 }
 
 /** Starting more at once only delays each of them. */
@@ -30,8 +30,8 @@ export class Pool {
   readonly #start: () => Promise<GuestProcess>;
   readonly #most: number;
   readonly #clock: Clock;
-  readonly #waiting: Ready[] = [];
-  readonly #askers: { readonly resolve: (ready: Ready) => void; readonly reject: (why: unknown) => void }[] = [];
+  readonly #waiting: IdleProcess[] = [];
+  readonly #askers: { readonly resolve: (ready: IdleProcess) => void; readonly reject: (why: unknown) => void }[] = [];
   readonly #all = new Set<GuestProcess>();
   /** The processes that run a program. */
   readonly #given = new Set<GuestProcess>();
@@ -56,7 +56,7 @@ export class Pool {
     this.#keep(ready);
   }
 
-  take(): Promise<Ready> {
+  take(): Promise<IdleProcess> {
     if (this.#closed) return Promise.reject(closed());
     this.#stopShrink?.();
     this.#stopShrink = this.#clock.after(idleMs, () => this.#shrink());
@@ -119,13 +119,13 @@ export class Pool {
     for (const { started } of this.#waiting.splice(this.#wanted)) started.kill();
   }
 
-  #keep(ready: Ready): void {
+  #keep(ready: IdleProcess): void {
     this.#waiting.push(ready);
     ready.warm();
   }
 
   async #add(): Promise<void> {
-    let ready: Ready;
+    let ready: IdleProcess;
     try {
       ready = await this.#ready();
     } catch (error) {
@@ -147,7 +147,7 @@ export class Pool {
     this.#refill();
   }
 
-  async #ready(): Promise<Ready> {
+  async #ready(): Promise<IdleProcess> {
     const started = await this.#start();
     this.#all.add(started);
     void started.gone.then(() => {
@@ -157,7 +157,7 @@ export class Pool {
       if (this.#given.delete(started)) this.#refillNow();
     });
     if (this.#closed) started.kill();
-    const { duplex, onSaid, isReady } = split(started);
+    const { duplex, onOutput, isReady } = split(started);
     await Promise.race([isReady, started.gone]);
     if (this.#closed) throw closed();
     if (!this.#all.has(started))
@@ -165,7 +165,7 @@ export class Pool {
         'unavailable',
         'the process of a program ended before it could run: look at the memory of this machine',
       );
-    return { started, duplex, onSaid, warm: () => void started.channel.send({ warm: true }) };
+    return { started, duplex, onOutput, warm: () => void started.channel.send({ warm: true }) };
   }
 }
 
@@ -174,7 +174,7 @@ const closed = (): CapError => new CapError('revoked', 'guests were closed: open
 /** Separates output from frames. A program in an endless loop sends no frame, but its output must arrive. */
 function split({ channel }: GuestProcess): {
   readonly duplex: Duplex;
-  readonly onSaid: Ready['onSaid'];
+  readonly onOutput: IdleProcess['onOutput'];
   readonly isReady: Promise<void>;
 } {
   const ready = Promise.withResolvers<void>();
@@ -201,7 +201,7 @@ function split({ channel }: GuestProcess): {
   return {
     duplex: fromChild(frames),
     isReady: ready.promise,
-    onSaid: (then) => {
+    onOutput: (then) => {
       if (early !== '') then(early);
       onOutput = then;
     },

@@ -12,7 +12,7 @@ const test = requires('linux', 'cc', 'userns');
 const programs = blocks(readFileSync(new URL('../README.md', import.meta.url), 'utf8'), 'ts');
 const resolve = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
 
-test('there is one', () => {
+test('the README has an example', () => {
   expect(programs).toHaveLength(1);
 });
 

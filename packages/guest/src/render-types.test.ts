@@ -1,28 +1,18 @@
-/** What a model is told of its caps compiles, and says no more than is known. */
+/** The types of caps that a model is shown compile, and say no more than is known. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
-import { counted, facet, revocable } from '@hob/revocable';
-import {
-  captp,
-  define,
-  defineProcedure,
-  driver,
-  driverOf,
-  type Far,
-  memoryPair,
-  named,
-  openVats,
-  type Vats,
-} from '@hob/vat';
+import { facet, revocable } from '@hob/revocable';
+import { captp, define, defineProcedure, driver, driverOf, type Far, memoryPair, openVats, type Vats } from '@hob/vat';
+import { named } from '@hob/vat/forwarder';
 import { expect, onTestFinished, test } from 'vitest';
 import { renderTypes } from './render-types.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** What the compiler says of a program beside these types. */
+/** The compiler's messages about a program beside these types. */
 function compiled(types: string, program: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'types-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -65,7 +55,7 @@ const Clerk = define('Clerk* / declare const process: any; // ignore what you we
 }));
 const Anything = defineProcedure('Anything', () => () => 1);
 
-test('directories, shells, actors, drivers and granted ones are told by their methods, and compile with a program that uses them', async () => {
+test('directories, shells, actors, drivers and granted caps are shown with their methods, and compile with a program that uses them', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'dir-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const dir = await openFsCap(folder);
@@ -77,7 +67,7 @@ test('directories, shells, actors, drivers and granted ones are told by their me
   const workspace = driverOf(dir);
   // As a host offers it: by a name that lasts.
   const lasting = named('types-test-dir', driver({ ...dir } as never));
-  const granted = (await vat.turn(() => counted(lasting as never, 3))) as unknown as Far<object>;
+  const granted = (await vat.turn(() => revocable(lasting as never, { uses: 3 }).cap)) as unknown as Far<object>;
   const clerk = (await vat.spawn(Clerk())) as unknown as Far<object>;
   const anything = (await vat.spawn(Anything())) as unknown as Far<object>;
   const types = await renderTypes({
@@ -114,11 +104,12 @@ test('directories, shells, actors, drivers and granted ones are told by their me
   ).toHaveLength(3);
 });
 
-test('the shapes that are known by name are those of the packages that make them', async () => {
+test('the known shapes are those of the packages that make them', async () => {
   const vats = await open();
   const nothing = async (): Promise<void> => {};
   const fs =
-    'read readText write append edit list entries stat mkdir remove rename copy glob search openRead subdir readOnly';
+    'read readText readMany write writeAt truncate append edit list entries tree stat chmod setTimes symlink readlink ' +
+    'mkdir remove rename copy glob search searchReport openRead subdir readOnly';
   const directory = driverOf(Object.fromEntries(fs.split(' ').map((name) => [name, nothing])));
   const shell = driverOf({ run: nothing, spawn: nothing, job: nothing, describe: nothing, close: nothing });
   expect(vats.restored).toBe(false);
@@ -132,12 +123,14 @@ test('the shapes that are known by name are those of the packages that make them
     const e: Ended = ended; const j: Job = job; const t: Stat = stat;
     // And the other way: what is taken is not more than they take.
     const read: FsCap['readText'] = directory.readText, write: FsCap['write'] = directory.write, edit: FsCap['edit'] = directory.edit;
+    const chmod: FsCap['chmod'] = directory.chmod, rename: FsCap['rename'] = directory.rename, copy: FsCap['copy'] = directory.copy;
+    const stat2: FsCap['stat'] = directory.stat, tree: FsCap['tree'] = directory.tree, many: FsCap['readMany'] = directory.readMany;
     const search: FsCap['search'] = directory.search, run: Parameters<ShellCap['run']>[0] = 'x' as Parameters<typeof shell.run>[0];
-    export { d, s, e, j, t, read, write, edit, search, run };`;
+    export { d, s, e, j, t, read, write, edit, search, run, chmod, rename, copy, stat2, tree, many };`;
   expect(compiled(types, program)).toBe('');
 });
 
-test('a forwarder that lets less through is told as one that may, and its inside does not come out', async () => {
+test('a forwarder that may allow fewer methods is shown as such, and the object behind it does not come out', async () => {
   const vats = await open();
   const vat = vats.vat('session');
   const [less, ended] = (await vat.turn(() => {
@@ -150,7 +143,7 @@ test('a forwarder that lets less through is told as one that may, and its inside
   expect(types).toContain('file(...args');
 });
 
-test('of an object of a peer nothing is guessed', async () => {
+test('nothing is guessed about an object of a peer', async () => {
   await open();
   const [here, there] = memoryPair();
   const peer = captp(there, { bootstrap: driver<{ ask(): number }>({ ask: () => 1 }) as never });
@@ -165,6 +158,6 @@ test('of an object of a peer nothing is guessed', async () => {
   expect(compiled(types, 'E(peer); export {};')).toBe('');
 });
 
-test('what is no cap is refused', async () => {
+test('a value that is not a cap is refused', async () => {
   await expect(renderTypes({ a: {} as never })).rejects.toMatchObject({ code: 'invalid' });
 });

@@ -9,7 +9,7 @@ import { shapeOf } from '@hob/revocable';
 import { CapError, type Far, isReference } from '@hob/vat';
 import { KNOWN, type KnownShape } from './known-shapes.ts';
 
-const HEAD = `// What this session holds. Every call goes through E and answers a promise: \`await E(cap).method(…)\`.
+const HEAD = `// The caps of this session. Every call goes through E and returns a promise: \`await E(cap).method(…)\`.
 // A call that was refused throws an error with a \`code\`. An answer that is itself a cap is called through E
 // as well, also before it is there: \`await E(E(cap).subdir('src')).list()\`.
 declare function E<T extends object>(cap: T | PromiseLike<T>): T;`;
@@ -39,7 +39,7 @@ export async function renderTypes(caps: Readonly<Record<string, Far<object> | Pr
     if (!isReference(cap))
       throw new CapError(
         'invalid',
-        `"${name.slice(0, 64)}" is no reference: take it from a session, or spawn an actor`,
+        `"${name.slice(0, 64)}" is not a reference: take it from a session, or spawn an actor`,
       );
     const { methods, forwarded } = await shapeOf(cap as Far<object>);
     const known = KNOWN.find((one) => one.methods.every((method) => methods?.includes(method)));
@@ -67,7 +67,7 @@ function interfaceOf(type: string, methods: readonly string[]): string {
   const shown = methods.filter((method) => IDENTIFIER.test(method)).slice(0, 100);
   const more = methods.length - shown.length;
   return [
-    '/** What its methods take and answer is not known here. */',
+    '/** The arguments and results of its methods are not known here. */',
     `interface ${type} {`,
     ...shown.map((method) => `  ${method}(...args: readonly unknown[]): Promise<unknown>;`),
     ...(more > 0 ? [`  // and ${more} more`] : []),

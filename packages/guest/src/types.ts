@@ -12,6 +12,10 @@ export interface GuestLimits {
   readonly outputBytes?: number;
 }
 
+/**
+ * The result of a program that ended by itself. Times are in ms, `peakBytes` is the most memory that it
+ * used.
+ */
 export interface Evaluation {
   /** The returned value: data, or a cap that the guest was given. */
   readonly value: unknown;
@@ -19,6 +23,7 @@ export interface Evaluation {
   readonly usage: { readonly wallMs: number; readonly cpuMs: number; readonly peakBytes: number };
 }
 
+/** The world of one program: its caps, its limits, who pays, and what stops it. */
 export interface EvaluateOptions {
   /**
    * The caps of the program, by petname. It gets nothing else. The program starts when all promised caps have
@@ -42,6 +47,10 @@ export interface GuestJob {
   abort(): Promise<void>;
 }
 
+/**
+ * Runs programs, each in a process of its own. `evaluate` rejects with an `EvaluationError` if the program
+ * fails, and with a `CapError` if it could not run or was stopped.
+ */
 export interface Guests {
   evaluate(source: string, options: EvaluateOptions): Promise<Evaluation>;
   /** Starts an evaluation and returns at once. */
@@ -50,6 +59,7 @@ export interface Guests {
   close(): Promise<void>;
 }
 
+/** How programs are run. Without `spawnConfined`, `isolation` must be `ses-only`. */
 export interface GuestsOptions {
   /** The `spawnConfined` of `@hob/caps-shell`. */
   readonly spawnConfined?: unknown;

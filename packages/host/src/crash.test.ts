@@ -1,20 +1,22 @@
 /**
- * kill -9 of a real host at random moments, with sessions, children, grants, calls, rotations and requests under way: what was answered is there in the
- * next one, what was not is there whole or not at all. The columns "process killed" of "What survives" in the design, in one run.
+ * kill -9 of a real host at random moments, with sessions, children, grants, calls, rotations and requests
+ * under way: what was answered is there in the next one, what was not is there whole or not at all. The
+ * columns "process killed" of "What survives" in the design, in one run.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Connected, connect, E } from '@hob/vat';
+import { connect, E } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
 import { expect, onTestFinished, test } from 'vitest';
 import { later } from '../test/asking.ts';
 import { HostProcess } from '../test/host-process.ts';
-import { code, held, scratch } from '../test/house.ts';
+import { code, held, scratch } from '../test/test-host.ts';
 import type { Grant, Request, SessionFace } from './index.ts';
 
 interface Bell {
   ring(): Promise<string>;
 }
-/** What is known of something that was asked for: it was answered, or only asked. */
+/** The knowledge about something that was asked for: it was answered, or only asked. */
 type Known = 'no' | 'asked' | 'yes';
 interface Seen {
   readonly id: string;
@@ -23,7 +25,7 @@ interface Seen {
   readonly parent: Seen | undefined;
   ended: Known;
   readonly petnames: Set<string>;
-  /** What it asked for: how often somebody said yes, and how often that was answered. */
+  /** How often somebody said yes to what it asked for, and how often that was answered. */
   tried: number;
   granted: number;
 }
@@ -119,7 +121,7 @@ test.each([1, 2])(
         const was = cut(given);
         const said = await code(E(held<Bell>(link, given.petname)).ring());
         if (said !== 'ok') return;
-        // What was revoked before it was asked for is not let through any more.
+        // A grant that was revoked before the question lets nothing through any more.
         expect(was).not.toBe('yes');
         for (const each of all) each.answered += 1;
       },
@@ -162,7 +164,7 @@ test.each([1, 2])(
         if (answered === null) session.granted += 1;
       },
     ];
-    /** What a person was shown. */
+    /** The text that a person was shown. */
     const shown = new Map<string, string>();
 
     for (let round = 0; round < 4; round += 1) {

@@ -1,14 +1,15 @@
 /** One agent, and strangers, that want every place at the door: who gets in all the same. */
 import { connect as dialTcp, type Socket } from 'node:net';
-import { type Connected, connect, E, type Far } from '@hob/vat';
+import { connect, E, type Far } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { code, type House, house, shout } from '../test/house.ts';
+import { code, shout, type TestHost, testHost } from '../test/test-host.ts';
 import type { Granter, SessionFace } from './index.ts';
 
-let home: House;
+let home: TestHost;
 let open: (() => Promise<unknown>)[];
 beforeEach(async () => {
-  home = await house();
+  home = await testHost();
   open = [];
   await home.host.offer('bell', { ring: () => 'ding' });
 });
@@ -27,7 +28,7 @@ async function enter<T extends object = SessionFace>(secret: string): Promise<Co
   return connection;
 }
 
-/** What each of them was told. */
+/** The answer that each of them got. */
 const heard = new WeakMap<Socket, string>();
 
 /** Sockets that say `bytes` and then nothing; each is connected when this returns. */
@@ -68,7 +69,7 @@ async function children(parent: Connected<SessionFace>, count: number): Promise<
   return secrets;
 }
 
-test('an agent that enters 254 children, and 256 requests whose body never ends, keep no granter from revoking', async () => {
+test('an agent with 254 connected children and 256 unfinished requests cannot stop a granter from revoking', async () => {
   const grant = (await E(home.granter).grant(home.session.id, 'bell', 'bell', {})) as { readonly id: string };
   const agent = await enter(home.session.secret);
   const secrets = await children(agent, 254);
@@ -89,7 +90,7 @@ test('an agent that enters 254 children, and 256 requests whose body never ends,
   expect(await code(E(E(agent.bootstrap).cap('bell') as unknown as Far<{ ring(): string }>).ring())).toBe('revoked');
 }, 300_000);
 
-test('a family has 8 connections together: children, their children and sturdyrefs count, and all places are given back', async () => {
+test('a session and its descendants share 8 connections, sturdyrefs included, and every slot is freed again', async () => {
   await E(home.granter).grant(home.session.id, 'bell', 'bell', {});
   const { sturdyref } = (await E(home.granter).mint(home.session.id, 'bell', {})) as { readonly sturdyref: string };
   const agent = await enter(home.session.secret);
@@ -113,7 +114,7 @@ test('a family has 8 connections together: children, their children and sturdyre
   while (meter.used()['connections'] !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
-test('a session that enters again is never refused because of its own old connection, however often', async () => {
+test('a session that connects again is never refused because of its own old connection', async () => {
   const agent = await enter(home.session.secret);
   for (const secret of await children(agent, 7)) await enter(secret);
   const again: Connected<SessionFace>[] = [];
@@ -138,21 +139,21 @@ const upgrade = (secret: string): string =>
     '',
   ].join('\r\n');
 
-test('a session that enters over and over and reads nothing has two sockets, not one for each time', async () => {
+test('a session that connects again and again and reads nothing has at most two sockets', async () => {
   const sockets = await crowd(50, upgrade(home.session.secret));
   await enter(home.session.secret);
   // Whoever lost its place is cut, although it answers no close.
   while (sockets.filter((socket) => !socket.closed).length > 1) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
-test('a granter whose connections all hang gets in with one more: its oldest goes', async () => {
+test('a granter whose connections all hang can connect once more: its oldest is closed', async () => {
   const hanging = await crowd(40, upgrade(home.granterSecret));
   const granter = await enter<Granter>(home.granterSecret);
   expect(await E(granter.bootstrap).list()).toEqual([]);
   while (hanging.filter((socket) => !socket.closed).length > 15) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
-test('a request whose headers or body never end is cut off, whoever sent it', async () => {
+test('a request whose headers or body never end is closed, with any secret', async () => {
   const { secret } = home.session;
   const slow = [
     ...(await crowd(3, endless(secret))),
@@ -164,7 +165,7 @@ test('a request whose headers or body never end is cut off, whoever sent it', as
   await gone(slow);
 });
 
-test('more calls by HTTP than there are places wait for one, and each is answered', async () => {
+test('if there are more HTTP calls than slots the rest wait, and each is answered', async () => {
   await E(home.granter).grant(home.session.id, 'bell', 'bell', {});
   const url = await home.session.publish('bell');
   const agent = await enter(home.session.secret);
@@ -181,10 +182,10 @@ test('more calls by HTTP than there are places wait for one, and each is answere
   for (const { text } of said) expect(text).toMatch(/"ding"/);
 });
 
-test('strangers that hold on to silent sockets are cut, oldest first, as soon as there are too many', async () => {
+test('silent sockets of strangers are closed, oldest first, as soon as there are too many', async () => {
   const sockets = await crowd(100, '');
   await gone(sockets);
-  // Who had to go for another was told nothing; the time of the others was over.
+  // A client that made room for another was told nothing. The time of the others was over.
   const told = sockets.map((socket) => heard.get(socket) ?? '');
   expect(told.filter((text) => text === '')).toHaveLength(36);
   expect(told.filter((text) => text.startsWith('HTTP/1.1 408'))).toHaveLength(64);

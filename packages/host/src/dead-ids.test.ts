@@ -1,19 +1,24 @@
-/** Ids whose object is gone. Who holds one, also the session that it was made for, learns no more than from one that never was: bytes are compared. */
+/**
+ * Ids whose object is gone. Who holds one, also the session that it was made for, learns no more than from
+ * one that never was: bytes are compared.
+ */
 import { connect as dial } from 'node:net';
 import { join } from 'node:path';
-import { backup, connect, E, openStore, restoreStore, testClock } from '@hob/vat';
+import { backup, connect, E, openStore } from '@hob/vat';
+import { restoreStore } from '@hob/vat/store';
+import { testClock } from '@hob/vat/testing';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import WebSocket from 'ws';
 import { HostProcess } from '../test/host-process.ts';
-import { code, type House, house, lines, shout } from '../test/house.ts';
+import { code, lines, shout, type TestHost, testHost } from '../test/test-host.ts';
 import { type Grant, openHost } from './index.ts';
 
 const clock = testClock();
 const chance = `/object/${'a'.repeat(52)}`;
 const minute = 60_000;
-let home: House;
+let home: TestHost;
 beforeEach(async () => {
-  home = await house({ clock });
+  home = await testHost({ clock });
   await home.host.offer('bell', { ring: async () => 'ding' });
 });
 afterEach(() => home.close());
@@ -63,7 +68,7 @@ async function expectDead(url: string, secret: string): Promise<void> {
 const give = async (petname: string, terms: object = {}): Promise<string> =>
   ((await E(home.granter).grant(home.session.id, petname, 'bell', { for: 60 * minute, ...terms })) as Grant).id;
 
-test('revoked, run out, used up: the id is answered as one that never was, also to its own session', async () => {
+test('the id of a revoked, expired or exhausted grant gets the answer of an unknown id, also for its own session', async () => {
   const { secret } = home.session;
   const id = await give('revoked');
   const revoked = await home.session.publish('revoked');
@@ -84,7 +89,7 @@ test('revoked, run out, used up: the id is answered as one that never was, also 
   expect(await http(chance, secret)).not.toMatch(/^date:/im);
 });
 
-test('no id is made for what has ended, before or while it is made', async () => {
+test('no id is made for a grant that has ended, before or during the call', async () => {
   const id = await give('revoked');
   await give('over', { for: minute });
   await give('used', { uses: 1 });
@@ -98,7 +103,7 @@ test('no id is made for what has ended, before or while it is made', async () =>
     expect(await code(home.session.publish(petname))).toBe(ending);
 });
 
-test('the last use that is spent between the look-up and the call: the others get what a made up id gets', async () => {
+test('if the last use is spent between the look-up and the call, other callers get the answer of an invented id', async () => {
   await give('two', { uses: 2 });
   const url = await home.session.publish('two');
   const said = await Promise.all(Array.from({ length: 12 }, () => http(url, home.session.secret)));
@@ -107,7 +112,7 @@ test('the last use that is spent between the look-up and the call: the others ge
   expect(said.filter((each) => each === made)).toHaveLength(10);
 });
 
-test('the grant above has ended: the child’s id is dead, and its sturdyref opens no more than a made up secret', async () => {
+test('when the grant above has ended, the child’s id is dead, and its sturdyref works no more than an invented secret', async () => {
   const id = await give('bell');
   const agent = await home.enter(home.session.secret);
   const child = (await E(agent.bootstrap).spawnChild({ name: 'helper', caps: { mine: 'bell' } })) as { id: string; secret: string }; // biome-ignore format: one line
@@ -125,7 +130,7 @@ test('the grant above has ended: the child’s id is dead, and its sturdyref ope
   expect(await http(url, sturdyref)).toBe(await http(chance, `hob1_${'a'.repeat(43)}`));
 });
 
-/** What the door says to who would enter with that secret. */
+/** The door's answer to a client that enters with that secret. */
 function knock(url: string, secret: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = dial(Number(new URL(url).port), '127.0.0.1');
@@ -141,7 +146,7 @@ function knock(url: string, secret: string): Promise<string> {
   });
 }
 
-test('the session has ended: its own secret opens nothing, whatever the id', async () => {
+test('after a session has ended its secret opens no id', async () => {
   await give('bell');
   const url = await home.session.publish('bell');
   await home.session.end();
@@ -149,7 +154,7 @@ test('the session has ended: its own secret opens nothing, whatever the id', asy
   expect(await http(url, home.session.secret)).toMatch(/^HTTP\/1\.1 401 /);
 });
 
-test('an offer that is gone after a restart ends no grant: its session hears unavailable, another one what a made up id gets', async () => {
+test('an offer that is missing after a restart ends no grant: its session gets unavailable, another session the answer of an invented id', async () => {
   const state = join(home.folder, 'other-state');
   const start = async (): Promise<HostProcess> => {
     const host = new HostProcess(state);
@@ -173,7 +178,7 @@ test('an offer that is gone after a restart ends no grant: its session hears una
   await expectDead(url, mine.secret);
 });
 
-test('a dead id and a made up one leave the same line', async () => {
+test('a dead id and an invented one leave the same ledger line', async () => {
   const id = await give('bell');
   const url = await home.session.publish('bell');
   await E(home.granter).revoke({ grant: id });
@@ -187,7 +192,7 @@ test('a dead id and a made up one leave the same line', async () => {
   for (const line of told) expect(line).toEqual({ k: 'refuse', session: home.session.id, what: 'object', code: 'no-such-object', grant: undefined, method: undefined }); // biome-ignore format: one line
 });
 
-test('a store that was put back: what waits for its granter does not hide that the grant above has ended', async () => {
+test('in a restored store, a suspended grant does not hide that the grant above has ended', async () => {
   const id = await give('bell', { uses: 9 });
   const agent = await home.enter(home.session.secret);
   const child = (await E(agent.bootstrap).spawnChild({ name: 'helper', caps: {} })) as { id: string };

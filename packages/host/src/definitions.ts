@@ -1,11 +1,14 @@
-/** What a store needs to know to keep a host. */
+/** The actor definitions that a host's store needs to restore its actors. */
 import { definitions as ofGrants } from '@hob/revocable';
 import type { AnyDefinition } from '@hob/vat';
 import { GranterActor } from './granters/grants.ts';
 import { LedgerReaderActor } from './granters/ledger-reader.ts';
+import { LocalGranterActor } from './granters/local-granter.ts';
+import { AskFacetActor } from './powerbox/ask-facet.ts';
 import { GateAskActor } from './powerbox/gate.ts';
 import { JudgeActor } from './powerbox/judge.ts';
 import { PowerboxActor } from './powerbox/powerbox.ts';
+import { GraceActor } from './sessions/grace.ts';
 import { RemoverActor } from './sessions/removal.ts';
 import { SessionActor } from './sessions/sessions.ts';
 import { HostStateActor } from './state/host-state.ts';
@@ -15,9 +18,12 @@ export const definitions: readonly AnyDefinition[] = Object.freeze([
   HostStateActor,
   SessionActor,
   RemoverActor,
+  GraceActor,
   GranterActor,
   LedgerReaderActor,
+  LocalGranterActor,
   PowerboxActor,
   GateAskActor,
+  AskFacetActor,
   JudgeActor,
 ]);

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const descriptors = (): number => fs.readdirSync('/proc/self/fd').length;
 
-test('when a grant is revoked, what came out of it is closed: descriptors, streams, and what they had begun', async () => {
+test('when a grant is revoked, the descriptors and streams that came from it are closed, with their unfinished work', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hob-directory-'));
   const vats = await openVats();
   const cap = await openFsCap(folder);
@@ -30,7 +30,7 @@ test('when a grant is revoked, what came out of it is closed: descriptors, strea
   const sink = (await E(sub).openWrite('g')) as unknown as Far<ByteSink>;
   await E(sink).write(new Uint8Array([1]));
   expect(await E(source).next(3)).toEqual(new Uint8Array(Buffer.from('con')));
-  // What the holder closes by itself is no longer waited for.
+  // Nobody waits for a cap that the holder closed by itself.
   await E((await E(held).subdir('d')) as unknown as Far<FsCap>).close();
   expect(descriptors()).toBeGreaterThan(before);
 
@@ -42,4 +42,47 @@ test('when a grant is revoked, what came out of it is closed: descriptors, strea
   expect(fs.readdirSync(path.join(folder, 'd'))).toEqual(['f']);
   // The host's own cap is not the grant's.
   expect(await cap.list('d')).toEqual(['f']);
+});
+
+test('close by a holder of a grant ends the cap for that holder with all that it made, and nothing that others hold', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hob-directory-'));
+  const vats = await openVats();
+  const cap = await openFsCap(folder);
+  onTestFinished(async () => {
+    await vats.close();
+    await cap.close();
+    fs.rmSync(folder, { recursive: true });
+  });
+  await cap.mkdir('d/e', { recursive: true });
+  await cap.write('d/f', 'content');
+  const directory = driverOf<FsCap>(cap);
+  const grantOf = async (name: string, object: Far<FsCap>): Promise<Far<FsCap>> => {
+    const granted = await vats.vat(name).turn(() => revocable(object, { for: 60_000 }) as never);
+    return (granted as { cap: Far<FsCap> }).cap;
+  };
+  const [attacker, other] = [await grantOf('a', directory), await grantOf('b', directory)];
+  const below = async (held: Far<FsCap>): Promise<Far<FsCap>> => (await E(held).subdir('d')) as unknown as Far<FsCap>;
+  const [its, others] = [await below(attacker), await below(other)];
+  const stream = (await E(attacker).openRead('d/f')) as unknown as Far<ByteSource>;
+  // The receiver of a grant cannot end a cap that somebody else made.
+  const passedOn = await grantOf('c', others);
+  const before = descriptors();
+
+  await E(passedOn).close();
+  await expect(E(passedOn).list()).rejects.toMatchObject({ code: 'CLOSED' });
+  expect(await E(others).list()).toEqual(['e', 'f']);
+
+  await E(attacker).close();
+  await E(attacker).close();
+  for (const used of [E(attacker).list(), E(attacker).subdir('d'), E(its).list(), E(stream).next()])
+    await expect(used).rejects.toMatchObject({ code: 'CLOSED' });
+  expect(descriptors()).toBe(before - 2);
+  expect([await E(other).list(), await E(others).list(), await cap.list()]).toEqual([['d'], ['e', 'f'], ['d']]);
+  expect(await E(await grantOf('d', directory)).list()).toEqual(['d']);
+
+  // The maker ends what it made, for everybody.
+  await E(others).close();
+  expect(descriptors()).toBe(before - 3);
+  await expect(E(passedOn).list()).rejects.toMatchObject({ code: 'CLOSED' });
+  expect(await E(other).list()).toEqual(['d']);
 });

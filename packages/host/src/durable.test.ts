@@ -1,10 +1,15 @@
-/** What DESIGN's table says of a host's sessions and grants: kept over a kill, over a boot only what was granted to a date. */
+/**
+ * The table in docs/durability.md for sessions and grants: kept over a kill; over a boot only grants until a
+ * date.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Connected, connect, type Definition, define, E, type Far, testClock } from '@hob/vat';
+import { connect, type Definition, define, E, type Far } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
+import type { Connected } from '@hob/vat/wire';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { HostProcess } from '../test/host-process.ts';
-import { code, held, lines, scratch } from '../test/house.ts';
+import { code, held, lines, scratch } from '../test/test-host.ts';
 import { type Grant, type Host, openHost, type SessionFace } from './index.ts';
 
 interface Bell {
@@ -36,7 +41,7 @@ const ring = (connection: Connected<SessionFace>, petname: string): Promise<stri
 
 const day = 86_400_000;
 
-test('kill -9: a session is entered again with its secret, and finds its c-list, grants and what is left of them', async () => {
+test('after kill -9 an agent enters its session with the same secret, and finds its c-list, its grants and their uses and time left', async () => {
   const first = start();
   await first.do('offer');
   const granterSecret = await first.do<string>('addGranter', 'owner');
@@ -83,7 +88,7 @@ test('kill -9: a session is entered again with its secret, and finds its c-list,
   expect(await second.do('verify')).toMatchObject({ ok: true });
 });
 
-test('kill -9 in the middle of rotating and ending: the old secret opens until the new one was used, and what has ended stays so', async () => {
+test('after kill -9 during a rotation or an end, the old secret works until the new one is used, and an ended session stays ended', async () => {
   let host = start();
   await host.do('addGranter', 'owner');
   const { id, secret } = await host.do<{ id: string; secret: string }>('openSession', { name: 'work' });
@@ -93,7 +98,7 @@ test('kill -9 in the middle of rotating and ending: the old secret opens until t
   await host.do('end', ended.id);
   await host.kill();
   host = start();
-  // Of two that were made, the later one counts.
+  // If two were made, the later one counts.
   expect(await code(connect(await host.url, { secret: unused }))).toBe('denied');
   expect(await code(connect(await host.url, { secret: ended.secret }))).toBe('denied');
   await enter(await host.url, secret);
@@ -108,7 +113,7 @@ test('kill -9 in the middle of rotating and ending: the old secret opens until t
 
 const Box: Definition<Bell, []> = define('Box', () => ({ ring: () => 'ding' as never }));
 
-test('a boot: what was granted for a time dies, what was granted to a date goes on; session and granter are as before', async () => {
+test('after a reboot grants for a time have ended and grants with a date continue; sessions and granters are as before', async () => {
   const clock = testClock();
   let host: Host;
   const open = async (): Promise<Host> => {
@@ -159,7 +164,7 @@ test('a boot: what was granted for a time dies, what was granted to a date goes 
   expect(await host.verify()).toMatchObject({ ok: true });
 });
 
-test('restarts at random points lose nothing that was answered, and repeat nothing', async () => {
+test('restarts at random points lose nothing that was acknowledged, and repeat nothing', async () => {
   const clock = testClock();
   let rung = 0;
   const bell = { ring: async () => `${(rung += 1)}` };
@@ -189,7 +194,7 @@ test('restarts at random points lose nothing that was answered, and repeat nothi
   expect(calls).toBe(12 - (grant?.usesLeft ?? Number.NaN));
 });
 
-test('no secret is in the store, only hashes; the state of a host is one folder', async () => {
+test('the store holds hashes and no secret; the state of a host is one folder', async () => {
   const host = await openHost({ stateDir: state });
   const { secret: granter } = await host.addGranter('owner');
   const session = await host.openSession({ name: 'work', granters: ['owner'] });

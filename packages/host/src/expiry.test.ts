@@ -1,11 +1,12 @@
 /** The end of a grant by time is a turn of its own. */
-import { E, testClock } from '@hob/vat';
+import { E } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import { expect, test } from 'vitest';
-import { code, house, lines } from '../test/house.ts';
+import { code, lines, testHost } from '../test/test-host.ts';
 
-test('at its deadline a grant ends with a ledger line, though nobody calls; what is under way is stopped after the grace', async () => {
+test('at its deadline a grant ends with a ledger line although nobody calls; calls under way are stopped after the grace time', async () => {
   const clock = testClock();
-  const home = await house({ clock });
+  const home = await testHost({ clock });
   const waiting = Promise.withResolvers<string>();
   try {
     const others = clock.pending();
@@ -37,7 +38,7 @@ test('at its deadline a grant ends with a ledger line, though nobody calls; what
 
 test('one timer wakes all grants, and a host that closes leaves none behind', async () => {
   const clock = testClock();
-  const home = await house({ clock });
+  const home = await testHost({ clock });
   const others = clock.pending();
   await home.host.offer('bell', { ring: async () => 'ding' });
   for (const name of ['a', 'b', 'c']) await E(home.granter).grant(home.session.id, name, 'bell', {});

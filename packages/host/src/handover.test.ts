@@ -1,4 +1,7 @@
-/** How secrets get from `npm start` to an agent, with an attacker that looks where a program of the same user can look. */
+/**
+ * How secrets get from `npm start` to an agent, with an attacker that looks where a program of the same user
+ * can look.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -15,20 +18,17 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { connect } from '@hob/vat';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { inheritedMutant } from '../../../test/mutants/environment.ts';
 import { requires } from '../../../test/needs.ts';
-import { code, type House, house, scratch } from '../test/house.ts';
-import { Program, readiness } from './programs/demo/processes.ts';
+import { Program, readiness } from '../../../test/processes.ts';
+import { code, scratch, type TestHost, testHost } from '../test/test-host.ts';
 
 const checkout = join(import.meta.dirname, '../../..');
 const spying = join(import.meta.dirname, '../test/spying-agent.ts');
 
-/** What `npm run mutants` leaves out here it leaves out in other processes, too. */
-const { HOB_MUTANT, NODE_OPTIONS } = process.env;
-const mutant = HOB_MUTANT === undefined || NODE_OPTIONS === undefined ? {} : { HOB_MUTANT, NODE_OPTIONS };
-
-let home: House;
+let home: TestHost;
 beforeEach(async () => {
-  home = await house();
+  home = await testHost();
 });
 afterEach(() => home.close());
 
@@ -42,7 +42,7 @@ function asPerson(command: string, env: Readonly<Record<string, string>>, input 
   const { PATH = '', HOME = '' } = process.env;
   const child: ChildProcess = spawn('sh', ['-c', `${command}; exit $?`], {
     cwd: checkout,
-    env: { PATH, HOME, ...mutant, ...env },
+    env: { PATH, HOME, ...inheritedMutant(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin?.on('error', () => {});
@@ -78,11 +78,11 @@ requires('linux')(
   300_000,
 );
 
-test('a file that others may read, that is a link, or that is not there is refused, and is left as it is', async () => {
+test('a secret file that others may read, that is a link or that is missing is refused and left unchanged', async () => {
   const file = join(home.folder, 'secret');
   const agent = async (named: string): Promise<readonly string[]> => {
     const program = new Program('agent.ts', [spying], {
-      env: { ...mutant, HOB_URL: home.url, HOB_SECRET_FILE: named },
+      env: { HOB_URL: home.url, HOB_SECRET_FILE: named },
     });
     expect(await program.ended).toBe(2);
     return program.lines;
@@ -90,18 +90,22 @@ test('a file that others may read, that is a link, or that is not there is refus
   writeFileSync(file, `${home.session.secret}\n`, { mode: 0o644 });
   expect(await agent(file)).toEqual([expect.stringMatching(/^hob agent: .*chmod 600$/)]);
   expect(existsSync(file)).toBe(true);
-  expect(await agent(join(home.folder, 'none'))).toEqual([expect.stringMatching(/names no file that can be read/)]);
+  expect(await agent(join(home.folder, 'none'))).toEqual([
+    expect.stringMatching(/the file of HOB_SECRET_FILE cannot be read/),
+  ]);
   expect(await agent(home.folder)).toEqual([expect.stringMatching(/chmod 600$/)]);
   expect(existsSync(home.folder)).toBe(true);
   chmodSync(file, 0o600);
   symlinkSync(file, join(home.folder, 'link'));
-  expect(await agent(join(home.folder, 'link'))).toEqual([expect.stringMatching(/names no file that can be read/)]);
+  expect(await agent(join(home.folder, 'link'))).toEqual([
+    expect.stringMatching(/the file of HOB_SECRET_FILE cannot be read/),
+  ]);
   expect(existsSync(file)).toBe(true);
 });
 
 test('HOB_SECRET, which older programs set, still opens the session, with a warning; no program that the agent starts finds it in its own', async () => {
   const { secret } = home.session;
-  const program = new Program('agent.ts', [spying], { env: { ...mutant, HOB_URL: home.url, HOB_SECRET: secret } });
+  const program = new Program('agent.ts', [spying], { env: { HOB_URL: home.url, HOB_SECRET: secret } });
   expect(await program.ended).toBe(0);
   expect(program.lines.find((line) => line.includes('HOB_SECRET can be read'))).toBeDefined();
   expect(spied(program.lines.join('\n')).seen.split('\n')[0]).not.toContain(secret);
@@ -122,7 +126,7 @@ function place(): Place {
 
 /** A host whose output is a pipe, started as a person does it, until `until` is in it. */
 async function started(args: readonly string[], until: RegExp): Promise<string> {
-  const program = new Program('main.ts', args, { env: mutant });
+  const program = new Program('main.ts', args);
   await program.line((line) => until.test(line));
   await program.stop();
   return program.lines.join('\n');
@@ -143,7 +147,10 @@ test('a host whose output is a pipe prints no secret there, and says how to get 
       '--state',
       state,
     ],
-    { env: { PATH, HOME, XDG_STATE_HOME: join(root, '../xdg'), ...mutant }, stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      env: { PATH, HOME, XDG_STATE_HOME: join(root, '../xdg'), ...inheritedMutant() },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
   );
   let out = '';
   const ended = new Promise((resolve) => child.once('close', resolve));
@@ -171,7 +178,7 @@ test('a host whose output is a pipe prints no secret there, and says how to get 
 
 test('--secrets-to DIR: two new files for their owner alone; the commands that are printed name them, and no secret', async () => {
   const { root, state, secrets } = place();
-  const program = new Program('main.ts', ['--root', root, '--state', state, '--secrets-to', secrets], { env: mutant });
+  const program = new Program('main.ts', ['--root', root, '--state', state, '--secrets-to', secrets]);
   const ready = await program.line((line) => line.startsWith('hob ready '));
   const { url } = JSON.parse(ready?.slice('hob ready '.length) ?? '{}') as { readonly url: string };
   const said = program.lines.join('\n');
@@ -187,7 +194,7 @@ test('--secrets-to DIR: two new files for their owner alone; the commands that a
     await connection.closed;
   }
   expect(await program.stop()).toBe(0);
-  // What is there is not written over, and the secrets that it holds go on being good.
+  // A file that is there is not written over, and its secrets stay good.
   const before = readFileSync(join(secrets, 'session'), 'utf8');
   const second = await started(['--root', root, '--state', state, '--new-secrets', '--secrets-to', secrets], /^hob: /);
   expect(second).toMatch(/^hob: a file for a secret is there already/m);
@@ -195,11 +202,11 @@ test('--secrets-to DIR: two new files for their owner alone; the commands that a
   // A start that makes none leaves no empty file.
   rmSync(secrets, { recursive: true });
   const third = await started(['--root', root, '--state', state, '--secrets-to', secrets], /^hob ready /);
-  expect(third).toMatch(/kept nowhere/);
+  expect(third).toMatch(/is not stored/);
   expect(readdirSync(secrets)).toEqual([]);
 });
 
-test('--secrets-to fd:N hands them to whoever started the host; what names no descriptor is refused before a secret is made', async () => {
+test('--secrets-to fd:N hands the secrets to the caller of the host; an invalid descriptor is refused before a secret is made', async () => {
   const { root, state } = place();
   const program = new Program('main.ts', ['--root', root, '--state', state]);
   const { url, session, granter } = await readiness(program);
@@ -212,7 +219,7 @@ test('--secrets-to fd:N hands them to whoever started the host; what names no de
     );
 });
 
-test('through npm the descriptor of its own channel is none that a caller opened', async () => {
+test('the descriptor that npm opens for itself does not count as one that the caller opened', async () => {
   const { root, state } = place();
   const { code: ended, out } = await asPerson(`npm -s start -- --root ${root} --state ${state} --secrets-to fd:3`, {
     XDG_STATE_HOME: join(root, '../xdg'),

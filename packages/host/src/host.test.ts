@@ -2,9 +2,11 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
-import { CapError, type Connected, E, testClock } from '@hob/vat';
+import { CapError, E } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
+import type { Connected } from '@hob/vat/wire';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { code, type House, held, house, lines } from '../test/house.ts';
+import { code, held, lines, type TestHost, testHost } from '../test/test-host.ts';
 import { openHost, type SessionFace } from './index.ts';
 
 interface Bell {
@@ -14,10 +16,10 @@ interface Bell {
 let waiting: PromiseWithResolvers<string>;
 const bell = { ring: async (text: string) => `ding ${text}`, wait: () => waiting.promise };
 
-let home: House;
+let home: TestHost;
 beforeEach(async () => {
   waiting = Promise.withResolvers();
-  home = await house();
+  home = await testHost();
   await home.host.offer('bell', bell);
 });
 afterEach(() => {
@@ -35,7 +37,7 @@ async function send(x: unknown, method: string, ...args: readonly unknown[]): Pr
   return act(...args);
 }
 
-test('a session starts with nothing, and sees what was granted, and nothing else', async () => {
+test('a session starts empty, and sees only what was granted to it', async () => {
   const { bootstrap } = await home.enter(home.session.secret);
   expect(await E(bootstrap).caps()).toEqual([]);
   await grant('bell-a');
@@ -84,7 +86,7 @@ test('a session’s bootstrap has no method of a host, a granter, a ledger or a 
   }
 });
 
-test('another granter’s sessions are as absent as those that never were', async () => {
+test('another granter’s sessions look like sessions that do not exist', async () => {
   const { granter: stranger } = await home.host.addGranter('stranger');
   const { id } = await grant('bell-a');
   const never = 'never-0000';
@@ -102,7 +104,7 @@ test('another granter’s sessions are as absent as those that never were', asyn
   expect(await E(home.granter).list({ live: true })).toHaveLength(1);
 });
 
-test('a petname is never bound anew, also not after it was revoked', async () => {
+test('a petname is never bound again, not even after its grant was revoked', async () => {
   const { id } = await grant('bell-a');
   expect(await code(grant('bell-a'))).toBe('invalid');
   await E(home.granter).revoke({ grant: id });
@@ -111,7 +113,7 @@ test('a petname is never bound anew, also not after it was revoked', async () =>
     expect(await code(grant(name))).toBe('invalid');
 });
 
-test('what is offered is never handed out bare: without good terms there is no grant and no line', async () => {
+test('an offer is never granted without terms: with invalid terms there is no grant and no line', async () => {
   for (const terms of [{ uses: 0 }, { for: 1, until: 2 }, { use: 1 }, { for: 91 * 86_400_000 }])
     expect(await code(grant('bell-a', terms))).toBe('invalid');
   expect(await home.session.caps()).toEqual([]);
@@ -119,7 +121,7 @@ test('what is offered is never handed out bare: without good terms there is no g
   expect(await code(E(home.granter).grant(home.session.id, 'a', 'nothing', {}))).toBe('no-such-object');
 });
 
-test('a presence of one session is nothing on another’s connection', async () => {
+test('a reference of one session means nothing on another session’s connection', async () => {
   const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
   await grant('bell-a');
   const [mine, theirs] = [await home.enter(home.session.secret), await home.enter(other.secret)];
@@ -129,7 +131,7 @@ test('a presence of one session is nothing on another’s connection', async () 
   expect(await E(theirs.bootstrap).caps()).toEqual([]);
 });
 
-test('a flood of one session is its own: it gets limit, and another is answered meanwhile', async () => {
+test('a session that floods the host gets limit, and another session is served meanwhile', async () => {
   const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
   await grant('bell-b', {}, other.id);
   const [flood, quiet] = [await home.enter(home.session.secret), await home.enter(other.secret)];
@@ -151,7 +153,7 @@ test('a flood of one session is its own: it gets limit, and another is answered 
   while ((meter.used()['messages'] ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 });
 
-test('closing with calls in flight tells their callers, and the ledger says that it was in good order', async () => {
+test('closing with calls in flight breaks them, and the ledger records a clean close', async () => {
   await grant('bell-a');
   const connection = await home.enter(home.session.secret);
   const answer = code(E(held<Bell>(connection, 'bell-a')).wait());
@@ -167,15 +169,18 @@ test('closing with calls in flight tells their callers, and the ledger says that
   await again.close();
 });
 
-test('a second host on one state is told so, and the first goes on', async () => {
+test('a second host on one state is refused, and the first continues', async () => {
   const second = await openHost({ stateDir: join(home.folder, 'state') }).catch((error: unknown) => error as Error);
-  expect(second).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/held by another process/) });
+  expect(second).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/another process uses this store/),
+  });
   expect((second as Error).message).not.toContain(home.folder);
   await grant('bell-a');
   expect(await home.session.caps()).toEqual(['bell-a']);
 });
 
-test('names that are taken, and granters that are not there, are refused', async () => {
+test('names that are taken and granters that do not exist are refused', async () => {
   expect(await code(home.host.openSession({ name: 'work' }))).toBe('invalid');
   expect(await code(home.host.openSession({ name: 'next', granters: ['nobody'] }))).toBe('no-such-object');
   expect(await code(home.host.addGranter('owner'))).toBe('invalid');
@@ -184,7 +189,7 @@ test('names that are taken, and granters that are not there, are refused', async
   expect(await code(grant('bell-a', {}, alone.id))).toBe('no-such-object');
 });
 
-test('no error and no ledger line tells a session where on the host it works', async () => {
+test('no error and no ledger line tells a session a path of the host', async () => {
   mkdirSync(join(home.folder, 'root'));
   const directory = await openFsCap(join(home.folder, 'root'));
   await home.host.offer('directory', directory);
@@ -217,7 +222,7 @@ test('no error and no ledger line tells a session where on the host it works', a
 });
 
 const longest = 1000;
-test('a session’s name of a method does not fill the ledger', async () => {
+test('a long method name from a session does not fill the ledger', async () => {
   await grant('bell-a', { methods: ['ring'] });
   const connection = await home.enter(home.session.secret);
   expect(await code(send(held(connection, 'bell-a'), 'x'.repeat(500_000)))).toBe('no-such-method');
@@ -233,7 +238,7 @@ test('state is for its owner only', () => {
   expect(statSync(join(state, 'store.db')).mode & 0o777).toBe(0o600);
 });
 
-test('modes of state, store and key that somebody widened are narrowed again at the start; what is no plain file is refused', async () => {
+test('the start narrows the modes of state, store and key again if somebody widened them; anything but a plain file is refused', async () => {
   const state = join(home.folder, 'state');
   await home.host.close();
   const parts = [['.', 0o700], ['store.db', 0o600], ['ledger.key', 0o600]] as const; // biome-ignore format: one line
@@ -259,9 +264,9 @@ test('no secret is in the ledger', async () => {
   expect(JSON.stringify(await lines(home.host))).not.toContain(home.session.secret);
 });
 
-test('a clock that is handed in decides', async () => {
+test('a clock that is passed in decides about time', async () => {
   const clock = testClock();
-  const other = await house({ clock });
+  const other = await testHost({ clock });
   try {
     await other.host.offer('bell', bell);
     await E(other.granter).grant(other.session.id, 'bell-a', 'bell', { for: 1000 });

@@ -1,449 +1,309 @@
 /**
- * A host: sessions, granters, what may be granted, and the door.
+ * A host: sessions, granters, offers and the door.
  *
- * Promise: a session starts with nothing and gets only what a granter named by it grants. What the program that runs the host
- * offers is never handed out bare, but through a forwarder with a deadline whose revoker stays here. All of it is in the store: after a
- * kill or a power cut a session is entered again with its secret and finds what it held and what is left of it.
+ * Promise: a session starts with nothing and gets only what a granter that it names grants. An offer reaches
+ * a session only through a forwarder with a deadline, and the revoker stays here. All state is in the store.
+ * After a kill or a power cut a session is entered again with its secret, and finds its caps and what is left
+ * of its grants.
  */
+import { dirname } from 'node:path';
 import type { Guests } from '@hob/guest';
 import {
-  base32,
-  CapError,
   type CapTPStats,
-  type Clock,
   captp,
-  closeCodes,
   type Dialect,
-  driver,
-  driverOf,
-  E,
   exportLedger,
   type Far,
   type Faraway,
-  hashSecret,
-  isReference,
   type LedgerVerdict,
-  lastingName,
   ledgerLine,
   type Meter,
-  named,
-  newSecret,
-  openStore,
-  openVats,
   type Store,
-  spawn,
-  systemClock,
-  systemRandom,
   type Vat,
   type Vats,
   verifyLedger,
 } from '@hob/vat';
-import { definitions } from './definitions.ts';
-import { type Listener, listen } from './door/drivers/listener.ts';
-import { type Asked, callObject, noObject, type Said } from './door/object-call.ts';
-import { Places } from './door/places.ts';
+import { base32, hashSecret, newSecret, takeOptions } from '@hob/vat/forwarder';
+import { backup } from '@hob/vat/store';
+import { closeCodes } from '@hob/vat/wire';
+import { ConnectionSlots } from './door/connection-slots.ts';
+import { type Listener, listen, type ObjectRequest } from './door/drivers/listener.ts';
+import { callObject, type HttpReply, noCall, noObject } from './door/object-call.ts';
+import { type OpenDoor, OpenDoors } from './door/open-doors.ts';
+import { type FoundPeer, peerOf } from './door/peers.ts';
 import { type EnteredPeer, Presence, type SessionLookup } from './door/presence.ts';
-import { openStateDir, orderStop, stopDone, stopOrder } from './drivers/state-dir.ts';
-import { type Granter, GranterActor } from './granters/grants.ts';
-import { LedgerView } from './granters/ledger-reader.ts';
-import { type Begun, beginSession, type StartOptions } from './granters/start.ts';
-import { stopAll, stopFirst } from './granters/stop.ts';
-import { callerOf, openSturdyref } from './holding/sturdyrefs.ts';
-import { hashOfId, publish, resolveUrl, unpublish } from './holding/urls.ts';
-import { offeredOf } from './powerbox/offered.ts';
+import { placeOf, type ServeOptions } from './door/where.ts';
+import { checkPrivateFolder } from './drivers/private-folder.ts';
+import { orderStop, readStopOrder, removeStopOrder } from './drivers/state-dir.ts';
+import { addGranter, replaceGranterSecret } from './granters/accounts.ts';
+import type { Granter } from './granters/grants.ts';
+import { GranterLedger } from './granters/ledger-reader.ts';
+import { type LocalOptions, localOptions, openLocalGranter } from './granters/local-granter.ts';
+import { type StartOptions, type StartResult, startSession, takeStartOptions } from './granters/start.ts';
+import { revokeEverything } from './granters/stop.ts';
+import { Offers } from './offers.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
-import { codeCap, type Holdings, holdingsOf } from './sessions/code.ts';
-import { endedOf, endSession, openRemover } from './sessions/removal.ts';
-import { enter, lapse, openSession, rotate, type SessionFace } from './sessions/sessions.ts';
+import { hostPowers } from './powers-driver.ts';
+import { labelOf, type SessionLabel, sessionHandle } from './session-handle.ts';
+import { sessionLimits } from './session-limits.ts';
+import { endUnlessLasting, openGrace } from './sessions/grace.ts';
+import { endedCallers, openRemover } from './sessions/removal.ts';
+import { openSession, sessionToContinue } from './sessions/sessions.ts';
 import { sessionOf } from './state/groups.ts';
-import type { HostPowers } from './state/host-powers.ts';
-import { eraOf, type HostState, HostStateActor, next, tablesOf } from './state/host-state.ts';
+import { type HostState, storeTagOf, tablesOf } from './state/host-state.ts';
+import { type KeptTexts, keptAfter } from './state/kept.ts';
+import { endLook } from './state/lapsing.ts';
+import { keepNameKey, localName } from './state/local-name.ts';
+import { granterNamed, openSessionNamed } from './state/lookups.ts';
 import { checkName } from './state/names.ts';
-import { roomsFrom } from './state/order.ts';
-import type { Bearer, HostTables, SessionRecord } from './state/records.ts';
-import { checkStatement } from './state/reserved.ts';
-import { Waiters } from './state/waiters.ts';
-import type { Host, HostOptions, NewSession, Session, Started } from './types.ts';
+import { sessionsFrom } from './state/order.ts';
+import type { HostTables } from './state/records.ts';
+import { checkHostWords } from './state/reserved.ts';
+import { RequestWaiters } from './state/waiters.ts';
+import type { Host, HostOptions, NewSession, OfferOptions, Session, Started } from './types.ts';
 
-/** What one session, and those that it spawned, may take up of the host: far above what an agent needs, far below what would hurt. */
-const sessionLimits = Object.freeze({
-  actors: 10_000,
-  portraitBytes: 16 << 20,
-  messages: 10_000,
-  promises: 20_000,
-  // A session that holds nothing is 4 rows, each grant 4.
-  rows: 15_000,
-  connections: 8,
-  lines: 100_000,
-  // So many lines of usual calls; of long arguments the ledger keeps the beginning.
-  lineBytes: 48 << 20,
-  argumentBytes: 4096,
-});
-
-export async function openHost(options: HostOptions): Promise<Host> {
-  const { stateDir, clock = systemClock(), random = systemRandom, graceMs = 600_000, requestMs = 3_600_000 } = options;
-  if (!(typeof graceMs === 'number' && graceMs >= 0 && graceMs <= longestTimer))
-    throw new CapError('invalid', 'graceMs is a number of ms, 24 days at the most');
-  if (!(typeof requestMs === 'number' && requestMs > 0 && requestMs <= longestTimer))
-    throw new CapError('invalid', 'requestMs is a number of ms above 0, 24 days at the most');
-  openStateDir(stateDir);
-  const store = await openStore({ path: stateDir, sentinel: options.sentinel });
-  let vats: Vats | undefined;
-  try {
-    const all = new Set([...definitions, ...(options.definitions ?? [])]);
-    const first = stopFirst(stateDir);
-    const { onCheckpoint } = options;
-    vats = await openVats({
-      store,
-      clock,
-      random,
-      definitions: [...all],
-      ...(first === undefined ? {} : { first }),
-      ...(onCheckpoint === undefined ? {} : { onCheckpoint }),
-    });
-    const vat = vats.vat('host');
-    const house = await vat.root('house', () => HostStateActor({}));
-    const { observe } = options;
-    const host = new LiveHost({ stateDir, store, vats, vat, house, random, clock, graceMs, requestMs, observe });
-    await host.start();
-    return host;
-  } catch (error) {
-    await vats?.close();
-    await store.close();
-    throw error;
-  }
-}
-
-const longestTimer = 24 * 86_400_000;
-
-interface Parts {
-  readonly stateDir: string;
+type Given = Required<Pick<HostOptions, 'stateDir' | 'random' | 'clock' | 'graceMs' | 'requestMs'>>;
+interface HostParts extends Given {
   readonly store: Store;
   readonly vats: Vats;
   readonly vat: Vat;
-  readonly house: Far<HostState>;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly clock: Clock;
-  readonly graceMs: number;
-  readonly requestMs: number;
+  readonly hostState: Far<HostState>;
   readonly observe: HostOptions['observe'];
 }
 
-class LiveHost implements Host {
+const sessionOptions = { name: true, granters: true, parent: true } as const;
+
+export class LiveHost implements Host {
   readonly vats: Vats;
   readonly #stateDir: string;
   readonly #observe: HostOptions['observe'];
   readonly #store: Store;
   readonly #vat: Vat;
-  readonly #house: HostState;
+  readonly #hostState: HostState;
   readonly #random: (bytes: number) => Uint8Array;
   readonly #requestMs: number;
-  /** Who waits for a granter. */
-  readonly #waiters = new Waiters((request) => this.#alone(request));
+  readonly #waiters = new RequestWaiters((request) => this.#checkAbandoned(request));
   readonly #presence: Presence;
-  readonly #places: Places;
+  readonly #slots: ConnectionSlots;
   readonly #meters = new Map<string, Meter>();
-  /** What was offered in this process. */
-  readonly #named = new Set<string>();
-  readonly #listeners = new Set<Listener>();
-  readonly #ends = new Map<string, PromiseWithResolvers<void>>();
-  readonly #view: LedgerView;
-  /** Opened with the first program. */
-  #guests: Promise<Guests> | undefined;
+  readonly #doors: OpenDoors;
+  readonly #sessionEnds = new Map<string, PromiseWithResolvers<void>>();
+  readonly #granterLedger: GranterLedger;
+  /** Set by `start`. */
+  #offers!: Offers;
   #stopListening: () => void = () => {};
-  #era = '';
   #closing = false;
 
-  constructor({ stateDir, store, vats, vat, house, random, clock, graceMs, requestMs, observe }: Parts) {
+  constructor({ stateDir, store, vats, vat, hostState, random, clock, graceMs, requestMs, observe }: HostParts) {
     this.#stateDir = stateDir;
     this.#observe = observe;
     this.#store = store;
     this.vats = vats;
     this.#vat = vat;
-    this.#house = house as unknown as HostState;
+    this.#hostState = hostState as unknown as HostState;
     this.#random = random;
     this.#requestMs = requestMs;
-    this.#view = new LedgerView(store, ({ session, grant = '' }) =>
-      this.#turn((book) => {
-        const id = session ?? book.grants.get(grant)?.session;
-        const room = id === undefined ? undefined : book.rooms.get(id);
-        return room === undefined ? undefined : { session: room.id, granters: room.granters };
+    this.#granterLedger = new GranterLedger(store, ({ session: sessionId, grant: grantId = '' }) =>
+      this.#turn((tables) => {
+        const id = sessionId ?? tables.grants.get(grantId)?.session;
+        const session = id === undefined ? undefined : tables.sessions.get(id);
+        return session === undefined ? undefined : { session: session.id, granters: session.granters };
       }),
     );
-    const rooms: SessionLookup = {
-      isOpen: (session) => this.#turn((book) => sessionOf(book, session) !== undefined),
-      lapse: (session) => this.#turn((book) => lapse(book, session)),
+    const sessions: SessionLookup = {
+      entered: (session) =>
+        this.#turn((tables) => {
+          endLook(tables, session);
+          return sessionOf(tables, session) !== undefined;
+        }),
+      endUnlessLasting: async (session) => await this.#turn((tables) => endUnlessLasting(tables, session)),
     };
-    this.#places = new Places(clock);
+    this.#slots = new ConnectionSlots(clock);
+    this.#doors = new OpenDoors(stateDir);
     this.#presence = new Presence({
       waiters: this.#waiters,
-      rooms,
+      sessions,
       clock,
       graceMs,
       fault: (error) => this.#fault(error),
     });
   }
 
-  /** What the actors of the house need of this process, and a grace time for whom the last one left. */
-  async start(): Promise<void> {
+  /** Gives the actors of the host their driver, and starts a grace time for each session entered before. */
+  async start(onRequest: HostOptions['onRequest']): Promise<void> {
     const chance = base32(this.#random(5)).slice(0, 4);
-    this.#era = await this.#turn((book) => {
-      if (!book.facts.has('era')) {
-        book.facts.set('era', chance);
-        book.facts.set('starts', 'noted');
+    const nameKey = base32(this.#random(20));
+    const storeTag = await this.#turn((tables) => {
+      if (!tables.facts.has('era')) {
+        tables.facts.set('era', chance);
+        tables.facts.set('starts', 'noted');
       }
-      return eraOf(book);
+      keepNameKey(tables, nameKey);
+      return storeTagOf(tables);
     });
-    const world = driver<HostPowers>(
-      {
-        secret: () => {
-          const secret = newSecret(this.#random);
-          return { secret, hash: hashSecret(secret) };
-        },
-        objectId: () => {
-          const id = base32(this.#random(32));
-          return { id, hash: hashOfId(id) };
-        },
-        ended: ([sessions]) => this.#ended(sessions),
-        closeEnded: () => this.#closeEnded(),
-        lines: ([granter, from]) => this.#view.lines(granter, from),
-        verify: ([against]) => verifyLedger(this.#store, against === undefined ? {} : { against }),
-        wait: ([request, asker, of], call) => this.#waiters.wait(request, asker, of, call),
-        decide: ([request, verdict]) => this.#waiters.decide(request, verdict),
-        waiting: ([requests]) => this.#waiters.waiting(requests),
-        behind: ([request]) => this.#waiters.behind(request),
-        under: (_args, { cause }) => cause,
-      },
-      {
-        name: `hob-host:${this.#era}`,
-        // Not `waiting` and `behind`: they would go ahead of the `wait` that they are about.
-        reads: ['secret', 'objectId', 'lines', 'verify', 'under'],
-      },
-    );
-    const left = await this.#turn((book) => {
-      book.world.set('world', world as never);
-      openPowerbox(book, this.#house, this.#requestMs);
-      openRemover(book, this.#house);
-      return [...book.rooms.entries()]
-        .filter(([id, { entered }]) => entered && sessionOf(book, id) !== undefined)
+    this.#offers = new Offers((body) => this.#turn(body), storeTag);
+    const powers = hostPowers({
+      storeTag,
+      random: this.#random,
+      store: this.#store,
+      waiters: this.#waiters,
+      ledger: this.#granterLedger,
+      filed: (notice) => onRequest?.(notice),
+      disconnect: (sessions) => this.#sessionsEnded(sessions),
+      disconnectEnded: () => this.#disconnectEnded(),
+    });
+    const left = await this.#turn((tables) => {
+      tables.powers.set('world', powers as never);
+      openPowerbox(tables, this.#hostState, this.#requestMs);
+      openRemover(tables, this.#hostState);
+      openGrace(tables, this.#hostState);
+      return [...tables.sessions.entries()]
+        .filter(([id, { entered }]) => entered && sessionOf(tables, id) !== undefined)
         .map(([id]) => id);
     });
     for (const id of left) this.#presence.left(id);
-    // What a peer was told, or has said, may be undone with the turns.
+    // The turns that are lost may undo what a peer was told, so each connection is closed.
     this.#stopListening = this.vats.onLoss(() => this.#presence.cut('the disk failed: enter again', closeCodes.fault));
   }
 
-  async openSession(options: {
-    readonly name: string;
-    readonly granters?: readonly string[];
-    readonly parent?: string;
-  }): Promise<NewSession> {
-    const { name, granters = [], parent } = options;
+  async openSession(options: Parameters<Host['openSession']>[0]): Promise<NewSession> {
+    const { name, granters = [], parent } = takeOptions(options, 'openSession', sessionOptions);
     checkName(name, 'the name of a session');
     const secret = newSecret(this.#random);
-    const id = await this.#turn((book) => {
-      for (const granter of granters)
-        if (typeof granter !== 'string' || !book.granters.has(granter))
-          throw new CapError(
-            'no-such-object',
-            `there is no granter called "${String(granter).slice(0, 64)}": add it first`,
-          );
-      const above = parent === undefined ? undefined : roomOf(book, parent);
+    const label = await this.#turn((tables) => {
+      for (const granter of granters) granterNamed(tables, granter);
+      const above = parent === undefined ? undefined : openSessionNamed(tables, parent);
       const of = { name, granters, parent: above, secret: hashSecret(secret), by: 'host' };
-      return openSession(book, this.#house, of).id;
+      return labelOf(openSession(tables, this.#hostState, of));
     });
-    return this.#session(id, secret) as NewSession;
+    return this.#session(label, secret) as NewSession;
   }
 
-  async startSession(options: StartOptions): Promise<Started> {
+  async startSession(given: StartOptions): Promise<Started> {
+    const options = takeStartOptions(given);
     const secret = newSecret(this.#random);
     const { granter, purpose } = options;
     checkName(purpose, 'the purpose of a session');
-    const begun = (await this.#turn((book) => {
-      granterOf(book, granter);
-      return beginSession(book, this.#house, options, hashSecret(secret));
-    })) as Begun;
-    const { how, session: id, grants } = begun;
+    const begun = (await this.#turn((tables) => {
+      granterNamed(tables, granter);
+      return startSession(tables, this.#hostState, options, hashSecret(secret));
+    })) as StartResult;
+    const { how, session: id, grants, note } = begun;
     if (how === 'ended' || id === undefined) return { how: 'ended', id };
-    if (how === 'again') return { how, session: this.#session(id, undefined), grants };
-    return { how, session: this.#session(id, secret) as NewSession, grants };
+    const label = { id, name: options.name };
+    if (how === 'again') return { how, session: this.#session(label), grants, note };
+    return { how, session: this.#session(label, secret) as NewSession, grants };
+  }
+
+  async ensureSession(options: Parameters<Host['openSession']>[0]): Promise<Session> {
+    const { name, granters = [], parent } = takeOptions(options, 'ensureSession', sessionOptions);
+    const open = await this.#turn((tables) => {
+      const siblings = parent === undefined ? tables.rootSessions : openSessionNamed(tables, parent).children;
+      const session = sessionToContinue(tables, siblings.get(name), granters);
+      return session === undefined ? undefined : labelOf(session);
+    });
+    return open === undefined ? this.openSession(options) : this.#session(open);
   }
 
   async session(id: string): Promise<Session> {
-    await this.#turn((book) => void roomOf(book, id));
-    return this.#session(id, undefined);
+    return this.#session(await this.#turn((tables) => labelOf(openSessionNamed(tables, id))));
   }
 
-  #session(id: string, secret: string | undefined): Session {
-    const face = async (): Promise<Far<SessionFace>> =>
-      (await this.#turn((book) => roomOf(book, id).face)) as unknown as Far<SessionFace>;
-    const ended = this.#ends.get(id) ?? Promise.withResolvers<void>();
-    this.#ends.set(id, ended);
-    return Object.freeze({
-      id,
-      secret,
-      ended: ended.promise,
-      caps: async () => await E(await face()).caps(),
-      cap: async <T extends object>(petname: string) => (await E(await face()).cap(petname)) as Far<T>,
-      publish: async (petname: string, { for: ms }: { readonly for?: number } = {}) =>
-        (await this.#turn(() => publish(this.#house, id, petname, ms))) as string,
-      resolve: async <T extends object>(url: string) =>
-        (await this.#turn((book) => resolveUrl(book, roomOf(book, id), url))) as unknown as Far<T>,
-      unpublish: (url: string) => this.#turn((book) => unpublish(roomOf(book, id), url)),
-      rotate: async () => (await this.#turn(() => rotate(this.#house, id))) as { readonly secret: string },
-      end: async (why = '') => {
-        await this.#turn((book) => {
-          // One that has ended already is what was asked for.
-          const room = sessionOf(book, id);
-          return room === undefined ? undefined : endSession(book, room, { by: 'host' }, String(why).slice(0, 500));
-        });
-      },
-    });
+  #session(label: SessionLabel, secret?: string): Session {
+    const ended = this.#sessionEnds.get(label.id) ?? Promise.withResolvers<void>();
+    this.#sessionEnds.set(label.id, ended);
+    const hostState = this.#hostState;
+    return sessionHandle({ label, secret, ended: ended.promise, hostState, turn: (body) => this.#turn(body) });
   }
 
-  async sessions(): Promise<readonly { readonly id: string; readonly name: string; readonly parent?: string }[]> {
-    const all = await this.#turn((book) =>
-      [...roomsFrom(book)]
-        .filter(({ id }) => sessionOf(book, id) !== undefined)
-        .map(({ id, name, parent }) => ({
-          id,
-          name,
-          ...(parent === undefined ? {} : { parent }),
-        })),
+  async sessions(): Promise<readonly Session[]> {
+    const all = await this.#turn((tables) =>
+      [...sessionsFrom(tables)].filter(({ id }) => sessionOf(tables, id) !== undefined).map(labelOf),
     );
-    return all as readonly { readonly id: string; readonly name: string; readonly parent?: string }[];
+    return (all as readonly SessionLabel[]).map((label) => this.#session(label));
   }
 
   async addGranter(name: string): Promise<{ readonly granter: Far<Granter>; readonly secret: string }> {
     checkName(name, 'the name of a granter');
-    checkStatement(name, 'the name of a granter');
+    checkHostWords(name, 'the name of a granter');
     const secret = newSecret(this.#random);
-    const hash = hashSecret(secret);
-    const granter = await this.#turn((book) => {
-      if (book.granters.has(name)) throw new CapError('invalid', `there is a granter called "${name}" already`);
-      const program = spawn(GranterActor(name, 'program', this.#house));
-      const wire = spawn(GranterActor(name, 'wire', this.#house));
-      book.granters.set(name, { name, secret: hash, program, wire });
-      book.bearers.set(hash, { granter: name });
-      return program;
-    });
+    const granter = await this.#turn((tables) => addGranter(tables, this.#hostState, name, hashSecret(secret)));
     return { granter: granter as unknown as Far<Granter>, secret };
   }
 
+  async ensureGranter(name: string): Promise<{ readonly granter: Far<Granter>; readonly secret: string | undefined }> {
+    const there = await this.#turn((tables) => tables.granters.has(name));
+    return there ? { granter: await this.granter(name), secret: undefined } : this.addGranter(name);
+  }
+
   async granter(name: string): Promise<Far<Granter>> {
-    return (await this.#turn((book) => granterOf(book, name).program)) as unknown as Far<Granter>;
+    return (await this.#turn((tables) => granterNamed(tables, name).program)) as unknown as Far<Granter>;
   }
 
   async renewGranter(name: string): Promise<{ readonly secret: string }> {
     const secret = newSecret(this.#random);
-    const hash = hashSecret(secret);
-    await this.#turn((book) => {
-      const row = granterOf(book, name);
-      book.bearers.delete(row.secret);
-      book.bearers.set(hash, { granter: name });
-      book.granters.set(name, { ...row, secret: hash });
-    });
+    await this.#turn((tables) => replaceGranterSecret(tables, name, hashSecret(secret)));
     this.#presence.renewed(`granter:${name}`);
     return { secret };
   }
 
-  async offer(name: string, cap: object, { reads = [] }: { readonly reads?: readonly string[] } = {}): Promise<void> {
-    checkName(name, 'the name of an offer');
-    const lasting = `hob-offer:${this.#era}:${name}`;
-    const given = isReference(cap) ? cap : driverOf(cap, { name: lasting, reads: reads as never });
-    const inStore = await this.#turn(() => lastingName(given) !== undefined);
-    const reference = inStore ? given : named(lasting, given);
-    const about = offeredOf(cap, reads);
-    await this.#turn((book) => {
-      // The first of a process takes the place of that of the process before; after that another object is another cap.
-      const known = this.#named.has(name) ? undefined : book.offered.get(name)?.number;
-      book.offers.set(name, reference);
-      book.offered.set(name, { ...about, number: known ?? next(book, 'offers') });
-    });
-    this.#named.add(name);
+  readonly kept: Host['kept'] = async (change) =>
+    (await this.#turn((tables) => keptAfter(tables, change))) as KeptTexts;
+
+  async nameFor(kind: string, text: string): Promise<string> {
+    checkName(kind, 'the kind of a name');
+    return await this.#turn((tables) => localName(tables, kind, text));
   }
 
-  async offerCode(open: () => Promise<Guests>, { as = 'code' }: { readonly as?: string } = {}): Promise<void> {
-    const guests = (): Promise<Guests> => {
-      if (this.#closing) return Promise.reject(new CapError('unavailable', 'the host is closing'));
-      const opening = (this.#guests ??= open());
-      // What failed once (a machine without sandboxes) may be mended: the next program tries anew.
-      opening.catch(() => {
-        if (this.#guests === opening) this.#guests = undefined;
-      });
-      return opening;
-    };
-    const holdings = (cause: readonly string[]): Promise<Holdings> =>
-      this.#turn((book) => holdingsOf(book, as, cause)) as Promise<Holdings>;
-    await this.offer(as, codeCap(guests, holdings));
+  offer(name: string, cap: object, options?: OfferOptions): Promise<void> {
+    return this.#offers.offer(name, cap, options);
   }
 
-  async serve({
-    port = 0,
-  }: {
-    readonly port?: number;
-  } = {}): Promise<{ readonly url: string; close(): Promise<void> }> {
-    const listener = await listen<EnteredPeer>(port, {
-      find: (secret) => this.#find(secret),
-      place: (guest, end) => this.#places.take(guest, end),
-      placeForCall: (guest, gone) => this.#places.takeForCall(guest, gone),
+  offerCode(open: () => Promise<Guests>, options?: { readonly as?: string }): Promise<void> {
+    return this.#offers.offerCode(open, options);
+  }
+
+  async serve(options?: ServeOptions): Promise<OpenDoor> {
+    const listener = await this.#listen(options, (secret) => this.#find(secret));
+    return this.#doors.add(listener, listener.url);
+  }
+
+  async serveGranter(given: LocalOptions): Promise<OpenDoor> {
+    const options = takeOptions(given, 'serveGranter', localOptions);
+    checkPrivateFolder(dirname(options.path));
+    const face = (await openLocalGranter((body) => this.#turn(body), this.#hostState, options)) as Far<object>;
+    const who = `granter:${options.granter}`;
+    const peer: EnteredPeer = { who, session: undefined, face, meter: this.#meter(who) };
+    return this.#doors.addUnnoted(await this.#listen({ path: options.path }, async () => peer));
+  }
+
+  #listen(at: ServeOptions | undefined, find: (secret: string) => Promise<EnteredPeer | undefined>): Promise<Listener> {
+    return listen<EnteredPeer>(placeOf(at), {
+      find,
+      slot: (guest, end) => this.#slots.take(guest, end),
+      slotForCall: (guest, gone) => this.#slots.takeForCall(guest, gone),
       welcome: (guest, duplex, dialect) => {
         const { face: bootstrap, meter } = guest;
         const observe = this.#observe === undefined ? {} : { observe: this.#observe };
         this.#presence.welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter, ...observe }));
       },
-      ask: (guest, url, call, gone, post) => this.#objectCall(guest, url, call, gone, post),
+      callObject: (request) => this.#objectCall(request),
       fault: (error) => this.#fault(error),
     });
-    this.#listeners.add(listener);
-    return {
-      url: `ws://127.0.0.1:${listener.port}`,
-      close: async () => {
-        this.#listeners.delete(listener);
-        await listener.close();
-      },
-    };
   }
 
   async #find(secret: string): Promise<EnteredPeer | undefined> {
-    const found = await this.#turn((book) => {
-      const bearer: Bearer | undefined = enter(book, secret);
-      const room = bearer?.session === undefined ? undefined : sessionOf(book, bearer.session);
-      if (room !== undefined)
-        return { who: room.id, session: room.id, payer: `session:${room.payer}`, face: room.face };
-      if (bearer?.sturdyref !== undefined) {
-        const opened = openSturdyref(book, bearer.sturdyref, secret);
-        if (opened === undefined) return undefined;
-        const { cap, room: above } = opened;
-        const caller = callerOf(bearer.sturdyref[1]);
-        return { who: caller, session: undefined, payer: `session:${above.payer}`, face: cap };
-      }
-      const row = bearer?.granter === undefined ? undefined : book.granters.get(bearer.granter);
-      if (row === undefined) return undefined;
-      const who = `granter:${row.name}`;
-      return { who, session: undefined, payer: who, face: row.wire };
-    });
+    const found = (await this.#turn((tables) => peerOf(tables, secret))) as FoundPeer | undefined;
     if (found === undefined) return undefined;
-    const { who, session, payer, face } = found as typeof found & { readonly who: string; readonly payer: string };
-    return {
-      who,
-      session: session as string | undefined,
-      face: face as unknown as Far<object>,
-      meter: this.#meter(payer),
-    };
+    const { who, session, payer, face } = found;
+    return { who, session, face: face as Far<object>, meter: this.#meter(payer) };
   }
 
-  async #objectCall(
-    guest: EnteredPeer | undefined,
-    url: string,
-    call: Asked | undefined,
-    gone: AbortSignal,
-    post: boolean,
-  ): Promise<Said> {
-    // Only those who may call anything leave a trace, which their meter pays for: a stranger could fill the disk.
+  async #objectCall({ who: guest, url, call, gone, post }: ObjectRequest<EnteredPeer>): Promise<HttpReply> {
+    // Only a session leaves a ledger line, which its meter pays for. Or a stranger could fill the disk.
     if (guest?.session === undefined) return noObject;
     this.#presence.seen(guest.session);
-    return post ? await callObject(guest, url, call, gone) : await callObject(guest, '', nothing, gone);
+    return post ? await callObject(guest, url, call, gone) : await callObject(guest, '', noCall, gone);
   }
 
   connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[] {
@@ -462,40 +322,47 @@ class LiveHost implements Host {
     return this.vats.trust(by);
   }
 
-  verify(options: { readonly against?: readonly string[] } = {}): Promise<LedgerVerdict> {
-    return verifyLedger(this.#store, options);
+  async verify(options?: { readonly against?: readonly string[] }): Promise<LedgerVerdict> {
+    return await verifyLedger(this.#store, takeOptions(options, 'verify', { against: true }));
   }
 
   ledger(options: { readonly from?: number; readonly follow?: boolean } = {}): AsyncIterable<string> {
     return exportLedger(this.#store, options);
   }
 
+  backup(file: string): Promise<void> {
+    return backup(this.#store, file);
+  }
+
   async close(): Promise<void> {
     this.#closing = true;
+    this.#offers.closing();
     this.#stopListening();
-    // First: what peers wait for is not to be raced for by what is under way.
+    // First, so that no running call sends a result to a peer afterwards.
     this.#presence.close();
     await this.#vat.turn(() => ledgerLine('host-stop', {})).catch(() => {});
-    await Promise.all([...this.#listeners].map((listener) => listener.close()));
-    this.#listeners.clear();
-    // What a program was about to hear of a call it hears no more.
-    await this.#guests?.then((guests) => guests.close()).catch(() => {});
+    await this.#doors.close();
+    await this.#offers.close();
     await this.vats.close();
     await this.#store.close();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async stop(why = ''): Promise<void> {
-    // First of all the order: from here on it happens, whatever happens to this process.
-    if (stopOrder(this.#stateDir) === undefined) orderStop(this.#stateDir, String(why));
-    const said = stopOrder(this.#stateDir) ?? '';
-    const turn = <R>(body: (book: HostTables) => R): Promise<R> => this.#turn(body) as unknown as Promise<R>;
-    const revoked = stopAll(turn, said).then(() => this.vats.settled());
-    await revoked.then(() => stopDone(this.#stateDir)).catch(() => {});
+    // The order is written first. From then on it is carried out, whatever happens to this process.
+    if (readStopOrder(this.#stateDir) === undefined) orderStop(this.#stateDir, String(why));
+    const said = readStopOrder(this.#stateDir) ?? '';
+    const turn = <R>(body: (tables: HostTables) => R): Promise<R> => this.#turn(body) as unknown as Promise<R>;
+    const revoked = revokeEverything(turn, said).then(() => this.vats.settled());
+    await revoked.then(() => removeStopOrder(this.#stateDir)).catch(() => {});
     await this.close();
   }
 
-  #turn<R>(body: (book: HostTables) => R): Promise<Faraway<R>> {
-    return this.#vat.turn(() => body(tablesOf(this.#house)));
+  #turn<R>(body: (tables: HostTables) => R): Promise<Faraway<R>> {
+    return this.#vat.turn(() => body(tablesOf(this.#hostState)));
   }
 
   #meter(name: string): Meter {
@@ -506,46 +373,28 @@ class LiveHost implements Host {
     return meter;
   }
 
-  /** They have ended, and that is on the disk. */
-  #ended(sessions: readonly string[]): void {
+  /** Called when the end of these sessions is on the disk. */
+  #sessionsEnded(sessions: readonly string[]): void {
     for (const id of sessions) {
-      this.#waiters.ended(id);
+      this.#waiters.forget(id);
       this.#presence.ended(id);
-      this.#ends.get(id)?.resolve();
-      this.#ends.delete(id);
+      this.#sessionEnds.get(id)?.resolve();
+      this.#sessionEnds.delete(id);
     }
   }
 
-  /** Something has ended with all that is under it: those who are connected are looked at. */
-  async #closeEnded(): Promise<void> {
+  /** Called when a session or group has ended. Closes the connections of all callers that ended with it. */
+  async #disconnectEnded(): Promise<void> {
     const callers = this.#presence.connections().map(({ session }) => session);
-    if (callers.length > 0) this.#ended(await this.#turn((book) => endedOf(book, callers)));
+    if (callers.length > 0) this.#sessionsEnded(await this.#turn((tables) => endedCallers(tables, callers)));
   }
 
-  /** An error of ours that ended no more than what it was about: for the log of this end. */
+  /** Writes an error of ours to the log of this host. */
   #fault(error: unknown): void {
     this.#observe?.({ id: base32(this.#random(5)), error });
   }
 
-  #alone(request: string): void {
-    if (!this.#closing) this.#turn((book) => checkRequest(book, request)).catch(() => {});
+  #checkAbandoned(request: string): void {
+    if (!this.#closing) this.#turn((tables) => checkRequest(tables, request)).catch(() => {});
   }
-}
-
-/** A request that is no call: it is looked up like one, and written down. */
-const nothing: Asked = Object.freeze({ method: '', args: [] });
-
-/** In a turn. */
-function roomOf(book: HostTables, id: unknown): SessionRecord {
-  const room = typeof id === 'string' ? sessionOf(book, id) : undefined;
-  if (room === undefined)
-    throw new CapError('no-such-object', 'there is no session of that id: it has ended, or never was');
-  return room;
-}
-
-function granterOf(book: HostTables, name: unknown): NonNullable<ReturnType<HostTables['granters']['get']>> {
-  const row = typeof name === 'string' ? book.granters.get(name) : undefined;
-  if (row === undefined)
-    throw new CapError('no-such-object', `there is no granter called "${String(name).slice(0, 64)}": add it first`);
-  return row;
 }

@@ -1,13 +1,16 @@
-/** A peer with a session's secret, against a real host: whatever it says, the host and the other sessions go on. */
+/**
+ * A peer with a session's secret, against a real host: whatever it says, the host and the other sessions go
+ * on.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { connect, E } from '@hob/vat';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { scratch } from '../test/house.ts';
+import { Program, readiness } from '../../../test/processes.ts';
+import { scratch } from '../test/test-host.ts';
 import type { Granter } from './index.ts';
-import { Program, readiness } from './programs/demo/processes.ts';
 
 let folder: string;
 let host: Program;
@@ -49,7 +52,10 @@ class Peer {
   say(...operations: readonly (readonly unknown[])[]): void {
     this.#socket.send(JSON.stringify(operations));
   }
-  /** Whether the question was answered, and with which code; the close code where the connection closed instead. */
+  /**
+   * Whether the question was answered, and with which code; the close code where the connection closed
+   * instead.
+   */
   async answer(question: number): Promise<string> {
     for (;;) {
       const said = this.#said.find(([name, id]) => (name === 'return' || name === 'fail') && id === question);
@@ -79,7 +85,8 @@ test('a "return" sent to an answer that is broken, or about to be, ends neither 
       const broken = question + 1;
       question += 2;
       peer.say(['deliver', [1], 'readText', ['missing'], broken]);
-      // Answers break, are committed and are said one after the other: some of these calls come at each of these moments.
+      // Answers break, are committed and are said one after the other: some of these calls come at each of
+      // these moments.
       if (ms === 11) expect(await peer.answer(broken)).toBe('fail NOT_FOUND');
       else await setTimeout(ms);
       peer.say(['deliver', [broken], ending, [], question]);

@@ -1,15 +1,20 @@
 /** The public face of `@hob/host`. */
 
+export type { ServeOptions } from './door/where.ts';
 export { sentinelHome } from './drivers/state-home.ts';
-export type { Grant, Granter } from './granters/grants.ts';
+export type { Acceptance, Granter } from './granters/grants.ts';
 export type { LedgerReader } from './granters/ledger-reader.ts';
+export type { LocalGranter, LocalOptions } from './granters/local-granter.ts';
+export type { Grant } from './granters/own-rows.ts';
 export type { StartOptions } from './granters/start.ts';
-export { openHost } from './host.ts';
-export type { Answer } from './powerbox/answers.ts';
+export { openHost } from './open-host.ts';
+export type { RequestAnswer } from './powerbox/answer-request.ts';
 export { card } from './powerbox/card.ts';
 export type { Request } from './powerbox/inbox.ts';
 export type { Judge } from './powerbox/judge.ts';
-export type { Code, Printed, Program } from './sessions/code.ts';
-export type { SessionFace } from './sessions/sessions.ts';
+export type { Code, CodeRun, Printed } from './sessions/code.ts';
+export type { AskForMore, SessionAnswers, SessionFace } from './sessions/sessions.ts';
+export type { RequestNotice } from './state/host-powers.ts';
+export type { KeptChange, KeptTexts } from './state/kept.ts';
 export type { GrantTerms, Scope } from './state/terms.ts';
-export type { Host, HostOptions, NewSession, Session, Started } from './types.ts';
+export type { AgentPowers, Host, HostCode, HostOptions, NewSession, OfferOptions, Session, Started } from './types.ts';

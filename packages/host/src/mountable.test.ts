@@ -7,7 +7,7 @@ import { reveal, revocable } from '@hob/revocable';
 import { driverOf, E, type Far, openVats } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 
-test('a granted directory is mounted through what only ends, and not through what counts', async () => {
+test('a granted directory can be mounted if its grant can only end, and not if the grant counts uses', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'hob-mountable-'));
   const vats = await openVats();
   const cap = await openFsCap(folder);

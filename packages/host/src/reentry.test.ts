@@ -1,17 +1,17 @@
 /** Entering a session anew: what is dead, what is intact, who is locked out. */
 import { E, type Far } from '@hob/vat';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { code, type House, held, house } from '../test/house.ts';
+import { code, held, type TestHost, testHost } from '../test/test-host.ts';
 
 interface Bell {
   ring(text: string): Promise<string>;
   wait(): Promise<string>;
 }
 let waiting: PromiseWithResolvers<string>;
-let home: House;
+let home: TestHost;
 beforeEach(async () => {
   waiting = Promise.withResolvers();
-  home = await house();
+  home = await testHost();
   await home.host.offer('bell', { ring: async (text: string) => `ding ${text}`, wait: () => waiting.promise });
 });
 afterEach(() => {
@@ -21,7 +21,7 @@ afterEach(() => {
 const grant = (petname: string, terms = {}, session = home.session.id): Promise<{ id: string }> =>
   E(home.granter).grant(session, petname, 'bell', terms) as unknown as Promise<{ id: string }>;
 
-test('a new socket fences the old one: its calls and references are dead, the session’s caps and spent uses are not', async () => {
+test('a new connection replaces the old one: calls and references of the old one end, and the session’s caps and spent uses stay', async () => {
   await grant('bell', { uses: 3 });
   const old = await home.enter(home.session.secret);
   const bell = (await E(old.bootstrap).cap('bell')) as unknown as Far<Bell>;
@@ -39,7 +39,7 @@ test('a new socket fences the old one: its calls and references are dead, the se
   expect(fresh.stats().questions).toBe(0);
 });
 
-test('a torn socket leaves the session as it was; whoever enters again finds its caps', async () => {
+test('a lost socket leaves the session unchanged; the agent that connects again finds its caps', async () => {
   await grant('bell');
   for (let round = 0; round < 3; round += 1) {
     const connection = await home.enter(home.session.secret);
@@ -51,7 +51,7 @@ test('a torn socket leaves the session as it was; whoever enters again finds its
   }
 });
 
-test('what one session was given another cannot use, also by the hand of its own connection', async () => {
+test('a session cannot use the reference of another session, also over its own connection', async () => {
   await grant('bell');
   const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
   const [a, b] = [await home.enter(home.session.secret), await home.enter(other.secret)];

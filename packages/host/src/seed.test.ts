@@ -1,11 +1,13 @@
 /**
- * What the document that the project came from asks of approvals: its test vector line by line, the five failures it closes, the two it
- * brings in. Over real CapTP: the agent, its child and the granter are processes of their own.
+ * The demands on approvals of the document that the project came from: its test vector line by line, the five
+ * failures it closes, the two it brings in. Over real CapTP: the agent, its child and the granter are
+ * processes of their own.
  */
-import { E, type Far, type TestClock, testClock } from '@hob/vat';
+import { E, type Far } from '@hob/vat';
+import { type TestClock, testClock } from '@hob/vat/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type House, house, lines } from '../test/house.ts';
 import { type Entered, Puppet, type Said } from '../test/puppet.ts';
+import { lines, type TestHost, testHost } from '../test/test-host.ts';
 import type { NewSession as Session } from './index.ts';
 
 /** The process of the agent and its child: starting one costs a second, so it is one for all tests. */
@@ -16,13 +18,13 @@ beforeAll(() => {
 afterAll(() => agents.kill());
 
 let clock: TestClock;
-let home: House;
+let home: TestHost;
 let ran: string[];
 let waiting: PromiseWithResolvers<string>;
 let begun: PromiseWithResolvers<void>;
 beforeEach(async () => {
   clock = testClock();
-  home = await house({ clock });
+  home = await testHost({ clock });
   ran = [];
   waiting = Promise.withResolvers();
   begun = Promise.withResolvers();

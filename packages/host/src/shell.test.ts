@@ -6,17 +6,17 @@ import { makeShellCap, type SentJob, type ShellCap } from '@hob/caps-shell';
 import { type ByteSource, E, type Far, iterate } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../test/needs.ts';
-import { code, type House, held, house, lines } from '../test/house.ts';
+import { code, held, lines, type TestHost, testHost } from '../test/test-host.ts';
 
 const test = requires('linux', 'cc', 'userns');
 
-interface Shop extends House {
+interface Shop extends TestHost {
   readonly files: string;
   readonly shell: ShellCap;
 }
 /** A directory and a shell in it are offered; nothing is granted. */
 async function shop(): Promise<Shop> {
-  const home = await house();
+  const home = await testHost();
   const files = join(home.folder, 'files');
   mkdirSync(files);
   const dir = await openFsCap(files);
@@ -29,7 +29,7 @@ async function shop(): Promise<Shop> {
   await home.host.offer('shell', shell);
   return { ...home, files, shell };
 }
-const grant = (home: House, terms: object = {}, session = home.session.id): Promise<{ id: string }> =>
+const grant = (home: TestHost, terms: object = {}, session = home.session.id): Promise<{ id: string }> =>
   E(home.granter).grant(session, 'shell', 'shell', terms) as unknown as Promise<{ id: string }>;
 const sent = (job: unknown): Far<SentJob> => job as Far<SentJob>;
 
@@ -42,7 +42,7 @@ const running = (mark: string): number =>
     }
   }).length;
 
-test('an agent runs programs in the directory that the shell was made of, and reads a job as it goes', async () => {
+test('an agent runs programs in the directory of its shell, and reads the output of a job while it runs', async () => {
   const home = await shop();
   writeFileSync(join(home.files, 'a'), 'one\n');
   await grant(home);
@@ -64,7 +64,7 @@ test('an agent runs programs in the directory that the shell was made of, and re
   expect(said).not.toContain(home.files);
 });
 
-test('a job goes on when the connection is lost, and is found again by its name; the end of the session is its end', async () => {
+test('a job continues after the connection is lost and is found again by its name; it ends with the session', async () => {
   const home = await shop();
   await grant(home);
   const agent = await home.enter(home.session.secret);
@@ -100,7 +100,7 @@ test('a session neither finds nor ends the jobs of another one', async () => {
   expect(await E(job).wait()).toMatchObject({ status: 6 });
 });
 
-test('a child that was handed a shell loses its jobs with its parent’s grant', async () => {
+test('a child session that was delegated a shell loses its jobs when the parent’s grant ends', async () => {
   const home = await shop();
   const { id } = await grant(home);
   const agent = await home.enter(home.session.secret);
@@ -121,7 +121,7 @@ test('one use is one run', async () => {
   expect(codes.sort()).toEqual(['exhausted', 'ok', 'ok']);
 });
 
-test('a shell of a directory that was granted ends with that grant', async () => {
+test('a shell over a granted directory ends with that grant', async () => {
   const home = await shop();
   const dir = await openFsCap(home.files);
   onTestFinished(() => dir.close());

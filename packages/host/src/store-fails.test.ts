@@ -4,11 +4,11 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, E } from '@hob/vat';
 import { afterEach, beforeEach, expect } from 'vitest';
+import { knock } from '../../../test/knock.ts';
 import { requires } from '../../../test/needs.ts';
-import { scratch, shout } from '../test/house.ts';
+import { Program, type Ready, readiness } from '../../../test/processes.ts';
+import { scratch, shout } from '../test/test-host.ts';
 import type { SessionFace } from './index.ts';
-import { knock } from './programs/demo/knock.ts';
-import { Program, type Ready, readiness } from './programs/demo/processes.ts';
 
 let folder: string;
 let programs: Program[];

@@ -1,16 +1,21 @@
-/** What reaches a terminal. Who chooses the text is the attacker: an agent by names of methods, a program by what it says. */
+/**
+ * Text that reaches a terminal. The attacker chooses it: an agent by names of methods, a program by
+ * what it says.
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { E, verifyLedger } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { code, held, house, lines } from '../test/house.ts';
-import { leaveNote } from './drivers/state-dir.ts';
+import { Program } from '../../../test/processes.ts';
+import { code, held, lines, testHost } from '../test/test-host.ts';
 import { out, outJson, outText, say, sayText } from './drivers/terminal.ts';
-import { Program } from './programs/demo/processes.ts';
-import { jsonOnScreen, onScreen } from './words/words.ts';
+import { terminalJson, terminalLine } from './text/safe-text.ts';
 
-/** Controls, C1, directions, formats, all spaces but one, breaks of lines and paragraphs, surrogates, private, unassigned, what is left out when shown. */
+/**
+ * Controls, C1, directions, formats, all spaces but one, breaks of lines and paragraphs, surrogates, private,
+ * unassigned, what is left out when shown.
+ */
 const unsafe = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}]|(?! )\p{Zs}/u;
 const evil = '\u009b31m\u202eegnar\u200b\u2028\u0007\u001b[2J\u{e0041}\ud800\ufeff';
 const anything = fc.oneof(
@@ -19,7 +24,7 @@ const anything = fc.oneof(
   fc.array(fc.constantFrom(...evil, 'a', '⟦', '“', '"', '\\', '\n')).map((chars) => chars.join('')),
 );
 
-/** What is written to both streams while `act` runs. */
+/** The text that is written to both streams while `act` runs. */
 function written(act: () => void): string {
   let text = '';
   const take = ((part: string) => {
@@ -35,7 +40,7 @@ function written(act: () => void): string {
   return text;
 }
 
-test('whatever the text, the writer emits no character that a terminal does not show as itself', () => {
+test('for any text, the writer emits only characters that a terminal shows as themselves', () => {
   fc.assert(
     fc.property(anything, (text) => {
       for (const write of [out, say]) {
@@ -54,14 +59,14 @@ test('whatever the text, the writer emits no character that a terminal does not 
   );
 });
 
-test('every single unit: itself or its number, in a line and in JSON', () => {
+test('every UTF-16 unit is written as itself or by its number, in a line and in JSON', () => {
   for (let unit = 0; unit <= 0xffff; unit += 1) {
     const text = `a${String.fromCharCode(unit)}b`;
-    if (unsafe.test(onScreen(text)) || unsafe.test(jsonOnScreen(JSON.stringify(text)))) expect(unit).toBe('shown');
+    if (unsafe.test(terminalLine(text)) || unsafe.test(terminalJson(JSON.stringify(text)))) expect(unit).toBe('shown');
   }
 });
 
-test('JSON that is written parses to the very same data', () => {
+test('written JSON parses to the same data', () => {
   fc.assert(
     fc.property(fc.dictionary(anything, fc.oneof(anything, fc.integer(), fc.array(anything))), (data) => {
       const text = written(() => outJson(JSON.stringify(data)));
@@ -72,10 +77,9 @@ test('JSON that is written parses to the very same data', () => {
 });
 
 test('names of methods, reasons and names of files that an agent chose: no command of a granter shows them raw, and an export is exact and verifies', async () => {
-  const home = await house();
+  const home = await testHost();
   onTestFinished(() => home.close());
   const state = join(home.folder, 'state');
-  leaveNote(state, { url: home.url, pid: process.pid });
   await home.host.offer('bell', { ring: async () => 'ding' });
   await E(home.granter).grant(home.session.id, 'bell', 'bell', { uses: 9 });
   const agent = await home.enter(home.session.secret);
@@ -112,15 +116,16 @@ test('names of methods, reasons and names of files that an agent chose: no comma
   expect(real.some((line) => unsafe.test(line))).toBe(true);
   expect(await run('ledger', 'verify', file)).toMatch(/^the ledger is whole/);
   expect(await verifyLedger({ file })).toMatchObject({ ok: true });
-  // One that was exported as it is, as before, still verifies; one that was changed does not, also where only an escape was.
+  // One that was exported as it is, as before, still verifies; one that was changed does not, also where only
+  // an escape was.
   writeFileSync(file, `${real.join('\n')}\n`);
   expect(await run('ledger', 'verify', file)).toMatch(/^the ledger is whole/);
   writeFileSync(file, exported.replace('\\u202e', '\\u202d'));
   expect(await run('ledger', 'verify', file)).toMatch(/NOT whole/);
 });
 
-test('what an agent’s program says reaches the terminal line by line, and nothing of it raw', async () => {
-  const home = await house();
+test('the output of an agent’s program reaches the terminal line by line, and never raw', async () => {
+  const home = await testHost();
   onTestFinished(() => home.close());
   const file = join(home.folder, 'program.mjs');
   writeFileSync(

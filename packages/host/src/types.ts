@@ -1,47 +1,103 @@
 /**
- * The face of a host for the program that runs it.
+ * The interface of a host for the program that runs it.
  *
- * Promise: what comes out of it to others is a reference or a secret that a granter's word stands behind; the store, the vats' turns
- * and the sockets do not leave it.
+ * Promise: a host hands out only references and secrets that a granter granted. It never hands out its store,
+ * the turns of its vats or its sockets.
  */
 import type { Guests } from '@hob/guest';
-import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Vats, WireFault } from '@hob/vat';
-import type { Grant, Granter } from './granters/grants.ts';
+import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Vats } from '@hob/vat';
+import type { WireFault } from '@hob/vat/wire';
+import type { ServeOptions } from './door/where.ts';
+import type { Granter } from './granters/grants.ts';
+import type { LocalOptions } from './granters/local-granter.ts';
+import type { Grant } from './granters/own-rows.ts';
 import type { StartOptions } from './granters/start.ts';
+import type { RequestNotice } from './state/host-powers.ts';
+import type { KeptChange, KeptTexts } from './state/kept.ts';
 
-/** For the program that runs the host. */
+/** The argument of an agent's program: `npm run agent -- FILE` calls the default export of FILE with it. */
+export interface AgentPowers {
+  readonly url: string;
+  /** Opens the session: pass it to `connect` of `@hob/vat`. */
+  readonly secret: string;
+  /** Prints a line. */
+  readonly say: (line: string) => void;
+}
+
+/** A session, as the program that runs the host sees it. */
 export interface Session {
   readonly id: string;
-  /** Enters the session over the wire. Undefined for a session that was opened earlier: of that only the hash is kept. */
+  readonly name: string;
+  /** The id of the parent session. */
+  readonly parent?: string;
+  /**
+   * Opens the session over the wire. Undefined for a session that was opened earlier: the store keeps only
+   * its hash.
+   */
   readonly secret: string | undefined;
-  /** Fulfilled when it has ended, whoever ended it. */
+  /** Resolves when the session has ended. */
   readonly ended: Promise<void>;
   caps(): Promise<readonly string[]>;
   cap<T extends object>(petname: string): Promise<Far<T>>;
-  /** A text that opens the cap for this session only, for so many ms (15 minutes; a day at the most). */
+  /**
+   * Returns a URL that only this session can resolve. `for` is its time in ms: 15 minutes by default, at most
+   * a day.
+   */
   publish(petname: string, options?: { readonly for?: number }): Promise<string>;
   resolve<T extends object>(url: string): Promise<Far<T>>;
   unpublish(url: string): Promise<void>;
-  /** The new secret; the old one dies when the new one is first used. */
+  /** Returns a new secret. The old one stops working when the new one is first used. */
   rotate(): Promise<{ readonly secret: string }>;
-  /** Ends it, what hangs under it and all that they hold. Answers when every driver that worked for them is done. */
+  /**
+   * Ends the session, its child sessions and all their grants. Resolves when every driver that worked for
+   * them is done.
+   */
   end(why?: string): Promise<void>;
+  /**
+   * Ends the session if nobody has ever entered it or a child of it: `ends`. A session that was `entered` goes on.
+   * `over`: it had ended before.
+   */
+  endUnlessEntered(why?: string): Promise<'ends' | 'entered' | 'over'>;
 }
+
+/** A session that was just opened. Its secret is available only here, because the store keeps only a hash. */
 export interface NewSession extends Session {
   readonly secret: string;
 }
 
-/** `again`: the session of an earlier start goes on. `ended`: that one has ended, and no other was opened. */
+/**
+ * `again`: the session of an earlier start continues. `ended`: that session has ended, and no other was
+ * opened.
+ */
 export type Started =
   | { readonly how: 'opened'; readonly session: NewSession; readonly grants: readonly Grant[] }
-  | { readonly how: 'again'; readonly session: Session; readonly grants: readonly Grant[] }
+  | {
+      readonly how: 'again';
+      readonly session: Session;
+      readonly grants: readonly Grant[];
+      readonly note?: string | undefined;
+    }
   | { readonly how: 'ended'; readonly id: string | undefined };
 
-export interface Host {
+/** Options of an offer. Errors: `invalid`. */
+export interface OfferOptions {
+  /** The methods that change nothing. */
+  readonly reads?: readonly string[];
+  /** The methods that requests list, if the object refuses its other ones. */
+  readonly methods?: readonly string[];
+  /**
+   * The name that people give the object, such as "the notes of the team". Granters and judges see it in
+   * requests and in lists of grants. No session sees it. Without it they see the name of the offer.
+   */
+  readonly label?: string;
+}
+
+/** A running host. `await using` closes it. */
+export interface Host extends AsyncDisposable {
   readonly vats: Vats;
   /**
-   * A session without granters can be granted nothing. With a `parent` it hangs under that one and ends with it. Errors: `invalid`,
-   * `no-such-object` (a granter or parent that is not there).
+   * Opens a session. Without granters nobody can grant it anything. With a `parent` it ends with that
+   * session. Errors: `invalid`, `no-such-object` (there is no such granter or parent).
    */
   openSession(options: {
     readonly name: string;
@@ -49,69 +105,145 @@ export interface Host {
     readonly parent?: string;
   }): Promise<NewSession>;
   /**
-   * The session that this program opens at every start, with its grants. A state grants once for each purpose: a later start gets the earlier
-   * session with what is left of its grants, or none where that session has ended. `fresh` ends the earlier one and opens another; use it only
-   * where a person asked for it. Errors: `invalid`, `no-such-object`.
+   * For a program that opens a session with grants at every start. A state grants once for each purpose. A
+   * later start gets the earlier session with the rest of its grants, or none if that session has ended.
+   * `fresh` ends the earlier session and opens another: use it only if a person asked for it. Errors:
+   * `invalid`, `no-such-object`.
    */
   startSession(options: StartOptions): Promise<Started>;
-  /** One that is open, also from an earlier run. Errors: `no-such-object`. */
+  /**
+   * For a program that is started again: returns the open session of that name, or opens one that holds
+   * nothing. `secret` is undefined for a session that was open. Errors: `invalid` (the open session names
+   * other granters), `no-such-object`.
+   */
+  ensureSession(options: {
+    readonly name: string;
+    readonly granters?: readonly string[];
+    readonly parent?: string;
+  }): Promise<Session>;
+  /** Returns an open session, also one of an earlier run. Errors: `no-such-object`. */
   session(id: string): Promise<Session>;
-  sessions(): Promise<readonly { readonly id: string; readonly name: string; readonly parent?: string }[]>;
-  /** The granter as a cap, and the secret that a person enters to reach it over the wire: shown once, kept hashed. */
+  /** Returns all open sessions, in the order in which they were opened. */
+  sessions(): Promise<readonly Session[]>;
+  /** Returns the granter of that name, or adds it. `secret` is undefined if it existed. */
+  ensureGranter(name: string): Promise<{ readonly granter: Far<Granter>; readonly secret: string | undefined }>;
+  /**
+   * Adds a granter. Returns it as a cap, and the secret with which a person reaches it over the wire. The
+   * secret is available only here, because the store keeps only a hash.
+   */
   addGranter(name: string): Promise<{ readonly granter: Far<Granter>; readonly secret: string }>;
   /** Errors: `no-such-object`. */
   granter(name: string): Promise<Far<Granter>>;
-  /** A new secret for a granter; the old one is dead at once, and who entered with it is put out. */
+  /** Makes a new secret for a granter. The old one stops working at once, and its connections are closed. */
   renewGranter(name: string): Promise<{ readonly secret: string }>;
   /**
-   * What granters may give out, by name: an FsCap, any object with async methods, any reference. What is not in the store itself has to be
-   * offered again after a restart, until when grants of it answer `unavailable`; what is offered again under a name takes its place in them.
+   * Lets granters grant `cap` by `name`: an FsCap, any object with async methods, or any reference. An object
+   * that is not in the store has to be offered again after a restart. Until then calls under its grants break
+   * with `unavailable`. An object that is offered again under a name is the object of all grants of that
+   * name.
    */
-  offer(name: string, cap: object, options?: { readonly reads?: readonly string[] }): Promise<void>;
+  offer(name: string, cap: object, options?: OfferOptions): Promise<void>;
   /**
-   * Offers `code` (or `as`): a session that is granted it runs programs over what it holds. `open` answers where they run (`openGuests`): it is called
-   * for the first program, and what it answers is closed with the host.
+   * A name for an offer that is made of `text`, such as a path. It is the same at each start on this state. It
+   * does not tell the text, and another state has another name for it. Errors: `invalid`.
+   */
+  nameFor(kind: string, text: string): Promise<string>;
+  /**
+   * Returns the texts that the program keeps in the store, such as secrets that it has encrypted, after a change if
+   * one is given. A change is one turn, and a line of the ledger with the names. Errors: `invalid`, `limit`,
+   * `no-such-object`, `STALE` (their key is another one by now).
+   */
+  kept(change?: KeptChange): Promise<KeptTexts>;
+  /**
+   * Offers `code` (or `as`). A session that is granted it runs programs with the caps that it holds. `open`
+   * returns the guests that run them (`openGuests`). It is called for the first program, and the host closes
+   * the guests.
    */
   offerCode(open: () => Promise<Guests>, options?: { readonly as?: string }): Promise<void>;
-  /** CapTP over WebSocket on loopback; port 0 is any. */
-  serve(options?: { readonly port?: number }): Promise<{ readonly url: string; close(): Promise<void> }>;
-  /** A granter's is called `granter:NAME`, one of a sturdyref `sturdyref:GRANT`. */
+  /**
+   * Serves CapTP over WebSocket: on loopback, on a Unix socket (`path`), or with TLS (`host`, `tls`). The state
+   * notes the address, so that the command line finds the host. Errors: `invalid`, `unavailable`.
+   */
+  serve(options?: ServeOptions): Promise<{ readonly url: string; close(): Promise<void> }>;
+  /**
+   * Serves a granter on a Unix socket, without a secret, to everybody who may open its folder. The folder must be its
+   * user's alone (mode 0700). The ledger records acts over it with `surface`. Errors: `invalid`, `no-such-object`,
+   * `unavailable`.
+   */
+  serveGranter(options: LocalOptions): Promise<{ readonly url: string; close(): Promise<void> }>;
+  /**
+   * The open connections. `session` is `granter:NAME` for a granter and `sturdyref:GRANT` for a sturdyref.
+   */
   connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[];
-  /** The store was put back to an earlier state: what was granted before waits for `confirm` of a granter, or for `trust`. */
+  /**
+   * The store was restored to an earlier state: its grants are suspended until `confirm` of a granter, or
+   * `trust`.
+   */
   readonly restored: boolean;
-  /** Why this opening found it `restored`, for a person; undefined where it did not, or a person has looked since. */
+  /**
+   * Tells a person why `restored` is true. Undefined if it is false, or if a person has called `trust` since.
+   */
   readonly restoredBecause: string | undefined;
+  /** Confirms all suspended grants. `by` is the name of the person who checked the store. */
   trust(by: string): Promise<void>;
-  /** `against` are checkpoints that were sent elsewhere: each must still hold. */
+  /** Checks the ledger. `against` are checkpoints that were sent elsewhere: each must still hold. */
   verify(options?: { readonly against?: readonly string[] }): Promise<LedgerVerdict>;
-  /** The ledger as JSON Lines, whole and in order. */
+  /** Returns the ledger as JSON Lines, whole and in order. */
   ledger(options?: { readonly from?: number; readonly follow?: boolean }): AsyncIterable<string>;
+  /**
+   * Writes everything that is durable now into one new file, for its owner only, while the host works. The file appears
+   * when it is whole. It has the key that signs the ledger: guard it like the state. `restoreStore` of `@hob/vat/store`
+   * makes a state from it, in which grants with a limit are suspended. Errors: `invalid` (the file exists),
+   * `unavailable`.
+   */
+  backup(file: string): Promise<void>;
   close(): Promise<void>;
   /**
-   * Revokes everything that was granted, by whomever, and closes. What cannot be done now (a disk that failed) is done by the next host on this
-   * state, before anything else. One whose vat hangs is stopped from outside: `hob stop`.
+   * Revokes every grant of every granter, and closes. If this fails now, for example because the disk failed,
+   * the next host on this state does it before anything else. `hob stop` also stops a host whose vat hangs.
    */
   stop(why?: string): Promise<void>;
 }
 
+/** The codes of the host's own errors; the others are those of `@hob/vat`. */
+export type HostCode = 'E_NO_LOCKDOWN' | 'E_ROOT_CONTAINS_HOST_STATE';
+
+/** Where a host keeps its state, what it offers, and how long it waits. Times are in ms. */
 export interface HostOptions {
-  /** Holds everything that lasts. */
+  /** The folder of everything that is kept. */
   readonly stateDir: string;
   /**
-   * A folder for the sentinel, apart from `stateDir` and from what is copied with it: by that a state that was put back to an earlier one is
-   * known. Without it only a backup that was restored is known. It has to be the same at each opening.
+   * A folder for the sentinel, outside `stateDir` and outside its backups. It shows that a state was restored
+   * to an earlier one. Without it only the restore of a backup is detected. Name the same folder at each
+   * opening.
    */
   readonly sentinel?: string;
-  /** Is given signed checkpoints of the ledger, to be kept elsewhere: at the opening, each hour and at the close. See `VatsOptions`. */
+  /**
+   * Called with signed checkpoints of the ledger, to keep elsewhere: when it opens, each hour and when it
+   * closes. See `VatsOptions`.
+   */
   readonly onCheckpoint?: (checkpoint: string) => void | Promise<void>;
   readonly clock?: Clock;
   readonly random?: (bytes: number) => Uint8Array;
-  /** Told of each error that a peer was told only the id of: for a log that stays here. */
+  /**
+   * Called with each internal error, for a local log. A peer sees only the id of such an error.
+   */
   readonly observe?: (fault: WireFault) => void;
-  /** How long a session is kept after its last connection was lost: 10 minutes. */
+  /** How long a session is kept after it lost its last connection. 10 minutes by default. */
   readonly graceMs?: number;
-  /** How long a request waits for an answer: an hour. */
+  /** How long a request waits for an answer. An hour by default. */
   readonly requestMs?: number;
-  /** Of actors that the program offers and that are to last. */
+  /**
+   * Called with each request when it is on the disk, so that a program can tell a person. It is called for no request
+   * that joins another one. It is not a look at the request: a call that nobody saw still costs nothing.
+   */
+  readonly onRequest?: (notice: RequestNotice) => void;
+  /**
+   * Opens the host although the intrinsics of the process are not hardened. Then every module of the process
+   * can reach everything that the host holds. Set it only for a program that cannot be locked down and trusts
+   * all its modules.
+   */
+  readonly withoutLockdown?: boolean;
+  /** The definitions of the actors that the program offers and the store keeps. */
   readonly definitions?: readonly AnyDefinition[];
 }

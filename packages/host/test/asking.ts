@@ -1,15 +1,19 @@
-/** A house with a directory to ask for, an agent at the far end of a real wire, and a granter over the wire too. */
+/**
+ * A house with a directory to ask for, an agent at the far end of a real wire, and a granter over the wire
+ * too.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FsCap, openFsCap } from '@hob/caps-fs';
-import { type Connected, connect, E, type Far } from '@hob/vat';
+import { connect, E, type Far } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
 import { onTestFinished } from 'vitest';
-import type { Answer, Granter, HostOptions, NewSession, Request, SessionFace } from '../src/index.ts';
-import { type House, house } from './house.ts';
+import type { Granter, HostOptions, NewSession, Request, RequestAnswer, SessionFace } from '../src/index.ts';
+import { type TestHost, testHost } from './test-host.ts';
 
 export type Asked = Parameters<SessionFace['request']>[0];
 
-export interface Scene extends House {
+export interface Scene extends TestHost {
   readonly agent: Connected<SessionFace>;
   readonly owner: Far<Granter>;
   file(name: string): string;
@@ -17,7 +21,7 @@ export interface Scene extends House {
   request(ask: Partial<Asked>, of?: Connected<SessionFace>): Promise<Far<FsCap>>;
   /** Waits until so many are asked. */
   inbox(count?: number, of?: Far<Granter>): Promise<readonly Request[]>;
-  answer(request: Request, act: Omit<Answer, 'digest'>, of?: Far<Granter>): Promise<void>;
+  answer(request: Request, act: Omit<RequestAnswer, 'digest'>, of?: Far<Granter>): Promise<void>;
   enterAs<T extends object>(secret: string): Promise<Connected<T>>;
   child(
     name: string,
@@ -25,14 +29,14 @@ export interface Scene extends House {
   ): Promise<{ readonly id: string; readonly secret: string }>;
 }
 
-/** Who waits for a promise later: it may break before. */
+/** Marks a promise that is awaited later: it may break before. */
 export function later<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }
 
 export async function scene(options: Partial<HostOptions> = {}): Promise<Scene> {
-  const home = await house(options);
+  const home = await testHost(options);
   const root = join(home.folder, 'root');
   mkdirSync(join(root, 'src'), { recursive: true });
   const dir = await openFsCap(root);
@@ -73,7 +77,7 @@ export async function scene(options: Partial<HostOptions> = {}): Promise<Scene> 
         E(of.bootstrap).request({ asks: 'notes', terms: {}, why: 'to see', ...ask }) as unknown as Promise<Far<FsCap>>,
       ),
     answer: (request, act, of = owner) =>
-      E(of).answer(request.id, { ...act, digest: request.digest } as Answer) as unknown as Promise<void>,
+      E(of).answer(request.id, { ...act, digest: request.digest } as RequestAnswer) as unknown as Promise<void>,
     child: (name, caps = {}) =>
       E(agent.bootstrap).spawnChild({ name, caps }) as unknown as Promise<{ readonly id: string; readonly secret: string }>, // biome-ignore format: one line
   };

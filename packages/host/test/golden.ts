@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const golden = join(import.meta.dirname, '../golden/state-1');
 
-/** What `golden/make.ts` wrote down beside it. */
+/** The notes that `golden/make.ts` wrote beside it. */
 export const facts = JSON.parse(readFileSync(join(golden, 'facts.json'), 'utf8')) as {
   /** When it was made, in ms since 1970. */
   readonly at: number;

@@ -1,12 +1,16 @@
 /**
- * A host in a process of its own, to be killed. `host-child.ts STATE [graceMs]`: offers "bell", prints `{"url"}` when it serves, then does what
- * it is told, a line of JSON each, and answers `{"id", "value"}` or `{"id", "code"}` once that is durable.
+ * A host in a process of its own, to be killed. `host-child.ts STATE [graceMs]`: offers "bell", prints
+ * `{"url"}` when it serves, then does what it is told, a line of JSON each, and answers `{"id", "value"}` or
+ * `{"id", "code"}` once that is durable.
  */
 import '../src/programs/lockdown.ts';
 import { createInterface } from 'node:readline';
 import { E } from '@hob/vat';
+import { orderStop } from '../src/drivers/state-dir.ts';
+import { revokeEverything } from '../src/granters/stop.ts';
 import { openHost, type Session } from '../src/index.ts';
-import { rowsOf } from './rows.ts';
+import { endUnlessLasting } from '../src/sessions/grace.ts';
+import { rowsOf, tablesIn } from './rows.ts';
 
 const [state = '', grace] = process.argv.slice(2);
 const host = await openHost({ stateDir: state, ...(grace === undefined ? {} : { graceMs: Number(grace) }) });
@@ -20,7 +24,8 @@ const acts: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = {
     const { id, secret } = await host.openSession(options);
     return { id, secret };
   },
-  sessions: () => host.sessions(),
+  sessions: async () =>
+    (await host.sessions()).map(({ id, name, parent }) => ({ id, name, ...(parent === undefined ? {} : { parent }) })),
   end: async (id: string) => (await host.session(id)).end(),
   publish: async (id: string, petname: string) => (await host.session(id)).publish(petname),
   rotate: async (id: string) => (await ((await host.session(id)) as Session).rotate()).secret,
@@ -36,6 +41,21 @@ const acts: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = {
       const { k, what, session } = JSON.parse(line) as Readonly<Record<string, unknown>>;
       if (k === 'session' && what === 'end' && session !== id) process.kill(process.pid, 'SIGKILL');
     }
+  },
+  // Its first turn is on the disk, and most of the others are not.
+  lapseAndDie: async (id: string) => {
+    await tablesIn(host, (tables) => void endUnlessLasting(tables, id));
+    process.kill(process.pid, 'SIGKILL');
+  },
+  // Between two turns of a stop: the order is given, and 64 grants are revoked on the disk.
+  stopAndDie: async () => {
+    orderStop(state, 'test');
+    let turns = 0;
+    await revokeEverything((body) => {
+      if (turns === 2) process.kill(process.pid, 'SIGKILL');
+      turns += 1;
+      return tablesIn(host, body) as never;
+    }, 'test');
   },
   verify: () => host.verify(),
   lines: async () => {

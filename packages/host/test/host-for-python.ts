@@ -1,14 +1,16 @@
 /**
- * A host in a process of its own, for the tests of `packages/bridge-python`. `host-for-python.ts STATE ROOT`: offers "dangerous-op", which
- * notes what it is told, "directory", which is ROOT, and "lazy", whose calls wait until they are let go; prints `{"url", "granter"}`, the granter's secret, when it
- * serves, and leaves a note for the commands of a person; then does what it is told, a line of JSON `[act, …args]` each, and answers `{"value"}` or `{"code"}`. Its clock is turned by hand.
+ * A host in a process of its own, for the tests of `packages/bridge-python`. `host-for-python.ts STATE ROOT`:
+ * offers "dangerous-op", which notes what it is told, "directory", which is ROOT, and "lazy", whose calls
+ * wait until they are let go; prints `{"url", "granter"}`, the granter's secret, when it serves, and leaves a
+ * note for the commands of a person; then does what it is told, a line of JSON `[act, …args]` each, and
+ * answers `{"value"}` or `{"code"}`. Its clock is turned by hand.
  */
 import '../src/programs/lockdown.ts';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap, type ShellCap } from '@hob/caps-shell';
-import { testClock } from '@hob/vat';
-import { leaveNote } from '../src/drivers/state-dir.ts';
+import { testClock } from '@hob/vat/testing';
 import { openHost } from '../src/index.ts';
 
 const [state = '', root = ''] = process.argv.slice(2);
@@ -34,7 +36,6 @@ await host.offer('directory', directory);
 let shell: ShellCap | undefined;
 const { secret } = await host.addGranter('owner');
 const { url } = await host.serve();
-leaveNote(state, { url, pid: process.pid });
 const say = (what: unknown): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
 
 const acts: Readonly<Record<string, (...args: never[]) => unknown>> = {
@@ -46,6 +47,8 @@ const acts: Readonly<Record<string, (...args: never[]) => unknown>> = {
   publish: async (id: string, petname: string) => (await host.session(id)).publish(petname),
   sleep: (seconds: number) => clock.advance(seconds * 1000),
   ran: () => ran.splice(0),
+  /** Beside the state. */
+  socket: async () => (await host.serve({ path: join(dirname(state), 'socket') })).url,
   letGo: () => {
     waiting.resolve('over');
     waiting = Promise.withResolvers();

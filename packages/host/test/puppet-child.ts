@@ -1,9 +1,10 @@
 /**
- * A process of its own that enters sessions (or granters' places) and does what it is told, a line of JSON each: an agent, its child,
- * a granter, whatever a test needs at the far end of a real wire.
+ * A process of its own that enters sessions (or granters' places) and does what it is told, a line of JSON
+ * each: an agent, its child, a granter, whatever a test needs at the far end of a real wire.
  *
- * `["enter", url, secret]` connects and answers the number of the connection; `["leave", n]`; `["call", n, petname, method, ...args]` calls a
- * cap of the session, `["send", n, method, ...args]` the bootstrap itself. It answers `{"value"}` or `{"code", "message"}`.
+ * `["enter", url, secret]` connects and returns the number of the connection; `["leave", n]`; `["call", n,
+ * petname, method, ...args]` calls a cap of the session, `["send", n, method, ...args]` the bootstrap itself.
+ * It answers `{"value"}` or `{"code", "message"}`.
  */
 import '../src/programs/lockdown.ts';
 import { createInterface } from 'node:readline';

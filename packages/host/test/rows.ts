@@ -3,10 +3,10 @@ import type { Host } from '../src/index.ts';
 import { type HostState, HostStateActor, tablesOf } from '../src/state/host-state.ts';
 import type { HostTables } from '../src/state/records.ts';
 
-const names = ['rooms', 'firsts', 'grants', 'bearers', 'sturdyrefs', 'grantIndex', 'roomIndex', 'requests', 'asked', 'refusals', 'askers', 'ended'] as const; // biome-ignore format: one line
+const names = ['sessions', 'rootSessions', 'grants', 'secretOwners', 'sturdyrefs', 'grantIndex', 'sessionIndex', 'requests', 'requestByDigest', 'refusals', 'requestCounts', 'endedGroups'] as const; // biome-ignore format: one line
 
 /** Runs `body` in a turn of the host, behind all that this program has sent it. */
-export async function tablesIn<R>(host: Host, body: (book: HostTables) => R): Promise<unknown> {
+export async function tablesIn<R>(host: Host, body: (tables: HostTables) => R): Promise<unknown> {
   const vat = host.vats.vat('host');
   const known = found.get(host) ?? ((await vat.root('house', () => HostStateActor({}))) as unknown as HostState);
   found.set(host, known);
@@ -15,7 +15,7 @@ export async function tablesIn<R>(host: Host, body: (book: HostTables) => R): Pr
 /** Known before it is asked for, so that a turn is sent at once. */
 const found = new WeakMap<Host, HostState>();
 
-export const rowsOf = (host: Host): Promise<Readonly<Record<string, number>>> =>
-  tablesIn(host, (book) => Object.fromEntries(names.map((name) => [name, book[name].size]))) as Promise<
-    Readonly<Record<string, number>>
-  >;
+export type Rows = Readonly<Record<(typeof names)[number], number>>;
+
+export const rowsOf = (host: Host): Promise<Rows> =>
+  tablesIn(host, (tables) => Object.fromEntries(names.map((name) => [name, tables[name].size]))) as Promise<Rows>;

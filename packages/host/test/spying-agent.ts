@@ -1,8 +1,8 @@
 /** An agent that starts a program, which looks for secrets wherever a program of the same user can look. */
 import { execFileSync } from 'node:child_process';
 import { connect, E } from '@hob/vat';
-import type { AgentPowers } from '../src/programs/agent.ts';
 import type { SessionFace } from '../src/sessions/sessions.ts';
+import type { AgentPowers } from '../src/types.ts';
 
 /** Its own environment, and environment and command line of every process above it. */
 const spy = `

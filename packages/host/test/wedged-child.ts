@@ -1,13 +1,12 @@
 /**
- * A host in a process of its own whose vat can be wedged: it offers an actor of its store that spins for ever when it is told to.
- * `wedged-child.ts STATE`: serves, leaves its note and ends with its process as the daemon does, prints `{"url"}` and does what it is told,
- * as `host-child.ts`.
+ * A host in a process of its own whose vat can be wedged: it offers an actor of its store that spins for ever
+ * when it is told to. `wedged-child.ts STATE`: serves, leaves its note and ends with its process as the
+ * daemon does, prints `{"url"}` and does what it is told, as `host-child.ts`.
  */
 import '../src/programs/lockdown.ts';
 import { writeSync } from 'node:fs';
 import { type Definition, define, driver, E } from '@hob/vat';
 import { endWithProcess } from '../src/drivers/life.ts';
-import { leaveNote } from '../src/drivers/state-dir.ts';
 import { openHost } from '../src/index.ts';
 
 interface Bell {
@@ -46,6 +45,5 @@ if (known === undefined) {
   secret = session.secret;
 }
 const { url } = await host.serve();
-leaveNote(state, { url, pid: process.pid });
 const grants = await E(await host.granter('owner')).list();
 say({ url, secret, states: grants.map((grant) => [grant.petname, grant.state, grant.usesLeft]) });

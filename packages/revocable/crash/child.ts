@@ -1,4 +1,4 @@
-/** `node child.ts FOLDER LIFE`: spends uses until it is killed. Tells on descriptor 3 what it did, each before it goes on. */
+/** `node child.ts FOLDER LIFE`: spends uses until it is killed, and writes each step to descriptor 3. */
 import { writeSync } from 'node:fs';
 import { callOf, E, open } from './subject.ts';
 

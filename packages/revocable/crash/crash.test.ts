@@ -1,8 +1,9 @@
 /**
- * kill -9 at random moments, most of them between a charge and its effect: a crash burns uses, and never gives one back.
+ * kill -9 at random moments, mostly between a charge and its effect: a crash burns uses and never gives one
+ * back.
  *
- * Checked on what is left: no effect without its charge, no effect twice, no grant with more effects than uses, the ledger has a line for
- * each charge.
+ * The store is then checked: no effect without its charge, no effect twice, no grant with more effects than
+ * uses, and a ledger line for each charge.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,7 +21,7 @@ interface Told {
   readonly call: number;
 }
 
-/** Runs one life to its kill; answers what it told. */
+/** Runs a child until it is killed. Returns what it wrote. */
 async function live(folder: string, life: number, ms: number): Promise<readonly Told[]> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), folder, String(life)], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],

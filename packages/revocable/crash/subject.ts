@@ -1,6 +1,18 @@
-/** Grants of a few uses each, in a store that lasts: what the child works on and the judge opens. */
-import { type Definition, define, driver, E, type Far, openStore, openVats, type Store, type Table, table, type Vats } from '@hob/vat'; // biome-ignore format: one line
-import { definitions, type Gate, grantOf } from '../src/index.ts';
+/** Grants of a few uses each, in a durable store that the child uses and the test opens afterwards. */
+import {
+  type Definition,
+  define,
+  driver,
+  E,
+  type Far,
+  openStore,
+  openVats,
+  type Store,
+  type Table,
+  table,
+  type Vats,
+} from '@hob/vat';
+import { definitions, type GrantActor, grantOf } from '../src/index.ts';
 
 export const USES = 40;
 
@@ -9,10 +21,10 @@ export interface Outside {
 }
 interface Kept {
   readonly cap: Outside;
-  readonly gate: Gate;
+  readonly actor: GrantActor;
 }
 export interface Drawer {
-  /** The cap of the newest grant; makes a new one where that is used up. */
+  /** Returns the cap of the newest grant. Makes a new grant if that one is used up. */
   current(): { readonly grant: string; readonly cap: Outside };
   left(): readonly (readonly [grant: string, left: number])[];
 }
@@ -21,17 +33,17 @@ export const Drawer: Definition<Drawer, [kept: Table<Kept>, outside: Outside]> =
   (_bcom, kept, outside) => ({
     current() {
       const [last] = [...kept.entries()].slice(-1);
-      if (last !== undefined && (last[1].gate.look().usesLeft ?? 0) > 0) return { grant: last[0], cap: last[1].cap };
+      if (last !== undefined && (last[1].actor.look().usesLeft ?? 0) > 0) return { grant: last[0], cap: last[1].cap };
       const name = String(kept.size).padStart(6, '0');
-      const { cap, gate } = grantOf(outside, { uses: USES, for: 3_600_000 }, `g${name}`);
-      kept.set(name, { cap, gate });
+      const { cap, actor } = grantOf(outside, { uses: USES, for: 3_600_000 }, `g${name}`);
+      kept.set(name, { cap, actor });
       return { grant: name, cap };
     },
-    left: () => [...kept.entries()].map(([name, { gate }]) => [name, gate.look().usesLeft as number] as const),
+    left: () => [...kept.entries()].map(([name, { actor }]) => [name, actor.look().usesLeft as number] as const),
   }),
 );
 
-/** `act` is what the grants are for. */
+/** The grants allow calls of `act`. */
 export async function open(
   folder: string,
   act: (call: number) => void,
@@ -43,7 +55,7 @@ export async function open(
   return { store, vats, drawer };
 }
 
-/** `n` of a call says which grant it was made on, and in which life. */
+/** The number of a call tells its grant and the life of the child. */
 export const callOf = (grant: string, life: number, n: number): number => (Number(grant) * 100 + life) * 100_000 + n;
 export const grantOfCall = (call: number): string => String(Math.floor(call / 10_000_000)).padStart(6, '0');
 

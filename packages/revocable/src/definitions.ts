@@ -1,23 +1,17 @@
-/** What a store needs to know to keep forwarders of this package: among the `definitions` that are given to `openVats`. */
+/** The definitions that a store needs to keep forwarders of this package. Give them to `openVats`. */
 import type { AnyDefinition } from '@hob/vat';
-import { auditedDefinition } from './aliases/audited.ts';
-import { boundDefinition } from './aliases/bound.ts';
-import { countedDefinition } from './aliases/counted.ts';
-import { facetDefinition } from './aliases/facet.ts';
-import { gatedDefinition } from './aliases/gated.ts';
-import { timedDefinition } from './aliases/timed.ts';
+import { bounds, facets } from './aliases.ts';
 import { Forwarder } from './forwarder/forwarder.ts';
-import { Gate } from './grant.ts';
+import { gates } from './gated.ts';
+import { GrantActor } from './grant.ts';
 import { RevokerActor } from './revocable.ts';
 
+/** Every definition of this package. Pass them to `openVats`, so that a store can hold grants. */
 export const definitions: readonly AnyDefinition[] = Object.freeze([
   Forwarder,
-  Gate,
+  GrantActor,
   RevokerActor,
-  auditedDefinition,
-  boundDefinition,
-  countedDefinition,
-  facetDefinition,
-  gatedDefinition,
-  timedDefinition,
+  bounds.definition,
+  facets.definition,
+  gates.definition,
 ]);

@@ -1,13 +1,31 @@
-/** Grants that outlive their process: uses, ends, alarms, faces. Each boot is a process of its own, as far as a store can tell. */
+/**
+ * Grants that outlive their process: uses, ends, alarms, forwarders. To the store, each boot is a new
+ * process.
+ */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Definition, define, driver, E, exportLedger, type Far, openStore, openVats, type Store, type Table, type TestClock, table, testClock, type Vats, verifyLedger } from '@hob/vat'; // biome-ignore format: one line
+import {
+  type Definition,
+  define,
+  driver,
+  E,
+  exportLedger,
+  type Far,
+  openStore,
+  openVats,
+  type Store,
+  type Table,
+  table,
+  type Vats,
+  verifyLedger,
+} from '@hob/vat';
+import { type TestClock, testClock } from '@hob/vat/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { Box, code, jobs, say } from '../test/world.ts';
-import { definitions, type Gate, grantOf, membrane, type Revoker, revocable, type Terms, timed } from './index.ts';
+import { definitions, type GrantActor, grantOf, membrane, type Revoker, revocable, type Terms } from './index.ts';
 
-/** A granter’s drawer: what it gave and the way to end it. */
+/** A granter's records: the caps that it gave and the way to end them. */
 interface Drawer {
   grant(name: string, inner: object, terms: Terms): object;
   wrap(name: string, inner: object): object;
@@ -20,12 +38,12 @@ interface Drawer {
 interface Kept {
   readonly cap: object;
   readonly revoker?: Revoker;
-  readonly gate?: Gate;
+  readonly actor?: GrantActor;
 }
 const Drawer: Definition<Drawer, [kept: Table<Kept>]> = define('Drawer', (_bcom, kept) => ({
   grant(name, inner, terms) {
-    const { cap, revoker, gate } = grantOf(inner, terms);
-    kept.set(name, { cap, revoker, gate });
+    const { cap, revoker, actor } = grantOf(inner, terms);
+    kept.set(name, { cap, revoker, actor });
     return cap;
   },
   wrap(name, inner) {
@@ -35,8 +53,8 @@ const Drawer: Definition<Drawer, [kept: Table<Kept>]> = define('Drawer', (_bcom,
   },
   cap: (name) => kept.get(name)?.cap as object,
   revoke: (name) => kept.get(name)?.revoker?.revoke('by the granter') as Promise<void>,
-  state: (name) => kept.get(name)?.gate?.look() as never,
-  confirm: (name) => kept.get(name)?.gate?.confirm('Ada'),
+  state: (name) => kept.get(name)?.actor?.look() as never,
+  confirm: (name) => kept.get(name)?.actor?.confirm('Ada'),
   keep: (name, cap) => kept.set(name, { cap }),
 }));
 
@@ -49,7 +67,7 @@ interface Booted {
 interface Machine {
   boot(): Promise<Booted>;
   stop(): Promise<void>;
-  /** The folder of the store, copied aside and put back, as somebody with the disk would. */
+  /** Copies the folder of the store aside and puts it back, as somebody with access to the disk would. */
   copy(to: string): Promise<void>;
   putBack(from: string): Promise<void>;
 }
@@ -110,7 +128,7 @@ test('spent uses stay spent, over any number of restarts', async () => {
   expect(await verifyLedger(home.store)).toMatchObject({ ok: true });
 });
 
-test('a revocation is for good, and a granter who comes back finds the grant and can revoke it', async () => {
+test('a revocation is final, and a granter who comes back finds the grant and can revoke it', async () => {
   const house = machine(testClock());
   let home = await house.boot();
   await grant(home, 'g', {});
@@ -122,7 +140,7 @@ test('a revocation is for good, and a granter who comes back finds the grant and
   expect(await E(home.drawer).state('g')).toMatchObject({ state: 'revoked' });
 });
 
-test('a grant ends on time though the process was away, and says so once', async () => {
+test('a grant ends on time though the process was away, with one ledger line', async () => {
   const clock = testClock();
   const house = machine(clock);
   let home = await house.boot();
@@ -141,7 +159,7 @@ test('a grant ends on time though the process was away, and says so once', async
   expect((await kinds(home.store)).filter((kind) => kind === 'expire')).toHaveLength(2);
 });
 
-test('put back to an earlier state, a store does not give uses or revoked grants back: each waits for its granter', async () => {
+test('a store that is put back does not give back uses or revoked grants: each grant waits for its granter', async () => {
   const clock = testClock();
   const house = machine(clock);
   let home = await house.boot();
@@ -158,7 +176,7 @@ test('put back to an earlier state, a store does not give uses or revoked grants
   for (const name of ['spent', 'taken back', 'short', 'other'])
     expect([name, await code(E(await cap(home, name)).read())]).toEqual([name, 'unavailable']);
   expect(await E(home.drawer).state('spent')).toMatchObject({ state: 'suspended', usesLeft: 2 });
-  // What is granted now is not in doubt; what waits can be revoked, confirmed, or runs out.
+  // A new grant needs no confirmation. A waiting one can be revoked or confirmed, and its time still ends.
   await grant(home, 'new', { uses: 1 });
   expect(await code(E(await cap(home, 'new')).read())).toBe('ok');
   await E(home.drawer).revoke('taken back');
@@ -175,34 +193,31 @@ test('put back to an earlier state, a store does not give uses or revoked grants
     );
   expect(await states()).toEqual(['suspended unavailable', 'revoked revoked', 'expired expired', 'live ok']);
   expect((await kinds(home.store)).filter((kind) => ['restored', 'confirm'].includes(kind))).toEqual(['restored', 'confirm']); // biome-ignore format: one line
-  // Or all at once.
+  // Or all grants at once.
   await home.vats.trust('Ada');
   expect((await states())[0]).toBe('live ok');
 });
 
-test('only until outlives a boot of the machine', async () => {
+test('only a grant with until outlives a boot of the machine', async () => {
   const clock = testClock({ boottime: 0 });
   const house = machine(clock);
   let home = await house.boot();
   await grant(home, 'for', { for: 3_600_000 });
   await grant(home, 'uses', { uses: 5 });
   await grant(home, 'until', { until: clock.wall() + 3_600_000 });
-  await say(home.drawer, 'keep', 'timed', await home.vats.vat('grants').turn(() => timed(home.box as never, { for: 3_600_000 }) as never)); // biome-ignore format: one line
   await house.stop();
   clock.reboot(1000);
   home = await house.boot();
   expect(await code(E(await cap(home, 'until')).read())).toBe('ok');
-  for (const name of ['for', 'uses', 'timed'])
-    expect(await code(E(await cap(home, name)).read()), name).toBe('expired');
+  for (const name of ['for', 'uses']) expect(await code(E(await cap(home, name)).read()), name).toBe('expired');
   await house.stop();
-  // Whatever the clocks say afterwards.
+  // They stay expired, whatever the clocks say afterwards.
   clock.stepWall(-3_600_000);
   home = await house.boot();
-  for (const name of ['for', 'uses', 'timed'])
-    expect(await code(E(await cap(home, name)).read()), name).toBe('expired');
+  for (const name of ['for', 'uses']) expect(await code(E(await cap(home, name)).read()), name).toBe('expired');
 });
 
-test('a wall clock set forward over a restart shortens for good', async () => {
+test('a wall clock set forward over a restart shortens a grant for good', async () => {
   const clock = testClock();
   const house = machine(clock);
   let home = await house.boot();
@@ -214,11 +229,11 @@ test('a wall clock set forward over a restart shortens for good', async () => {
   expect(await code(E(await cap(home, 'g')).read())).toBe('expired');
 });
 
-test('faces last: one object has the same face after a restart, and one that comes home is unwrapped', async () => {
+test('forwarders last: an object has the same one after a restart, and one that comes home is unwrapped', async () => {
   const house = machine(testClock());
   let home = await house.boot();
-  const border = (await say(home.drawer, 'wrap', 'm', home.box)) as Far<Box>;
-  const { self } = await E(border).deep();
+  const wrapped = (await say(home.drawer, 'wrap', 'm', home.box)) as Far<Box>;
+  const { self } = await E(wrapped).deep();
   await say(home.drawer, 'keep', 'self', self);
   home = await house.boot();
   const again = await cap(home, 'm');
@@ -233,7 +248,7 @@ test('faces last: one object has the same face after a restart, and one that com
   expect(await code(E(kept).read())).toBe('revoked');
 });
 
-test('what is no longer held goes with the sweep: grants, faces and rules', async () => {
+test('the sweep removes grants, forwarders and states that nobody holds', async () => {
   const clock = testClock();
   const house = machine(clock);
   let home = await house.boot();
@@ -248,7 +263,7 @@ test('what is no longer held goes with the sweep: grants, faces and rules', asyn
   expect((await kinds(home.store)).filter((kind) => kind === 'expire')).toHaveLength(1);
 });
 
-test('what comes out and ends with the process is wrapped all the same, and breaks after a restart', async () => {
+test('an object that ends with the process is wrapped too, and its forwarder breaks after a restart', async () => {
   const house = machine(testClock());
   let home = await house.boot();
   let opened = 0;
@@ -273,7 +288,7 @@ test('what comes out and ends with the process is wrapped all the same, and brea
   expect(await code(say(stream, 'read'))).toBe('vat-halted');
 });
 
-test('64 callers on the last use, with a restart in between: 100 pass, not 101', async () => {
+test('64 callers on the last use, with a restart in between: 100 calls pass, not 101', async () => {
   const house = machine(testClock());
   let home = await house.boot();
   await grant(home, 'g', { uses: 100 });

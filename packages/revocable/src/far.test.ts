@@ -1,20 +1,22 @@
-/** A border around an object of another process: what pipelining through it costs, counted in round trips of the wire between the two. */
-import { captp, type Duplex, E, type Far, openVats } from '@hob/vat';
+/**
+ * A membrane around an object of another process: pipelining through it, counted in round trips on the wire.
+ */
+import { captp, type Duplex, driver, E, type Far, openVats } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { enter, wire } from '../test/pair.ts';
 import { Box, world } from '../test/world.ts';
-import { facet, membrane, revocable } from './index.ts';
+import { facet, membrane, type Revoker, revocable } from './index.ts';
 
 interface Held {
-  /** The box of the other process, as this one has it. */
+  /** The box of the other process, as this process has it. */
   readonly box: Far<Box>;
-  /** From now on what the other process says stays on its way. Answers how to let it go. */
+  /** Holds back all frames of the other process from now on. Returns a function that releases them. */
   hold(): () => void;
-  /** What was asked of boxes in the other process. */
+  /** The calls that boxes in the other process got. */
   readonly asked: readonly string[];
 }
 
-/** A box in vats of its own, at the far end of a wire. */
+/** A box in its own vats, at the far end of a wire. */
 async function elsewhere(dialect: 'hob.1' | 'captp'): Promise<Held> {
   const asked: string[] = [];
   const peer = await openVats({ observe: ({ method }) => void asked.push(method) });
@@ -65,16 +67,41 @@ for (const dialect of ['hob.1', 'captp'] as const)
     const { vat } = await world();
     const { box, hold, asked } = await elsewhere(dialect);
     const cap = (await vat.turn(() => around(box as unknown as Box))) as unknown as Far<Box>;
-    // Also for somebody in a third process.
+    // The same holds for a third process.
     for (const holder of [cap, enter(cap)]) {
       expect(await E(holder).read()).toBe('box');
       const before = asked.length;
       const go = hold();
       const answer = chained(holder);
       await moment();
-      // The last one has been asked although nothing was answered yet.
+      // The last call has arrived although no result has come back.
       expect(asked.slice(before)).toEqual(['open', 'open', 'open', 'read']);
       go();
       expect(await answer).toBe('box/a/b/c');
     }
   });
+
+test('a revocation ends its own grant, and none that another vat made of the same object', async () => {
+  const vats = await openVats();
+  onTestFinished(() => vats.close());
+  const outside = driver<{ wait(): string; read(): string }>({
+    wait: (_args, { signal }) =>
+      new Promise((done, no) => {
+        signal.addEventListener('abort', () => no(signal.reason as Error));
+        setTimeout(() => done('done'), 50);
+      }),
+    read: () => 'read',
+  });
+  const grant = (name: string) => vats.vat(name).turn(() => revocable(outside, {}) as never) as Promise<Made>;
+  interface Made {
+    readonly cap: typeof outside;
+    readonly revoker: Far<Revoker>;
+  }
+  const [one, two] = [await grant('one'), await grant('two')];
+  const [ends, goesOn] = [E(one.cap).wait(), E(two.cap).wait()];
+  const ended = expect(ends).rejects.toMatchObject({ code: 'revoked' });
+  await E(two.cap).read();
+  await E(one.revoker).revoke();
+  await ended;
+  expect([await E(two.cap).read(), await goesOn]).toEqual(['read', 'done']);
+});

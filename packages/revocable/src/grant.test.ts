@@ -1,9 +1,21 @@
-/** One grant’s switch and counter, by itself: against the clocks, and against a model. */
-import { type Definition, define, E, exportLedger, type Far, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vats } from '@hob/vat'; // biome-ignore format: one line
+/** One grant by itself: its end and its counter, against the clocks and against a model. */
+import {
+  type Definition,
+  define,
+  E,
+  exportLedger,
+  type Far,
+  openStore,
+  openVats,
+  type Store,
+  spawn,
+  type Vats,
+} from '@hob/vat';
+import { type TestClock, testClock } from '@hob/vat/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { code, say } from '../test/world.ts';
-import { type Gate, grantOf, type Terms } from './index.ts';
+import { type GrantActor, grantOf, type Terms } from './index.ts';
 
 let clock: TestClock;
 let store: Store;
@@ -24,17 +36,17 @@ interface Box {
 }
 const Box: Definition<Box, []> = define('Box', () => ({ read: () => 'read', write: () => undefined }));
 
-/** A grant's gate, and its face in front of a box. */
+/** A grant's actor, and its forwarder around a box. */
 interface Gated {
-  readonly gate: Far<Gate>;
+  readonly actor: Far<GrantActor>;
   readonly cap: Far<Box>;
 }
-const gateOf = async (terms: Terms): Promise<Gated> => {
-  const [gate, cap] = (await vats.vat('grants').turn(() => {
+const grantWith = async (terms: Terms): Promise<Gated> => {
+  const [actor, cap] = (await vats.vat('grants').turn(() => {
     const made = grantOf(spawn(Box()), terms);
-    return [made.gate, made.cap] as never[];
-  })) as unknown as [Far<Gate>, Far<Box>];
-  return { gate, cap };
+    return [made.actor, made.cap] as never[];
+  })) as unknown as [Far<GrantActor>, Far<Box>];
+  return { actor, cap };
 };
 const admit = ({ cap }: Gated, method = 'read'): Promise<string> => code(say(cap, method));
 async function lines(): Promise<readonly Record<string, unknown>[]> {
@@ -43,79 +55,79 @@ async function lines(): Promise<readonly Record<string, unknown>[]> {
   return all.slice(1);
 }
 
-test('at its deadline it is over, not a millisecond later', async () => {
-  const gate = await gateOf({ for: 1000 });
+test('a grant is over at its deadline, not a millisecond later', async () => {
+  const granted = await grantWith({ for: 1000 });
   clock.advance(999);
-  expect(await admit(gate)).toBe('ok');
+  expect(await admit(granted)).toBe('ok');
   clock.advance(1);
-  expect(await admit(gate)).toBe('expired');
+  expect(await admit(granted)).toBe('expired');
 });
 
-test('a wall clock set back extends nothing', async () => {
-  const gate = await gateOf({ for: 1000 });
+test('a wall clock set back does not extend a grant', async () => {
+  const granted = await grantWith({ for: 1000 });
   clock.stepWall(-3_600_000);
   clock.advance(1000);
-  expect(await admit(gate)).toBe('expired');
+  expect(await admit(granted)).toBe('expired');
 });
 
-test('a wall clock set forward shortens', async () => {
-  const gate = await gateOf({ for: 1000 });
+test('a wall clock set forward shortens a grant', async () => {
+  const granted = await grantWith({ for: 1000 });
   clock.stepWall(1000);
-  expect(await admit(gate)).toBe('expired');
+  expect(await admit(granted)).toBe('expired');
 });
 
-test('what expired by the wall clock stays so when that is set back again', async () => {
-  const gate = await gateOf({ for: 1000 });
+test('a grant that expired by the wall clock stays expired when that is set back', async () => {
+  const granted = await grantWith({ for: 1000 });
   clock.stepWall(5000);
-  expect(await admit(gate)).toBe('expired');
+  expect(await admit(granted)).toBe('expired');
   clock.stepWall(-5000);
-  expect(await admit(gate)).toBe('expired');
-  expect((await E(gate.gate).look()).state).toBe('expired');
+  expect(await admit(granted)).toBe('expired');
+  expect((await E(granted.actor).look()).state).toBe('expired');
   expect((await lines()).filter(({ k }) => k === 'expire')).toHaveLength(1);
 });
 
-test('expire says so once, and not before', async () => {
-  const gate = await gateOf({ for: 1000 });
-  await E(gate.gate).expire();
+test('expire writes one line, and not before the deadline', async () => {
+  const granted = await grantWith({ for: 1000 });
+  await E(granted.actor).expire();
   expect((await lines()).map(({ k }) => k)).toEqual(['grant']);
   clock.advance(1000);
-  await E(gate.gate).expire();
-  await E(gate.gate).expire();
+  await E(granted.actor).expire();
+  await E(granted.actor).expire();
   expect((await lines()).map(({ k }) => k)).toEqual(['grant', 'expire']);
 });
 
 test('a result of a call made in time passes within the grace, and not after it', async () => {
-  const gate = await gateOf({ for: 1000 });
+  const granted = await grantWith({ for: 1000 });
   clock.advance(1099);
-  await E(gate.gate).pass(false, 'in time');
+  await E(granted.actor).passResult(false, 'in time');
   clock.advance(1);
-  await expect(E(gate.gate).pass(false, 'late')).rejects.toMatchObject({ code: 'expired' });
+  await expect(E(granted.actor).passResult(false, 'late')).rejects.toMatchObject({ code: 'expired' });
 });
 
-test('nothing passes once it is revoked', async () => {
-  const gate = await gateOf({ for: 1000 });
-  await E(gate.gate).revoke('enough');
-  await expect(E(gate.gate).pass(false, 'late')).rejects.toMatchObject({ code: 'revoked' });
-  expect(await admit(gate)).toBe('revoked');
+test('nothing passes once a grant is revoked', async () => {
+  const granted = await grantWith({ for: 1000 });
+  await E(granted.actor).revoke('enough');
+  await expect(E(granted.actor).passResult(false, 'late')).rejects.toMatchObject({ code: 'revoked' });
+  expect(await admit(granted)).toBe('revoked');
 });
 
-test('only the methods of the terms are let through, and a refusal costs no use', async () => {
-  const gate = await gateOf({ uses: 1, methods: ['read'] });
+test('only the methods of the terms pass, and a refusal costs no use', async () => {
+  const granted = await grantWith({ uses: 1, methods: ['read'] });
   for (const method of ['write', '', 'toString', 'valueOf', 'READ', 'read '])
-    expect(await admit(gate, method)).toBe('no-such-method');
-  expect(await admit(gate)).toBe('ok');
-  expect(await admit(gate)).toBe('exhausted');
+    expect(await admit(granted, method)).toBe('no-such-method');
+  expect(await admit(granted)).toBe('ok');
+  expect(await admit(granted)).toBe('exhausted');
 });
 
-test('a method’s name of a megabyte takes no more of the ledger than a person reads', async () => {
-  const gate = await gateOf({ methods: ['read'] });
-  await admit(gate, 'x'.repeat(1 << 20));
-  const all = await gateOf({});
+test('a method name of a megabyte is cut in the ledger', async () => {
+  const granted = await grantWith({ methods: ['read'] });
+  await admit(granted, 'x'.repeat(1 << 20));
+  const all = await grantWith({});
   await admit(all, 'y'.repeat(1 << 20));
   for (const { method = '' } of await lines()) expect((method as string).length).toBeLessThanOrEqual(64);
 });
 
-test('whatever the order of calls, revocation and time, it is what a model of three numbers says', async () => {
+test('in any order of calls, revocations and time, a grant does what a model of three numbers does', async () => {
   const step = fc.oneof(
     { weight: 5, arbitrary: fc.constant({ do: 'call' as const }) },
     { weight: 1, arbitrary: fc.constant({ do: 'revoke' as const }) },
@@ -131,7 +143,7 @@ test('whatever the order of calls, revocation and time, it is what a model of th
       fc.option(fc.integer({ min: 1, max: 5 }), { nil: undefined }),
       fc.array(step, { maxLength: 40 }),
       async (uses, steps) => {
-        const gate = await gateOf({ for: 1000, ...(uses === undefined ? {} : { uses }) });
+        const granted = await grantWith({ for: 1000, ...(uses === undefined ? {} : { uses }) });
         let left = uses ?? Number.POSITIVE_INFINITY;
         let ended: 'revoked' | 'expired' | undefined;
         const [vatEnd, wallEnd] = [clock.boottime() + 1000, clock.wall() + 1000];
@@ -142,14 +154,14 @@ test('whatever the order of calls, revocation and time, it is what a model of th
           if (each.do === 'advance') clock.advance(each.ms);
           else if (each.do === 'step') clock.stepWall(each.ms);
           else if (each.do === 'revoke') {
-            await E(gate.gate).revoke('');
+            await E(granted.actor).revoke('');
             ended = 'revoked';
           } else {
             notice();
-            if (each.do === 'expire') await E(gate.gate).expire();
+            if (each.do === 'expire') await E(granted.actor).expire();
             else {
               const expected = ended ?? (left > 0 ? 'ok' : 'exhausted');
-              expect(await admit(gate)).toBe(expected);
+              expect(await admit(granted)).toBe(expected);
               if (expected === 'ok') left -= 1;
             }
           }

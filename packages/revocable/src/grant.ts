@@ -1,246 +1,173 @@
 /**
- * One grant: the switch, the clock, the counter and the filters of its terms, shared by everything that came out of it.
+ * One grant: an actor with its terms, uses and end, shared by every forwarder that came out of it.
  *
- * Promise: from the revoking turn on nothing is admitted, whoever still holds a face; callers who wait are told at once, drivers at work are
- * aborted, and what they still answer goes no further. A use is charged in the turn that sends the call, and that and its ledger line are
- * durable before the call leaves: a crash in between burns the use, the other order would give one back. Its end by time is a turn of its own
- * with a ledger line, whether or not anybody calls.
+ * From the turn that revokes it, no call is admitted, whoever still holds a forwarder. Waiting callers are
+ * told at once, drivers at work are aborted, and their late results go no further. A use is charged in the
+ * turn that sends the call. The charge and its ledger line are durable before the call leaves: a crash in
+ * between burns the use, and the other order would give one back. The end by time is a turn of its own with a
+ * ledger line, whether or not anybody calls.
  */
-import {
-  type Bcom,
-  CapError,
-  cancelWake,
-  cut,
-  type Definition,
-  define,
-  ledgerLine,
-  storeEra,
-  type Table,
-  vatTime,
-  wakeAt,
-} from '@hob/vat';
-import { tellMount, tellOutcome } from './aliases/audited.ts';
-import { exhausted, spend } from './aliases/counted.ts';
-import { checkMethod } from './aliases/facet.ts';
-import { expired, isOver } from './aliases/timed.ts';
-import { type FullPolicy, forwarderStateOf, opaque } from './forwarder/forward.ts';
+import { type Bcom, type Become, cancelWake, type Definition, define, ledgerLine, wakeAt } from '@hob/vat';
+import { cut, storeEra } from '@hob/vat/forwarder';
+import { forwarderStateOf } from './forwarder/forward-call.ts';
 import type { ForwarderState } from './forwarder/forwarder.ts';
-import { checkBounds } from './terms/bounds.ts';
+import {
+  checkLive,
+  exhausted,
+  expired,
+  type GrantState,
+  type GrantStatus,
+  policyOf,
+  revoked,
+  statusOf,
+} from './grant-policy.ts';
 import { narrowed, renewed } from './terms/change.ts';
-import { checkEra, waitsIn } from './terms/era.ts';
-import { clocks, groupEnded, type Limits, type Now, type Terms } from './terms/terms.ts';
+import { isOver } from './terms/deadline.ts';
+import { needsConfirmation } from './terms/era.ts';
+import { clocks, groupEnded, type Now, type Terms } from './terms/terms.ts';
 
-export type GateState = 'live' | 'revoked' | 'expired' | 'exhausted' | 'suspended';
+/** Further fields of a ledger line, for example the person who acted. */
+type About = Readonly<Record<string, string>>;
 
-export interface Gate extends ForwarderState {
-  /** Sets its alarm: once, when it is made. */
+/** One grant, held by its granter. See Redell's caretaker (1974); Miller, Robust Composition (2006). */
+export interface GrantActor extends ForwarderState {
+  /** Sets its alarm. Called once, when it is made. */
   begin(): void;
-  /** Answers when every driver that worked under the grant is done. `about`: what its line tells besides, say by whom. */
-  revoke(why: string, about?: Readonly<Record<string, string>>): Promise<void>;
-  /** The same without a line of its own, for whoever ends many and says so in one. */
+  /** Returns when every driver that worked under the grant is done. */
+  revoke(why: string, about?: About): Promise<void>;
+  /** The same without a ledger line, for a caller that ends many grants and writes one line. */
   end(): Promise<void>;
-  /** Takes away: fewer uses, less time, fewer methods. It never gives. Errors: `invalid`, and what it has ended with. */
-  narrow(terms: Terms, about?: Readonly<Record<string, string>>): void;
   /**
-   * Gives so many uses back that were charged at `charged` (vat time) for calls that nobody was asked about: they went nowhere and never will.
-   * Uses that were narrowed since stay away.
+   * Takes away uses, time or methods. It never gives. Errors: `invalid`, and the error that the grant ended
+   * with.
+   */
+  narrow(terms: Terms, about?: About): void;
+  /**
+   * Gives back `uses` that were charged at vat time `charged`, for calls that nobody was asked about and that
+   * never will be sent. If the uses were narrowed since, nothing is given back.
    */
   giveBack(charged: number, uses: number): void;
-  /** Lets it last until then, at most 90 days from now, over boots. What is over stays over. Errors: as above. */
-  renew(until: number, about?: Readonly<Record<string, string>>): void;
-  /** Notes that its time is over, if it is: sent by its alarm. */
+  /**
+   * Moves its end to `until`, at most 90 days from now. It then outlives boots. Errors: those of `narrow`.
+   */
+  renew(until: number, about?: About): void;
+  /** Its alarm calls this: ends the grant if its time is over. */
   expire(): void;
-  /** The grace is over too: ends what is under way. */
+  /** Its alarm calls this after the grace: ends the calls that are under way. */
   finish(): void;
-  /** The store was put back, and its granter (`by`, for the ledger) says that it goes on. */
+  /** The store was put back to an earlier state, and the granter `by` says that the grant goes on. */
   confirm(by: string): void;
-  /** `until` in ms since 1970; `lasting`: a boot of the machine does not end it. */
+  /** `until` is in ms since 1970. `lasting`: it outlives a boot of the machine. */
   look(): {
-    readonly state: GateState;
+    readonly state: GrantStatus;
     readonly usesLeft: number | undefined;
     readonly until: number;
     readonly lasting: boolean;
   };
 }
 
-/** What is left of it: `exhausted` is a number, not a state. */
-type Mode = 'live' | 'revoked' | 'expired';
-
-type State = readonly [
+/** The arguments as they are stored. */
+type Stored = readonly [
   grant: string,
-  limits: Limits,
-  mode: Mode,
+  limits: GrantState['limits'],
+  mode: GrantState['mode'],
   left: number | undefined,
-  /** Its alarm, while one is set. */
-  wake: string | undefined,
-  /** Of a membrane. */
-  members: Table<object> | undefined,
+  alarm: string | undefined,
+  wrapped: GrantState['wrapped'],
 ];
 
-// One for all: to make an error is to write down a stack, which costs more than revoking a grant.
-const revoked: CapError = Object.freeze(new CapError('revoked', 'this grant was revoked: ask for a new one'));
-const ended = (mode: Mode): CapError | undefined =>
-  mode === 'live' ? undefined : mode === 'revoked' ? revoked : expired;
+const portraitOf = ({ grant, limits, mode, left, alarm, wrapped }: GrantState): ReturnType<typeof GrantActor> =>
+  GrantActor(grant, limits, mode, left, alarm, wrapped);
 
-const live = ([, limits, mode]: State): void => {
-  const why = ended(mode);
-  if (why !== undefined) throw why;
-  if (groupEnded(limits)) throw revoked;
-  checkEra(limits.era);
-};
-
-const policy: FullPolicy<State> = {
-  timeless: true,
-  near: ([, limits]) => limits.uses === undefined && limits.where === undefined,
-  note: (state) => {
-    const [grant, limits, mode, left, wake, members] = state;
-    return mode === 'live' && isOver(limits, 0) ? [grant, limits, 'expired', left, wake, members] : undefined;
-  },
-  noted: ([grant, limits, mode, left, wake, members], self) => {
-    ledgerLine('expire', { grant });
-    if (wake !== undefined) cancelWake(wake);
-    return [grant, limits, mode, left, graceOf(limits, self), members];
-  },
-  before: (state, method, args) => {
-    const [grant, limits, mode, left, wake, members] = state;
-    live(state);
-    const next = left === undefined ? undefined : spend(left);
-    if (limits.methods !== undefined) checkMethod(limits.methods, method);
-    if (limits.where !== undefined) checkBounds(limits.where, method, args);
-    return next === undefined ? undefined : [grant, limits, mode, next, wake, members];
-  },
-  after: ([grant, limits], method, outcome) => {
-    if (limits.audited) tellOutcome(grant, method, outcome);
-  },
-  live,
-  pass: ([, limits, mode]) => {
-    if (mode === 'revoked' || groupEnded(limits)) throw revoked;
-    if (isOver(limits, limits.grace)) throw expired;
-  },
-  line: ([grant, { uses, act }, , left]) =>
-    uses === undefined || left === undefined
-      ? act === undefined
-        ? { grant }
-        : { grant, act }
-      : { grant, use: uses - left + 1, ...(act === undefined ? {} : { act }) },
-  cause: ([grant]) => grant,
-  groups: ([, { within }]) => within?.groups ?? [],
-  members: ([, , , , , members]) => members,
-  reveal: (state) => {
-    const [grant, { uses, methods, where, audited, mount }, , , , members] = state;
-    live(state);
-    const filters = uses !== undefined || methods !== undefined || where !== undefined || members !== undefined;
-    if (filters) throw opaque();
-    if (audited) tellMount(grant, mount);
-    return grant;
-  },
-};
-/** The same where outcomes need no line: then a near call of a near object answers at once. */
-const { after: _, ...unaudited } = policy;
-
-/** What is under way may still answer within the grace: from now, for the wall clock or a boot may have ended it before its vat time. */
-const graceOf = ({ grace }: Limits, self: object): string => wakeAt(vatTime() + grace, self, 'finish');
-
-/** What is over cannot be changed any more, and what waits for a person has to be confirmed first. */
-function goesOn(state: State): Now {
-  const [, limits, , left] = state;
-  live(state);
-  if (isOver(limits, 0)) throw expired;
-  if (left !== undefined && left <= 0) throw exhausted;
+/** Throws if the grant is over or waits for confirmation: then nothing of it can be changed. */
+function checkChangeable(state: GrantState): Now {
+  checkLive(state);
+  if (isOver(state.limits, 0)) throw expired;
+  if (state.left !== undefined && state.left <= 0) throw exhausted;
   return clocks();
 }
 
-function tellChange(kind: string, about: object, { wallDeadline, methods }: Limits, uses: number | undefined): void {
-  ledgerLine(kind, { ...about, until: wallDeadline, uses, methods });
-}
-
-const isState = ([grant, limits, mode, left]: readonly unknown[]): boolean =>
+const isStored = ([grant, limits, mode, left]: readonly unknown[]): boolean =>
   typeof grant === 'string' &&
   typeof limits === 'object' &&
-  Number.isFinite((limits as Limits | null)?.deadline) &&
-  Number.isFinite((limits as Limits | null)?.wallDeadline) &&
-  Number.isSafeInteger((limits as Limits | null)?.era) &&
+  Number.isFinite((limits as GrantState['limits'] | null)?.deadline) &&
+  Number.isFinite((limits as GrantState['limits'] | null)?.wallDeadline) &&
+  Number.isSafeInteger((limits as GrantState['limits'] | null)?.era) &&
   ['live', 'revoked', 'expired'].includes(mode as string) &&
   (left === undefined || Number.isSafeInteger(left));
 
-export const Gate: Definition<Gate, [...State]> = define(
+export const GrantActor: Definition<GrantActor, [...Stored]> = define(
   'revocable.grant',
-  (bcom, ...state) => {
-    const [grant, limits, mode, left, wake, members] = state as State;
-    const rules = forwarderStateOf<State>(
+  (bcom, ...[grant, limits, mode, left, alarm, wrapped]) => {
+    const state: GrantState = { grant, limits, mode, left, alarm, wrapped };
+    const become = (change: Partial<GrantState>): Become<void> => bcom(portraitOf({ ...state, ...change }));
+    const forwarding = forwarderStateOf<readonly [GrantState]>(
       bcom as unknown as Bcom<never>,
-      (next) => Gate(...next),
-      state as State,
-      limits.audited ? policy : unaudited,
+      ([next]) => portraitOf(next),
+      [state],
+      policyOf(state),
     );
+    const alarmAt = (deadline: number): string => {
+      if (alarm !== undefined) cancelWake(alarm);
+      return wakeAt(deadline, bcom.self, 'expire');
+    };
+    /**
+     * `note` writes the ledger line. A second call changes nothing: a granter may repeat one that a crash cut
+     * off.
+     */
+    const endNow = (note: () => void): Promise<void> | Become<Promise<void>> => {
+      const stopped = (): Promise<void> => cut(grant, revoked);
+      if (mode === 'revoked') return stopped();
+      note();
+      if (alarm !== undefined) cancelWake(alarm);
+      return bcom(portraitOf({ ...state, mode: 'revoked', alarm: undefined }), stopped());
+    };
     return {
-      ...rules,
-      begin: () => bcom(Gate(grant, limits, mode, left, wakeAt(limits.deadline, bcom.self, 'expire'), members)),
-      revoke(why, about = {}) {
-        const stopped = (): Promise<void> => cut(grant, revoked);
-        // A second revocation changes nothing, and a granter whose first was cut off by a crash may repeat it.
-        if (mode === 'revoked') return stopped();
-        ledgerLine('revoke', { ...about, grant, why });
-        if (wake !== undefined) cancelWake(wake);
-        return bcom(Gate(grant, limits, 'revoked', left, undefined, members), stopped());
-      },
+      ...forwarding,
+      begin: () => become({ alarm: alarmAt(limits.deadline) }),
+      revoke: (why, about = {}) => endNow(() => ledgerLine('revoke', { ...about, grant, why })),
+      end: () => endNow(() => {}),
       expire() {
         if (mode !== 'live') return undefined;
-        // Woken too early, say by a clock that was read anew: the alarm is set again.
-        if (!isOver(limits, 0))
-          return bcom(Gate(grant, limits, mode, left, wakeAt(limits.deadline, bcom.self, 'expire'), members));
-        return rules.note() as undefined;
+        // A clock that was read anew may wake it too early. The alarm is set again.
+        return isOver(limits, 0) ? (forwarding.latch() as undefined) : become({ alarm: alarmAt(limits.deadline) });
       },
       finish() {
         if (mode !== 'expired') return undefined;
         cut(grant, expired);
-        return bcom(Gate(grant, limits, mode, left, undefined, members));
-      },
-      end() {
-        const stopped = (): Promise<void> => cut(grant, revoked);
-        if (mode === 'revoked') return stopped();
-        if (wake !== undefined) cancelWake(wake);
-        return bcom(Gate(grant, limits, 'revoked', left, undefined, members), stopped());
+        return become({ alarm: undefined });
       },
       narrow(terms, about = {}) {
-        const [next, uses] = narrowed(limits, left, terms, goesOn(state as State));
-        tellChange('narrow', { ...about, grant }, next, uses);
-        if (wake !== undefined) cancelWake(wake);
-        return bcom(Gate(grant, next, mode, uses, wakeAt(next.deadline, bcom.self, 'expire'), members));
+        const next = narrowed({ limits, left }, terms, checkChangeable(state));
+        const { wallDeadline: until, methods } = next.limits;
+        ledgerLine('narrow', { ...about, grant, until, uses: next.left, methods });
+        return become({ ...next, alarm: alarmAt(next.limits.deadline) });
       },
       giveBack(charged, uses) {
         if (mode !== 'live' || groupEnded(limits) || left === undefined || limits.uses === undefined) return undefined;
         if (limits.narrowed !== undefined && limits.narrowed >= charged) return undefined;
         const next = Math.min(limits.uses, left + uses);
         ledgerLine('give-back', { grant, uses: next - left });
-        return bcom(Gate(grant, limits, mode, next, wake, members));
+        return become({ left: next });
       },
       renew(until, about = {}) {
-        const next = renewed(limits, until, goesOn(state as State));
+        const next = renewed(limits, until, checkChangeable(state));
         ledgerLine('renew', { ...about, grant, until: next.wallDeadline });
-        if (wake !== undefined) cancelWake(wake);
-        return bcom(Gate(grant, next, mode, left, wakeAt(next.deadline, bcom.self, 'expire'), members));
+        return become({ limits: next, alarm: alarmAt(next.deadline) });
       },
       confirm(by) {
-        if (mode !== 'live' || groupEnded(limits) || !waitsIn(limits.era)) return undefined;
+        if (mode !== 'live' || groupEnded(limits) || !needsConfirmation(limits.era)) return undefined;
         ledgerLine('confirm', { grant, by });
-        return bcom(Gate(grant, { ...limits, era: storeEra() }, mode, left, wake, members));
+        return become({ limits: { ...limits, era: storeEra() } });
       },
-      look() {
-        const more = { usesLeft: left, until: limits.wallDeadline, lasting: limits.boot === undefined };
-        if (mode !== 'live') return { state: mode, ...more };
-        if (groupEnded(limits)) return { state: 'revoked', ...more };
-        const now = isOver(limits, 0)
-          ? 'expired'
-          : left === 0
-            ? 'exhausted'
-            : waitsIn(limits.era)
-              ? 'suspended'
-              : 'live';
-        return { state: now, ...more };
-      },
+      look: () => ({
+        state: statusOf(state),
+        usesLeft: left,
+        until: limits.wallDeadline,
+        lasting: limits.boot === undefined,
+      }),
     };
   },
-  // Version 0 knows no groups: it would let calls of an ended one through.
-  { shape: isState, version: 1, upgrade: { 0: (...state: readonly unknown[]) => state as unknown as [...State] } },
+  // A reader of version 0 ignores groups, and would let calls of an ended one through.
+  { shape: isStored, version: 1, upgrade: { 0: (...stored: readonly unknown[]) => stored as unknown as [...Stored] } },
 );

@@ -1,11 +1,11 @@
-/** Two objects: attacks of who holds one on the other. */
+/** A cap and its revoker: attacks of a holder of one on the other. */
 import { type Definition, define, driver, E, type Far, isReference, spawn, verifyLedger } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { enter } from '../test/pair.ts';
 import { Box, code, jobs, lines, say, slowDriver, type World, world } from '../test/world.ts';
-import { counted, type Forwarded, membrane, revocable } from './index.ts';
+import { type Forwarded, membrane, revocable } from './index.ts';
 
-/** Every value that can be found from `root` without sending it a message. */
+/** Every value that can be reached from `root` without sending a message. */
 function reachable(root: unknown): Set<unknown> {
   const found = new Set<unknown>();
   const left = [root];
@@ -36,10 +36,10 @@ const kinds = test.each([
   ['membrane', (box: Far<Box>) => membrane(box, {})],
 ]);
 
-kinds('%s: not by methods: no name reaches the rules', async (_name, make) => {
+kinds('%s: no method name reaches the state', async (_name, make) => {
   const { cap, secret } = await granted(make);
   const names = [
-    'revoke', 'expire', 'finish', 'begin', 'note', 'look', 'land', 'fell', 'pass', 'reveal', 'gate', 'rules', 'inner', 'call', 'self', 'bcom',
+    'revoke', 'expire', 'finish', 'begin', 'latch', 'look', 'onFulfilled', 'onBroken', 'passResult', 'reveal', 'actor', 'state', 'inner', 'callNear', 'self', 'bcom',
     'then', 'constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', 'cap', 'revoker', '', 'admit', 'state', 'prototype',
   ]; // biome-ignore format: a list
   const tricks = [[], [{}], ['x'], [secret[0]], [cap], [0, false, 'revoke', [], true]];
@@ -53,7 +53,7 @@ kinds('%s: not by methods: no name reaches the rules', async (_name, make) => {
   expect(await code(E(cap).read())).toBe('ok');
 });
 
-kinds('%s: not by properties, prototypes or errors', async (_name, make) => {
+kinds('%s: no property, prototype or error reaches it', async (_name, make) => {
   const { cap, secret } = await granted(make);
   const errors = await Promise.all(
     [E(cap).fail(), say(cap, 'revoke'), say(cap, ''), say(cap, 'open', () => {})].map((p) =>
@@ -70,7 +70,7 @@ kinds('%s: not by properties, prototypes or errors', async (_name, make) => {
     expect(JSON.stringify(error) + String((error as Error).message)).not.toMatch(/revoker|boxes|grants\//);
 });
 
-kinds('%s: not by the ledger, and not by a dry run', async (_name, make) => {
+kinds('%s: neither the ledger nor a dry run reaches it', async (_name, make) => {
   const { cap, store, vats } = await granted(make);
   await code(E(cap).fail());
   const text = JSON.stringify(await lines(store));
@@ -82,7 +82,7 @@ kinds('%s: not by the ledger, and not by a dry run', async (_name, make) => {
   expect(await verifyLedger(store)).toMatchObject({ ok: true });
 });
 
-kinds('%s: a clone is no second cap: it is nothing', async (_name, make) => {
+kinds('%s: a clone is no cap', async (_name, make) => {
   const { cap, vats } = await granted(make);
   const clones: unknown[] = [];
   try {
@@ -117,7 +117,7 @@ kinds('%s: a clone is no second cap: it is nothing', async (_name, make) => {
   } catch {}
 });
 
-kinds('%s: over the wire, back, and on to a third session: one cap, one counter, one switch', async (_name, make) => {
+kinds('%s: over the wire, back, and on to a third session: one cap, one counter, one end', async (_name, make) => {
   const all = await world();
   const { cap, revoker } = make(all.box);
   interface Board {
@@ -134,20 +134,20 @@ kinds('%s: over the wire, back, and on to a third session: one cap, one counter,
   const [one, two] = [enter(board), enter(board)];
   const first = await E(one).cap();
   expect(await say(first, 'read')).toBe('box');
-  // Handed on by the one session, taken by the other: the very same cap on the host.
+  // One session handed it on and the other took it. On the host it is the same cap.
   await say(one, 'put', first);
   expect(await E(board).take()).toBe(await E(board).cap());
   const second = await E(two).take();
   expect(await say(second, 'read')).toBe('box');
-  for (const name of ['revoke', 'rules', 'inner', 'reveal', 'gate', 'look', ''])
+  for (const name of ['revoke', 'state', 'inner', 'reveal', 'actor', 'look', ''])
     expect(await code(say(second, name)), name).not.toBe('ok');
   await E(revoker).revoke();
   for (const each of [first, second, cap]) expect(await code(say(each, 'read'))).toBe('revoked');
 });
 
-test('one counter, whoever hands it on: two sessions and the host spend the same uses', async () => {
+test('a cap that is handed on has one counter: two sessions and the host spend the same uses', async () => {
   const { box } = await world();
-  const cap = counted(box, 3);
+  const { cap } = revocable(box, { uses: 3 });
   const peer = enter(cap);
   expect(await code(say(peer, 'read'))).toBe('ok');
   expect(await code(E(cap).read())).toBe('ok');
@@ -158,11 +158,11 @@ test('one counter, whoever hands it on: two sessions and the host spend the same
 
 test('the revoker is no way to the cap', async () => {
   const { revoker } = await granted((box) => revocable(box, {}));
-  for (const method of ['read', 'open', 'cap', 'inner', 'look', 'gate', 'expire', ''])
+  for (const method of ['read', 'open', 'cap', 'inner', 'look', 'actor', 'expire', ''])
     expect(await code(say(revoker, method)), method).toBe('no-such-method');
 });
 
-test('revoke during 1,000 calls: every caller is told at once, every driver too, and it answers when they are done', async () => {
+test('revoke during 1,000 calls tells every caller and driver at once, and returns when the drivers are done', async () => {
   const { store } = await world();
   const { cap: slow, calls } = slowDriver();
   const { cap, revoker } = revocable(slow, {});

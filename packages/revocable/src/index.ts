@@ -1,17 +1,15 @@
-/** The public face of `@hob/revocable`: authority with a lifecycle. */
-export { audited } from './aliases/audited.ts';
-export { bound } from './aliases/bound.ts';
-export { counted } from './aliases/counted.ts';
-export { facet } from './aliases/facet.ts';
-export { type GatedCall, gated, isData, type Judge } from './aliases/gated.ts';
-export { timed } from './aliases/timed.ts';
+/** The public names of `@hob/revocable`: grants, and forwarders around any cap. */
+export { bound, facet } from './aliases.ts';
 export { definitions } from './definitions.ts';
-export { type Forward, forward, type Outcome, type Policy } from './forwarder/forward.ts';
+export { type Forward, forward } from './forwarder/forward.ts';
+export type { CallOutcome, Policy } from './forwarder/policy.ts';
 export { type Revealed, reveal } from './forwarder/reveal.ts';
 export { type Shape, shapeOf } from './forwarder/shape.ts';
-export { Gate, type GateState } from './grant.ts';
+export { type GatedCall, gated, isData, type Judge } from './gated.ts';
+export { GrantActor } from './grant.ts';
+export type { GrantStatus } from './grant-policy.ts';
 export { membrane } from './membrane.ts';
 export { type Forwarded, type Grant, type GrantOptions, grantOf, type Revoker, revocable } from './revocable.ts';
 export { type Approved, approveFor, approveOnce, approvePermanent, approveSession } from './scopes.ts';
 export { type Bound, type Bounds, boundText, narrowerBound } from './terms/bounds.ts';
-export { checkTerms, defaultTerm, type Limits, longestTerm, type Terms, type Within } from './terms/terms.ts';
+export { checkTerms, defaultTerm, type GrantGroups, type GrantLimits, longestTerm, type Terms } from './terms/terms.ts';

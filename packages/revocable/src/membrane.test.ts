@@ -1,5 +1,6 @@
-/** A border, attacked from both sides. */
-import { becomes, CapError, type Definition, define, driver, E, type Far, isReference, promise, spawn } from '@hob/vat';
+/** A membrane, attacked from both sides. */
+import { CapError, type Definition, define, driver, E, type Far, isReference, promise, spawn } from '@hob/vat';
+import { becomes } from '@hob/vat/forwarder';
 import { expect, test } from 'vitest';
 import { serve, wire } from '../test/pair.ts';
 import { Box, code, jobs, lines, say, slowDriver, type World, world } from '../test/world.ts';
@@ -10,14 +11,14 @@ interface Listener {
   heard(): readonly unknown[];
   last(): unknown;
 }
-/** On the holder's side: keeps what it hears. */
+/** On the holder's side: keeps what it gets. */
 const Listener: Definition<Listener, [heard: readonly unknown[]]> = define('Listener', (bcom, heard) => ({
   hear: (what) => bcom(Listener([...heard, what]), what),
   heard: () => heard,
   last: () => heard.at(-1),
 }));
 
-/** The same, in memory and in a store that lasts: wrappers are other things there, promises are not. */
+/** The same tests in memory and in a durable store, which keep their forwarders in different ways. */
 const both = test.each([
   ['in memory', undefined],
   ['in a durable vat', [Listener]],
@@ -30,20 +31,20 @@ async function bordered(
   return { ...all, ...membrane(all.box, {}), listener };
 }
 
-both('%s: an object has one face, however often and by whichever way it comes out', async (_where, durable) => {
+both('%s: an object has one forwarder, by whichever way it comes out', async (_where, durable) => {
   const { cap } = await bordered(durable);
   const first = await E(cap).deep();
   const second = await E(cap).deep();
   expect(first.self).toBe(second.self);
-  // It is the cap itself: that is the box's face already.
+  // It is the cap itself, which already is the forwarder of the box.
   expect(first.self).toBe(await becomes(cap));
   expect(first.self).not.toBe(first.list[0]?.inner);
-  // Also by a promise, and within data.
+  // Also through a promise, and within data.
   const given = (await E(cap).give({ a: [first.self] })) as { a: readonly unknown[] };
   expect(given.a[0]).toBe(first.self);
 });
 
-both('%s: a face that comes home is the object itself again', async (_where, durable) => {
+both('%s: a forwarder that comes home is the object itself again', async (_where, durable) => {
   const { cap, box } = await bordered(durable);
   const { self } = await E(cap).deep();
   expect(self).not.toBe(box);
@@ -52,7 +53,7 @@ both('%s: a face that comes home is the object itself again', async (_where, dur
   expect(await say(cap, 'same', { self }.self, cap)).toBe(true);
 });
 
-both('%s: a callback has one face for what is behind, and comes home bare', async (_where, durable) => {
+both('%s: a callback has one forwarder inside, and comes home unwrapped', async (_where, durable) => {
   const { cap, listener } = await bordered(durable);
   expect(await say(cap, 'same', listener, listener)).toBe(true);
   expect(await say(cap, 'give', listener)).toBe(listener);
@@ -63,21 +64,22 @@ both(
   '%s: what is behind never gets a callback bare, and what it says to one comes out wrapped',
   async (_where, durable) => {
     const { cap, box, listener, revoker, vats } = await bordered(durable);
-    // The box keeps nothing itself: a spy behind the border is told what the box would see.
+    // The box keeps nothing. A spy behind the membrane is told what the box would see.
     const spy = await vats.vat('boxes').spawn(Listener([]));
     const inside = membrane(spy, {});
     await say(inside.cap, 'hear', listener);
     const seen = await E(spy).last();
     expect(isReference(seen)).toBe(true);
     expect(seen).not.toBe(listener);
-    // Behind the border says its own object to the callback: the holder hears a face of it, not the object.
+    // The object behind passes its own object to the callback. The holder gets a forwarder of it, not the
+    // object.
     await say(cap, 'call', listener, 'hear', cap);
     expect((await E(listener).last()) as unknown).not.toBe(box);
     await say(seen, 'hear', spy);
     const got = await E(listener).last();
     expect(got).not.toBe(spy);
     expect(await code(say(got, 'heard'))).toBe('ok');
-    // Closed, neither side reaches the other.
+    // Once it is closed, neither side reaches the other.
     await E(inside.revoker).revoke();
     expect(await code(say(got, 'heard'))).toBe('revoked');
     expect(await code(say(seen, 'hear', 'still there?'))).toBe('revoked');
@@ -85,7 +87,7 @@ both(
   },
 );
 
-both('%s: everything that came out ends with it, however deep and by whichever way', async (_where, durable) => {
+both('%s: everything that came out ends with it, however deep, by any way', async (_where, durable) => {
   const { cap, revoker } = await bordered(durable);
   const sub = await E(E(cap).open('a')).open('b');
   const { list, self } = await E(cap).deep();
@@ -95,7 +97,7 @@ both('%s: everything that came out ends with it, however deep and by whichever w
   for (const each of all) expect(await code(say(each, 'read'))).toBe('revoked');
 });
 
-test('a promise is wrapped before anybody can pipeline to it: what it becomes is never bare', async () => {
+test('a promise is wrapped before anybody can pipeline to it: it never becomes an unwrapped object', async () => {
   const { vats, box } = await world();
   const kept = promise<Far<Box>>();
   const Later: Definition<{ later(): unknown; inData(): unknown }, []> = define('Later', () => ({
@@ -115,11 +117,11 @@ test('a promise is wrapped before anybody can pipeline to it: what it becomes is
   expect(await code(direct)).toBe('revoked');
 });
 
-test('a promise that goes in is wrapped too: calls on it go out to the holder through the border, and end with it', async () => {
+test('a promise that goes inwards is wrapped too: calls on it pass the membrane, and end with it', async () => {
   const { cap, revoker, vats, box } = await bordered(undefined);
   const listener = await vats.vat('holder').spawn(Listener([]));
   const kept = promise<Far<Listener>>();
-  // The box calls the promise before it is anything.
+  // The box calls the promise while it is pending.
   const called = say(cap, 'call', kept.promise, 'hear', cap);
   await jobs();
   kept.resolver.resolve(listener);
@@ -134,7 +136,7 @@ test('a promise that goes in is wrapped too: calls on it go out to the holder th
   never.resolver.break(new CapError('invalid', 'over'));
 });
 
-test('calls on answers that are not there yet go on at once, each in its turn', async () => {
+test('calls on pending promises are sent at once, each in its turn', async () => {
   await world();
   const gate = promise<unknown>();
   const order: string[] = [];
@@ -156,12 +158,12 @@ test('calls on answers that are not there yet go on at once, each in its turn', 
   await jobs();
   gate.resolver.resolve(undefined);
   expect(await Promise.all(answers)).toEqual([1, 2, 3]);
-  const face = await opened;
-  expect(await say(face, 'read', 4)).toBe(4);
+  const out = await opened;
+  expect(await say(out, 'read', 4)).toBe(4);
   expect(order).toEqual(['open', 'read 1', 'read 2', 'read 3', 'read 4']);
 });
 
-test('what is pipelined has passed the border before the answer is there: its line is in the ledger already', async () => {
+test('a pipelined call has its ledger line before the promise is resolved', async () => {
   const { store } = await world();
   const { cap: slow, calls } = slowDriver();
   const { cap } = membrane(slow, {});
@@ -173,7 +175,7 @@ test('what is pipelined has passed the border before the answer is there: its li
   expect(await pipelined).toBe('not-callable'); // it was data
 });
 
-test('errors cross as data: a code and a text, frozen, and no way to anything', async () => {
+test('errors cross as frozen data: a code and a text, and no reference', async () => {
   const { cap } = await bordered(undefined);
   const error = (await E(cap).fail().catch((caught: unknown) => caught)) as CapError; // biome-ignore format: one line
   expect(error).toBeInstanceOf(CapError);
@@ -183,7 +185,7 @@ test('errors cross as data: a code and a text, frozen, and no way to anything', 
   expect(given[0]?.code).toBe('denied');
 });
 
-test('within a turn: one near call each way, one face, nothing bare', async () => {
+test('within a turn: one near call each way, one forwarder, nothing unwrapped', async () => {
   const { vats } = await world();
   const vat = vats.vat('one');
   const told = await vat.turn(() => {
@@ -204,7 +206,7 @@ test('within a turn: one near call each way, one face, nothing bare', async () =
   expect(told).toEqual([true, true, true, false, true, 'box/a', 'box']);
 });
 
-test('a near caller’s getter and Proxy are read once, before the border, and never by what is behind', async () => {
+test('a getter or Proxy of a near caller is read once, before the membrane, and never by the object behind', async () => {
   const { vats } = await world();
   const vat = vats.vat('one');
   const tricks: unknown[] = [
@@ -218,7 +220,7 @@ test('a near caller’s getter and Proxy are read once, before the border, and n
     );
 });
 
-test('a face that was made in a turn that was undone is made anew', async () => {
+test('a forwarder that was made in a turn that was undone is made anew', async () => {
   const { vat } = await world([Listener]);
   const [cap] = (await vat.turn(() => {
     const box = spawn(Box('box'));
@@ -236,7 +238,7 @@ test('a face that was made in a turn that was undone is made anew', async () => 
   expect(await code(say(self, 'read'))).toBe('ok');
 });
 
-test('memory: a face that nobody holds goes, and another comes in its place', async () => {
+test('memory: a forwarder that nobody holds is collected, and a new one takes its place', async () => {
   const { cap } = await bordered(undefined);
   const seen = await (async () => new WeakRef((await E(cap).open('a')) as object))();
   for (let i = 0; i < 20 && seen.deref() !== undefined; i += 1) {
@@ -246,18 +248,21 @@ test('memory: a face that nobody holds goes, and another comes in its place', as
   expect(seen.deref()).toBe(undefined);
 });
 
-test('two membranes over one object are two borders', async () => {
+test('two membranes around one object are independent', async () => {
   const { box } = await world();
   const [a, b] = [membrane(box, {}), membrane(box, {})];
   const { self } = await E(a.cap).deep();
-  // The other's face is an object like any other: it goes in wrapped, and is not taken for its own.
+  // A forwarder of the other membrane is an ordinary object: it goes inwards wrapped.
   expect(await say(b.cap, 'isSelf', self)).toBe(false);
   await E(a.revoker).revoke();
   expect(await code(E(b.cap).read())).toBe('ok');
   expect(await code(say(self, 'read'))).toBe('revoked');
 });
 
-/** A chain of calls, each on the answer of the one before, sent by hand at once: the frames that went each way until the last was answered. */
+/**
+ * Sends a chain of pipelined calls at once. Returns the frames that went each way until the last one
+ * returned.
+ */
 async function chain(
   cap: Far<object>,
 ): Promise<{ readonly out: number; readonly back: number; readonly answer: unknown }> {
@@ -282,7 +287,7 @@ async function chain(
   return { out: 4, back: frames.filter(({ from }) => from === 0).length, answer };
 }
 
-test('pipelining through a membrane adds no round trip: the same frames, and nothing more has to be sent', async () => {
+test('pipelining through a membrane adds no round trip and no frame', async () => {
   const { box } = await world();
   const bare = await chain(box);
   const bordered = await chain(membrane(box, {}).cap);

@@ -1,16 +1,16 @@
 /**
- * A border around all that can be reached from an object: what comes out is wrapped, what goes in inversely.
+ * A membrane around everything that can be reached from an object. It wraps references in both directions.
  *
- * Promise: nothing passes from one side to the other bare. An object has one face on the other side, however often and by whichever way it
- * comes there; a face that comes home is what it stood for. When the border is closed, all faces are, both ways: also those of callbacks
- * that what is behind was given. Calls on answers that are not there yet go on at once.
+ * No reference passes unwrapped. An object has one forwarder on the other side, by whichever way it gets
+ * there, and a forwarder that comes home is unwrapped. The revoker closes all forwarders of both directions,
+ * also those of callbacks. Calls on a pending promise pass at once.
  *
- * After Miller, Robust Composition, §9; and Van Cutsem and Miller, Trustworthy Proxies (2013).
+ * See Miller, Robust Composition (2006), section 9; Van Cutsem and Miller, Trustworthy Proxies (2013).
  */
 import { type Far, table } from '@hob/vat';
 import { type Forwarded, forwarded, grantOf } from './revocable.ts';
 import type { Terms } from './terms/terms.ts';
 
-/** As `revocable`, and two-way. */
+/** Like `revocable`, in both directions. */
 export const membrane = <T extends object>(inner: T | Far<T>, terms: Terms): Forwarded<T> =>
-  forwarded(inner, terms, (read) => grantOf(inner, read, undefined, { members: table<object>() }));
+  forwarded(inner, terms, (read) => grantOf(inner, read, undefined, { wrapped: table<object>() }));

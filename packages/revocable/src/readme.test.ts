@@ -1,4 +1,4 @@
-/** The examples of the README, run as a reader copies them. */
+/** Runs the examples of the README as a reader copies them. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ test.each(programs.map((program, n) => [n + 1, program, prints[n]]))(
   },
 );
 
-test('there are two of them: the first example, and one of your own in ten lines', () => {
+test('the README has two examples: the first one, and a forwarder in ten lines', () => {
   expect(programs).toHaveLength(2);
   const policy = /forward<[\s\S]*?^\}\);/m.exec(programs[1] ?? '')?.[0] ?? '';
   expect(policy.split('\n').length).toBeLessThanOrEqual(10);

@@ -1,5 +1,23 @@
-/** Grants, attacked by who holds them. */
-import { CapError, type Definition, define, driver, E, exportLedger, type Far, isReference, ledgerArguments, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vat, type Vats, verifyLedger } from '@hob/vat'; // biome-ignore format: one line
+/** Grants, attacked by their holders. */
+import {
+  CapError,
+  type Definition,
+  define,
+  driver,
+  E,
+  exportLedger,
+  type Far,
+  isReference,
+  openStore,
+  openVats,
+  type Store,
+  spawn,
+  type Vat,
+  type Vats,
+  verifyLedger,
+} from '@hob/vat';
+import { ledgerArguments } from '@hob/vat/store';
+import { type TestClock, testClock } from '@hob/vat/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Forwarded, grantOf, revocable, type Terms } from './index.ts';
 
@@ -54,7 +72,7 @@ async function lines(kind?: string): Promise<readonly Record<string, unknown>[]>
   }
   return all;
 }
-/** Every value that can be found from `root` without sending it a message. */
+/** Every value that can be reached from `root` without sending a message. */
 function reachable(root: unknown): Set<unknown> {
   const found = new Set<unknown>();
   const left = [root];
@@ -70,7 +88,7 @@ function reachable(root: unknown): Set<unknown> {
   }
   return found;
 }
-/** The same of a driver that answers when told to, and notes its calls. */
+/** The same for a driver that returns when told to, and records its calls. */
 function slowBox(): {
   cap: Far<Box>;
   calls: { signal: AbortSignal; answer(text: string): void; cause: readonly string[] }[];
@@ -92,7 +110,7 @@ const jobs = async (count = 20): Promise<void> => {
 
 // ---- two objects -----------------------------------------------------------------------------------------------------------
 
-test('the holder has no way to the revoker nor to what is behind: not by property, prototype, error or method', async () => {
+test('the holder has no way to the revoker or the object behind: not by property, prototype, error or method', async () => {
   const { cap, revoker } = revocable(box, {});
   const [settledCap, settledRevoker] = await vat.turn(() => {
     const made = grantOf(box, {}, 'near');
@@ -102,11 +120,11 @@ test('the holder has no way to the revoker nor to what is behind: not by propert
   const found = new Set([...reachable(cap), ...reachable(settledCap), ...reachable(error)]);
   for (const forbidden of [revoker, settledRevoker, box]) expect(found.has(forbidden)).toBe(false);
   expect([...found].filter((each) => each !== cap && each !== settledCap && isReference(each))).toEqual([]);
-  for (const method of ['revoke', 'expire', 'admit', 'pass', 'look', 'reveal', 'gate', 'inner'])
+  for (const method of ['revoke', 'expire', 'callNear', 'passResult', 'look', 'reveal', 'actor', 'inner'])
     expect(await code((E(cap) as unknown as Record<string, () => Promise<unknown>>)[method]?.() as Promise<unknown>)).toBe('no-such-method'); // biome-ignore format: one line
 });
 
-test('what is handed back through the cap is never the bare object behind it', async () => {
+test('what the cap returns is never the unwrapped object behind it', async () => {
   const { cap, revoker } = revocable(box, {});
   const self = ((await E(cap).deep()) as { self: Far<Box> }).self;
   expect(self).not.toBe(box);
@@ -122,7 +140,7 @@ test('the revoker is no way to the cap', async () => {
 
 // ---- revoking --------------------------------------------------------------------------------------------------------------
 
-test('a revoked directory takes along what came out of it, however deep', async () => {
+test('revoking a directory revokes what came out of it, however deep', async () => {
   const { cap, revoker } = revocable(box, {});
   const sub = await E(cap).open('a');
   const deeper = await E(sub as Far<Box>).open('b');
@@ -133,7 +151,7 @@ test('a revoked directory takes along what came out of it, however deep', async 
   for (const each of [cap, sub, deeper, inner]) expect(await code(E(each as Far<Box>).read())).toBe('revoked');
 });
 
-test('a revocation is for good: again changes nothing, and says nothing twice', async () => {
+test('a revocation is final: a second one changes nothing and writes no line', async () => {
   const { cap, revoker } = revocable(box, {});
   await E(revoker).revoke('enough');
   await E(revoker).revoke('again');
@@ -141,7 +159,7 @@ test('a revocation is for good: again changes nothing, and says nothing twice', 
   expect((await lines('revoke')).map(({ why }) => why)).toEqual(['enough']);
 });
 
-test('revoked in flight: the driver’s signal fires, the caller is told at once, what it answers late is dropped', async () => {
+test('revoked in flight: the driver’s signal aborts, the caller is told at once, a late result is dropped', async () => {
   const { cap: slow, calls } = slowBox();
   const { cap, revoker } = revocable(slow, {});
   const answer = E(cap).slow();
@@ -163,7 +181,7 @@ test('revoked in flight: the driver’s signal fires, the caller is told at once
   expect((await lines('result')).map((line) => line['code'])).toEqual(['revoked']);
 });
 
-test('a late answer of an inner object that cannot be aborted is not passed on', async () => {
+test('a late result of an object that cannot be aborted is not passed on', async () => {
   const later = Promise.withResolvers<string>();
   const Waiter = define<{ wait(): Promise<string> }, []>('Waiter', () => ({
     wait: () => E(gate as unknown as { open(): Promise<string> }).open(),
@@ -179,7 +197,7 @@ test('a late answer of an inner object that cannot be aborted is not passed on',
   await revoked;
 });
 
-test('one grant’s end is no other’s: two over one object', async () => {
+test('two grants of one object end independently', async () => {
   const first = revocable(box, {});
   const second = revocable(box, {});
   await E(first.revoker).revoke();
@@ -187,7 +205,7 @@ test('one grant’s end is no other’s: two over one object', async () => {
   expect(await E(second.cap).read()).toBe('box');
 });
 
-test('a grant over a grant ends with either', async () => {
+test('a grant of a grant ends with either', async () => {
   const outer = revocable(box, {});
   const inner = revocable(outer.cap, { uses: 5 });
   expect(await E(inner.cap).read()).toBe('box');
@@ -216,14 +234,14 @@ test('64 callers on one grant of 100 uses spend 100, not 101', async () => {
   expect(uses).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
 });
 
-test('a use is spent whatever comes of it: an inner object that throws gives nothing back', async () => {
+test('a use is spent although the object behind throws', async () => {
   const { cap } = revocable(box, { uses: 2 });
   expect(await code(E(cap).fail())).toBe('NOT_FOUND');
   expect(await code((E(cap) as unknown as { nothing(): Promise<unknown> }).nothing())).toBe('no-such-method');
   expect(await code(E(cap).read())).toBe('exhausted');
 });
 
-test('what comes out of a counted grant spends the same uses', async () => {
+test('calls on what came out of a counted grant spend the same uses', async () => {
   const { cap } = revocable(box, { uses: 2 });
   const sub = (await E(cap).open('a')) as Far<Box>;
   expect(await E(sub).read()).toBe('box/a');
@@ -231,7 +249,7 @@ test('what comes out of a counted grant spends the same uses', async () => {
   expect(await code(E(cap).read())).toBe('exhausted');
 });
 
-test('a counted cap cannot be called near: the charge could be rolled back and the answer kept', async () => {
+test('a counted cap cannot be called near: the caller could undo the charge and keep the result', async () => {
   const { cap } = revocable(box, { uses: 1 });
   const near = await vat.turn(() => {
     const made = grantOf(box, { uses: 1 }, 'near');
@@ -247,7 +265,7 @@ test('a counted cap cannot be called near: the charge could be rolled back and t
   expect(await code(E(near as unknown as Far<Box>).read())).toBe('ok');
 });
 
-test('a turn that is undone sent nothing and spent nothing', async () => {
+test('a turn that is undone has sent and spent nothing', async () => {
   const near = (await vat.turn(() => grantOf(box, { uses: 1 }, 'near').cap)) as unknown as Box;
   expect(
     await code(
@@ -262,7 +280,7 @@ test('a turn that is undone sent nothing and spent nothing', async () => {
 
 // ---- time ------------------------------------------------------------------------------------------------------------------
 
-test('every grant ends: one of no time given after 15 minutes', async () => {
+test('every grant ends: without for and until after 15 minutes', async () => {
   const { cap } = revocable(box, {});
   await E(cap).read();
   clock.advance(15 * 60_000 - 1);
@@ -298,7 +316,7 @@ test('terms that are not understood make no grant, in a turn and outside', async
 
 // ---- the ledger ------------------------------------------------------------------------------------------------------------
 
-test('the ledger tells grant, calls with their use, results that failed, refusals, revocation and expiry', async () => {
+test('the ledger has the grant, calls with their use, failed results, refusals, revocation and expiry', async () => {
   const made = (await vat.turn(() => {
     const { cap, revoker } = grantOf(box, { uses: 3, for: 1000 }, 'g1');
     return [cap, revoker] as never[];
@@ -332,7 +350,7 @@ test('the ledger tells grant, calls with their use, results that failed, refusal
   expect(await verifyLedger(store)).toMatchObject({ ok: true });
 });
 
-test('each call line commits to its arguments, which are kept beside it and tell of a reference only its kind', async () => {
+test('each call line commits to its arguments, which are kept apart and show only the kind of a reference', async () => {
   const { cap } = revocable(box, { uses: 2 });
   const other = driver<{ x(): void }>({ x: () => {} }, { name: 'other' });
   await E(cap).open('a');
@@ -345,7 +363,7 @@ test('each call line commits to its arguments, which are kept beside it and tell
   expect(new Set(told.map((line) => line['args'])).size).toBe(2);
 });
 
-test('arguments are nowhere in the ledger, nor the reason of an error that is not ours', async () => {
+test('neither arguments nor the message of a foreign error are in a ledger line', async () => {
   const inner = driver<{ write(text: string): void }>({
     write: () => {
       throw new Error('EACCES: /srv/keys/id_rsa');
@@ -358,7 +376,7 @@ test('arguments are nowhere in the ledger, nor the reason of an error that is no
   expect(text).toContain('"code":"error"');
 });
 
-test('if the line cannot be written the call never goes out', async () => {
+test('if the line cannot be written, the call is never sent', async () => {
   const { cap: slow, calls } = slowBox();
   const { cap } = revocable(slow, { uses: 3 });
   expect(await E(cap).read()).toBe('read');

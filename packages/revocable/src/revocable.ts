@@ -1,16 +1,17 @@
 /**
- * A cap with an end: a forwarder and its revoker, two objects.
+ * A cap with an end, as two objects: a forwarder and its revoker.
  *
- * Promise: the holder of the forwarder has no way to the revoker, nor to what is behind, and the other way round. For what a grant promises, see
- * `grant.ts`.
+ * The holder of the forwarder has no way to the revoker or to the object behind. The holder of the revoker
+ * has no way to the cap. For the promises of a grant, see `grant.ts`.
  */
-import { type Definition, define, type Far, freshName, inTurn, ledgerLine, spawn, type Table } from '@hob/vat';
-import { firstFace } from './forwarder/cross.ts';
+import { type Definition, define, type Far, ledgerLine, spawn, type Table } from '@hob/vat';
+import { freshName, inTurn, type OptionNames, takeOptions } from '@hob/vat/forwarder';
+import { firstForwarder } from './forwarder/cross.ts';
 import { outside } from './forwarder/forward.ts';
-import { Gate } from './grant.ts';
-import { clocks, limitsOf, readTerms, type Terms, type Within } from './terms/terms.ts';
+import { GrantActor } from './grant.ts';
+import { clocks, type GrantGroups, limitsOf, readTerms, type Terms } from './terms/terms.ts';
 
-/** Ends a grant. Answers when that is durable and every driver that worked under it is done. */
+/** Ends a grant. `revoke` returns when that is durable and every driver that worked under it is done. */
 export interface Revoker {
   revoke(why?: string): Promise<void>;
 }
@@ -21,71 +22,87 @@ export interface Forwarded<T> {
   readonly revoker: Far<Revoker>;
 }
 
-export const RevokerActor: Definition<Revoker, [gate: Gate]> = define('revocable.revoker', (_bcom, gate) => ({
-  revoke: (why = '') => gate.revoke(String(why).slice(0, 500)),
+export const RevokerActor: Definition<Revoker, [actor: GrantActor]> = define('revocable.revoker', (_bcom, actor) => ({
+  revoke: (why = '') => actor.revoke(String(why).slice(0, 500)),
 }));
 
-/** What a granter keeps of a grant: the parts, and the gate to look at. In a turn only. */
+/** A grant as its granter has it, in a turn. */
 export interface Grant<T> {
   readonly cap: T;
   readonly revoker: Revoker;
-  readonly gate: Gate;
-  /** When it ends, in ms since 1970. */
+  /** Shows and changes the grant. Never hand it out. */
+  readonly actor: GrantActor;
+  /** Its end, in ms since 1970. */
   readonly until: number;
 }
 
+/** Options of a grant: its ledger line, its default time, and the groups that it ends with. */
 export interface GrantOptions {
-  /** What the line of the grant tells beside: to whom, by whom. */
+  /** Further fields of the grant's ledger line, for example its holder and its granter. */
   readonly about?: Readonly<Record<string, string>>;
-  /** How long it lasts, in ms, where its terms say nothing of time: 15 minutes, if this says nothing either. */
+  /** The time in ms for terms that say nothing of time. Default: 15 minutes. */
   readonly otherwise?: number;
-  /** The human act behind it: the digest of the request that was approved. The lines of all calls under the grant tell it. */
+  /** The digest of the request that a person approved. The ledger lines of all calls carry it. */
   readonly act?: string;
-  /** For a membrane: where it remembers what it wrapped. */
-  readonly members?: Table<object>;
-  /** For whoever ends many grants at once. */
-  readonly within?: Within;
+  /** Makes the grant a membrane, which remembers here what it wrapped. */
+  readonly wrapped?: Table<object>;
+  /** Groups of grants that end together. */
+  readonly within?: GrantGroups;
 }
 
-/** Makes a grant in the running turn's vat. `id` names it in the ledger, once in the life of a store. Errors: `invalid`. */
+const grantOptions: OptionNames<GrantOptions> = {
+  about: true,
+  otherwise: true,
+  act: true,
+  wrapped: true,
+  within: true,
+};
+
+/**
+ * Makes a grant in the vat of the running turn. `id` names it in the ledger: use it once in a store. Errors:
+ * `invalid`.
+ */
 export function grantOf<T extends object>(
   inner: T | Far<T>,
   terms: Terms,
   id: string = freshName('r'),
-  { about = {}, act, otherwise, members, within }: GrantOptions = {},
+  options?: GrantOptions,
 ): Grant<T> {
-  const plain = limitsOf(terms, clocks(), otherwise);
-  const limits =
-    act === undefined && within === undefined
-      ? plain
-      : Object.freeze({ ...plain, ...(act === undefined ? {} : { act }), ...(within === undefined ? {} : { within }) });
-  const gate = spawn(Gate(id, limits, 'live', limits.uses, undefined, members));
-  gate.begin();
+  const { about = {}, act, otherwise, wrapped, within } = takeOptions(options, 'grantOf', grantOptions);
+  const human = act === undefined ? {} : { act };
+  const limits = Object.freeze({
+    ...limitsOf(terms, clocks(), otherwise),
+    ...human,
+    ...(within === undefined ? {} : { within }),
+  });
+  const actor = spawn(GrantActor(id, limits, 'live', limits.uses, undefined, wrapped));
+  actor.begin();
   ledgerLine('grant', {
     ...about,
-    ...(act === undefined ? {} : { act }),
+    ...human,
     grant: id,
     until: limits.wallDeadline,
     ...(limits.uses === undefined ? {} : { uses: limits.uses }),
     ...(limits.methods === undefined ? {} : { methods: limits.methods }),
   });
   return {
-    cap: firstFace(gate, inner as object, members) as T,
-    revoker: spawn(RevokerActor(gate)),
-    gate,
+    cap: firstForwarder(actor, inner as object, wrapped) as T,
+    revoker: spawn(RevokerActor(actor)),
+    actor,
     until: limits.wallDeadline,
   };
 }
 
 /**
- * A forwarder around `inner` with its revoker. In a turn both are made in its vat; outside, in the vat "grants" of those that own `inner`.
- * With `uses` or `where`, `cap` is reached by `E` only. Errors: `invalid` (terms that are not understood, no single set of vats).
+ * Makes a forwarder around `inner` and its revoker. In a turn both are made in the vat of the turn. Outside,
+ * they are made in the vat "grants" of the vats that own `inner`. With `uses` or `where`, `cap` is reached by
+ * `E` only. Errors: `invalid`.
  */
 export function revocable<T extends object>(inner: T | Far<T>, terms: Terms): Forwarded<T> {
   return forwarded(inner, terms, (read) => grantOf(inner, read));
 }
 
-/** In a turn at once; outside, as promises of what is made in a turn of its own. */
+/** In a turn: calls `make` at once. Outside: calls it in a turn of its own, and returns promises at once. */
 export function forwarded<T extends object>(
   inner: T | Far<T>,
   given: Terms,

@@ -1,24 +1,24 @@
-/** Approvals by their names. */
+/** Approvals: once, for a time, for a session, permanent. */
 import { E, type Far } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { type Box, code, jobs, lines, world } from '../test/world.ts';
 import { approveFor, approveOnce, approvePermanent, approveSession, definitions } from './index.ts';
 
-test('once: one call', async () => {
+test('approveOnce allows one call', async () => {
   const { box } = await world();
   const { cap } = await approveOnce(box);
   expect(await code(E(cap).read())).toBe('ok');
   expect(await code(E(cap).read())).toBe('exhausted');
 });
 
-test('once ends after 15 minutes, unused', async () => {
+test('approveOnce ends after 15 minutes, even unused', async () => {
   const { box, clock } = await world();
   const { cap } = await approveOnce(box);
   clock.advance(15 * 60_000);
   expect(await code(E(cap).read())).toBe('expired');
 });
 
-test('for 60 seconds: over at 60', async () => {
+test('approveFor 60 seconds ends at 60', async () => {
   const { box, clock } = await world();
   const { cap } = await approveFor(box, { seconds: 60 });
   clock.advance(59_999);
@@ -29,7 +29,7 @@ test('for 60 seconds: over at 60', async () => {
     if (seconds !== ('60' as unknown)) expect(await code(approveFor(box, { seconds }))).toBe('invalid');
 });
 
-test('a session: until it ends, however it does, or somebody revokes', async () => {
+test('approveSession ends when the session ends in any way, or when it is revoked', async () => {
   const { box, clock, store } = await world();
   const [one, two, three] = [
     Promise.withResolvers<void>(),
@@ -51,7 +51,7 @@ test('a session: until it ends, however it does, or somebody revokes', async () 
   ]);
 });
 
-test('a session’s approval dies with the boot of the machine, a permanent one does not', async () => {
+test('approveSession ends with the boot of the machine, approvePermanent does not', async () => {
   const { box, clock } = await world();
   const session = await approveSession(box, { ended: new Promise(() => {}) });
   const permanent = await approvePermanent(box);
@@ -62,7 +62,7 @@ test('a session’s approval dies with the boot of the machine, a permanent one 
   expect(await code(E(permanent.cap).read())).toBe('ok');
 });
 
-test('permanent: 90 days, with each outcome in the ledger', async () => {
+test('approvePermanent lasts 90 days, with each result in the ledger', async () => {
   const { box, clock, store } = await world();
   const { cap, revoke } = await approvePermanent(box);
   clock.advance(90 * 24 * 3_600_000 - 1);
@@ -74,7 +74,7 @@ test('permanent: 90 days, with each outcome in the ledger', async () => {
   await revoke();
 });
 
-test('they are made in the vats that own the cap', async () => {
+test('approvals are made in the vats that own the cap', async () => {
   const { box } = await world(definitions.slice(0, 0));
   const other = await world();
   const { cap } = await approveOnce(box as Far<Box>);
@@ -82,9 +82,15 @@ test('they are made in the vats that own the cap', async () => {
   expect(await lines(other.store)).toEqual([]);
 });
 
-test('in a turn they are refused: there `revocable` is', async () => {
+test('approvals are refused in a turn: use `revocable` there', async () => {
   const { box, vat } = await world();
   const tried: Promise<unknown>[] = [];
   await vat.turn(() => void tried.push(approveOnce(box)));
   expect(await code(tried[0])).toBe('not-callable');
+});
+
+test('a session without an end gets no approval', async () => {
+  const { box, store } = await world();
+  expect(await code(approveSession(box, {} as never))).toBe('invalid');
+  expect(await lines(store)).toEqual([]);
 });

@@ -1,15 +1,17 @@
 /**
- * Approvals, by the names of the document that this project came from: once, for a time, for a session, for good.
+ * Approvals for a host program outside turns: once, for a time, for a session, permanent.
  *
- * For a host program outside turns. "For good" has an end, too: 90 days, renewed by a person.
+ * A permanent approval ends too: after 90 days a person has to renew it.
  */
-import { CapError, E, type Far, inTurn, vatsOf, wallTime } from '@hob/vat';
+import { CapError, E, type Far, wallTime } from '@hob/vat';
+import { inTurn, takeOptions, vatsOf } from '@hob/vat/forwarder';
 import { type GrantOptions, grantOf, type Revoker } from './revocable.ts';
 import { longestTerm, type Terms } from './terms/terms.ts';
 
+/** A cap under a grant, and the way to end it. */
 export interface Approved<T> {
   readonly cap: Far<T>;
-  /** Answers when it is durable and every driver that worked under it is done. */
+  /** Resolves when it is durable and every driver that worked under it is done. */
   revoke(why?: string): Promise<void>;
 }
 
@@ -27,33 +29,34 @@ async function approve<T extends object>(
       return [grant.cap, grant.revoker];
     });
   const [forwarder, revoker] = made as unknown as readonly [Far<T>, Far<Revoker>];
-  return Object.freeze({
-    cap: forwarder,
-    revoke: async (why?: string): Promise<void> => {
-      await E(revoker).revoke(why);
-    },
-  });
+  return Object.freeze({ cap: forwarder, revoke: async (why?: string) => void (await E(revoker).revoke(why)) });
 }
 
-/** One call. */
+/** Allows one call. */
 export const approveOnce = <T extends object>(cap: Far<T>): Promise<Approved<T>> => approve(cap, () => ({ uses: 1 }));
 
-export const approveFor = <T extends object>(
+/** Allows calls for so many seconds. */
+export async function approveFor<T extends object>(
   cap: Far<T>,
-  { seconds }: { readonly seconds: number },
-): Promise<Approved<T>> => approve(cap, () => ({ for: seconds * 1000 }));
+  time: { readonly seconds: number },
+): Promise<Approved<T>> {
+  const { seconds } = takeOptions(time, 'approveFor', { seconds: true });
+  return await approve(cap, () => ({ for: seconds * 1000 }));
+}
 
-/** Until `ended` settles, however it does; or the machine boots; or 90 days are over. */
+/** Allows calls until `ended` settles, the machine boots, or 90 days are over. */
 export async function approveSession<T extends object>(
   cap: Far<T>,
   { ended }: { readonly ended: Promise<void> },
 ): Promise<Approved<T>> {
+  if (!(ended instanceof Promise))
+    throw new CapError('invalid', 'a session has a promise `ended`: give the session that the approval ends with');
   const approved = await approve(cap, () => ({}), { otherwise: longestTerm });
   const end = (): void => void approved.revoke('the session ended').catch(() => {});
   ended.then(end, end);
   return approved;
 }
 
-/** 90 days, over boots, each outcome in the ledger. */
+/** Allows calls for 90 days, also after a boot, and writes each result to the ledger. */
 export const approvePermanent = <T extends object>(cap: Far<T>): Promise<Approved<T>> =>
   approve(cap, () => ({ until: wallTime() + longestTerm, audited: true }));

@@ -1,12 +1,14 @@
 /**
- * Every order of stacking, against an oracle: a call is allowed exactly if each layer allows it. 10,000 random stacks, each with a random
- * sequence of calls, revocations and clocks.
+ * Stacked forwarders against an oracle: a call is allowed exactly if each layer allows it. 10,000 random
+ * stacks, each with a random sequence of calls, revocations and clock changes.
  */
-import { becomes, type Definition, define, type Far, openVats, testClock } from '@hob/vat';
+import { type Definition, define, type Far, openVats } from '@hob/vat';
+import { becomes } from '@hob/vat/forwarder';
+import { testClock } from '@hob/vat/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { code, say } from '../test/world.ts';
-import { audited, bound, counted, facet, forward, membrane, type Revoker, revocable, timed } from './index.ts';
+import { bound, facet, forward, membrane, type Revoker, revocable } from './index.ts';
 
 interface Target {
   read(n: number): number;
@@ -25,21 +27,19 @@ const methods = ['read', 'write', 'fail'] as const;
 type Method = (typeof methods)[number];
 
 const layer = fc.oneof(
-  fc.record({ kind: fc.constant('counted' as const), uses: fc.integer({ min: 1, max: 6 }) }),
-  fc.record({ kind: fc.constant('timed' as const), ms: fc.integer({ min: 1, max: 1000 }) }),
   fc.record({ kind: fc.constant('facet' as const), only: fc.subarray([...methods], { minLength: 1 }) }),
   fc.record({
     kind: fc.constant('bound' as const),
     method: fc.constantFrom(...methods),
     max: fc.integer({ min: 0, max: 9 }),
   }),
-  fc.record({ kind: fc.constant('audited' as const) }),
   fc.record({ kind: fc.constant('mine' as const) }),
   fc.record({
     kind: fc.constantFrom('revocable' as const, 'membrane' as const),
     uses: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
     ms: fc.integer({ min: 1, max: 1000 }),
     only: fc.option(fc.subarray([...methods], { minLength: 1 }), { nil: undefined }),
+    audited: fc.boolean(),
   }),
 );
 type Layer = typeof layer extends fc.Arbitrary<infer L> ? L : never;
@@ -58,24 +58,19 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('revoke' as const), which: fc.nat({ max: 7 }) }) },
 );
 
-/** One more forwarder around `cap`, and its revoker. */
+/** Adds one forwarder around `cap`. Returns it and its revoker. */
 function put(of: Layer, cap: Far<object>): readonly [Far<object>, Far<Revoker> | undefined] {
   switch (of.kind) {
-    case 'counted':
-      return [counted(cap, of.uses), undefined];
-    case 'timed':
-      return [timed(cap, { for: of.ms }), undefined];
     case 'facet':
       return [facet(cap as Far<Target>, of.only), undefined];
     case 'bound':
       return [bound(cap, { [of.method]: { 0: { min: 0, max: of.max } } }), undefined];
-    case 'audited':
-      return [audited(cap), undefined];
     case 'mine':
       return [mine(cap), undefined];
     default: {
       const made = (of.kind === 'membrane' ? membrane : revocable)(cap, {
         for: of.ms,
+        audited: of.audited,
         ...(of.uses === undefined ? {} : { uses: of.uses }),
         ...(of.only === undefined ? {} : { methods: of.only }),
       });
@@ -84,20 +79,20 @@ function put(of: Layer, cap: Far<object>): readonly [Far<object>, Far<Revoker> |
   }
 }
 
-/** Odd numbers only. */
+/** Allows odd numbers only. */
 const mine = forward<readonly []>('odd', {
   before: (_state, _method, [n]) => {
     if ((n as number) % 2 === 0) throw new RangeError('odd numbers only');
   },
 });
 
-/** What one layer says, and what it remembers. */
+/** The model of one layer. */
 interface Judge {
   /** Whether the call passes. */
   allows(method: Method, n: number): boolean;
-  /** It passed, here and everywhere behind. */
+  /** The call passed here and everywhere behind. */
   charge(): void;
-  /** Called at each look at the clocks. */
+  /** Called when the layer reads the clocks. */
   look(vat: number, wall: number): void;
   revoke?: () => void;
 }
@@ -122,10 +117,10 @@ function judge(of: Layer, vat: number, wall: number): Judge {
   };
 }
 
-// All of them in the plain regime; hardened intrinsics change nothing here, so a quarter of them there.
+// All runs in the plain regime, a quarter of them locked down: hardened intrinsics change nothing here.
 const runs = Object.isFrozen(Object.prototype) ? 2500 : 10_000;
 
-test('10,000 stacks: allowed means that every layer allows it, in whatever order they are stacked', async () => {
+test('10,000 stacks: a call passes exactly if every layer allows it, in any order', async () => {
   const clock = testClock();
   const vats = await openVats({ clock });
   let stacks = 0;
@@ -150,8 +145,8 @@ test('10,000 stacks: allowed means that every layer allows it, in whatever order
               revokers.push(revoker);
             }
           };
-          // Within a turn they are near each other and what is behind them; outside, each is made in a turn of its own, by the clocks
-          // of that: it has to be over before they move.
+          // Made in one turn, the layers are near each other and the target. Made outside, each has a turn of
+          // its own and reads the clocks there: all those turns must be over before the clocks move.
           await vats.vat('grants').turn(() => void (near && stack()));
           if (!near) stack();
           await becomes(cap);
@@ -165,7 +160,7 @@ test('10,000 stacks: allowed means that every layer allows it, in whatever order
               await say(revoker, 'revoke');
               judges[which]?.revoke?.();
             } else {
-              // From the outermost in: a layer that is not reached looks at no clock. All charge, or none.
+              // From the outermost inwards. A layer that is not reached reads no clock. All charge, or none.
               let passes = true;
               for (const one of [...judges].reverse()) {
                 one.look(clock.boottime(), clock.wall());
@@ -180,7 +175,7 @@ test('10,000 stacks: allowed means that every layer allows it, in whatever order
               if (passes) allowed += 1;
               else refused += 1;
             }
-            // What a wake notices at its vat time is noticed whoever calls.
+            // An alarm at vat time ends a layer even if nobody calls.
             for (const one of judges) one.look(clock.boottime(), Number.NEGATIVE_INFINITY);
           }
         },

@@ -1,4 +1,7 @@
-/** A stream that came through a grant, when the peer that had it vanishes: what is behind the grant is told, read or not. */
+/**
+ * A stream that came through a grant: if the peer that has it vanishes, the stream behind is ended, read or
+ * not.
+ */
 import { type ByteSink, type ByteSource, driver, E, type Far } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { peerOf, world } from '../test/world.ts';
@@ -19,17 +22,20 @@ const files = driver<Files>({
   }),
 });
 
-test.each(['revocable', 'membrane', 'one in the other'])('%s: what was opened and never used is ended', async (how) => {
-  const { vat } = await world();
-  const granted = await vat.turn((): object => {
-    const inner = how === 'membrane' ? membrane(files, {}).cap : revocable(files, {}).cap;
-    return (how === 'one in the other' ? membrane(inner as never, {}).cap : inner) as object;
-  });
-  const { host, client } = peerOf<Files>(granted);
-  told.length = 0;
-  const reached = (await E(client.bootstrap).give()) as Far<Files>;
-  expect(Object.keys((await E(reached).open()) as object)).toEqual(['source', 'sink']);
-  client.close();
-  await host.closed;
-  await expect.poll(() => [...told].sort(), { timeout: 20_000 }).toEqual(['abort', 'return']);
-});
+test.each(['revocable', 'membrane', 'one in the other'])(
+  '%s: a stream that was opened and never used is ended',
+  async (how) => {
+    const { vat } = await world();
+    const granted = await vat.turn((): object => {
+      const inner = how === 'membrane' ? membrane(files, {}).cap : revocable(files, {}).cap;
+      return (how === 'one in the other' ? membrane(inner as never, {}).cap : inner) as object;
+    });
+    const { host, client } = peerOf<Files>(granted);
+    told.length = 0;
+    const reached = (await E(client.bootstrap).give()) as Far<Files>;
+    expect(Object.keys((await E(reached).open()) as object)).toEqual(['source', 'sink']);
+    client.close();
+    await host.closed;
+    await expect.poll(() => [...told].sort(), { timeout: 20_000 }).toEqual(['abort', 'return']);
+  },
+);

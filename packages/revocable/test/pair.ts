@@ -1,4 +1,4 @@
-/** A session over a wire in memory: what a peer gets of a bootstrap. The one place of these tests that knows how CapTP is spoken. */
+/** A CapTP session over a wire in memory. */
 import { captp, type Duplex, type Far } from '@hob/vat';
 import { onTestFinished } from 'vitest';
 
@@ -8,7 +8,7 @@ interface Why {
   readonly reason: string;
 }
 
-/** Frames that went each way, in order. */
+/** A wire that records the frames of each direction, in order. */
 export interface Wire {
   readonly ends: readonly [Duplex, Duplex];
   readonly sent: { readonly from: 0 | 1; readonly frame: Frame }[];
@@ -36,7 +36,7 @@ export function wire(): Wire {
   return { ends: [end(0), end(1)], sent };
 }
 
-/** Offers `bootstrap` at the first end, for a peer by hand; ends with the test. */
+/** Offers `bootstrap` at the first end, to a peer that writes frames by hand. Ends with the test. */
 export function serve(bootstrap: Far<object>, over: Wire): void {
   const host = captp(over.ends[0], { bootstrap, dialect: 'captp' });
   onTestFinished(async () => {
@@ -45,7 +45,7 @@ export function serve(bootstrap: Far<object>, over: Wire): void {
   });
 }
 
-/** The bootstrap as a peer has it; ends with the test. */
+/** Returns the bootstrap as a peer has it. Ends with the test. */
 export function enter<T extends object>(bootstrap: Far<T>, over: Wire = wire()): Far<T> {
   const host = captp(over.ends[0], { bootstrap: bootstrap as Far<object> });
   const peer = captp<T>(over.ends[1]);

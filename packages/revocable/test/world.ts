@@ -1,5 +1,26 @@
-/** What most tests of this package need: vats with a clock that is turned by hand, an object worth protecting, and eyes on the ledger. */
-import { type AnyDefinition, CapError, type Connected, captp, type Definition, define, driver, E, exportLedger, type Far, memoryPair, openStore, openVats, type Store, spawn, type TestClock, testClock, type Vat, type Vats } from '@hob/vat'; // biome-ignore format: one line
+/**
+ * The set-up of most tests here: vats with a test clock, an object to protect, and a reader of the ledger.
+ */
+import {
+  type AnyDefinition,
+  CapError,
+  captp,
+  type Definition,
+  define,
+  driver,
+  E,
+  exportLedger,
+  type Far,
+  memoryPair,
+  openStore,
+  openVats,
+  type Store,
+  spawn,
+  type Vat,
+  type Vats,
+} from '@hob/vat';
+import { type TestClock, testClock } from '@hob/vat/testing';
+import type { Connected } from '@hob/vat/wire';
 import { onTestFinished } from 'vitest';
 import { definitions } from '../src/index.ts';
 
@@ -8,11 +29,11 @@ export interface Box {
   write(text: string): void;
   fail(): never;
   open(name: string): Box;
-  /** Objects inside of data. */
+  /** Returns objects inside data. */
   deep(): { readonly list: readonly { readonly inner: Box }[]; readonly self: Box };
-  /** What it is given. */
+  /** Returns its argument. */
   give(what: unknown): unknown;
-  /** Calls what it is given. */
+  /** Calls a method of its argument. */
   call(what: object, method: string, ...args: readonly unknown[]): unknown;
   same(a: unknown, b: unknown): boolean;
   isSelf(what: unknown): boolean;
@@ -40,7 +61,7 @@ export interface World {
   readonly box: Far<Box>;
 }
 
-/** Ends with the test. `durable`: its vats last, with these definitions besides. */
+/** Ends with the test. With `durable`, its vats are durable and have these definitions too. */
 export async function world(durable?: readonly AnyDefinition[]): Promise<World> {
   const clock = testClock();
   const store = await openStore({ memory: true });
@@ -59,7 +80,7 @@ export async function world(durable?: readonly AnyDefinition[]): Promise<World> 
 export interface Giving<T> {
   give(): Far<T>;
 }
-/** What a peer sees that is given `granted`, over a wire that ends with the test. */
+/** A peer that is given `granted`, over a wire that ends with the test. */
 export function peerOf<T extends object>(
   granted: object,
 ): { readonly host: Connected<object>; readonly client: Connected<Giving<T>> } {
@@ -79,7 +100,7 @@ export const code = (promise: PromiseLike<unknown> | undefined): Promise<string>
     (error: { code?: string }) => error.code ?? String(error),
   );
 
-/** A message by whatever name. */
+/** Sends a message with any method name. */
 export const say = (cap: unknown, method: string, ...args: readonly unknown[]): Promise<unknown> =>
   method === ''
     ? (E(cap as object) as unknown as (...args: readonly unknown[]) => Promise<unknown>)(...args)
@@ -87,7 +108,7 @@ export const say = (cap: unknown, method: string, ...args: readonly unknown[]): 
         ...args,
       ) as Promise<unknown>);
 
-/** Ledger lines without what differs from run to run. */
+/** Ledger lines without the fields that differ from run to run. */
 export async function lines(store: Store, kind?: string): Promise<readonly Record<string, unknown>[]> {
   const all: Record<string, unknown>[] = [];
   for await (const line of exportLedger(store)) {
@@ -110,7 +131,7 @@ export interface Slow {
   slow(): unknown;
   read(): string;
 }
-/** A driver that answers when it is told to. */
+/** A driver that returns when it is told to. */
 export function slowDriver(): { readonly cap: Far<Slow>; readonly calls: SlowCall[] } {
   const calls: SlowCall[] = [];
   const cap = driver<Slow>({

@@ -1,14 +1,17 @@
 /**
  * A peer that does what it likes, in either dialect, and takes note of what it is told.
  *
- * Promise: what it is told is looked through, frame by frame, for anything of the host's. It keeps answers only, so that a flood
- * of them does not show in the memory of a process that it shares with its victim.
+ * Promise: what it is told is looked through, frame by frame, for anything of the host's. It keeps answers
+ * only, so that a flood of them does not show in the memory of a process that it shares with its victim.
  */
 import type { DialectName } from '../src/captp/captp.ts';
 import type { Duplex } from '../src/captp/session/duplex.ts';
 import { secrets } from './room.ts';
 
-/** A reference or a promise in an argument: the attacker's own (`object`, `promise`), the host's (`yours`), an answer. */
+/**
+ * A reference or a promise in an argument: the attacker's own (`object`, `promise`), the host's (`yours`), an
+ * answer.
+ */
 export class Slot {
   readonly kind: 'object' | 'promise' | 'yours' | 'answer';
   readonly n: number;
@@ -40,7 +43,7 @@ export const ofTheHost: RegExp = new RegExp(
 export abstract class Attacker {
   abstract readonly dialect: DialectName;
   closed: { readonly code: number; readonly reason: string } | undefined;
-  /** What of the host's it was told. */
+  /** The texts of the host that it was told. */
   leaked: string | undefined;
   /** Frames that it was told. */
   frames = 0;
@@ -86,7 +89,7 @@ export abstract class Attacker {
     return this.#duplex.buffered;
   }
 
-  /** Asks, and answers the number of the question. */
+  /** Asks, and returns the number of the question. */
   call(to: To, method: string, ...args: readonly unknown[]): number {
     const [question, text] = this.asking(to, method, args);
     this.raw(this.frame([text]));

@@ -1,8 +1,9 @@
 /**
  * Frames for the fuzzer: whole conversations that are nearly right, and what chance makes of them.
  *
- * Numbers come from a small pool, so that they meet: a call of what was given, a promise resolved that was sent, an answer used after
- * it was done with. Then single frames are bent: types swapped, numbers at their edges, parts doubled, left out, cut off.
+ * Numbers come from a small pool, so that they meet: a call of what was given, a promise resolved that was
+ * sent, an answer used after it was done with. Then single frames are bent: types swapped, numbers at their
+ * edges, parts doubled, left out, cut off.
  */
 import type { DialectName } from '../src/captp/captp.ts';
 import type { Chance } from './chance.ts';
@@ -91,7 +92,7 @@ export class Talk {
   #left: number;
   readonly #next: Step[] = [];
   #asked: number;
-  /** What the host gave: numbers, as the frames say them, and whether they are promises. */
+  /** The objects that the host gave: numbers, as the frames say them, and whether they are promises. */
   readonly #given: { readonly n: number; readonly promise: boolean }[] = [{ n: 0, promise: false }];
   /** Its questions that are not answered. */
   readonly #theirs: number[] = [];
@@ -117,7 +118,7 @@ export class Talk {
     return this.#next.shift();
   }
 
-  /** What the host says. */
+  /** The frames of the host. */
   hear(said: unknown): void {
     if (this.#dialect === 'hob.1') {
       for (const operation of said as readonly (readonly unknown[])[]) {
@@ -210,7 +211,7 @@ export class Talk {
     }
   }
 
-  /** Of `call` and `notice` the first should be something that can be called. */
+  /** The first part of `call` and `notice` should be something that can be called. */
   #arguments(args: readonly Json[]): Json {
     return this.#chance.is(0.5) ? [this.#slot(), ...args] : args;
   }

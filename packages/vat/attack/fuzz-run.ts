@@ -1,25 +1,29 @@
 /**
- * `npm run fuzz:captp -- --minutes 10 --seed N [--one] [--kind model|frames]`: conversations made by chance, one of each kind for each seed from N on.
+ * `npm run fuzz:captp -- --minutes 10 --seed N [--one] [--kind model|frames]`: conversations made by chance,
+ * one of each kind for each seed from N on.
  *
- * `frames`: frames that are nearly right, and bent ones. `model`: peers that keep to the rules and vanish, over a store on the disk.
- * Prints the seed of what fails and the shortest conversation that still fails so; exits 1 then. `--one` runs seed N alone.
+ * `frames`: frames that are nearly right, and bent ones. `model`: peers that keep to the rules and vanish,
+ * over a store on the disk. Prints the seed of what fails and the shortest conversation that still fails so;
+ * exits 1 then. `--one` runs seed N alone.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { conversation, Fuzzer, shown, shrunk } from './fuzz.ts';
 import { ModelFuzzer } from './model.ts';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string' },
-    minutes: { type: 'string', default: '1' },
-    kind: { type: 'string', default: 'both' },
-    seed: { type: 'string' },
-    one: { type: 'boolean', default: false },
-  },
-});
+const values = new Command('npm run fuzz:captp --')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .description('Conversations made by chance.')
+  .option('--seconds <n>', 'how long')
+  .option('--minutes <n>', 'how long', '1')
+  .option('--kind <kind>', 'model, frames or both', 'both')
+  .option('--seed <n>', 'the first seed')
+  .option('--one', 'that seed alone')
+  .parse()
+  .opts<{ seconds?: string; minutes: string; kind: string; seed?: string; one?: boolean }>();
 const first = Number(values.seed ?? Date.now() % 1_000_000_000);
 const seconds = Number(values.seconds ?? Number(values.minutes) * 60);
 if (!Number.isSafeInteger(first) || !(seconds > 0) || !['both', 'model', 'frames'].includes(values.kind)) {

@@ -1,8 +1,9 @@
 /**
  * Conversations that chance makes, against a live session of either dialect.
  *
- * What must hold for each of them: nothing is thrown out of `hear`; in the end the session is closed with a reason or answers one more
- * call; no question is answered twice; nothing of the host is said; nothing is left in the tables; no promise breaks unseen.
+ * The rules for each of them: nothing is thrown out of `hear`; in the end the session is closed with a
+ * reason or answers one more call; no question is answered twice; nothing of the host is said; nothing is
+ * left in the tables; no promise breaks unseen.
  */
 import type { DialectName } from '../src/captp/captp.ts';
 import { type CapTPLimits, captp, type Duplex, type Far, openVats, type Vats } from '../src/index.ts';
@@ -26,7 +27,7 @@ export interface Live extends Conversation {
 }
 
 export interface Verdict {
-  /** What was said. */
+  /** The frames that were sent. */
   readonly steps: readonly Step[];
   readonly fault: string | undefined;
   /** Why it was closed. */
@@ -74,7 +75,7 @@ const probe: Readonly<Record<DialectName, string>> = {
       'q-900000000000000',
     ),
 };
-/** What the host does of itself in so many rounds of the event loop it does for ever. */
+/** A host that still acts by itself after so many rounds of the event loop counts as one that never stops. */
 const rounds = 400;
 const round = (): Promise<void> => new Promise((wake) => setImmediate(wake));
 
@@ -99,7 +100,7 @@ export class Fuzzer {
     return this.#vats.close();
   }
 
-  /** Of the process: not where a test runner listens itself. */
+  /** Listens on the process. False where a test runner listens itself. */
   listen(): void {
     process.on('unhandledRejection', this.#note);
     process.on('uncaughtException', this.#note);

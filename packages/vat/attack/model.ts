@@ -1,17 +1,18 @@
 /**
- * Conversations of peers that keep to the rules: each knows what it was given, what it asked and what it is asked, and names only that.
+ * Conversations of peers that keep to the rules: each knows what it was given, what it asked and what it is
+ * asked, and names only that.
  *
- * What bends frames (`fuzz.ts`) is mostly closed on early. These get deep: calls on answers that are broken, data, or another peer's; promises
- * that are resolved to each other; streams; drops that cross. Two peers talk to one durable host at a time, each in a dialect of its own, and
- * vanish at any moment. What must hold: no error of ours is noted, none comes out uncaught, nobody is closed on, every table is empty
- * in the end, and a third session loses no call.
+ * A fuzzer that bends frames (`fuzz.ts`) is mostly closed early. These programs get deep: calls on answers that are broken,
+ * data, or another peer's; promises that are resolved to each other; streams; drops that cross. Two peers
+ * talk to one durable host at a time, each in a dialect of its own, and vanish at any moment. What must hold:
+ * no error of ours is noted, none comes out uncaught, nobody is closed on, every table is empty in the end,
+ * and a third session loses no call.
  */
 import type { DialectName } from '../src/captp/captp.ts';
 import {
   type ByteSink,
   type ByteSource,
   CapError,
-  type Connected,
   captp,
   type Definition,
   type Duplex,
@@ -26,6 +27,7 @@ import {
   type Store,
   type Vats,
 } from '../src/index.ts';
+import type { Connected } from '../src/wire.ts';
 import { Chance } from './chance.ts';
 
 // ---- the host -------------------------------------------------------------------------------------------------------------
@@ -72,7 +74,7 @@ const Hall: Definition<Hall, [machine: Far<Machine>]> = define('Hall', (bcom, ma
 }));
 
 const methods = ['echo', 'fail', 'self', 'later', 'stuck', 'ask', 'tell', 'source', 'sink', 'leave', 'take'] as const;
-/** What anything may be asked, whether it has such a method or not. */
+/** Methods that any object may be asked for, whether it has them or not. */
 const anyMethods = ['next', 'return', 'close', 'abort', 'write', 'hear', '__flush__', ''] as const;
 
 function machine(): Far<Machine> {
@@ -109,7 +111,7 @@ function machine(): Far<Machine> {
 
 // ---- one peer -------------------------------------------------------------------------------------------------------------
 
-/** What a peer may say in a value. */
+/** The parts of a value that a peer may send. */
 type Value =
   | { readonly data: unknown }
   | { readonly bytes: number }
@@ -138,7 +140,7 @@ class Peer implements Duplex {
   closed: string | undefined;
   vanished = false;
   frames = 0;
-  /** What it was given and did not give back. */
+  /** The objects that it was given and did not give back. */
   readonly #given = new Map<
     string,
     { readonly kind: 'yours' | 'yoursPromise'; readonly n: number; mentions: number }
@@ -456,7 +458,7 @@ export class ModelFuzzer {
     await this.#store.close();
   }
 
-  /** Of the process: not where a test runner listens itself. */
+  /** Listens on the process. False where a test runner listens itself. */
   listen(): void {
     process.on('unhandledRejection', this.#note);
     process.on('uncaughtException', this.#note);

@@ -1,7 +1,7 @@
-/** What is attacked: an object with every kind of answer, and with things that nobody may learn. */
+/** The target of the attacks: an object with every kind of answer, and with things that nobody may learn. */
 import { type Definition, define, driver, E, type Far, promise, spawn, table, type Vats } from '../src/index.ts';
 
-/** Of these nothing may ever be in what a peer is told. */
+/** Texts that no peer may ever be told. */
 export const secrets: readonly string[] = ['s3cr3t', 'hunter2', '/srv/host/secret.txt', 'somebody-elses-name'];
 
 interface Listener {
@@ -46,7 +46,8 @@ const Room: Definition<Room, [lines: readonly string[], tools: Far<Tools>, inner
       E.sendOnly(listener as Listener).hear(value);
       return 1;
     },
-    // A table goes by reference here, and over no wire: what stands beside it must not be reached by way of the answer.
+    // A table goes by reference here, and over no wire: what stands beside it must not be reached by way of
+    // the answer.
     held: () => [inner, table()],
     throws: () => {
       throw new Error('db password is hunter2, see /srv/host/secret.txt, says somebody-elses-name');

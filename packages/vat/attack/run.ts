@@ -1,14 +1,17 @@
 /**
- * `npm run attack:captp [-- --only TEXT]`: the attack table in full size, against a vat in a process of its own, over WebSockets.
+ * `npm run attack:captp [-- --only TEXT]`: the attack table in full size, against a vat in a process of its
+ * own, over WebSockets.
  *
- * For each attack and dialect: what must come of it, what came, the longest CPU time that one frame and one round of the event loop
- * cost, what the host kept at most of what was looked at, what is left when all have gone, and how often a bystander was served
- * meanwhile. Exits 1 where an outcome is not listed, something of the host leaked, a table was not empty or a bystander noticed.
- * Over the limits of time and memory it says so, and exits 1 only with `--strict`: other programs may have the machine.
+ * For each attack and dialect: what must come of it, what came, the longest CPU time that one frame and one
+ * round of the event loop cost, what the host kept at most of what was looked at, what is left when all have
+ * gone, and how often a bystander was served meanwhile. Exits 1 where an outcome is not listed, something of
+ * the host leaked, a table was not empty or a bystander noticed. Over the limits of time and memory it says
+ * so, and exits 1 only with `--strict`: other programs may have the machine.
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import type { DialectName } from '../src/captp/captp.ts';
 import type { Attack } from './attack.ts';
 import { attacks } from './rows/index.ts';
@@ -17,13 +20,17 @@ import type { Figures } from './serve.ts';
 
 const mostCpu = 50;
 const budget = 64 << 20;
-/** What heaps of V8 differ by when nothing happened. */
+/** The difference between two heaps of V8 when nothing happened. */
 const noise = 4 << 20;
 const limitMs = 120_000;
 
-const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, strict: { type: 'boolean', default: false } },
-});
+const values = new Command('npm run attack:captp --')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .description('The attack table in full size, against a vat in a process of its own.')
+  .option('--only <text>', 'attacks with TEXT in their name', '')
+  .option('--strict', 'exits 1 over the limits of time and memory, too')
+  .parse()
+  .opts<{ only: string; strict?: boolean }>();
 
 interface Victim {
   readonly port: number;

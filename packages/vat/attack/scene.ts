@@ -17,7 +17,7 @@ export interface Stage {
 
 export interface Played {
   readonly outcomes: readonly string[];
-  /** What went wrong, in words. */
+  /** The faults, in words. */
   readonly faults: readonly string[];
   /** Calls of the bystander that were answered meanwhile. */
   readonly others: number;
@@ -66,7 +66,10 @@ export async function play(attack: Attack, dialect: DialectName, stage: Stage): 
 const as = (dialect: DialectName, duplex: Duplex): Attacker =>
   dialect === 'captp' ? new EndoAttacker(duplex) : new HobAttacker(duplex);
 
-/** Goes on calling until it is asked to stop; then calls once more, so that it was served after the attack, too. */
+/**
+ * Goes on calling until it is asked to stop; then calls once more, so that it was served after the attack,
+ * too.
+ */
 function watching(peer: Attacker): () => Promise<{ readonly calls: number; readonly fault: string | undefined }> {
   let calls = 0;
   let fault: string | undefined;

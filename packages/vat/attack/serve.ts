@@ -1,8 +1,10 @@
 /**
- * The victim as a process of its own, so that what is measured is what its peers cost it, and nothing else. The parent asks by IPC.
+ * The victim as a process of its own, so that what is measured is what its peers cost it, and nothing else.
+ * The parent asks by IPC.
  *
- * CPU, not time: other programs of the machine do not count. The event loop's longest block is the CPU time between two rounds of a
- * timer that is due each millisecond, so it may be the sum of several messages that arrived together.
+ * CPU, not time: other programs of the machine do not count. The event loop's longest block is the CPU time
+ * between two rounds of a timer that is due each millisecond, so it may be the sum of several messages that
+ * arrived together.
  */
 import { openVictim } from './target.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `npm run -s node -- --expose-gc packages/vat/attack/shapes.ts [MIB]`: what calls that are never answered take of the heap, for one MiB that
- * the connection counts; a row for each shape of their arguments, in both dialects. Over 1.2 the budget lets too much through.
+ * `npm run -s node -- --expose-gc packages/vat/attack/shapes.ts [MIB]`: what calls that are never answered
+ * take of the heap, for one MiB that the connection counts; a row for each shape of their arguments, in both
+ * dialects. Over 1.2 the budget lets too much through.
  */
 import { captp, type DialectName } from '../src/captp/captp.ts';
 import type { CapTPLimits } from '../src/captp/session/limits.ts';
@@ -109,7 +110,7 @@ const quiet = async (): Promise<void> => {
   for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** What the heap grows by, and what is counted for it. */
+/** The growth of the heap, and the bytes that are counted for it. */
 export async function weigh(
   { json, bytes }: Shape,
   dialect: DialectName,

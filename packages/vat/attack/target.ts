@@ -1,15 +1,14 @@
 /**
  * The victim: a vat that serves a room, over memory or a real WebSocket, and measures what its peers cost it.
  *
- * Promise: what is measured is the victim's own: CPU of this thread while a frame is heard; where the victim is a process of its own
- * (`serve.ts`), also its event loop and its heap.
+ * Promise: what is measured is the victim's own: CPU of this thread while a frame is heard; where the victim
+ * is a process of its own (`serve.ts`), also its event loop and its heap.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import {
   type CapTPLimits,
-  type Connected,
   captp,
   type Dialect,
   type Duplex,
@@ -17,6 +16,7 @@ import {
   memoryPair,
   openVats,
 } from '../src/index.ts';
+import type { Connected } from '../src/wire.ts';
 import { openRoom } from './room.ts';
 
 export interface Terms {
@@ -42,7 +42,7 @@ export interface Victim {
   readonly port: number;
   /** Longest CPU time, ms, that hearing one frame took since it was asked last. */
   longest(): number;
-  /** What is in the tables of connections that are closed: nothing, it is hoped. Forgets them. */
+  /** The entries in the tables of closed connections, which should be none. Forgets them. */
   leftovers(): readonly string[];
   readonly open: number;
   close(): Promise<void>;

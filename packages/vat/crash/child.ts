@@ -1,7 +1,8 @@
 /**
  * `node child.ts SUBJECT FOLDER LIFE`: the process that gets killed. Tells on descriptor 3.
  *
- * Life 0 is no life: it opens and closes a store and ends by itself, so that its compiled code is kept (`compiled.ts`).
+ * Life 0 is no life: it opens and closes a store and ends by itself, so that its compiled code is kept
+ * (`compiled.ts`).
  */
 import { writeSync } from 'node:fs';
 import { openStore } from '../src/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Compiled code that is kept between the processes of a storm: starting is most of what one kill costs.
  *
- * By an environment variable, since a thread of theirs has it too. What is kept is written when a process ends, and those
- * that are killed never end; so one that may end comes first.
+ * By an environment variable, since a thread of theirs has it too. What is kept is written when a process
+ * ends, and those that are killed never end; so one that may end comes first.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 
 const FOLDER = join(import.meta.dirname, '..', '..', '..', '.toolchain', 'crash', 'compiled');
 
-/** What a process needs in its environment to start fast. */
+/** The environment with which a process starts fast. */
 export const compiled: Readonly<Record<string, string>> = { NODE_COMPILE_CACHE: FOLDER };
 
 const warm = new Map<string, Promise<void>>();

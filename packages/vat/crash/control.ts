@@ -1,4 +1,7 @@
-/** The words that `faults.c` reads and writes: arms it, and tells what it saw. From inside the process or from outside. */
+/**
+ * The words that `faults.c` reads and writes: arms it, and tells what it saw. From inside the process or from
+ * outside.
+ */
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 

@@ -1,9 +1,10 @@
 /**
- * What was acknowledged is there, and what left was committed: through kill -9 and through power cuts.
+ * Acknowledged turns are there, and everything that left was committed: through kill -9 and through power cuts.
  *
- * 100 of each where there is a simulated disk: a process that dies is checked as the kill left its store, and again as the disk
- * would hold it. `npm run crash -- --cuts 1000` is the long run. The mutants that must be caught here (`synchronous=NORMAL`,
- * no fsync of folders, send before commit) fall within the first five cuts.
+ * 100 of each where there is a simulated disk: a process that dies is checked as the kill left its store, and
+ * again as the disk would hold it. `npm run crash -- --cuts 1000` is the long run. The mutants that must be
+ * caught here (`synchronous=NORMAL`, no fsync of folders, send before commit) fall within the first five
+ * cuts.
  */
 import { expect, test } from 'vitest';
 import { needs, requires } from '../../../test/needs.ts';

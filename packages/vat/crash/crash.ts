@@ -1,12 +1,14 @@
 /**
- * Kills a subject at random moments, again and again, and checks what it left: the store's own promise, put to the test.
+ * Kills a subject at random moments, again and again, and checks what it left: the store's own promise, put
+ * to the test.
  *
- * Two ways. `kill`: kill -9; the kernel still writes all that the process had written. `power`: what the kill left is checked, then the
- * disk is put back to what it would hold had the power failed (`powercut.ts`), and is checked again; only this one notices a
- * commit that is not synced.
+ * Two ways. `kill`: kill -9; the kernel still writes all that the process had written. `power`: what the kill
+ * left is checked, then the disk is put back to what it would hold had the power failed (`powercut.ts`), and
+ * is checked again; only this one notices a commit that is not synced.
  *
- * A store lives through several cuts, so that recovery of a recovered store is tested too; then comes a new one, since only
- * a new one has names that the disk may not know yet. What is checked is a copy: the next life meets the disk as it was cut.
+ * A store lives through several cuts, so that recovery of a recovered store is tested too; then comes a new
+ * one, since only a new one has names that the disk may not know yet. What is checked is a copy: the next
+ * life meets the disk as it was cut.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,9 +24,12 @@ export interface Storm {
   readonly subject: string;
   readonly mode: 'kill' | 'power';
   readonly cuts: number;
-  /** Decides when to kill and what the disk keeps. Moments are the machine's own, so a run is repeated in kind only. */
+  /**
+   * Decides when to kill and what the disk keeps. Moments are the machine's own, so a run is repeated in kind
+   * only.
+   */
   readonly seed: number;
-  /** What failed is kept, and its place said. */
+  /** The files of a failure are kept, and their place is printed. */
   readonly keep?: boolean;
   readonly progress?: (cuts: number) => void;
 }
@@ -37,9 +42,9 @@ export interface Toll {
   /** How many deaths hit the process before its store was open. */
   readonly early: number;
   readonly stores: number;
-  /** What the subjects told, by word. */
+  /** The reports of the subjects, by word. */
   readonly told: Readonly<Record<string, number>>;
-  /** What is wrong. The storm ends with the first cut that leaves something wrong. */
+  /** The faults that were found. The storm ends with the first cut that leaves something wrong. */
   readonly faults: readonly string[];
 }
 
@@ -65,7 +70,8 @@ export async function storm(plan: Storm): Promise<Toll> {
       seal(disk);
       // Below folders that are still to be made: their names have to reach the disk, too.
       const folder = join(disk.folder, 'state', 'store');
-      // Or that are made, but no disk knows it yet: as a process leaves them that was killed between mkdir and fsync.
+      // Or that are made, but no disk knows it yet: as a process leaves them that was killed between mkdir
+      // and fsync.
       const found = chance(3);
       if (found > 0) mkdirSync(join(disk.folder, 'state'));
       if (found > 1) {
@@ -146,8 +152,8 @@ async function live(
   const killIn = (ms: number): void => {
     timers.push(setTimeout(() => child.kill('SIGKILL'), ms));
   };
-  // One in six dies while it makes or recovers its store; the others at work, a few of them after a longer day, and most once something was
-  // acknowledged, however slow the machine is.
+  // One in six dies while it makes or recovers its store; the others at work, a few of them after a longer
+  // day, and most once something was acknowledged, however slow the machine is.
   let wait =
     chance(6) === 0
       ? { word: 'up', ms: chance(15) }

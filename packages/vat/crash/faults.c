@@ -1,11 +1,12 @@
 /*
  * A disk that says no: a preloaded stand-in for every call that changes something below FAULTS_ROOT.
  *
- * Promise: while it is armed, each such call is counted, and the AT-th (or each from then on) fails with ERRNO and is not made; of
- * a long write the first half is, as on a disk that gets full in the middle of one. Calls of all threads are one sequence.
+ * Promise: while it is armed, each such call is counted, and the AT-th (or each from then on) fails with
+ * ERRNO and is not made; of a long write the first half is, as on a disk that gets full in the middle of one.
+ * Calls of all threads are one sequence.
  *
- * FAULTS_CONTROL is a file of the words below, then the name of the first call that failed. It is mapped, so that whoever can
- * write it arms and disarms at any time, also the process itself.
+ * FAULTS_CONTROL is a file of the words below, then the name of the first call that failed. It is mapped, so
+ * that whoever can write it arms and disarms at any time, also the process itself.
  *
  * Before powercut.c in LD_PRELOAD an fsync that fails here has not reached that disk either.
  *
@@ -105,7 +106,10 @@ static int path_fails(const char *call, int folder, const char *path) {
   return fails(call, whole);
 }
 
-/* ---- data ------------------------------------------------------------------------------------------------------------- */
+/*
+ * ---- data
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static size_t half(size_t length) { return length < 1024 ? 0 : length / 2; }
 
@@ -165,7 +169,10 @@ int fdatasync(int fd) {
   return fd_fails("fdatasync", fd) ? -1 : next(fd);
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------------ */
+/*
+ * ---- names
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static int makes(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
 

@@ -1,6 +1,6 @@
 /**
- * Whatever call to its disk fails, with EIO or ENOSPC, once or from then on: nothing acknowledged is lost, nothing left before its
- * commit, who waited is told, and turns go on or the vats are halted.
+ * Whatever call to its disk fails, with EIO or ENOSPC, once or from then on: nothing acknowledged is lost,
+ * nothing left before its commit, who waited is told, and turns go on or the vats are halted.
  *
  * Here some of the calls, always the same; `npm run crash -- --faults` takes all of them.
  */

@@ -1,9 +1,11 @@
 /**
- * Says no to a store once at each call that changes its disk, or from each call on, and judges what came of it.
+ * Says no to a store once at each call that changes its disk, or from each call on, and judges what came of
+ * it.
  *
- * The calls are counted first; `faults.c` then fails one after the other with EIO and with ENOSPC, on a store that is new and on
- * one that a killed process left. In the quick way one process lives through many such lives and closes its stores itself. In the
- * hard way each life has a process that is killed with its store open, and then the power fails too.
+ * The calls are counted first; `faults.c` then fails one after the other with EIO and with ENOSPC, on a store
+ * that is new and on one that a killed process left. In the quick way one process lives through many such
+ * lives and closes its stores itself. In the hard way each life has a process that is killed with its store
+ * open, and then the power fails too.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
@@ -27,7 +29,7 @@ export interface Injection {
   readonly progress?: (done: number, all: number) => void;
 }
 
-/** What came of the faults of one kind. */
+/** The outcome of the faults of one kind. */
 export interface Row {
   lives: number;
   /** Nobody was told: it was made good, or it did not matter. */
@@ -46,7 +48,7 @@ export interface Injected {
   /** How many calls one life makes, by kind of store. */
   readonly calls: Readonly<Record<string, number>>;
   readonly rows: Readonly<Record<string, Row>>;
-  /** What was hit, by call and file. */
+  /** The calls and files that were hit. */
   readonly hits: Readonly<Record<string, number>>;
   readonly faults: readonly string[];
 }
@@ -57,8 +59,8 @@ const ERRORS = ['EIO', 'ENOSPC'] as const;
 const SILENCE_MS = 240_000;
 
 /**
- * What the process finds: nothing; a folder that was made, and no disk knows it yet; or a store as a killed process left it, all of it
- * in its log.
+ * The state that the process finds: nothing; a folder that was made, and no disk knows it yet; or a store as a killed
+ * process left it, all of it in its log.
  */
 type Kind = 'nothing' | 'a new folder' | 'a store that was killed';
 
@@ -175,7 +177,7 @@ async function makeTemplate(scratch: string): Promise<Template> {
   return { folder: storeAt(place, 0), told: told.filter(([word]) => word !== 'audit') };
 }
 
-/** One process that lives through these; answers what each told. */
+/** Runs one process through these faults. Returns what each told. */
 async function run(
   place: string,
   cases: readonly Case[],

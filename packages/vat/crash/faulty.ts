@@ -1,14 +1,14 @@
 /**
  * `node faulty.ts PLAN`: a process whose disk says no. Tells on descriptor 3, a line of JSON each.
  *
- * One life of the bank after the other, each in a folder of its own and with the fault that the plan names; or one, which then
- * waits to be killed.
+ * One life of the bank after the other, each in a folder of its own and with the fault that the plan names;
+ * or one, which then waits to be killed.
  */
 import { writeSync } from 'node:fs';
 import { armed } from './control.ts';
 import { type Life, live } from './subjects/faulted.ts';
 
-/** What it is told in its one argument. */
+/** Its one argument. */
 export interface Plan {
   readonly control: string;
   readonly lives: readonly Life[];

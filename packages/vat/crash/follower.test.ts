@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { makeLine } from '../src/ledger/line.ts';
 import { diskOf } from '../src/store/disk.ts';
 import { engineOn } from '../src/store/engine.ts';
-import type { Line } from '../src/store/records.ts';
+import type { LedgerLine } from '../src/store/records.ts';
 import { sqliteRows } from '../src/store/sqlite.ts';
 
 test('what was prepared to follow a commit that a full disk did not take is not done either, nor may it have the kept room', async () => {
@@ -21,14 +21,14 @@ test('what was prepared to follow a commit that a full disk did not take is not 
     writeLater: (write, then) => void asked.push(() => disk.writeLater(write, then)),
   });
   onTestFinished(() => engine.close());
-  const next = (kind: 'call' | 'revoke'): Line => {
+  const next = (kind: 'call' | 'revoke'): LedgerLine => {
     const { seq, hash } = engine.head();
     const line = makeLine({ seq: seq + 1, t: 0, vt: 0, kind, fields: {}, prev: hash });
     return { ...line, urgency: kind === 'revoke' ? 'ends' : undefined };
   };
   engine.commit(engine.epoch, { lines: [next('call')] });
   const said: string[] = [];
-  const commit = (what: string, line: Line, cells?: ReadonlyMap<string, string>): void =>
+  const commit = (what: string, line: LedgerLine, cells?: ReadonlyMap<string, string>): void =>
     engine.commitLater(engine.epoch, { lines: [line], ...(cells && { cells }) }, (error) =>
       said.push(`${what} ${error === undefined}`),
     );

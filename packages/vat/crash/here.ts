@@ -1,4 +1,7 @@
-/** A store whose database is in this thread: for who only looks at one. What is on the disk is the same, and starting a thread takes longer than the look. */
+/**
+ * A store whose database is in this thread: for who only looks at one. What is on the disk is the same, and
+ * starting a thread takes longer than the look.
+ */
 import { dirname, join } from 'node:path';
 import { diskOf } from '../src/store/disk.ts';
 import { engineOn } from '../src/store/engine.ts';

@@ -1,4 +1,7 @@
-/** A thread that answers, and gives notice of it only some time later: as one that loses its processor in between. */
+/**
+ * A thread that answers, and gives notice of it only some time later: as one that loses its processor in
+ * between.
+ */
 import { serveThread } from '../src/store/drivers/thread.ts';
 import { stand } from './stand.ts';
 

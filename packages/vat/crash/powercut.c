@@ -1,9 +1,9 @@
 /*
- * What the disk would hold if the power failed now: a preloaded stand-in for fsync.
+ * A preloaded stand-in for fsync. It records the content that the disk would hold if the power failed now.
  *
  * Promise: for every file and folder below POWERCUT_ROOT, POWERCUT_SHADOW holds what was in it at its last fsync (or
  * fdatasync), and nothing later. The process may be killed at any moment: an entry is the one before that fsync, or its own.
- * What this shim does not see (sync, syncfs, msync, O_DSYNC) is not counted as durable: it may blame a program wrongly, and
+ * Writes that this shim does not see (sync, syncfs, msync, O_DSYNC) do not count as durable: it may blame a program wrongly, and
  * clears none wrongly, save one that relies on a write to a file while another thread is inside an fsync of that file.
  *
  * Threads: one fsync after the other, whatever its file, since all share one draft, one buffer and the pins. A folder in which
@@ -57,7 +57,10 @@ __attribute__((constructor)) static void set_up(void) {
   shadow = getenv("POWERCUT_SHADOW");
 }
 
-/* Whether the descriptor is of something below the root, or of the root itself. A removed file still counts: its name may come back. */
+/*
+ * Whether the descriptor is of something below the root, or of the root itself. A removed file still counts:
+ * its name may come back.
+ */
 static int is_watched(int fd) {
   char link[64], path[PATH_MAX];
   if (root == NULL) return 0;
@@ -106,9 +109,9 @@ static void publish(int to) {
 }
 
 /*
- * A readable descriptor of the same file, kept until the process ends. Kept, because POSIX drops all of a process's locks on a
- * file when it closes any descriptor of it, and SQLite's locks are under test. It also keeps the inode's number from being
- * given to another file.
+ * A readable descriptor of the same file, kept until the process ends. Kept, because POSIX drops all of a
+ * process's locks on a file when it closes any descriptor of it, and SQLite's locks are under test. It also
+ * keeps the inode's number from being given to another file.
  */
 static int pin(int fd, const struct stat *is) {
   for (struct pin *one = pins; one != NULL; one = one->next)

@@ -69,7 +69,7 @@ onPowerCut('what was synced is there: fsync and fdatasync, through any descripto
   cut(disk, 'synced', noChance);
   expect(names(disk)).toEqual(['a', 'c', 'e', 'long '.repeat(40)]);
   expect([text(disk, 'a'), text(disk, 'c'), text(disk, 'e/f/g')]).toEqual(['newer!', 'b', 'g']);
-  // What a cut left is what the disk holds: cutting again changes nothing.
+  // The disk holds exactly the rest that a cut left: cutting again changes nothing.
   cut(disk, 'synced', noChance);
   expect(text(disk, 'a')).toBe('newer!');
 });

@@ -1,17 +1,19 @@
 /**
- * A disk whose power can be cut: a folder, and beside it the shadow that `powercut.c` keeps of what was synced.
+ * A disk whose power can be cut: a folder, and beside it the shadow that `powercut.c` keeps of what was
+ * synced.
  *
- * Promise: after `cut` the folder is one that a disk might hold which lost its power when the process was killed. A folder has
- * its entries as of its last fsync or, by chance, as they were last; a file its bytes as of its last fsync or, by chance, a
- * mix, sector by sector, of those and what was written since. The same seed and the same folder give the same cut.
+ * Promise: after `cut` the folder is one that a disk might hold which lost its power when the process was
+ * killed. A folder has its entries as of its last fsync or, by chance, as they were last; a file its bytes as
+ * of its last fsync or, by chance, a mix, sector by sector, of those and what was written since. The same
+ * seed and the same folder give the same cut.
  *
- * Not modelled: what lay between the last fsync and the last write (a sector written twice is here old or newest), and a disk
- * that lies about fsync.
+ * Not modelled: what lay between the last fsync and the last write (a sector written twice is here old or
+ * newest), and a disk that lies about fsync.
  */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a disk writes whole or not at all. */
+/** The piece that a disk writes whole or not at all. */
 export const SECTOR = 512;
 
 export interface Disk {
@@ -24,7 +26,7 @@ export interface Disk {
 /** A whole number below a bound. */
 export type Chance = (below: number) => number;
 
-/** What a program needs in its environment to run on this disk. */
+/** The environment with which a program runs on this disk. */
 export function environmentOf({ folder, shadow }: Disk, shim: string): Record<string, string> {
   return { LD_PRELOAD: shim, POWERCUT_ROOT: folder, POWERCUT_SHADOW: shadow };
 }
@@ -57,7 +59,10 @@ export function seal({ folder, shadow }: Disk): void {
 /** How much is left to chance: with `synced` nothing, and the disk holds the least that it may. */
 export type CutKind = 'synced' | 'mixed';
 
-/** Cuts the power, after the processes are dead. What the folder then holds is sealed: the next life starts on it. */
+/**
+ * Cuts the power, after the processes are dead. What the folder then holds is sealed: the next life starts on
+ * it.
+ */
 export function cut(disk: Disk, kind: CutKind, chance: Chance): void {
   const { folder, shadow } = disk;
   const written = filesNow(folder);
@@ -66,7 +71,8 @@ export function cut(disk: Disk, kind: CutKind, chance: Chance): void {
 
   const restore = (path: string, key: string, now: Names): void => {
     mkdirSync(path, { mode: 0o700 });
-    // All old or all new: a journal keeps the order of changes, so one of the two is always a state that can be.
+    // All old or all new: a journal keeps the order of changes, so one of the two is always a state that can
+    // be.
     const names = kind === 'mixed' && chance(2) === 0 ? now : namesSynced(shadow, key);
     for (const [name, entry] of [...names].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const to = join(path, name);
@@ -85,7 +91,10 @@ export function cut(disk: Disk, kind: CutKind, chance: Chance): void {
   seal(disk);
 }
 
-/** Each sector old or new, and so the length. How many are new is itself by chance: none, few, half, most, all. */
+/**
+ * Each sector old or new, and so the length. How many are new is itself by chance: none, few, half, most,
+ * all.
+ */
 function mix(synced: Buffer, newest: Buffer, chance: Chance): Buffer {
   const percent = [0, 3, 50, 97, 100][chance(5)] as number;
   const isNew = (): boolean => chance(100) < percent;

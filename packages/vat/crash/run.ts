@@ -1,31 +1,33 @@
 /**
- * `npm run crash -- --cuts N [--mode kill|power] [--seed S] [--subject NAME]`: durability, with kill -9 and power cuts in it.
- * `npm run crash -- --faults [--every N]`: the same with a disk that says EIO or ENOSPC, at each call in turn, or each N-th.
+ * `npm run crash -- --cuts N [--mode kill|power] [--seed S] [--subject NAME]`: durability, with kill -9 and
+ * power cuts in it. `npm run crash -- --faults [--every N]`: the same with a disk that says EIO or ENOSPC, at
+ * each call in turn, or each N-th.
  *
- * Without `--mode` it does N of each, apart. Exits 0 only if nothing acknowledged was lost and nothing left before its commit. What
- * failed is kept for a look.
+ * Without `--mode` it does N of each, apart. Exits 0 only if nothing acknowledged was lost and nothing left
+ * before its commit. What failed is kept for a look.
  */
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { type Storm, storm } from './crash.ts';
 import { inject } from './faults.ts';
 
-/** What goes wrong before the first kill is the caller's to mend: one line, no stack. */
+/** An error before the first kill is the caller's to mend: one line, no stack. */
 const giveUp = (error: unknown): never => {
   process.stderr.write(`hob: ${(error as Error).message}\n`);
   process.exit(2);
 };
 process.on('uncaughtException', giveUp);
 
-const { values } = parseArgs({
-  options: {
-    cuts: { type: 'string', default: '100' },
-    faults: { type: 'boolean', default: false },
-    every: { type: 'string', default: '1' },
-    mode: { type: 'string' },
-    seed: { type: 'string' },
-    subject: { type: 'string', default: 'ledger' },
-  },
-});
+const values = new Command('npm run crash --')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .description('Durability, with kill -9, power cuts and failing disks.')
+  .option('--cuts <n>', 'how many kills and power cuts', '100')
+  .option('--faults', 'a disk that says EIO or ENOSPC instead, at each call in turn')
+  .option('--every <n>', 'with --faults: at each N-th call', '1')
+  .option('--mode <mode>', 'kill or power; without it, both')
+  .option('--seed <n>', 'repeats an earlier run')
+  .option('--subject <name>', 'what is stored', 'ledger')
+  .parse()
+  .opts<{ cuts: string; faults?: boolean; every: string; mode?: string; seed?: string; subject: string }>();
 const cuts = Number(values.cuts);
 const every = Number(values.every);
 const seed = Number(values.seed ?? Date.now() % 1_000_000);

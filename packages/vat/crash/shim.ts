@@ -1,5 +1,6 @@
 /**
- * The preloaded shims, `powercut.c` and `faults.c`, built by `cc` at first use and again when the source changes.
+ * The preloaded shims, `powercut.c` and `faults.c`, built by `cc` at first use and again when the source
+ * changes.
  *
  * Not at set-up (`native/build.mjs`): only who tests durability needs it.
  */

@@ -4,7 +4,7 @@ import { startThread } from '../src/store/drivers/thread.ts';
 import { stand } from './stand.ts';
 
 test('whoever waits for the thread gets the answer to its own question, however late the notice of the one before comes', async () => {
-  const thread = await startThread('../../../crash/late-thread', undefined);
+  const thread = await startThread(new URL('./late-thread.ts', import.meta.url), undefined);
   onTestFinished(() => thread.close());
   // The answer is there before anybody waits for it: its notice then wakes who asks next.
   const post = Worker.prototype.postMessage;

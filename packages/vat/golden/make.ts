@@ -1,7 +1,7 @@
 /**
  * `node packages/vat/golden/make.ts`: writes the golden store of this version beside this file, once, before a release.
  *
- * What is in it is what `golden.test.ts` looks for. A store that is here is never written again: it stands for those that are out there.
+ * `golden.test.ts` looks for everything in it. A store that is here is never written again: it stands for those that are out there.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * What has to become of the values of a random program. Nodes know nothing of sessions, tables or vats: only who was told to
- * resolve what to what, and who answers with what.
+ * The expected outcome of the values of a random program. Nodes know nothing of sessions, tables or vats: only
+ * who was told to resolve what to what, and the results of calls.
  */
 import type { promise, Vat, Vats } from '../src/index.ts';
 import type { Reply } from './captp-programs.ts';
@@ -12,7 +12,7 @@ export interface ObjectNode {
   /** Outside the vat: what it answers with is waited for, as by any program. */
   readonly driver: boolean;
   ref: unknown;
-  /** Who has given it back: its references there, and what went through them, may be dead. */
+  /** The sides that have given it back: its references there, and what went through them, may be dead. */
   released: boolean;
 }
 export interface PromiseNode {
@@ -28,7 +28,7 @@ export type Node =
   | { readonly kind: 'error'; readonly code: string };
 export type Ending = Exclude<Node, PromiseNode> | { readonly kind: 'pending' | 'cycle' | 'undelivered' };
 
-/** What `node` has become in the end. */
+/** The final outcome of `node`. */
 export function ending(node: Node, seen: Set<Node> = new Set()): Ending {
   if (node.kind !== 'promise') return node;
   if (seen.has(node)) return { kind: 'cycle' };
@@ -41,8 +41,8 @@ export function ending(node: Node, seen: Set<Node> = new Set()): Ending {
 }
 
 /**
- * Whether `node`, made to be `other`, would wait for a message that waits for it: that is no ring of promises, and waits for ever. Of what is
- * called to tell another the answer waits as it does for its target.
+ * Whether `node`, made to be `other`, would wait for a message that waits for it: that is no ring of
+ * promises, and waits for ever. Of what is called to tell another the answer waits as it does for its target.
  */
 export function deadlocks(node: Node, other: Node, byMessage: boolean = false, seen: Set<Node>[] = []): boolean {
   if (node === other) return byMessage;

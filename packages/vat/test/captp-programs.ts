@@ -1,12 +1,13 @@
 /**
- * Random programs of up to three parties that are joined by CapTP: what they may do. `captp-world.ts` runs them.
+ * Random programs of up to three parties that are joined by CapTP: what they may do. `captp-world.ts` runs
+ * them.
  *
- * The hub has a wire to each of two others, so what passes between those goes through it. A program sends, pipelines, resolves,
- * passes, releases and cuts wires; frames arrive when it says so.
+ * The hub has a wire to each of two others, so what passes between those goes through it. A program sends,
+ * pipelines, resolves, passes, releases and cuts wires; frames arrive when it says so.
  */
 import fc from 'fast-check';
 
-/** What who is called answers. `tell`: it calls its first argument and answers with that answer. */
+/** The result of the called node. `tell`: it calls its first argument, and returns that result. */
 export type Reply = 'data' | 'self' | 'other' | 'argument' | 'record' | 'promise' | 'throw' | 'tell';
 export type Step =
   | {
@@ -30,7 +31,10 @@ export type Step =
   | { readonly do: 'cut'; readonly wire: number; readonly end: 0 | 1 };
 export interface Program {
   readonly parties: 2 | 3;
-  /** Whether all that a party does is paid by one: messages that several pay for are delivered in no order among them. */
+  /**
+   * Whether all that a party does is paid by one: messages that several pay for are delivered in no order
+   * among them.
+   */
   readonly oneMeter: boolean;
   readonly steps: readonly Step[];
 }

@@ -1,9 +1,10 @@
 /**
  * Runs a random program, and says what did not hold.
  *
- * Beside each value that a party holds stands the node that says what it has to be. Checked: each call arrives at most once, at the
- * right object, and is answered once or broken; messages of one sender to one object keep their order on one way, and on any
- * way that the sender knew to lead there; one object is one reference; counts are never negative; nothing is left at the end.
+ * Beside each value that a party holds stands the node that says what it has to be. Checked: each call
+ * arrives at most once, at the right object, and is answered once or broken; messages of one sender to one
+ * object keep their order on one way, and on any way that the sender knew to lead there; one object is one
+ * reference; counts are never negative; nothing is left at the end.
  */
 import { type Connected, captp, type DialectName, release } from '../src/captp/captp.ts';
 import type { CapTPStats } from '../src/captp/session/session.ts';
@@ -28,7 +29,7 @@ import {
 import type { Program, Reply, Step } from './captp-programs.ts';
 import { StepWire } from './step-wire.ts';
 
-/** What the running world is told by its actors. */
+/** Reports of the actors to the running world. */
 let world: World | undefined;
 const Ear: Definition<Hears, [name: string]> = define('Ear', (bcom, name) => ({
   hear: (id, args) => (world as World).heard(name, bcom.self, id, args),
@@ -265,7 +266,7 @@ export class World {
     );
   }
 
-  /** What is inside a record is held too. */
+  /** References inside a record are held too. */
   #inside(party: Party, node: Node, value: unknown): void {
     const became = ending(node);
     if (became.kind !== 'data' || became.inside === undefined) return;
@@ -425,7 +426,7 @@ export class World {
   #checkOrder(): void {
     const settled = new Map<object, Seen>();
     for (const seen of this.#seen) settled.set(seen.promise, seen);
-    /** What the sender of message `at` knew `handle` to be. */
+    /** The value of `handle`, as far as the sender of message `at` knew it. */
     const known = (handle: object, at: number): unknown => {
       const seen = settled.get(handle);
       if (seen === undefined) return handle;

@@ -1,5 +1,7 @@
 /** The least forwarder under a grant: what it passes on carries the grant's id. */
-import { type ByteSource, type Definition, define, E, type Far, under } from '../src/index.ts';
+
+import { under } from '../src/forwarder.ts';
+import { type ByteSource, type Definition, define, E, type Far } from '../src/index.ts';
 
 export const Guard: Definition<ByteSource, [grant: string, inner: Far<ByteSource>]> = define(
   'Guard',

@@ -1,8 +1,10 @@
 /**
- * The codec of `hob.1` as an echo, for peers in other languages: `packages/bridge-python/tests/test_codec.py`.
+ * The codec of `hob.1` as an echo, for peers in other languages:
+ * `packages/bridge-python/tests/test_codec.py`.
  *
- * A line `{"bytes": BASE64, "text": FRAME}` is heard and said again by the same tongue, each reference as what it was called: answered with
- * `{"bytes", "text"}`; with `{"refused": CODE}` where a value of it was, and `{"closed": CODE}` where it breaks the rules.
+ * A line `{"bytes": BASE64, "text": FRAME}` is heard and said again by the same tongue, each reference as
+ * what it was called: answered with `{"bytes", "text"}`; with `{"refused": CODE}` where a value of it was,
+ * and `{"closed": CODE}` where it breaks the rules.
  */
 import { createInterface } from 'node:readline';
 import { hob1 } from '../src/captp/dialects/hob.ts';

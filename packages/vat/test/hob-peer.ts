@@ -35,7 +35,10 @@ export class HobPeer {
     this.#duplex.close(1000, 'done');
   }
 
-  /** What question `id` was answered with: JSON, or `CODE: text`; `closed …` where the connection closed instead. */
+  /**
+   * The answer to question `id`: JSON, or `CODE: text`; `closed …` where the connection closed
+   * instead.
+   */
   async answer(id: number): Promise<string> {
     const said = await this.until(([name, question]) => question === id && (name === 'return' || name === 'fail'));
     if (said === undefined) return `closed ${this.closed?.code} ${this.closed?.reason}`;

@@ -1,6 +1,6 @@
 /**
- * A process of `packages/bridge-python`, as a peer: many connections over its stdin and stdout (`tests/scenario_peer.py` there says how).
- * It needs Python and nothing that is installed.
+ * A process of `packages/bridge-python`, as a peer: many connections over its stdin and stdout
+ * (`tests/scenario_peer.py` there says how). It needs Python and nothing that is installed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -24,6 +24,8 @@ export class PythonPeer {
     });
     this.#ready.promise.catch(() => {});
     this.#asked.set(0, () => this.#ready.resolve());
+    // `close` comes after it. Nobody hears it otherwise, and then it ends the process of all tests.
+    this.#child.on('error', () => {});
     this.#gone = new Promise((resolve) =>
       this.#child.once('close', () => {
         this.#ready.reject(new Error('the Python process ended'));
@@ -64,13 +66,16 @@ export class PythonPeer {
     this.#child.stdin?.write(`${JSON.stringify(line)}\n`);
   }
 
-  /** The Python side speaks at the other end of this wire; `how` says as what, unless it knows. Answers its number. */
+  /**
+   * The Python side speaks at the other end of this wire; `how` says as what, unless it knows. Answers its
+   * number.
+   */
   join(wire: Duplex, how?: object): number {
     this.#last += 1;
     const c = this.#last;
     this.#wires.set(c, wire);
     if (how !== undefined) this.#tell({ c, ...how });
-    // What comes before it was told to speak has to wait for that.
+    // A message that comes before it was told to speak has to wait.
     wire.onFrame((frame) =>
       this.#tell(typeof frame === 'string' ? { c, text: frame } : { c, bytes: Buffer.from(frame).toString('base64') }),
     );

@@ -1,8 +1,8 @@
 /**
  * Two ends of a wire that scenarios can be played on: ours, and the published `@endo/captp`.
  *
- * What the host's end offers is the fixture: a few objects that do as they are told. Whoever writes a peer in another language
- * writes a fixture, and a way to send, and can play all of them.
+ * The host's end offers the fixture: a few objects that do as they are told. Whoever writes a peer in
+ * another language writes a fixture, and a way to send, and can play all of them.
  */
 import { makeCapTP } from '@endo/captp';
 import { type Connection, captp, type DialectName } from '../src/captp/captp.ts';
@@ -18,7 +18,7 @@ export interface Decided {
 
 /** One who has entered. */
 export interface Side {
-  /** What the host offers. */
+  /** The object that the host offers. */
   readonly fixture: unknown;
   send(to: unknown, method: string, ...args: readonly unknown[]): Promise<unknown>;
   sendOnly(to: unknown, method: string, ...args: readonly unknown[]): void;
@@ -30,14 +30,15 @@ export interface Side {
   readonly connection: Connection | undefined;
 }
 
-/** What the fixture does, said in terms of its side. */
+/** The behaviour of the fixture, in terms of its side. */
 export type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 /**
- * `self()`: itself. `echo(x)`: x. `list(…xs)`: all of them. `fail(code)`: breaks. `never()`: is not answered. `log()`: an object with `add(line)`
- * and `lines()`. `tell(target, method, args)`: calls it and answers what that answers. `tellOnly`: the same without an answer.
- * `keep(name, [x])`, `kept(name)`: `[x]`, for whoever asks. `promise(name)`: `[promise]`, `resolve(name, x)`, `break(name, code)`.
- * `outcome([promise])`: waits for it and says what it became. `same(x, y)`. `impassable()`: an object that cannot be passed.
+ * `self()`: itself. `echo(x)`: x. `list(…xs)`: all of them. `fail(code)`: breaks. `never()`: is not answered.
+ * `log()`: an object with `add(line)` and `lines()`. `tell(target, method, args)`: calls it and returns what
+ * that answers. `tellOnly`: the same without an answer. `keep(name, [x])`, `kept(name)`: `[x]`, for whoever
+ * asks. `promise(name)`: `[promise]`, `resolve(name, x)`, `break(name, code)`. `outcome([promise])`: waits
+ * for it and says what it became. `same(x, y)`. `impassable()`: an object that cannot be passed.
  */
 export function fixture(
   side: Pick<Side, 'send' | 'sendOnly' | 'promise'>,

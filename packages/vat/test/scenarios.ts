@@ -1,9 +1,9 @@
 /**
- * What any two peers do together: one table, played by whoever speaks the wire.
+ * Scenarios of any two peers: one table, played by every program that speaks the wire.
  *
- * A scenario enters a host, once or several times, and answers what it has seen. It knows the other end only by the wire and by
- * the fixture that is offered there (`scenario-sides.ts`). Re-derived from the behaviour groups of capnweb's tests and from
- * the promise scenarios of liveslots.
+ * A scenario enters a host, once or several times, and returns what it has seen. It knows the other end only
+ * by the wire and by the fixture that is offered there (`scenario-sides.ts`). Re-derived from the behaviour
+ * groups of capnweb's tests and from the promise scenarios of liveslots.
  */
 import type { Side } from './scenario-sides.ts';
 
@@ -14,7 +14,7 @@ export interface World {
   cut(side: Side): void;
   /** All that is on its way has arrived. */
   quiet(): Promise<void>;
-  /** What the tables of our ends hold more than when this was first asked; after rubbish was collected. */
+  /** The growth of the tables of our ends since the first question, after rubbish was collected. */
   left(): Promise<Readonly<Record<string, number>>>;
 }
 
@@ -25,7 +25,7 @@ export interface Scenario {
   readonly is: unknown;
 }
 
-/** What a promise becomes: its value, or `broken CODE`. */
+/** The outcome of a promise: its value, or `broken CODE`. */
 export const become = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     (value) => value,

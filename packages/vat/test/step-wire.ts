@@ -1,5 +1,6 @@
 /**
- * A wire in memory whose frames arrive when a test says so: every crossing of messages can be tried, and tried again.
+ * A wire in memory whose frames arrive when a test says so: every crossing of messages can be tried, and
+ * tried again.
  *
  * Promise: frames of one direction stay in order; nothing moves by itself.
  */
@@ -13,7 +14,7 @@ interface Why {
 const cutWire: Why = Object.freeze({ code: 1006, reason: 'the wire was cut' });
 
 class End implements Duplex {
-  /** What the other side has said, and this one has not heard yet. */
+  /** Messages of the other side that this one has not received yet. */
   readonly waiting: (Frame | Why)[] = [];
   over: Why | undefined;
   other: End = this;

@@ -1,4 +1,7 @@
-/** Two ends of a wire in memory, a peer that is the published `@endo/captp`, and one that says whatever a test wants. */
+/**
+ * Two ends of a wire in memory, a peer that is the published `@endo/captp`, and one that says whatever a test
+ * wants.
+ */
 /// <reference path="./endo-captp.d.ts" />
 import { makeCapTP } from '@endo/captp';
 import { HandledPromise } from '@endo/eventual-send';
@@ -141,7 +144,7 @@ export class RawPeer {
     this.send({ type: 'CTP_CALL', epoch: 0, questionID, target, method: { body, slots } });
   }
 
-  /** What the question was answered with; `closed …` where the connection closed instead. */
+  /** The answer to the question; `closed …` where the connection closed instead. */
   async answer(questionID: string): Promise<string> {
     const said = await this.until((each) => each.answerID === questionID);
     if (said === undefined) return `closed ${this.closed?.code} ${this.closed?.reason}`;

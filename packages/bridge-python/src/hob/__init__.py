@@ -3,7 +3,7 @@
     session = await hob.connect(url, secret)
     print(await E(session["workspace"]).readText("notes.txt"))
 
-What needs a socket is imported when it is used.
+Modules that need a socket are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .captp.connection import Connection, Stats
 from .captp.limits import Limits
-from .captp.line import Link
+from .captp.outbound import Link
 from .data import BigInt, Symbol, Undefined, undefined
 from .errors import (
     AsyncBehaviour,

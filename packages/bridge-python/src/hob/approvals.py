@@ -1,11 +1,12 @@
-"""Approval as a cap: the names of the document that Hob came from.
+"""Approval as a cap, in the names of the document that Hob came from.
 
     cap = approve_once(dangerous_op)
     cap.invoke(args)
     cap, revoke = approve_session(dangerous_op)
 
-A granter's program says for which session it approves (`with hob.approving(granter, session):`); what the session's agent gets is the cap,
-and what stays here is the way to end it. `dangerous_op` is the name of what the host offers. These are calls that wait.
+A granter's program says for which session it approves (`with hob.approving(granter, session):`). The
+session's agent gets the cap, and the function that ends it stays here. `dangerous_op` is the name of an offer
+of the host. These calls wait for their result.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .terms import Terms
 
 
 class Approved(sync.Cap):
-    """A cap that was approved. Unpacked it is two: `cap, revoke = approve_session(op)`."""
+    """An approved cap. It unpacks as two: `cap, revoke = approve_session(op)`."""
 
     __slots__ = ("_revoke",)
 
@@ -36,7 +37,7 @@ class Approved(sync.Cap):
 
 
 class Approvals:
-    """A granter who approves for one session."""
+    """A granter that approves for one session."""
 
     def __init__(self, granter: sync.Granter, session: sync.Session, id: str) -> None:
         self.granter = granter
@@ -45,12 +46,12 @@ class Approvals:
         self.delegate: Final = Delegate(self)
 
     def approve(self, op: str, *, petname: str | None = None, **terms: Unpack[Terms]) -> Approved:
-        """With no terms: for 15 minutes."""
+        """Grants the offer. Without terms, the grant lasts 15 minutes."""
         taken = {grant.petname for grant in self.granter.grants(self.id)}
         names = [petname] if petname is not None else (op if n == 0 else f"{op}-{NUMBERS[n]}" for n in count())
         name = next((each for each in names if each not in taken), None)
         if name is None:
-            raise Invalid(f'"{petname}" is taken in this session: a name is bound once')
+            raise Invalid(f'this session has a cap called "{petname}" already: choose another name')
         grant = self.granter.grant(self.id, name, op, **terms)
         return Approved(self.session[name], lambda: self.granter.revoke(grant.id))
 
@@ -64,18 +65,18 @@ class Approvals:
         return self.approve(op, seconds=seconds)
 
 
-# Letters, for no two of these look alike: a petname may not look like another one.
+# Letters that do not look alike, because a petname must not look like another one.
 NUMBERS: Final = ["", *"bcdefghjkmnpqrtuvwxy", *(a + b for a in "bcdfghjkpqrt" for b in "aeou")]
 
 
 class Delegate:
-    """Children, which start with what they are handed and nothing else."""
+    """Makes child sessions, which start with the given caps and no others."""
 
     def __init__(self, of: Approvals | None = None) -> None:
         self._of = of
 
     def spawn(self, child: str, caps: Iterable[object] = ()) -> sync.Session:
-        """A session of its own; where the name is taken it gets another letter."""
+        """Makes a child session. If the name is taken, it gets another letter."""
         session = (self._of or _current()).session
         handed = list(caps)
         for number in NUMBERS:
@@ -84,7 +85,7 @@ class Delegate:
             except Invalid as error:
                 if "choose another name" not in error.message:
                     raise
-        raise Invalid(f'too many children are called "{child}"')
+        raise Invalid(f'too many children are called "{child}": choose another name')
 
 
 _approvals: Final[ContextVar[Approvals | None]] = ContextVar("hob.approvals", default=None)
@@ -93,13 +94,13 @@ _approvals: Final[ContextVar[Approvals | None]] = ContextVar("hob.approvals", de
 def _current() -> Approvals:
     current = _approvals.get()
     if current is None:
-        raise Invalid("say who approves for whom: `with hob.approving(granter, session, session_id):`")
+        raise Invalid("no approval is set up here: write `with hob.approving(granter, session, session_id):`")
     return current
 
 
 @contextmanager
 def approving(granter: sync.Granter, session: sync.Session, session_id: str) -> Iterator[Approvals]:
-    """From here on `approve…` and `delegate` are this granter's, for this session."""
+    """Inside this context, `approve…` and `delegate` use this granter and this session."""
     token = _approvals.set(Approvals(granter, session, session_id))
     try:
         yield _current()

@@ -1,7 +1,9 @@
-"""Calls that wait, from any thread: the loop of all connections, caps whose methods wait, and calls that are sent without waiting.
+"""Calls that wait, from any thread: the loop of all connections, caps whose methods wait, and calls that are
+sent without waiting.
 
-Promise: calls of one thread are sent in the order in which it made them. All connections live in one thread of their own. Objects that are
-offered run one call at a time in a thread of theirs, so they may call caps and wait.
+Promise: calls of one thread are sent in the order in which it made them. All connections live in one thread
+of their own. Objects that are offered run one call at a time in a thread of theirs, so they may call caps and
+wait.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ T = TypeVar("T")
 
 
 class Loop:
-    """The loop of all connections, in a thread of its own that ends with the program."""
+    """The loop of all connections. It has a thread of its own, which ends with the program."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -35,7 +37,7 @@ class Loop:
         loop = self._running()
         if threading.current_thread() is self._thread:
             coroutine.close()
-            raise RuntimeError("a call that waits was made in the thread of the connections: use `await` there")
+            raise RuntimeError("a blocking call was made in the thread that serves the connections: use `await` there")
         return asyncio.run_coroutine_threadsafe(coroutine, loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -43,17 +45,17 @@ class Loop:
         try:
             return future.result()
         except BaseException:
-            # Ctrl-C, or the error of the call itself: then this does nothing.
+            # After Ctrl-C this cancels the call. After an error of the call itself it does nothing.
             future.cancel()
             raise
 
     def soon(self, do: Callable[[], None]) -> None:
-        """In the thread of the connections, after all that was asked for before."""
+        """Runs `then` in the thread of the connections, after all earlier requests."""
         self._running().call_soon_threadsafe(do)
 
     def _running(self) -> asyncio.AbstractEventLoop:
         with self._lock:
-            # A forked child has the object, and not the thread.
+            # A forked child has the object, but not the thread.
             if self._loop is None or self._pid != os.getpid():
                 self._loop = asyncio.new_event_loop()
                 self._pid = os.getpid()
@@ -66,12 +68,12 @@ _loop: Final = Loop()
 
 
 def submit(coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-    """Runs a coroutine beside the connections, for whoever wants to wait in his own way."""
+    """Runs a coroutine in the thread of the connections. The caller decides how to wait for it."""
     return _loop.submit(coroutine)
 
 
 class Cap(Named[Any]):
-    """A cap whose methods wait. Its attributes are methods to send, whatever they are called."""
+    """A cap whose methods wait. Every attribute is a method to send."""
 
     __slots__ = ("__weakref__", "_of")
 
@@ -95,26 +97,27 @@ class Cap(Named[Any]):
 
 
 class Later(Named["Later"]):
-    """What a call answers that was sent and not waited for. Calls on it go after it at once, and it can be an argument of others."""
+    """The result of a call that was sent without waiting. Calls on it are sent at once, and it can be an
+    argument of others."""
 
     __slots__ = ("__weakref__", "_of")
 
     def __init__(self) -> None:
-        # Set in the thread of the connections, before anything that is asked for after it.
+        # Set in the thread of the connections, before any later request runs there.
         self._of: Promise | None = None
 
     def __getitem__(self, name: str) -> Callable[..., Later]:
         return Sender(self, None, False)[name]
 
     def __bool__(self) -> bool:
-        raise TypeError("this is not there yet: hob.sync.wait(…) says what it is")
+        raise TypeError("this value has not arrived yet: hob.sync.wait(…) returns it")
 
     def __repr__(self) -> str:
         return "<hob.sync.Later>"
 
 
 class Sender(Named[Any]):
-    """What `E(x)` answers: its attributes are methods to send."""
+    """The result of `E(x)`. Its attributes are methods to send."""
 
     __slots__ = ("_deadline", "_only", "_to")
 
@@ -125,7 +128,7 @@ class Sender(Named[Any]):
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         def send(*args: Any) -> Any:
-            # As they are now: what is changed afterwards was not sent.
+            # A copy, so that later changes of the caller do not reach the call.
             given = [_inward(arg) for arg in args]
             if self._only:
                 return _loop.soon(lambda: reference.E.send_only(self._to._of)[name](*map(_there, given)))
@@ -135,7 +138,7 @@ class Sender(Named[Any]):
                 try:
                     later._of = reference.E(self._to._of, deadline=self._deadline)[name](*map(_there, given))
                 except Exception as error:
-                    # Nobody is there to be told before it is waited for.
+                    # Nobody can see this error before the result is awaited.
                     later._of, broken = reference.promise()
                     broken.break_(error)
 
@@ -146,7 +149,7 @@ class Sender(Named[Any]):
 
 
 class Eventually:
-    """`E(cap).subdir("src").readText("a.txt")` is sent at once, and answers a `Later`; `wait` of that waits."""
+    """`E(cap).subdir("src").readText("a.txt")` is sent at once and returns a `Later`. `wait` waits for it."""
 
     __slots__ = ()
 
@@ -154,7 +157,7 @@ class Eventually:
         return Sender(_sendable(to), deadline, False)
 
     def send_only(self, to: object) -> Any:
-        """The same where nobody wants the answer."""
+        """The same, without an answer."""
         return Sender(_sendable(to), None, True)
 
 
@@ -164,13 +167,15 @@ E: Final = Eventually()
 def _sendable(to: object) -> Cap | Later:
     if isinstance(to, (Cap, Later)):
         return to
-    raise Invalid("only a cap of hob.sync, or what was sent to one, can be sent a message")
+    raise Invalid("only a cap of hob.sync, or the result of a call to one, can be sent a message")
 
 
 def wait(*of: Any, deadline: float | None = None) -> Any:
-    """What it became, or raises what it broke with. Of several: a list, in their order, once all are there.
+    """Returns the value, or raises the error. For several results it returns a list in their order, when all
+    are there.
 
-    `deadline`: raises `TimeoutError` when that takes longer. What was sent may happen all the same, and can be waited for again.
+    `deadline`: raises `TimeoutError` after this many seconds. The call may still happen, and can be awaited
+    again.
     """
 
     async def waiting() -> list[Any]:
@@ -182,7 +187,7 @@ def wait(*of: Any, deadline: float | None = None) -> Any:
 
 
 def _there(value: Any) -> Any:
-    """In the thread of the connections: with the promises in it that were to come."""
+    """Runs in the thread of the connections. Returns the value with the results of the promises in it."""
     if isinstance(value, (Cap, Later)):
         return value._of
     if isinstance(value, list):
@@ -200,7 +205,7 @@ def _call(of: Ref | Promise, name: str, args: tuple[Any, ...], deadline: float |
 
 
 def _outward(value: Any) -> Any:
-    """As programs without a loop see it."""
+    """Converts a value for a program without a loop."""
     kind = type(value)
     if kind is Ref or kind is Promise:
         return Cap(value)
@@ -237,7 +242,7 @@ class _InThread(Far):
 
         async def call(*args: Any) -> Any:
             given = [_outward(arg) for arg in args]
-            # Handed over at once, in this step: so the order of the calls is that of the pool's queue.
+            # Passed to the pool in this step, so the calls run in the order of the pool's queue.
             done = asyncio.get_running_loop().run_in_executor(self._pool, lambda: _ran(method, given))
             return _inward(await done)
 
@@ -254,7 +259,7 @@ def _ran(method: Callable[..., Any], args: list[Any]) -> Any:
     return result
 
 
-# One for each object, so that it is the same for the other side; and it comes home as itself.
+# One for each object. So the peer sees one object, and a value that comes back is the original object.
 _threads: Final[weakref.WeakKeyDictionary[Far, _InThread]] = weakref.WeakKeyDictionary()
 _threads_lock: Final = threading.Lock()
 

@@ -1,7 +1,8 @@
-"""Data that Python lacks a word for.
+"""Data that Python has no type for.
 
-`None` is JSON's null. What a JavaScript function answers that answers nothing is `undefined`, which is falsy. An `int` beyond
-2^53 goes as a bigint and comes as a `BigInt`, an `int` like any other that remembers how it came.
+`None` is JSON's null. `undefined` is the result of a JavaScript function that returns nothing; it is falsy.
+An `int` beyond 2^53 is sent as a bigint. A bigint arrives as a `BigInt`, an `int` that is sent as a bigint
+again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final
 
 
 class Undefined:
-    """No value. There is one of it."""
+    """No value. There is only one instance."""
 
     __slots__ = ()
     _one: Undefined | None = None
@@ -35,7 +36,7 @@ undefined: Final = Undefined()
 
 
 class BigInt(int):
-    """An integer that goes as a bigint, however small."""
+    """An integer of any size that is sent as a bigint."""
 
     __slots__ = ()
 

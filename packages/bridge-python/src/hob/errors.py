@@ -1,7 +1,8 @@
-"""What a call can break with: one class a code, all of them `CapError`.
+"""The errors that a call can break with. Each code has a class, and all are `CapError`.
 
-Promise: programs decide by the class or by `.code`; the text is for people and names the remedy. The set is closed: a code
-that is not in it (a directory's `NOT_FOUND`) comes as a plain `CapError` with that code.
+Promise: programs decide by the class or by `.code`. The text is for people and names the remedy. The set is
+closed: a code that is not in it (such as `NOT_FOUND` of a directory) comes as a plain `CapError` with that
+code.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ NAMELESS: Final = "the call failed at its target, which gives no reason"
 
 
 class CapError(Exception):
-    """A call that broke. `code` is a word that programs decide by."""
+    """A call broke. Programs decide by `code`."""
 
     code: str = "error"
 
@@ -29,7 +30,7 @@ class CapError(Exception):
         return str(self.args[0]) if self.args else ""
 
     def again(self) -> CapError:
-        """A new one that says the same: one that is raised twice would collect the traces of both."""
+        """Returns a copy. An error that is raised twice would collect the traces of both."""
         return type(self)(self.message, self.code)
 
     def __reduce__(self) -> tuple[object, tuple[str, str]]:
@@ -37,7 +38,7 @@ class CapError(Exception):
 
 
 class Revoked(CapError):
-    """Somebody ended the grant."""
+    """A granter ended the grant."""
 
     code = "revoked"
 
@@ -61,25 +62,25 @@ class Denied(CapError):
 
 
 class NoSuchObject(CapError):
-    """Nothing of that name is held here."""
+    """There is no such object here."""
 
     code = "no-such-object"
 
 
 class Unavailable(CapError):
-    """It is there, and cannot work now."""
+    """It exists, but cannot work now."""
 
     code = "unavailable"
 
 
 class UnknownOutcome(CapError):
-    """It may have happened or not: look before you repeat it."""
+    """It may have happened or not: check before you repeat it."""
 
     code = "unknown-outcome"
 
 
 class DeadlinePassed(UnknownOutcome):
-    """No answer came in the time that the caller gave. The call may happen all the same."""
+    """No answer came before the deadline of the caller. The call may still happen."""
 
 
 class Disconnected(CapError):
@@ -89,19 +90,19 @@ class Disconnected(CapError):
 
 
 class Restarted(CapError):
-    """The host was started anew since."""
+    """The host has restarted since."""
 
     code = "restarted"
 
 
 class Limit(CapError):
-    """More than may be."""
+    """More than is allowed."""
 
     code = "limit"
 
 
 class Invalid(CapError):
-    """What was asked for makes no sense there."""
+    """The request makes no sense there."""
 
     code = "invalid"
 
@@ -119,13 +120,13 @@ class NotCallable(CapError):
 
 
 class AsyncBehaviour(CapError):
-    """An actor of the host answered with a promise that its vat did not make."""
+    """An actor of the host returned a promise that its vat did not make."""
 
     code = "async-behaviour"
 
 
 class BecomeFailure(CapError):
-    """An actor of the host became what it cannot become."""
+    """An actor of the host became something that it must not become."""
 
     code = "become-failure"
 
@@ -143,7 +144,7 @@ class Cycle(CapError):
 
 
 class Failed(CapError):
-    """It failed with what is nobody else's business: the host's log has the rest."""
+    """The call failed for a reason that does not leave the host. The host's log has it."""
 
     code = "error"
 
@@ -162,7 +163,7 @@ def of_code(code: str, message: str) -> CapError:
 
 
 def inward(code: str, message: str) -> CapError:
-    """An error of a peer's."""
+    """Returns the error for a code and a message of a peer."""
     return of_code(code if CODE.match(code) else "error", message[:LONGEST] or NAMELESS)
 
 

@@ -1,11 +1,12 @@
-"""Objects of this program's that others may be given.
+"""Objects of this program that others may be given.
 
     class Counter(hob.Far):
         def next(self) -> int: ...
 
-Promise: nothing is offered by accident. An object can be passed only if its class says so (`hob.Far`) or `hob.far(…)` made it;
-what others can call are the functions that its own classes below `hob.Far` define, with names that do not begin with `_`.
-Attributes, properties, and whatever comes of other bases are never reached. A method that is a coroutine is awaited.
+Promise: nothing is offered by accident. An object can be passed only if its class says so (`hob.Far`) or
+`hob.far(…)` made it. Others can call the functions that its own classes below `hob.Far` define, with names
+that do not begin with `_`. They never reach attributes, properties, or anything from other bases. A method
+that is a coroutine is awaited.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from weakref import WeakKeyDictionary
 
 from . import reference
 from .data import undefined
-from .errors import CapError, Invalid
-from .vow import FLUSH, LONGEST_METHOD, Answer, Message, Target, no_method
+from .errors import CapError, Disconnected, Invalid
+from .message import FLUSH, LONGEST_METHOD, Answer, Message, Target, no_method
 
 _methods: Final[dict[type, dict[str, FunctionType]]] = {}
 
@@ -44,7 +45,7 @@ def methods_of(kind: type) -> dict[str, FunctionType]:
             for name, value in vars(base).items():
                 if name.startswith("_"):
                     continue
-                # What a class puts over a method of its base hides it, also where that is none.
+                # An attribute that is not a function hides a method of a base with the same name.
                 if isinstance(value, FunctionType):
                     known[name] = value
                 else:
@@ -62,7 +63,8 @@ class _Record(Far):
 
 
 def far(what: Callable[..., Any] | Mapping[str, Callable[..., Any]] | object, *methods: str) -> Far:
-    """A far object: of a function, of a record of functions, or of these methods of an object and no others."""
+    """Returns a far object made from a function, from a record of functions, or from the named methods of an
+    object."""
     if isinstance(what, Far):
         return what
     if methods:
@@ -87,7 +89,7 @@ def _callable(value: object, name: str) -> Callable[..., Any]:
 
 
 class Near(Target):
-    """A far object, as messages see it."""
+    """A far object, as a target of messages."""
 
     __slots__ = ("object",)
 
@@ -99,15 +101,16 @@ class Near(Target):
         queue_of(asyncio.get_running_loop()).add(self, message)
 
     def run(self, message: Message) -> bool:
-        """Answers whether it goes on in a task of its own."""
+        """Runs one call. Returns True if it goes on in a task of its own."""
         answer = message.answer
-        if getattr(answer, "gone", False):
+        if answer is not None and getattr(answer, "gone", False):
+            answer.break_(Disconnected("the caller is gone: its call did not begin"))
             return False
         try:
             if message.method == FLUSH:
                 result = undefined
             else:
-                # The length first: nothing that long is a method, and no error quotes it.
+                # The length is checked first: no method is that long, and no error quotes the name.
                 name = message.method
                 method = self.object.__hob_method__(name) if len(name) <= LONGEST_METHOD else None
                 if method is None:
@@ -132,7 +135,7 @@ def _call(method: Callable[..., Any], args: list[object]) -> Any:
         return method(*args)
     except TypeError:
         if not _fits(method, args):
-            raise Invalid("this method takes other arguments") from None
+            raise Invalid("the arguments do not fit this method: look at its parameters") from None
         raise
 
 
@@ -141,7 +144,7 @@ def _fits(method: Callable[..., Any], args: list[object]) -> bool:
         inspect.signature(method).bind(*args)
     except TypeError:
         return False
-    except ValueError:  # it has no signature to look at
+    except ValueError:  # it has no signature to check
         return True
     return True
 
@@ -152,7 +155,7 @@ _tasks: Final[set[asyncio.Task[Any]]] = set()
 def _await(coroutine: Coroutine[Any, Any, Any], answer: Answer | None) -> None:
     task = asyncio.get_running_loop().create_task(coroutine)
     _tasks.add(task)
-    # Whoever asked may go away: then nobody needs what it does.
+    # If the caller goes away, nobody needs the result, and the task is cancelled.
     if answer is not None and hasattr(answer, "running"):
         answer.running = task
 
@@ -160,7 +163,7 @@ def _await(coroutine: Coroutine[Any, Any, Any], answer: Answer | None) -> None:
         _tasks.discard(task)
         if task.cancelled():
             if answer is not None:
-                answer.break_(CapError("it was cancelled", "error"))
+                answer.break_(CapError("the call was cancelled", "error"))
         elif (error := task.exception()) is not None:
             if answer is not None:
                 answer.break_(error)
@@ -179,7 +182,7 @@ def _unheard(error: BaseException) -> None:
 
 
 class Queue:
-    """Calls of this program's objects: each in a turn of its own, in the order in which they came."""
+    """Calls of this program's objects. Each runs in a turn of its own, in the order in which they came."""
 
     AT_ONCE: Final = 256
 
@@ -199,7 +202,7 @@ class Queue:
                 self._running = False
                 return
             target, message = self._waiting.popleft()
-            # A coroutine's first step comes before the next call.
+            # The first step of a coroutine runs before the next call.
             if target.run(message):
                 break
         asyncio.get_running_loop().call_soon(self._run)

@@ -1,5 +1,5 @@
-"""The granter's client: what was given to which session, what is left of it, and the way to end it. It is entered with a secret that a
-person has, and belongs into no agent's process.
+"""The client of a granter: grants to sessions, their state, and the way to end them. The secret belongs to a
+person. It must not be in the process of an agent.
 
     granter = await hob.connect_granter(url, secret)
     grant = await granter.grant(session_id, "workspace", "directory", uses=3)
@@ -32,6 +32,10 @@ class Grant:
     """Seconds since 1970."""
     parent: str | None = None
     uses_left: int | None = None
+    what: str = ""
+    """What people call the offer, quoted."""
+    where: str | None = None
+    """Where it is on the host, quoted. Never give it to an agent."""
 
 
 def _grant(said: dict[str, Any]) -> Grant:
@@ -45,6 +49,8 @@ def _grant(said: dict[str, Any]) -> Grant:
         until=said["until"] / 1000,
         parent=said.get("parent"),
         uses_left=said.get("usesLeft"),
+        what=said.get("what", ""),
+        where=said.get("where"),
     )
 
 
@@ -53,18 +59,18 @@ class Granter(Entered):
         return f"<hob.Granter at {self.url}>"
 
     async def sessions(self) -> list[dict[str, Any]]:
-        """Those that name this granter."""
+        """Returns the sessions of this granter."""
         found: list[dict[str, Any]] = []
         while page := await E(self.root).sessions(*([found[-1]["id"]] if found else [])):
             found += page
         return found
 
     async def grant(self, session: str, petname: str, offered: str, **terms: Unpack[Terms]) -> Grant:
-        """Gives what the host offers under that name to a session."""
+        """Grants an offer of the host to a session."""
         return _grant(await E(self.root).grant(session, petname, offered, on_the_wire(terms)))
 
     async def delegate(self, from_: str, petname: str, to: str, *, as_: str | None = None, **terms: Unpack[Terms]) -> Grant:
-        """Hands a cap of a session on to its child."""
+        """Delegates a cap of a session to its child."""
         options = on_the_wire(terms)
         if as_ is not None:
             options["as"] = as_
@@ -81,9 +87,9 @@ class Granter(Entered):
         return found
 
     async def revoke(self, grant: str | None = None, *, session: str | None = None, all: bool = False, why: str = "") -> None:
-        """Comes back when it is on the disk and every driver has stopped."""
+        """Revokes grants. Returns when this is durable and every driver has stopped."""
         if (grant is not None) + (session is not None) + all != 1:
-            raise Invalid("say which: a grant, session='…', or all=True")
+            raise Invalid("say what to revoke: a grant, session='…', or all=True")
         what: Any = "all" if all else {"session": session} if grant is None else {"grant": grant}
         await E(self.root).revoke(what, why)
 
@@ -95,22 +101,23 @@ class Granter(Entered):
         return _grant(await E(self.root).renew(grant, round(until * 1000)))
 
     async def confirm(self, grant: str) -> Grant:
-        """Wakes a grant that a store which was put back holds suspended."""
+        """Confirms a grant that is suspended because the store was put back."""
         return _grant(await E(self.root).confirm(grant))
 
     async def end(self, session: str, why: str = "") -> None:
         await E(self.root).end(session, why)
 
     async def inbox(self) -> list[dict[str, Any]]:
-        """What its sessions ask and nobody has answered, as the host shows it."""
+        """Returns the open requests of its sessions, as the host shows them."""
         found: list[dict[str, Any]] = []
         while page := await E(self.root).inbox(*([found[-1]["id"]] if found else [])):
             found += page
         return found
 
     async def approve(self, request: dict[str, Any], *, as_: str | None = None, **terms: Unpack[Terms]) -> None:
-        """Says yes to a request as it was shown: it is named by its digest. Without terms, on those that were asked; with terms, on these
-        where they are narrower. Terms that are wider than what was asked raise `Invalid`. What they do not say is as it was asked."""
+        """Approves a request as it was shown: the digest binds it. Without terms, it grants the requested
+        ones. With terms, it grants these, which must be narrower; wider ones raise `Invalid`. A term that is
+        left out stays as requested."""
         said = on_the_wire(terms)
         grant = said if request.get("kind") == "call" else completed(request.get("terms", {}), said)
         act: dict[str, Any] = {"grant": grant, "digest": request["digest"]}
@@ -123,7 +130,7 @@ class Granter(Entered):
         await E(self.root).answer(request["id"], act)
 
     async def verify(self) -> Any:
-        """Whether the host's ledger is whole."""
+        """Verifies the ledger of the host."""
         return await E(E(self.root).ledger()).verify()
 
 

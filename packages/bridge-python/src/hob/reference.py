@@ -1,10 +1,11 @@
-"""What a program holds: references, promises, and `E` to send them messages.
+"""References, promises, and `E` to send them messages.
 
     text = await E(root).subdir("src").readText("a.txt")      # one round trip
 
-Whatever attribute is asked of a reference or a promise is a method to send: `cap.readText("a")` answers a `Promise`, at once. A
-promise can be awaited, sent messages, and passed as an argument, before it is there. Names that begin with `_` are Python's
-own; to send one of those, or a name that Python does not allow: `E(cap)["odd-name"](…)`.
+Every attribute of a reference or a promise is a method to send: `cap.readText("a")` returns a `Promise`, at
+once. A promise can be awaited, sent messages, and passed as an argument before it is settled. Names that
+begin with `_` belong to Python. To send one of those, or a name that Python does not allow, write
+`E(cap)["odd-name"](…)`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from collections.abc import Callable, Generator
 from typing import Any, Final, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
-from . import vow as vows
+from . import vat_promise as vat_promises
 from .errors import CapError, DeadlinePassed, Invalid
-from .vow import Answer, Message, Target, Vow, no_method
+from .message import Answer, Message, Target, is_method, no_method
+from .vat_promise import VatPromise
 
 
 class Eventual:
-    """What messages can be sent to. Its attributes are methods to send."""
+    """Something that messages can be sent to. Its attributes are methods to send."""
 
     __slots__ = ("__weakref__", "_target")
     _target: Target
@@ -31,10 +33,10 @@ class Eventual:
         return Send(self._target, name, None)
 
     def __call__(self, *args: Any) -> Promise:
-        """Calls what is a function."""
+        """Calls it as a function."""
         return Send(self._target, "", None)(*args)
 
-    # A copy would be a second one of what there is one of; a cap cannot be written down.
+    # A cap is copied as itself, because it stands for one object. It cannot be pickled.
     def __copy__(self) -> Self:
         return self
 
@@ -42,11 +44,11 @@ class Eventual:
         return self
 
     def __reduce__(self) -> str:
-        raise TypeError("a reference cannot be written down: publish it, or hand it on")
+        raise TypeError("a reference cannot be pickled: publish it, or pass it in a call")
 
 
 class Ref(Eventual):
-    """An object of somebody else's: a cap. What cannot be done with it by sending messages cannot be done."""
+    """A cap: a reference to an object of somebody else. It can be used only by sending messages."""
 
     __slots__ = ()
 
@@ -58,25 +60,25 @@ class Ref(Eventual):
 
 
 class Promise(Eventual):
-    """What a call answers, before it is there. Awaiting it answers the value, or raises what it broke with."""
+    """The result of a call, pending or settled. Awaiting it returns the value or raises the error."""
 
     __slots__ = ()
-    _target: Vow
+    _target: VatPromise
 
-    def __init__(self, vow: Vow) -> None:
-        self._target = vow
+    def __init__(self, vat_promise: VatPromise) -> None:
+        self._target = vat_promise
 
     def __await__(self) -> Generator[Any, None, Any]:
-        vow = self._target
-        if vow.state == "pending":
+        vat_promise = self._target
+        if vat_promise.state == "pending":
             future = asyncio.get_running_loop().create_future()
-            vow.watch(
+            vat_promise.watch(
                 lambda value: None if future.done() else future.set_result(None),
                 lambda error: None if future.done() else future.set_result(None),
             )
             yield from future
-        value = vow.value
-        if vow.state == "broken":
+        value = vat_promise.value
+        if vat_promise.state == "broken":
             assert isinstance(value, BaseException)
             raise value.again() if isinstance(value, CapError) else value
         return value
@@ -92,7 +94,7 @@ class Promise(Eventual):
 
 
 class Send:
-    """A method of something, to be called."""
+    """A method of a target, to be called."""
 
     __slots__ = ("_deadline", "_method", "_target")
 
@@ -109,7 +111,7 @@ Sent = TypeVar("Sent")
 
 
 class Named(Generic[Sent]):
-    """Whatever attribute is asked of it is a method to send: `x.name(…)`, `x["odd-name"](…)`, and `x(…)` where it is a function."""
+    """Every attribute is a method to send: `x.name(…)`, `x["odd-name"](…)`, and `x(…)` if it is a function."""
 
     __slots__ = ()
 
@@ -126,7 +128,7 @@ class Named(Generic[Sent]):
 
 
 class Proxy(Named[Any]):
-    """What `E(x)` answers."""
+    """The result of `E(x)`."""
 
     __slots__ = ("_deadline", "_only", "_target")
 
@@ -142,7 +144,8 @@ class Proxy(Named[Any]):
 
 
 class Eventually:
-    """`E(cap).method(…)` sends and answers a promise; `E(cap, deadline=2.0)` breaks it when there is no answer in that time."""
+    """`E(cap).method(…)` sends a message and returns a promise. `E(cap, deadline=2.0)` breaks it if there is
+    no answer in that many seconds."""
 
     __slots__ = ()
 
@@ -150,24 +153,24 @@ class Eventually:
         return Proxy(addressed(to), deadline, False)
 
     def send_only(self, to: object) -> Any:
-        """The same where nobody wants the answer."""
+        """The same, without an answer."""
         return Proxy(addressed(to), None, True)
 
 
 E: Final = Eventually()
 
 local_target: Callable[[object], Target | None]
-"""Set by `far`: the target of an object of this program's that is offered to others."""
+"""Set by `far`. Returns the target of an object of this program that is offered to others."""
 
 
 def target_of(value: object) -> Target | None:
-    """Of a reference: where its messages go. None for promises, data and all else."""
+    """Returns the target of a reference, and None for anything else."""
     if type(value) is Ref:
         return value._target
     return local_target(value)
 
 
-def vow_of(value: object) -> Vow | None:
+def vat_promise_of(value: object) -> VatPromise | None:
     if type(value) is Promise:
         return value._target
     if isinstance(value, asyncio.Future):
@@ -175,19 +178,19 @@ def vow_of(value: object) -> Vow | None:
     return None
 
 
-vows.target_of = target_of
-vows.vow_of = vow_of
+vat_promises.target_of = target_of
+vat_promises.vat_promise_of = vat_promise_of
 
 
 def addressed(to: object) -> Target:
-    target = vow_of(to) or target_of(to)
+    target = vat_promise_of(to) or target_of(to)
     if target is None:
         raise Invalid("only a reference, a promise or a far object can be sent a message")
     return target
 
 
 def send(target: Target, method: str, args: list[object], deadline: float | None) -> Promise:
-    answer = Vow()
+    answer = VatPromise()
     if not is_method(method):
         answer.break_(no_method(method))
     else:
@@ -202,43 +205,39 @@ def send_only(target: Target, method: str, args: list[object]) -> None:
         target.post(Message(method, args, None))
 
 
-def is_method(name: str) -> bool:
-    return name not in vows.NEVER and len(name) <= vows.LONGEST_METHOD
-
-
-def _until(answer: Vow, seconds: float) -> None:
+def _until(answer: VatPromise, seconds: float) -> None:
     late = f"no answer in {seconds:g} s: it may have happened or not, look before you repeat it"
     timer = asyncio.get_running_loop().call_later(seconds, lambda: answer.break_(DeadlinePassed(late)))
     answer.watch(lambda _: timer.cancel(), lambda _: timer.cancel())
 
 
 def promise() -> tuple[Promise, Answer]:
-    """A promise, and who settles it: `fulfil(value)`, `break_(error)`."""
-    vow = Vow()
-    return Promise(vow), vow
+    """Returns a promise and its resolver, which has `fulfil(value)` and `break_(error)`."""
+    vat_promise = VatPromise()
+    return Promise(vat_promise), vat_promise
 
 
-_followed: Final[WeakKeyDictionary[asyncio.Future[Any], Vow]] = WeakKeyDictionary()
+_followed: Final[WeakKeyDictionary[asyncio.Future[Any], VatPromise]] = WeakKeyDictionary()
 
 
-def _following(future: asyncio.Future[Any]) -> Vow:
-    """The vow of a future: the same each time it is passed."""
+def _following(future: asyncio.Future[Any]) -> VatPromise:
+    """Returns the promise that follows a future. It is the same each time the future is passed."""
     known = _followed.get(future)
     if known is not None:
         return known
-    vow = Vow()
-    _followed[future] = vow
+    vat_promise = VatPromise()
+    _followed[future] = vat_promise
 
     def tell(done: asyncio.Future[Any]) -> None:
         if done.cancelled():
-            vow.break_(CapError("it was cancelled", "error"))
+            vat_promise.break_(CapError("the call was cancelled", "error"))
         elif (error := done.exception()) is not None:
-            vow.break_(error)
+            vat_promise.break_(error)
         else:
-            vow.fulfil(done.result())
+            vat_promise.fulfil(done.result())
 
     if future.done():
         tell(future)
     else:
         future.add_done_callback(tell)
-    return vow
+    return vat_promise

@@ -4,8 +4,8 @@
     await session.caps()                                      # ['workspace']
     text = await E(session["workspace"]).readText("a.txt")    # one round trip
 
-When the connection is lost everything that came by it breaks with `Disconnected`; the session itself, what it holds and what is left of
-that is kept by the host. `await session.enter_again()` enters it anew.
+When the connection is lost, everything that came by it breaks with `Disconnected`. The host keeps the
+session, its caps and their remaining uses. `await session.enter_again()` enters it again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .websocket import open_websocket
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A session of its own under another one: whoever has its secret enters it."""
+    """A child session. Anyone who has its secret can enter it."""
 
     id: str
     secret: str
@@ -39,7 +39,7 @@ class Child:
 
 
 class Entered:
-    """One who has entered a host by a secret, and can again."""
+    """A client that has entered a host with a secret, and can enter it again."""
 
     def __init__(self, url: str, secret: str, connection: Connection, limits: Limits | None) -> None:
         self.url = url
@@ -49,20 +49,23 @@ class Entered:
 
     @property
     def root(self) -> Ref:
-        """What the host offers."""
+        """The bootstrap of the host."""
         return self.connection.bootstrap
 
     async def enter_again(self) -> None:
-        """After the connection was lost. What was under way has happened or not: look before you repeat it."""
+        """Enters again after the connection was lost. A call that was under way may have happened: check
+        before you repeat it."""
         self.connection.close("enters again")
-        self.connection = await open_websocket(self.url, self._secret, limits=self._limits)
+        account = self.connection.account
+        self.connection = await open_websocket(self.url, self._secret, limits=self._limits, account=account)
 
     async def ended(self) -> tuple[int, str]:
-        """Waits for the end of the connection: its code and reason. 4403: the session itself is over."""
+        """Waits for the end of the connection. Returns its code and reason. 4403: the session itself has
+        ended."""
         return await self.connection.ended()
 
     def close(self) -> None:
-        """Leaves. The session stays for its grace time."""
+        """Leaves the host. The session stays for its grace time."""
         self.connection.close()
 
     async def __aenter__(self) -> Self:
@@ -83,34 +86,37 @@ class Session(Entered):
         return f"<hob.Session at {self.url}>"
 
     async def caps(self) -> list[str]:
-        """The petnames that it holds."""
+        """Returns the petnames of the session."""
         return list(await E(self.root).caps())
 
     def __getitem__(self, petname: str) -> Promise:
-        """The cap of that name: messages to it go at once. What it does not hold breaks with `NoSuchObject`."""
+        """Returns the cap with this petname. Messages to it are sent at once. If there is none, it breaks
+        with `NoSuchObject`."""
         known = self._held.get(petname)
         if known is None:
             known = self._held[petname] = E(self.root).cap(petname)
         elif known._target.state == "broken":
-            # It may have been granted since.
+            # It may have been granted since then.
             known = self._held[petname] = E(self.root).cap(petname)
         return known
 
     def petname_of(self, cap: object) -> str:
-        """Under which name this session holds it."""
+        """Returns the petname under which this session holds a cap."""
         for petname, held in self._held.items():
             if cap == held or (held._target.state == "fulfilled" and held._target.value is cap):
                 return petname
-        raise NoSuchObject("this session holds no such cap: take it as session['name']")
+        raise NoSuchObject("this cap was not taken from this session: take it as session['name']")
 
     def request(self, asks: str, why: str = "", **terms: Unpack[Terms]) -> Promise:
-        """Asks a person for more: of what the host offers, or more of what it holds. The cap, once somebody says yes; `Denied` otherwise."""
+        """Asks a person for an offer of the host, or for more of a held cap. The promise becomes the cap, or
+        breaks with `Denied`."""
         asked = E(self.root).request({"asks": asks, "terms": on_the_wire(terms), "why": why})
         assert isinstance(asked, Promise)
         return asked
 
     async def spawn_child(self, name: str, caps: Mapping[str, object] | Iterable[object] = ()) -> Child:
-        """A session under this one, which starts with these caps and no others: `{its name: cap or name}`, or a list of them."""
+        """Makes a child session with these caps and no others: `{its name: cap or name}`, or a list of caps
+        or names."""
         given = dict(caps) if isinstance(caps, Mapping) else dict(self._named(cap) for cap in _listed(caps))
         handed = {its: cap if isinstance(cap, str) else self.petname_of(cap) for its, cap in given.items()}
         made = await E(self.root).spawnChild({"name": name, "caps": handed})
@@ -121,13 +127,14 @@ class Session(Entered):
         return petname, petname
 
     def resolve(self, url: str) -> Promise:
-        """The cap behind an object URL that was made in this session."""
+        """Returns the cap behind an object URL that was made in this session."""
         found = E(self.root).resolve(url)
         assert isinstance(found, Promise)
         return found
 
     async def rotate(self) -> str:
-        """A new secret, which this object enters with from now on. The old one dies when the new one is first used."""
+        """Changes the secret, which this object uses from now on. The old one ends when the new one is first
+        used."""
         self._secret = str((await E(self.root).rotate())["secret"])
         return self._secret
 

@@ -1,9 +1,9 @@
-"""Bytes on their way: pulled, so that the reader sets the pace and nobody buffers for it.
+"""Streams of bytes. The reader pulls, so it sets the pace and nobody buffers for it.
 
     async for chunk in hob.source(E(workspace).open("big.bin")):
         …
 
-Leaving the loop early tells the source that no more is wanted.
+If the loop is left early, the source is told that no more is wanted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from .reference import E, Promise
 
 
 async def source(of: object, *, max: int | None = None, ahead: int = 1) -> AsyncIterator[bytes]:
-    """The bytes of a source. `ahead`: parts that are asked for at a time, where the source allows more than one."""
+    """Yields the bytes of a source. `ahead`: parts that are requested at a time, if the source allows more
+    than one."""
     if ahead < 1:
         raise Invalid("ahead is 1 or more")
     asked: deque[Promise] = deque()
@@ -34,7 +35,7 @@ async def source(of: object, *, max: int | None = None, ahead: int = 1) -> Async
                 over = True
                 return
             if not isinstance(chunk, bytes):
-                raise Invalid("this is no source of bytes")
+                raise Invalid("this is not a source of bytes: next() must return bytes, or nothing at the end")
             yield chunk
     finally:
         if not over:
@@ -42,7 +43,8 @@ async def source(of: object, *, max: int | None = None, ahead: int = 1) -> Async
 
 
 async def write(sink: object, parts: AsyncIterable[bytes] | Iterable[bytes], *, ahead: int = 1) -> Any:
-    """Writes all parts and closes the sink, `ahead` of them under way at a time; when something fails, aborts it."""
+    """Writes all parts and closes the sink. `ahead`: writes under way at a time. If something fails, it
+    aborts the sink."""
     under_way: deque[Promise] = deque()
     try:
         if isinstance(parts, AsyncIterable):
@@ -64,7 +66,8 @@ async def write(sink: object, parts: AsyncIterable[bytes] | Iterable[bytes], *, 
 
 
 class ByteSource(Far):
-    """A source of this program's for the other side: of bytes, or of an iterator of them, which is asked only when they are wanted."""
+    """A source for the peer, made from bytes or from an iterator of bytes. The iterator is advanced only when
+    bytes are wanted."""
 
     MOST = 256 << 10
 
@@ -78,7 +81,7 @@ class ByteSource(Far):
         if type(size) is not int or size < 1:
             raise Invalid("max is a whole number above 0")
         if self._busy:
-            raise CapError("one part at a time: wait for the one before", "invalid")
+            raise CapError("one part at a time: wait until the one before has been taken", "invalid")
         self._busy = True
         try:
             while not self._rest:
@@ -102,7 +105,7 @@ async def _parts(of: Iterable[bytes] | AsyncIterable[bytes]) -> AsyncIterator[by
 
 
 async def _return(self: ByteSource) -> object:
-    """No more is wanted."""
+    """The reader wants no more."""
     self._rest = b""
     close = getattr(self._of, "aclose", None)
     if close is not None and not self._busy:
@@ -111,5 +114,5 @@ async def _return(self: ByteSource) -> object:
     return undefined
 
 
-# `return` is a word of Python's.
+# `return` is a keyword of Python.
 setattr(ByteSource, "return", _return)

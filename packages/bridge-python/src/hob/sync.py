@@ -2,12 +2,13 @@
 
     with hob.sync.connect(url, secret) as session:
         print(session["workspace"].readText("a.txt"))
-        # One round trip: sent at once, waited for at the end.
+        # One round trip: sent at once, and awaited at the end.
         print(wait(E(session["workspace"]).subdir("src").readText("a.txt")))
 
-Promise: it may be called from any thread, also from one whose own loop is running (which then waits, as for any other slow function). All
-connections live in one thread of their own. Objects that are offered run one call at a time in a thread of theirs, so they may call
-caps and wait, and each sees its calls in the order in which they were sent.
+Promise: every function may be called from any thread, also from one whose own loop is running (which then
+blocks, as for any slow function). All connections live in one thread of their own. Objects that are offered
+run one call at a time in a thread of theirs, so they may call caps and wait, and each sees its calls in the
+order in which they were sent.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class _Entered:
     def close(self) -> None:
         async def close() -> None:
             self._async.close()
-            # The socket says good-bye in the next turn.
+            # The socket sends its close in the next turn of the loop.
             await asyncio.sleep(0)
 
         _loop.run(close())
@@ -67,7 +68,7 @@ class Session(_Entered):
         return _loop.run(take())
 
     def request(self, asks: str, why: str = "", **terms: Unpack[Terms]) -> Cap:
-        """Waits until a person has answered."""
+        """Asks a person and waits for the answer."""
 
         async def ask() -> Any:
             return _outward(await self._async.request(asks, why, **terms))
@@ -77,7 +78,7 @@ class Session(_Entered):
         return cap
 
     def spawn_child(self, name: str, caps: Mapping[str, object] | Iterable[object] = ()) -> Session:
-        """The child's session, entered."""
+        """Enters the session of the child."""
         given: Any = _inward(dict(caps) if isinstance(caps, Mapping) else list(caps))
 
         async def spawn() -> AsyncSession:
@@ -141,7 +142,7 @@ class Granter(_Entered):
 
 
 def read(of: Cap, *, max: int | None = None) -> Iterator[bytes]:
-    """The bytes of a source, part by part."""
+    """Yields the bytes of a source, part by part."""
     stream = source(of._of, max=max)
 
     async def following() -> bytes | None:

@@ -1,4 +1,4 @@
-"""The terms of a grant, as Python says them: `uses=3, seconds=60`."""
+"""The terms of a grant as Python arguments: `uses=3, seconds=60`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .errors import Invalid
 class Terms(TypedDict, total=False):
     uses: int
     seconds: float
-    """With neither this nor `until`, a grant ends after 15 minutes, one with `uses` with its session."""
+    """Without this and `until`, a grant ends after 15 minutes, and one with `uses` ends with its session."""
     until: float | datetime
     """Seconds since 1970."""
     methods: Sequence[str]
@@ -50,8 +50,8 @@ _LASTING = ("session", "permanent")
 
 
 def completed(asked: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Terms of an approval (as on the wire), with what they leave out as it was asked. The host takes the stricter of the two, term by term, and terms
-    without a time would mean 15 minutes."""
+    """Returns the terms of an approval, completed with the requested ones. The host takes the stricter of the
+    two, term by term, and terms without a time would mean 15 minutes."""
     terms = dict(said)
     if terms.get("scope") == "once":
         del terms["scope"]

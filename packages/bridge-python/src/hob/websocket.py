@@ -1,31 +1,30 @@
-"""The WebSocket that a connection runs over: RFC 6455 by `websockets` (its Sans-I/O part), bytes by asyncio.
+"""The WebSocket of a connection: RFC 6455 by `websockets` (its Sans-I/O part), bytes by asyncio.
 
-Promise: the secret goes into a header and never into the address; a host that is there and says no is told apart from one that is not there.
-A host that can let nobody in now (HTTP 503: its store fails) is asked again until the time is over; it says nothing about the secret. A host
-that is silent for two pings is gone. Frames that are too large, and messages in pieces that would be, end the connection
-before they are kept.
+Promise: the secret goes into a header and never into the address. A host that refuses is told apart from a
+host that is not there. If a host can let nobody in now (HTTP 503: its store fails), the client asks again
+until the time is over; this says nothing about the secret. A host that is silent for two pings is gone. A
+frame that is too large ends the connection before it is in memory, also if it comes in pieces.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Callable
 from typing import Final
 
 from websockets.client import ClientProtocol
-from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame as WireFrame
 from websockets.frames import Opcode
 from websockets.http11 import Response
 from websockets.protocol import CONNECTING, OPEN
 from websockets.typing import Subprotocol
-from websockets.uri import WebSocketURI, parse_uri
 
+from .address import Address
 from .captp.connection import Connection
-from .captp.speech import Frame
+from .captp.dialect import Frame
 from .errors import CapError, Denied, Disconnected, Invalid, Limit, Unavailable
-from .captp.limits import Limits
+from .captp.limits import Account, Limits
 
 PING_S: Final = 10.0
 FIRST_WAIT_S: Final = 0.1
@@ -33,29 +32,30 @@ LONGEST_WAIT_S: Final = 2.0
 
 
 class Refused(Denied):
-    """The host let nobody in: a wrong secret (`status` 401), a dialect that it does not speak (400), another origin (403)."""
+    """The host refused: the secret is wrong (`status` 401), the dialect is unknown (400) or the origin is
+    another one (403)."""
 
     status: int = 0
 
 
 class _NotNow(Unavailable):
-    """The host is there, and says that it lets nobody in now."""
+    """The host runs, and accepts no connection now."""
 
 
 def refused(status: int) -> CapError:
     if status == 401:
-        error = Refused("this secret opens nothing: ask whoever opened the session for one that does")
+        error = Refused("the host does not know this secret: ask for a new one")
     elif status == 503:
         return _NotNow(
-            "the host is there and lets nobody in now (its store fails, or it is overrun): "
-            "the secret may be right, ask whoever runs the host to look"
+            "the host accepts no connection now (its store fails, or it has too many): "
+            "keep the secret, and ask whoever runs the host to look"
         )
     elif status == 429:
-        return Limit("this session has too many connections: close some, those of its children count too")
+        return Limit("this session has too many connections (those of its children count too): close some")
     elif status == 404:
-        return Unavailable("no host answers at this address: look at the line `hob ready` that it printed")
+        return Unavailable("no host answers at this address: compare it with the line `hob ready` that the host printed")
     else:
-        error = Refused(f"the host let us not in (HTTP {status})")
+        error = Refused(f"the host refused the connection (HTTP {status})")
     error.status = status
     return error
 
@@ -80,7 +80,7 @@ class WebSocket(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._ending = False
 
-    # ---- Link ---------------------------------------------------------------------------------------------------------
+    # ---- Link ----------------------------------------------------------------------------------------------
 
     def send(self, frame: Frame) -> None:
         if self._protocol.state is not OPEN:
@@ -104,7 +104,7 @@ class WebSocket(asyncio.Protocol):
         self._hear = hear
         self._lost = lost
 
-    # ---- asyncio ------------------------------------------------------------------------------------------------------
+    # ---- asyncio -------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -198,7 +198,7 @@ class WebSocket(asyncio.Protocol):
                 self._transport.write_eof()
 
     def _abort_later(self) -> None:
-        """The other side closes the stream; one that does not is cut off."""
+        """The other side closes the stream. If it does not, it is cut off."""
         if self._ending or self._transport is None:
             return
         self._ending = True
@@ -223,13 +223,12 @@ async def open_websocket(
     bootstrap: object = None,
     limits: Limits | None = None,
     timeout: float = 30.0,
+    account: Account | None = None,
 ) -> Connection:
-    """Enters. A host that can let nobody in now is asked again until `timeout` is over. Raises `Refused`, `Limit`, `Unavailable`, `Disconnected`."""
+    """Enters a host. If the host can let nobody in now, asks again until `timeout` seconds are over. Raises
+    `Refused`, `Limit`, `Unavailable`, `Disconnected`."""
     limits = limits or Limits()
-    try:
-        uri = parse_uri(url)
-    except WebSocketException:
-        raise Invalid("the address of a host looks like ws://127.0.0.1:4711") from None
+    address = Address.parse(url)
     if not secret.isascii() or not secret.replace("-", "").replace("_", "").isalnum():
         raise Invalid("a secret is made of letters, digits, - and _")
     last: CapError = Unavailable(f"the host did not answer in {timeout:g} s")
@@ -238,11 +237,11 @@ async def open_websocket(
         async with asyncio.timeout(timeout):
             while True:
                 try:
-                    return await _entered(uri, secret, bootstrap, limits)
+                    return await _entered(address, secret, bootstrap, limits, account)
                 except _NotNow as error:
                     last = error
                 except (OSError, Disconnected) as error:
-                    # A host that was there a moment ago and is gone now is probably being started again.
+                    # A host that was there a moment ago and is gone now is probably restarting.
                     if not isinstance(last, _NotNow):
                         raise error
                 await asyncio.sleep(wait)
@@ -250,19 +249,20 @@ async def open_websocket(
     except TimeoutError:
         raise last.again() from None
     except OSError:
-        raise Unavailable("no host answers at this address: look at the line `hob ready` that it printed") from None
+        raise Unavailable("no host answers at this address: compare it with the line `hob ready` that the host printed") from None
 
 
-async def _entered(uri: WebSocketURI, secret: str, bootstrap: object, limits: Limits) -> Connection:
-    protocol = ClientProtocol(uri, subprotocols=[Subprotocol("hob.1")], max_size=limits.frame_bytes)
+async def _entered(
+    address: Address, secret: str, bootstrap: object, limits: Limits, account: Account | None
+) -> Connection:
+    protocol = ClientProtocol(address.uri, subprotocols=[Subprotocol("hob.1")], max_size=limits.frame_bytes)
     loop = asyncio.get_running_loop()
     opened: asyncio.Future[None] = loop.create_future()
     socket = WebSocket(protocol, secret, limits, opened)
-    connection = Connection(socket, bootstrap=bootstrap, limits=limits)
-    # Before there is anything to hear: the first frame may come with the answer to the handshake.
-    socket.listen(connection.hear, connection.lost)
-    tls = ssl.create_default_context() if uri.secure else None
-    transport, _ = await loop.create_connection(lambda: socket, uri.host, uri.port, ssl=tls)
+    connection = Connection(socket, bootstrap=bootstrap, limits=limits, account=account)
+    # Set before any frame can arrive: the first one may come with the answer to the handshake.
+    socket.listen(connection.receive, connection.lost)
+    transport = await address.dial(loop, lambda: socket)
     try:
         await opened
     except BaseException:

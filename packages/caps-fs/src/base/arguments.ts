@@ -8,6 +8,8 @@ const utf8 = new TextEncoder();
 // This getter returns a name only for real typed arrays, whatever the prototype of an object claims.
 const brand = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get;
 
+export { takeRecord } from '@hob/vat/forwarder';
+
 export function isBytes(value: unknown): value is Uint8Array {
   return brand?.call(value) === 'Uint8Array';
 }
@@ -15,9 +17,9 @@ export function isBytes(value: unknown): value is Uint8Array {
 /** Returns a copy of the bytes, or the text encoded as UTF-8. */
 export function takeBytes(value: unknown, max: number, limit: string): Uint8Array {
   if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw refusal('invalid', 'text with a lone surrogate');
+    if (!value.isWellFormed()) throw refusal('invalid', 'the text has a lone surrogate');
     if (value.length > max) throw refusal('FS_LIMIT', `${limit} ${max}`);
-  } else if (!isBytes(value)) throw refusal('invalid', 'data is text or a Uint8Array');
+  } else if (!isBytes(value)) throw refusal('invalid', 'data must be text or a Uint8Array');
   const bytes = typeof value === 'string' ? utf8.encode(value) : new Uint8Array(value);
   if (bytes.length > max) throw refusal('FS_LIMIT', `${limit} ${max}, asked ${bytes.length}`);
   return bytes;
@@ -30,12 +32,6 @@ export function takeText(bytes: Uint8Array): string {
   } catch {
     throw refusal('UNSUPPORTED', 'not UTF-8 text, read() gives the bytes');
   }
-}
-
-export function takeRecord(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (value === undefined) return {};
-  if (typeof value !== 'object' || value === null) throw refusal('invalid', `${what} is a record`);
-  return value as Readonly<Record<string, unknown>>;
 }
 
 export function takeCount(value: unknown, what: string, least = 0): number | undefined {

@@ -80,12 +80,34 @@ const fromErrno: ReadonlyMap<string, FsCode> = new Map<string, FsCode>([
  */
 export function outward(thrown: unknown): unknown {
   if (!(thrown instanceof KernelError)) return thrown;
-  const code = fromErrno.get(thrown.errno) ?? 'IO';
-  return refusal(
-    code,
-    code === 'UNSUPPORTED' ? 'its file system cannot do that, ask for another directory' : undefined,
-  );
+  const { errno } = thrown;
+  const code = fromErrno.get(errno) ?? 'IO';
+  // The grant permits it and the system does not. A wider grant would not help.
+  const own = systemRefusals.get(errno);
+  return own === undefined ? refusal(code, details.get(errno) ?? details.get(code)) : new CapError(code, own);
 }
+
+const modes = 'not permitted by the system: whoever granted the directory can change owners and modes in it';
+/** Full texts by errno. They contain nothing of the host. */
+export const systemRefusals: ReadonlyMap<string, string> = new Map([
+  ['EACCES', modes],
+  ['EPERM', modes],
+  ['EROFS', 'not permitted by the system: its file system is read-only'],
+  ['ETXTBSY', 'not permitted by the system: a program is running from that file, wait for its end'],
+]);
+
+/** By errno, or else by code. */
+const details: ReadonlyMap<string, string> = new Map([
+  ['ENAMETOOLONG', 'a name is longer than its file system permits'],
+  ['EINVAL', 'its file system does not permit that name, or a directory would lie in itself'],
+  ['EILSEQ', 'its file system does not permit these characters'],
+  ['EMFILE', 'descriptors of the process, close something'],
+  ['ENFILE', 'descriptors of the machine, try again later'],
+  ['EFBIG', 'the largest file that its file system permits'],
+  ['ENOMEM', 'memory of the machine, try again later'],
+  ['EMLINK', 'entries of one directory, or names of one file'],
+  ['UNSUPPORTED', 'its file system cannot do that, ask for another directory'],
+]);
 
 export function failedWith(thrown: unknown, ...errnos: readonly string[]): boolean {
   return thrown instanceof KernelError && errnos.includes(thrown.errno);

@@ -5,12 +5,12 @@
  * held open. The kernel follows no link in it. Only the drivers implement this. All other code uses nothing
  * else of the system.
  */
-export type Kind = 'file' | 'dir' | 'link' | 'other';
+export type FileKind = 'file' | 'dir' | 'link' | 'other';
 /** One path component, as bytes where the name may not be UTF-8. */
 export type Name = string | Uint8Array;
 
 export interface Status {
-  readonly kind: Kind;
+  readonly kind: FileKind;
   readonly mode: number;
   readonly links: number;
   readonly owner: number;
@@ -46,6 +46,8 @@ export class KernelError {
 export interface Shortcuts {
   /** Opens with O_PATH. */
   open(dir: number, names: string, directory: boolean): number | undefined;
+  /** One name: its status and the mount that it is in. If it is a link, of the link itself. */
+  look(dir: number, name: string): { readonly status: Status; readonly mount: number } | undefined;
   /** If the last name is a link, this is the status of the link itself. */
   stat(dir: number, names: string): Status | undefined;
   /**
@@ -117,7 +119,7 @@ export interface Kernel {
   /** Creates a file for writing. The name must be free. */
   create(dir: number, name: Name, mode: number, how: 'write' | 'append'): number;
   /** Opens the object that the O_PATH descriptor `fd` holds again, with access to its data. */
-  reopen(fd: number, how: 'read' | 'append' | 'list'): number;
+  reopen(fd: number, how: 'read' | 'append' | 'write' | 'list'): number;
   close(fd: number): void;
 
   fstat(fd: number): Status;
@@ -126,12 +128,14 @@ export interface Kernel {
   readLink(dir: number, name: Name): Uint8Array;
   /** The identity of what `fd` holds, for mounting. It never leaves the process. */
   identityOf(fd: number): Identity;
+  /** The path of what `fd` holds, as this process sees it now. For the granter: it never reaches a holder. */
+  pathOf(fd: number): string;
   /** The mount that `fd` was opened in. Comparing st_dev would miss a bind mount of the same file system. */
   mountOf(fd: number): number;
   /**
    * Space of the file system that `fd` is on, in bytes. `total` is 0 if the file system does not report it.
    */
-  roomOf(fd: number): { readonly free: number; readonly total: number };
+  freeSpaceOf(fd: number): { readonly free: number; readonly total: number };
   /** Whether the file system that `fd` is on lives in memory, so that no operation there waits for a disk. */
   inMemory(fd: number): boolean;
   /** Returns at most `max` names, sorted by code point. Names that are not UTF-8 are left out. */
@@ -142,15 +146,23 @@ export interface Kernel {
    * Returns at most `max` names with their kinds, without yielding. Use it in a worker thread or on a small
    * directory.
    */
-  children(dir: number, max: number): { readonly name: string; readonly kind: Kind }[];
+  children(dir: number, max: number): { readonly name: string; readonly kind: FileKind }[];
   readNow(fd: number, into: Uint8Array, position: number): number;
   /** Writes all bytes to the beginning of an empty file. */
   writeNow(fd: number, from: Uint8Array): void;
 
+  /** Throws if the user may not make or remove names in this directory. */
+  refuseIfLocked(dir: number): void;
   chmod(fd: number, mode: number): void;
   /** Like `chmod`, for an O_PATH descriptor. */
   chmodHeld(fd: number, mode: number): void;
+  /** Sets the times of the object that `fd` holds, in ms. Without `atime` that time stays as it is. */
+  setTimes(fd: number, mtime: number, atime: number | undefined): void;
+  /** For a descriptor that is open for writing. */
+  truncate(fd: number, size: number): void;
   mkdir(dir: number, name: Name): void;
+  /** Makes a link with this text. The name must be free. The text is not looked up. */
+  symlink(text: string, dir: number, name: Name): void;
   rmdir(dir: number, name: Name): void;
   unlink(dir: number, name: Name): void;
   /**
@@ -171,8 +183,11 @@ export interface Kernel {
   sync(fd: number): Promise<void>;
 
   random(bytes: number): Uint8Array;
-  /** A keyed hash: opaque, and equal only for equal texts. */
-  seal(text: string): string;
+  /**
+   * Returns a keyed hash: opaque, and equal only for equal texts. With an empty key it uses one of this machine,
+   * which stays the same when the process is started again.
+   */
+  sealer(key: string): (text: string) => string;
   /** Lets other work run in the middle of a long walk. */
   yieldToEventLoop(): Promise<void>;
   /** Milliseconds of the clock that stamps files. */

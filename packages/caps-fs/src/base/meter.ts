@@ -20,8 +20,10 @@ export class Meter {
   }
 
   check({ bytes = 0, files = 0 }: Cost): void {
-    if (bytes > this.#bytes) throw refusal('FS_LIMIT', `quota of bytes, ${this.#bytes} left`);
-    if (files > this.#files) throw refusal('FS_LIMIT', `quota of files, ${this.#files} left`);
+    if (bytes > this.#bytes)
+      throw refusal('FS_LIMIT', `the quota has ${this.#bytes} bytes left, remove something or ask for more`);
+    if (files > this.#files)
+      throw refusal('FS_LIMIT', `the quota has ${this.#files} files left, remove something or ask for more`);
   }
 
   // Call this before the write. A failed write then costs the holder; charging later would allow free writes.

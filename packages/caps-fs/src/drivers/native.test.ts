@@ -23,7 +23,9 @@ const errno = (act: () => unknown): string => {
   }
 };
 
-/** What is only there where the C part is; the regime `native` skips the tests otherwise, the other one answers nothing. */
+/**
+ * The kernel with the C part, or `undefined` where that is not built. The tests then skip themselves.
+ */
 function native(): (Kernel & { shortcuts: Shortcuts; unnamed: Unnamed }) | undefined {
   const kernel = nativeKernel();
   return typeof kernel === 'string' ? undefined : (kernel as ReturnType<typeof native>);
@@ -42,7 +44,7 @@ const all = (status: Status | undefined): Status | undefined =>
     stamp: status.stamp,
   };
 
-test('the C part answers what Node answers, to the nanosecond, and says nothing where there is a link', async (context) => {
+test('the C part returns what Node returns, to the nanosecond, and nothing where there is a link', async (context) => {
   const kernel = native();
   if (!kernel) return context.skip('the C part is not built');
   await using s = await scratch();
@@ -64,7 +66,7 @@ test('the C part answers what Node answers, to the nanosecond, and says nothing 
   }
   expect(kernel.lstat(dir, 'none')).toBeUndefined();
   expect(errno(() => kernel.lstat(-1, 'f'))).toBe(errno(() => proc.lstat(-1, 'f')));
-  expect(kernel.roomOf(dir).total).toBe(proc.roomOf(dir).total);
+  expect(kernel.freeSpaceOf(dir).total).toBe(proc.freeSpaceOf(dir).total);
   expect(kernel.mountOf(dir)).toBe(proc.mountOf(dir));
   proc.close(dir);
   for (const path of ['m/f', 'd/l', 'm/none']) expect(kernel.shortcuts.open(root, path, false)).toBeUndefined();
@@ -132,7 +134,7 @@ test('names come in the order of their code points, in whatever order they were 
   );
 });
 
-test('what is no UTF-8 is told from what is, by the bytes', async (context) => {
+test('UTF-8 is told from other text by its bytes', async (context) => {
   const kernel = native();
   if (!kernel) return context.skip('the C part is not built');
   await using s = await scratch();
@@ -213,7 +215,7 @@ test('a file without a name leaves nothing, and takes no name that is taken', as
   expect(temporaries(s.at('.'))).toEqual([]);
 });
 
-test('asked for by name it is there or the answer is UNSUPPORTED with the reason; else proc does it', async () => {
+test('asked for by name it is there or the error is UNSUPPORTED with the reason; else proc does it', async () => {
   const kernel = nativeKernel();
   await using s = await scratch();
   fs.symlinkSync(s.outside('secret'), s.at('l'));
@@ -244,7 +246,7 @@ requires('cc')('where there is a C compiler it builds, and runs on any Linux sin
   expect(Math.max(...versions)).toBeLessThanOrEqual(17);
 });
 
-test('it loads in a thread of the same process, too', async (context) => {
+test('the C part also loads in a thread of the same process', async (context) => {
   if (!native()) return context.skip('the C part is not built');
   const worker = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads');
@@ -301,7 +303,7 @@ test('a read that is still under way needs its directory no more, and shows no m
     const { bytes } = (await reading) ?? { bytes: new Uint8Array(0) };
     expect(bytes.length).toBeGreaterThanOrEqual(wanted);
     expect(bytes.buffer.byteLength).toBe(bytes.length);
-    // What is being cut off, the kernel may still hand out as NUL bytes.
+    // The kernel may still hand out the part that is being cut off, as NUL bytes.
     const odd = bytes.findIndex((byte, i) => byte !== content[i] && (byte !== 0 || i < wanted));
     expect(odd, `cut to ${wanted}, read ${bytes.length}`).toBe(-1);
   }

@@ -15,7 +15,7 @@ type Fields = Float64Array;
 /** A number is always an error. */
 type Read = number | Uint8Array | [Uint8Array, stamp: string];
 
-interface Part extends Listing {
+interface NativePart extends Listing {
   openBeneath(dir: number, path: string, flags: number, resolve: number): number;
   statBeneath(dir: number, path: string, flags: number, resolve: number, into: Fields): number | string;
   statHeld(fd: number, into: Fields): number | string;
@@ -59,8 +59,9 @@ const confined: number = otherMounts | links | beneath;
  */
 export function nativeKernel(random?: (bytes: number) => Uint8Array): Kernel | string {
   if (process.platform !== 'linux') return 'the native backend needs Linux';
-  if (!isBuilt()) return 'the native backend is not built: it needs a C compiler (cc) when Hob is set up';
-  const part = loadPart() as Part | undefined;
+  if (!isBuilt())
+    return 'the native backend is not here: install optional dependencies too, or set Hob up with a C compiler (cc)';
+  const part = loadPart() as NativePart | undefined;
   if (part === undefined)
     return 'the native backend does not load here, or was built for another version: set Hob up again';
   const proc = nodeKernel(random);
@@ -68,7 +69,7 @@ export function nativeKernel(random?: (bytes: number) => Uint8Array): Kernel | s
   return openat2Answers(part, proc) ? over(part, proc) : 'the native backend needs openat2 (Linux 5.6)';
 }
 
-function openat2Answers(part: Part, proc: Kernel): boolean {
+function openat2Answers(part: NativePart, proc: Kernel): boolean {
   const root = proc.openRoot('/');
   try {
     const fd = part.openBeneath(root, '.', O_DIRECTORY, confined);
@@ -80,7 +81,7 @@ function openat2Answers(part: Part, proc: Kernel): boolean {
   }
 }
 
-function over(part: Part, proc: Kernel): Kernel {
+function over(part: NativePart, proc: Kernel): Kernel {
   return {
     ...proc,
     ...listingOver(part, proc),
@@ -88,6 +89,13 @@ function over(part: Part, proc: Kernel): Kernel {
     shortcuts: {
       open: (dir, names, directory) =>
         unlessUnsure(part.openBeneath(dir, names, directory ? O_DIRECTORY : 0, confined)),
+      look: (dir, name) => {
+        const stamp = part.statNamed(dir, name, scratch);
+        const mount = scratch[6] ?? 0;
+        if (typeof stamp === 'string') return mount > 0 ? { status: statusOf(scratch, stamp), mount } : undefined;
+        checked(stamp);
+        return undefined;
+      },
       stat: (dir, names) => {
         const stamp = part.statBeneath(dir, names, 0, confined, scratch);
         if (typeof stamp === 'string') return statusOf(scratch, stamp);
@@ -128,7 +136,7 @@ function over(part: Part, proc: Kernel): Kernel {
       if (typeof stamp === 'string') return statusOf(scratch, stamp);
       return getSystemErrorName(stamp) === 'ENOENT' ? undefined : proc.lstat(dir, name);
     },
-    roomOf: (fd) => {
+    freeSpaceOf: (fd) => {
       checked(part.roomOf(fd, scratch));
       return { free: scratch[0] ?? 0, total: scratch[1] ?? 0 };
     },
@@ -171,7 +179,7 @@ function checked(answer: number): number {
 }
 
 /** Shared by all synchronous calls: each one fills it and reads it before it returns. */
-const scratch: Fields = new Float64Array(6);
+const scratch: Fields = new Float64Array(7);
 
 function statusOf(fields: Fields, stamp: string): Status {
   const mode = fields[0] ?? 0;

@@ -1,34 +1,67 @@
 /**
- * Loads the C part, and lists directories with it. Search threads use it too, so it imports no actors.
+ * Loads the C part: the one in the package of this platform, or else the one that a compiler built on this machine.
+ * Lists directories with it. Search threads use it too, so it imports no actors.
  *
- * Promise: a listing has the same names and kinds as without the C part, a few thousand in one call.
+ * Promise: a listing has the same names and kinds as without the C part, a few thousand in one call. A part from a
+ * package is loaded only if it has the checksum that is in this package: Node looks for packages in each folder above
+ * this one, and somebody else may write one of these.
  */
-import { existsSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
-import { type Kernel, KernelError, type Kind } from '../base/kernel.ts';
+import { type FileKind, type Kernel, KernelError } from '../base/kernel.ts';
 
-const file = fileURLToPath(new URL('../../node_modules/.native/fscap.node', import.meta.url));
+const packages = createRequire(import.meta.url);
 
-/**
- * False on machines without a C compiler. Checked first, so that any other failure to load is reported as
- * one.
- */
+/** Where a compiler puts it (`native/build.mjs`). */
+const BUILT = fileURLToPath(new URL('../../node_modules/.native/fscap.node', import.meta.url));
+
+/** The checksums of the parts in the packages, written by `npm run native -- --write`. */
+const CHECKSUMS = new URL('../../native/checksums.json', import.meta.url);
+
+const platform = `${process.platform}-${process.arch}`;
+const ofPackage: string | undefined = prebuilt();
+const file: string = ofPackage ?? BUILT;
+
+function prebuilt(): string | undefined {
+  try {
+    return packages.resolve(`@hob/caps-fs-${platform}/fscap.node`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Checked first, so that any other failure to load is reported as one. */
 export function isBuilt(): boolean {
   return existsSync(file);
 }
 
 /** Must equal `PART` in `native/fscap.c`. A binary built from other sources may expect other arguments. */
-const ours = 2;
+const ours = 3;
 
 /** Returns `undefined` if the C part does not load here or has another version. */
 export function loadPart(): unknown {
   try {
-    const found = createRequire(import.meta.url)(file) as { readonly part?: number };
+    const found = (ofPackage === undefined ? packages(file) : checked(ofPackage)) as { readonly part?: number };
     return found.part === ours ? found : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** By descriptor, so that the file that was compared is the one that is loaded. */
+function checked(from: string): unknown {
+  const { files } = JSON.parse(readFileSync(CHECKSUMS, 'utf8')) as { files: Readonly<Record<string, string>> };
+  const fd = openSync(from, 'r');
+  try {
+    if (hash('sha256', readFileSync(fd), 'hex') !== files[platform]) return {};
+    const loaded = { exports: {} };
+    process.dlopen(loaded, `/proc/self/fd/${fd}`);
+    return loaded.exports;
+  } finally {
+    closeSync(fd);
   }
 }
 
@@ -50,7 +83,7 @@ export function listingOver({ someEntries, sortedNames }: Listing, proc: Kernel)
   };
   const opened = (dir: number): number => proc.reopen(dir, 'list');
   /** U+FFFD may stand for bytes that are not UTF-8. Such a name counts only if it exists, and only once. */
-  const kindOf = (dir: number, kind: string, name: string, unsure: Set<string>): Kind | undefined => {
+  const kindOf = (dir: number, kind: string, name: string, unsure: Set<string>): FileKind | undefined => {
     if (!name.includes('\ufffd')) return kinds[kind] ?? proc.lstat(dir, name)?.kind;
     if (unsure.has(name)) return undefined;
     unsure.add(name);
@@ -70,7 +103,7 @@ export function listingOver({ someEntries, sortedNames }: Listing, proc: Kernel)
       }
     },
     children: (dir, max) => {
-      const found: { name: string; kind: Kind }[] = [];
+      const found: { name: string; kind: FileKind }[] = [];
       const unsure = new Set<string>();
       const fd = opened(dir);
       try {
@@ -88,4 +121,4 @@ export function listingOver({ someEntries, sortedNames }: Listing, proc: Kernel)
   };
 }
 
-const kinds: Readonly<Record<string, Kind>> = { f: 'file', d: 'dir', l: 'link', o: 'other' };
+const kinds: Readonly<Record<string, FileKind>> = { f: 'file', d: 'dir', l: 'link', o: 'other' };

@@ -16,7 +16,7 @@ test('a range is what it says, and past the end there is nothing', async () => {
   }
 });
 
-test('what was read is the reader’s alone', async () => {
+test('the bytes that were read belong to the reader alone', async () => {
   await using s = await scratch();
   await s.cap.write('f', 'content');
   const [a, b] = await Promise.all([s.cap.read('f'), s.cap.read('f')]);
@@ -129,7 +129,7 @@ test('a directory of files behaves as a Map of names and bytes', async () => {
   );
 });
 
-test('what is written is read, whatever bytes and whatever name', async () => {
+test('a written file is read back, for any bytes and any name', async () => {
   await using s = await scratch();
   const name = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })

@@ -8,9 +8,10 @@
 import { takeBytes, takeCount, takeFlag, takeRecord, takeString, takeText } from '../base/arguments.ts';
 import { failedWith, refusal } from '../base/errors.ts';
 import { own } from '../base/handle.ts';
-import type { Limits } from '../root/limits.ts';
+import { refuseIfFull } from '../root/free-space.ts';
+import { type HeldDirectory, inodeOf, type Root, versionOf } from '../root/held-directory.ts';
+import type { FsLimits } from '../root/limits.ts';
 import { type Path, parsePath } from '../root/path.ts';
-import { inodeOf, type Place, type Root, versionOf } from '../root/place.ts';
 import {
   find,
   locate,
@@ -21,12 +22,11 @@ import {
   refuseOtherMount,
   seeDirectly,
 } from '../root/resolve.ts';
-import { refuseIfFull } from '../root/room.ts';
-import { charge } from '../root/terms.ts';
+import { charge, permit, refuseExcepted } from '../root/terms.ts';
+import { copyTree } from './copy-tree.ts';
 import { Draft, type DraftOptions } from './draft.ts';
-
-/** An operation on a directory. `ended` fires when the cap is closed, and long operations stop then. */
-export type Job<R> = (place: Place, ended: AbortSignal) => R | Promise<R>;
+import { holding, type Operation } from './operation.ts';
+import { makeDirectories } from './tree.ts';
 
 const chunk = 256 * 1024;
 const maxAtOnce = 64 * 1024;
@@ -36,70 +36,68 @@ const maxCreateTries = 8;
 // Attempts before `BUSY`, when somebody keeps replacing the source.
 const maxCopyTries = 8;
 
-export function read(path: unknown, range: unknown): Job<Uint8Array> {
+export function read(path: unknown, range: unknown): Operation<Uint8Array> {
   const parsed = parsePath(path);
   const { offset, length } = takeRange(range);
-  return async (place) => {
+  return async (held) => {
     if (offset === 0 && length === undefined) {
-      const direct = await readDirectly(place, parsed, Math.min(chunk, place.root.limits.maxReadBytes));
+      const direct = await readDirectly(held, parsed, Math.min(chunk, held.root.limits.maxReadBytes));
       if (direct) return direct;
     }
-    using file = openFile(place, parsed);
+    using file = openFile(held, parsed);
     // The await is needed: `using` closes the descriptor when this function returns.
-    return await readRange(place, file, offset, length);
+    return await readRange(held, file, offset, length);
   };
 }
 
-export function readText(path: unknown, window: unknown): Job<string> {
-  const parsed = parsePath(path);
-  const given = takeRecord(window, 'a window');
-  const line = takeCount(given['line'], 'line', 1) ?? 1;
-  const lines = takeCount(given['lines'], 'lines');
-  return async (place) => linesOf((await readWhole(place, parsed)).text, line, lines);
-}
-
 export function write(
-  limits: Limits,
+  limits: FsLimits,
   path: unknown,
   data: unknown,
   options: unknown,
-): Job<{ readonly version: string }> {
+): Operation<{ readonly version: string }> {
   const parsed = parsePath(path);
   const bytes = takeBytes(data, limits.maxWriteBytes, 'maxWriteBytes');
-  const taken = takeDraftOptions(options);
-  return async (place) => ({ version: await replace(place, parsed, bytes, taken) });
+  const { parents, ...taken } = takeDraftOptions(options);
+  return holding(bytes.length, async (held) => {
+    if (parents) makeParents(held, parsed);
+    return { version: await replace(held, parsed, bytes, taken) };
+  });
 }
 
-export function append(path: unknown, data: unknown): Job<void> {
+export function append(path: unknown, data: unknown): Operation<void> {
   const parsed = parsePath(path);
   const bytes = takeBytes(data, maxAppend, 'bytes of one append');
-  return (place) =>
-    place.root.order.shared(async () => {
-      using file = openForAppend(place, parsed, bytes.length);
-      await writeEnd(place, file.fd, bytes);
-    });
+  return holding(bytes.length, (held) =>
+    held.root.order.shared(async () => {
+      using file = openForAppend(held, parsed, bytes.length);
+      await writeEnd(held, file.fd, bytes);
+    }),
+  );
 }
 
 /**
  * Copies a file and never replaces one: that would destroy a file without being asked to. The copy has the
  * content that the source had at the moment when the copy got its name.
  */
-export function copy(from: unknown, to: unknown): Job<void> {
+export function copy(from: unknown, to: unknown, options: unknown): Operation<void> {
   const source = parsePath(from);
   const target = parsePath(to);
-  return async (place) => {
-    if (place.root.inMemory && (await inOneTurn(place.root, () => copyWhole(place, source, target)))) return;
+  const recursive = takeFlag(takeRecord(options, 'options', ['recursive']).recursive, 'recursive');
+  return async (held, ended) => {
+    if (recursive && isDirectory(held, source)) return await copyTree(held, source, target, ended);
+    if (held.root.inMemory && (await inOneTurn(held.root, () => copyWhole(held, source, target)))) return;
     for (let tries = 0; tries < maxCopyTries; tries++) {
-      using file = openFile(place, source);
-      await using draft = Draft.open(place, target, { create: 'new', mode: file.status.mode & 0o777 });
-      await copyRest(place, file, draft);
+      using file = openFile(held, source);
+      await using draft = Draft.open(held, target, { create: 'new', mode: file.status.mode & 0o777 });
+      await copyRest(held, file, draft);
       let isSource = true;
       const asItIs = async (): Promise<void> => {
-        using now = find(place, source);
+        using now = find(held, source);
         isSource = inodeOf(now.status) === inodeOf(file.status);
         if (!isSource) throw refusal('BUSY');
         // Copy what was appended since.
-        if (now.status.size !== draft.size) await copyRest(place, file, draft);
+        if (now.status.size !== draft.size) await copyRest(held, file, draft);
       };
       try {
         await draft.commit(asItIs);
@@ -113,19 +111,24 @@ export function copy(from: unknown, to: unknown): Job<void> {
   };
 }
 
+function isDirectory(held: HeldDirectory, path: Path): boolean {
+  using found = find(held, path);
+  return found.status.kind === 'dir';
+}
+
 /** Copies a small file. Returns `false` if the file is not small, or shrank just now. */
-function copyWhole(place: Place, source: Path, target: Path): boolean {
-  const { kernel, limits } = place.root;
-  using file = openFile(place, source);
+function copyWhole(held: HeldDirectory, source: Path, target: Path): boolean {
+  const { kernel, limits } = held.root;
+  using file = openFile(held, source);
   const { size, mode } = file.status;
-  if (!isSmall(place.root, size) || size > limits.maxStreamBytes) return false;
+  if (!isSmall(held.root, size) || size > limits.maxStreamBytes) return false;
   const bytes = kernel.memory(size);
   if (kernel.readNow(file.fd, bytes, 0) < size) return false;
-  Draft.whole(place, target, { create: 'new', mode: mode & 0o777 }, bytes);
+  Draft.whole(held, target, { create: 'new', mode: mode & 0o777 }, bytes);
   return true;
 }
 
-async function copyRest({ root: { kernel, limits } }: Place, file: OpenEntry, draft: Draft): Promise<void> {
+async function copyRest({ root: { kernel, limits } }: HeldDirectory, file: OpenEntry, draft: Draft): Promise<void> {
   const max = limits.maxStreamBytes;
   if (file.status.size > max) throw tooLarge('maxStreamBytes', max, file.status.size);
   const buffer = new Uint8Array(chunk);
@@ -138,38 +141,46 @@ async function copyRest({ root: { kernel, limits } }: Place, file: OpenEntry, dr
 
 /** Returns the whole text of a file and its version, read through one descriptor. */
 export async function readWhole(
-  place: Place,
+  held: HeldDirectory,
   path: Path,
-): Promise<{ readonly text: string; readonly version: string }> {
-  const direct = await seeDirectly(place, path, Math.min(chunk, place.root.limits.maxReadBytes));
-  if (direct) return { text: takeText(direct.bytes), version: versionOf(place.root.kernel, direct.status) };
-  using file = openFile(place, path);
-  const version = versionOf(place.root.kernel, file.status);
-  return { text: takeText(await readRange(place, file, 0, undefined)), version };
+): Promise<{ readonly text: string; readonly size: number; readonly version: string }> {
+  const direct = await seeDirectly(held, path, Math.min(chunk, held.root.limits.maxReadBytes));
+  if (direct) return textOf(direct.bytes, versionOf(held.root, direct.status));
+  using file = openFile(held, path);
+  const version = versionOf(held.root, file.status);
+  return textOf(await readRange(held, file, 0, undefined), version);
 }
 
-export async function replace(place: Place, path: Path, bytes: Uint8Array, options: DraftOptions): Promise<string> {
-  const { root } = place;
+/** `size` in bytes. */
+const textOf = (bytes: Uint8Array, version: string) => ({ text: takeText(bytes), size: bytes.length, version });
+
+export async function replace(
+  held: HeldDirectory,
+  path: Path,
+  bytes: Uint8Array,
+  options: DraftOptions,
+): Promise<string> {
+  const { root } = held;
   if (isSmall(root, bytes.length) && !options.durable) {
-    return await inOneTurn(root, () => Draft.whole(place, path, options, bytes));
+    return await inOneTurn(root, () => Draft.whole(held, path, options, bytes));
   }
-  await using draft = await Draft.of(place, path, options, bytes);
+  await using draft = await Draft.of(held, path, options, bytes);
   return await draft.commit();
 }
 
 async function readRange(
-  place: Place,
+  held: HeldDirectory,
   file: OpenEntry,
   offset: number,
   length: number | undefined,
 ): Promise<Uint8Array> {
-  const { kernel, limits } = place.root;
+  const { kernel, limits } = held.root;
   const max = limits.maxReadBytes;
   const size = Math.max(0, file.status.size - offset);
   const wanted = length ?? size;
   // Checked before the buffer is allocated.
   if (Math.min(wanted, size) > max) throw tooLarge('maxReadBytes', max, file.status.size);
-  if (file.status.size > 0) return await fill(place, file.fd, Math.min(wanted, size), offset);
+  if (file.status.size > 0) return await fill(held, file.fd, Math.min(wanted, size), offset);
   // Some file systems report size 0 for files with content (/proc does). Read until the end instead.
   const pieces: Uint8Array[] = [];
   let total = 0;
@@ -186,11 +197,11 @@ async function readRange(
 /**
  * Reads `length` bytes, or fewer if the file has shrunk meanwhile. The buffer belongs to the caller alone.
  */
-async function fill(place: Place, fd: number, length: number, offset: number): Promise<Uint8Array> {
-  const bytes = place.root.kernel.memory(length);
-  let done = isSmall(place.root, length) ? place.root.kernel.readNow(fd, bytes, offset) : 0;
+async function fill(held: HeldDirectory, fd: number, length: number, offset: number): Promise<Uint8Array> {
+  const bytes = held.root.kernel.memory(length);
+  let done = isSmall(held.root, length) ? held.root.kernel.readNow(fd, bytes, offset) : 0;
   while (done < length) {
-    const got = await place.root.kernel.read(fd, done === 0 ? bytes : bytes.subarray(done), offset + done);
+    const got = await held.root.kernel.read(fd, done === 0 ? bytes : bytes.subarray(done), offset + done);
     if (got === 0) return bytes.slice(0, done);
     done += got;
   }
@@ -223,35 +234,19 @@ function joined(pieces: readonly Uint8Array[], total: number): Uint8Array {
   return whole;
 }
 
-/** Line ends stay as they are, so that a passage can go into `edit` as it was read. */
-function linesOf(text: string, line: number, lines: number | undefined): string {
-  const from = startOfLine(text, 0, line - 1);
-  return text.slice(from, lines === undefined ? text.length : startOfLine(text, from, lines));
-}
-
-function startOfLine(text: string, from: number, skip: number): number {
-  let at = from;
-  for (let skipped = 0; skipped < skip; skipped++) {
-    const end = text.indexOf('\n', at);
-    if (end < 0) return text.length;
-    at = end + 1;
-  }
-  return at;
-}
-
 /**
  * Opens or creates the file, if space and quota allow `bytes` more. It is opened with O_PATH first, so that a
  * FIFO is refused before it is opened for writing. A file with two names is refused: appending would also
  * change it under the other name, which may lie outside.
  */
-function openForAppend(place: Place, path: Path, bytes: number): OpenEntry {
+function openForAppend(held: HeldDirectory, path: Path, bytes: number): OpenEntry {
   if (path.directory) throw refusal('IS_A_DIRECTORY');
-  const { kernel } = place.root;
-  using target = locate(place, path);
+  const { kernel } = held.root;
+  using target = locate(held, path);
   for (let tries = 0; tries < maxCreateTries; tries++) {
     if (kernel.lstat(target.dir, target.name) === undefined) {
-      refuseIfFull(place, target.dir, bytes);
-      charge(place.terms, { bytes, files: 1 });
+      refuseIfFull(held, target.dir, bytes);
+      charge(held.terms, { bytes, files: 1 });
       try {
         const made = own(kernel, kernel.create(target.dir, target.name, 0o666, 'append'));
         return { ...made, status: kernel.fstat(made.fd) };
@@ -262,11 +257,11 @@ function openForAppend(place: Place, path: Path, bytes: number): OpenEntry {
     try {
       using present = own(kernel, kernel.openAny(target.dir, target.name));
       const status = kernel.fstat(present.fd);
-      refuseOtherMount(place, present.fd);
+      refuseOtherMount(held, present.fd);
       if (status.kind === 'file' && status.links > 1) throw refusal('NOT_A_FILE');
-      refuseIfFull(place, present.fd, bytes);
-      charge(place.terms, { bytes });
-      return openData(place, { ...present, status }, 'append');
+      refuseIfFull(held, present.fd, bytes);
+      charge(held.terms, { bytes });
+      return openData(held, { ...present, status }, 'append');
     } catch (error) {
       if (!failedWith(error, 'ENOENT')) throw error;
     }
@@ -274,26 +269,36 @@ function openForAppend(place: Place, path: Path, bytes: number): OpenEntry {
   throw refusal('BUSY');
 }
 
-async function writeEnd(place: Place, fd: number, bytes: Uint8Array): Promise<void> {
+async function writeEnd(held: HeldDirectory, fd: number, bytes: Uint8Array): Promise<void> {
   if (bytes.length === 0) return;
-  const done = await place.root.kernel.write(fd, bytes, null);
-  if (done < bytes.length) await writeEnd(place, fd, bytes.subarray(done));
+  const done = await held.root.kernel.write(fd, bytes, null);
+  if (done < bytes.length) await writeEnd(held, fd, bytes.subarray(done));
 }
 
 function takeRange(given: unknown): { readonly offset: number; readonly length: number | undefined } {
-  const range = takeRecord(given, 'a range');
-  return { offset: takeCount(range['offset'], 'offset') ?? 0, length: takeCount(range['length'], 'length') };
+  const range = takeRecord(given, 'a range', ['offset', 'length']);
+  return { offset: takeCount(range.offset, 'offset') ?? 0, length: takeCount(range.length, 'length') };
 }
 
-function takeDraftOptions(given: unknown): DraftOptions {
-  const options = takeRecord(given, 'options');
-  const { create = 'any', version, durable } = options;
+/** For a holder who may also make directories. */
+function makeParents(held: HeldDirectory, path: Path): void {
+  if (path.directory) throw refusal('IS_A_DIRECTORY');
+  permit(held.terms, 'mkdir');
+  const last = path.names.at(-1);
+  if (last !== undefined) refuseExcepted(held.terms, last);
+  makeDirectories(held, path.names.slice(0, -1));
+}
+
+function takeDraftOptions(given: unknown): DraftOptions & { readonly parents: boolean } {
+  const known = ['create', 'version', 'durable', 'parents'] as const;
+  const { create = 'any', version, durable, parents } = takeRecord(given, 'options', known);
   if (create !== 'any' && create !== 'new' && create !== 'never') {
     throw refusal('invalid', 'create is any, new or never');
   }
   return {
     create,
     durable: takeFlag(durable, 'durable'),
+    parents: takeFlag(parents, 'parents'),
     version: version === undefined ? undefined : takeString(version, 'version'),
   };
 }

@@ -20,7 +20,7 @@ test('kill -9 in the middle of a write leaves the old file or the new one, and n
     whole(await s.cap.readText('f'));
     expect(await s.cap.list()).toEqual(['f']);
   }
-  // What a kill leaves goes with its directory.
+  // A leftover of a kill goes with its directory.
   await s.cap.mkdir('d');
   fs.writeFileSync(s.at('d/.~caps-0123456789abcdef'), 'left');
   expect(await s.cap.list('d')).toEqual([]);
@@ -32,7 +32,7 @@ function whole(content: string): void {
   expect(content).toBe(content.charAt(0).repeat(1024 * 1024));
 }
 
-test('of 32 writers at once exactly one is the last, whole; of 32 that want it new exactly one is first', async () => {
+test('of 32 writers at once exactly one is last, whole; of 32 that create the file exactly one is first', async () => {
   await using s = await scratch();
   await Promise.all(Array.from({ length: 32 }, (_, i) => s.cap.write('any', `${i};`.repeat(20_000))));
   const [first = ''] = (await s.cap.readText('any')).split(';');
@@ -43,7 +43,7 @@ test('of 32 writers at once exactly one is the last, whole; of 32 that want it n
   expect(temporaries(s.at('.'))).toEqual([]);
 });
 
-test('create and version are kept, and what is refused leaves the file and no temporary', async () => {
+test('`create` and `version` are honoured; a refused write leaves the file as it was and no temporary file', async () => {
   await using s = await scratch();
   expect(await code(s.cap.write('f', 'x', { create: 'never' }))).toBe('NOT_FOUND');
   const { version } = await s.cap.write('f', '1', { create: 'new', durable: true });

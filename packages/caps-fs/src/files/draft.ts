@@ -13,10 +13,10 @@ import { failedWith, refusal } from '../base/errors.ts';
 import { own } from '../base/handle.ts';
 import type { Kernel, Status } from '../base/kernel.ts';
 import { temporaryName } from '../base/names.ts';
+import { refuseIfFull } from '../root/free-space.ts';
+import { type HeldDirectory, type Root, versionOf } from '../root/held-directory.ts';
 import type { Path } from '../root/path.ts';
-import { type Place, versionOf } from '../root/place.ts';
 import { locate, type ParentAndName } from '../root/resolve.ts';
-import { refuseIfFull } from '../root/room.ts';
 import { charge } from '../root/terms.ts';
 
 export interface DraftOptions {
@@ -30,7 +30,7 @@ export interface DraftOptions {
 }
 
 export class Draft implements AsyncDisposable {
-  readonly #place: Place;
+  readonly #held: HeldDirectory;
   readonly #beginning: Beginning;
   readonly #fd: number;
   /** The name of the temporary, in the directory where the draft began. Unnamed files have none. */
@@ -38,26 +38,26 @@ export class Draft implements AsyncDisposable {
   #size = 0;
   #synced = false;
 
-  private constructor(place: Place, beginning: Beginning, fd: number, temporary: string | undefined) {
-    this.#place = place;
+  private constructor(held: HeldDirectory, beginning: Beginning, fd: number, temporary: string | undefined) {
+    this.#held = held;
     this.#beginning = beginning;
     this.#fd = fd;
     this.#temporary = temporary;
   }
 
   /** Begins a draft. Every refusal that is possible now is made here, before a byte is written. */
-  static open(place: Place, path: Path, options: DraftOptions): Draft {
-    return Draft.#begun(place, begin(place, path, options, 0));
+  static open(held: HeldDirectory, path: Path, options: DraftOptions): Draft {
+    return Draft.#begun(held, begin(held, path, options, 0));
   }
 
   /** Begins a draft and writes its whole content, in one trip to the thread pool if the backend can. */
-  static async of(place: Place, path: Path, options: DraftOptions, bytes: Uint8Array): Promise<Draft> {
-    const beginning = begin(place, path, options, bytes.length);
+  static async of(held: HeldDirectory, path: Path, options: DraftOptions, bytes: Uint8Array): Promise<Draft> {
+    const beginning = begin(held, path, options, bytes.length);
     const { target, mode, keepMode } = beginning;
     try {
-      const fd = await place.root.kernel.unnamed?.write(target.dir, mode, keepMode, bytes);
+      const fd = await held.root.kernel.unnamed?.write(target.dir, mode, keepMode, bytes);
       if (fd !== undefined) {
-        const draft = new Draft(place, beginning, fd, undefined);
+        const draft = new Draft(held, beginning, fd, undefined);
         draft.#synced = true;
         return draft;
       }
@@ -65,7 +65,7 @@ export class Draft implements AsyncDisposable {
       target[Symbol.dispose]();
       throw error;
     }
-    const draft = Draft.#begun(place, beginning);
+    const draft = Draft.#begun(held, beginning);
     try {
       await draft.#put(bytes);
       return draft;
@@ -75,15 +75,15 @@ export class Draft implements AsyncDisposable {
     }
   }
 
-  static #begun(place: Place, beginning: Beginning): Draft {
-    const { kernel } = place.root;
+  static #begun(held: HeldDirectory, beginning: Beginning): Draft {
+    const { kernel } = held.root;
     const { target, mode } = beginning;
     try {
       const unnamed = kernel.unnamed?.create(target.dir, mode);
-      if (unnamed !== undefined) return new Draft(place, beginning, unnamed, undefined);
+      if (unnamed !== undefined) return new Draft(held, beginning, unnamed, undefined);
       // Not derived from the name, which may already be 255 bytes long.
       const temporary = temporaryName(kernel.random);
-      return new Draft(place, beginning, kernel.create(target.dir, temporary, mode, 'write'), temporary);
+      return new Draft(held, beginning, kernel.create(target.dir, temporary, mode, 'write'), temporary);
     } catch (error) {
       target[Symbol.dispose]();
       throw error;
@@ -94,26 +94,26 @@ export class Draft implements AsyncDisposable {
    * Writes and names a small file within one turn, on a file system without a disk. No other operation of
    * this process runs in between, so the parent that was found stays right.
    */
-  static whole(place: Place, path: Path, options: DraftOptions, bytes: Uint8Array): string {
-    const { kernel } = place.root;
-    const beginning = begin(place, path, options, bytes.length);
+  static whole(held: HeldDirectory, path: Path, options: DraftOptions, bytes: Uint8Array): string {
+    const { kernel } = held.root;
+    const beginning = begin(held, path, options, bytes.length);
     const { target, keepMode } = beginning;
     try {
       const done = writeNamed(kernel, beginning, bytes);
       if (done) {
         target[Symbol.dispose]();
-        return versionOf(kernel, done);
+        return versionOf(held.root, done);
       }
     } catch (error) {
       target[Symbol.dispose]();
       throw error;
     }
-    const draft = Draft.#begun(place, beginning);
+    const draft = Draft.#begun(held, beginning);
     try {
       kernel.writeNow(draft.#fd, bytes);
       if (keepMode !== undefined) kernel.chmod(draft.#fd, keepMode);
       draft.#giveName(target, keepMode === undefined);
-      return versionOf(kernel, kernel.fstat(draft.#fd));
+      return versionOf(held.root, kernel.fstat(draft.#fd));
     } finally {
       draft.end();
     }
@@ -125,8 +125,8 @@ export class Draft implements AsyncDisposable {
 
   /** Call it again only when the last call has finished. The quota is charged before anything is written. */
   async write(bytes: Uint8Array): Promise<void> {
-    refuseIfFull(this.#place, this.#fd, bytes.length);
-    charge(this.#place.terms, { bytes: bytes.length });
+    refuseIfFull(this.#held, this.#fd, bytes.length);
+    charge(this.#held.terms, { bytes: bytes.length });
     await this.#put(bytes);
   }
 
@@ -135,7 +135,7 @@ export class Draft implements AsyncDisposable {
    * may still write. If it throws, the commit fails.
    */
   async commit(last?: () => Promise<void>): Promise<string> {
-    const { kernel, order } = this.#place.root;
+    const { kernel, order } = this.#held.root;
     await this.#sync();
     const { version, readable } = await order.exclusive(async () => {
       if (last) {
@@ -145,12 +145,12 @@ export class Draft implements AsyncDisposable {
       const { path, options } = this.#beginning;
       // Look the parent up again: a directory on the path may have been renamed or removed meanwhile. No
       // await from here on, so operations of this process cannot interleave.
-      using target = locate(this.#place, path);
-      const present = replaceable(kernel, target, options);
+      using target = locate(this.#held, path);
+      const present = replaceable(this.#held.root, target, options);
       this.#giveName(target, present === undefined);
       this.#unlink();
       return {
-        version: versionOf(kernel, kernel.fstat(this.#fd)),
+        version: versionOf(this.#held.root, kernel.fstat(this.#fd)),
         readable: options.durable ? own(kernel, kernel.reopen(target.dir, 'read')) : undefined,
       };
     });
@@ -171,7 +171,7 @@ export class Draft implements AsyncDisposable {
     try {
       this.#unlink();
     } finally {
-      this.#place.root.kernel.close(this.#fd);
+      this.#held.root.kernel.close(this.#fd);
       this.#beginning.target[Symbol.dispose]();
     }
   }
@@ -179,7 +179,7 @@ export class Draft implements AsyncDisposable {
   /** Runs before the file gets its name: after a power cut the file must be whole or absent, never empty. */
   async #sync(): Promise<void> {
     if (this.#synced) return;
-    const { kernel } = this.#place.root;
+    const { kernel } = this.#held.root;
     const { keepMode } = this.#beginning;
     if (keepMode !== undefined) kernel.chmod(this.#fd, keepMode);
     await kernel.sync(this.#fd);
@@ -188,11 +188,11 @@ export class Draft implements AsyncDisposable {
 
   async #put(bytes: Uint8Array): Promise<void> {
     this.#synced = false;
-    this.#size += await writeAll(this.#place.root.kernel, this.#fd, bytes, this.#size);
+    this.#size += await writeAll(this.#held.root.kernel, this.#fd, bytes, this.#size);
   }
 
   #giveName({ dir, name }: ParentAndName, nothingThere: boolean): void {
-    const { kernel } = this.#place.root;
+    const { kernel } = this.#held.root;
     const isNew = this.#beginning.options.create === 'new';
     if (this.#temporary !== undefined) {
       const { dir: from } = this.#beginning.target;
@@ -224,7 +224,7 @@ export class Draft implements AsyncDisposable {
     if (temporary === undefined) return;
     this.#temporary = undefined;
     try {
-      this.#place.root.kernel.unlink(this.#beginning.target.dir, temporary);
+      this.#held.root.kernel.unlink(this.#beginning.target.dir, temporary);
     } catch (error) {
       // Somebody else removed it, or its directory. That is fine.
       if (!failedWith(error, 'ENOENT')) throw error;
@@ -244,14 +244,13 @@ interface Beginning {
   readonly keepMode: number | undefined;
 }
 
-function begin(place: Place, path: Path, options: DraftOptions, bytes: number): Beginning {
+function begin(held: HeldDirectory, path: Path, options: DraftOptions, bytes: number): Beginning {
   if (path.directory) throw refusal('IS_A_DIRECTORY');
-  const { kernel } = place.root;
-  const target = locate(place, path);
+  const target = locate(held, path);
   try {
-    const present = replaceable(kernel, target, options);
-    refuseIfFull(place, target.dir, bytes);
-    charge(place.terms, { bytes, files: present ? 0 : 1 });
+    const present = replaceable(held.root, target, options);
+    refuseIfFull(held, target.dir, bytes);
+    charge(held.terms, { bytes, files: present ? 0 : 1 });
     const mode = present ? 0o600 : (options.mode ?? 0o666);
     return { path, target, options, mode, keepMode: present && present.mode & 0o777 };
   } catch (error) {
@@ -279,7 +278,7 @@ function writeNamed(
   return kernel.unnamed && put(temporaryName(kernel.random));
 }
 
-async function writeAll(kernel: Kernel, fd: number, bytes: Uint8Array, position: number): Promise<number> {
+export async function writeAll(kernel: Kernel, fd: number, bytes: Uint8Array, position: number): Promise<number> {
   for (let done = 0; done < bytes.length; ) {
     done += await kernel.write(fd, bytes.subarray(done), position + done);
   }
@@ -290,13 +289,13 @@ async function writeAll(kernel: Kernel, fd: number, bytes: Uint8Array, position:
  * Returns the file that the draft would replace, if it may. A link is neither written through nor replaced.
  */
 function replaceable(
-  kernel: Kernel,
+  root: Root,
   { dir, name }: ParentAndName,
   { create = 'any', version }: DraftOptions,
 ): Status | undefined {
-  const present = kernel.lstat(dir, name);
+  const present = root.kernel.lstat(dir, name);
   if (present === undefined) {
-    if (version !== undefined) throw refusal('STALE', 'it is gone');
+    if (version !== undefined) throw refusal('STALE', 'it was removed');
     if (create === 'never') throw refusal('NOT_FOUND');
     return undefined;
   }
@@ -305,7 +304,7 @@ function replaceable(
   if (present.kind === 'dir') throw refusal('IS_A_DIRECTORY');
   if (present.kind !== 'file') throw refusal('NOT_A_FILE');
   if (version !== undefined) {
-    const now = versionOf(kernel, present);
+    const now = versionOf(root, present);
     if (now !== version) throw refusal('STALE', `it is ${now} now`);
   }
   return present;

@@ -1,6 +1,8 @@
 import fs from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { code, scratch } from '../../test/scratch.ts';
+import { chooseBackend } from '../drivers/backend.ts';
+import { openWith } from '../open.ts';
 
 test('names are bare, sorted by code point, and only such as can be used', async () => {
   await using s = await scratch();
@@ -68,4 +70,73 @@ test('stat tells kind, size, time and version, of a link itself, and nothing of 
   expect(stat.version).not.toContain(ino);
   fs.appendFileSync(s.at('f'), '!');
   expect((await s.cap.stat('f')).version).not.toBe(stat.version);
+});
+
+test('names that a holder does not see do not count towards maxList', async () => {
+  await using s = await scratch({ maxList: 10 });
+  for (let i = 0; i < 10; i++) fs.writeFileSync(s.at(`shown${i}`), '');
+  for (let i = 0; i < 50; i++) fs.writeFileSync(s.at(`.~caps-${i.toString(16).padStart(16, '0')}`), '');
+  expect((await s.cap.list()).length).toBe(10);
+  for (let i = 0; i < 50; i++) fs.writeFileSync(s.at(`hidden${i}`), '');
+  const cap = await s.cap.except(['hidden*']);
+  expect((await cap.list()).length).toBe(10);
+  expect(await code(s.cap.list())).toBe('FS_LIMIT');
+  fs.writeFileSync(s.at('shown10'), '');
+  expect(await code(cap.list())).toBe('FS_LIMIT');
+});
+
+test('a directory that does not change is read once for all its pages, and again as soon as it has changed', async () => {
+  await using s = await scratch();
+  const names = Array.from({ length: 3_000 }, (_, i) => `n${10_000 + i}`);
+  for (const name of names) fs.writeFileSync(s.at(name), '');
+  const kernel = chooseBackend();
+  let reads = 0;
+  let ahead = 0;
+  const cap = openWith(
+    {
+      ...kernel,
+      now: () => kernel.now() + ahead,
+      names(dir, max) {
+        reads += 1;
+        return kernel.names(dir, max);
+      },
+    },
+    s.at('.'),
+  );
+  onTestFinished(() => cap.close());
+  const paged = async (between: () => void): Promise<string[]> => {
+    const got: string[] = [];
+    for (let page = await cap.entries('.', { limit: 500 }); page.length > 0; ) {
+      got.push(...page.map(({ name }) => name));
+      between();
+      page = await cap.entries('.', { limit: 500, after: got.at(-1) ?? '' });
+    }
+    return got;
+  };
+  // The names were made long ago: the clock of this cap is a minute ahead.
+  ahead = 60_000;
+  expect(await paged(() => {})).toEqual(names);
+  // The page after the last one reads again.
+  expect(reads).toBe(2);
+  // Whatever is made between two pages is shown, if it comes after them.
+  expect(await paged(() => fs.writeFileSync(s.at('z'), ''))).toEqual([...names, 'z']);
+  // A change just now could have the stamp of the next one, so nothing is kept.
+  ahead = -60_000;
+  reads = 0;
+  fs.writeFileSync(s.at('zz'), '');
+  await cap.entries('.', { limit: 500 });
+  await cap.entries('.', { limit: 500, after: 'n10500' });
+  expect(reads).toBe(2);
+});
+
+test('names kept for one holder are filtered for another', async () => {
+  await using s = await scratch();
+  for (let i = 0; i < 1_500; i++) fs.writeFileSync(s.at(`${i % 2 === 0 ? 'shown' : 'hidden'}${i}`), '');
+  const cap = openWith({ ...chooseBackend(), now: () => Date.now() + 60_000 }, s.at('.'));
+  onTestFinished(() => cap.close());
+  await cap.entries('.', { limit: 10 });
+  const part = await cap.except(['hidden*']);
+  const names = (await part.entries('.', { limit: 10_000 })).map(({ name }) => name);
+  expect(names.length).toBe(750);
+  expect(names.every((name) => name.startsWith('shown'))).toBe(true);
 });

@@ -2,20 +2,20 @@
  * Shows what exists: list, entries, stat. Results contain names of directory entries, sorted by code point,
  * and never a path of the host.
  */
-import { takeCount, takeRecord, takeString } from '../base/arguments.ts';
+import { takeCount, takeFlag, takeRecord, takeString } from '../base/arguments.ts';
 import { failedWith, refusal } from '../base/errors.ts';
 import type { Stat } from '../base/fs-cap.ts';
 import { own } from '../base/handle.ts';
-import type { Kernel, Status } from '../base/kernel.ts';
+import type { Status } from '../base/kernel.ts';
 import { byCodePoint, isTemporary } from '../base/names.ts';
+import { type HeldDirectory, inodeOf, type Root, versionOf } from '../root/held-directory.ts';
 import { parsePath } from '../root/path.ts';
-import { type Place, versionOf } from '../root/place.ts';
 import { find, lstat, type OpenEntry, statDirectly } from '../root/resolve.ts';
 import { isExcepted } from '../root/terms.ts';
-import type { Job } from './content.ts';
+import type { Operation } from './operation.ts';
 import { sweep } from './sweep.ts';
 
-export type Entry = Stat & { readonly name: string };
+export type DirectoryEntry = Stat & { readonly name: string };
 
 const defaultPage = 1_000;
 const maxPage = 10_000;
@@ -23,66 +23,101 @@ const entriesPerYield = 128;
 // Names compared with all patterns of `except` before the walk yields.
 const comparedPerYield = 64;
 
-export function list(path: unknown): Job<readonly string[]> {
+export function list(path: unknown): Operation<readonly string[]> {
   const parsed = parsePath(path);
-  return async (place) => {
-    using found = find(place, { ...parsed, directory: true });
-    return await namesIn(place, found, 'maxList');
+  return async (held) => {
+    using found = find(held, { ...parsed, directory: true });
+    return await listedNames(held, found);
   };
 }
 
 /** Pages continue after a name, so that in a changing directory no remaining entry is repeated or skipped. */
-export function entries(path: unknown, page: unknown): Job<readonly Entry[]> {
+export function entries(path: unknown, page: unknown): Operation<readonly DirectoryEntry[]> {
   const parsed = parsePath(path);
-  const given = takeRecord(page, 'a page');
-  const after = given['after'] === undefined ? undefined : takeString(given['after'], 'after');
-  const limit = takeCount(given['limit'], 'limit', 1) ?? defaultPage;
-  if (limit > maxPage) throw refusal('FS_LIMIT', `entries of one page ${maxPage}`);
-  return async (place) => {
-    using found = find(place, { ...parsed, directory: true });
-    const names = await namesIn(place, found, 'maxEntries');
+  const given = takeRecord(page, 'a page', ['after', 'limit']);
+  const after = given.after === undefined ? undefined : takeString(given.after, 'after');
+  const limit = takeCount(given.limit, 'limit', 1) ?? defaultPage;
+  if (limit > maxPage) throw refusal('FS_LIMIT', `a page has at most ${maxPage} entries`);
+  return async (held) => {
+    using found = find(held, { ...parsed, directory: true });
+    const names = await pagedNames(held, found);
     const first = after === undefined ? 0 : names.findIndex((name) => byCodePoint(name, after) > 0);
-    const answer: Entry[] = [];
+    const answer: DirectoryEntry[] = [];
     for (let i = first; i >= 0 && i < names.length && answer.length < limit; i++) {
-      const entry = entryOf(place, found.fd, names[i] ?? '');
+      const entry = entryOf(held, found.fd, names[i] ?? '');
       if (entry) answer.push(entry);
-      if (i % entriesPerYield === 0) await place.root.kernel.yieldToEventLoop();
+      if (i % entriesPerYield === 0) await held.root.kernel.yieldToEventLoop();
+      // The last page: nobody needs the names any more.
+      if (i === names.length - 1) held.root.listings.drop(inodeOf(found.status));
     }
     return answer;
   };
 }
 
 /**
- * Shows the link itself if the last name is a link. If the path ends in `/`, shows the directory it leads to.
+ * Shows the link itself if the last name is a link. With `follow`, or if the path ends in `/`, shows what it
+ * leads to.
  */
-export function stat(path: unknown): Job<Stat> {
+export function stat(path: unknown, options: unknown): Operation<Stat> {
   const parsed = parsePath(path);
-  return (place) => {
-    const { kernel } = place.root;
-    if (parsed.directory) {
-      using found = find(place, parsed);
-      return publicStat(kernel, found.status);
+  const given = takeRecord(options, 'options', ['follow', 'mode']);
+  const follow = takeFlag(given.follow, 'follow');
+  const withMode = takeFlag(given.mode, 'mode');
+  const shown = (root: Root, status: Status): Stat => {
+    const said = publicStat(root, status);
+    return withMode ? { ...said, mode: status.mode & 0o777 } : said;
+  };
+  return (held) => {
+    if (parsed.directory || follow) {
+      using found = find(held, parsed);
+      return shown(held.root, found.status);
     }
-    const direct = statDirectly(place, parsed);
-    if (direct) return publicStat(kernel, direct);
-    using found = lstat(place, parsed);
-    return publicStat(kernel, found.status);
+    const direct = statDirectly(held, parsed);
+    if (direct) return shown(held.root, direct);
+    using found = lstat(held, parsed);
+    return shown(held.root, found.status);
   };
 }
 
-async function namesIn(place: Place, found: OpenEntry, limit: 'maxList' | 'maxEntries'): Promise<string[]> {
-  const { kernel, limits } = place.root;
-  const max = limits[limit];
-  const all = await kernel.names(found.fd, max + 1);
-  const unfinished = all.some(isTemporary);
-  if (unfinished) await sweep(place, found.fd, all);
-  if (all.length > max) throw refusal('FS_LIMIT', `${limit} ${max}, entries() gives pages`);
-  if (!unfinished && place.terms.excepted.length === 0) return all;
+/** Returns at most `maxList` names. Names that are hidden from the holder do not count. */
+async function listedNames(held: HeldDirectory, found: OpenEntry): Promise<readonly string[]> {
+  const { maxList, maxEntries } = held.root.limits;
+  const some = await allNames(held, found, maxList + 1);
+  const shown = await shownOf(held, some);
+  if (some.length <= maxList) return shown;
+  // Many names, and some of them are hidden: how many are left shows only when all are read.
+  const rest = shown.length > maxList ? shown : await shownOf(held, await allNames(held, found, maxEntries + 1));
+  if (rest.length > maxList) throw refusal('FS_LIMIT', `maxList ${maxList}, entries() gives pages`);
+  return rest;
+}
+
+/** The names that `entries` pages through: those of the last page, if the directory has not changed since. */
+async function pagedNames(held: HeldDirectory, found: OpenEntry): Promise<readonly string[]> {
+  const { kernel, limits, listings } = held.root;
+  const inode = inodeOf(found.status);
+  const known = listings.namesOf(inode, found.status);
+  if (known) return await shownOf(held, known);
+  const now = kernel.now();
+  const names = await allNames(held, found, limits.maxEntries + 1);
+  if (names.length > limits.maxEntries) throw refusal('FS_LIMIT', `maxEntries ${limits.maxEntries}`);
+  // Small directories are read again in less time than it takes to find out that they have not changed.
+  if (names.length > defaultPage) listings.keep(inode, found.status, now, names);
+  return await shownOf(held, names);
+}
+
+async function allNames(held: HeldDirectory, found: OpenEntry, max: number): Promise<readonly string[]> {
+  const all = await held.root.kernel.names(found.fd, max);
+  if (all.some(isTemporary)) await sweep(held, found.fd, all);
+  return all;
+}
+
+async function shownOf(held: HeldDirectory, all: readonly string[]): Promise<readonly string[]> {
+  const { kernel } = held.root;
+  if (held.terms.excepted.length === 0) return all.some(isTemporary) ? all.filter((name) => !isTemporary(name)) : all;
   const shown: string[] = [];
   for (const [i, name] of all.entries()) {
-    if (!isTemporary(name) && !isExcepted(place.terms, name)) shown.push(name);
-    if (place.terms.excepted.length > 0 && i % comparedPerYield === comparedPerYield - 1)
-      await kernel.yieldToEventLoop();
+    if (!isTemporary(name) && !isExcepted(held.terms, name)) shown.push(name);
+    if (i % comparedPerYield === comparedPerYield - 1) await kernel.yieldToEventLoop();
   }
   return shown;
 }
@@ -91,18 +126,25 @@ async function namesIn(place: Place, found: OpenEntry, limit: 'maxList' | 'maxEn
  * Opens the entry with O_PATH and checks its mount, because lstat alone would show what is mounted on the
  * name.
  */
-function entryOf(place: Place, dir: number, name: string): Entry | undefined {
-  const { kernel, mount } = place.root;
+function entryOf(held: HeldDirectory, dir: number, name: string): DirectoryEntry | undefined {
+  const { kernel, mount } = held.root;
   try {
+    const direct = kernel.shortcuts?.look(dir, name);
+    if (direct) return direct.mount === mount ? { name, ...publicStat(held.root, direct.status) } : elsewhere(name);
     using entry = own(kernel, kernel.openAny(dir, name));
-    if (kernel.mountOf(entry.fd) !== mount) return { name, kind: 'other', size: 0, mtime: 0, version: '' };
-    return { name, ...publicStat(kernel, kernel.fstat(entry.fd)) };
+    if (kernel.mountOf(entry.fd) !== mount) return elsewhere(name);
+    return { name, ...publicStat(held.root, kernel.fstat(entry.fd)) };
   } catch (error) {
     if (failedWith(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-function publicStat(kernel: Kernel, status: Status): Stat {
-  return { kind: status.kind, size: status.size, mtime: status.mtime, version: versionOf(kernel, status) };
+/** Another file system is mounted on the name. */
+function elsewhere(name: string): DirectoryEntry {
+  return { name, kind: 'other', size: 0, mtime: 0, version: '' };
+}
+
+function publicStat(root: Root, status: Status): Stat {
+  return { kind: status.kind, size: status.size, mtime: status.mtime, version: versionOf(root, status) };
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { bytes, code, openDescriptors, scratch, temporaries, text } from '../../test/scratch.ts';
 
-test('what is pushed in pieces is pulled in pieces, and is the same', async () => {
+test('bytes that are written in pieces are read in pieces, and are the same', async () => {
   await using s = await scratch();
   const before = openDescriptors();
   const sink = await s.cap.openWrite('f');

@@ -4,14 +4,16 @@
  * Promise: every stream ends. It ends when its holder ends it, when the cap that it came from closes, or when
  * nobody uses it for `maxIdleMs`. A writer that ends in any way but `close()` leaves nothing behind.
  */
-import { handOver, lastsUnder } from '@hob/vat';
+
+import type { ByteSink, ByteSource } from '@hob/vat';
+import { handOver } from '@hob/vat';
+import { lastsUnder } from '@hob/vat/forwarder';
 import { takeBytes, takeCount } from '../base/arguments.ts';
-import type { ByteSink, ByteSource } from '../base/bytes.ts';
 import { outward, refusal } from '../base/errors.ts';
 import type { Alarm, Kernel } from '../base/kernel.ts';
+import type { HeldDirectory } from '../root/held-directory.ts';
 import { Life } from '../root/life.ts';
 import type { Path } from '../root/path.ts';
-import type { Place } from '../root/place.ts';
 import { openFile } from '../root/resolve.ts';
 import { Draft } from './draft.ts';
 
@@ -19,16 +21,20 @@ const defaultChunk = 256 * 1024;
 const maxChunk = 1024 * 1024;
 const maxUnsettled = 4 * 1024 * 1024;
 
-export function openSource(place: Place, path: Path, parent: Life): ByteSource {
-  const { kernel, limits, streams } = place.root;
-  const giveBack = streams.take();
+export function openSource(held: HeldDirectory, path: Path, parent: Life): ByteSource {
+  const { kernel, limits, streams } = held.root;
+  const giveBack = streams.take(held.holder);
   try {
-    const file = openFile(place, path);
-    const life = new Life(() => {
-      idle.stop();
-      file[Symbol.dispose]();
-      giveBack();
-    }, parent);
+    const file = openFile(held, path);
+    const life = new Life(
+      () => {
+        idle.stop();
+        file[Symbol.dispose]();
+        giveBack();
+      },
+      parent,
+      held.maker,
+    );
     const idle = new IdleEnd(kernel, limits.maxIdleMs, life);
     let position = 0;
     let pulling = false;
@@ -69,19 +75,23 @@ export function openSource(place: Place, path: Path, parent: Life): ByteSource {
   }
 }
 
-export function openSink(place: Place, path: Path, parent: Life): ByteSink {
-  const { kernel, limits, streams } = place.root;
-  const giveBack = streams.take();
+export function openSink(held: HeldDirectory, path: Path, parent: Life): ByteSink {
+  const { kernel, limits, streams } = held.root;
+  const giveBack = streams.take(held.holder);
   try {
-    const draft = Draft.open(place, path, {});
-    const life = new Life(() => {
-      idle.stop();
-      try {
-        draft.end();
-      } finally {
-        giveBack();
-      }
-    }, parent);
+    const draft = Draft.open(held, path, {});
+    const life = new Life(
+      () => {
+        idle.stop();
+        try {
+          draft.end();
+        } finally {
+          giveBack();
+        }
+      },
+      parent,
+      held.maker,
+    );
     const idle = new IdleEnd(kernel, limits.maxIdleMs, life);
     let tail: Promise<unknown> = Promise.resolve();
     let unsettled = 0;
@@ -110,7 +120,8 @@ export function openSink(place: Place, path: Path, parent: Life): ByteSink {
         let size = 0;
         try {
           const bytes = takeBytes(chunk, maxChunk, 'bytes of one chunk');
-          if (unsettled + bytes.length > maxUnsettled) throw refusal('FS_LIMIT', `bytes not awaited ${maxUnsettled}`);
+          if (unsettled + bytes.length > maxUnsettled)
+            throw refusal('FS_LIMIT', `${maxUnsettled} bytes wait already, await some writes first`);
           if (accepted + bytes.length > limits.maxStreamBytes) {
             throw refusal('FS_LIMIT', `maxStreamBytes ${limits.maxStreamBytes}`);
           }

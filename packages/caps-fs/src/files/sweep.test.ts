@@ -7,7 +7,7 @@ import { openWith } from '../open.ts';
 
 const hour = 3_600_000;
 
-test('what a killed process left goes when it is an hour old, by listing, and for nobody who may not remove', async () => {
+test('the leftover of a killed process is removed after an hour, by a listing, and only for a holder that may remove', async () => {
   await using s = await scratch();
   let ahead = 0;
   const cap = openWith({ ...chooseBackend(), now: () => Date.now() + ahead }, s.at('.'));
@@ -27,7 +27,7 @@ test('what a killed process left goes when it is an hour old, by listing, and fo
   await cap.close();
 });
 
-test('a draft that is being written is never swept, and one left behind does not outlive the opening of its root', async () => {
+test('a draft that is being written is never swept, and neither is a young leftover when its root is opened', async () => {
   await using s = await scratch();
   let ahead = 0;
   const cap = openWith({ ...chooseBackend('proc'), now: () => Date.now() + ahead }, s.at('.'));
@@ -38,7 +38,7 @@ test('a draft that is being written is never swept, and one left behind does not
   await sink.close();
   expect(await cap.list()).toEqual(['f']);
   await cap.close();
-  // Not by a clock of ours: a real one cannot be an hour old in a test, so it stays.
+  // `openFsCap` uses the real clock, so this leftover is too young to be swept.
   fs.writeFileSync(s.at('.~caps-0123456789abcdef'), '');
   await (await openFsCap(s.at('.'))).close();
   expect(temporaries(s.at('.')).length).toBe(1);

@@ -72,7 +72,7 @@ test('rename moves files, links and directories, and never over something', asyn
   expect(fs.readdirSync(s.at('.')).sort()).toEqual(['g', 'moved']);
 });
 
-test('of 16 renames onto one name one succeeds, and nothing is lost', async () => {
+test('one of 16 renames onto one name succeeds, and nothing is lost', async () => {
   await using s = await scratch();
   for (let i = 0; i < 16; i++) fs.writeFileSync(s.at(`f${i}`), `${i}`);
   const codes = await Promise.all(Array.from({ length: 16 }, (_, i) => code(s.cap.rename(`f${i}`, 'one'))));
@@ -87,4 +87,47 @@ test('mkdir -p of the directory itself is content while there is one', async () 
   expect(await code(held.mkdir('.', { recursive: true }))).toBe('ok');
   fs.rmdirSync(s.at('d'));
   expect(await code(held.mkdir('.', { recursive: true }))).toBe('NOT_FOUND');
+});
+
+test('rename with replace takes the place of a file, a link or an empty directory, and needs remove', async () => {
+  await using s = await scratch();
+  for (const name of ['f', 'g', 'h']) fs.writeFileSync(s.at(name), name);
+  fs.mkdirSync(s.at('d/e'), { recursive: true });
+  fs.mkdirSync(s.at('empty'));
+  fs.symlinkSync(s.outside('secret'), s.at('l'));
+  const replace = { replace: true };
+  await s.cap.rename('f', 'g', replace);
+  expect(fs.readFileSync(s.at('g'), 'utf8')).toBe('f');
+  await s.cap.rename('g', 'l', replace);
+  expect([fs.readFileSync(s.at('l'), 'utf8'), fs.existsSync(s.outside('secret'))]).toEqual(['f', true]);
+  await s.cap.rename('l', 'new', replace);
+  await s.cap.rename('d', 'empty', replace);
+  expect(fs.readdirSync(s.at('.')).sort()).toEqual(['empty', 'h', 'new']);
+  expect(await code(s.cap.rename('h', 'empty', replace))).toBe('IS_A_DIRECTORY');
+  expect(await code(s.cap.rename('empty', 'h', replace))).toBe('NOT_A_DIRECTORY');
+  fs.mkdirSync(s.at('other'));
+  expect(await code(s.cap.rename('other', 'empty', replace))).toBe('NOT_EMPTY');
+  // Two names of one file: afterwards there is one. A name onto itself stays.
+  fs.linkSync(s.at('h'), s.at('second'));
+  await s.cap.rename('h', 'h', replace);
+  await s.cap.rename('h', 'second', replace);
+  expect(fs.readdirSync(s.at('.')).sort()).toEqual(['empty', 'new', 'other', 'second']);
+  const few = await s.cap.only(['rename']);
+  expect(await code(few.rename('new', 'second', replace))).toBe('NOT_PERMITTED');
+  expect(await code(few.rename('new', 'free'))).toBe('ok');
+});
+
+test('write with parents makes the directories above, and needs mkdir', async () => {
+  await using s = await scratch();
+  await s.cap.write('a/b/f', 'x', { parents: true });
+  await s.cap.write('a/b/f', 'y', { parents: true });
+  await s.cap.write('top', 'z', { parents: true });
+  expect([fs.readFileSync(s.at('a/b/f'), 'utf8'), fs.readFileSync(s.at('top'), 'utf8')]).toEqual(['y', 'z']);
+  expect(await code(s.cap.write('top/f', 'x', { parents: true }))).toBe('NOT_A_DIRECTORY');
+  expect(await code(s.cap.write('c/', 'x', { parents: true }))).toBe('IS_A_DIRECTORY');
+  const few = await s.cap.only(['write']);
+  expect(await code(few.write('c/f', 'x', { parents: true }))).toBe('NOT_PERMITTED');
+  const part = await s.cap.except(['hidden']);
+  expect(await code(part.write('c/hidden', 'x', { parents: true }))).toBe('NOT_PERMITTED');
+  expect(fs.existsSync(s.at('c'))).toBe(false);
 });

@@ -22,9 +22,13 @@ export class Life {
   #running = 0;
   #over = false;
 
-  constructor(end: () => void, parent?: Life) {
+  readonly #maker: string;
+
+  /** `maker`: whose calls made it. */
+  constructor(end: () => void, parent?: Life, maker = '') {
     this.#end = end;
     this.#parent = parent;
+    this.#maker = maker;
     if (parent) parent.#children.add(this);
   }
 
@@ -71,6 +75,11 @@ export class Life {
     // The lowest first, so that each life finds those below it gone.
     for (const life of all.toReversed()) life.#settle();
     return this.#ended.promise;
+  }
+
+  /** Closes what calls of this maker made directly from here. */
+  async closeMadeBy(maker: string): Promise<void> {
+    await Promise.all([...this.#children].filter((life) => life.#maker === maker).map((life) => life.close()));
   }
 
   /** The holder was garbage collected. This life ends alone, and those made from it move to its parent. */

@@ -1,14 +1,15 @@
 /**
  * How much one root may use at once, and how much one call may move. Everything made from a root shares its
- * limits.
+ * limits, each holder a part of them (`holder.ts`).
  *
  * Promise: a holder cannot exhaust the descriptors, the memory or the thread pool of the process. It is
  * refused with `FS_LIMIT` and the name of the limit.
  */
 import { takeCount, takeRecord } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
+import { type Holder, Shares } from './holder.ts';
 
-export interface Limits {
+export interface FsLimits {
   readonly maxReadBytes: number;
   readonly maxWriteBytes: number;
   /** Bytes of one file through a stream or a copy. */
@@ -42,7 +43,7 @@ export interface Limits {
   readonly minFreeBytes: number;
 }
 
-const defaults: Limits = {
+const defaults: FsLimits = {
   maxReadBytes: 16 * 1024 * 1024,
   maxWriteBytes: 16 * 1024 * 1024,
   maxStreamBytes: 1024 * 1024 * 1024,
@@ -60,11 +61,12 @@ const defaults: Limits = {
   minFreeBytes: 64 * 1024 * 1024,
 };
 
-export function takeLimits(given: unknown): Limits {
-  const limits: Record<keyof Limits, number> = { ...defaults };
-  for (const [name, value] of Object.entries(takeRecord(given, 'limits'))) {
-    if (!Object.hasOwn(defaults, name)) throw refusal('invalid', 'a limit of that name does not exist');
-    limits[name as keyof Limits] = takeCount(value, 'a limit', 1) ?? defaults[name as keyof Limits];
+export function takeLimits(given: unknown): FsLimits {
+  const limits: Record<keyof FsLimits, number> = { ...defaults };
+  const names = Object.keys(defaults) as (keyof FsLimits)[];
+  const taken = takeRecord(given, 'limits', names);
+  for (const name of names) {
+    limits[name] = takeCount(taken[name], name, 1) ?? defaults[name];
   }
   return limits;
 }
@@ -74,69 +76,27 @@ export class Slots {
   readonly #name: string;
   readonly #max: number;
   readonly #outer: Slots | undefined;
-  #taken = 0;
+  readonly #shares: Shares;
 
   constructor(name: string, max: number, outer?: Slots) {
     this.#name = name;
     this.#max = max;
     this.#outer = outer;
+    this.#shares = new Shares(max);
   }
 
   /** Returns a function that gives the slot back. Calling it again does nothing. */
-  take(): () => void {
-    if (this.#taken >= this.#max) throw refusal('FS_LIMIT', `${this.#name} ${this.#max}`);
-    const giveBackOuter = this.#outer?.take();
-    this.#taken += 1;
+  take(holder: Holder): () => void {
+    if (this.#shares.full) throw refusal('FS_LIMIT', `${this.#name} ${this.#max}`);
+    if (!this.#shares.mayTake(holder)) throw refusal('FS_LIMIT', `${this.#name}, this holder’s share of ${this.#max}`);
+    const giveBackOuter = this.#outer?.take(holder);
+    this.#shares.add(holder, 1);
     let mine = true;
     return () => {
       if (!mine) return;
       mine = false;
-      this.#taken -= 1;
+      this.#shares.add(holder, -1);
       giveBackOuter?.();
     };
-  }
-}
-
-// Limits the bytes held by queued writes: 4,096 of the largest writes would be 64 GiB.
-const maxWaitingBytes = 64 * 1024 * 1024;
-
-/** Admits a few operations at a time. The others wait in order of arrival. */
-export class AdmissionQueue {
-  readonly #places: number;
-  readonly #queue: { readonly bytes: number; admit(): void }[] = [];
-  #bytes = 0;
-  readonly #maxWaiting: number;
-  #inside = 0;
-
-  constructor(limits: Limits) {
-    this.#places = limits.maxConcurrent;
-    this.#maxWaiting = limits.maxWaiting;
-  }
-
-  /**
-   * `bytes` is how much memory the operation holds while it waits. Returns a promise only if the operation
-   * has to wait, so that an operation that need not wait starts in the caller's own turn.
-   */
-  enter(bytes: number): Promise<void> | undefined {
-    if (this.#inside < this.#places) {
-      this.#inside += 1;
-      return undefined;
-    }
-    if (this.#queue.length >= this.#maxWaiting) throw refusal('FS_LIMIT', `operations waiting ${this.#maxWaiting}`);
-    if (this.#bytes + bytes > maxWaitingBytes) {
-      throw refusal('FS_LIMIT', `bytes of writes waiting ${maxWaitingBytes}, await some first`);
-    }
-    this.#bytes += bytes;
-    return new Promise((admit) => this.#queue.push({ bytes, admit }));
-  }
-
-  leave(): void {
-    const next = this.#queue.shift();
-    // The place passes to the next in the queue. Counting down and up again would let a newcomer overtake it.
-    if (!next) this.#inside -= 1;
-    else {
-      this.#bytes -= next.bytes;
-      next.admit();
-    }
   }
 }

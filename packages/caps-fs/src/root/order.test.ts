@@ -27,6 +27,8 @@ async function slow(way: 'read' | 'write') {
     s.at('.'),
   );
   onTestFinished(() => cap.close());
+  // The last hook runs first. Otherwise a test that failed before `go` would wait for the close for ever.
+  onTestFinished(() => gate.resolve());
   return { s, cap, asked: asked.promise, go: () => gate.resolve() };
 }
 
@@ -128,7 +130,7 @@ test('changes of names are exclusive, appends beside each other, and nobody is k
   }
   await Promise.all(all);
   expect(log).toEqual(['+a', '+b', '-b', '-a', '+c', '-c', '+d', '+e', '-d', '-e']);
-  // What fails lets the next one in.
+  // A step that fails lets the next one in.
   expect(await code(order.exclusive(() => Promise.reject(new Error('x'))))).toBe('Error: x');
   await order.exclusive(() => {});
 });

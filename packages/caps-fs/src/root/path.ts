@@ -22,15 +22,19 @@ const utf8 = new TextEncoder();
 export function parsePath(input: unknown): Path {
   // No String objects and nothing with toString: they could give one text to the check and another to the
   // use.
-  if (typeof input !== 'string' || input.length === 0 || input.length > maxBytes) throw refusal('PATH_INVALID');
+  if (typeof input !== 'string') throw refusal('PATH_INVALID', 'it is not text');
+  if (input.length === 0) throw refusal('PATH_INVALID', 'it is empty, "." names the directory itself');
+  if (isLonger(input, maxBytes)) throw refusal('PATH_INVALID', `it has more than ${maxBytes} bytes`);
   // Node writes a lone surrogate as U+FFFD, so two strings would name one file.
-  if (!input.isWellFormed() || input.includes('\0')) throw refusal('PATH_INVALID');
-  if (isLonger(input, maxBytes)) throw refusal('PATH_INVALID');
+  if (!input.isWellFormed()) throw refusal('PATH_INVALID', 'it has a lone surrogate');
+  if (input.includes('\0')) throw refusal('PATH_INVALID', 'it has a NUL');
   if (input.startsWith('/')) throw refusal('PATH_ABSOLUTE');
   const parts = input.split('/');
   if (parts.includes('..')) throw refusal('PATH_ESCAPES');
   const names = parts.filter(isName);
-  if (names.length > maxDepth || names.some(tooLong) || names.some(isTemporary)) throw refusal('PATH_INVALID');
+  if (names.length > maxDepth) throw refusal('PATH_INVALID', `it has more than ${maxDepth} names`);
+  if (names.some(tooLong)) throw refusal('PATH_INVALID', `a name in it has more than ${maxNameBytes} bytes`);
+  if (names.some(isTemporary)) throw refusal('PATH_INVALID', 'a name in it is kept for unfinished writes');
   return { names, directory: !isName(parts.at(-1) ?? '') };
 }
 
@@ -40,7 +44,7 @@ export function parseLink(bytes: Uint8Array): Path & { readonly absolute: boolea
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw refusal('PATH_INVALID');
+    throw refusal('PATH_INVALID', 'a link on the way is not UTF-8');
   }
   const parts = text.split('/');
   const last = parts.at(-1) ?? '';
@@ -52,7 +56,11 @@ export function parseLink(bytes: Uint8Array): Path & { readonly absolute: boolea
  * lines.
  */
 export function showPath(path: Path): string {
-  const text = path.names.join('/');
+  return showName(path.names.join('/'));
+}
+
+/** The same for names that are joined already. */
+export function showName(text: string): string {
   return /[\p{Cc}\p{Cf}\u2028\u2029"\\]/u.test(text) ? JSON.stringify(text) : text;
 }
 

@@ -10,10 +10,10 @@
  */
 import { failedWith, refusal } from '../base/errors.ts';
 import { type Descriptor, own } from '../base/handle.ts';
-import type { Seen, Shortcuts, Status } from '../base/kernel.ts';
+import { KernelError, type Seen, type Shortcuts, type Status } from '../base/kernel.ts';
 import { isTemporary } from '../base/names.ts';
+import type { HeldDirectory } from './held-directory.ts';
 import { type Path, parseLink } from './path.ts';
-import type { Place } from './place.ts';
 import { refuseExcepted } from './terms.ts';
 
 const maxLinks = 40;
@@ -36,11 +36,11 @@ export interface ParentAndName extends Disposable {
 }
 
 /** Opens the object that the path names, following all links. */
-export function find(place: Place, path: Path): OpenEntry {
-  const direct = shortcut(place, path);
+export function find(held: HeldDirectory, path: Path): OpenEntry {
+  const direct = shortcut(held, path);
   if (direct) {
     try {
-      const status = place.root.kernel.fstat(direct.fd);
+      const status = held.root.kernel.fstat(direct.fd);
       // The last name is a link, or has just become one. Only the walk reads links.
       if (status.kind !== 'link') return { ...direct, status };
     } catch (error) {
@@ -49,7 +49,7 @@ export function find(place: Place, path: Path): OpenEntry {
     }
     direct[Symbol.dispose]();
   }
-  const walk = new Walk(place, path);
+  const walk = new Walk(held, path);
   try {
     for (let name = walk.next(); name !== undefined; name = walk.next()) {
       if (walk.more || walk.directory || name === '..') walk.enter(name);
@@ -58,39 +58,55 @@ export function find(place: Place, path: Path): OpenEntry {
         if (found) return found;
       }
     }
-    return statusOfDirectory(place, walk.takeTop());
+    return statusOfDirectory(held, walk.takeTop());
   } finally {
     walk.end();
   }
 }
 
 /** Opens the object at the path's last name with O_PATH. If it is a link, that is the link itself. */
-export function lstat(place: Place, path: Path): OpenEntry {
-  const walk = new Walk(place, path);
+export function lstat(held: HeldDirectory, path: Path): OpenEntry {
+  const walk = new Walk(held, path);
   try {
     for (let name = walk.next(); name !== undefined; name = walk.next()) {
       if (walk.more) walk.enter(name);
-      else return walk.look(name);
+      else return walk.lstat(name);
     }
-    return statusOfDirectory(place, walk.takeTop());
+    return statusOfDirectory(held, walk.takeTop());
   } finally {
     walk.end();
   }
 }
 
 /** Opens the parent directory of the path's last name. The last name itself is not looked up. */
-export function locate(place: Place, path: Path): ParentAndName {
+export function locate(held: HeldDirectory, path: Path): ParentAndName {
   const name = path.names.at(-1);
-  if (name === undefined) throw refusal('IS_A_DIRECTORY', 'the capability’s own directory');
-  refuseExcepted(place.terms, name);
-  const parent = openDirectory(place, { names: path.names.slice(0, -1), directory: true });
+  if (name === undefined) throw refusal('IS_A_DIRECTORY', 'it is the directory of the capability itself');
+  refuseExcepted(held.terms, name);
+  const parent = openDirectory(held, { names: path.names.slice(0, -1), directory: true });
   return { dir: parent.fd, name, [Symbol.dispose]: parent[Symbol.dispose] };
 }
 
-export function openDirectory(place: Place, path: Path, make?: (dir: number, name: string) => void): Descriptor {
-  const direct = make ? undefined : shortcut(place, { ...path, directory: true });
+/** The same by the walk, with the number of directories between the parent and the cap's directory. */
+export function locateDeep(held: HeldDirectory, path: Path): ParentAndName & { readonly depth: number } {
+  const name = path.names.at(-1);
+  if (name === undefined) throw refusal('IS_A_DIRECTORY', 'the capability’s own directory');
+  refuseExcepted(held.terms, name);
+  const walk = new Walk(held, { names: path.names.slice(0, -1), directory: true });
+  try {
+    for (let next = walk.next(); next !== undefined; next = walk.next()) walk.enter(next);
+    const { depth } = walk;
+    const parent = walk.takeTop();
+    return { dir: parent.fd, name, depth, [Symbol.dispose]: parent[Symbol.dispose] };
+  } finally {
+    walk.end();
+  }
+}
+
+export function openDirectory(held: HeldDirectory, path: Path, make?: (dir: number, name: string) => void): Descriptor {
+  const direct = make ? undefined : shortcut(held, { ...path, directory: true });
   if (direct) return direct;
-  const walk = new Walk(place, path, make);
+  const walk = new Walk(held, path, make);
   try {
     for (let name = walk.next(); name !== undefined; name = walk.next()) walk.enter(name);
     return walk.takeTop();
@@ -105,63 +121,67 @@ export function openDirectory(place: Place, path: Path, make?: (dir: number, nam
  * needed. This runs without an await, so nobody can close the directory meanwhile.
  */
 function directly<R>(
-  place: Place,
+  held: HeldDirectory,
   path: Path,
   how: (shortcuts: Shortcuts, dir: number, names: string) => R | undefined,
 ): R | undefined {
-  const { shortcuts } = place.root.kernel;
+  const { shortcuts } = held.root.kernel;
   if (!shortcuts || path.names.length < 1) return undefined;
-  for (const name of path.names) refuseExcepted(place.terms, name);
-  return how(shortcuts, place.directory.fd, path.names.join('/'));
+  for (const name of path.names) refuseExcepted(held.terms, name);
+  return how(shortcuts, held.directory.fd, path.names.join('/'));
 }
 
-function shortcut(place: Place, path: Path): Descriptor | undefined {
-  const fd = directly(place, path, (shortcuts, dir, names) => shortcuts.open(dir, names, path.directory));
-  return fd === undefined ? undefined : own(place.root.kernel, fd);
+function shortcut(held: HeldDirectory, path: Path): Descriptor | undefined {
+  const fd = directly(held, path, (shortcuts, dir, names) => shortcuts.open(dir, names, path.directory));
+  return fd === undefined ? undefined : own(held.root.kernel, fd);
 }
 
 /**
  * The status of the last name, or of the link itself if it is one. Returns `undefined` if the walk is needed.
  */
-export function statDirectly(place: Place, path: Path): Status | undefined {
+export function statDirectly(held: HeldDirectory, path: Path): Status | undefined {
   if (path.directory) return undefined;
-  return directly(place, path, (shortcuts, dir, names) => shortcuts.stat(dir, names));
+  return directly(held, path, (shortcuts, dir, names) => shortcuts.stat(dir, names));
 }
 
 /** Reads a small file whole. Returns `undefined` if the walk is needed. */
 export function readDirectly(
-  place: Place,
+  held: HeldDirectory,
   path: Path,
   max: number,
 ): Promise<Uint8Array | undefined> | Uint8Array | undefined {
   if (path.directory) return undefined;
-  return directly(place, path, (shortcuts, dir, names) => shortcuts.read(dir, names, max, place.root.inMemory));
+  return directly(held, path, (shortcuts, dir, names) => shortcuts.read(dir, names, max, held.root.inMemory));
 }
 
 /** Like `readDirectly`, and also returns the status of the file at that moment. */
-export function seeDirectly(place: Place, path: Path, max: number): Promise<Seen | undefined> | Seen | undefined {
+export function seeDirectly(
+  held: HeldDirectory,
+  path: Path,
+  max: number,
+): Promise<Seen | undefined> | Seen | undefined {
   if (path.directory) return undefined;
-  return directly(place, path, (shortcuts, dir, names) => shortcuts.readSeen(dir, names, max, place.root.inMemory));
+  return directly(held, path, (shortcuts, dir, names) => shortcuts.readSeen(dir, names, max, held.root.inMemory));
 }
 
 /**
  * Opens a regular file for reading. A FIFO is never opened: that would block a thread of the pool for ever.
  */
-export function openFile(place: Place, path: Path): OpenEntry {
-  using found = find(place, path);
-  return openData(place, found, 'read');
+export function openFile(held: HeldDirectory, path: Path): OpenEntry {
+  using found = find(held, path);
+  return openData(held, found, 'read');
 }
 
-export function openData(place: Place, found: OpenEntry, how: 'read' | 'append'): OpenEntry {
+export function openData(held: HeldDirectory, found: OpenEntry, how: 'read' | 'append'): OpenEntry {
   if (found.status.kind === 'dir') throw refusal('IS_A_DIRECTORY');
   if (found.status.kind !== 'file') throw refusal('NOT_A_FILE');
-  const { kernel } = place.root;
+  const { kernel } = held.root;
   return { ...own(kernel, kernel.reopen(found.fd, how)), status: found.status };
 }
 
-function statusOfDirectory(place: Place, directory: Descriptor): OpenEntry {
+function statusOfDirectory(held: HeldDirectory, directory: Descriptor): OpenEntry {
   try {
-    const status = place.root.kernel.fstat(directory.fd);
+    const status = held.root.kernel.fstat(directory.fd);
     // It was deleted while we held it. The kernel would still show it, as an empty directory.
     if (status.links === 0) throw refusal('NOT_FOUND');
     return { ...directory, status };
@@ -171,12 +191,12 @@ function statusOfDirectory(place: Place, directory: Descriptor): OpenEntry {
   }
 }
 
-export function refuseOtherMount(place: Place, fd: number): void {
-  if (place.root.kernel.mountOf(fd) !== place.root.mount) throw refusal('RESOLVED_OUTSIDE');
+export function refuseOtherMount(held: HeldDirectory, fd: number): void {
+  if (held.root.kernel.mountOf(fd) !== held.root.mount) throw refusal('RESOLVED_OUTSIDE');
 }
 
 class Walk {
-  readonly #place: Place;
+  readonly #held: HeldDirectory;
   readonly #base: Descriptor;
   readonly #make: ((dir: number, name: string) => void) | undefined;
   /** The directories between the base and the current one. A `..` in a link goes back along these. */
@@ -193,19 +213,23 @@ class Walk {
   #checked = false;
   directory: boolean;
 
-  constructor(place: Place, path: Path, make?: (dir: number, name: string) => void) {
+  constructor(held: HeldDirectory, path: Path, make?: (dir: number, name: string) => void) {
     // All names are checked before anything is looked up or created, so the refusal does not depend on what
     // exists.
-    for (const name of path.names) refuseExcepted(place.terms, name);
-    this.#place = place;
+    for (const name of path.names) refuseExcepted(held.terms, name);
+    this.#held = held;
     this.#make = make;
     this.#names = path.names.toReversed();
     this.directory = path.directory;
-    this.#base = place.directory.hold();
+    this.#base = held.directory.hold();
   }
 
   get more(): boolean {
     return this.#names.length > 0;
+  }
+
+  get depth(): number {
+    return this.#below.length;
   }
 
   get #top(): number {
@@ -219,7 +243,7 @@ class Walk {
     if (this.#steps > maxSteps) throw refusal('LINK_LOOP');
     this.#nameIsFromLink = this.#fromLinks > 0;
     if (this.#nameIsFromLink) this.#fromLinks -= 1;
-    if (this.#nameIsFromLink && name !== '..') refuseExcepted(this.#place.terms, name);
+    if (this.#nameIsFromLink && name !== '..') refuseExcepted(this.#held.terms, name);
     return name;
   }
 
@@ -229,7 +253,7 @@ class Walk {
    */
   enter(name: string): void {
     if (name === '..') return this.#leave();
-    const { kernel } = this.#place.root;
+    const { kernel } = this.#held.root;
     for (let made = false; ; this.#retry()) {
       try {
         this.#below.push(kernel.openDirectory(this.#top, name));
@@ -255,7 +279,7 @@ class Walk {
 
   /** Opens the last name. Returns `undefined` if it was a link; the names of its text then remain. */
   open(name: string): OpenEntry | undefined {
-    const { kernel } = this.#place.root;
+    const { kernel } = this.#held.root;
     for (; ; this.#retry()) {
       const found = own(kernel, kernel.openAny(this.#top, name));
       try {
@@ -274,8 +298,8 @@ class Walk {
   }
 
   /** Opens the last name without following it if it is a link. */
-  look(name: string): OpenEntry {
-    const { kernel } = this.#place.root;
+  lstat(name: string): OpenEntry {
+    const { kernel } = this.#held.root;
     const found = own(kernel, kernel.openAny(this.#top, name));
     try {
       this.#check(found.fd);
@@ -290,7 +314,7 @@ class Walk {
   takeTop(): Descriptor {
     this.#check(this.#top);
     const fd = this.#below.pop();
-    return fd === undefined ? this.#place.directory.hold() : own(this.#place.root.kernel, fd);
+    return fd === undefined ? this.#held.directory.hold() : own(this.#held.root.kernel, fd);
   }
 
   end(): void {
@@ -299,7 +323,7 @@ class Walk {
       // there.
       if (!this.#checked) this.#check(this.#top);
     } finally {
-      for (const fd of this.#below) this.#place.root.kernel.close(fd);
+      for (const fd of this.#below) this.#held.root.kernel.close(fd);
       this.#base[Symbol.dispose]();
     }
   }
@@ -307,7 +331,7 @@ class Walk {
   /** One check at the end is enough: a walk that goes down never comes back to the mount that it left. */
   #check(fd: number): void {
     this.#checked = true;
-    if (!this.#left && fd !== this.#base.fd) refuseOtherMount(this.#place, fd);
+    if (!this.#left && fd !== this.#base.fd) refuseOtherMount(this.#held, fd);
   }
 
   #retry(): void {
@@ -327,14 +351,14 @@ class Walk {
     if (!this.more && link.directory) this.directory = true;
     this.#names.push(...link.names.toReversed());
     this.#fromLinks += link.names.length;
-    if (link.absolute) this.#outside(() => this.#place.root.kernel.openRoot('/'));
+    if (link.absolute) this.#outside(() => this.#held.root.kernel.openRoot('/'));
     return true;
   }
 
   #leave(): void {
     const here = this.#below.pop();
-    if (here !== undefined) this.#place.root.kernel.close(here);
-    else this.#outside(() => this.#place.root.kernel.openRoot(`/proc/self/fd/${this.#base.fd}/..`));
+    if (here !== undefined) this.#held.root.kernel.close(here);
+    else this.#outside(() => this.#held.root.kernel.openRoot(`/proc/self/fd/${this.#base.fd}/..`));
   }
 
   /** A link leads out of the root. It is refused before its target is looked up. */
@@ -345,7 +369,7 @@ class Walk {
   }
 
   #readLink(name: string): Uint8Array | undefined {
-    const { kernel } = this.#place.root;
+    const { kernel } = this.#held.root;
     try {
       const before = this.#strangersLink(name);
       const text = kernel.readLink(this.#top, name);
@@ -365,11 +389,11 @@ class Walk {
    * apply.
    */
   #strangersLink(name: string): string | undefined {
-    const { kernel } = this.#place.root;
+    const { kernel } = this.#held.root;
     const dir = kernel.fstat(this.#top);
     if ((dir.mode & 0o1002) !== 0o1002) return undefined;
     const link = kernel.lstat(this.#top, name);
-    if (link && link.owner !== kernel.user && link.owner !== dir.owner) throw refusal('NOT_PERMITTED');
+    if (link && link.owner !== kernel.user && link.owner !== dir.owner) throw new KernelError('EACCES');
     return link?.stamp ?? '';
   }
 }

@@ -8,6 +8,7 @@
 import { takeCount, takeList, takeRecord, takeString } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
 import { Meter } from '../base/meter.ts';
+import { changingMethods, readingMethods } from '../base/methods.ts';
 import { namedBy, weightOf } from '../base/names.ts';
 
 export interface Terms {
@@ -24,28 +25,19 @@ const maxPatterns = 256;
 const maxMeters = 64;
 // Limits the comparisons for each name that a walk meets.
 const maxWeight = 65_536;
-const changing: ReadonlySet<string> = new Set([
-  'write',
-  'append',
-  'edit',
-  'mkdir',
-  'remove',
-  'rename',
-  'copy',
-  'openWrite',
-]);
+const changing: ReadonlySet<string> = new Set(changingMethods);
 
-/** Operations that read something beneath the directory and change nothing. */
-const looking = ['read', 'readText', 'list', 'entries', 'stat', 'glob', 'search', 'openRead', 'subdir'] as const;
-
-/** Returns the terms as the rights of a mount, or `undefined` if a mount could not enforce them. */
+/**
+ * Returns the terms as the rights of a mount, or `undefined` if a mount could not enforce them. A program can do in a
+ * mount whatever any method does, so the holder must have all reading methods, and all or none of the changing ones.
+ */
 export function rightsOf({ writes, operations, excepted, meters }: Terms): 'ro' | 'rw' | undefined {
   if (excepted.length > 0 || meters.length > 0) return undefined;
   if (operations === undefined) return writes ? 'rw' : 'ro';
-  if (!looking.every((operation) => operations.has(operation))) return undefined;
-  const changes = [...changing].filter((operation) => operations.has(operation));
-  if (!writes || changes.length === 0) return 'ro';
-  return changes.length === changing.size ? 'rw' : undefined;
+  const held = changingMethods.filter((method) => operations.has(method));
+  if (!readingMethods.every((method) => operations.has(method))) return undefined;
+  if (!writes || held.length === 0) return 'ro';
+  return held.length === changingMethods.length ? 'rw' : undefined;
 }
 
 export function permits(terms: Terms, operation: string): boolean {
@@ -80,7 +72,7 @@ export function onlyTerms(terms: Terms, operations: unknown, known: ReadonlySet<
   const wanted = new Set<string>();
   for (const operation of takeList(operations, 'operations', known.size)) {
     const name = takeString(operation, 'an operation');
-    if (!known.has(name)) throw refusal('invalid', 'an operation of that name does not exist');
+    if (!known.has(name)) throw refusal('invalid', 'there is no operation of that name');
     if (terms.operations === undefined || terms.operations.has(name)) wanted.add(name);
   }
   return { ...terms, operations: wanted };
@@ -100,8 +92,8 @@ export function exceptTerms(terms: Terms, patterns: unknown): Terms {
 }
 
 export function quotaTerms(terms: Terms, quota: unknown): Terms {
-  const { bytes, files } = takeRecord(quota, 'a quota');
+  const { bytes, files } = takeRecord(quota, 'a quota', ['bytes', 'files']);
   // Every write checks every meter.
-  if (terms.meters.length >= maxMeters) throw refusal('FS_LIMIT', `quotas of one capability ${maxMeters}`);
+  if (terms.meters.length >= maxMeters) throw refusal('FS_LIMIT', `a capability has at most ${maxMeters} quotas`);
   return { ...terms, meters: [...terms.meters, new Meter(takeCount(bytes, 'bytes'), takeCount(files, 'files'))] };
 }

@@ -1,4 +1,7 @@
-/** A glob or a search made where it is asked: what the thread would have said, or nothing, and never much work. */
+/**
+ * A glob or a search made where it is asked: what the thread would have said, or nothing, and never much
+ * work.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -7,7 +10,7 @@ import { code, scratch } from '../../test/scratch.ts';
 import type { Kernel } from '../base/kernel.ts';
 import { chooseBackend } from '../drivers/backend.ts';
 import { globAtOnce, searchAtOnce } from './at-once.ts';
-import type { Ground } from './descent.ts';
+import type { SearchScope } from './descent.ts';
 import { type Query, search } from './scan.ts';
 
 const literally = (literal: string, more: Partial<Query> = {}): Query => ({
@@ -23,7 +26,7 @@ const literally = (literal: string, more: Partial<Query> = {}): Query => ({
 });
 
 /** A ground over `root`, and how many entries and bytes were looked at. */
-function ground(root: string, limits: Partial<Ground> = {}) {
+function ground(root: string, limits: Partial<SearchScope> = {}) {
   const kernel = chooseBackend();
   const fd = kernel.openRoot(root);
   onTestFinished(() => kernel.close(fd));
@@ -41,7 +44,7 @@ function ground(root: string, limits: Partial<Ground> = {}) {
       return got;
     },
   };
-  const whole: Ground = {
+  const whole: SearchScope = {
     fd,
     mount: kernel.mountOf(fd),
     backend: kernel.backend,
@@ -53,7 +56,7 @@ function ground(root: string, limits: Partial<Ground> = {}) {
   return { kernel: counting, ground: whole, seen };
 }
 
-test('what is answered at once is what the thread answers', async () => {
+test('a result that is returned at once is the result of the thread', async () => {
   const name = fc.constantFrom('a', 'b', '.c', '.gitignore', '\u00fc');
   const file = fc.tuple(
     fc.array(name, { minLength: 1, maxLength: 4 }),
@@ -84,7 +87,7 @@ test('what is answered at once is what the thread answers', async () => {
   );
 });
 
-test('where there is more it answers nothing, after five hundred entries or half a megabyte at most', async () => {
+test('where there is more it returns nothing, after five hundred entries or half a megabyte at most', async () => {
   // A busy machine gets its time.
   await using s = await scratch({ maxSearchMs: 60_000 });
   for (let d = 0; d < 8; d++) {
@@ -130,7 +133,7 @@ test('names, patterns and .gitignore files made to be compared for long are not 
   }
   const above = [[0, `${rule}\n`.repeat(200)]] as const;
   expect(searchAtOnce(kernel, here, literally('x', { above }))).toBeUndefined();
-  expect(searchAtOnce(kernel, here, literally('x'))).toEqual([]);
+  expect(searchAtOnce(kernel, here, literally('x'))?.hits).toEqual([]);
   await s.cap.write('d/.gitignore', `${rule}\n`.repeat(200));
   expect(searchAtOnce(kernel, here, literally('x'))).toBeUndefined();
   expect(await s.cap.search('x', { path: 'd' })).toEqual([]);

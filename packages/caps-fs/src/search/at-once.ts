@@ -8,12 +8,13 @@
  * go to the worker thread, because an attacker can choose ones that take long.
  */
 import { refusal } from '../base/errors.ts';
+import type { Tree } from '../base/fs-cap.ts';
 import type { Kernel } from '../base/kernel.ts';
 import { weightOf } from '../base/names.ts';
-import { type Ground, Stop } from './descent.ts';
-import { paths } from './paths.ts';
-import { type Hit, type Query, search } from './scan.ts';
-import { TooMuch, Work } from './work.ts';
+import { type SearchScope, Stop } from './descent.ts';
+import { paths, type TreeQuery, treeOf } from './paths.ts';
+import { type Found, type Query, search } from './scan.ts';
+import { StepBudget, TooMuch } from './step-budget.ts';
 
 const fewEntries = 500;
 const fewBytes = 512 * 1024;
@@ -27,20 +28,24 @@ const shortText = 128;
 
 export function globAtOnce(
   kernel: Kernel,
-  ground: Ground,
+  ground: SearchScope,
   pattern: string,
   limit: number,
 ): readonly string[] | undefined {
-  return unlessMore(() => paths(kernel, fewOf(ground), pattern, limit, new Work(fewSteps)));
+  return unlessMore(() => paths(kernel, fewOf(ground), pattern, limit, new StepBudget(fewSteps)));
 }
 
-export function searchAtOnce(kernel: Kernel, ground: Ground, query: Query): readonly Hit[] | undefined {
+export function treeAtOnce(kernel: Kernel, ground: SearchScope, query: TreeQuery): Tree | undefined {
+  return unlessMore(() => treeOf(kernel, fewOf(ground), query));
+}
+
+export function searchAtOnce(kernel: Kernel, ground: SearchScope, query: Query): Found | undefined {
   if (query.literal === undefined || query.literal.length > shortText) return undefined;
   const short = { ...query, maxBytes: Math.min(fewBytes, query.maxBytes) };
-  return unlessMore(() => search(kernel, fewOf(ground), short, new Work(fewSteps)));
+  return unlessMore(() => search(kernel, fewOf(ground), short, new StepBudget(fewSteps)));
 }
 
-function fewOf(ground: Ground): Ground {
+function fewOf(ground: SearchScope): SearchScope {
   const compared = Math.floor(fewCompared / Math.max(1, weightOf(ground.excepted)));
   return { ...ground, maxEntries: Math.min(fewEntries, compared, ground.maxEntries) };
 }

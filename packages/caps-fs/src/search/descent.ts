@@ -7,7 +7,7 @@
  * yields, so it is only for a worker thread or a small tree. It imports only modules that import nothing.
  */
 import type { FsCode } from '../base/errors.ts';
-import { type Kernel, KernelError, type Kind } from '../base/kernel.ts';
+import { type FileKind, type Kernel, KernelError } from '../base/kernel.ts';
 import { byCodePoint, isTemporary, namedBy } from '../base/names.ts';
 
 /**
@@ -24,7 +24,7 @@ export class Stop {
 }
 
 /** Where to search: plain data with everything that a worker thread needs to know of a cap. */
-export interface Ground {
+export interface SearchScope {
   /** The directory, opened with O_PATH. The caller holds it open. */
   readonly fd: number;
   readonly mount: number;
@@ -35,27 +35,29 @@ export interface Ground {
   readonly maxDepth: number;
 }
 
-export interface Entry {
+export interface VisitedEntry {
   /** The directory that it is in. */
   readonly dir: number;
   readonly names: readonly string[];
-  readonly kind: Kind;
+  readonly kind: FileKind;
 }
 
 export interface Visitor {
   /** Whether to skip this entry of the current directory. Asked before the entries are sorted. */
-  passes?(name: string, kind: Kind): boolean;
+  passes?(name: string, kind: FileKind): boolean;
   /** Called before the entries of a directory. */
   open?(dir: number, names: readonly string[]): void;
   /** Called for each entry. Returns whether to enter it if it is a directory. */
-  entry(entry: Entry): boolean;
+  entry(entry: VisitedEntry): boolean;
+  /** Called for a directory that may not be read. */
+  skip?(names: readonly string[]): void;
   /** Called after the entries of a directory. */
   close?(): void;
 }
 
-export function descend(kernel: Kernel, ground: Ground, visitor: Visitor, from: readonly string[] = []): void {
+export function descend(kernel: Kernel, ground: SearchScope, visitor: Visitor, from: readonly string[] = []): void {
   let seen = 0;
-  const look = (dir: number, names: readonly string[], depth: number): void => {
+  const visit = (dir: number, names: readonly string[], depth: number): void => {
     visitor.open?.(dir, names);
     const entries = kernel.children(dir, ground.maxEntries - seen + 1);
     seen += entries.length;
@@ -65,17 +67,17 @@ export function descend(kernel: Kernel, ground: Ground, visitor: Visitor, from: 
       const below = [...names, name];
       if (!visitor.entry({ dir, names: below, kind }) || kind !== 'dir') continue;
       if (depth >= ground.maxDepth) throw new Stop('FS_LIMIT', `maxDepth ${ground.maxDepth}, ask for a part of it`);
-      const child = openIfDirectory(kernel, dir, name);
+      const child = openIfDirectory(kernel, dir, name, () => visitor.skip?.(below));
       if (child === undefined) continue;
       try {
-        if (kernel.mountOf(child) === ground.mount) look(child, below, depth + 1);
+        if (kernel.mountOf(child) === ground.mount) visit(child, below, depth + 1);
       } finally {
         kernel.close(child);
       }
     }
     visitor.close?.();
   };
-  look(ground.fd, from, 1);
+  visit(ground.fd, from, 1);
 }
 
 /**
@@ -92,13 +94,18 @@ function inOrder<E extends { readonly name: string }>(entries: E[]): E[] {
 /**
  * Returns `undefined` if it is gone, is no directory any more, or may not be read. The search then goes on.
  */
-function openIfDirectory(kernel: Kernel, dir: number, name: string): number | undefined {
+function openIfDirectory(kernel: Kernel, dir: number, name: string, skip: () => void): number | undefined {
   try {
     return kernel.openDirectory(dir, name);
   } catch (error) {
+    if (isRefused(error)) skip();
     if (isPassing(error)) return undefined;
     throw error;
   }
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof KernelError && (error.errno === 'EACCES' || error.errno === 'EPERM');
 }
 
 export function isPassing(error: unknown): boolean {
@@ -115,6 +122,9 @@ const passing: ReadonlySet<string> = new Set([
   'ESTALE',
   'EINTR',
 ]);
+
+/** Why a file or a directory is not searched. */
+export type SkipReason = 'binary' | 'large' | 'unreadable';
 
 /** The content of a file, valid while `use` runs. */
 export interface Small {
@@ -136,12 +146,14 @@ export function readSmall<R>(
   name: string,
   max: number,
   use: (small: Small) => R,
+  skip?: (reason: SkipReason) => void,
 ): R | undefined {
   let found: number | undefined;
   try {
     found = kernel.openAny(dir, name);
-    return readFound(kernel, found, max, use);
+    return readFound(kernel, found, max, use, skip);
   } catch (error) {
+    if (isRefused(error)) skip?.('unreadable');
     if (isPassing(error)) return undefined;
     throw error;
   } finally {
@@ -149,8 +161,15 @@ export function readSmall<R>(
   }
 }
 
-export function readFound<R>(kernel: Kernel, found: number, max: number, use: (small: Small) => R): R | undefined {
+export function readFound<R>(
+  kernel: Kernel,
+  found: number,
+  max: number,
+  use: (small: Small) => R,
+  skip?: (reason: SkipReason) => void,
+): R | undefined {
   const { kind, size } = kernel.fstat(found);
+  if (kind === 'file' && size > max) skip?.('large');
   if (kind !== 'file' || size === 0 || size > max) return undefined;
   const bytes = readAll(kernel, found, size);
   return use({ bytes, mount: () => kernel.mountOf(found) });

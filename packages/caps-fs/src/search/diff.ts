@@ -1,23 +1,45 @@
 /**
  * A unified diff of two texts, three lines of context.
  *
- * Promise: `patch -p0` turns the first text into the second with it. No pair of texts takes long: Myers'
- * algorithm runs for up to `maxEdits` changed lines. Beyond that, the diff replaces the whole differing
- * middle. After Myers, An O(ND) Difference Algorithm (1986).
+ * Promise: `patch -p0` turns the first text into the second with it. The work is bounded whatever the texts
+ * are: where a shortest diff has more than `mostEdits` changed lines, or could take more than `mostCompared`
+ * comparisons of two lines, the diff replaces the whole middle in which the texts differ. The shortest diff
+ * is made by the library `diff`.
  */
+import { formatPatch, OMIT_HEADERS, structuredPatch } from 'diff/lib/patch/create.js';
+
 const context = 3;
-const maxEdits = 1_000;
+const mostEdits = 1_000;
+const mostCompared = 20_000_000;
 
-type Mark = ' ' | '-' | '+';
-interface Line {
-  readonly mark: Mark;
-  readonly text: string;
-}
-
+/**
+ * Returns the unified diff that turns `before` into `after`; empty if they are equal. `name` stands in both
+ * header lines and is not escaped.
+ */
 export function unifiedDiff(before: string, after: string, name: string): string {
   if (before === after) return '';
-  const hunks = hunksOf(script(linesOf(before), linesOf(after)));
-  return `--- ${name}\n+++ ${name}\n${hunks.join('')}`;
+  const [a, b] = [linesOf(before), linesOf(after)];
+  let head = 0;
+  while (head < a.length && head < b.length && a[head] === b[head]) head++;
+  let tail = 0;
+  const shorter = Math.min(a.length, b.length) - head;
+  while (tail < shorter && a.at(-1 - tail) === b.at(-1 - tail)) tail++;
+  // The library sees the middle and its context. A long common part would cost it a comparison for each edit.
+  const from = Math.max(0, head - context);
+  const until = Math.max(0, tail - context);
+  const middle: Middle = { a: a.slice(from, a.length - until), b: b.slice(from, b.length - until), head: head - from };
+  const found = shortest(middle) ?? [replacement({ ...middle, tail: tail - until })];
+  const hunks = found.map((hunk) => ({ ...hunk, oldStart: hunk.oldStart + from, newStart: hunk.newStart + from }));
+  // The library would escape the name in its own header lines.
+  const patch = { oldFileName: name, newFileName: name, oldHeader: '', newHeader: '', hunks };
+  return `--- ${name}\n+++ ${name}\n${formatPatch(patch, OMIT_HEADERS)}`;
+}
+
+interface Middle {
+  readonly a: readonly string[];
+  readonly b: readonly string[];
+  /** How many lines of context are before the difference. */
+  readonly head: number;
 }
 
 /** Each line keeps its line end, so that a text without a final one differs from the same text with it. */
@@ -25,110 +47,28 @@ function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Returns both texts as kept, removed and added lines. */
-function script(before: readonly string[], after: readonly string[]): Line[] {
-  let head = 0;
-  while (head < before.length && head < after.length && before[head] === after[head]) head++;
-  let tail = 0;
-  const shorter = Math.min(before.length, after.length) - head;
-  while (tail < shorter && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
-  const a = before.slice(head, before.length - tail);
-  const b = after.slice(head, after.length - tail);
-  const kept = (text: string): Line => ({ mark: ' ', text });
-  return [
-    ...before.slice(0, head).map(kept),
-    ...(shortest(a, b) ?? [...a.map(removed), ...b.map(added)]),
-    ...before.slice(before.length - tail).map(kept),
+/** Returns `undefined` if a shortest diff has too many edits, or could take too many comparisons. */
+function shortest({ a, b }: Middle) {
+  // With d edits, Myers' algorithm follows at most 2d + 1 diagonals, and each is as long as the shorter text.
+  const maxEditLength = Math.min(mostEdits, Math.floor(mostCompared / (2 * Math.min(a.length, b.length) + 1)));
+  return structuredPatch('', '', a.join(''), b.join(''), '', '', { context, maxEditLength })?.hunks;
+}
+
+/** One hunk that replaces all that differs. */
+function replacement({ a, b, head, tail }: Middle & { readonly tail: number }) {
+  const lines = [
+    ...a.slice(0, head).map((line) => ` ${line}`),
+    ...a.slice(head, a.length - tail).map((line) => `-${line}`),
+    ...b.slice(head, b.length - tail).map((line) => `+${line}`),
+    ...a.slice(a.length - tail).map((line) => ` ${line}`),
   ];
-}
-
-function removed(text: string): Line {
-  return { mark: '-', text };
-}
-
-function added(text: string): Line {
-  return { mark: '+', text };
-}
-
-/** Returns Myers' shortest edit script, or `undefined` if it is longer than `maxEdits`. */
-function shortest(a: readonly string[], b: readonly string[]): Line[] | undefined {
-  const far = new Int32Array(2 * maxEdits + 3);
-  const center = maxEdits + 1;
-  const trace: Int32Array[] = [];
-  for (let d = 0; d <= Math.min(maxEdits, a.length + b.length); d++) {
-    trace.push(far.slice(center - d - 1, center + d + 2));
-    for (let k = -d; k <= d; k += 2) {
-      let x = stepsDown(far, center, d, k) ? at(far, center + k + 1) : at(far, center + k - 1) + 1;
-      while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++;
-      far[center + k] = x;
-      if (x >= a.length && x - k >= b.length) return walkBack(a, b, trace);
-    }
-  }
-  return undefined;
-}
-
-function walkBack(a: readonly string[], b: readonly string[], trace: readonly Int32Array[]): Line[] {
-  const lines: Line[] = [];
-  let x = a.length;
-  let y = b.length;
-  for (let d = trace.length - 1; d >= 0; d--) {
-    const far = trace[d] ?? new Int32Array();
-    const k = x - y;
-    const from = stepsDown(far, d + 1, d, k) ? k + 1 : k - 1;
-    const fromX = d === 0 ? 0 : at(far, d + 1 + from);
-    const fromY = d === 0 ? 0 : fromX - from;
-    while (x > fromX && y > fromY) {
-      x--;
-      y--;
-      lines.push({ mark: ' ', text: a[x] ?? '' });
-    }
-    if (x > fromX) lines.push(removed(a[--x] ?? ''));
-    else if (y > fromY) lines.push(added(b[--y] ?? ''));
-  }
-  return lines.reverse();
-}
-
-function stepsDown(far: Int32Array, center: number, d: number, k: number): boolean {
-  return k === -d || (k !== d && at(far, center + k - 1) < at(far, center + k + 1));
-}
-
-function at(numbers: Int32Array, index: number): number {
-  return numbers[index] ?? 0;
-}
-
-function hunksOf(lines: readonly Line[]): string[] {
-  const hunks: string[] = [];
-  let old = 1;
-  let fresh = 1;
-  for (let i = 0; i < lines.length; ) {
-    let first = i;
-    while (lines[first]?.mark === ' ') first++;
-    if (first >= lines.length) break;
-    const start = Math.max(i, first - context);
-    old += start - i;
-    fresh += start - i;
-    const hunk = lines.slice(start, endOfHunk(lines, first));
-    const olds = hunk.filter((line) => line.mark !== '+').length;
-    const freshes = hunk.filter((line) => line.mark !== '-').length;
-    hunks.push(`@@ -${range(old, olds)} +${range(fresh, freshes)} @@\n${hunk.map(shown).join('')}`);
-    old += olds;
-    fresh += freshes;
-    i = start + hunk.length;
-  }
-  return hunks;
-}
-
-/** Changes whose contexts touch share a hunk. */
-function endOfHunk(lines: readonly Line[], first: number): number {
-  let last = first;
-  for (let i = first; i < lines.length && i <= last + 2 * context; i++) if (lines[i]?.mark !== ' ') last = i;
-  return Math.min(lines.length, last + context + 1);
-}
-
-function range(start: number, count: number): string {
-  return count === 1 ? `${start}` : `${count === 0 ? start - 1 : start},${count}`;
-}
-
-function shown({ mark, text }: Line): string {
-  return text.endsWith('\n') ? mark + text : `${mark}${text}\n\\ No newline at end of file\n`;
+  return {
+    oldStart: 1,
+    oldLines: a.length,
+    newStart: 1,
+    newLines: b.length,
+    lines: lines.flatMap((line) =>
+      line.endsWith('\n') ? [line.slice(0, -1)] : [line, '\\ No newline at end of file'],
+    ),
+  };
 }

@@ -101,13 +101,34 @@ requires('patch')('patch makes the one text into the other with the diff', () =>
   fs.rmSync(dir, { recursive: true });
 });
 
-test('two texts that have nothing in common take no longer than reading them', () => {
-  const make = (of: string) => Array.from({ length: 50_000 }, (_, i) => `${of}${i}\n`).join('');
-  // A table of all pairs would have 2.5 thousand million places.
-  expect(applied(make('a'), unifiedDiff(make('a'), make('b'), 'f'))).toBe(make('b'));
+test('no pair of texts makes a diff that takes long: what would is replaced whole', () => {
+  const lines = (count: number, of: (line: number) => string) =>
+    Array.from({ length: count }, (_, i) => `${of(i)}\n`).join('');
+  const hunks = (diff: string) => diff.match(/^@@ /gm)?.length;
+  // A table of all pairs would have 400 million places.
+  const [a, b] = [lines(20_000, (i) => `a${i}`), lines(20_000, (i) => `b${i}`)];
+  const apart = unifiedDiff(a, b, 'f');
+  expect([hunks(apart), applied(a, apart)]).toEqual([1, b]);
+  // An attacker's texts: equal lines, so that every diagonal is as long as the texts.
+  const [blank, more] = [`x\n${'\n'.repeat(60_000)}`, `${'\n'.repeat(60_300)}y\n`];
+  const same = unifiedDiff(blank, more, 'f');
+  expect([hunks(same), applied(blank, same)]).toEqual([1, more]);
+  // 300 changes far from each other: too many in 60,000 lines, few in 600.
+  const changed = (every: number) => (i: number) => (i % every === 0 ? `new ${i}` : `${i}`);
+  for (const [count, every, expected] of [
+    [60_000, 200, 1],
+    [6_000, 20, 300],
+  ] as const) {
+    const [old, fresh] = [lines(count, String), lines(count, changed(every))];
+    const diff = unifiedDiff(old, fresh, 'f');
+    expect([count, hunks(diff), applied(old, diff) === fresh]).toEqual([count, expected, true]);
+  }
+  // A long common part costs no edits: the few that are far down are shown one by one.
+  const [long, longer] = [lines(80_000, String), lines(80_000, (i) => (i > 79_900 ? changed(20)(i) : `${i}`))];
+  expect(hunks(unifiedDiff(long, longer, 'f'))).toBe(4);
 });
 
-/** What `patch` does, without its fuzz. */
+/** Applies a diff as `patch` does, without its fuzz. */
 function applied(before: string, diff: string): string {
   const lines = before.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const out: string[] = [];

@@ -7,9 +7,11 @@
 import { CapError } from '@hob/vat';
 import { takeFlag, takeList, takeRecord, takeString } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
-import { type Job, readWhole, replace } from '../files/content.ts';
+import { readWhole, replace } from '../files/content.ts';
+import { holding, type Operation } from '../files/operation.ts';
+import type { HeldDirectory } from '../root/held-directory.ts';
+import type { Holder } from '../root/holder.ts';
 import { parsePath, showPath } from '../root/path.ts';
-import type { Place } from '../root/place.ts';
 import { locate } from '../root/resolve.ts';
 import { Stop } from './descent.ts';
 import { inThread } from './drivers/thread.ts';
@@ -25,16 +27,17 @@ export function edit(
   path: unknown,
   edits: unknown,
   options: unknown,
-): Job<{ readonly diff: string; readonly version: string }> {
+): Operation<{ readonly diff: string; readonly version: string }> {
   const parsed = parsePath(path);
   const wanted = takeList(edits, 'edits', maxEdits).map(takeEdit);
-  const { dryRun, version: given } = takeRecord(options, 'options');
+  const { dryRun, version: given } = takeRecord(options, 'options', ['dryRun', 'version']);
   const dry = takeFlag(dryRun, 'dryRun');
   const expected = given === undefined ? undefined : takeString(given, 'version');
-  return async (place, ended) => {
+  const holds = wanted.reduce((sum, { oldText, newText }) => sum + oldText.length + newText.length, 0);
+  return holding(holds, async (held, ended) => {
     for (let tries = 1; ; tries++) {
       try {
-        return await tryEdit(place, ended);
+        return await tryEdit(held, ended);
       } catch (error) {
         // A caller without a version means the current text. If another write came first, try on the new
         // text.
@@ -42,38 +45,40 @@ export function edit(
         if (!again) throw error;
       }
     }
-  };
+  });
 
   async function tryEdit(
-    place: Place,
+    held: HeldDirectory,
     ended: AbortSignal,
   ): Promise<{ readonly diff: string; readonly version: string }> {
-    const { kernel, limits } = place.root;
+    const { kernel, limits } = held.root;
     {
       // A dry run must refuse what the final write would refuse: a link is never written through.
-      using target = locate(place, parsed);
+      using target = locate(held, parsed);
       const kind = kernel.lstat(target.dir, target.name)?.kind;
       if (kind === 'link' || kind === 'other') throw refusal('NOT_A_FILE');
     }
-    const { text, version } = await readWhole(place, parsed);
+    const { text, version } = await readWhole(held, parsed);
     if (expected !== undefined && expected !== version) throw refusal('STALE', `it is ${version} now`);
     const { edited, diff } = await computeEdit(
       { text, edits: wanted, name: showPath(parsed), max: limits.maxWriteBytes },
+      held.holder,
       ended,
     );
     const bytes = new TextEncoder().encode(edited);
     if (bytes.length > limits.maxWriteBytes) throw refusal('FS_LIMIT', `maxWriteBytes ${limits.maxWriteBytes}`);
     if (dry) return { diff, version };
-    return { diff, version: await replace(place, parsed, bytes, { create: 'never', version }) };
+    return { diff, version: await replace(held, parsed, bytes, { create: 'never', version }) };
   }
 }
 
 /** Large edits run in a worker thread, because they would block everybody else here. */
-async function computeEdit(wanted: EditTask, ended: AbortSignal): Promise<Edited> {
+async function computeEdit(wanted: EditTask, holder: Holder, ended: AbortSignal): Promise<Edited> {
   const { text, edits } = wanted;
   const added = edits.reduce((sum, { newText }) => sum + newText.length, 0);
   if (2 * text.length + added > smallTexts || weightOf(text, edits) > lightEdits) {
-    return await inThread<Edited>({ task: 'edit', ...wanted }, { ended, ms: maxEditMs, limit: 'ms of an edit' });
+    const begin = () => ({ task: { task: 'edit' as const, ...wanted }, [Symbol.dispose]: () => {} });
+    return await inThread<Edited>(begin, { holder, ended, ms: maxEditMs, limit: 'ms of an edit' });
   }
   try {
     return editText(wanted);
@@ -83,7 +88,7 @@ async function computeEdit(wanted: EditTask, ended: AbortSignal): Promise<Edited
 }
 
 function takeEdit(given: unknown): Edit {
-  const { oldText, newText } = takeRecord(given, 'an edit');
+  const { oldText, newText } = takeRecord(given, 'an edit', ['oldText', 'newText']);
   const edit = { oldText: takeString(oldText, 'oldText'), newText: takeString(newText, 'newText') };
   if (edit.oldText === '') throw refusal('invalid', 'oldText is empty');
   return edit;

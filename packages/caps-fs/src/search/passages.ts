@@ -2,8 +2,8 @@
  * Replaces passages of a text, one after the other.
  *
  * Promise: a passage is replaced only if it occurs exactly once in the text that the earlier edits produced.
- * Either all are replaced or none. Large texts are edited in a worker thread, so this imports only modules
- * that import nothing.
+ * Either all are replaced or none. Large texts are edited in a worker thread, so this imports only what
+ * loads fast: no actors, and of the library `diff` one module.
  */
 import { Stop } from './descent.ts';
 import { unifiedDiff } from './diff.ts';

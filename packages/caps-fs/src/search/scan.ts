@@ -7,18 +7,19 @@
  */
 import { Buffer } from 'node:buffer';
 import { RE2JS } from 're2js';
+import type { Hit } from '../base/fs-cap.ts';
 import type { Kernel } from '../base/kernel.ts';
 import { namedBy } from '../base/names.ts';
-import { descend, type Ground, readFound, readSmall, type Small, Stop } from './descent.ts';
+import { descend, readFound, readSmall, type SearchScope, type SkipReason, type Small, Stop } from './descent.ts';
 import { type Glob, parseGlob } from './glob.ts';
 import { type IgnoreLevel, IgnoreRules, isIgnored } from './ignore.ts';
-import type { Work } from './work.ts';
+import type { StepBudget } from './step-budget.ts';
 
-export interface Hit {
-  readonly path: string;
-  readonly line: number;
-  readonly column: number;
-  readonly text: string;
+/** The result of a search. */
+export interface Found {
+  readonly hits: Hit[];
+  truncated: boolean;
+  readonly skipped: { readonly path: string; readonly reason: SkipReason }[];
 }
 
 /** Plain data that was checked before. */
@@ -28,6 +29,8 @@ export interface Query {
   /** Pattern of the paths to search, relative to the start. Without a `/` it matches a name at any depth. */
   readonly glob: string | undefined;
   readonly limit: number;
+  /** Look whether there is one more than `limit`. */
+  readonly report?: boolean;
   readonly maxBytes: number;
   /** The names of the start. Each returned path begins with them. */
   readonly from: readonly string[];
@@ -41,61 +44,88 @@ const maxFile = 8 * 1024 * 1024;
 const maxRules = 256 * 1024;
 const binaryWithin = 8 * 1024;
 const maxColumns = 2_000;
+const maxSkipped = 1_000;
 
-/** `work` is the budget for matching on the main thread. When it is used up, `TooMuch` is thrown. */
-export function search(kernel: Kernel, ground: Ground, query: Query, work?: Work): Hit[] {
-  const hits: Hit[] = [];
+/** `budget` limits matching on the main thread. When it is used up, `TooMuch` is thrown. */
+export function search(kernel: Kernel, ground: SearchScope, query: Query, budget?: StepBudget): Found {
+  const found: Found = { hits: [], truncated: false, skipped: [] };
+  const { hits } = found;
+  const skip = (names: readonly string[], reason: SkipReason): void => {
+    if (found.skipped.length < maxSkipped) found.skipped.push({ path: names.join('/'), reason });
+  };
   const finder = query.pattern === undefined ? literally(query.literal ?? '') : byPattern(query.pattern);
   let bytes = 0;
-  const take = (names: readonly string[], found: Small): void => {
-    bytes += found.bytes.length;
+  const take = (names: readonly string[], file: Small): void => {
+    bytes += file.bytes.length;
     if (bytes > query.maxBytes) throw new Stop('FS_LIMIT', `maxSearchBytes ${query.maxBytes}, give a path or a glob`);
-    const content = Buffer.from(found.bytes.buffer, found.bytes.byteOffset, found.bytes.length);
-    if (content.subarray(0, binaryWithin).includes(0)) return;
+    if (isBinary(file.bytes)) return skip(names, 'binary');
+    const content = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);
     const path = names.join('/');
     let isHere = false;
     for (const hit of finder(content)) {
       // Nothing of another mount is shown. The mount is checked once for each file with a hit.
-      isHere ||= found.mount() === ground.mount;
+      isHere ||= file.mount() === ground.mount;
       if (!isHere) return;
+      if (hits.length === query.limit) {
+        found.truncated = true;
+        throw full;
+      }
       hits.push({ path, ...hit });
-      if (hits.length === query.limit) throw full;
+      if (hits.length === query.limit && !query.report) throw full;
     }
   };
   try {
-    if (query.file) readFound(kernel, ground.fd, maxFile, (found) => take(query.from, found));
-    else walk(kernel, ground, query, take, work);
+    if (query.file) takeNamed(kernel, ground.fd, (file) => take(query.from, file));
+    else walk(kernel, ground, query, { take, skip }, budget);
   } catch (stopped) {
     if (stopped !== full) throw stopped;
   }
-  return hits;
+  return found;
+}
+
+/** A file that the caller named is searched, or the search says why not. */
+function takeNamed(kernel: Kernel, fd: number, take: (found: Small) => void): void {
+  if (kernel.fstat(fd).size > maxFile) throw new Stop('FS_LIMIT', `bytes of a file that is searched ${maxFile}`);
+  readFound(kernel, fd, maxFile, (found) => {
+    if (isBinary(found.bytes)) throw new Stop('UNSUPPORTED', 'a binary file is not searched, read() gives its bytes');
+    take(found);
+  });
+}
+
+function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, binaryWithin).includes(0);
 }
 
 /** Thrown when the caller's limit is reached. */
 const full: unique symbol = Symbol('full');
 
+interface Seeker {
+  take(names: readonly string[], found: Small): void;
+  skip(names: readonly string[], reason: SkipReason): void;
+}
+
 function walk(
   kernel: Kernel,
-  ground: Ground,
+  ground: SearchScope,
   query: Query,
-  take: (names: readonly string[], found: Small) => void,
-  work: Work | undefined,
+  { take, skip }: Seeker,
+  budget: StepBudget | undefined,
 ): void {
   const levels: (IgnoreLevel | undefined)[] = query.above.map(([depth, text]) => ({
-    rules: new IgnoreRules(text, work),
+    rules: new IgnoreRules(text, budget),
     depth,
   }));
   const wanted =
     query.glob === undefined
       ? undefined
-      : parseGlob(query.glob.includes('/') ? query.glob : `**/${query.glob}`, { dots: true, work });
+      : parseGlob(query.glob.includes('/') ? query.glob : `**/${query.glob}`, { dots: true, budget });
   const states: (readonly number[])[] = [];
   descend(
     kernel,
     ground,
     {
       open: (dir, names) => {
-        const rules = rulesIn(kernel, ground, dir, work);
+        const rules = rulesIn(kernel, ground, dir, budget);
         levels.push(rules && { rules, depth: names.length });
         states.push(
           names.length === query.from.length ? (wanted?.start ?? []) : stepped(wanted, states.at(-1), names.at(-1)),
@@ -114,9 +144,13 @@ function walk(
           return false;
         const state = stepped(wanted, states.at(-1), name);
         if (kind === 'dir') return !wanted || wanted.goesOn(state);
-        if (!wanted || wanted.accepts(state)) readSmall(kernel, dir, name, maxFile, (found) => take(names, found));
+        if (!wanted || wanted.accepts(state)) {
+          const why = (reason: SkipReason): void => skip(names, reason);
+          readSmall(kernel, dir, name, maxFile, (found) => take(names, found), why);
+        }
         return false;
       },
+      skip: (names) => skip(names, 'unreadable'),
       close: () => {
         levels.pop();
         states.pop();
@@ -131,10 +165,15 @@ function stepped(glob: Glob | undefined, state: readonly number[] = [], name = '
 }
 
 /** Read with the same checks as any other file, because a `.gitignore` may be a FIFO, a link or a mount. */
-function rulesIn(kernel: Kernel, ground: Ground, dir: number, work: Work | undefined): IgnoreRules | undefined {
+function rulesIn(
+  kernel: Kernel,
+  ground: SearchScope,
+  dir: number,
+  budget: StepBudget | undefined,
+): IgnoreRules | undefined {
   if (namedBy(ground.excepted, '.gitignore')) return undefined;
   return readSmall(kernel, dir, '.gitignore', maxRules, (found) =>
-    found.mount() === ground.mount ? new IgnoreRules(Buffer.from(found.bytes).toString(), work) : undefined,
+    found.mount() === ground.mount ? new IgnoreRules(Buffer.from(found.bytes).toString(), budget) : undefined,
   );
 }
 
@@ -172,7 +211,7 @@ export function compilePattern(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern, RE2JS.MULTILINE);
   } catch {
-    throw new Stop('invalid', 'no pattern of RE2: it has neither backreferences nor look-around');
+    throw new Stop('invalid', 'the pattern is not valid RE2, which has no backreferences and no look-around');
   }
 }
 

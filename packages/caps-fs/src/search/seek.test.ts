@@ -81,7 +81,7 @@ test('a large tree is looked at in a thread, and says the same', async () => {
   expect(openDescriptors()).toBe(before);
 });
 
-test('a thread that has answered is there for the next task, one that was ended is not', async () => {
+test('a thread that has returned a result is there for the next task, one that was ended is not', async () => {
   // A busy machine gets its time.
   await using s = await scratch({ maxSearchMs: 60_000 });
   for (let f = 0; f < 600; f++) fs.writeFileSync(s.at(`${f}`), `${f}`);
@@ -106,7 +106,7 @@ test('a thread that has answered is there for the next task, one that was ended 
   expect(threads()).toBe(before);
 });
 
-test('search answers each line that has the text, with what is ignored left out', async () => {
+test('search returns each line that has the text, with what is ignored left out', async () => {
   await using s = await repository();
   expect(await s.cap.search('needle')).toEqual([
     { path: 'README.md', line: 1, column: 7, text: 'about needle' },
@@ -131,7 +131,6 @@ test('search answers each line that has the text, with what is ignored left out'
   expect(await at('needle', { path: 'build' })).toEqual(['build/out.js:1']);
   expect(await at('needle', { path: 'src/other.log' })).toEqual(['src/other.log:1']);
   expect(await at('needle', { path: 'src/link' })).toEqual(['src/link:1', 'src/link:2']);
-  expect(await at('needle', { path: 'binary' })).toEqual([]);
   expect(await at('Needle', { path: '.' })).toEqual(['src/a.ts:2']);
   expect(await at({ pattern: 'x*' }, { path: 'empty' })).toEqual([]);
 });
@@ -173,7 +172,7 @@ test('search and glob follow no link, enter no other place, and never name what 
   expect((await blind.search('needle', { glob: '*.log' })).length).toBe(2);
 });
 
-test('what is malformed is refused before anything is opened, and limits are named', async () => {
+test('malformed terms are refused before anything is opened, and the error names the limit', async () => {
   await using s = await repository({ maxHits: 3, maxSearchBytes: 40, maxEntries: 600, maxDepth: 2 });
   for (const bad of [
     '',
@@ -221,7 +220,8 @@ test('a pattern that is large when it is made ready is made ready where nobody w
   await using s = await scratch({ maxSearchMs: 60 });
   await s.cap.write('f', 'a');
   let here = Number.POSITIVE_INFINITY;
-  // Two seconds of making ready it would be here, each time; what else takes as long is a busy machine, and passes.
+  // Two seconds of making ready it would be here, each time; what else takes as long is a busy machine, and
+  // passes.
   for (let i = 0; i < 10 && here > 500; i++) {
     const began = performance.now();
     const asked = [
@@ -290,5 +290,20 @@ requires('mkfifo')('a .gitignore that is a FIFO, a link or a directory has no sa
     fs.writeFileSync(s.at(`${d}/below/f`), 'needle');
     expect((await s.cap.search('needle', { path: d })).length).toBe(2);
     expect((await s.cap.search('needle', { path: `${d}/below` })).length).toBe(1);
+  }
+});
+
+test('a file that is named and not searched is refused, with the reason; without being named it is left out', async () => {
+  await using s = await scratch();
+  fs.writeFileSync(s.at('binary'), Buffer.from('\0needle\n'));
+  fs.writeFileSync(s.at('large'), 'needle\n'.padEnd(8 * 1024 * 1024 + 1));
+  fs.writeFileSync(s.at('text'), 'needle\n');
+  for (const query of ['needle', { pattern: 'ne+dle' }]) {
+    await expect(s.cap.search(query, { path: 'binary' })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    await expect(s.cap.search(query, { path: 'large' })).rejects.toMatchObject({
+      code: 'FS_LIMIT',
+      message: 'limit reached: bytes of a file that is searched 8388608',
+    });
+    expect((await s.cap.search(query)).map(({ path }) => path)).toEqual(['text']);
   }
 });

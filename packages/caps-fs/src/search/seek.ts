@@ -8,83 +8,145 @@
 import { CapError } from '@hob/vat';
 import { takeCount, takeRecord, takeString } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
-import type { Job } from '../files/content.ts';
+import type { Hit, SearchReport, Tree } from '../base/fs-cap.ts';
+import type { Operation } from '../files/operation.ts';
+import type { HeldDirectory } from '../root/held-directory.ts';
 import { parsePath } from '../root/path.ts';
-import type { Place } from '../root/place.ts';
 import { find } from '../root/resolve.ts';
-import { globAtOnce, searchAtOnce } from './at-once.ts';
-import { type Ground, isPassing, readFound, Stop } from './descent.ts';
-import { inThread } from './drivers/thread.ts';
+import { globAtOnce, searchAtOnce, treeAtOnce } from './at-once.ts';
+import { isPassing, readFound, type SearchScope, Stop } from './descent.ts';
+import { onMainThread } from './drivers/main-thread.ts';
+import { inThread, type Until } from './drivers/thread.ts';
 import { GlobError, parseGlob } from './glob.ts';
-import { compilePattern, type Hit, isLight } from './scan.ts';
+import { compilePattern, type Found, isLight } from './scan.ts';
 
 const maxText = 4_096;
 const maxPattern = 1_000;
 const maxRules = 256 * 1024;
 
-export function glob(pattern: unknown): Job<readonly string[]> {
+export function glob(pattern: unknown): Operation<readonly string[]> {
   const text = takeGlob(pattern);
-  return async (place, ended) => {
-    const { kernel, limits } = place.root;
-    using held = place.directory.hold();
-    // It was deleted while we held it. The kernel would still show it, as an empty directory.
-    if (kernel.fstat(held.fd).links === 0) throw refusal('NOT_FOUND');
-    const ground = groundOf(place, held.fd);
-    const small = globAtOnce(kernel, ground, text, limits.maxList);
-    if (small) return small;
-    const until = { ended, ms: limits.maxSearchMs, limit: 'maxSearchMs' };
-    return await inThread<string[]>({ task: 'glob', ground, pattern: text, limit: limits.maxList }, until);
-  };
-}
-
-export function search(query: unknown, given: unknown): Job<readonly Hit[]> {
-  const options = takeRecord(given, 'options');
-  const what = takeQuery(query);
-  const path = parsePath(options['path'] === undefined ? '.' : options['path']);
-  const names = options['glob'] === undefined ? undefined : takeGlob(options['glob']);
-  const limit = takeCount(options['limit'], 'limit', 1);
-  return async (place, ended) => {
-    const { kernel, limits } = place.root;
-    if (limit !== undefined && limit > limits.maxHits) throw refusal('FS_LIMIT', `maxHits ${limits.maxHits}`);
-    using start = find(place, path);
-    if (start.status.kind === 'other') throw refusal('NOT_A_FILE');
-    const file = start.status.kind === 'file';
-    const above = file ? [] : rulesAbove(place, path.names);
-    const task = {
-      task: 'search' as const,
-      ground: groundOf(place, start.fd),
-      query: {
-        ...what,
-        glob: names,
-        limit: limit ?? limits.maxHits,
-        maxBytes: limits.maxSearchBytes,
-        from: path.names,
-        above,
-        file,
-      },
+  return async (held, ended, leave) => {
+    const { kernel, limits } = held.root;
+    const begin = () => {
+      const start = held.directory.hold();
+      // It was deleted while we held it. The kernel would still show it, as an empty directory.
+      if (kernel.fstat(start.fd).links > 0) return { ...start, ground: groundOf(held, start.fd) };
+      start[Symbol.dispose]();
+      throw refusal('NOT_FOUND');
     };
-    const small = searchAtOnce(kernel, task.ground, task.query);
+    const small = await onMainThread(held.holder, () => {
+      using begun = begin();
+      return globAtOnce(kernel, begun.ground, text, limits.maxList);
+    });
     if (small) return small;
-    return await inThread<Hit[]>(task, { ended, ms: limits.maxSearchMs, limit: 'maxSearchMs' });
+    leave();
+    const inTurn = () => {
+      const { ground, [Symbol.dispose]: close } = begin();
+      return { task: { task: 'glob' as const, ground, pattern: text, limit: limits.maxList }, [Symbol.dispose]: close };
+    };
+    return await inThread<string[]>(inTurn, untilOf(held, ended));
   };
 }
 
-function groundOf(place: Place, fd: number): Ground {
-  const { mount, limits, kernel } = place.root;
+function untilOf({ root, holder }: HeldDirectory, ended: AbortSignal): Until {
+  return { holder, ended, ms: root.limits.maxSearchMs, limit: 'maxSearchMs' };
+}
+
+export function search(query: unknown, given: unknown): Operation<readonly Hit[]> {
+  const run = seek(query, given, false);
+  return async (held, ended, leave) => (await run(held, ended, leave)).hits;
+}
+
+export function searchReport(query: unknown, given: unknown): Operation<SearchReport> {
+  return seek(query, given, true);
+}
+
+function seek(query: unknown, given: unknown, report: boolean): Operation<Found> {
+  const options = takeRecord(given, 'options', ['path', 'glob', 'limit']);
+  const what = takeQuery(query);
+  const path = parsePath(options.path === undefined ? '.' : options.path);
+  const names = options.glob === undefined ? undefined : takeGlob(options.glob);
+  const limit = takeCount(options.limit, 'limit', 1);
+  return async (held, ended, leave) => {
+    const { kernel, limits } = held.root;
+    if (limit !== undefined && limit > limits.maxHits) throw refusal('FS_LIMIT', `maxHits ${limits.maxHits}`);
+    const begin = () => {
+      const start = find(held, path);
+      try {
+        if (start.status.kind === 'other') throw refusal('NOT_A_FILE');
+        const file = start.status.kind === 'file';
+        const above = file ? [] : rulesAbove(held, path.names);
+        const { maxHits, maxSearchBytes: maxBytes } = limits;
+        const query = {
+          ...what,
+          report,
+          glob: names,
+          limit: limit ?? maxHits,
+          maxBytes,
+          from: path.names,
+          above,
+          file,
+        };
+        const task = { task: 'search' as const, ground: groundOf(held, start.fd), query };
+        return { task, [Symbol.dispose]: start[Symbol.dispose] };
+      } catch (error) {
+        start[Symbol.dispose]();
+        throw error;
+      }
+    };
+    const small = await onMainThread(held.holder, () => {
+      using begun = begin();
+      return searchAtOnce(kernel, begun.task.ground, begun.task.query);
+    });
+    if (small) return small;
+    leave();
+    return await inThread<Found>(begin, untilOf(held, ended));
+  };
+}
+
+export function tree(path: unknown, given: unknown): Operation<Tree> {
+  const parsed = parsePath(path === undefined ? '.' : path);
+  const options = takeRecord(given, 'options', ['depth', 'limit']);
+  const depth = takeCount(options.depth, 'depth', 1);
+  const limit = takeCount(options.limit, 'limit', 1);
+  return async (held, ended, leave) => {
+    const { kernel, limits } = held.root;
+    if (limit !== undefined && limit > limits.maxList) throw refusal('FS_LIMIT', `maxList ${limits.maxList}`);
+    const query = { from: parsed.names, depth: depth ?? limits.maxDepth, limit: limit ?? limits.maxList };
+    const begin = () => {
+      const start = find(held, { ...parsed, directory: true });
+      return {
+        task: { task: 'tree' as const, ground: groundOf(held, start.fd), query },
+        [Symbol.dispose]: start[Symbol.dispose],
+      };
+    };
+    const small = await onMainThread(held.holder, () => {
+      using begun = begin();
+      return treeAtOnce(kernel, begun.task.ground, query);
+    });
+    if (small) return small;
+    leave();
+    return await inThread<Tree>(begin, untilOf(held, ended));
+  };
+}
+
+function groundOf(held: HeldDirectory, fd: number): SearchScope {
+  const { mount, limits, kernel } = held.root;
   const { maxEntries, maxDepth } = limits;
-  return { fd, mount, backend: kernel.backend, excepted: place.terms.excepted, maxEntries, maxDepth };
+  return { fd, mount, backend: kernel.backend, excepted: held.terms.excepted, maxEntries, maxDepth };
 }
 
 /**
  * Reads the `.gitignore` files between the cap's directory and the start, with the same walk as every other
  * read.
  */
-function rulesAbove(place: Place, names: readonly string[]): (readonly [number, string])[] {
+function rulesAbove(held: HeldDirectory, names: readonly string[]): (readonly [number, string])[] {
   const above: (readonly [number, string])[] = [];
   for (let depth = 0; depth < names.length; depth++) {
     try {
-      using found = find(place, { names: [...names.slice(0, depth), '.gitignore'], directory: false });
-      readFound(place.root.kernel, found.fd, maxRules, ({ bytes }) => {
+      using found = find(held, { names: [...names.slice(0, depth), '.gitignore'], directory: false });
+      readFound(held.root.kernel, found.fd, maxRules, ({ bytes }) => {
         above.push([depth, new TextDecoder().decode(bytes)]);
       });
     } catch (error) {
@@ -98,7 +160,9 @@ function rulesAbove(place: Place, names: readonly string[]): (readonly [number, 
 
 function takeGlob(given: unknown): string {
   const pattern = takeString(given, 'a pattern');
-  if (pattern === '' || pattern.length > maxText || pattern.includes('\0')) throw refusal('PATH_INVALID');
+  if (pattern === '') throw refusal('PATH_INVALID', 'the pattern is empty');
+  if (pattern.length > maxText) throw refusal('PATH_INVALID', `the pattern has more than ${maxText} characters`);
+  if (pattern.includes('\0')) throw refusal('PATH_INVALID', 'the pattern has a NUL');
   if (pattern.startsWith('/')) throw refusal('PATH_ABSOLUTE');
   if (pattern.split('/').includes('..')) throw refusal('PATH_ESCAPES');
   try {
@@ -116,7 +180,7 @@ function takeQuery(given: unknown): { readonly literal: string | undefined; read
       throw refusal('invalid', `text to search has 1 to ${maxText} characters`);
     return { literal, pattern: undefined };
   }
-  const pattern = takeString(takeRecord(given, 'a query')['pattern'], 'a pattern');
+  const pattern = takeString(takeRecord(given, 'a query', ['pattern']).pattern, 'a pattern');
   if (pattern === '' || pattern.length > maxPattern)
     throw refusal('invalid', `a pattern has 1 to ${maxPattern} characters`);
   if (isLight(pattern)) {

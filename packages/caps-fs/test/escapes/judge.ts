@@ -1,25 +1,26 @@
 /**
  * Plays a row: each operation, in a world that is as the row planted it.
  *
- * Promise: it is a fault when the code is another one; when anything outside changed; when a refused operation changed
- * anything; when what only the outside has, or a path of the host, is in an answer or an error; when a descriptor stays.
+ * Promise: it is a fault when the code is another one; when anything outside changed; when a refused
+ * operation changed anything; when a result or an error has something of the outside, or a path of the host;
+ * when a descriptor stays.
  */
 import fs from 'node:fs';
 import os from 'node:os';
 import { CapError } from '@hob/vat';
-import { type FsCode, refusal } from '../../src/base/errors.ts';
+import { type FsCode, refusal, systemRefusals } from '../../src/base/errors.ts';
 import { type FsCap, openFsCap } from '../../src/index.ts';
 import { type OperationName, operationNames, operations } from './operations.ts';
 import type { Player, Row } from './row.ts';
-import { makeWorld, OUTSIDE_NAME, SECRET, type World } from './world.ts';
+import { makeWorld, OUTSIDE_NAME, SECRET, type TestWorld } from './world.ts';
 
 export type Backend = 'proc' | 'native';
 
 interface Scene {
-  readonly world: World;
+  readonly world: TestWorld;
   readonly root: FsCap;
   readonly cap: FsCap;
-  readonly before: ReturnType<World['snapshot']>;
+  readonly before: ReturnType<TestWorld['snapshot']>;
   /** Descriptors that the cap itself holds. */
   readonly held: number;
 }
@@ -29,7 +30,10 @@ export interface Judged {
   readonly faults: readonly string[];
 }
 
-/** Whether who runs this process can play the row. Rows with mounts are for a process that was started for them. */
+/**
+ * Whether who runs this process can play the row. Rows with mounts are for a process that was started for
+ * them.
+ */
 export function plays(row: Row, mounts = false): boolean {
   const players: readonly Player[] = mounts ? ['mounts'] : [process.getuid?.() === 0 ? 'root' : 'nonroot'];
   return mounts ? row.player === 'mounts' : row.player === undefined || players.includes(row.player);
@@ -91,9 +95,9 @@ async function play(
   if (row.mayReadOutside !== true) {
     for (const secret of [SECRET, OUTSIDE_NAME]) if (answer.includes(secret)) faults.push('the outside was shown');
   }
-  if (answer.includes(world.top)) faults.push('an answer names a path of the host');
+  if (answer.includes(world.top)) faults.push('a result names a path of the host');
   if (error !== undefined) faults.push(...hostIn(error, world));
-  // What happens where the root was moved to does not show here.
+  // A change in the place that the root was moved to does not show here.
   return { faults, changed: changed || (row.then !== undefined && code === 'ok') };
 }
 
@@ -117,22 +121,26 @@ function openBeneath(top: string): number {
 
 const errnos = new RegExp(`\\b(?:${Object.keys(os.constants.errno).join('|')}|errno|syscall)\\b`);
 
-/** What an error tells of the host: it is one of ours, its text is the table's, with a limit or a version at most. */
+/**
+ * Returns everything that an error tells of the host. An error is one of ours, and its text is that of the
+ * table, with a limit or a version at most.
+ */
 export function hostIn(error: unknown, world: { readonly top: string }): string[] {
   if (!(error instanceof CapError)) return [`not an error of ours: ${error}`];
   const faults: string[] = [];
   const { code, message } = error;
   const keys = Reflect.ownKeys(error).filter((key) => key !== 'stack' && key !== 'message');
   if (keys.join() !== 'code' || error.cause !== undefined) faults.push(`an error carries ${keys.map(String)}`);
-  const fixed = refusal(code as FsCode).message;
+  const bySystem = code === 'NOT_PERMITTED' ? [...systemRefusals.values()] : [];
+  const fixed = bySystem.find((text) => text === message) ?? refusal(code as FsCode).message;
   if (!message.startsWith(fixed)) faults.push(`a text that is not in the table: ${message}`);
   const detail = message.slice(fixed.length);
   const named = [world.top, os.tmpdir(), os.homedir(), process.cwd(), process.execPath, '/proc', 'self/fd', 'fdinfo'];
   for (const place of named) if (message.includes(place)) faults.push(`an error names the host: ${message}`);
   if (/[/\\]/.test(detail)) faults.push(`an error names a path: ${message}`);
   if (errnos.test(message)) faults.push(`an error names an errno: ${message}`);
-  // A number is that of a limit, of an edit, or part of a version; any other might be a descriptor's.
-  const counted = code === 'FS_LIMIT' || code === 'STALE' || /^: edit \d+$/.test(detail);
+  // A number is that of a limit, of the grammar, of an edit, or part of a version; any other might be a descriptor's.
+  const counted = ['FS_LIMIT', 'STALE', 'PATH_INVALID'].includes(code) || /^: edit \d+$/.test(detail);
   if (/\d/.test(detail) && !counted) faults.push(`an error carries a number: ${message}`);
   return faults;
 }

@@ -1,5 +1,6 @@
 /**
- * What a path means, worked out in memory: a second opinion on the walk, written from its rules and not from its code.
+ * Works out in memory what a path means: a second opinion on the walk, written from its rules and not from its
+ * code.
  *
  * Promise: it knows no file system. Only what lies in the tree can come out of it.
  */

@@ -1,4 +1,5 @@
-/** Every operation of a cap on one path, each answering as text all that it gave out. */
+/** Every operation of a cap on one path. Each returns as text all that it gave out. */
+import { CapError } from '@hob/vat';
 import type { FsCap } from '../../src/index.ts';
 
 type Operation = (cap: FsCap, path: string) => Promise<string>;
@@ -28,6 +29,22 @@ export const operationNames = [
   'subdir',
   'search',
   'glob',
+  'readTail',
+  'readMany',
+  'statFollow',
+  'readlink',
+  'tree',
+  'searchReport',
+  'writeParents',
+  'writeAt',
+  'truncate',
+  'chmod',
+  'setTimes',
+  'symlink',
+  'copyTreeFrom',
+  'copyTreeTo',
+  'renameOver',
+  'renameOverFrom',
 ] as const;
 export type OperationName = (typeof operationNames)[number];
 
@@ -73,4 +90,27 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
   },
   search: async (cap, path) => JSON.stringify(await cap.search('side', { path })),
   glob: async (cap, path) => (await cap.glob(path)).concat(await cap.glob(`${path}/*`)).join(),
+  readTail: (cap, path) => cap.readText(path, { tail: 1 }),
+  readMany: async (cap, path) => {
+    const [first] = await cap.readMany([path]);
+    if (first === undefined || 'code' in first) throw new CapError(first?.code ?? 'none', first?.message ?? 'none');
+    return JSON.stringify(first);
+  },
+  statFollow: async (cap, path) => JSON.stringify(await cap.stat(path, { follow: true, mode: true })),
+  readlink: (cap, path) => cap.readlink(path),
+  tree: async (cap, path) => JSON.stringify(await cap.tree(path)),
+  searchReport: async (cap, path) => JSON.stringify(await cap.searchReport('side', { path })),
+  writeParents: async (cap, path) => JSON.stringify(await cap.write(path, 'written', { parents: true })),
+  writeAt: async (cap, path) => `${await cap.writeAt(path, 2, 'SIDE')}`,
+  truncate: async (cap, path) => `${await cap.truncate(path, 3)}`,
+  chmod: async (cap, path) => `${await cap.chmod(path, 0o751)}`,
+  setTimes: async (cap, path) => `${await cap.setTimes(path, { mtime: 1_000, atime: 2_000 })}`,
+  symlink: async (cap, path) => `${await cap.symlink('whole', path)}`,
+  copyTreeFrom: async (cap, path) => {
+    await cap.copy(path, 'copied', { recursive: true });
+    return JSON.stringify([await cap.tree('.'), await cap.search('side', { path: 'copied' })]);
+  },
+  copyTreeTo: async (cap, path) => `${await cap.copy('whole', path, { recursive: true })}`,
+  renameOver: async (cap, path) => `${await cap.rename('file', path, { replace: true })}`,
+  renameOverFrom: async (cap, path) => `${await cap.rename(path, 'whole/file', { replace: true })}`,
 };

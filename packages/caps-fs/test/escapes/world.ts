@@ -1,6 +1,6 @@
 /**
- * What a row of the table is played in: a root to be confined to, beside it what must never be seen, and in the root
- * whatever the row plants.
+ * The place where a row of the table is played: a root to be confined to, with the things that the row plants,
+ * and beside it an outside that must never be seen.
  *
  * Promise: `snapshot()` differs when anything of either was made, changed or removed.
  */
@@ -27,10 +27,13 @@ export type Thing =
   | 'tmpfs'
   | 'socket';
 
-/** In the order of the record. A name is a path beneath the root, its parents are made; `\xNN` stands for that byte. */
+/**
+ * In the order of the record. A name is a path beneath the root, its parents are made; `\xNN` stands for that
+ * byte.
+ */
 export type Plants = Readonly<Record<string, Thing>>;
 
-export interface World extends AsyncDisposable {
+export interface TestWorld extends AsyncDisposable {
   readonly top: string;
   readonly root: string;
   readonly outside: string;
@@ -40,21 +43,23 @@ export interface World extends AsyncDisposable {
 // In memory where there is such a place: thousands of worlds are made, and each write waits for its disk.
 const place = fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir();
 
-export async function makeWorld(plants: Plants): Promise<World> {
+export async function makeWorld(plants: Plants): Promise<TestWorld> {
   const top = fs.mkdtempSync(path.join(place, 'caps-fs-'));
   const root = path.join(top, 'root');
   const outside = path.join(top, 'outside');
   fs.mkdirSync(path.join(root, 'dir', 'deep'), { recursive: true });
   fs.writeFileSync(path.join(root, 'dir', 'file'), 'inside');
   fs.writeFileSync(path.join(root, 'file'), 'inside');
+  // For recursive copies. No row plants anything in it.
+  for (const dir of ['whole', 'dir/whole']) {
+    fs.mkdirSync(path.join(root, dir));
+    fs.writeFileSync(path.join(root, dir, 'file'), 'inside');
+  }
   fs.mkdirSync(path.join(outside, 'dir'), { recursive: true });
   for (const name of ['secret', 'dir/secret', OUTSIDE_NAME]) fs.writeFileSync(path.join(outside, name), SECRET);
   const servers: net.Server[] = [];
   let mounted = false;
-  for (const [name, thing] of Object.entries(plants)) {
-    await plant(rawPath(root, name), thing);
-  }
-  return {
+  const world = {
     top,
     root,
     outside,
@@ -70,6 +75,13 @@ export async function makeWorld(plants: Plants): Promise<World> {
       fs.rmSync(top, { recursive: true, force: true });
     },
   };
+  try {
+    for (const [name, thing] of Object.entries(plants)) await plant(rawPath(root, name), thing);
+  } catch (error) {
+    await world[Symbol.asyncDispose]();
+    throw error;
+  }
+  return world;
 
   async function plant(at: Buffer, thing: Thing): Promise<void> {
     const text = at.toString();
@@ -131,6 +143,7 @@ function picture(dir: string): string {
       const entry = Buffer.concat([at, Buffer.from('/'), name]);
       const s = fs.lstatSync(entry);
       const line = [entry.toString('latin1'), s.mode.toString(8), s.size, s.ino];
+      if (s.isFile()) line.push(s.mtimeMs);
       if (s.isSymbolicLink()) line.push(fs.readlinkSync(entry, 'buffer').toString('latin1'));
       if (s.isFile() && s.size <= 4096 && s.dev === device) line.push(contentOf(entry));
       lines.push(line.join(' '));

@@ -1,23 +1,23 @@
 /**
- * A cgroup for each job, where this process may make some.
+ * A cgroup for each job, if this process may make cgroups.
  *
- * Promise: a job's cgroup lies in the host's own part of the tree, so the job escapes no limit that the host has. Its limits are set
- * before it is handed out; if that fails, so does the job. Nothing is moved: the host stays where it was started. `remove` takes the
- * cgroup away; after a kill -9 of the host, the next host of that place does.
+ * The cgroup of a job is in the host's own part of the tree, so a job escapes no limit of the host. Its
+ * limits are set before it is used. If the limits cannot be set, the job fails. No process is moved.
+ * `remove` removes the cgroup. The next host that runs jobs there removes the cgroups of a killed one.
  */
 import fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { errorOf } from '../errors.ts';
-import type { Limits } from '../world.ts';
+import type { SandboxLimits } from '../sandbox-spec.ts';
 
-/** `dir`: where the cgroups of jobs are made. `why`: there is no such place, and what to do about it. */
+/** `dir`: the parent of the cgroups of jobs. `why`: why there is none, with the remedy. */
 export type Delegated = { readonly dir: string } | { readonly why: string };
 
 export interface Cgroup {
-  /** Of its directory, until `close`. */
+  /** The descriptor of its directory, until `close`. */
   readonly fd: number;
   close(): void;
-  /** Once no process is left in it. */
+  /** Removes it. Call it when no process is left in it. */
   remove(): Promise<void>;
 }
 
@@ -30,27 +30,27 @@ const SUBGROUP =
 let known: Delegated | undefined;
 let jobs = 0;
 
-/** Found once: a host does not change its place. */
+/** Looked up once: a host does not change its cgroup. */
 export function delegated(): Delegated {
   known ??= find(read('/proc/self/cgroup'), read('/proc/self/mountinfo'));
   return known;
 }
 
-/** `cgroup`, `mounts`: the texts of /proc/self/cgroup and /proc/self/mountinfo. */
+/** `cgroup` and `mounts` are the contents of /proc/self/cgroup and /proc/self/mountinfo. */
 export function find(cgroup: string, mounts: string): Delegated {
-  const within = /^0::(\/.*)$/m.exec(cgroup)?.[1];
+  const ownPath = /^0::(\/.*)$/m.exec(cgroup)?.[1];
   const [root, at] = /^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 /m.exec(mounts)?.slice(1) ?? [];
-  if (within === undefined || root === undefined || at === undefined)
+  if (ownPath === undefined || root === undefined || at === undefined)
     return { why: 'no cgroup2 is mounted here: boot with systemd.unified_cgroup_hierarchy=1' };
-  const path = root === '/' ? within : within.slice(root.length);
-  if (!(root === '/' || within === root || within.startsWith(`${root}/`)) || path.split('/').includes('..'))
+  const path = root === '/' ? ownPath : ownPath.slice(root.length);
+  if (!(root === '/' || ownPath === root || ownPath.startsWith(`${root}/`)) || path.split('/').includes('..'))
     return { why: `the host's cgroup is not in the mounted part of the tree: ${SUBGROUP}` };
   const own = resolve(at, `.${path}`);
   // Only the root of the whole tree may have both processes and children with limits.
   const isRoot = (dir: string): boolean => !fs.existsSync(join(dir, 'cgroup.type'));
   const dir = isRoot(own) ? own : dirname(own);
   if (dir !== own && (own === at || dir.endsWith('.slice'))) return { why: SUBGROUP };
-  if (dir !== own && !isFree(own))
+  if (dir !== own && !hasNoLimits(own))
     return { why: "the host's own cgroup has limits, which jobs beside it would not have: set them on the one above" };
   const offered = read(join(dir, 'cgroup.controllers')).trim().split(' ');
   const lacking = NEEDED.filter((name) => !offered.includes(name));
@@ -63,7 +63,7 @@ export function find(cgroup: string, mounts: string): Delegated {
     const missing = NEEDED.filter((name) => !enabled.includes(name));
     if (missing.length > 0)
       fs.writeFileSync(join(dir, 'cgroup.subtree_control'), missing.map((name) => `+${name}`).join(' '));
-    // The kernel asks for it when a process is born in a cgroup next to this one.
+    // The kernel requires this when a process starts in a sibling of this cgroup.
     fs.accessSync(join(dir, 'cgroup.procs'), fs.constants.W_OK);
     sweep(dir);
     const trial = make(dir, { memoryBytes: 2 ** 30, processes: 64 });
@@ -74,8 +74,8 @@ export function find(cgroup: string, mounts: string): Delegated {
   return { dir };
 }
 
-/** Errors: `E_SETUP`. `undefined`: there is no place for it. */
-export function openCgroup(limits: Limits, where: Delegated = delegated()): Cgroup | undefined {
+/** Makes a cgroup with limits. Returns undefined if this process may make none. Errors: `E_SETUP`. */
+export function openCgroup(limits: SandboxLimits, where: Delegated = delegated()): Cgroup | undefined {
   if (!('dir' in where)) return undefined;
   let path: string | undefined;
   let fd: number;
@@ -86,22 +86,22 @@ export function openCgroup(limits: Limits, where: Delegated = delegated()): Cgro
     throw errorOf({ stage: 'cgroup', errno: (error as NodeJS.ErrnoException).code ?? 'EIO' });
   }
   const made = path;
-  return { fd, close: () => fs.closeSync(fd), remove: () => gone(made) };
+  return { fd, close: () => fs.closeSync(fd), remove: () => removeWhenEmpty(made) };
 }
 
-/** All limits or nothing. */
-function make(dir: string, { memoryBytes, processes }: Pick<Limits, 'memoryBytes' | 'processes'>): string {
+/** Makes a cgroup with all its limits, or none. */
+function make(dir: string, { memoryBytes, processes }: Pick<SandboxLimits, 'memoryBytes' | 'processes'>): string {
   let path: string;
-  // A thread of this process, or a process of this number before us, may have taken the name.
+  // Another thread of this process, or an earlier process with this pid, may have taken the name.
   do path = join(dir, `hob-job-${process.pid}-${++jobs}`);
   while (fs.existsSync(path));
   fs.mkdirSync(path);
   try {
     set(path, 'memory.max', memoryBytes);
     set(path, 'memory.oom.group', 1);
-    // One more: pid 1 of the world counts, too.
+    // One more, because pid 1 of the world counts too.
     set(path, 'pids.max', processes + 1);
-    // A kernel without swap has no such file.
+    // A kernel without swap does not have this file.
     if (fs.existsSync(join(path, 'memory.swap.max'))) set(path, 'memory.swap.max', 0);
   } catch (error) {
     fs.rmdirSync(path);
@@ -110,23 +110,23 @@ function make(dir: string, { memoryBytes, processes }: Pick<Limits, 'memoryBytes
   return path;
 }
 
-/** What hosts left that were killed. A process of theirs that is still there ends now. */
+/** Removes the cgroups of killed hosts. Their processes that are still there are killed. */
 function sweep(dir: string): void {
   for (const name of fs.readdirSync(dir)) {
     const pid = Number(OURS.exec(name)?.[1] ?? 0);
     if (pid === 0 || lives(pid)) continue;
     try {
-      // Before Linux 5.14 there is no such file. With the sandbox program the world ends anyway.
+      // Linux before 5.14 has no such file. There the jobs end with their sandbox program.
       if (fs.existsSync(join(dir, name, 'cgroup.kill'))) set(join(dir, name), 'cgroup.kill', 1);
       fs.rmdirSync(join(dir, name));
     } catch {
-      // The next host finds it empty.
+      // It is not empty yet. The next host removes it.
     }
   }
 }
 
-async function gone(path: string): Promise<void> {
-  // Its processes are dead when we are asked; the kernel may need a moment more. What stays all the same, `sweep` finds.
+async function removeWhenEmpty(path: string): Promise<void> {
+  // Its processes are dead, but the kernel may need a moment more. `sweep` removes what stays.
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     try {
       return fs.rmdirSync(path);
@@ -137,8 +137,8 @@ async function gone(path: string): Promise<void> {
   }
 }
 
-/** It has no limit that a cgroup beside it would not have. */
-function isFree(dir: string): boolean {
+/** Whether it has no limit that a sibling would escape. */
+function hasNoLimits(dir: string): boolean {
   return ['memory.max', 'memory.high', 'memory.swap.max', 'pids.max', 'cpu.max'].every(
     (name) => !fs.existsSync(join(dir, name)) || read(join(dir, name)).startsWith('max'),
   );

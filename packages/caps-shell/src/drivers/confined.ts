@@ -1,12 +1,13 @@
 /**
- * A program in a world with nothing of the caller's in it: for code that somebody else wrote, and that talks by messages.
+ * A program in a world with nothing of the caller in it, for foreign code that talks by messages.
  *
- * Promise: it has the system image, a private /tmp, and one IPC channel; no directory, no network, no other process. It
+ * It has the system image, a private /tmp and one IPC channel: no directory, no network, no other process. It
  * ends with its time, its limits, `kill()`, or this process.
  */
 import { CapError } from '@hob/vat';
+import { type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { HOME, NODE, openImage, PATH } from './image.ts';
-import { type Ended as SandboxEnded, type Sandboxed, startSandbox } from './sandbox.ts';
+import { MOST_TRIES, type SandboxEnd, type SandboxProcess, startSandbox } from './sandbox.ts';
 
 export interface ConfinedLimits {
   readonly wallMs?: number;
@@ -27,66 +28,62 @@ export interface ConfinedEnd {
   readonly ended: 'exit' | 'signal' | 'timeout' | 'limit' | 'revoked';
   readonly usage: { readonly wallMs: number; readonly cpuMs: number; readonly peakBytes: number };
 }
+
+const confinedLimits: OptionNames<ConfinedLimits> = {
+  wallMs: true,
+  cpuMs: true,
+  memoryBytes: true,
+  processes: true,
+  fileBytes: true,
+  tmpBytes: true,
+  openFiles: true,
+  outputBytes: true,
+};
+
+/** A running confined program. `ended` resolves when its last process is gone, for whatever reason. */
 export interface Confined {
   /** `send`, `on('message')`, `on('disconnect')`, `disconnect`: what `fromChild` of `@hob/vat` takes. */
   readonly channel: object;
-  /** Of the world's first process, the parent of the program, as this machine numbers it. */
+  /** The number, on this machine, of the world's first process, which is the parent of the program. */
   readonly pid: number;
-  /** Answers when no process of it is left. */
+  /** Resolves when no process of it is left. */
   kill(): Promise<void>;
   readonly ended: Promise<ConfinedEnd>;
 }
 
 const MiB = 2 ** 20;
 const SIGKILL = 9;
-/** Of each stream. What a confined program has to say it says on the channel; this is for its last words. */
+/**
+ * The bytes that are kept of each stream. A confined program talks on its channel; this is for its last
+ * words.
+ */
 const KEPT = 64 * 1024;
 const LONGEST_MS = 0x7fff_ffff;
 
 /**
- * `program`: `node`, which is the one that runs here, or a path inside, and its arguments. `trees`: more of this machine that
- * is to be seen, read-only, by where it appears; this is the host program's choice, not the confined one's.
+ * Starts a confined program. `program` is `node` (the one that runs here) or a path inside, and its
+ * arguments. `trees` are more directories of this machine, read-only, by their path inside. The host program
+ * chooses them.
  */
 export async function spawnConfined(
   program: readonly string[],
-  { limits = {}, trees = {} }: { limits?: ConfinedLimits; trees?: Readonly<Record<string, string>> } = {},
+  options?: { readonly limits?: ConfinedLimits; readonly trees?: Readonly<Record<string, string>> },
 ): Promise<Confined> {
-  const [first, ...args] = program;
-  if (first === undefined) throw new CapError('invalid', 'name a program to confine');
-  const { wallMs = LONGEST_MS, outputBytes = 64 * MiB, ...most } = limits;
-  // Not closed by the end of this block but at once after the start: the sandbox has its own copies then.
-  const image = openImage(trees);
-  let job: Sandboxed;
-  try {
-    job = startSandbox({
-      ...image,
-      program: first === 'node' ? NODE : first,
-      args: [first, ...args],
-      env: {
-        PATH,
-        HOME,
-        TMPDIR: '/tmp',
-        LANG: 'C.UTF-8',
-        NODE_CHANNEL_FD: '3',
-        NODE_CHANNEL_SERIALIZATION_MODE: 'json',
-      },
-      cwd: HOME,
-      limits: {
-        memoryBytes: most.memoryBytes ?? 1024 * MiB,
-        cpuMs: most.cpuMs ?? 2 * LONGEST_MS,
-        processes: most.processes ?? 64,
-        fileBytes: most.fileBytes ?? 256 * MiB,
-        tmpBytes: most.tmpBytes ?? 64 * MiB,
-        shmBytes: Math.min(16 * MiB, most.tmpBytes ?? 16 * MiB),
-        openFiles: most.openFiles ?? 1024,
-      },
-      input: false,
-      linger: false,
-      channel: true,
-    });
-  } finally {
-    image.close();
+  const { limits: given, trees = {} } = takeOptions(options, 'spawnConfined', { limits: true, trees: true });
+  const limits = takeOptions<ConfinedLimits>(given, 'spawnConfined: limits', confinedLimits);
+  for (let tries = 1; ; tries += 1) {
+    const job = start(program, limits, trees);
+    try {
+      return await begun(job, limits);
+    } catch (error) {
+      if (!job.imageChanged || tries === MOST_TRIES) throw error;
+    }
   }
+}
+
+/** Resolves when the program runs. If it rejects, nothing ran and nothing is left. */
+async function begun(job: SandboxProcess, limits: ConfinedLimits): Promise<Confined> {
+  const { wallMs = LONGEST_MS, outputBytes = 64 * MiB } = limits;
   let why: 'timeout' | 'limit' | undefined;
   let written = 0;
   const end = (reason: 'timeout' | 'limit'): void => {
@@ -132,6 +129,46 @@ export async function spawnConfined(
   };
 }
 
-function statusOf({ how, code = 0, signal = SIGKILL }: SandboxEnded): number {
+function start(
+  [program, ...args]: readonly string[],
+  limits: ConfinedLimits,
+  trees: Readonly<Record<string, string>>,
+): SandboxProcess {
+  if (program === undefined) throw new CapError('invalid', 'name a program to confine');
+  const image = openImage(trees);
+  try {
+    return startSandbox({
+      ...image,
+      program: program === 'node' ? NODE : program,
+      args: [program, ...args],
+      env: {
+        PATH,
+        HOME,
+        TMPDIR: '/tmp',
+        LANG: 'C.UTF-8',
+        NODE_CHANNEL_FD: '3',
+        NODE_CHANNEL_SERIALIZATION_MODE: 'json',
+      },
+      cwd: HOME,
+      limits: {
+        memoryBytes: limits.memoryBytes ?? 1024 * MiB,
+        cpuMs: limits.cpuMs ?? 2 * LONGEST_MS,
+        processes: limits.processes ?? 64,
+        fileBytes: limits.fileBytes ?? 256 * MiB,
+        tmpBytes: limits.tmpBytes ?? 64 * MiB,
+        shmBytes: Math.min(16 * MiB, limits.tmpBytes ?? 16 * MiB),
+        openFiles: limits.openFiles ?? 1024,
+      },
+      input: false,
+      linger: false,
+      channel: true,
+    });
+  } finally {
+    // The sandbox program has its own copies now.
+    image.close();
+  }
+}
+
+function statusOf({ how, code = 0, signal = SIGKILL }: SandboxEnd): number {
   return how === 'exit' ? code : 128 + signal;
 }

@@ -1,33 +1,34 @@
 /**
- * One program of this machine, held.
+ * One program file of this machine, held by a descriptor.
  *
- * Promise: it is the file that was there when the cap was made. Its number stays taken while the descriptor is open, so nothing that
- * is put in its place can pass for it; and what is changed in place has another size or time of change.
+ * It stays the file that was there when the cap was made. Its inode number is not reused while the descriptor
+ * is open, so no other file can pass for it. A file that is changed in place has another size or time of
+ * change.
  */
 import fs from 'node:fs';
 import { basename } from 'node:path';
 import { CapError } from '@hob/vat';
-import type { Mount, World } from '../world.ts';
+import type { Mount, SandboxSpec } from '../sandbox-spec.ts';
 
 export interface Executable {
   /** Path inside. */
   readonly program: string;
-  /** What it is called. */
+  /** Its name, as `argv[0]`. */
   readonly name: string;
-  readonly is: NonNullable<World['is']>;
-  /** What has to be mounted for it, besides the system image. */
+  readonly is: NonNullable<SandboxSpec['is']>;
+  /** The mounts that it needs besides the system image. */
   readonly mounts: readonly Mount[];
-  /** Whether it is, as far as can be seen from here, what it was. */
+  /** Whether the file is unchanged, as far as its metadata tells. */
   isSame(): boolean;
   close(): void;
 }
 
 const O_PATH = 0o10000000;
 
-/** Whoever forgets to close it. */
+/** Closes the descriptor if its cap was dropped without `close`. */
 const forgotten = new FinalizationRegistry<() => void>((close) => close());
 
-/** Errors: `E_EXEC_NOT_FOUND`; `unavailable` where the machine could not tell whether it is there. */
+/** Errors: `E_EXEC_NOT_FOUND`; `unavailable` if the machine cannot tell whether it is there. */
 export function openExecutable(path: string): Executable {
   let fd: number;
   let real: string;
@@ -38,17 +39,17 @@ export function openExecutable(path: string): Executable {
     if (!/^(?:ENOENT|ENOTDIR|ELOOP|ENAMETOOLONG|EACCES)$/.test(String((error as NodeJS.ErrnoException).code)))
       throw new CapError(
         'unavailable',
-        'this program cannot be looked at now: look at the disk, and at the open files',
+        'this program cannot be checked now: look at the disk, and at the limit of open files',
       );
     throw new CapError('E_EXEC_NOT_FOUND', 'there is no such program on this machine');
   }
   const { dev, ino, size, mtimeNs, mode } = fs.fstatSync(fd, { bigint: true });
   if ((mode & 0o170000n) !== 0o100000n || (mode & 0o111n) === 0n) {
     fs.closeSync(fd);
-    throw new CapError('E_EXEC_NOT_FOUND', 'this is no program: it has to be an executable file');
+    throw new CapError('E_EXEC_NOT_FOUND', 'this is not a program: it has to be an executable file');
   }
   const name = basename(path);
-  // What is in the system image is run where it is, for it looks for what belongs to it beside itself.
+  // A program of the system image runs at its own path, because it looks for its files next to itself.
   const inImage = /^\/(?:usr|bin|sbin|lib|lib32|lib64|libx32)\//.test(real);
   const at = `/opt/hob/command/${name}`;
   let open = true;

@@ -1,20 +1,21 @@
 /**
- * The system image: the programs of this machine, read-only, and the few files of /etc that programs cannot do without.
+ * The system image: the programs of this machine, read-only, and the few files of /etc that programs need.
  *
- * Promise: nothing else of the host is in it; no home, no /etc/shadow, no host names, no mail, no sockets, no /sys, no /run.
- * Every part is taken by descriptor, so what is mounted is what was looked at. Whoever opens an image closes it.
+ * Nothing else of the host is in it: no home, /etc/shadow, host names, mail, sockets, /sys or /run. Every
+ * part is taken by descriptor, so the files that were checked are those that are mounted. The caller closes
+ * the image.
  */
 import fs from 'node:fs';
-import type { Mount, World } from '../world.ts';
+import type { Mount, SandboxSpec } from '../sandbox-spec.ts';
 
-export interface Image extends Pick<World, 'mounts' | 'links' | 'files'> {
-  /** Of `mounts`, after the start. */
+export interface Image extends Pick<SandboxSpec, 'mounts' | 'links' | 'files'> {
+  /** Closes the descriptors of `mounts`. Call it after the start. */
   close(): void;
 }
 
 const O_PATH = 0o10000000;
 
-/** Directories of programs. On most machines all but /usr are links into it. */
+/** Directories of programs. On most machines all except /usr are links into it. */
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 const SETTINGS = [
   '/etc/alternatives',
@@ -24,7 +25,7 @@ const SETTINGS = [
   '/etc/ld.so.cache',
   '/etc/localtime',
 ];
-/** Where the node that runs this is found, whatever this machine has. */
+/** The path inside of the node that runs this process. */
 export const NODE = '/opt/hob/bin/node';
 export const PATH = '/opt/hob/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin';
 export const HOME = '/tmp/home';
@@ -38,7 +39,7 @@ const FILES: Readonly<Record<string, string>> = {
   '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 };
 
-/** `trees`: more of this machine that is to be seen, by where it appears. */
+/** `trees` are more directories of this machine, by their path inside. */
 export function openImage(trees: Readonly<Record<string, string>> = {}): Image {
   const mounts: Mount[] = [];
   const links: Record<string, string> = {};

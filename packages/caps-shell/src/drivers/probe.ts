@@ -1,8 +1,8 @@
 /**
- * What this machine can do, found out by doing it.
+ * Finds out what this machine can do, by doing it.
  *
- * Promise: nothing is concluded from settings or versions. A whole world is built and looked at from inside; the first step that
- * fails is named with its errno and the remedy, and what comes after it is not guessed.
+ * Nothing is concluded from settings or versions. `probe` builds a whole world and checks it from inside. It
+ * names the first step that fails, with its errno and the remedy, and does not guess about later steps.
  */
 import fs from 'node:fs';
 import os from 'node:os';
@@ -11,14 +11,24 @@ import { CapError } from '@hob/vat';
 import { type Failure, remedyFor } from '../errors.ts';
 import { delegated } from './cgroup.ts';
 import { HOME, openImage, PATH } from './image.ts';
-import { BUILT, startSandbox } from './sandbox.ts';
+import { sandboxProgram } from './program.ts';
+import { startSandbox } from './sandbox.ts';
 
+/**
+ * One thing that a sandbox needs from this machine. `errno` and `remedy` say why it is missing and how to
+ * get it.
+ */
 export interface Layer {
   readonly name: string;
   readonly ok: boolean;
   readonly errno?: string;
   readonly remedy?: string;
 }
+
+/**
+ * The abilities of this machine. `ok` is true if jobs can run here. Later layers are left out after the first
+ * that fails.
+ */
 export interface Probed {
   readonly ok: boolean;
   readonly layers: readonly Layer[];
@@ -26,7 +36,7 @@ export interface Probed {
 
 const CGROUP = 'memory, processes and time counted by a cgroup';
 
-/** In the order in which a world is built, with the stages of each. */
+/** The layers in the order in which a world is built, with the stages of each. */
 const LAYERS: readonly (readonly [name: string, stages: readonly string[]])[] = [
   ['platform', ['platform']],
   ['helper', ['helper']],
@@ -39,15 +49,15 @@ const LAYERS: readonly (readonly [name: string, stages: readonly string[]])[] = 
   ['no rights, filter, limits', ['caps', 'nnp', 'landlock', 'seccomp', 'rlimit', 'close']],
 ];
 
-/** Asked inside. What a world that was built has to say of itself. */
-const ASKED = `
+/** Runs inside, and prints facts about the world. */
+const QUESTIONS = `
 sed -n 's/^\\(CapBnd\\|CapEff\\|NoNewPrivs\\|Seccomp\\):[[:space:]]*/\\1=/p' /proc/self/status
 echo "uid=$(id -u)"
 echo "sys=$(sed -n 's#^[^ ]* /proc/sys [^ ]* \\([^,]*\\),.*#\\1#p' /proc/mounts)"
 echo "pids=$(cat /proc/sys/kernel/pid_max)"
 echo granted > /granted/file && echo "granted=yes"
 mkfifo /granted/fifo && if (exec 3<>/seen/fifo) 2> /dev/null; then echo fifo=written; else echo fifo=refused; fi`;
-const ANSWERED: Readonly<Record<string, string>> = {
+const EXPECTED: Readonly<Record<string, string>> = {
   CapBnd: '0000000000000000',
   CapEff: '0000000000000000',
   NoNewPrivs: '1',
@@ -56,10 +66,14 @@ const ANSWERED: Readonly<Record<string, string>> = {
   sys: 'ro',
   granted: 'yes',
 };
-/** Asked for, so that it can be told from what the machine has. */
+/** The limit of processes here, unlike any default of a machine. */
 const PROCESSES = 400;
 
-export async function probe(built: string = BUILT): Promise<Probed> {
+/**
+ * Builds one whole sandbox, looks at it from inside, and removes it. `built` is the sandbox
+ * program. Resolves also if the machine can do nothing; rejects only on a bug.
+ */
+export async function probe(built: string = sandboxProgram()): Promise<Probed> {
   let failure: Failure | undefined;
   let said: ReadonlyMap<string, string> = new Map();
   try {
@@ -71,24 +85,24 @@ export async function probe(built: string = BUILT): Promise<Probed> {
   const layers: Layer[] = [];
   for (const [name, stages] of LAYERS) {
     if (failure !== undefined && stages.includes(failure.stage)) return broken(layers, name, failure);
-    // Nothing is said here of cgroups where there are none; see below.
+    // A machine without cgroups gets its row below.
     if (name !== CGROUP || 'dir' in delegated()) layers.push({ name, ok: true });
   }
   if (failure !== undefined) return broken(layers, `a program (${failure.stage})`, failure);
-  for (const [name, value] of Object.entries(ANSWERED))
+  for (const [name, value] of Object.entries(EXPECTED))
     if (said.get(name) !== value) return broken(layers, `${name} inside`, { stage: 'inside', errno: 'EPROTO' });
   layers.push({ name: 'a program inside', ok: true });
   const ownPids = said.get('pids') === String(PROCESSES + 2);
   layers.push(
     ownPids
       ? { name: 'own limit of process ids', ok: true }
-      : // Not needed: RLIMIT_NPROC holds by itself.
+      : // Not needed: RLIMIT_NPROC limits processes too.
         { name: 'own limit of process ids (not needed)', ok: false, errno: 'EACCES', remedy: 'Linux 6.14 or newer' },
   );
   layers.push(
     said.get('fifo') === 'refused'
       ? { name: 'no writing to FIFOs of read-only directories (Landlock)', ok: true }
-      : // The rest holds without it: README.md says what stays possible.
+      : // Everything else works without it. README.md says what stays possible.
         {
           name: 'no writing to FIFOs of read-only directories (not needed)',
           ok: false,
@@ -98,7 +112,7 @@ export async function probe(built: string = BUILT): Promise<Probed> {
   );
   const place = delegated();
   if ('why' in place)
-    // The other limits hold without it: README.md says what they do not count.
+    // The other limits work without it. README.md says what they do not count.
     layers.push({ name: `${CGROUP} (not needed)`, ok: false, errno: 'EOPNOTSUPP', remedy: place.why });
   return { ok: true, layers };
 }
@@ -122,7 +136,7 @@ async function look(built: string): Promise<ReadonlyMap<string, string>> {
           { fd, dev, ino, at: '/seen', writable: false, system: false },
         ],
         program: '/bin/sh',
-        args: ['sh', '-c', ASKED],
+        args: ['sh', '-c', QUESTIONS],
         env: { PATH, HOME },
         cwd: '/',
         limits: {
@@ -157,7 +171,7 @@ async function look(built: string): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-/** The way back from the text that everybody gets: `(stage: ERRNO)`. */
+/** Reads stage and errno back from the text of the error: `(stage: ERRNO)`. */
 function failureOf(error: CapError): Failure {
   const [, stage = 'inside', errno = 'EIO'] = /\(([\w-]+): (\w+)\)/.exec(error.message) ?? [];
   return { stage, errno };

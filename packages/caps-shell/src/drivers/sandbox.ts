@@ -1,24 +1,27 @@
 /**
- * Starts the sandbox program and follows what it says.
+ * Starts the sandbox program and reads its status lines.
  *
- * Promise: what runs is the file that was built, held by a descriptor and compared with its checksum, never a name in PATH.
- * `started` and `ended` reject with the reason only if the payload never ran. Once it may have run, `ended` resolves, also when the
- * sandbox program itself is killed. When `ended` resolves, no process of the job is left. When `closed` does, nothing of it is left
- * here either. If this process ends, in whatever way, so does the job.
+ * It runs one file (`program.ts`), held by a descriptor and compared with its checksum, never a name in PATH.
+ * `started` and `ended` reject only if the payload never ran. Once it may have run, `ended` resolves, even if
+ * the sandbox program itself is killed. When `ended` resolves, no process of the job is left. When `closed`
+ * resolves, nothing of it is left in this process either. If this process ends in any way, the job ends.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { hash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
-import { join } from 'node:path';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import { CapError, type PipeChannel, pipeChannel } from '@hob/vat';
-import { errorOf, unavailable } from '../errors.ts';
-import { specOf, type World } from '../world.ts';
+import type { CapError } from '@hob/vat';
+import { type PipeChannel, pipeChannel } from '@hob/vat/wire';
+import { errorOf, type Failure, unavailable } from '../errors.ts';
+import { encodeSpec, type SandboxSpec } from '../sandbox-spec.ts';
 import { type Cgroup, openCgroup } from './cgroup.ts';
+import { openProgram, sandboxProgram } from './program.ts';
 
-export interface Ended {
-  /** `killed`: by us. `lost`: by somebody else, or the sandbox itself failed; nothing of the job is left then either. */
+export interface SandboxEnd {
+  /**
+   * `killed`: from here. `lost`: by somebody else, or the sandbox failed. In every case nothing of the job is
+   * left.
+   */
   readonly how: 'exit' | 'signal' | 'limit' | 'killed' | 'lost';
   readonly code?: number;
   readonly signal?: number;
@@ -30,66 +33,49 @@ export interface Ended {
   readonly processes: number;
 }
 
-/** The lines of sandbox/PROTOCOL.md. */
-type Said =
+/** The status lines of sandbox/PROTOCOL.md. */
+type StatusLine =
   | { readonly state: 'building'; readonly pid: number }
   | { readonly state: 'started'; readonly pid: number; readonly setupUs: number }
   | { readonly state: 'leader'; readonly status: number }
-  | ({ readonly state: 'ended' } & Ended)
+  | ({ readonly state: 'ended' } & SandboxEnd)
   | { readonly state: 'failed'; readonly stage: string; readonly errno: number; readonly mount?: number };
 
-export interface Sandboxed {
-  /** The payload runs, or may have run and is over. `pid` is pid 1 of the world, as this machine numbers it. */
+export interface SandboxProcess {
+  /**
+   * The payload runs, or may have run and is over. `pid` is the number of the world's pid 1 on this machine.
+   */
   readonly started: Promise<{ readonly pid: number; readonly setupUs: number }>;
-  /** The first process is over; told only to those who linger. */
+  /** The wait status of the first process. Resolves only with `linger`. */
   readonly leaderEnded: Promise<number>;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<SandboxEnd>;
   readonly closed: Promise<void>;
   readonly stdin: Writable | undefined;
-  /** To be read from the same turn on: what nobody reads when the process exits, Node throws away. */
+  /** Read it from the same turn on: at exit Node drops output without a reader. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** With `send`, `on('message')`, `on('disconnect')`, `disconnect`: for CapTP over IPC. */
   readonly channel: PipeChannel | undefined;
-  /** To the group of the first process; if that is over, to all. 9 is the end of the world. */
+  /** Nothing ran, because a file of the system image was replaced meanwhile. Another try takes the new file. */
+  readonly imageChanged: boolean;
+  /** Signals the group of the first process; if that is over, every process. 9 kills all processes. */
   signal(number: number): void;
-  /** Ends the job as the end of this process would. */
-  letGo(): void;
+  /** Ends the job in the way that the end of this process does. */
+  abandon(): void;
 }
 
-/** Where set-up puts it, and tests their variants. */
-export const BUILT: string = join(import.meta.dirname, '..', '..', 'build', 'hob-sandbox');
+/** How often a start is tried. An installation on the machine replaces files of the system image now and then. */
+export const MOST_TRIES = 3;
 
-const known = new Map<string, string>();
-
-/** A descriptor of the program. It is compared whenever the file is another than the last time. */
-function openBuilt(file: string): number {
-  let fd: number;
-  try {
-    fd = fs.openSync(file, 'r');
-  } catch (error) {
-    throw unavailable('helper', String((error as NodeJS.ErrnoException).code));
-  }
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = fs.fstatSync(fd, { bigint: true });
-    const stamp = `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
-    if (known.get(file) !== stamp) {
-      const { binary } = JSON.parse(fs.readFileSync(`${file}.json`, 'utf8')) as { binary?: unknown };
-      if (hash('sha256', fs.readFileSync(fd), 'hex') !== binary) throw unavailable('helper', 'ESTALE');
-      known.set(file, stamp);
-    }
-    return fd;
-  } catch (error) {
-    fs.closeSync(fd);
-    throw error instanceof CapError ? error : unavailable('helper', 'ESTALE');
-  }
-}
-
-export function startSandbox(world: World, built: string = BUILT): Sandboxed {
+/**
+ * Starts a job. Its `mounts` may be closed when this returns. `built` is the sandbox program. Errors:
+ * `E_SANDBOX_UNAVAILABLE`.
+ */
+export function startSandbox(world: SandboxSpec, built: string = sandboxProgram()): SandboxProcess {
   if (process.platform !== 'linux') throw unavailable('platform', 'ENOSYS');
   const descriptors = world.mounts.map((_, i) => 6 + i);
   const channelAt = world.channel ? 6 + descriptors.length : undefined;
-  const program = openBuilt(built);
+  const program = openProgram(built);
   let cgroup: Cgroup | undefined;
   try {
     cgroup = openCgroup(world.limits);
@@ -102,14 +88,14 @@ export function startSandbox(world: World, built: string = BUILT): Sandboxed {
     ...(['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const),
     ...world.mounts.map(({ fd }) => fd),
   ];
-  // Not 'ipc': what the other side writes there can end the process that reads it.
+  // Not 'ipc': data on such a channel can end the process that reads it.
   if (channelAt !== undefined) stdio.push('pipe');
   const cgroupAt = cgroup && stdio.push(cgroup.fd) - 1;
   let child: ChildProcess;
   let spec: Buffer;
   try {
-    spec = specOf(world, descriptors, { channel: channelAt, cgroup: cgroupAt });
-    // By our own number for it: the child's descriptors are rearranged before it execs.
+    spec = encodeSpec(world, descriptors, { channel: channelAt, cgroup: cgroupAt });
+    // By this process's number: the descriptors of the child are rearranged before exec.
     child = spawn(`/proc/${process.pid}/fd/${program}`, [], { argv0: 'hob-sandbox', cwd: '/', env: {}, stdio });
   } catch (error) {
     void cgroup?.remove();
@@ -122,89 +108,69 @@ export function startSandbox(world: World, built: string = BUILT): Sandboxed {
   return follow(child, spec, world, { channel, cgroup });
 }
 
-interface With {
+interface JobResources {
   readonly channel: PipeChannel | undefined;
   readonly cgroup: Cgroup | undefined;
 }
 
-function follow(child: ChildProcess, spec: Buffer, world: World, { channel, cgroup }: With): Sandboxed {
-  const [, , , specPipe, status, orders] = child.stdio as unknown as [
-    unknown,
-    unknown,
-    unknown,
-    Writable,
-    Readable,
-    Writable,
-  ];
+function follow(
+  child: ChildProcess,
+  spec: Buffer,
+  world: SandboxSpec,
+  { channel, cgroup }: JobResources,
+): SandboxProcess {
+  const [specPipe, status, signals] = child.stdio.slice(3, 6) as unknown as [Writable, Readable, Writable];
   const started = Promise.withResolvers<{ pid: number; setupUs: number }>();
   const leader = Promise.withResolvers<number>();
-  const ended = Promise.withResolvers<Ended>();
+  const ended = Promise.withResolvers<SandboxEnd>();
   const closed = Promise.withResolvers<void>();
-  for (const { promise } of [started, leader, ended]) promise.catch(() => {}); // whoever asks is told
+  for (const { promise } of [started, leader, ended]) promise.catch(() => {}); // each caller handles it
   const fail = (error: CapError): void => {
     for (const each of [started, leader, ended]) each.reject(error);
   };
 
-  /** Pid 1 of the world, from when the payload may run. */
-  let world1: number | undefined;
+  let imageChanged = false;
+  /** Pid 1 of the world. Set before the payload may run. */
+  let pid1: number | undefined;
   const since = process.hrtime.bigint();
-  const end = (how: Ended): void => {
-    started.resolve({ pid: world1 ?? 0, setupUs: 0 });
+  const end = (how: SandboxEnd): void => {
+    started.resolve({ pid: pid1 ?? 0, setupUs: 0 });
     ended.resolve(how);
   };
 
-  const hear = (line: string): void => {
-    const said = JSON.parse(line) as Said;
+  const readStatus = (line: string): void => {
+    const said = JSON.parse(line) as StatusLine;
     if (said.state === 'building') {
-      world1 = said.pid;
+      pid1 = said.pid;
       return;
     }
     if (said.state === 'started') return started.resolve({ pid: said.pid, setupUs: said.setupUs });
     if (said.state === 'leader') return leader.resolve(said.status);
     if (said.state === 'ended') return end(endOf(said));
-    const mount = said.mount === undefined ? undefined : world.mounts[said.mount]?.at;
-    fail(errorOf({ stage: said.stage, errno: errnoName(said.errno), mount }));
+    const failure = failureOf(said, world);
+    imageChanged = failure.stage === 'image';
+    fail(errorOf(failure));
   };
-  let rest = '';
-  status.setEncoding('utf8');
-  status.on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    try {
-      for (const line of lines) hear(line);
-    } catch {
-      if (world1 === undefined) fail(unavailable('helper', 'EPROTO'));
-      orders.destroy();
-    }
+  onLines(status, readStatus, () => {
+    if (pid1 === undefined) fail(unavailable('helper', 'EPROTO'));
+    signals.destroy();
   });
-  // A program that is gone is told of by `close`; a write to it that fails is no news.
-  for (const stream of [child.stdin, child.stdout, child.stderr, specPipe, status, orders])
+  // `close` reports a program that is gone. A failed write to it says nothing new.
+  for (const stream of [child.stdin, child.stdout, child.stderr, specPipe, status, signals])
     stream?.on('error', () => {});
   child.on('error', (error: NodeJS.ErrnoException) => {
     fail(unavailable('helper', error.code ?? 'EIO'));
     void Promise.resolve(cgroup?.remove()).then(closed.resolve);
   });
-  // Not the event `close`: it does not come for a channel that was disconnected from here.
-  const over = (event: string, of: { once(event: string, then: () => void): unknown }): Promise<void> =>
-    new Promise((done) => of.once(event, done));
-  const exit = over('exit', child).then(() => {
-    // Its other end went with the process.
-    orders.destroy();
-  });
-  const outputs = [child.stdout, child.stderr, status].map((stream) => over('close', stream as Readable));
-  void Promise.all([exit, ...outputs]).then(async () => {
-    // The sandbox program was killed, if it has not said the end. Pid 1 dies with it, and with pid 1 the world.
-    if (world1 !== undefined) {
-      await gone(world1);
-      end({
-        how: 'lost',
-        wallUs: Number((process.hrtime.bigint() - since) / 1000n),
-        cpuUs: 0,
-        peakBytes: 0,
-        processes: 0,
-      });
+  void exited(child, status, signals).then(async () => {
+    // Without a line `ended` the sandbox program was killed. Pid 1 dies with it, and with pid 1 every
+    // process.
+    if (pid1 !== undefined) {
+      await untilGone(pid1);
+      const wallUs = Number((process.hrtime.bigint() - since) / 1000n);
+      end({ how: 'lost', wallUs, cpuUs: 0, peakBytes: 0, processes: 0 });
     }
-    fail(unavailable('helper', 'ECHILD')); // if nothing else was said
+    fail(unavailable('helper', 'ECHILD')); // does nothing if another line came
     await cgroup?.remove();
     closed.resolve();
   });
@@ -218,21 +184,58 @@ function follow(child: ChildProcess, spec: Buffer, world: World, { channel, cgro
     stdout: child.stdout as Readable,
     stderr: child.stderr as Readable,
     channel,
+    get imageChanged() {
+      return imageChanged;
+    },
     signal: (number) => {
-      if (!orders.destroyed) orders.write(Uint8Array.of(number));
+      if (!signals.destroyed) signals.write(Uint8Array.of(number));
     },
-    letGo: () => {
-      orders.destroy();
-    },
+    abandon: () => void signals.destroy(),
   };
 }
 
-/** The first process of a pid namespace is a zombie, or no more there, when all others in it are gone. */
-async function gone(pid: number): Promise<void> {
+/** A part of the system image that is not the same any more is the stage `image`. */
+function failureOf({ stage, errno, mount: at }: StatusLine & { state: 'failed' }, { mounts }: SandboxSpec): Failure {
+  const mount = at === undefined ? undefined : mounts[at];
+  const ofImage = stage === 'stale' && mount?.system === true;
+  return { stage: ofImage ? 'image' : stage, errno: errnoName(errno), mount: mount?.at };
+}
+
+/** Calls `read` with each line, and `failed` if that throws. */
+function onLines(stream: Readable, read: (line: string) => void, failed: () => void): void {
+  let rest = '';
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    try {
+      for (const line of lines) read(line);
+    } catch {
+      failed();
+    }
+  });
+}
+
+/**
+ * Resolves when the sandbox program has exited and its output is read. The event `close` cannot tell: it does
+ * not come for a channel that was disconnected from here.
+ */
+async function exited(child: ChildProcess, status: Readable, signals: Writable): Promise<void> {
+  const after = (event: string, of: { once(event: string, then: () => void): unknown }): Promise<void> =>
+    new Promise((done) => of.once(event, done));
+  const exit = after('exit', child).then(() => void signals.destroy());
+  const outputs = [child.stdout, child.stderr, status].map((stream) => after('close', stream as Readable));
+  await Promise.all([exit, ...outputs]);
+}
+
+/**
+ * Waits for pid 1 of the world. It is a zombie, or gone, only when all other processes of its pid namespace
+ * are gone.
+ */
+async function untilGone(pid: number): Promise<void> {
   const lives = (): boolean => {
     try {
       const status = fs.readFileSync(`/proc/${pid}/status`, 'latin1');
-      // The number may have been given out again: then it is not the first process of a namespace.
+      // The number may be reused, by a process that is not the first of a namespace.
       return /^NSpid:.*\t1$/m.test(status) && !/^State:\t[ZX]/m.test(status);
     } catch {
       return false;
@@ -241,7 +244,7 @@ async function gone(pid: number): Promise<void> {
   while (lives()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-function endOf({ state: _, ...end }: Said & { state: 'ended' }): Ended {
+function endOf({ state: _, ...end }: StatusLine & { state: 'ended' }): SandboxEnd {
   return end;
 }
 

@@ -1,19 +1,19 @@
 /**
- * Looks for programs in a held directory that run as their owner or group, whoever starts them.
+ * Looks in a directory for set-id programs, which run as their owner or group.
  *
- * The kernel takes these bits away when such a file is written, but not when it is changed through memory (`mmap`), and a filter
- * of system calls cannot tell which file is mapped. So a job must not find one where it may write. It cannot make one either:
- * the sandbox refuses that. Capabilities of files (`setcap`) are not looked for.
+ * The kernel clears the set-id bits when such a file is written, but not when it is changed through memory
+ * (`mmap`), and a filter of system calls cannot tell which file is mapped. So no such file may be in a
+ * writable mount. The sandbox refuses to make one. File capabilities (`setcap`) are not checked.
  */
 import fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 
 const SET_ID = 0o6000;
 const EXECUTABLE = 0o111;
-/** Files between two pauses, so that the rest of the process goes on meanwhile. */
+/** The number of files between two pauses, in which the rest of the process runs. */
 const SLICE = 500;
 
-/** The path of the first one in the directory of `fd`; `undefined` where there is none. */
+/** Returns the path of the first one in the directory of `fd`, or undefined. */
 export async function setIdIn(fd: number): Promise<string | undefined> {
   const base = `/proc/self/fd/${fd}`;
   const folders = [''];
@@ -30,7 +30,7 @@ export async function setIdIn(fd: number): Promise<string | undefined> {
   return undefined;
 }
 
-/** What cannot be read, or is gone by now, a job does not reach by this path either. */
+/** A directory that cannot be read, or is gone, is out of reach for a job too. */
 function entriesOf(folder: string): readonly fs.Dirent[] {
   try {
     return fs.readdirSync(folder, { withFileTypes: true });

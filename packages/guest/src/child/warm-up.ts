@@ -6,7 +6,7 @@
  * compartment, its connection and its caps are dropped afterwards.
  */
 import { captp, type Duplex, driver, E } from '@hob/vat/peer';
-import type { Order, Outcome, Runner } from './order.ts';
+import type { Runner, RunOutcome, RunRequest } from './run-request.ts';
 
 /** A message of the host that is not a frame. */
 interface Beside {
@@ -45,7 +45,7 @@ const program: string = [
   'return await Promise.all(list.map(async (one) => ({ one: await add(one), text: `${one}-${now}`.split("").join("-") })));',
 ].join('\n');
 
-export async function warmUp(run: (order: Order) => Promise<Outcome>): Promise<void> {
+export async function warmUp(run: (order: RunRequest) => Promise<RunOutcome>): Promise<void> {
   const [ours, theirs] = pair();
   const cap = driver<{ call(x: unknown): Promise<unknown> }>({ call: async () => ({ list: [1, 2] }) });
   captp(theirs, { bootstrap: driver<Runner>({ run: ([order]) => run(order) }) });

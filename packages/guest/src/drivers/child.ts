@@ -9,8 +9,8 @@ import { randomFillSync } from 'node:crypto';
 import { CapError, captp, driver, fromChild } from '@hob/vat/peer';
 import { compartment, type Powers } from '../child/compartment.ts';
 import { describe, programName } from '../child/failure.ts';
-import type { Order, Outcome, Runner } from '../child/order.ts';
 import { printing } from '../child/printing.ts';
+import type { Runner, RunOutcome, RunRequest } from '../child/run-request.ts';
 import { settled } from '../child/settled.ts';
 import { guestE } from '../child/sites.ts';
 import { beside, warmUp } from '../child/warm-up.ts';
@@ -40,7 +40,7 @@ const host: Listener = {
 
 const reader = () => import('../source/prepare.ts');
 
-async function run({ source, caps, outputBytes }: Order, { say, onUncaught }: Listener): Promise<Outcome> {
+async function run({ source, caps, outputBytes }: RunRequest, { say, onUncaught }: Listener): Promise<RunOutcome> {
   const { prepare } = await reader();
   let where = (line: number, column: number) => ({ line, column });
   try {

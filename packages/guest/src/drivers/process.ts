@@ -2,27 +2,28 @@
  * Starts the process of a guest in the sandbox, or without one if the caller asked for that by name.
  *
  * Promise: the process has one channel, no environment beyond that channel's, and no other descriptor of
- * ours. `gone` resolves when no process of the guest is left.
+ * this process. `gone` resolves when no process of the guest is left.
  */
 import { spawn } from 'node:child_process';
 import type { Duplex as Stream } from 'node:stream';
-import { CapError, type PipeChannel, pipeChannel } from '@hob/vat';
-import { boot, program } from './program.ts';
+import { CapError } from '@hob/vat';
+import { type PipeChannel, pipeChannel } from '@hob/vat/wire';
+import { boot, childModules } from './child-modules.ts';
 
 export interface ProcessLimits {
   readonly memoryBytes: number;
   readonly cpuMs: number;
 }
 
-/** How it ended. `out`: it used up the limits that the process started with. `killed`: we killed it. */
-export type Gone = 'out' | 'killed' | 'ended';
+/** How it ended. `cpu-limit`: it used up the limits that the process started with. `killed`: from here. */
+export type ExitReason = 'cpu-limit' | 'killed' | 'ended';
 
 export interface GuestProcess {
   readonly channel: PipeChannel;
   /** The pid, as this machine numbers processes. Its child processes count towards the limits, too. */
   readonly pid: number;
   kill(): void;
-  readonly gone: Promise<Gone>;
+  readonly gone: Promise<ExitReason>;
 }
 
 /** The function that `@hob/caps-shell` provides. */
@@ -66,8 +67,8 @@ export async function confined(spawnConfined: SpawnConfined, limits: ProcessLimi
     pid: made.pid ?? 0,
     kill: () => void made.kill().catch(() => {}),
     gone: made.ended.then(
-      ({ ended }): Gone => (ended === 'limit' ? 'out' : ended === 'revoked' ? 'killed' : 'ended'),
-      (): Gone => 'ended',
+      ({ ended }): ExitReason => (ended === 'limit' ? 'cpu-limit' : ended === 'revoked' ? 'killed' : 'ended'),
+      (): ExitReason => 'ended',
     ),
   };
 }
@@ -87,10 +88,10 @@ export async function bare(limits: ProcessLimits): Promise<GuestProcess> {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
   let killed = false;
-  const gone = new Promise<Gone>((done) => {
+  const gone = new Promise<ExitReason>((done) => {
     child.once('error', () => done('ended'));
     child.once('exit', (_code, signal) =>
-      done(signal === 'SIGXCPU' ? 'out' : killed && signal === 'SIGKILL' ? 'killed' : 'ended'),
+      done(signal === 'SIGXCPU' ? 'cpu-limit' : killed && signal === 'SIGKILL' ? 'killed' : 'ended'),
     );
   });
   const channel = pipeChannel(child.stdio[3] as unknown as Stream);
@@ -108,5 +109,5 @@ export async function bare(limits: ProcessLimits): Promise<GuestProcess> {
 }
 
 function send(channel: PipeChannel): void {
-  channel.send(program());
+  channel.send(childModules());
 }

@@ -6,7 +6,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import { CapError } from '@hob/vat';
-import { type Kind, lengthBefore, refusalOf, type Said, unwrapped, wrapped } from './strip-types.ts';
+import type { SourceKind } from '../source/parse.ts';
+import { lengthBefore, refusalOf, type StripperError, unwrapped, wrapped } from './strip-types.ts';
 
 /** Text instead of a file: it imports nothing of ours, and so starts sooner. */
 const PROGRAM = `
@@ -18,20 +19,20 @@ try {
   parentPort.postMessage({ said: { code, message, stack: String(stack) } });
 }`;
 
-interface Answer {
+interface ThreadReply {
   readonly text?: string;
-  readonly said?: Said;
+  readonly said?: StripperError;
 }
 
-export async function stripTypesElsewhere(source: string, kind: Kind): Promise<string> {
-  const { text, said } = await answerOf(wrapped(source, kind));
+export async function stripTypesElsewhere(source: string, kind: SourceKind): Promise<string> {
+  const { text, said } = await replyOf(wrapped(source, kind));
   if (text !== undefined) return unwrapped(text, kind);
   throw refusalOf(said ?? {}, source, lengthBefore(kind));
 }
 
-function answerOf(source: string): Promise<Answer> {
+function replyOf(source: string): Promise<ThreadReply> {
   return new Promise((resolve, reject) => {
-    let answer: Answer | undefined;
+    let answer: ThreadReply | undefined;
     const thread = new Worker(PROGRAM, {
       eval: true,
       workerData: source,
@@ -44,14 +45,14 @@ function answerOf(source: string): Promise<Answer> {
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
     // Node may end the thread at its limits. Then there is an error or an exit without a message.
-    thread.on('message', (said: Answer) => {
+    thread.on('message', (said: ThreadReply) => {
       answer = said;
     });
     thread.on('error', () => {
       answer ??= { said: { code: 'ERR_INTERNAL_ASSERTION' } };
     });
     thread.on('exit', () => {
-      if (answer === undefined) reject(new CapError('unavailable', 'the types could not be taken out: try again'));
+      if (answer === undefined) reject(new CapError('unavailable', 'the types could not be removed: try again'));
       else resolve(answer);
     });
   });

@@ -8,46 +8,44 @@
  */
 import { stripTypeScriptTypes } from 'node:module';
 import { CapError } from '@hob/vat';
-import { OTHER_MODULE } from '../source/parse.ts';
+import { OTHER_MODULE, type SourceKind } from '../source/parse.ts';
 import { Lines, refusal } from '../source/position.ts';
 
 /** A program may `return` and `await`, so it is stripped as the body of an async function. */
 const AROUND = { program: ['async function program(){', '\n}'], module: ['', ''] } as const;
 
-export type Kind = keyof typeof AROUND;
-
-export function stripTypes(source: string, kind: Kind): string {
+export function stripTypes(source: string, kind: SourceKind): string {
   try {
     return unwrapped(stripTypeScriptTypes(wrapped(source, kind), { mode: 'strip' }), kind);
   } catch (error) {
-    throw refusalOf(error as Said, source, lengthBefore(kind));
+    throw refusalOf(error as StripperError, source, lengthBefore(kind));
   }
 }
 
 /** The length of the text before the source. */
-export const lengthBefore = (kind: Kind): number => AROUND[kind][0].length;
+export const lengthBefore = (kind: SourceKind): number => AROUND[kind][0].length;
 
 /** The source with the text around it that the stripper needs. */
-export const wrapped = (source: string, kind: Kind): string => AROUND[kind].join(source);
+export const wrapped = (source: string, kind: SourceKind): string => AROUND[kind].join(source);
 
 /** Removes the text around the source again. */
-export function unwrapped(stripped: string, kind: Kind): string {
+export function unwrapped(stripped: string, kind: SourceKind): string {
   const [before, after] = AROUND[kind];
   return stripped.slice(before.length, stripped.length - after.length);
 }
 
 /** The parts of an error of the stripper. */
-export interface Said {
+export interface StripperError {
   readonly code?: string;
   readonly message?: string;
   readonly stack?: string;
 }
 
 /** Node puts the position at the head of the stack: `:LINE`, that line, and carets below the column. */
-export function refusalOf(error: Said, source: string, before: number): unknown {
+export function refusalOf(error: StripperError, source: string, before: number): unknown {
   const { code, message, stack } = error;
   if (code === 'ERR_INTERNAL_ASSERTION' || error instanceof RangeError)
-    return new CapError('invalid', 'line 1, column 1: nested too deeply to take the types out. Write it flatter');
+    return new CapError('invalid', 'line 1, column 1: nested too deeply to remove the types. Write it flatter');
   if (code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX' && code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') return error;
   const line = Number(/^[^\n]*:(\d+)\n/.exec(stack ?? '')?.[1] ?? 1);
   const caret = /^( *)\^/m.exec(stack ?? '')?.[1]?.length ?? 0;

@@ -94,7 +94,7 @@ function escapedIn({ source, lines }: Parsed, token: Token, at: number): Edit {
       // `a<!--b` is `a < !--b`, and `a-->b` is `a-- > b`.
       if (char === '<') return { from: at + 1, to: at + 1, text: ' ' };
       if (char === '-') return { from: at + 2, to: at + 2, text: ' ' };
-      throw refusal(lines.at(at), `\`${source.slice(at, at + 6)}\` cannot stand here. Write it otherwise`);
+      throw refusal(lines.at(at), `\`${source.slice(at, at + 6)}\` is not allowed here. Write it another way`);
   }
 }
 

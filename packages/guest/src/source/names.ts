@@ -4,7 +4,7 @@
  * Promise: every name that the program uses and does not declare is returned, once for each kind of use, with
  * its first offset. No name that it declares is returned.
  */
-import type { Class, Program } from 'acorn';
+import type { Program } from 'acorn';
 import { below, type Tree } from './walk.ts';
 
 export interface FreeName {
@@ -29,77 +29,36 @@ class Scope {
 }
 
 export function freeNames(tree: Program): readonly FreeName[] {
-  const found = new Map<string, FreeName>();
+  const finder = new Finder();
+  finder.visit(tree, new Scope([]), 'read');
+  return [...finder.found.values()].sort((a, b) => a.offset - b.offset);
+}
 
-  const all = (nodes: readonly (Tree | null | undefined)[], scope: Scope, use: Use = 'read'): void => {
-    for (const node of nodes) if (node != null) visit(node, scope, use);
-  };
+class Finder {
+  readonly found: Map<string, FreeName> = new Map();
 
-  const inFunction = (node: Extract<Tree, { readonly params: unknown }>, outer: Scope): void => {
-    const names = node.params.flatMap(namesIn);
-    if (node.type !== 'ArrowFunctionExpression') names.push('arguments');
-    if (node.type === 'FunctionExpression' && node.id) names.push(node.id.name);
-    const scope = new Scope([...names, ...varsIn(node.body as Tree)], outer);
-    all([...node.params, node.body] as Tree[], scope);
-  };
-
-  const inClass = (node: Class, outer: Scope): void => {
-    const scope = new Scope(node.id ? [node.id.name] : [], outer);
-    all([node.superClass, node.body] as Tree[], scope);
-  };
-
-  function visit(node: Tree, scope: Scope, use: Use): void {
+  visit(node: Tree, scope: Scope, use: Use): void {
     switch (node.type) {
       case 'Identifier': {
         const key = `${use} ${node.name}`;
-        const known = found.get(key);
+        const known = this.found.get(key);
         if (scope.has(node.name) || (known !== undefined && known.offset <= node.start)) return;
-        found.set(key, { name: node.name, offset: node.start, use });
+        this.found.set(key, { name: node.name, offset: node.start, use });
         return;
       }
-      case 'Program':
-        return all(node.body, new Scope([...lexical(node.body), ...varsIn(node)], scope));
-      case 'BlockStatement':
-        return all(node.body, new Scope(lexical(node.body), scope));
-      case 'StaticBlock':
-        return all(node.body, new Scope([...lexical(node.body), ...node.body.flatMap(varsIn)], scope));
-      case 'SwitchStatement': {
-        visit(node.discriminant, scope, 'read');
-        const inner = new Scope(lexical(node.cases.flatMap(({ consequent }) => consequent)), scope);
-        return all(node.cases, inner);
-      }
-      case 'ForStatement':
-        return all(below(node), new Scope(node.init ? lexical([node.init]) : [], scope));
-      case 'ForInStatement':
-      case 'ForOfStatement': {
-        const inner = new Scope(lexical([node.left]), scope);
-        visit(node.left, inner, node.left.type === 'VariableDeclaration' ? 'read' : 'set');
-        return all([node.right, node.body], inner);
-      }
-      case 'CatchClause': {
-        const inner = new Scope(node.param ? namesIn(node.param) : [], scope);
-        return all([node.param, node.body], inner);
-      }
-      case 'FunctionDeclaration':
-      case 'FunctionExpression':
-      case 'ArrowFunctionExpression':
-        return inFunction(node, scope);
-      case 'ClassDeclaration':
-      case 'ClassExpression':
-        return inClass(node, scope);
       case 'Property':
-        if (node.computed) visit(node.key as Tree, scope, 'read');
-        return visit(node.value as Tree, scope, use);
+        if (node.computed) this.visit(node.key as Tree, scope, 'read');
+        return this.visit(node.value as Tree, scope, use);
       case 'PropertyDefinition':
       case 'MethodDefinition':
-        if (node.computed) visit(node.key as Tree, scope, 'read');
-        return all([node.value], scope);
+        if (node.computed) this.visit(node.key as Tree, scope, 'read');
+        return this.#all([node.value], scope);
       case 'MemberExpression':
-        visit(node.object, scope, 'read');
-        if (node.computed) visit(node.property as Tree, scope, 'read');
+        this.visit(node.object, scope, 'read');
+        if (node.computed) this.visit(node.property as Tree, scope, 'read');
         return;
       case 'LabeledStatement':
-        return visit(node.body, scope, 'read');
+        return this.visit(node.body, scope, 'read');
       case 'BreakStatement':
       case 'ContinueStatement':
       case 'MetaProperty':
@@ -107,30 +66,74 @@ export function freeNames(tree: Program): readonly FreeName[] {
         return;
       case 'ExportNamedDeclaration':
         if (node.source != null) return;
-        return all([node.declaration, ...node.specifiers.map(({ local }) => local as Tree)], scope);
+        return this.#all([node.declaration, ...node.specifiers.map(({ local }) => local as Tree)], scope);
       case 'AssignmentExpression':
-        visit(node.left as Tree, scope, 'set');
+        this.visit(node.left as Tree, scope, 'set');
         // `a += 1` also reads `a`.
-        if (node.operator !== '=') visit(node.left as Tree, scope, 'read');
-        return visit(node.right, scope, 'read');
+        if (node.operator !== '=') this.visit(node.left as Tree, scope, 'read');
+        return this.visit(node.right, scope, 'read');
       case 'UpdateExpression':
-        return visit(node.argument, scope, 'set');
+        return this.visit(node.argument, scope, 'set');
       case 'UnaryExpression':
-        return visit(node.argument, scope, node.operator === 'typeof' ? 'asked' : 'read');
+        return this.visit(node.argument, scope, node.operator === 'typeof' ? 'asked' : 'read');
       case 'AssignmentPattern':
-        visit(node.left as Tree, scope, use);
-        return visit(node.right, scope, 'read');
+        this.visit(node.left as Tree, scope, use);
+        return this.visit(node.right, scope, 'read');
       case 'ObjectPattern':
       case 'ArrayPattern':
       case 'RestElement':
-        return all(below(node), scope, use);
+        return this.#all(below(node), scope, use);
       default:
-        return all(below(node), scope);
+        return this.#visitWithScope(node, scope);
     }
   }
 
-  visit(tree, new Scope([]), 'read');
-  return [...found.values()].sort((a, b) => a.offset - b.offset);
+  /** Visits a node that may declare names for the nodes below it. */
+  #visitWithScope(node: Tree, scope: Scope): void {
+    switch (node.type) {
+      case 'Program':
+        return this.#all(node.body, new Scope([...lexical(node.body), ...varsIn(node)], scope));
+      case 'BlockStatement':
+        return this.#all(node.body, new Scope(lexical(node.body), scope));
+      case 'StaticBlock':
+        return this.#all(node.body, new Scope([...lexical(node.body), ...node.body.flatMap(varsIn)], scope));
+      case 'SwitchStatement': {
+        this.visit(node.discriminant, scope, 'read');
+        const inner = new Scope(lexical(node.cases.flatMap(({ consequent }) => consequent)), scope);
+        return this.#all(node.cases, inner);
+      }
+      case 'ForStatement':
+        return this.#all(below(node), new Scope(node.init ? lexical([node.init]) : [], scope));
+      case 'ForInStatement':
+      case 'ForOfStatement': {
+        const inner = new Scope(lexical([node.left]), scope);
+        this.visit(node.left, inner, node.left.type === 'VariableDeclaration' ? 'read' : 'set');
+        return this.#all([node.right, node.body], inner);
+      }
+      case 'CatchClause': {
+        const inner = new Scope(node.param ? namesIn(node.param) : [], scope);
+        return this.#all([node.param, node.body], inner);
+      }
+      case 'FunctionDeclaration':
+      case 'FunctionExpression':
+      case 'ArrowFunctionExpression': {
+        const names = node.params.flatMap(namesIn);
+        if (node.type !== 'ArrowFunctionExpression') names.push('arguments');
+        if (node.type === 'FunctionExpression' && node.id) names.push(node.id.name);
+        const inner = new Scope([...names, ...varsIn(node.body as Tree)], scope);
+        return this.#all([...node.params, node.body] as Tree[], inner);
+      }
+      case 'ClassDeclaration':
+      case 'ClassExpression':
+        return this.#all([node.superClass, node.body], new Scope(node.id ? [node.id.name] : [], scope));
+      default:
+        return this.#all(below(node), scope);
+    }
+  }
+
+  #all(nodes: readonly (Tree | null | undefined)[], scope: Scope, use: Use = 'read'): void {
+    for (const node of nodes) if (node != null) this.visit(node, scope, use);
+  }
 }
 
 /** The names that a pattern declares. */

@@ -11,7 +11,7 @@ import { Lines, refusal } from './position.ts';
 import { type Tree, walk } from './walk.ts';
 
 /** A program has a value (`return`), a module has exports. */
-export type Kind = 'program' | 'module';
+export type SourceKind = 'program' | 'module';
 
 export interface Parsed {
   readonly source: string;
@@ -29,7 +29,7 @@ export const LONGEST: number = 256 * 1024;
 /**
  * Parses plain JavaScript. Returns the error, and does not throw it, if the source may be valid TypeScript.
  */
-export function parse(source: string, kind: Kind): Parsed | CapError {
+export function parse(source: string, kind: SourceKind): Parsed | CapError {
   if (source.length > LONGEST)
     throw new CapError('limit', `a source of ${source.length} characters; ${LONGEST} are read. Put data into a file`);
   const lines = new Lines(source);
@@ -67,14 +67,14 @@ const DIRECT_EVAL = '`eval` called as such sees what is around it, which nothing
 export const OTHER_MODULE: string = 'nothing can be loaded from here. Use what you hold, by its name';
 
 /** Throws for valid JavaScript that is not allowed here. */
-export function refuse({ tree, lines }: Parsed, kind: Kind): void {
+export function refuse({ tree, lines }: Parsed, kind: SourceKind): void {
   walk(tree, (node, above) => {
     const what = refused(node, kind) ?? (kind === 'module' ? waits(node, above) : undefined);
     if (what !== undefined) throw refusal(lines.at(node.start), what);
   });
 }
 
-function refused(node: Tree, kind: Kind): string | undefined {
+function refused(node: Tree, kind: SourceKind): string | undefined {
   switch (node.type) {
     case 'ImportExpression':
       return `a dynamic import: ${OTHER_MODULE}`;
@@ -121,7 +121,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
  * Turns an error of `acorn` into a refusal. Throws it if the remedy is known, because types cannot fix such a
  * source.
  */
-function syntaxError(error: unknown, lines: Lines, kind: Kind): CapError {
+function syntaxError(error: unknown, lines: Lines, kind: SourceKind): CapError {
   const { pos, message } = error as { readonly pos?: number; readonly message?: string };
   if (!(error instanceof SyntaxError) || pos === undefined) {
     // The source is nested too deeply for the parser's stack.
@@ -134,7 +134,7 @@ function syntaxError(error: unknown, lines: Lines, kind: Kind): CapError {
   return refusal(lines.at(pos), `${plain}. Mend it there`);
 }
 
-const REMEDIES: readonly (readonly [pattern: RegExp, remedy: (kind: Kind) => string])[] = [
+const REMEDIES: readonly (readonly [pattern: RegExp, remedy: (kind: SourceKind) => string])[] = [
   [/^'with' in strict mode/, () => 'a `with` statement: write the object before each name, `object.name`'],
   [/^Not enough stack space/, () => 'nested too deeply. Write it flatter'],
   [

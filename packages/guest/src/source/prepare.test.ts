@@ -1,9 +1,13 @@
-/** A program's values are what its source says, whatever text is in it; what no guest can do is refused with the line. */
+/**
+ * A program's values are what its source says, whatever text is in it; what no guest can do is refused with
+ * the line.
+ */
 import 'ses';
 import { runInThisContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Place, prepare } from './prepare.ts';
+import type { Position } from './position.ts';
+import { prepare } from './prepare.ts';
 
 /** Runs a program as a guest does, without the guest. */
 const run = async (source: string, globals: object = {}): Promise<unknown> => {
@@ -11,7 +15,7 @@ const run = async (source: string, globals: object = {}): Promise<unknown> => {
   const compartment = new Compartment({ globals, __options__: true } as never);
   return (compartment.evaluate(code) as () => Promise<unknown>)();
 };
-/** What the same expression is without us. */
+/** The value of the same expression without us. */
 const plainly = (expression: string): unknown => runInThisContext(expression);
 
 const refusedAs = (source: string): string => {
@@ -31,12 +35,12 @@ describe('a program', () => {
     expect(await run('1 + 1')).toBeUndefined();
   });
 
-  test('has a `this`, `arguments` and names of its own, not those of what runs it', async () => {
+  test('has its own `this`, `arguments` and names', async () => {
     expect(await run('return [this, arguments.length, typeof hob$0]')).toEqual([undefined, 0, 'undefined']);
     expect(await run('const hob$0 = 1; return [hob$0, /import(x)/.source]')).toEqual([1, 'import(x)']);
   });
 
-  test('may end with a comment, begin with a line for the shell, and be empty', async () => {
+  test('may end with a comment, begin with a `#!` line, and be empty', async () => {
     expect(await run('return 1 // done')).toBe(1);
     expect(await run('#!/usr/bin/env node\nreturn 2')).toBe(2);
     expect(await run('')).toBeUndefined();
@@ -49,11 +53,12 @@ describe('a program', () => {
     expect(await run('const s = new Set<string>(["a"]); return s.size')).toBe(1);
     expect(await run('const f = <T>(x: T): T => x; return f<number>(4)')).toBe(4);
     expect(await run('type 名 = "é😀";\nconst x: 名 = "é😀"; return x')).toBe('é😀');
-    // Where both can be meant, types are, as for TypeScript; two comparisons in a row can be written with brackets.
+    // Where both can be meant, types are, as for TypeScript; two comparisons in a row can be written with
+    // brackets.
     expect(await run('const a = 1, b = 2, c = 0; return (a < b) > (c)')).toBe(true);
   });
 
-  test('cannot close what it did not open', () => {
+  test('cannot close a bracket that it did not open', () => {
     for (const source of ['}); evil(); (() => {', 'return 1 }, function () {', '/* ', '`', '})', '*/', '`${'])
       expect(refusedAs(source), source).toMatch(/^line 1, column \d+: /);
   });
@@ -85,7 +90,7 @@ const SPELLS = [
 ];
 
 describe('text that SES refuses', () => {
-  test('stays what it was: in strings, templates, raw templates, regular expressions and comments', async () => {
+  test('keeps its value in strings, templates, raw templates, regular expressions and comments', async () => {
     for (const spell of SPELLS) {
       const text = JSON.stringify(`a ${spell} b`);
       expect(await run(`return ${text}`), spell).toBe(`a ${spell} b`);
@@ -105,7 +110,7 @@ describe('text that SES refuses', () => {
     }
   });
 
-  test('is no comment and no call where it is operators or names', async () => {
+  test('is allowed as operators or names', async () => {
     expect(await run('let b = 3; const a = 1; const less = a<!--b; return [less, b]')).toEqual([false, 2]);
     expect(await run('let a = 1; let n = 0; while (a-->0) n++;\nreturn n')).toBe(1);
   });
@@ -128,7 +133,7 @@ describe('text that SES refuses', () => {
     expect(await run('const $import = (x) => x, éimport = (x) => x; return [$import(1), éimport(2)]')).toEqual([1, 2]);
   });
 
-  test('a tag is called with the object it would have had: frozen, the same each time, with `this` kept', async () => {
+  test('a tag gets the same frozen object each time, and keeps its `this`', async () => {
     const source = `
       const seen = [];
       const o = { tag(strings, ...values) { seen.push(strings); return [this === o, Object.isFrozen(strings), Object.isFrozen(strings.raw), ...strings, ...strings.raw, ...values] } };
@@ -154,7 +159,7 @@ describe('text that SES refuses', () => {
     expect([same, x, y, uncooked]).toEqual([true, 'xeval(', 'yeval(', undefined]);
   });
 
-  test('a regular expression is a new one each time, as its literal', async () => {
+  test('a regular expression is a new object each time, like a literal', async () => {
     expect(
       await run(
         'const f = () => /import(x)/g; return [f() !== f(), typeof/import(x)/, new /import(x)/.constructor("a").source]',
@@ -162,7 +167,7 @@ describe('text that SES refuses', () => {
     ).toEqual([true, 'object', 'a']);
   });
 
-  test('any string, template and regular expression survives', async () => {
+  test('every string, template and regular expression keeps its value', async () => {
     const piece = fc.oneof(
       fc.constantFrom(...SPELLS, '\n', '\\', '\u2028', '"', "'", '`', '${', '\r\n'),
       fc.string({ unit: 'binary', maxLength: 4 }),
@@ -188,7 +193,7 @@ describe('text that SES refuses', () => {
 
 describe('places', () => {
   /** Where the program's code says that it is, by its stack, and where that is in the source. */
-  const placeOf = async (source: string): Promise<Place> => {
+  const placeOf = async (source: string): Promise<Position> => {
     const { code, where } = prepare(source);
     const error = (await (
       new Compartment({ globals: {}, __options__: true } as never).evaluate(code) as () => Promise<unknown>
@@ -197,7 +202,7 @@ describe('places', () => {
     return where(Number(line), Number(column));
   };
 
-  test('lead back to the model’s line and column, after whatever was rewritten', async () => {
+  test('map back to the line and column of the model after any rewriting', async () => {
     expect(await placeOf('throw new Error("x")')).toEqual({ line: 1, column: 7 });
     expect(await placeOf('const a = "<!--"; throw new Error("x")')).toEqual({ line: 1, column: 25 });
     expect(await placeOf('const a: number = 1;\n  const b = /import(x)/; throw new Error(b)')).toEqual({
@@ -208,13 +213,13 @@ describe('places', () => {
     expect(await placeOf('\u2028\r\n// -->\nthrow new Error("x")')).toEqual({ line: 4, column: 7 });
   });
 
-  test('outside of the program are its begin and its end', () => {
+  test('outside the program map to its begin or its end', () => {
     const { where } = prepare('return 1\nreturn 2');
     expect(where(1, 1)).toEqual({ line: 1, column: 1 });
     expect(where(99, 1)).toEqual({ line: 2, column: 9 });
   });
 
-  test('any program keeps its lines', async () => {
+  test('every program keeps its lines', async () => {
     const line = fc.constantFrom(
       ...SPELLS.map((spell) => `x = ${JSON.stringify(spell)};`),
       'x = /import(a)/;',

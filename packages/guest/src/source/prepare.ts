@@ -16,8 +16,6 @@ import { escaped } from './escape.ts';
 import { mayMeanTypes, type Parsed, parse, refuse } from './parse.ts';
 import type { Position } from './position.ts';
 
-export type Place = Position;
-
 export interface Prepared {
   /**
    * An expression for an async function without parameters. The function resolves to the value of the
@@ -27,7 +25,7 @@ export interface Prepared {
   /**
    * Maps a position in `code` to the model's source. Lines and columns count from 1, columns as in a stack.
    */
-  where(line: number, column: number): Place;
+  where(line: number, column: number): Position;
 }
 
 export function prepare(source: string): Prepared {

@@ -3,20 +3,21 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { E, type Far, testClock } from '@hob/vat';
+import { E, type Far } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
-import { code, type House, house, lines, shout } from '../../test/house.ts';
+import { code, lines, shout, type TestHost, testHost } from '../../test/test-host.ts';
 
 interface Bell {
   ring(text: string): Promise<string>;
 }
 const clock = testClock();
-let home: House;
+let home: TestHost;
 let url: string;
 let rung: string[];
 beforeEach(async () => {
-  home = await house({ clock });
+  home = await testHost({ clock });
   rung = [];
   await home.host.offer('bell', {
     ring: async (text: string) => {
@@ -55,7 +56,7 @@ const json = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf
 const status = (answer: string): string => answer.slice(9, 12);
 const chance = `/object/${'a'.repeat(52)}`;
 
-test('who it was made for calls it, over the wire, by HTTP and in the program', async () => {
+test('the session that an object URL was made for can call it, over the wire, by HTTP and in the program', async () => {
   expect(url).toMatch(/^\/object\/[a-z2-7]{52}$/);
   const { secret } = home.session;
   const agent = await home.enter(secret);
@@ -63,7 +64,7 @@ test('who it was made for calls it, over the wire, by HTTP and in the program', 
   expect(await E(await home.session.resolve<Bell>(url)).ring('b')).toBe('ding b');
   expect(json(await http(url, { secret }))).toEqual({ value: 'ding x' });
   expect(json(await http(url, { secret, body: '{"method":"nothing"}' }))).toEqual({ value: null });
-  // What JSON cannot say is said to be so, what fails is told by its code, and nothing of the host is in it.
+  // A value that JSON cannot carry is named as such, a failure has its code, and nothing of the host is in it.
   for (const [body, expected] of [
     ['{"method":"bytes"}', 'invalid'],
     ['{"method":"self"}', 'invalid'],
@@ -82,7 +83,7 @@ test('who it was made for calls it, over the wire, by HTTP and in the program', 
   expect(rung).toEqual(['a', 'b', 'x']);
 });
 
-test('foreign, dead, run out, revoked and made up: one answer, byte for byte, for every way of asking; and it is written down', async () => {
+test('foreign, dead, expired, revoked and invented URLs get the same answer, byte for byte, for every kind of request; the ledger has each attempt', async () => {
   const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
   const { secret } = home.session;
   const random = await http(chance, { secret });
@@ -129,7 +130,7 @@ test('foreign, dead, run out, revoked and made up: one answer, byte for byte, fo
   await again.close();
 });
 
-test('over the wire a foreign URL says the same as a made up one', async () => {
+test('over the wire the URL of another session gets the answer of an invented one', async () => {
   const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
   const thief = await home.enter(other.secret);
   const why = async (text: unknown): Promise<unknown> =>
@@ -145,7 +146,7 @@ test('over the wire a foreign URL says the same as a made up one', async () => {
   expect(rung).toEqual([]);
 });
 
-test('strangers get 401 whatever the id; web pages and re-bound names get nothing', async () => {
+test('a stranger gets 401 for every id; web pages and re-bound names get no answer about it', async () => {
   const answers = await Promise.all([http(url), http(chance), http(url, { secret: 'hob1_wrong' }), http(url, { secret: 'x' })]); // biome-ignore format: one line
   expect(new Set(answers).size).toBe(1);
   expect(status(answers[0] as string)).toBe('401');
@@ -156,7 +157,9 @@ test('strangers get 401 whatever the id; web pages and re-bound names get nothin
   expect(await lines(home.host, 'refuse')).toEqual([]);
 });
 
-/** Run by another user, who was told the URL: what the door says to it, and what it finds of the host's state. */
+/**
+ * Run by another user, who was told the URL: what the door says to it, and what it finds of the host's state.
+ */
 const intruder = `
   const { readdirSync, readFileSync } = require('node:fs');
   const [base, path, state] = process.argv.slice(1);
@@ -184,7 +187,7 @@ requires('unprivileged', 'root')(
   },
 );
 
-test('a call by HTTP is a call of the session: its grant counts and ends it, and an ended session has no objects', async () => {
+test('an HTTP call is a call of the session: the grant counts it and can end it, and an ended session has no objects', async () => {
   const { id } = (await E(home.granter).grant(home.session.id, 'two', 'bell', { uses: 2 })) as { id: string };
   const two = await home.session.publish('two');
   const { secret } = home.session;
@@ -200,7 +203,7 @@ test('a call by HTTP is a call of the session: its grant counts and ends it, and
     expect(await code(home.session.publish('bell', { for: ms as number }))).not.toBe('ok');
 });
 
-test('a session has 1,000 of them at the most; those that have run out make room', async () => {
+test('a session has at most 1,000 object URLs; expired ones do not count', async () => {
   for (let made = 1; made < 1000; made += 1) await home.session.publish('bell', { for: 60_000 });
   expect(await code(home.session.publish('bell'))).toBe('limit');
   clock.advance(60_000);

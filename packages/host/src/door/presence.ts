@@ -1,13 +1,15 @@
 /**
- * Who is connected, and how long a session outlives its last connection.
+ * The connections of sessions, and how long a session outlives its last one.
  *
- * Promise: a session has one connection, the newest; those of a session that has ended, and of a secret that was renewed, are closed. A
- * session whose last connection was lost is kept for the grace time, and as long as it holds what lasts.
+ * Promise: a session has one connection, the newest. A connection is closed when its session has ended or
+ * its secret was replaced. A session whose last connection was lost is kept for the grace time, and after
+ * it as long as it holds a lasting grant.
  */
-import { type CapTPStats, type Clock, type Connection, closeCodes, type Dialect, type Far, type Meter } from '@hob/vat';
-import type { Waiters } from '../state/waiters.ts';
+import type { CapTPStats, Clock, Connection, Dialect, Far, Meter } from '@hob/vat';
+import { closeCodes } from '@hob/vat/wire';
+import type { RequestWaiters } from '../state/waiters.ts';
 
-/** Who came in. */
+/** A peer whose secret was accepted. */
 export interface EnteredPeer {
   /** The session's id, `granter:NAME`, or `sturdyref:GRANT`. */
   readonly who: string;
@@ -16,43 +18,44 @@ export interface EnteredPeer {
   readonly meter: Meter;
 }
 
-interface Link {
+interface LiveConnection {
   readonly who: string;
   readonly dialect: Dialect;
   readonly connection: Connection;
 }
 
-/** What is asked of the book of the house. */
+/** Turns of the host that change a session when its connections change. */
 export interface SessionLookup {
-  isOpen(session: string): Promise<boolean>;
-  /** Ends the session if nothing in it lasts; true where it goes on. */
-  lapse(session: string): Promise<boolean>;
+  /** Called when somebody has connected. Returns false if the session has ended. */
+  entered(session: string): Promise<boolean>;
+  /** Ends the session if it holds no lasting grant. Returns whether it goes on. */
+  endUnlessLasting(session: string): Promise<boolean>;
 }
 
-/** What is kept for what lasts in it is looked at again no sooner than this. */
-const shortestLook = 60_000;
+/** The shortest time after which a session is checked again for lasting grants. */
+const minRecheckMs = 60_000;
 
 export class Presence {
-  readonly #links = new Set<Link>();
-  /** Sessions whose last connection was lost, and how to stop the clock. */
+  readonly #connections = new Set<LiveConnection>();
+  /** Sessions in their grace time, each with a function that stops the timer. */
   readonly #graces = new Map<string, () => void>();
-  readonly #waiters: Waiters;
-  readonly #rooms: SessionLookup;
+  readonly #waiters: RequestWaiters;
+  readonly #sessions: SessionLookup;
   readonly #clock: Clock;
   readonly #graceMs: number;
   readonly #fault: (error: unknown) => void;
   #closing = false;
 
   constructor(of: {
-    readonly waiters: Waiters;
-    readonly rooms: SessionLookup;
+    readonly waiters: RequestWaiters;
+    readonly sessions: SessionLookup;
     readonly clock: Clock;
     readonly graceMs: number;
-    /** Takes note of an error of ours: it ends nothing else. */
+    /** Logs an error of ours. It ends nothing else. */
     readonly fault: (error: unknown) => void;
   }) {
     this.#waiters = of.waiters;
-    this.#rooms = of.rooms;
+    this.#sessions = of.sessions;
     this.#clock = of.clock;
     this.#graceMs = of.graceMs;
     this.#fault = of.fault;
@@ -60,24 +63,24 @@ export class Presence {
 
   welcome({ who, session }: EnteredPeer, dialect: Dialect, connection: Connection): void {
     if (session !== undefined) {
-      this.#graceEnds(session);
+      this.#stopGrace(session);
       this.#close(who, 'a newer connection of this session took its place', closeCodes.fenced);
     }
     const link = { who, dialect, connection };
-    this.#links.add(link);
-    this.#waiters.entered(who);
+    this.#connections.add(link);
+    this.#waiters.connected(who);
     connection.closed
       .then(({ code }) => {
-        this.#links.delete(link);
-        const others = [...this.#links].some((other) => other.who === who);
-        if (!others) this.#waiters.left(who);
+        this.#connections.delete(link);
+        const others = [...this.#connections].some((other) => other.who === who);
+        if (!others) this.#waiters.disconnected(who);
         if (session !== undefined && !others && code !== closeCodes.sessionEnded) this.left(session);
       })
       .catch(this.#fault);
-    // It may have ended while it was entered.
+    // The session may have ended while it was entered.
     if (session !== undefined)
-      this.#rooms
-        .isOpen(session)
+      this.#sessions
+        .entered(session)
         .then(
           (there) => there || connection.close('this session has ended', closeCodes.sessionEnded),
           () => connection.close('the store cannot be read: enter again', closeCodes.fault),
@@ -86,25 +89,25 @@ export class Presence {
   }
 
   connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[] {
-    return [...this.#links].map(({ who, dialect, connection }) => ({
+    return [...this.#connections].map(({ who, dialect, connection }) => ({
       session: who,
       dialect,
       stats: () => connection.stats(),
     }));
   }
 
-  /** Nobody is connected to it now: its grace time begins. */
+  /** Nobody is connected to the session: its grace time starts. */
   left(session: string): void {
-    this.#graceBegins(session, this.#graceMs);
+    this.#startGrace(session, this.#graceMs);
   }
 
-  /** A sign of life of a session that nobody is connected to: the clock begins anew. */
+  /** A session without a connection was used: its grace time starts again. */
   seen(session: string): void {
     if (this.#graces.has(session)) this.left(session);
   }
 
   ended(session: string): void {
-    this.#graceEnds(session);
+    this.#stopGrace(session);
     this.#close(session, 'this session has ended', closeCodes.sessionEnded);
   }
 
@@ -113,10 +116,10 @@ export class Presence {
   }
 
   cut(why: string, code: number): void {
-    for (const { connection } of this.#links) connection.close(why, code);
+    for (const { connection } of this.#connections) connection.close(why, code);
   }
 
-  /** From here on no grace time begins. */
+  /** From now on no grace time starts. */
   close(): void {
     this.#closing = true;
     for (const stop of this.#graces.values()) stop();
@@ -125,25 +128,29 @@ export class Presence {
   }
 
   #close(who: string, why: string, code: number): void {
-    for (const link of this.#links) if (link.who === who) link.connection.close(why, code);
+    for (const link of this.#connections) if (link.who === who) link.connection.close(why, code);
   }
 
-  #graceBegins(session: string, ms: number): void {
+  #startGrace(session: string, ms: number): void {
     if (this.#closing) return;
-    this.#graceEnds(session);
+    this.#stopGrace(session);
     const stop = this.#clock.after(ms, () => {
       this.#graces.delete(session);
-      const lookAgain = (): void => this.#graceBegins(session, Math.max(this.#graceMs, shortestLook));
-      // A store that failed has ended nothing: the session is looked at again, and not kept for ever.
-      this.#rooms
-        .lapse(session)
+      const lookAgain = (): void => {
+        // It may have been entered while its grants were checked.
+        if (![...this.#connections].some(({ who }) => who === session))
+          this.#startGrace(session, Math.max(this.#graceMs, minRecheckMs));
+      };
+      // A failed store has ended nothing. The session is checked again, so it is not kept for ever.
+      this.#sessions
+        .endUnlessLasting(session)
         .then((goesOn) => goesOn && lookAgain(), lookAgain)
         .catch(this.#fault);
     });
     this.#graces.set(session, stop);
   }
 
-  #graceEnds(session: string): void {
+  #stopGrace(session: string): void {
     this.#graces.get(session)?.();
     this.#graces.delete(session);
   }

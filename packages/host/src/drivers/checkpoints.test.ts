@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openOutbound } from './checkpoints.ts';
+import { openCheckpointSender } from './checkpoints.ts';
 
 /** A place that answers with what `status` says, and keeps what it was sent. */
 async function place(status: () => number) {
@@ -32,26 +32,26 @@ async function place(status: () => number) {
   return { bodies, arrived: () => arrived.now.promise, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-test('each checkpoint is at the end of the file, whole, also after one that a kill cut short', async () => {
+test('each checkpoint is written whole at the end of the file, also after one that a kill truncated', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hob-out-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'checkpoints');
   writeFileSync(file, 'cut sh');
   const said: string[] = [];
-  const send = openOutbound(file, (line) => void said.push(line));
+  const send = openCheckpointSender(file, (line) => void said.push(line));
   await send('one\n');
   await send('two\n');
   expect(readFileSync(file, 'utf8')).toBe('cut sh\none\n\ntwo\n\n');
   expect(said).toEqual([]);
 });
 
-test('what cannot be written is said, without its path, and tried again', async () => {
+test('a checkpoint that cannot be written is reported without the path, and tried again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hob-out-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'deep', 'checkpoints');
   const said: string[] = [];
   const again = Promise.withResolvers<void>();
-  const send = openOutbound(
+  const send = openCheckpointSender(
     file,
     (line) => {
       said.push(line);
@@ -67,11 +67,13 @@ test('what cannot be written is said, without its path, and tried again', async 
   expect(readFileSync(file, 'utf8')).toBe('one\n\n');
 });
 
-test('a URL is sent each by POST; one that refuses, redirects or is not there is said and tried again with the latest', async () => {
+test('each checkpoint is sent to a URL by POST; a refusal, a redirect or a missing server is reported, and the latest checkpoint is tried again', async () => {
   let status = 500;
   const said: string[] = [];
   const { bodies, arrived, host } = await place(() => status);
-  const send = openOutbound(`http://${host}/hook?token=geheim`, (line) => void said.push(line), { retryMs: 20 });
+  const send = openCheckpointSender(`http://${host}/hook?token=geheim`, (line) => void said.push(line), {
+    retryMs: 20,
+  });
   await send('one\n');
   status = 302;
   await send('two\n');
@@ -82,12 +84,12 @@ test('a URL is sent each by POST; one that refuses, redirects or is not there is
   expect(said.join()).not.toContain('geheim');
   const none: string[] = [];
   const ended = new AbortController();
-  await openOutbound('http://127.0.0.1:1/x', (line) => void none.push(line), { end: ended.signal })('one\n');
+  await openCheckpointSender('http://127.0.0.1:1/x', (line) => void none.push(line), { end: ended.signal })('one\n');
   ended.abort();
   expect(none).toEqual([expect.stringMatching(/127\.0\.0\.1:1 \((?:ECONNREFUSED|no connection|.*)\)/)]);
 });
 
-test('a URL with a user name, or that is none, is refused', () => {
+test('a URL with a user name and a malformed URL are refused', () => {
   for (const wrong of ['https://user:word@example.com/', 'http://'])
-    expect(() => openOutbound(wrong, () => {})).toThrow(expect.objectContaining({ code: 'invalid' }));
+    expect(() => openCheckpointSender(wrong, () => {})).toThrow(expect.objectContaining({ code: 'invalid' }));
 });

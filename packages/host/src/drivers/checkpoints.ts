@@ -1,30 +1,30 @@
 /**
- * Signed checkpoints of the ledger go where this machine cannot take them back: to the end of a file (on another machine, or one that
- * can only be appended to), or by HTTP POST to a URL.
+ * Sends signed checkpoints of the ledger to a place that this machine cannot change: the end of a file on
+ * another machine, or a URL by HTTP POST.
  *
- * Promise: nothing here stops the host or holds it up. What could not be sent is said, and the latest checkpoint is tried again: it
- * vouches for all lines of those before it.
+ * Promise: sending never stops or delays the host. A failure is reported, and the latest checkpoint is sent
+ * again. It vouches for every line before it.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CapError } from '@hob/vat';
 
-/** Settles when it was tried once. */
-export type Outbound = (checkpoint: string) => Promise<void>;
+/** Resolves after one try. */
+export type CheckpointSender = (checkpoint: string) => Promise<void>;
 
 const firstRetryMs = 60_000;
 const longestRetryMs = 3_600_000;
-/** The close of a host waits so long for an answer, at most. */
+/** The time limit of one try. The close of a host waits for it. */
 const attemptMs = 3_000;
 
 export const isUrl = (where: string): boolean => /^https?:/i.test(where);
 
-/** `where` is a URL or a file. `say` is told of what failed, with nothing of the URL but its host. */
-export function openOutbound(
+/** `where` is a URL or a file. `say` gets each failure, with nothing of the URL but its host. */
+export function openCheckpointSender(
   where: string,
   say: (line: string) => void,
   { retryMs = firstRetryMs, end }: { readonly retryMs?: number; readonly end?: AbortSignal } = {},
-): Outbound {
+): CheckpointSender {
   const [name, attempt] = isUrl(where) ? toUrl(where) : toFile(where);
   let waiting: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -45,7 +45,7 @@ export function openOutbound(
     say(
       `a checkpoint of the ledger could not be sent to ${name} (${failure}): tried again in ${Math.ceil(delay / 1000)} s, and at the next start`,
     );
-    // It keeps no process alive: a host that is started again sends its last checkpoint first.
+    // The timer keeps no process alive: the next start sends its last checkpoint first.
     if (end?.aborted !== true) timer = setTimeout(() => void tryIt(), delay).unref();
     delay = Math.min(2 * delay, longestRetryMs);
   };
@@ -56,9 +56,9 @@ export function openOutbound(
   };
 }
 
-type Attempt = (checkpoint: string) => Promise<string | undefined>;
+type Send = (checkpoint: string) => Promise<string | undefined>;
 
-function toFile(where: string): readonly [name: string, attempt: Attempt] {
+function toFile(where: string): readonly [name: string, attempt: Send] {
   const file = resolve(where);
   return [
     'their file',
@@ -66,7 +66,7 @@ function toFile(where: string): readonly [name: string, attempt: Attempt] {
       let descriptor: number | undefined;
       try {
         descriptor = openSync(file, 'a+', 0o600);
-        // One write: a kill leaves it whole, or cut short. What was cut short must not run into the next.
+        // One write, so a kill leaves a whole line or a cut one. The next line starts after a cut one.
         writeSync(descriptor, `${endsLine(descriptor) ? '' : '\n'}${checkpoint}\n`);
         fsyncSync(descriptor);
         return undefined;
@@ -85,7 +85,7 @@ function endsLine(descriptor: number): boolean {
   return size === 0 || (readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === 10);
 }
 
-function toUrl(where: string): readonly [name: string, attempt: Attempt] {
+function toUrl(where: string): readonly [name: string, attempt: Send] {
   const url = URL.parse(where);
   if (url === null || url.username !== '' || url.password !== '')
     throw new CapError('invalid', '--checkpoints takes a file, or a URL without a user name: https://host/path');

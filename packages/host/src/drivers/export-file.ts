@@ -1,10 +1,13 @@
-/** Writes lines of JSON to a file that is whole or not there, or to standard output. Somebody will look at the file in a terminal, too. */
+/**
+ * Writes lines of JSON to a file, whole or not at all, or to standard output. Both are safe to look at in a
+ * terminal.
+ */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { CapError } from '@hob/vat';
-import { jsonOnScreen } from '../words/words.ts';
+import { terminalJson } from '../text/safe-text.ts';
 import { outJson } from './terminal.ts';
 
-/** A file that the caller names, as text. Errors: `invalid` where it cannot be read. */
+/** Returns the text of a file that the caller names. Errors: `invalid`. */
 export function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -13,6 +16,7 @@ export function readText(file: string): string {
   }
 }
 
+/** Writes lines to a new file for its owner only, or to the standard output. Returns their number. */
 export async function writeLines(file: string | undefined, lines: AsyncIterable<string>): Promise<number> {
   let count = 0;
   if (file === undefined) {
@@ -27,7 +31,7 @@ export async function writeLines(file: string | undefined, lines: AsyncIterable<
   const descriptor = openSync(draft, 'w', 0o600);
   try {
     for await (const line of lines) {
-      writeSync(descriptor, `${jsonOnScreen(line)}\n`);
+      writeSync(descriptor, `${terminalJson(line)}\n`);
       count += 1;
     }
     fsyncSync(descriptor);

@@ -1,5 +1,5 @@
 /** Whether a host runs. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,6 +27,16 @@ requires('linux')('a process holds a state while it has its store open, and at n
   expect(holdsState(child.pid as number, folder)).toBe(false);
   rmSync(join(folder, 'store.db'));
   expect(holdsState(process.pid, folder)).toBe(false);
+});
+
+requires('linux', 'unprivileged')('a process that is ending is no fault, at whatever moment it is looked at', () => {
+  const folder = state();
+  chmodSync(folder, 0o755);
+  const user = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
+  const program = join(import.meta.dirname, '../../test/watch-an-end.ts');
+  const { stdout, stderr } = spawnSync(process.execPath, [program, folder], { encoding: 'utf8', ...user });
+  expect(stderr).toBe('');
+  expect(Number(stdout)).toBeGreaterThan(0);
 });
 
 requires('linux', 'nonroot')('a process of another user is not taken for one that does not run', () => {

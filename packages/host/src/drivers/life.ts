@@ -1,29 +1,34 @@
 /**
- * The life of a host's process: when it ends by itself, and how it is ended from outside.
+ * Which process has the store of a state, and how a host's process ends, by itself or from outside.
  *
- * Promise: `end` returns only when the process is gone. It is asked first; one that hangs in an endless turn hears nothing and is killed after a
- * bounded wait. No other process is ever hit: only one that has this state's store open is.
+ * Promise: `holderOf` says that nobody has the store only if its lock is free. `endProcess` returns only when the
+ * process is gone. It sends SIGTERM first, and SIGKILL after a bounded wait if the process hangs in an endless
+ * turn. It signals only a process that has this state's store open.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CapError } from '@hob/vat';
-import { removeNote, stopOrder } from './state-dir.ts';
+import { isStoreHeld } from '@hob/vat/store';
+import { readAddress, readStopOrder, removeAddress } from './state-dir.ts';
 
-/** What of a host is needed here. */
-interface Ending {
+/** The part of a host that ends it. */
+interface EndableHost {
   close(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Ends the host and its process on SIGINT, SIGTERM and SIGHUP, when the program that started it is gone, and when what it answers is called. */
-export function endWithProcess(host: Ending, stateDir: string): () => void {
+/**
+ * Ends the host and its process on SIGINT, SIGTERM and SIGHUP, and when the parent process is gone. Returns
+ * a function that does the same.
+ */
+export function endWithProcess(host: EndableHost, stateDir: string): () => void {
   let ending = false;
   const end = (): void => {
     if (ending) return;
     ending = true;
-    // A driver that never confirms must not keep the process: the ledger is safe without a good-bye.
+    // A driver that never confirms must not keep the process. The ledger is safe without a last line.
     setTimeout(() => process.exit(0), 5000).unref();
-    removeNote(stateDir);
+    removeAddress(stateDir);
     (isOrdered(stateDir) ? host.stop() : host.close()).then(
       () => process.exit(0),
       () => process.exit(1),
@@ -34,51 +39,119 @@ export function endWithProcess(host: Ending, stateDir: string): () => void {
   return end;
 }
 
-/** An order that cannot be read is left for the next start, which looks again before anything else. */
+/** An order that cannot be read is left for the next start, which reads it first. */
 function isOrdered(stateDir: string): boolean {
   try {
-    return stopOrder(stateDir) !== undefined;
+    return readStopOrder(stateDir) !== undefined;
   } catch {
     return false;
   }
 }
 
 /**
- * Whether that process has the store of this state open. Where the system does not tell, the note is believed. Errors: `unavailable`, where the
- * process cannot be looked at: "it does not run" would be a guess.
+ * Which other process has the store of this state. `pid` is undefined if the store is held and it cannot be seen by whom: by a
+ * process of another user, or in another container.
  */
-export function holdsState(pid: number, stateDir: string): boolean {
-  if (!isThere(pid)) return false;
-  if (process.platform !== 'linux') return true;
+export type Holder = 'nobody' | { readonly pid: number | undefined };
+
+/**
+ * Looks at the processes that may be looked into, and then at the lock itself. The lock is last because a host
+ * that starts in that moment could not take it. Errors: `unavailable` (the folder cannot be read).
+ */
+export function holderOf(stateDir: string): Holder {
+  if (process.platform === 'linux') {
+    const pid = processes().find((each) => each !== process.pid && surelyHolds(each, stateDir));
+    if (pid !== undefined) return { pid };
+    return isStoreHeld(stateDir) ? { pid: lockedBy(stateDir) } : 'nobody';
+  }
+  if (!isStoreHeld(stateDir)) return 'nobody';
+  const noted = readAddress(stateDir)?.pid;
+  return { pid: noted !== undefined && isThere(noted) ? noted : undefined };
+}
+
+/** Those that are seen from here. */
+const processes = (): readonly number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+
+function surelyHolds(pid: number, stateDir: string): boolean {
+  try {
+    return look(pid, stateDir) === 'holds';
+  } catch {
+    return false;
+  }
+}
+
+/** The kernel's table of locks names the processes of other users, too. */
+function lockedBy(stateDir: string): number | undefined {
+  try {
+    const { ino } = statSync(join(stateDir, 'store.db'), { bigint: true });
+    const lock = readFileSync('/proc/locks', 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .find(([, , , , , file]) => file?.endsWith(`:${ino}`));
+    const pid = Number(lock?.[4]);
+    return pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether that process has the store of this state open. Where the system cannot tell, the address file is
+ * trusted. A process that is ending, and of which nothing can be seen any more, counts as one that has it. Errors:
+ * `unavailable` if the process cannot be inspected, since "it does not run" would be a guess.
+ */
+export const holdsState = (pid: number, stateDir: string): boolean => look(pid, stateDir) !== 'free';
+
+function look(pid: number, stateDir: string): 'free' | 'holds' | 'ending' {
+  if (!isThere(pid)) return 'free';
+  if (process.platform !== 'linux') return 'holds';
   let store: string;
   let open: readonly string[];
   try {
     store = identity(join(stateDir, 'store.db'));
     open = readdirSync(`/proc/${pid}/fd`);
   } catch (error) {
-    // The process has ended meanwhile, or the store is gone. Nobody but root may look into one that has ended and is not reaped yet.
-    if (/^(?:ENOENT|ESRCH)$/.test(String((error as NodeJS.ErrnoException).code)) || hasEnded(pid)) return false;
+    // The process has ended meanwhile, or the store is gone. Nobody but root may look into one that is ending, or has
+    // ended and is not reaped yet.
+    const end = isNotFound(error) ? 'ended' : endOf(pid);
+    if (end !== undefined) return end === 'ended' ? 'free' : 'ending';
     throw new CapError(
       'unavailable',
-      `it cannot be seen whether process ${pid} is the host of this state: ask again as the user that it runs as, or as root`,
+      `this user may not see whether process ${pid} is the host of this state: run the command as the user that the host runs as, or as root`,
     );
   }
-  return open.some((descriptor) => {
+  const isStore = (descriptor: string): boolean => {
     try {
       return identity(`/proc/${pid}/fd/${descriptor}`) === store;
     } catch {
-      // It was closed meanwhile, or lies on a file system that is gone: it is not the store, which could be looked at just now.
+      // It was closed meanwhile, or lies on a file system that is gone: it is not the store, which could be
+      // looked at just now.
       return false;
     }
-  });
+  };
+  if (open.some(isStore)) return 'holds';
+  return open.length === 0 && endOf(pid) === 'ending' ? 'ending' : 'free';
 }
 
-function hasEnded(pid: number): boolean {
+const isNotFound = (error: unknown): boolean =>
+  /^(?:ENOENT|ESRCH)$/.test(String((error as NodeJS.ErrnoException).code));
+
+/** PF_EXITING of the kernel: its memory and its files are being released. */
+const EXITING = 0x4;
+
+/** Undefined while the process runs. */
+function endOf(pid: number): 'ending' | 'ended' | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // Its first thread may have ended before the others.
+    if (/^[ZX]/.test(fields[0] ?? '') && Number(fields[17]) <= 1) return 'ended';
+    return (Number(fields[6]) & EXITING) === 0 ? undefined : 'ending';
   } catch (error) {
-    return /^(?:ENOENT|ESRCH)$/.test(String((error as NodeJS.ErrnoException).code));
+    return isNotFound(error) ? 'ended' : undefined;
   }
 }
 
@@ -97,18 +170,32 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Asks the process to end; after `ms` it is killed. Answers which it took. */
-export async function end(pid: number, stateDir: string, ms: number): Promise<'ended' | 'killed'> {
+/**
+ * Sends SIGTERM, and SIGKILL after `ms`. Returns which one ended it. Errors: `unavailable` (it may not be
+ * signalled from here, or the system does not let it go).
+ */
+export async function endProcess(pid: number, stateDir: string, ms: number): Promise<'ended' | 'killed'> {
   for (const [signal, how, wait] of [
     ['SIGTERM', 'ended', ms],
     ['SIGKILL', 'killed', 60_000],
   ] as const) {
     if (!holdsState(pid, stateDir)) return how;
-    process.kill(pid, signal);
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ESRCH') return how;
+      throw new CapError(
+        'unavailable',
+        `process ${pid} has this state open and may not be ended from here: end it as the user that it runs as, or as root (kill ${pid})`,
+      );
+    }
     for (const until = Date.now() + wait; Date.now() < until; ) {
       if (!holdsState(pid, stateDir)) return how;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
-  throw new Error('the process cannot be killed: the system does not let it go');
+  throw new CapError(
+    'unavailable',
+    `process ${pid} has this state open and was killed, but the system does not let it go: its disk may hang`,
+  );
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
-import { scratch } from '../../test/house.ts';
+import { scratch } from '../../test/test-host.ts';
 import { checkRoot } from './roots.ts';
 
 let folder: string;
@@ -31,13 +31,13 @@ test('a directory beside state and code may be granted', () => {
   expect(check(at('root/sub'))).toBe('granted');
 });
 
-test('one that is, contains or lies inside state or code is refused', () => {
+test('a directory that equals, contains or is inside the state or the code is refused', () => {
   for (const root of ['state', 'state/sub', 'code/packages', 'code/packages/host', 'code', ''])
     expect(check(at(root)), root).toBe(refused);
   expect(check('/')).toBe(refused);
 });
 
-test('through a link it is what the link leads to, on both sides', () => {
+test('a link counts as the directory that it leads to, for the root and for the state', () => {
   symlinkSync(at('state'), at('root/to-state'));
   symlinkSync(at('code'), at('to-code'));
   symlinkSync('to-code/packages/host', at('chain'));
@@ -47,12 +47,12 @@ test('through a link it is what the link leads to, on both sides', () => {
   expect(check(at('root'), at('state-link'))).toBe(refused);
 });
 
-test('`..` and doubled slashes are no other spelling', () => {
+test('`..` and doubled slashes do not make another directory', () => {
   for (const root of ['root/../state', 'state/.', 'other/../code//packages/', 'root/sub/../../state/sub'])
     expect(check(`${folder}/${root}`), root).toBe(refused);
 });
 
-test('state that is still to be made is judged by where it would be', () => {
+test('a state that does not exist yet is judged by the place where it would be made', () => {
   expect(check(at('root'), at('root/.hob'))).toBe(refused);
   expect(check(at('root'), at('root/sub/new/.hob'))).toBe(refused);
   expect(check(at('root'), at('new/.hob'))).toBe('granted');
@@ -61,7 +61,7 @@ test('state that is still to be made is judged by where it would be', () => {
   expect(check(at('root'), at('alias/.hob'))).toBe(refused);
 });
 
-test('what is no directory, or is not there, is invalid, and its path is not repeated', () => {
+test('a root that is missing or not a directory is invalid, and the error does not repeat its path', () => {
   writeFileSync(at('file'), '');
   for (const root of ['file', 'missing', 'file/below']) {
     expect(check(at(root))).toBe('invalid');
@@ -69,18 +69,20 @@ test('what is no directory, or is not there, is invalid, and its path is not rep
   }
 });
 
-test('a name that only begins like the state is another directory', () => {
+test('a directory whose name only begins like that of the state is another directory', () => {
   mkdirSync(at('state-of-mind'));
   expect(check(at('state-of-mind'))).toBe('granted');
 });
 
-test('case is what the file system says it is', () => {
+test('the file system decides whether case matters', () => {
   const other = at('STATE');
   expect(check(existsSync(other) ? other : at('root'))).toBe(existsSync(other) ? refused : 'granted');
 });
 
-requires('userns')('a bind mount is what is mounted, also where only a part of the state or the code is', () => {
-  const script = `
+requires('userns', 'unshare')(
+  'a bind mount is what is mounted, also where only a part of the state or the code is',
+  () => {
+    const script = `
     import { registerHooks } from 'node:module';
     const { checkRoot } = await import(${JSON.stringify(resolve(import.meta.dirname, 'roots.ts'))});
     const answers = process.argv.slice(1).map((root) => {
@@ -88,26 +90,27 @@ requires('userns')('a bind mount is what is mounted, also where only a part of t
     });
     process.stdout.write(JSON.stringify(answers));
   `;
-  const names = ['whole', 'part', 'host', 'above', 'fine'];
-  for (const name of names) mkdirSync(at('other', name));
-  const mount = [
-    `mount --bind ${at('state')} ${at('other/whole')}`,
-    `mount --bind ${at('state/sub')} ${at('other/part')}`,
-    `mount --bind ${at('code/packages/host')} ${at('other/host')}`,
-    `mount --bind ${folder} ${at('other/above')}`,
-    `mount --bind ${at('root')} ${at('other/fine')}`,
-    `exec "$NODE" --import "$HOOK" --input-type=module -e "$SCRIPT" ${names.map((name) => at('other', name)).join(' ')}`,
-  ].join(' && ');
-  const said = execFileSync('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', mount], {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      NODE: process.execPath,
-      HOOK: resolve(import.meta.dirname, '../../../../scripts/resolve.mjs'),
-      SCRIPT: script,
-      STATE: at('state'),
-      CODE: at('code/packages'),
-    },
-    encoding: 'utf8',
-  });
-  expect(JSON.parse(said)).toEqual([refused, refused, refused, refused, 'granted']);
-});
+    const names = ['whole', 'part', 'host', 'above', 'fine'];
+    for (const name of names) mkdirSync(at('other', name));
+    const mount = [
+      `mount --bind ${at('state')} ${at('other/whole')}`,
+      `mount --bind ${at('state/sub')} ${at('other/part')}`,
+      `mount --bind ${at('code/packages/host')} ${at('other/host')}`,
+      `mount --bind ${folder} ${at('other/above')}`,
+      `mount --bind ${at('root')} ${at('other/fine')}`,
+      `exec "$NODE" --import "$HOOK" --input-type=module -e "$SCRIPT" ${names.map((name) => at('other', name)).join(' ')}`,
+    ].join(' && ');
+    const said = execFileSync('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', mount], {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        NODE: process.execPath,
+        HOOK: resolve(import.meta.dirname, '../../../../scripts/resolve.mjs'),
+        SCRIPT: script,
+        STATE: at('state'),
+        CODE: at('code/packages'),
+      },
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(said)).toEqual([refused, refused, refused, refused, 'granted']);
+  },
+);

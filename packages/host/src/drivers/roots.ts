@@ -1,27 +1,29 @@
 /**
- * Which directories may be granted: none that is, contains or lies inside what the host lives on.
+ * Checks that a directory may be granted: it must not be, contain or lie inside a directory that the host
+ * lives on.
  *
- * Promise: compared by device and inode, up the tree of each side, so neither a link nor another spelling nor a bind mount gets
- * around it; where a part of what the host lives on is mounted elsewhere a second time, the kernel's table of mounts tells.
- * An agent that could write the host's store, keys or code would hold everything.
+ * Promise: directories are compared by device and inode, up the tree of each side. So no link, other
+ * spelling or bind mount gets around the check. The kernel's mount table finds a part that is mounted a
+ * second time. An agent that could write the host's store, keys or code would hold everything.
  */
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { CapError } from '@hob/vat';
 
-/** A directory that is there, or would be: the deepest part that is, and the names that are still to be made below it. */
-interface Place {
+/** A directory that may not exist yet: the deepest part that exists, and the missing names below it. */
+interface ResolvedPath {
   readonly found: string;
   readonly missing: readonly string[];
 }
 
-function placeOf(path: string): Place {
+function resolvePath(path: string): ResolvedPath {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {
     try {
       return { found: realpathSync(at), missing };
     } catch (error) {
-      // `.` and `/` are always there. A name below a file is missing, too: who makes it says so. Anything else is for the caller.
+      // `.` and `/` are always there. A name below a file is missing, too: who makes it says so. Anything
+      // else is for the caller.
       const isMissing = ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
       if (!isMissing || dirname(at) === at) throw error;
       missing.unshift(basename(at));
@@ -45,7 +47,7 @@ function upwards(path: string): readonly string[] {
 
 interface Mount {
   readonly device: string;
-  /** What of the device's tree is mounted. */
+  /** The path on the device that is mounted. */
   readonly root: string;
   readonly at: string;
 }
@@ -72,16 +74,19 @@ const isBelow = (inner: string, outer: string): boolean =>
   inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`);
 
 /** Where it is on its device, whatever it is mounted on. */
-function onDevice({ found, missing }: Place, table: readonly Mount[]): { device: string; path: string } | undefined {
+function onDevice(
+  { found, missing }: ResolvedPath,
+  table: readonly Mount[],
+): { device: string; path: string } | undefined {
   let best: Mount | undefined;
-  // Of several on one point the last is what is seen.
+  // If several are mounted at one point, the last one covers the others.
   for (const mount of table)
     if (isBelow(found, mount.at) && (best === undefined || mount.at.length >= best.at.length)) best = mount;
   if (best === undefined) return undefined;
   return { device: best.device, path: join(best.root, relative(best.at, found), ...missing) };
 }
 
-function overlap(root: Place, own: Place, table: readonly Mount[]): boolean {
+function overlap(root: ResolvedPath, own: ResolvedPath, table: readonly Mount[]): boolean {
   const [above, theirs] = [upwards(root.found), upwards(own.found)];
   if (theirs.includes(above[0] as string)) return true;
   if (own.missing.length === 0 && above.includes(theirs[0] as string)) return true;
@@ -89,24 +94,30 @@ function overlap(root: Place, own: Place, table: readonly Mount[]): boolean {
   return a !== undefined && a.device === b?.device && (isBelow(a.path, b.path) || isBelow(b.path, a.path));
 }
 
+function rootFault(code: string | undefined): string {
+  if (code === 'ENOENT') return 'is not there: give an existing directory';
+  if (code === 'ENOTDIR') return 'is a file, or lies below one: give a directory';
+  if (code === 'EACCES' || code === 'EPERM')
+    return 'may not be read by the user that the host runs as: let that user read it, or give another';
+  return `is not a directory that the host can open (${code}): give another`;
+}
+
 /**
- * Returns the real path of the root, without links. Throws `E_ROOT_CONTAINS_HOST_STATE`, or `invalid` where there is no such
- * directory. `own` are the host's directories, also such as are still to be made.
+ * Returns the real path of the root. Throws `E_ROOT_CONTAINS_HOST_STATE`, or `invalid` if there is no such
+ * directory. `own` are the host's directories, some of which may not exist yet.
  */
 export function checkRoot(root: string, own: readonly string[]): string {
-  let place: Place;
+  let place: ResolvedPath;
   try {
-    if (!statSync(root).isDirectory()) throw new Error('not a directory');
-    place = placeOf(root);
-  } catch {
-    throw new CapError(
-      'invalid',
-      'the root to grant is not a directory that the host can open: give an existing one with --root',
-    );
+    if (!statSync(root).isDirectory()) throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
+    accessSync(root, constants.R_OK | constants.X_OK);
+    place = resolvePath(root);
+  } catch (error) {
+    throw new CapError('invalid', `the root to grant ${rootFault((error as NodeJS.ErrnoException).code)} with --root`);
   }
   const table = mounts();
   for (const directory of own)
-    if (overlap(place, placeOf(directory), table))
+    if (overlap(place, resolvePath(directory), table))
       throw new CapError(
         'E_ROOT_CONTAINS_HOST_STATE',
         'that directory is, contains or lies inside the state or the code of the host: grant another, or move the state with --state',

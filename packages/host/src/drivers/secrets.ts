@@ -1,15 +1,15 @@
 /**
- * How a secret is handed from one program to another.
+ * Hands a secret from one program to another.
  *
- * Promise: never in an environment or a command line, which every program of the same user can read in /proc as long as the process runs, and never
- * through a pipe that nobody asked for: by a file that only its owner may read, by a descriptor, or from a person at a terminal.
+ * Promise: a secret is never in an environment or a command line, where each program of the same user can
+ * read it in /proc. It is never written to a pipe that nobody asked for. It goes through a file that only
+ * its owner may read, through a descriptor, or to a person at a terminal.
  */
 import {
   closeSync,
   constants,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   rmSync,
@@ -18,24 +18,25 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CapError } from '@hob/vat';
-import { askSecret } from './ask.ts';
+import { askSecret } from './prompt.ts';
+import { makeFolder as makePrivateFolder } from './state-dir.ts';
 import { say } from './terminal.ts';
 
-/** What a host makes when it starts; a secret is there only where it is new. */
+/** The secrets of a start. A secret is present only if it is new. */
 export interface Secrets {
   readonly session: { readonly id: string | undefined; readonly ended?: true; readonly secret: string | undefined };
   readonly granter: { readonly name: string; readonly secret: string | undefined };
 }
 
-export interface Files {
+export interface SecretFiles {
   readonly session: string;
   readonly granter: string;
 }
 
-/** Where new secrets go. Exactly one of its methods is called, once. */
-export interface Outlet {
+/** Where new secrets go. Exactly one method is called, once. */
+export interface SecretsOutput {
   /** The files that they went to; undefined where there are none. */
-  write(secrets: Secrets): Files | undefined;
+  write(secrets: Secrets): SecretFiles | undefined;
   /** Nothing was made. */
   abandon(): void;
 }
@@ -45,21 +46,19 @@ export const folderOf = (target: string): string | undefined =>
   target.startsWith('fd:') ? undefined : resolve(target);
 
 /**
- * `DIR`: two files, `session` and `granter`, each with its secret. `fd:N`: a line of JSON to that descriptor, which is closed then.
- * Errors: `invalid`, before any secret is made: a file of that name is there already, or no such descriptor.
+ * `DIR`: two files, `session` and `granter`, each with its secret. `fd:N`: a line of JSON to that
+ * descriptor, which is then closed. Errors: `invalid` before any secret is made, if a file exists already
+ * or there is no such descriptor.
  */
-export function openOutlet(target: string): Outlet {
+export function openSecretsOutput(target: string): SecretsOutput {
   const folder = folderOf(target);
-  return folder === undefined ? descriptorOutlet(target.slice('fd:'.length)) : folderOutlet(folder);
+  return folder === undefined ? descriptorOutput(target.slice('fd:'.length)) : folderOutput(folder);
 }
 
-function descriptorOutlet(text: string): Outlet {
+function descriptorOutput(text: string): SecretsOutput {
   const descriptor = /^\d{1,6}$/.test(text) ? Number(text) : -1;
-  const wrong = new CapError(
-    'invalid',
-    '--secrets-to fd:N names a descriptor from 3 on that whoever starts the host has opened',
-  );
-  // The channel to `scripts/hob.mjs` was opened by nobody for this: a host that npm started has no other.
+  const wrong = new CapError('invalid', '--secrets-to fd:N names a descriptor, 3 or more, that the caller has opened');
+  // The channel to `scripts/hob.mjs` was not opened for secrets.
   const channel = process.channel as { readonly fd?: number } | null | undefined;
   if (descriptor < 3 || descriptor === channel?.fd) throw wrong;
   try {
@@ -77,7 +76,7 @@ function descriptorOutlet(text: string): Outlet {
   };
 }
 
-function folderOutlet(folder: string): Outlet {
+function folderOutput(folder: string): SecretsOutput {
   makeFolder(folder);
   const files = { session: join(folder, 'session'), granter: join(folder, 'granter') };
   const session = newFile(files.session);
@@ -110,13 +109,13 @@ function folderOutlet(folder: string): Outlet {
 
 function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
   } catch {
     throw new CapError('invalid', 'the folder for the secrets cannot be made: name one in a folder that you may write');
   }
 }
 
-/** Never one that is there: it may hold a secret, be a link, or be read by others. */
+/** Never an existing file: it may hold a secret, be a link, or be readable by others. */
 function newFile(file: string): number {
   try {
     return openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
@@ -130,7 +129,10 @@ function newFile(file: string): number {
   }
 }
 
-/** A new file that only its owner may read. Called before the secret is made, so that none is lost. Errors: `invalid`. */
+/**
+ * A new file that only its owner may read. Called before the secret is made, so that none is lost. Errors:
+ * `invalid`.
+ */
 export function openSecretFile(file: string): { write(secret: string): void; abandon(): void } {
   const descriptor = newFile(file);
   return {
@@ -147,8 +149,8 @@ export function openSecretFile(file: string): { write(secret: string): void; aba
 }
 
 /**
- * The secret in a file, which is gone afterwards. Errors: `invalid`, also where others than its owner may read it: then it is no secret any more, and
- * is left for a person to see.
+ * Returns the secret in a file and removes the file. Errors: `invalid`, also if others may read the file.
+ * Then it is no secret any more, and the file stays for a person to see.
  */
 export function takeSecret(file: string): string {
   let descriptor: number;
@@ -157,14 +159,17 @@ export function takeSecret(file: string): string {
   } catch {
     throw new CapError(
       'invalid',
-      'HOB_SECRET_FILE names no file that can be read: it is removed when it was read once',
+      'the file of HOB_SECRET_FILE cannot be read: it can be read once, and is removed then',
     );
   }
   try {
     const { mode, uid, size } = fstatSync(descriptor);
     const isOurs = process.getuid === undefined || uid === process.getuid();
     if ((mode & constants.S_IFMT) !== constants.S_IFREG || !isOurs || (mode & 0o077) !== 0 || size > mostBytes)
-      throw new CapError('invalid', 'the file of HOB_SECRET_FILE has to be your own, and for you alone: chmod 600');
+      throw new CapError(
+        'invalid',
+        'the file of HOB_SECRET_FILE must belong to you, and nobody else may read it: chmod 600',
+      );
     const secret = readFileSync(descriptor, 'utf8').trim();
     rmSync(file, { force: true });
     if (secret === '') throw new CapError('invalid', 'the file of HOB_SECRET_FILE is empty');
@@ -177,8 +182,9 @@ export function takeSecret(file: string): string {
 const mostBytes = 4096;
 
 /**
- * The secret that a program of an agent enters with: from the file that `HOB_SECRET_FILE` names, else from `HOB_SECRET`, which older programs set and
- * which stays in /proc, else from the terminal, or the first line of standard input. Neither name is in the environment afterwards.
+ * Returns the secret of an agent's program: from the file in `HOB_SECRET_FILE`, from `HOB_SECRET` of older
+ * programs, which stays in /proc, or from the terminal or standard input. Neither variable is in the
+ * environment afterwards.
  */
 export async function secretOfAgent(): Promise<string> {
   const { HOB_SECRET_FILE: file, HOB_SECRET: old } = process.env;

@@ -2,7 +2,15 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { isState, leaveNote, openStateDir, orderStop, readNote, removeNote, stopOrder } from './state-dir.ts';
+import {
+  isState,
+  openStateDir,
+  orderStop,
+  readAddress,
+  readStopOrder,
+  removeAddress,
+  writeAddress,
+} from './state-dir.ts';
 
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hob-state-'));
@@ -12,7 +20,7 @@ function place(): string {
 
 const mode = (path: string): number => statSync(path).mode & 0o777;
 
-test('the state is its owner’s alone, also where the folder was there before', () => {
+test('only its owner can read the state, also if the folder existed before', () => {
   const folder = place();
   openStateDir(join(folder, 'new', 'state'));
   expect(mode(join(folder, 'new', 'state'))).toBe(0o700);
@@ -24,48 +32,48 @@ test('the state is its owner’s alone, also where the folder was there before',
   expect(mode(found)).toBe(0o700);
 });
 
-test('a folder that holds other things is refused and left as it is', () => {
+test('a folder with other files is refused and left unchanged', () => {
   const folder = place();
   writeFileSync(join(folder, 'letter.txt'), 'mine');
   chmodSync(folder, 0o755);
-  expect(() => openStateDir(folder)).toThrow(/holds other things/);
+  expect(() => openStateDir(folder)).toThrow(/holds other files/);
   expect(mode(folder)).toBe(0o755);
 });
 
-test('the note is whole or not there, and junk in its place is none', () => {
+test('the address file is whole or missing, and a malformed one counts as missing', () => {
   const folder = place();
-  expect(readNote(folder)).toBeUndefined();
-  leaveNote(folder, { url: 'ws://127.0.0.1:1', pid: 7 });
-  expect(readNote(folder)).toEqual({ url: 'ws://127.0.0.1:1', pid: 7 });
+  expect(readAddress(folder)).toBeUndefined();
+  writeAddress(folder, { url: 'ws://127.0.0.1:1', pid: 7 });
+  expect(readAddress(folder)).toEqual({ url: 'ws://127.0.0.1:1', pid: 7 });
   expect(mode(join(folder, 'host.json'))).toBe(0o600);
   for (const junk of ['', '{', 'null', '{"url":1}']) {
     writeFileSync(join(folder, 'host.json'), junk);
-    expect(readNote(folder)).toBeUndefined();
+    expect(readAddress(folder)).toBeUndefined();
   }
-  removeNote(folder);
-  removeNote(folder);
-  expect(readNote(folder)).toBeUndefined();
+  removeAddress(folder);
+  removeAddress(folder);
+  expect(readAddress(folder)).toBeUndefined();
 });
 
-test('a folder that cannot be read is an error: neither a state without orders, nor one without a host, nor no state', () => {
+test('a folder that cannot be read is an error; it does not count as a state without an order or without a host, nor as no state', () => {
   const folder = place();
   const state = join(folder, 'state');
   openStateDir(state);
-  expect([isState(state), stopOrder(state), readNote(state)]).toEqual([false, undefined, undefined]);
+  expect([isState(state), readStopOrder(state), readAddress(state)]).toEqual([false, undefined, undefined]);
   // A link to itself: the kernel gives up with ELOOP, which is not ENOENT.
   const broken = join(folder, 'broken');
   symlinkSync('broken', broken);
-  for (const look of [isState, stopOrder, readNote])
+  for (const look of [isState, readStopOrder, readAddress])
     expect(() => look(broken)).toThrow(expect.objectContaining({ code: 'unavailable' }));
   mkdirSync(join(state, 'host.json'));
-  expect(() => readNote(state)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(() => readAddress(state)).toThrow(expect.objectContaining({ code: 'unavailable' }));
 });
 
-test('an order that is there and cannot be read counts as said', () => {
+test('an order that exists and cannot be read counts as an order', () => {
   const state = place();
   mkdirSync(join(state, 'stop'));
-  expect(stopOrder(state)).toBe('');
+  expect(readStopOrder(state)).toBe('');
   rmSync(join(state, 'stop'), { recursive: true });
   orderStop(state, 'why');
-  expect(stopOrder(state)).toBe('why');
+  expect(readStopOrder(state)).toBe('why');
 });

@@ -1,7 +1,9 @@
-/** The folder where all that lasts is kept, and the note in it that tells the command line where the host listens. */
+/** The folder of a host's state, and the file in it that tells the command line where the host listens. */
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -10,30 +12,65 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { CapError } from '@hob/vat';
 
 /**
- * Makes it where it is missing; readable by its owner only, also where it was there before. A folder that holds other things
- * is refused: `--state /tmp` would lock everybody else out of it.
+ * Makes the folder if it is missing, and lets only its owner read it. A folder that holds other things is
+ * refused: `--state /tmp` would lock everybody else out of it.
  */
 export function openStateDir(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const found = readdirSync(path);
+  let found: readonly string[];
+  try {
+    makeFolder(path);
+    found = readdirSync(path);
+  } catch (error) {
+    throw unusable(error as NodeJS.ErrnoException);
+  }
   if (found.length > 0 && !found.includes('store.db'))
     throw new CapError(
       'invalid',
-      'the folder for the state holds other things: give an empty or a new one with --state',
+      'the folder for the state holds other files: give an empty or a new one with --state',
     );
-  chmodSync(path, 0o700);
+  try {
+    chmodSync(path, 0o700);
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw unusable(error as NodeJS.ErrnoException);
+  }
 }
 
-const order = (stateDir: string): string => join(stateDir, 'stop');
+/** One folder after the other: Node's `recursive` never returns where a folder cannot be made at all, as in /proc. */
+export function makeFolder(path: string): void {
+  const whole = resolve(path);
+  if (statSync(whole, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  if (dirname(whole) !== whole) makeFolder(dirname(whole));
+  mkdirSync(whole, { mode: 0o700 });
+}
 
-/** Only a name that is missing counts as missing: a disk that fails must not look like a state without orders, or like none. */
+function unusable({ code }: NodeJS.ErrnoException): CapError {
+  const why: Readonly<Record<string, string>> = {
+    EEXIST: 'is a file, or lies below one',
+    ENOTDIR: 'is a file, or lies below one',
+    EACCES: 'may not be written by this user',
+    EPERM: 'may not be written by this user',
+    EROFS: 'lies on a file system that is read-only',
+    ENOSPC: 'lies on a disk that is full',
+  };
+  const what = why[code ?? ''] ?? `cannot be made (${code})`;
+  return new CapError(
+    code === 'EEXIST' || code === 'ENOTDIR' ? 'invalid' : 'unavailable',
+    `the folder for the state ${what}: name one that you may write with --state`,
+  );
+}
+
+const stopFile = (stateDir: string): string => join(stateDir, 'stop');
+
+/** Only a missing name counts as missing. A failing disk must not look like a state without orders. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -49,33 +86,43 @@ const unreadable = (): CapError =>
 export const isState = (stateDir: string): boolean => isThere(join(stateDir, 'store.db'));
 
 /**
- * Everything that is granted here is to end. Durable on return, so that it is done before anything else by whoever opens this state next,
- * should the host that has it open not come to it. It stands beside the store, for a host that hangs can write nothing into that.
+ * Orders that every grant here is revoked. It is durable on return, so the next host on this state does it
+ * first if the running one does not. The order is a file beside the store, because a host that hangs cannot
+ * write its store. Errors: `unavailable`.
  */
 export function orderStop(stateDir: string, why: string): void {
-  const descriptor = openSync(order(stateDir), 'w', 0o600);
   try {
-    writeSync(descriptor, why.slice(0, 500));
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    const descriptor = openSync(stopFile(stateDir), 'w', 0o600);
+    try {
+      writeSync(descriptor, why.slice(0, 500));
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    syncNames(stateDir);
+  } catch {
+    throw new CapError(
+      'unavailable',
+      'the order to stop cannot be written into the state: check that you may write its folder and that its disk has room',
+    );
   }
-  syncNames(stateDir);
 }
 
-/** Why it was said; undefined where it was not. What cannot be read counts as said. */
-export function stopOrder(stateDir: string): string | undefined {
-  if (!isThere(order(stateDir))) return undefined;
+/**
+ * Returns the reason of the order, or undefined if there is none. An unreadable order counts as an order.
+ */
+export function readStopOrder(stateDir: string): string | undefined {
+  if (!isThere(stopFile(stateDir))) return undefined;
   try {
-    return readFileSync(order(stateDir), 'utf8').slice(0, 500);
+    return readFileSync(stopFile(stateDir), 'utf8').slice(0, 500);
   } catch {
     return '';
   }
 }
 
-/** It was done, and that is on the disk. */
-export function stopDone(stateDir: string): void {
-  rmSync(order(stateDir), { force: true, recursive: true });
+/** Removes an order that was carried out. */
+export function removeStopOrder(stateDir: string): void {
+  rmSync(stopFile(stateDir), { force: true, recursive: true });
   syncNames(stateDir);
 }
 
@@ -89,41 +136,55 @@ function syncNames(folder: string): void {
   }
 }
 
-/** Where a host is reached. No secret: those are entered by the person. */
-export interface Whereabouts {
+/** Where a host listens. It holds no secret. */
+export interface HostAddress {
   readonly url: string;
   readonly pid: number;
 }
 
-const note = (stateDir: string): string => join(stateDir, 'host.json');
+const addressFile = (stateDir: string): string => join(stateDir, 'host.json');
 
-export function leaveNote(stateDir: string, whereabouts: Whereabouts): void {
-  const draft = `${note(stateDir)}.${whereabouts.pid}`;
+export function writeAddress(stateDir: string, whereabouts: HostAddress): void {
+  const draft = `${addressFile(stateDir)}.${whereabouts.pid}`;
   writeFileSync(draft, `${JSON.stringify(whereabouts)}\n`, { mode: 0o600 });
-  renameSync(draft, note(stateDir));
+  renameSync(draft, addressFile(stateDir));
 }
 
-export function removeNote(stateDir: string): void {
-  rmSync(note(stateDir), { force: true });
+/** Writes the address of the host in this process. Errors: `unavailable`. */
+export function noteAddress(stateDir: string, url: string): void {
+  try {
+    writeAddress(stateDir, { url, pid: process.pid });
+  } catch {
+    throw new CapError(
+      'unavailable',
+      'the host cannot note in its state where it listens: check that the folder may be written and its disk has room',
+    );
+  }
 }
 
-/** Undefined where there is none, or one that a power cut left half written: then no host of it runs. */
-export function readNote(stateDir: string): Whereabouts | undefined {
-  if (!isThere(note(stateDir))) return undefined;
+export function removeAddress(stateDir: string): void {
+  rmSync(addressFile(stateDir), { force: true });
+}
+
+/**
+ * Returns undefined if there is no address, or one that a power cut left half written. Then no host runs.
+ */
+export function readAddress(stateDir: string): HostAddress | undefined {
+  if (!isThere(addressFile(stateDir))) return undefined;
   let text: string;
   try {
-    text = readFileSync(note(stateDir), 'utf8');
+    text = readFileSync(addressFile(stateDir), 'utf8');
   } catch (error) {
     // It was there a moment ago: its host has just ended.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw unreadable();
   }
-  return whereaboutsIn(text);
+  return parseAddress(text);
 }
 
-function whereaboutsIn(text: string): Whereabouts | undefined {
+function parseAddress(text: string): HostAddress | undefined {
   try {
-    const { url, pid } = JSON.parse(text) as Partial<Whereabouts>;
+    const { url, pid } = JSON.parse(text) as Partial<HostAddress>;
     return typeof url === 'string' && typeof pid === 'number' ? { url, pid } : undefined;
   } catch {
     return undefined;

@@ -12,7 +12,7 @@ function at(home: string | undefined, state: string | undefined): string | undef
   return sentinelHome();
 }
 
-test('the folder is in XDG_STATE_HOME, else in the home of the user; nothing is made', () => {
+test('the state folder is in XDG_STATE_HOME, or else in the home of the user; the look-up creates nothing', () => {
   const home = mkdtempSync(join(tmpdir(), 'hob-home-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   expect(at('/nowhere', home)).toBe(join(home, 'hob', 'sentinels'));
@@ -21,14 +21,14 @@ test('the folder is in XDG_STATE_HOME, else in the home of the user; nothing is 
   expect(existsSync(join(home, '.local'))).toBe(false);
 });
 
-test('without HOME it is the home that the system knows, or none: never the folder that the program was started in', () => {
+test('without HOME the home comes from the system, or there is none: never the working directory', () => {
   for (const none of [undefined, '', 'relative']) {
     const found = at(none, undefined);
     expect(found === undefined || (isAbsolute(found) && !found.startsWith(process.cwd()))).toBe(true);
   }
 });
 
-test('where it cannot be written there is none', () => {
+test('a folder that cannot be written is not used', () => {
   const home = mkdtempSync(join(tmpdir(), 'hob-home-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   expect(at(home, '/dev/null/state')).toBeUndefined();

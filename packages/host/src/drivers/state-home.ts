@@ -1,6 +1,6 @@
 /**
- * Where this user's programs keep their state, by the XDG base directory specification: `$XDG_STATE_HOME`, else `~/.local/state`.
- * Only for entry points: a library is told where things are.
+ * Where this user's programs keep their state, by the XDG base directory specification: `$XDG_STATE_HOME`,
+ * else `~/.local/state`. Only for entry points: a library is told where things are.
  */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';

@@ -1,19 +1,20 @@
-/** What a granter sees of grants, and does to them. */
-import { connect, E, type Far, testClock } from '@hob/vat';
+/** A granter's view of grants, and its acts. */
+import { connect, E, type Far } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { code, type House, house, lines } from '../../test/house.ts';
+import { code, lines, type TestHost, testHost } from '../../test/test-host.ts';
 import type { Grant, Granter } from '../index.ts';
 
-let home: House;
+let home: TestHost;
 beforeEach(async () => {
-  home = await house();
+  home = await testHost();
   await home.host.offer('bell', { ring: async () => 'ding' });
 });
 afterEach(() => home.close());
 const grant = (petname: string, terms = {}): Promise<{ readonly id: string }> =>
   E(home.granter).grant(home.session.id, petname, 'bell', terms) as unknown as Promise<{ readonly id: string }>;
 
-test('a grant is data: id, session, petname, granter, state, uses left and its end, and no way to anything', async () => {
+test('a grant as granters see it is data: id, session, petname, granter, state, uses left and end, and no reference', async () => {
   const made = await grant('a', { uses: 2, for: 60_000 });
   expect(made).toEqual({
     id: expect.stringMatching(/^g001-[a-z2-7]{4}$/),
@@ -21,6 +22,7 @@ test('a grant is data: id, session, petname, granter, state, uses left and its e
     petname: 'a',
     granter: 'owner',
     offered: 'bell',
+    what: '“bell”',
     state: 'live',
     usesLeft: 2,
     until: expect.any(Number),
@@ -46,7 +48,7 @@ test('lists come in pages, in order, each grant once', async () => {
     expect(await code(E(home.granter).list({ limit: limit as number }))).toBe('invalid');
 });
 
-test('the grants of one session come in pages too, its sturdyrefs among them, and nobody else’s', async () => {
+test('the grants of one session come in pages, with its sturdyrefs and without grants of others', async () => {
   const other = await home.host.openSession({ name: 'other', granters: ['owner'] });
   for (let n = 0; n < 12; n += 1) {
     await grant(`p${n}`);
@@ -69,7 +71,7 @@ test('the grants of one session come in pages too, its sturdyrefs among them, an
   expect(await E(home.granter).list({ session: 'none' })).toEqual([]);
 });
 
-test('one is revoked, then a session’s, then all; each says so once', async () => {
+test('revoke ends one grant, then those of a session, then all; the ledger has one line for each', async () => {
   const { id } = await grant('a');
   for (const name of ['b', 'c']) await grant(name);
   const cap = await home.session.cap<{ ring(): Promise<string> }>('a');
@@ -86,16 +88,16 @@ test('one is revoked, then a session’s, then all; each says so once', async ()
   ]);
 });
 
-test('what names no grant revokes none', async () => {
+test('an unknown id revokes no grant', async () => {
   await grant('a');
   for (const what of [{}, null, undefined, 'everything', 7, { grant: undefined }, { grant: '' }, { session: 7 }, []])
     expect(await code(E(home.granter).revoke(what as never)), JSON.stringify(what)).toBe('no-such-object');
   expect(await E(home.granter).list({ live: true })).toHaveLength(1);
 });
 
-test('scopes: once, session and permanent; what contradicts itself is refused', async () => {
+test('the scopes once, session and permanent work; contradictory terms are refused', async () => {
   const clock = testClock();
-  const other = await house({ clock });
+  const other = await testHost({ clock });
   onTestFinished(() => other.close());
   await other.host.offer('bell', { ring: async () => 'ding' });
   const give = (petname: string, terms: unknown): Promise<Grant> =>
@@ -124,7 +126,7 @@ test('scopes: once, session and permanent; what contradicts itself is refused', 
   expect(await other.session.caps()).not.toContain('bad');
 });
 
-test('a grant is narrowed and renewed by its granter, with a line for each; over the wire the surface is told', async () => {
+test('a granter narrows and renews a grant, with a line for each; a line of a wire call names the surface', async () => {
   const { id, until } = (await E(home.granter).grant(home.session.id, 'a', 'bell', { for: 60_000 })) as Grant;
   const owner = await connect<Granter>(home.url, { secret: home.granterSecret });
   onTestFinished(async () => {
@@ -146,7 +148,7 @@ test('a grant is narrowed and renewed by its granter, with a line for each; over
   expect((await lines(home.host, 'grant')).map(({ surface }) => surface)).toEqual(['program', 'wire']);
 });
 
-test('a granter can neither see, change nor end what is another’s, nor read its lines; two of one session can', async () => {
+test('a granter can neither see, change nor end another’s grants, nor read their lines; both granters of one session can', async () => {
   const { granter: stranger, secret } = await home.host.addGranter('stranger');
   await home.host.addGranter('third');
   const theirs = await home.host.openSession({ name: 'theirs', granters: ['stranger'] });
@@ -170,7 +172,7 @@ test('a granter can neither see, change nor end what is another’s, nor read it
   expect(await tries(home.session.id, mine.id)).toEqual(await tries('never-0000', 'g999-none'));
   expect((await E(stranger).sessions()).map(({ name }) => name)).toEqual(['theirs', 'both']);
   expect((await E(stranger).list()).map(({ id }) => id)).toEqual([their.id, ours.id]);
-  // Of two granters each sees what the other did, and can end it.
+  // Two granters see each other's grants, and can end them.
   await E(home.granter).revoke({ grant: ours.id }, 'no');
   expect((await E(stranger).list({ session: both.id }))[0]).toMatchObject({ state: 'revoked', granter: 'stranger' });
   for (const session of [home.session, theirs, both]) await code(E(await session.cap<{ ring(): Promise<string> }>(session === home.session ? 'mine' : session === theirs ? 'their' : 'ours')).ring()); // biome-ignore format: one line

@@ -1,12 +1,13 @@
 /** The ledger over the wire. */
 import { join } from 'node:path';
-import { connect, E, type Far, openStore, openVats, retainLedger } from '@hob/vat';
+import { connect, E, type Far, openStore, openVats } from '@hob/vat';
+import { retainLedger } from '@hob/vat/store';
 import { expect, test } from 'vitest';
-import { code, held, house, lines } from '../../test/house.ts';
+import { code, held, lines, testHost } from '../../test/test-host.ts';
 import { type Granter, type Host, openHost } from '../index.ts';
 
-test('it is read whole in pages that fit into frames, however long its lines are, and verifies', async () => {
-  const home = await house();
+test('a granter reads the whole ledger in pages that fit into frames, however long the lines are, and it verifies', async () => {
+  const home = await testHost();
   try {
     await home.host.offer('bell', { ring: async () => 'ding' });
     await E(home.granter).grant(home.session.id, 'bell', 'bell', {});
@@ -44,8 +45,8 @@ test('it is read whole in pages that fit into frames, however long its lines are
   }
 });
 
-test('of a session whose first lines were dropped its granter goes on reading, and nobody else does', async () => {
-  const home = await house();
+test('after the first lines of a session were dropped, its granter can still read the rest, and no other granter can', async () => {
+  const home = await testHost();
   const stateDir = join(home.folder, 'state');
   let host: Host | undefined;
   try {

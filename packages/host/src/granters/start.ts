@@ -1,92 +1,133 @@
 /**
- * The session that a program opens when it starts, such as the daemon's "workspace".
+ * The session that a program opens when it starts, such as the session "workspace" of `npm start`.
  *
- * Promise: for one purpose (one directory) a state grants once. A later start goes on with that session and with what is left of its
- * grants, and opens none where the session has ended: what was revoked, used up or ended by time does not come back by a restart.
- * `fresh` ends the earlier session and opens another one; that is a person's act and has a line in the ledger. The session, its grants
- * and the note that it was opened are written in one turn, so a crash leaves all of them or none.
+ * Promise: a state grants once for one purpose, such as a directory. A later start continues that session
+ * with what is left of its grants, and opens none if the session has ended. So a restart brings nothing
+ * back that was revoked, used up or expired. `fresh` ends the earlier session and opens another one; that
+ * is a person's act and a line in the ledger. One turn writes the session, its grants and the purpose, so a
+ * crash leaves all of them or none.
  */
-import { ledgerLine } from '@hob/vat';
-import { giveOut } from '../powerbox/give.ts';
+import { CapError, ledgerLine } from '@hob/vat';
+import { takeOptions } from '@hob/vat/forwarder';
+import { grantOffer } from '../powerbox/grant-offer.ts';
 import { endSession } from '../sessions/removal.ts';
 import { openSession } from '../sessions/sessions.ts';
 import { sessionOf } from '../state/groups.ts';
 import type { HostState } from '../state/host-state.ts';
 import type { HostTables, SessionRecord } from '../state/records.ts';
 import type { GrantTerms } from '../state/terms.ts';
-import { type Grant, look } from './grants.ts';
+import { type Grant, grantView } from './own-rows.ts';
 
+/**
+ * A session with its grants, opened in one act. An earlier start with the same name, purpose and grants is
+ * continued instead. Errors: `invalid`, `no-such-object`.
+ */
 export interface StartOptions {
   /** The name of the session. */
   readonly name: string;
-  /** Who grants. */
+  /** The name of the granter. */
   readonly granter: string;
-  /** What the session is for, such as a directory: for another purpose another session is opened. */
+  /** The purpose of the session, such as a directory. Another purpose gets another session. */
   readonly purpose: string;
   readonly grants: readonly { readonly petname: string; readonly offered: string; readonly terms: GrantTerms }[];
   /** Ends the session of an earlier start and opens another one, with new grants. */
   readonly fresh?: boolean;
+  /** Is kept with a session that is opened. A later start is told it, and can see what differs. */
+  readonly note?: string;
+}
+
+/** A copy of the options. Errors: `invalid`. */
+export function takeStartOptions(given: StartOptions): StartOptions {
+  const options = takeOptions(given, 'startSession', {
+    name: true,
+    granter: true,
+    purpose: true,
+    grants: true,
+    fresh: true,
+    note: true,
+  });
+  if (!Array.isArray(options.grants))
+    throw new CapError('invalid', 'grants is a list of {petname, offered, terms}: give [] to grant nothing');
+  const grants = (options.grants as StartOptions['grants']).map((grant) =>
+    takeOptions(grant, 'a grant of startSession', { petname: true, offered: true, terms: true }),
+  );
+  return { ...options, grants };
 }
 
 /** `again`: the session of an earlier start goes on. `ended`: it has ended, and no other was opened. */
-export interface Begun {
+export interface StartResult {
   readonly how: 'opened' | 'again' | 'ended';
-  /** The id of the session; undefined where it has ended and the state does not know its id. */
+  /** The id of the session. Undefined if it has ended and the state does not know its id. */
   readonly session: string | undefined;
-  /** What it was granted, as it is now. */
+  /** Its grants, as they are now. */
   readonly grants: readonly Grant[];
+  /** The note of the start that opened it. */
+  readonly note?: string | undefined;
 }
 
 const by = { by: 'hob start --fresh', surface: 'process' } as const;
 
-/** In a turn. `secret` is the hash of the secret of a session that is opened. Errors: `no-such-object`, `invalid`. */
-export function beginSession(
-  book: HostTables,
-  house: HostState,
-  { name, granter, purpose, grants, fresh = false }: StartOptions,
+/**
+ * In a turn. `secret` is the hash of the secret of a session that is opened. Errors: `no-such-object`,
+ * `invalid`.
+ */
+export function startSession(
+  tables: HostTables,
+  hostState: HostState,
+  { name, granter, purpose, grants, fresh = false, note }: StartOptions,
   secret: string,
-): Begun {
-  const earlier = earlierSession(book, { name, purpose, grants });
+): StartResult {
+  const earlier = earlierSession(tables, { name, purpose, grants });
   if (earlier !== undefined && !fresh) {
-    const room = earlier.session === undefined ? undefined : sessionOf(book, earlier.session);
-    if (room === undefined) return { how: 'ended', session: earlier.session, grants: [] };
-    book.starts.set(purpose, room.id);
-    return { how: 'again', session: room.id, grants: heldBy(book, room) };
+    const session = earlier.session === undefined ? undefined : sessionOf(tables, earlier.session);
+    if (session === undefined) return { how: 'ended', session: earlier.session, grants: [] };
+    tables.starts.set(purpose, session.id);
+    return {
+      how: 'again',
+      session: session.id,
+      grants: grantsHeld(tables, session),
+      note: tables.facts.get(noteOf(purpose)),
+    };
   }
-  const open = roomCalled(book, name);
-  if (open !== undefined) void endSession(book, open, fresh ? by : { by: 'host' }, 'another session takes its place');
-  const room = openSession(book, house, { name, granters: [granter], secret, by: 'host' });
-  if (fresh) ledgerLine('session', { session: room.id, what: 'fresh', ...by, before: earlier?.session ?? open?.id });
+  const open = sessionCalled(tables, name);
+  if (open !== undefined) void endSession(tables, open, fresh ? by : { by: 'host' }, 'another session takes its place');
+  const session = openSession(tables, hostState, { name, granters: [granter], secret, by: 'host' });
+  if (fresh) ledgerLine('session', { session: session.id, what: 'fresh', ...by, before: earlier?.session ?? open?.id });
   for (const { petname, offered, terms } of grants)
-    giveOut(book, house, room, { petname, offered, given: terms, act: { by: granter, surface: 'program' } });
-  book.starts.set(purpose, room.id);
-  return { how: 'opened', session: room.id, grants: heldBy(book, room) };
+    grantOffer(tables, hostState, session, { petname, offered, terms, initiator: { by: granter, surface: 'program' } });
+  tables.starts.set(purpose, session.id);
+  if (note === undefined) tables.facts.delete(noteOf(purpose));
+  else tables.facts.set(noteOf(purpose), note);
+  return { how: 'opened', session: session.id, grants: grantsHeld(tables, session) };
 }
 
-function roomCalled(book: HostTables, name: string): SessionRecord | undefined {
-  const id = book.firsts.get(name);
-  return id === undefined ? undefined : sessionOf(book, id);
+const noteOf = (purpose: string): string => `start:${purpose}`;
+
+function sessionCalled(tables: HostTables, name: string): SessionRecord | undefined {
+  const id = tables.rootSessions.get(name);
+  return id === undefined ? undefined : sessionOf(tables, id);
 }
 
-function heldBy(book: HostTables, { held }: SessionRecord): readonly Grant[] {
-  return [...held.entries()].flatMap(([, { grant }]) => {
-    const kept = book.grants.get(grant);
-    return kept === undefined ? [] : [look(book, kept)];
+function grantsHeld(tables: HostTables, { held }: SessionRecord): readonly Grant[] {
+  return [...held.entries()].flatMap(([, { grant: id }]) => {
+    const grant = tables.grants.get(id);
+    return grant === undefined ? [] : [grantView(tables, grant)];
   });
 }
 
-/** What an earlier start opened for this purpose; undefined where none did. */
+/** Returns the session that an earlier start opened for this purpose, or undefined. */
 function earlierSession(
-  book: HostTables,
+  tables: HostTables,
   { name, purpose, grants }: Pick<StartOptions, 'name' | 'purpose' | 'grants'>,
 ): { readonly session: string | undefined } | undefined {
-  const noted = book.starts.get(purpose);
+  const noted = tables.starts.get(purpose);
   if (noted !== undefined) return { session: noted };
-  // Versions before this one noted no start. Where such a store ever had a session, assume one for this purpose: the only safe guess.
-  const noNotes = !book.facts.has('starts') && book.starts.size === 0;
-  if (!noNotes || (book.counts.get('sessions') ?? 0) === 0) return undefined;
-  const room = roomCalled(book, name);
+  // Older versions recorded no start. If such a store ever had a session, assume that it was for this
+  // purpose. That is the only safe guess.
+  const noNotes = !tables.facts.has('starts') && tables.starts.size === 0;
+  if (!noNotes || (tables.counts.get('sessions') ?? 0) === 0) return undefined;
+  const session = sessionCalled(tables, name);
   const offers = new Set(grants.map(({ offered }) => offered));
-  const same = room !== undefined && heldBy(book, room).some(({ offered }) => offers.has(offered));
-  return { session: same ? room.id : undefined };
+  const same = session !== undefined && grantsHeld(tables, session).some(({ offered }) => offers.has(offered));
+  return { session: same ? session.id : undefined };
 }

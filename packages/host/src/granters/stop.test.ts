@@ -3,10 +3,10 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, E, type Far } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
-import { code, house, lines, scratch } from '../../test/house.ts';
-import { leaveNote, orderStop, stopOrder } from '../drivers/state-dir.ts';
+import { Program } from '../../../../test/processes.ts';
+import { code, lines, scratch, testHost } from '../../test/test-host.ts';
+import { orderStop, readStopOrder, writeAddress } from '../drivers/state-dir.ts';
 import { openHost, type SessionFace } from '../index.ts';
-import { Program } from '../programs/demo/processes.ts';
 
 interface Wedge {
   count(): number;
@@ -56,7 +56,7 @@ async function enter({ url, secret = '' }: Ready): Promise<Far<Wedge>> {
   return E(connection.bootstrap).cap('wedge') as unknown as Far<Wedge>;
 }
 
-test('a host that runs revokes everything, of whichever granter, and ends; no secret is asked for', async () => {
+test('stop revokes all grants of all granters on a running host and ends it, without a secret', async () => {
   const { state } = place();
   const { host, ready } = await wedgeable(state);
   const wedge = await enter(ready);
@@ -64,13 +64,13 @@ test('a host that runs revokes everything, of whichever granter, and ends; no se
   expect(await stop(state)).toBe('stopped: every grant is revoked');
   expect(await host.ended).toBe(0);
   expect(existsSync(join(state, 'host.json'))).toBe(false);
-  expect(stopOrder(state)).toBeUndefined();
+  expect(readStopOrder(state)).toBeUndefined();
   const again = await wedgeable(state);
   expect(again.ready.states).toEqual([['wedge', 'revoked', 99]]);
   expect(await code(E(await enter({ ...ready, url: again.ready.url })).count())).toBe('revoked');
 });
 
-test('a host whose vat hangs in an endless turn is killed after the wait; what was acknowledged stays, and all of it is revoked before anything else', async () => {
+test('a host whose vat hangs in an endless turn is killed after the wait; acknowledged changes stay, and the next host revokes everything first', async () => {
   const { state } = place();
   const { host, ready } = await wedgeable(state);
   const wedge = await enter(ready);
@@ -91,10 +91,10 @@ test('a host whose vat hangs in an endless turn is killed after the wait; what w
   expect(grant?.slice(0, 2)).toEqual(['wedge', 'revoked']);
   // Two were acknowledged; the third and the fourth may be on the disk or not, and none came back.
   expect(grant?.[2]).toBeLessThanOrEqual(98);
-  expect(stopOrder(state)).toBeUndefined();
+  expect(readStopOrder(state)).toBeUndefined();
 });
 
-test('what is in the store and would make the next host hang, too, does not run: its grant is over before', async () => {
+test('a stored message that would make the next host hang too does not run, because its grant has ended before', async () => {
   const { state } = place();
   const { host, ready } = await wedgeable(state);
   const wedge = await enter(ready);
@@ -113,8 +113,8 @@ test('what is in the store and would make the next host hang, too, does not run:
   expect(last.lines).not.toContain('spins');
 });
 
-test('the order is carried out once: by the next host, before its program could use a grant, with a line for each', async () => {
-  const home = await house();
+test('the next host carries out the order once, before its program can use a grant, with a line for each grant', async () => {
+  const home = await testHost();
   onTestFinished(() => home.close());
   const state = join(home.folder, 'state');
   await home.host.offer('bell', { ring: async () => 'ding' });
@@ -131,7 +131,7 @@ test('the order is carried out once: by the next host, before its program could 
   for (const line of told) expect(line).toMatchObject({ by: 'hob stop', surface: 'process', why: 'somebody said so' });
   await host.offer('bell', { ring: async () => 'ding' });
   expect(await code(E(await (await host.session(other.id)).cap<{ ring(): string }>('bell')).ring())).toBe('revoked');
-  // What is granted from now on is not touched by it.
+  // Later grants are not touched by it.
   await E(await host.granter('owner')).grant(home.session.id, 'new', 'bell', {});
   await host.close();
   host = await openHost({ stateDir: state });
@@ -139,8 +139,8 @@ test('the order is carried out once: by the next host, before its program could 
   expect(await host.verify()).toMatchObject({ ok: true });
 });
 
-test('a program stops its own host; calls under way are told, and it is over for good', async () => {
-  const home = await house();
+test('a program can stop its own host; calls under way break, and the host stays closed', async () => {
+  const home = await testHost();
   onTestFinished(() => home.close());
   const state = join(home.folder, 'state');
   await home.host.offer('bell', { wait: (_args: unknown, { signal }: { signal: AbortSignal }) => new Promise((_, no) => signal.addEventListener('abort', () => no(signal.reason))) }); // biome-ignore format: one line
@@ -153,23 +153,23 @@ test('a program stops its own host; calls under way are told, and it is over for
   expect((await E(await host.granter('owner')).list()).map(({ state: is }) => is)).toEqual(['revoked']);
 });
 
-test('a note that names another process ends nobody: only who has the store open is ended', async () => {
+test('an address file that names another process ends nothing: only the process that has the store open is ended', async () => {
   const { state } = place();
   const { host } = await wedgeable(state);
   host.kill('SIGKILL');
   await host.ended;
   const bystander = program('../../test/wedged-child.ts', join(state, '..', 'elsewhere'));
   await bystander.line((each) => each.startsWith('{"url"'));
-  leaveNote(state, { url: 'ws://127.0.0.1:1', pid: bystander.child.pid as number });
+  writeAddress(state, { url: 'ws://127.0.0.1:1', pid: bystander.child.pid as number });
   expect(await stop(state, '--wait', '0')).toMatch(/^no host is running on this state/);
   expect(bystander.child.exitCode ?? bystander.child.signalCode).toBeNull();
 });
 
-test('a folder that is no state of a host gets no order', async () => {
+test('no order is written to a folder that is not the state of a host', async () => {
   const { folder } = place();
   writeFileSync(join(folder, 'letter.txt'), 'mine');
   const asked = program('cli.ts', 'stop', '--state', folder);
   expect(await asked.ended).toBe(1);
-  expect(asked.lines.join('\n')).toMatch(/^hob: that is no state of a host/);
+  expect(asked.lines.join('\n')).toMatch(/^hob: that folder is not the state of a host/);
   expect(existsSync(join(folder, 'stop'))).toBe(false);
 });

@@ -1,22 +1,30 @@
-/** A request as lines for a person: what it would do first, the words of others last and marked. */
+/** A request as lines for a person: first what it would do, last the quoted texts of others. */
+
+import { type Rows, timeText } from './display.ts';
 import type { Request } from './inbox.ts';
-import { type Rows, timeText } from './shown.ts';
+import { termRowsOf } from './offer-text.ts';
 
-/** Ids of sessions, quoted: who opened a session chose its name. */
-export const askedBy = (asker: readonly string[]): string => asker.map((id) => `session “${id}”`).join(' > ');
+/** Ids of sessions, quoted, because whoever opened a session chose its name. */
+export const askerText = (asker: readonly string[]): string => asker.map((id) => `session “${id}”`).join(' > ');
 
-/** How much of a digest a person copies. */
+/** How many letters of a digest a person copies. */
 export const shortDigest = 12;
 
+/**
+ * Returns a request as lines of text for a terminal. The words of the agent come last and are quoted, so
+ * that they cannot pass for ours.
+ */
 export function card(request: Request): readonly string[] {
-  const { id, kind, digest, effect, asker, ageMs, leftMs, waiting, count, stale, table, diff, permits, flags, why, proposals } = request; // biome-ignore format: one line
+  const { id, kind, digest, effect, asker, ageMs, leftMs, waiting, draft, count, stale, table, diff, permits, flags, why, proposals } = request; // biome-ignore format: one line
+  const connected = waiting ? 'the caller waits' : 'the caller is NOT connected now';
+  const waits = draft === true ? 'a DRAFT, for which no caller waits' : connected;
   const lines = [
     `request ${id}   digest ${digest.slice(0, shortDigest)}`,
     `  it ${effect}`,
-    `  asked by ${askedBy(asker)}, ${timeText(ageMs)} ago${count > 1 ? `, ${count} times` : ''}; ${waiting ? 'who asked waits' : 'who asked is NOT there now'}; can be answered for ${timeText(leftMs)}`,
+    `  asked by ${askerText(asker)}, ${timeText(ageMs)} ago${count > 1 ? `, ${count} times` : ''}; ${waits}; can be answered for ${timeText(leftMs)}`,
   ];
   if (kind === 'grant') lines.push(`  terms: ${termsIn(table)}`);
-  if (stale !== undefined) lines.push(`  in place of ${stale}: what that showed has CHANGED`);
+  if (stale !== undefined) lines.push(`  replaces ${stale}, which has CHANGED since it was shown`);
   const wide = Math.min(24, Math.max(0, ...table.map(([name]) => name.length)));
   for (const [name, value] of table) lines.push(`    ${name.padEnd(wide)}  ${value}`);
   if (diff !== undefined) lines.push('  what would change:', ...diff.split('\n').map((line) => `    ${line}`));
@@ -27,6 +35,8 @@ export function card(request: Request): readonly string[] {
   return lines;
 }
 
-/** The rows of its terms, as one line: the first row says what is asked for. */
-const termsIn = ([, [, often] = ['', ''], ...rest]: Rows): string =>
-  [often, ...rest.map(([name, value]) => `${name}: ${value}`)].join('; ');
+/** The rows of the terms as one line. The first of them says how often. */
+function termsIn(table: Rows): string {
+  const [[, often] = ['', ''], ...rest] = termRowsOf(table);
+  return [often, ...rest.map(([name, value]) => `${name}: ${value}`)].join('; ');
+}

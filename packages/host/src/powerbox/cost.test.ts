@@ -1,13 +1,18 @@
-/** What a gated call costs. Nobody's use is spent where nobody was asked; and no refund lets a call through that was not paid for. */
+/**
+ * The cost of a gated call. Nobody's use is spent where nobody was asked; and no refund lets a call through
+ * that was not paid for.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FsCap } from '@hob/caps-fs';
-import { type Connected, connect, E, type Far, promise, testClock } from '@hob/vat';
+import { connect, E, type Far, promise } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
+import type { Connected } from '@hob/vat/wire';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { later, type Scene, scene } from '../../test/asking.ts';
 import { HostProcess } from '../../test/host-process.ts';
-import { code, held, lines, scratch } from '../../test/house.ts';
+import { code, held, lines, scratch } from '../../test/test-host.ts';
 import type { Grant, Request, SessionFace } from '../index.ts';
 import { askingLimits } from './pending.ts';
 
@@ -26,7 +31,7 @@ async function filed(at: Scene, count: number): Promise<void> {
   while ((await lines(at.host, 'request')).length < count) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a refusal with limit costs no use: too many wait, the same was asked too often, too much was asked within the hour', async () => {
+test('a refusal with limit costs no use: too many requests wait, the same one too often, or too many within the hour', async () => {
   const at = await scene();
   const cap = await gated(at, 'work', { uses: 2 });
   const other = await gated(at, 'other');
@@ -62,7 +67,7 @@ test('a refusal with limit costs no use: too many wait, the same was asked too o
   expect((await lines(at.host, 'give-back')).filter(({ grant }) => grant === id).map(({ uses }) => uses)).toEqual(Array(10).fill(1)); // biome-ignore format: one line
 });
 
-test('the last use comes back as well, and the grant goes on', async () => {
+test('the last use is given back too, and the grant stays live', async () => {
   const clock = testClock();
   const at = await scene({ clock });
   const cap = await gated(at, 'work', { uses: 1 });
@@ -79,7 +84,7 @@ test('the last use comes back as well, and the grant goes on', async () => {
   expect(await grantOf(at)).toMatchObject({ usesLeft: 0, state: 'exhausted' });
 });
 
-test('promises in the arguments, and a no that lasts: refused without asking anybody, and free', async () => {
+test('promises in the arguments and a lasting no are refused without asking anybody, and cost no use', async () => {
   const at = await scene();
   const cap = await gated(at, 'work', { uses: 3 });
   const { promise: open } = promise<string>();
@@ -95,7 +100,7 @@ test('promises in the arguments, and a no that lasts: refused without asking any
   expect(await left(at)).toBe(2);
 });
 
-test('nobody saw it in time: free. Somebody saw it: charged, whether they answer or not', async () => {
+test('a call that no granter saw in time costs no use; one that a granter saw costs one, answered or not', async () => {
   const clock = testClock();
   const at = await scene({ clock });
   const cap = await gated(at, 'work', { uses: 5 });
@@ -111,7 +116,7 @@ test('nobody saw it in time: free. Somebody saw it: charged, whether they answer
   expect(await left(at)).toBe(4);
 });
 
-test('the asker has gone: free where nobody was shown what it asked', async () => {
+test('a call whose asker has gone costs no use if no granter saw it', async () => {
   const clock = testClock();
   const at = await scene({ clock, graceMs: 60_000 });
   await E(at.owner).grant(at.session.id, 'work', 'notes', {
@@ -146,7 +151,7 @@ test('a call through a child gives its use back to the child and to the one abov
   expect([await left(at), await left(at, 'mine')]).toEqual([5, 2]);
 });
 
-test('what was narrowed away while a call waited does not come back', async () => {
+test('uses that were narrowed away while a call waited are not given back', async () => {
   const clock = testClock();
   const at = await scene({ clock });
   const cap = await gated(at, 'work', { uses: 5 });
@@ -165,7 +170,7 @@ test('what was narrowed away while a call waited does not come back', async () =
   expect(await left(at)).toBe(4);
 });
 
-test('whatever is answered, no more calls go on than the grant has uses, and each that nobody saw is free', async () => {
+test('for any answers, no more calls continue than the grant has uses, and each call that nobody saw is free', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom('yes', 'no', 'late', 'unseen'), { minLength: 1, maxLength: 8 }),
@@ -203,7 +208,7 @@ test('whatever is answered, no more calls go on than the grant has uses, and eac
   );
 });
 
-test('kill -9 while it waited: free where nobody was shown it, charged where somebody was', async () => {
+test('after kill -9 a waiting call costs no use if nobody saw it, and one use if a granter did', async () => {
   const folder = scratch();
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const start = (): HostProcess => {

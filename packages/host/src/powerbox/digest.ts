@@ -1,51 +1,24 @@
 /**
- * The digest that an answer has to name.
+ * The digest of a request. An answer that names it is bound to what it covers. Checked in
+ * `answer-request.ts`, `answerRequest`.
  *
- * Promise: it differs wherever one of these differs: the cap and what stands behind it, the method, the data, the versions of the files that were
- * shown. Data is written down in one way only, by type and value; what could change later is refused before.
+ * Promise: two requests have different digests if one of these differs: the cap and the object behind it,
+ * the method, the data, or the versions of the files that were shown. Equal data has one text only, by type
+ * and value. Data that could change later is refused before.
  */
-import { base32, CapError, hashSecret, isReference, symbolKey } from '@hob/vat';
-import type { Seen } from '../state/records.ts';
+import { base32, canonicalText, hashSecret } from '@hob/vat/forwarder';
+import type { FileVersion } from '../state/records.ts';
 
-export interface Bound {
-  /** Who holds it, under which grants, and what stands behind the offer. */
+export interface DigestInput {
+  /** The asker, its grants, and the number of the offer's object. */
   readonly cap: readonly unknown[];
   readonly method: string;
   readonly data: unknown;
-  readonly seen: readonly Seen[];
+  readonly files: readonly FileVersion[];
 }
 
-/** 52 letters and digits: a person copies the first few. */
-export function digestOf({ cap, method, data, seen }: Bound): string {
+/** Returns 52 letters and digits. A person copies the first 12. */
+export function digestOf({ cap, method, data, files: seen }: DigestInput): string {
   const whole = [cap, method, data, seen];
-  return base32(Buffer.from(hashSecret(`request:${written(whole)}`), 'base64url'));
+  return base32(Buffer.from(hashSecret(`request:${canonicalText(whole)}`), 'base64url'));
 }
-
-/** The same text for the same data, another for other data. */
-export function written(value: unknown): string {
-  switch (typeof value) {
-    case 'string':
-      return JSON.stringify(value);
-    case 'number':
-      return Object.is(value, -0) ? '-0' : String(value);
-    case 'bigint':
-      return `${value}n`;
-    case 'boolean':
-    case 'undefined':
-      return String(value);
-    case 'symbol':
-      return `@${JSON.stringify(symbolKey(value) ?? null)}`;
-    case 'object':
-      break;
-    default:
-      throw notData();
-  }
-  if (value === null) return 'null';
-  if (isReference(value) || value instanceof Promise) throw notData();
-  if (value instanceof Uint8Array) return `b${base32(value)}`;
-  if (Array.isArray(value)) return `[${value.map(written).join()}]`;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${written(item)}`).join()}}`;
-}
-
-const notData = (): CapError => new CapError('invalid', 'only data can be asked for: an object could change later');

@@ -1,10 +1,16 @@
-/** Calls that wait for a granter: what is shown, and that it is what goes on. Over real CapTP; the agent and the clock are the attackers. */
+/**
+ * Calls that wait for a granter: what is shown, and that it is what goes on. Over real CapTP; the agent and
+ * the clock are the attackers.
+ */
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FsCap } from '@hob/caps-fs';
-import { driver, E, type Far, promise, testClock } from '@hob/vat';
+import { driver, E, type Far, promise } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import { expect, test } from 'vitest';
 import { later, type Scene, scene } from '../../test/asking.ts';
-import { code, held, lines } from '../../test/house.ts';
-import type { Answer, Granter, Request, SessionFace } from '../index.ts';
+import { code, held, lines } from '../../test/test-host.ts';
+import type { Granter, Request, RequestAnswer, SessionFace } from '../index.ts';
 import { askingLimits } from './pending.ts';
 
 const gated = async (at: Scene, petname: string, terms: object = {}): Promise<Far<FsCap>> => {
@@ -12,7 +18,7 @@ const gated = async (at: Scene, petname: string, terms: object = {}): Promise<Fa
   return held<FsCap>(at.agent, petname);
 };
 
-test('a write waits; a person sees the diff of the real file; after a yes exactly that is written, once', async () => {
+test('a gated write waits; a person sees the diff of the real file; after a yes exactly that is written, once', async () => {
   const at = await scene();
   at.write('a.txt', 'one\ntwo\nthree\n');
   const cap = await gated(at, 'work', { gated: ['write'] });
@@ -26,6 +32,8 @@ test('a write waits; a person sees the diff of the real file; after a yes exactl
     asks: 'work',
     effect: 'replaces the file “a.txt” by 12 characters, through “work”',
     table: [
+      ['what', '“notes”'],
+      ['where', `the directory “${join(realpathSync(at.folder), 'root')}”`],
       ['cap', `“work” of session “${at.session.id}”`],
       ['method', 'write'],
       ['path', '“a.txt”'],
@@ -55,7 +63,7 @@ test('a write waits; a person sees the diff of the real file; after a yes exactl
   expect((await lines(at.host, 'request'))[0]).toMatchObject({ request: id, digest, method: 'write' });
 });
 
-test('edits, appends, new files, removals, what is not text: each shown as what it would do', async () => {
+test('edits, appends, new files, removals and binary files: the request shows what each would do', async () => {
   const at = await scene();
   at.write('a.txt', 'one\ntwo\n');
   at.write('odd.txt', 'x\u202ey\tz\u200b\n');
@@ -99,7 +107,7 @@ test('edits, appends, new files, removals, what is not text: each shown as what 
   expect(at.file('a.txt')).toBe('one\ntwo\n');
 });
 
-test('what comes out of a gated directory is asked for with the way that it came', async () => {
+test('a request for an object from a gated directory shows the calls that it came from', async () => {
   const at = await scene();
   at.write('src/b.txt', 'b\n');
   const cap = await gated(at, 'work', { gated: ['write'] });
@@ -114,7 +122,7 @@ test('what comes out of a gated directory is asked for with the way that it came
   expect(at.file('src/b.txt')).toBe('B\n');
 });
 
-test('the file changes after it was shown: the yes does nothing, the granter is told, and it is asked anew with the diff as it is now', async () => {
+test('if the file changes after it was shown the yes does nothing, the granter gets STALE, and the request is filed again with the new diff', async () => {
   const at = await scene();
   at.write('a.txt', 'one\n');
   const cap = await gated(at, 'work');
@@ -133,7 +141,7 @@ test('the file changes after it was shown: the yes does nothing, the granter is 
   expect((await lines(at.host, 'request')).map(({ stale }) => stale)).toEqual([undefined, asked!.id]);
 });
 
-test('the file changes between the yes and the write: what was shown is not what is there, so nothing is written and it is asked anew', async () => {
+test('if the file changes between the yes and the write nothing is written, and the request is filed again', async () => {
   const at = await scene();
   // A directory that somebody else writes into as soon as a yes was looked up.
   const version = { now: 'v1', text: 'one\n' };
@@ -169,7 +177,7 @@ test('the file changes between the yes and the write: what was shown is not what
   await at.answer(anew, { grant: {} });
   await written;
   expect(writes).toEqual([['a.txt', 'mine\n', { version: 'v2' }]]);
-  // What cannot be pinned is looked at once more after the yes.
+  // A call that cannot be pinned is checked once more after the yes.
   writes = [];
   const appended = E(cap).append('a.txt', 'more\n');
   const [third] = await at.inbox();
@@ -198,7 +206,7 @@ test('a file that appeared is not replaced by a write that was shown as a new on
   expect(at.file('a.txt')).toBe('theirs\n');
 });
 
-test('what could change after it was shown is refused before anybody is asked: promises, objects of the agent, streams, getters', async () => {
+test('arguments that could change after they were shown (promises, objects of the agent, streams, getters) are refused before anybody is asked', async () => {
   const at = await scene();
   const cap = await gated(at, 'work');
   const mine = driver<{ next(): Promise<Uint8Array> }>({ next: async () => new Uint8Array([1]) });
@@ -230,7 +238,7 @@ test('what could change after it was shown is refused before anybody is asked: p
   never.resolver.resolve('x');
 });
 
-test('what an agent may not read it does not learn from being refused: all tries look alike until a person answers', async () => {
+test('a refusal does not reveal what the agent may not read: all attempts look alike until a person answers', async () => {
   const at = await scene();
   at.write('secret.txt', 'the PIN is 1234\n');
   const cap = await gated(at, 'work');
@@ -255,7 +263,7 @@ test('what an agent may not read it does not learn from being refused: all tries
   expect(new Set(await Promise.all(tries.map(code)))).toEqual(new Set(['denied']));
 });
 
-test('a call through a child’s grant says who asks, and waits for the granters of the gate', async () => {
+test('a request for a call through a child’s grant names both sessions, and waits for the granters of the gate', async () => {
   const at = await scene();
   at.write('a.txt', 'one\n');
   await gated(at, 'work', { uses: 5 });
@@ -272,7 +280,7 @@ test('a call through a child’s grant says who asks, and waits for the granters
   expect(at.file('a.txt')).toBe('one\n');
 });
 
-test('a yes that races the end of the grant: revoked, expired — whichever is first, nothing is written after the end', async () => {
+test('if a yes races the end of the grant, nothing is written after the end', async () => {
   const clock = testClock();
   const at = await scene({ clock });
   at.write('a.txt', 'one\n');
@@ -310,7 +318,7 @@ test('a yes that races the end of the grant: revoked, expired — whichever is f
   }
 });
 
-test('a grant for one use can be asked with once; a no spends it', async () => {
+test('a gated grant for one use allows one request; a no spends it', async () => {
   const at = await scene();
   at.write('a.txt', 'one\n');
   const cap = await gated(at, 'work', { scope: 'once' });
@@ -322,7 +330,7 @@ test('a grant for one use can be asked with once; a no spends it', async () => {
   expect(await code(E(cap).readText('a.txt'))).toBe('exhausted');
 });
 
-test('the same call, asked several times, is one request: one yes lets one of them go on, and asks for the rest anew', async () => {
+test('the same call several times is one request: one yes lets one call continue, and the others are asked again', async () => {
   const at = await scene();
   at.write('a.txt', 'one\n');
   const cap = await gated(at, 'work');
@@ -346,7 +354,7 @@ test('the same call, asked several times, is one request: one yes lets one of th
   expect(at.file('a.txt')).toBe('one\nmore\n');
 });
 
-test('a petname is not bound anew while a call waits, and an offer that is another object is asked for anew', async () => {
+test('a petname is not bound again while a call waits, and a request is filed again if the offer is another object', async () => {
   const at = await scene();
   at.write('a.txt', 'one\n');
   const cap = await gated(at, 'work');
@@ -380,24 +388,26 @@ test('two granters on one session: the first answer counts, the other sees that 
   expect(await lines(at.host, 'approve')).toMatchObject([{ by: 'second', surface: 'wire' }]);
 });
 
-test('a yes to a call is a yes to that call: terms with it are refused', async () => {
+test('an approval of a call takes no terms', async () => {
   const at = await scene();
   const cap = await gated(at, 'work');
   later(E(cap).list());
   const [asked] = await at.inbox();
   for (const grant of [{ uses: 2 }, { for: 60_000 }, { scope: 'session' }, { methods: ['write'] }])
-    expect(await code(E(at.owner).answer(asked!.id, { grant, digest: asked!.digest } as Answer))).toBe('invalid');
+    expect(await code(E(at.owner).answer(asked!.id, { grant, digest: asked!.digest } as RequestAnswer))).toBe(
+      'invalid',
+    );
   await at.answer(asked!, { grant: { uses: 1 } });
 });
 
-test('what an agent calls a method, a path or a key is escaped and flagged, wherever it is shown', async () => {
+test('names of methods, paths and keys from an agent are escaped and flagged wherever they are shown', async () => {
   const at = await scene();
   const cap = await gated(at, 'work');
   later(E(cap as never as Record<string, (...args: unknown[]) => void>)['wr\u202eite\n']?.('pаth', { '\u200bkey': '”\u0000' }) as never); // biome-ignore format: one line
   const [asked] = await at.inbox();
   const all = JSON.stringify(asked);
   for (const char of ['\u200b', '\u202e', '\\u0000', '\\n', '\\u202e']) expect(all).not.toContain(char);
-  expect(asked?.table.slice(1)).toEqual([
+  expect(asked?.table.slice(3)).toEqual([
     ['method', 'wr⟦U+202E⟧ite⟦NL⟧'],
     ['argument 1', '“pаth”'],
     ['argument 2', '{⟦U+200B⟧key: “⟦U+201D⟧⟦U+0000⟧”}'],
@@ -409,7 +419,7 @@ test('what an agent calls a method, a path or a key is escaped and flagged, wher
   ]);
 });
 
-test('a flood of calls that wait: so many are looked into, and no more; who asks too much is told', async () => {
+test('the number of gated calls that the host previews is limited; a session that asks too much gets limit', async () => {
   const at = await scene();
   let stats = 0;
   const folder = {

@@ -1,163 +1,254 @@
 /**
- * Who decides about the calls of a gated grant: a granter, through the inbox.
+ * Asks a granter about each call of a gated grant, through the inbox.
  *
- * Promise: what goes on is the call that was shown, on the object that it was shown for, while the files that it would change are as they were
- * shown; else it is asked anew. Whether a call waits its grant's terms say, and nothing in the call.
+ * Promise: the call that goes on is the call that was shown, on the object that it was shown for, while the
+ * files that it would change are as they were shown. Otherwise it is asked anew. The terms of the grant
+ * decide whether a call waits, or is kept as a draft. Nothing in the call does. The caller of a draft is told so at once,
+ * with the error `drafted`. Nothing has changed then; a yes makes the change, once, under the same grants.
  */
 import type { GatedCall, Judge } from '@hob/revocable';
-import { attempt, breakAnswer, CapError, type Definition, define, E } from '@hob/vat';
-import { callerUnder } from '../holding/sturdyrefs.ts';
+import { attempt, CapError, type Definition, define, E, ledgerLine } from '@hob/vat';
+import { breakAnswer } from '@hob/vat/forwarder';
+import { callerUnder } from '../sharing/sturdyrefs.ts';
 import { sessionOf } from '../state/groups.ts';
 import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import type { GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
-import { words } from '../words/words.ts';
+import { safeText } from '../text/safe-text.ts';
 import { digestOf } from './digest.ts';
-import { countAsk, file, giveBack, waitFor } from './pending.ts';
-import { type Preview, previewOf, unchanged } from './preview.ts';
-import { argumentRows, flagsIn, methodText } from './shown.ts';
+import { argumentRows, flagsIn, methodText } from './display.ts';
+import { offerRows, offerText } from './offer-text.ts';
+import { countRequest, fileRequest, refundUses, waitForAnswer } from './pending.ts';
+import { filesUnchanged, previewOf } from './preview.ts';
+import type { Preview } from './preview-text.ts';
 
-export const GateAskActor: Definition<Judge, [house: HostState, grant: string]> = define(
-  'host.gate',
-  (_bcom, house, grant) => ({
-    ask: (call, of, charged) =>
-      E.when(E(powersOf(tablesOf(house))).under() as unknown as Promise<readonly string[]>, (under) =>
-        ask({ house, grant, call, of, under, charged }, undefined),
-      ) as never,
-  }),
-);
+export const GateAskActor: Definition<
+  Judge,
+  [hostState: HostState, gatedGrant: string, drafts?: readonly string[] | undefined]
+> = define('host.gate', (_bcom, hostState, gatedGrant, drafts) => ({
+  ask: (call, target, charged) =>
+    E.when(
+      E(powersOf(tablesOf(hostState))).callingGrants() as unknown as Promise<readonly string[]>,
+      (callingGrants) => {
+        const isDraft = drafts?.includes(call.method) === true;
+        return askAboutCall({ hostState, gatedGrant, call, target, callingGrants, charged, isDraft }, undefined);
+      },
+    ) as never,
+}));
 
-interface Gated {
-  readonly house: HostState;
-  readonly grant: string;
+interface CallContext {
+  readonly hostState: HostState;
+  readonly gatedGrant: string;
   readonly call: GatedCall;
-  readonly of: object;
-  /** The grants that it was made under, outermost first. */
-  readonly under: readonly string[];
-  /** When its uses were charged, in vat time. */
+  readonly target: object;
+  /** The grants that the call was made under, outermost first. */
+  readonly callingGrants: readonly string[];
+  /** When the uses of the call were charged, in vat time. */
   readonly charged: number;
+  /** The grant keeps such calls as drafts. It counts for directories only, because their changes can be shown. */
+  readonly isDraft: boolean;
 }
 
-type Yes = boolean | { readonly with: readonly unknown[] };
+type GateDecision = boolean | { readonly with: readonly unknown[] };
 
-/** Made out of a directory by these, an object is one. */
+/** A directory that comes out of a directory by one of these methods. */
 const dirSteps = /^(?:subdir|readOnly|only|except|withQuota)\(/;
 
-function isDirectory(book: HostTables, { offered }: GrantRecord, { via }: GatedCall): boolean {
-  return book.offered.get(offered)?.directory === true && via.every((step) => dirSteps.test(step));
+function isDirectory(tables: HostTables, { offered }: GrantRecord, { via }: GatedCall): boolean {
+  return tables.offerInfo.get(offered)?.directory === true && via.every((step) => dirSteps.test(step));
 }
 
-function keptOf(book: HostTables, grant: string | undefined): GrantRecord {
-  const kept = grant === undefined ? undefined : book.grants.get(grant);
-  if (kept === undefined) throw new CapError('revoked', 'this grant has ended: ask for a new one');
-  return kept;
+function grantRecord(tables: HostTables, id: string | undefined): GrantRecord {
+  const grant = id === undefined ? undefined : tables.grants.get(id);
+  if (grant === undefined) throw new CapError('revoked', 'this grant has ended: ask for a new one');
+  return grant;
 }
 
-/** Who called: the outermost grant, and its session. */
+/** The caller: the outermost grant and its session. */
 function askerOf(
-  book: HostTables,
-  { under, grant }: Gated,
-): { readonly asking: GrantRecord; readonly room: SessionRecord } {
-  const asking = keptOf(book, under[0] ?? grant);
-  const room = sessionOf(book, asking.session);
-  if (room === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
-  return { asking, room };
+  tables: HostTables,
+  { callingGrants, gatedGrant }: CallContext,
+): { readonly asking: GrantRecord; readonly session: SessionRecord } {
+  const asking = grantRecord(tables, callingGrants[0] ?? gatedGrant);
+  const session = sessionOf(tables, asking.session);
+  if (session === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
+  return { asking, session };
 }
 
 /** The grants that the call was made under, the gated one last. */
-const underOf = ({ under, grant }: Gated): readonly string[] => (under.includes(grant) ? under : [...under, grant]);
+const grantsOfCall = ({ callingGrants, gatedGrant }: CallContext): readonly string[] =>
+  callingGrants.includes(gatedGrant) ? callingGrants : [...callingGrants, gatedGrant];
 
-/** In a turn: it ends before anybody was shown it, so it costs nothing. The caller gets the error; what is returned here goes nowhere. */
-function unasked(gated: Gated, error: Error): false {
-  giveBack(tablesOf(gated.house), { under: underOf(gated), charged: gated.charged }, 1);
+/**
+ * In a turn: ends a call that nobody was shown, so it costs nothing. The caller gets the error. The
+ * returned value goes nowhere.
+ */
+function refundAndBreak(gated: CallContext, error: Error): false {
+  refundUses(tablesOf(gated.hostState), { under: grantsOfCall(gated), charged: gated.charged }, 1);
   breakAnswer(error);
   return false;
 }
 
-/** Where `act` throws, nobody was asked. A call that is asked anew may have been shown before, and stays charged. */
-function orUnasked<T>(gated: Gated, stale: string | undefined, act: () => T): T | false {
-  if (stale !== undefined) return act();
+/**
+ * If `ask` throws, nobody was shown the call, and its uses are given back. A call that is asked anew may
+ * have been shown before, and stays charged.
+ */
+function orRefund<T>(gated: CallContext, stale: string | undefined, ask: () => T): T | false {
+  if (stale !== undefined) return ask();
   try {
-    return attempt(act);
+    return attempt(ask);
   } catch (error) {
-    return unasked(gated, error as Error);
+    return refundAndBreak(gated, error as Error);
   }
 }
 
-function ask(gated: Gated, stale: string | undefined): Yes | Promise<Yes> {
-  return orUnasked(gated, stale, () => look(gated, stale));
+function askAboutCall(gated: CallContext, stale: string | undefined): GateDecision | Promise<GateDecision> {
+  return orRefund(gated, stale, () => previewAndAsk(gated, stale));
 }
 
-function look(gated: Gated, stale: string | undefined): Promise<Yes> {
-  const { house, grant, call, of } = gated;
-  const book = tablesOf(house);
-  // Before files are read for it.
-  if (stale === undefined) countAsk(book, askerOf(book, gated).room.payer);
-  const shown = isDirectory(book, keptOf(book, grant), call)
-    ? previewOf(of, call.method, call.args)
-    : E.when(true, (): Preview => ({ effect: '', seen: [], rows: [], odd: [] }));
+function previewAndAsk(gated: CallContext, stale: string | undefined): Promise<GateDecision> {
+  const { hostState, gatedGrant, call, target } = gated;
+  const tables = tablesOf(hostState);
+  // Counted before files are read for it.
+  if (stale === undefined) countRequest(tables, askerOf(tables, gated).session.payer);
+  const shown = isDirectory(tables, grantRecord(tables, gatedGrant), call)
+    ? previewOf(target, call.method, call.args)
+    : E.when(true, (): Preview => ({ effect: '', files: [], rows: [], suspicious: [] }));
   return E.when(
     shown as Promise<Preview>,
-    (preview) => orUnasked(gated, stale, () => wait(gated, preview, stale)),
+    (preview) => orRefund(gated, stale, () => fileAndWait(gated, preview, stale)),
     (error) => {
       if (stale !== undefined) throw error;
-      return unasked(gated, error);
+      return refundAndBreak(gated, error);
     },
-  ) as unknown as Promise<Yes>;
+  ) as unknown as Promise<GateDecision>;
 }
 
-function wait(gated: Gated, preview: Preview, stale: string | undefined): Promise<Yes> {
-  const { house, grant, call, of, under, charged } = gated;
-  const book = tablesOf(house);
-  const kept = keptOf(book, grant);
-  const { asking, room } = askerOf(book, gated);
+function fileAndWait(gated: CallContext, preview: Preview, stale: string | undefined): Promise<GateDecision> {
+  const { hostState, gatedGrant, call, target, callingGrants, charged } = gated;
+  const tables = tablesOf(hostState);
+  const grant = grantRecord(tables, gatedGrant);
+  const { asking, session } = askerOf(tables, gated);
   const { method, args, via } = call;
-  const offer = book.offered.get(kept.offered)?.number ?? 0;
-  const directory = isDirectory(book, kept, call);
-  const steps = via.map((step) => words(step, 200).text);
+  const facts = tables.offerInfo.get(grant.offered);
+  const offer = facts?.number ?? 0;
+  const named = offerText(grant.offered, facts);
+  const directory = isDirectory(tables, grant, call);
+  const isDraft = gated.isDraft && directory;
+  const steps = via.map((step) => safeText(step, 200).text);
   const where = steps.length === 0 ? '' : `, in what ${steps.join(' and then ')} gave out`;
   const does = preview.effect === '' ? `calls ${methodText(method)}` : preview.effect;
-  const id = file(book, {
+  const id = fileRequest(tables, {
     kind: 'call',
-    session: kept.session,
-    asker: room.id,
-    payer: room.payer,
-    digest: digestOf({ cap: [under, grant, kept.offered, offer, via], method, data: args, seen: preview.seen }),
+    session: grant.session,
+    asker: session.id,
+    payer: session.payer,
+    digest: digestOf({
+      cap: [callingGrants, gatedGrant, grant.offered, offer, via, ...(isDraft ? ['draft'] : [])],
+      method,
+      data: args,
+      files: preview.files,
+    }),
     asks: asking.petname,
     why: '',
-    offered: kept.offered,
+    offered: grant.offered,
     offer,
     terms: undefined,
     method: method.slice(0, 64),
-    under: underOf(gated),
+    under: grantsOfCall(gated),
     charged,
+    ...(isDraft ? { draft: true as const } : {}),
     looked: stale !== undefined,
-    seen: preview.seen,
+    seen: preview.files,
     stale,
     shown: () => ({
-      effect: `${does}, through “${kept.petname}”${where}`,
+      effect: `${does}, through “${grant.petname}”${facts?.label === undefined ? '' : `, which is ${named}`}${where}`,
       table: [
-        ['cap', `“${kept.petname}” of session “${kept.session}”${where}`],
+        ...offerRows(grant.offered, facts),
+        ['cap', `“${grant.petname}” of session “${grant.session}”${where}`],
         ['method', methodText(method)],
         ...argumentRows(method, args, directory),
         ...preview.rows,
       ],
       ...(preview.diff === undefined ? {} : { diff: preview.diff }),
-      permits: ['this one call, and nothing else'],
-      flags: flagsIn([method, args, via, preview.odd]),
+      permits: [isDraft ? 'this one change, which is made at your yes' : 'this one call, and nothing else'],
+      flags: flagsIn([method, args, via, preview.suspicious, facts?.label]),
     }),
   });
-  return E.when(waitFor(book, id, callerUnder(book, room.id, asking.id), of), (verdict) => {
-    if ('unseen' in verdict) return unasked(gated, new CapError(verdict.unseen.code, verdict.unseen.message));
-    if (!('go' in verdict)) return ask(gated, id);
+  if (isDraft && (tables.requests.get(id)?.count ?? 0) > 1) return toldDrafted(id, stale);
+  const answered = waitForAnswer(tables, id, callerUnder(tables, session.id, asking.id), target);
+  if (isDraft) {
+    keepDraft(gated, { id, preview, answered });
+    return toldDrafted(id, stale);
+  }
+  return E.when(answered, (verdict) => {
+    if ('unseen' in verdict) return refundAndBreak(gated, new CapError(verdict.unseen.code, verdict.unseen.message));
+    if (!('go' in verdict)) return askAboutCall(gated, id);
     if (preview.pinned !== undefined) return { with: preview.pinned };
-    if (preview.seen.length === 0) return true;
-    // What cannot be pinned is looked at once more, as late as can be.
-    return E.when(unchanged(of, preview.seen), (same): Yes | Promise<Yes> => (same ? true : ask(gated, id)));
-  }) as unknown as Promise<Yes>;
+    if (preview.files.length === 0) return true;
+    // A change that cannot name the version is checked once more, as late as possible.
+    return E.when(filesUnchanged(target, preview.files), (same): GateDecision | Promise<GateDecision> =>
+      same ? true : askAboutCall(gated, id),
+    );
+  }) as unknown as Promise<GateDecision>;
 }
 
-/** The sessions from the first one down to who asked. */
-export function askersOf(book: HostTables, session: string): readonly string[] {
-  const room = sessionOf(book, session);
-  return room === undefined ? [session] : chainOf(book, room).map(({ id }) => id);
+/** The caller of a draft gets an error, because the change was not made. One that is filed anew has no caller. */
+function toldDrafted(id: string, stale: string | undefined): Promise<GateDecision> {
+  if (stale === undefined)
+    breakAnswer(
+      new CapError(
+        'drafted',
+        `kept as the draft ${id}, and nothing has changed: a person sees the change and decides. Do not call again, and do not rely on it`, // biome-ignore format: one line
+      ),
+    );
+  return false as never;
+}
+
+interface Draft {
+  readonly id: string;
+  readonly preview: Preview;
+  readonly answered: ReturnType<typeof waitForAnswer>;
+}
+
+/** In a turn: makes the change when a granter said yes. Nobody waits for the outcome, so the ledger has it. */
+function keepDraft(gated: CallContext, { id, preview, answered }: Draft): void {
+  const { hostState, target, call, charged } = gated;
+  void E.when(
+    answered,
+    (verdict) => {
+      const tables = tablesOf(hostState);
+      if ('unseen' in verdict) return refundUses(tables, { under: grantsOfCall(gated), charged }, 1);
+      if (!('go' in verdict)) return void askAboutCall(gated, id);
+      if (preview.pinned !== undefined) return makeDraft(gated, id, preview.pinned);
+      return E.when(filesUnchanged(target, preview.files), (same) =>
+        same ? makeDraft(gated, id, call.args) : void askAboutCall(gated, id),
+      );
+    },
+    // It was refused, or its grant or session has ended. Another line says so.
+    () => undefined,
+  );
+}
+
+type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+
+function makeDraft(gated: CallContext, id: string, args: readonly unknown[]): void {
+  const { hostState, gatedGrant, target, call } = gated;
+  const { session } = grantRecord(tablesOf(hostState), gatedGrant);
+  const about = { request: id, session, grant: gatedGrant, method: call.method.slice(0, 64) };
+  ledgerLine('draft', { ...about, what: 'begin' });
+  void E.when(
+    (E(target) as unknown as Methods)[call.method]?.(...args) as Promise<unknown>,
+    () => undefined,
+    (error) => {
+      const { code = 'error' } = error as { readonly code?: string };
+      ledgerLine('draft', { ...about, what: 'fail', code });
+      if (code === 'STALE') void askAboutCall(gated, id);
+    },
+  );
+}
+
+/** The sessions from the root session down to the asker. */
+export function askerChain(tables: HostTables, id: string): readonly string[] {
+  const session = sessionOf(tables, id);
+  return session === undefined ? [id] : chainOf(tables, session).map(({ id: each }) => each);
 }

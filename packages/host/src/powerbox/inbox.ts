@@ -1,87 +1,124 @@
 /**
- * What a granter sees of what is asked.
+ * The requests that a granter sees.
  *
- * Promise: only of sessions that name them; and in words of ours. The agent's own reason stands apart and says whose words it is, also in a face
- * that prints it without thinking.
+ * Promise: a granter sees the requests of sessions that name it, in our words. The reason that the agent
+ * gives stands apart. It is marked as the agent's, also in a program that prints it as it is.
  */
 import { E, vatTime } from '@hob/vat';
 import { sessionOf } from '../state/groups.ts';
 import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { numberOf } from '../state/order.ts';
-import type { Pending, Proposal, Shown } from '../state/records.ts';
-import { reservedAmong } from '../state/reserved.ts';
+import type { Proposal, RequestDisplay, RequestRecord } from '../state/records.ts';
+import { reservedNameFlags } from '../state/reserved.ts';
 import type { GrantTerms } from '../state/terms.ts';
-import { quoted } from '../words/words.ts';
-import type { Names } from './answers.ts';
-import { askersOf } from './gate.ts';
+import { quoted } from '../text/safe-text.ts';
+import type { IsGranterOf } from './answer-request.ts';
+import type { Rows } from './display.ts';
+import { askerChain } from './gate.ts';
+import { withWhere } from './offer-text.ts';
 import { isUnseen } from './pending.ts';
 
-export interface Request extends Shown {
+/**
+ * A pending request as a granter sees it. Times are in ms. Text of an agent is quoted and cut. `digest`
+ * binds an approval to what is asked, its terms or call, and the files shown.
+ */
+export interface Request extends RequestDisplay {
   readonly id: string;
-  /** A grant is asked for, or a call of a gated grant waits. */
+  /** `grant`: a grant is asked for. `call`: a call of a gated grant waits. */
   readonly kind: 'grant' | 'call';
   /** The session whose granters decide. */
   readonly session: string;
-  /** Who asks: the sessions from the first one down. */
+  /** The sessions from the root session down to the asker. */
   readonly asker: readonly string[];
   readonly asks: string;
-  /** Marked as the agent's words, escaped, cut. */
+  /** The agent's reason: marked as its words, escaped and cut. */
   readonly why: string;
-  /** What would be granted; of a call, nothing. */
+  /** The terms that are asked for. Absent for a call. */
   readonly terms?: GrantTerms;
-  /** Whoever answers names it. */
+  /** The digest that an answer names. */
   readonly digest: string;
   readonly ageMs: number;
-  /** How long it can still be answered. */
+  /** The time in which it can still be answered. */
   readonly leftMs: number;
-  /** Whether who asked is still connected and waits. */
+  /** Whether the asker is still connected and waits. */
   readonly waiting: boolean;
-  /** How often the same was asked. */
+  /** A change that is kept as a draft: the asker was told so, and does not wait for it. */
+  readonly draft?: true;
+  /** How often it was asked. */
   readonly count: number;
-  /** The request that this one takes the place of: what it showed has changed. */
+  /** The request that this one replaces, because what it showed has changed. */
   readonly stale?: string;
-  /** What a judge thinks: no more than words. */
+  /** Proposals of judges. They are text only. */
   readonly proposals: readonly Proposal[];
 }
 
 const page = 50;
-/** Diffs are large, and a page has to fit into a frame, its quotes escaped. */
+/** Diffs are large. A page must fit into one frame with its quotes escaped. */
 const pageChars = 120_000;
 export const longestWhyShown = 500;
 
+/** The viewer: a granter is told where things are on this host, a judge is not. Its words go to the agent. */
+export type Viewer = 'granter' | 'judge';
+
 /** In a turn. */
-export function inbox(house: HostState, names: Names, after: unknown = ''): Promise<readonly Request[]> {
-  const book = tablesOf(house);
-  const found: Pending[] = [];
+export function inbox(
+  hostState: HostState,
+  names: IsGranterOf,
+  viewer: Viewer,
+  after: unknown = '',
+): Promise<readonly Request[]> {
+  const tables = tablesOf(hostState);
+  const found: RequestRecord[] = [];
   let chars = 0;
   const from = typeof after === 'string' ? (numberOf(after) ?? 0) : 0;
-  // Few wait at a time, and their keys do not sort by number.
-  const waiting = [...book.requests.entries()].map(([id, pending]) => [numberOf(id) ?? 0, pending] as const);
+  // Few requests wait at a time, and their keys do not sort by number.
+  const waiting = [...tables.requests.entries()].map(([id, pending]) => [numberOf(id) ?? 0, pending] as const);
   for (const [number, pending] of waiting.sort(([a], [b]) => a - b)) {
     if (found.length >= page || chars > pageChars) break;
-    if (number <= from || !names(sessionOf(book, pending.session))) continue;
+    if (number <= from || !names(sessionOf(tables, pending.session))) continue;
     found.push(pending);
-    if (isUnseen(pending)) book.requests.set(pending.id, { ...pending, looked: true });
+    if (isUnseen(pending)) tables.requests.set(pending.id, { ...pending, looked: true });
     chars += 2000 + (pending.diff?.length ?? 0);
   }
-  const asked = E(powersOf(book)).waiting(found.map(({ id }) => id));
+  const asked = E(powersOf(tables)).waiting(found.map(({ id }) => id));
   return E.when(asked as unknown as Promise<readonly { readonly there: boolean }[]>, (states) =>
-    found.map((pending, at) => view(house, pending, states[at]?.there === true)),
+    found.map((pending, at) => requestView(hostState, pending, { waiting: states[at]?.there === true, viewer })),
   ) as unknown as Promise<readonly Request[]>;
 }
 
-function view(house: HostState, pending: Pending, waiting: boolean): Request {
-  const { id, kind, session, asker, asks, why, terms, digest, since, deadline, count, stale, proposals } = pending;
-  const { effect, table, diff, permits, flags } = pending;
+function requestView(
+  hostState: HostState,
+  pending: RequestRecord,
+  { waiting, viewer }: { readonly waiting: boolean; readonly viewer: Viewer },
+): Request {
+  const {
+    id,
+    kind,
+    session: sessionId,
+    asker,
+    asks,
+    why,
+    terms,
+    digest,
+    since,
+    deadline,
+    count,
+    stale,
+    draft,
+    proposals,
+  } = pending;
+  const { effect, diff, permits, flags } = pending;
   const now = vatTime();
-  const book = tablesOf(house);
-  const room = sessionOf(book, asker);
-  const marks = room === undefined ? [] : reservedAmong(book, chainOf(book, room));
+  const tables = tablesOf(hostState);
+  const place = viewer === 'granter' ? tables.offerInfo.get(pending.offered)?.place : undefined;
+  const table: Rows = place === undefined ? pending.table : withWhere(pending.table, place);
+  const askerSession = sessionOf(tables, asker);
+  const marks = askerSession === undefined ? [] : reservedNameFlags(tables, chainOf(tables, askerSession));
   return {
     id,
     kind,
-    session,
-    asker: askersOf(book, asker),
+    session: sessionId,
+    asker: askerChain(tables, asker),
     asks,
     why: why === '' ? '' : `the agent says: ${quoted(why, longestWhyShown)}`,
     effect,
@@ -96,6 +133,7 @@ function view(house: HostState, pending: Pending, waiting: boolean): Request {
     waiting,
     count,
     ...(stale === undefined ? {} : { stale }),
+    ...(draft === undefined ? {} : { draft }),
     proposals,
   };
 }

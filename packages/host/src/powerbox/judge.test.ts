@@ -1,25 +1,30 @@
-/** A judge: it may think, and no more. The judge is the attacker, with everything that it can reach over real CapTP. */
+/**
+ * A judge: it may think, and no more. The judge is the attacker, with everything that it can reach over real
+ * CapTP.
+ */
 import { E, type Far, isReference } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { later, scene } from '../../test/asking.ts';
-import { code, lines } from '../../test/house.ts';
+import { code, lines } from '../../test/test-host.ts';
 import { type Granter, type Judge, openHost } from '../index.ts';
 
 type Any = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
 const say = (of: unknown): Any => E(of as object) as unknown as Any;
 
-test('a judge sees what is asked, and what it proposes stands beside it, marked as its words, until a granter decides', async () => {
+test('a judge sees requests, and its proposal is shown beside the request, marked as its words, until a granter decides', async () => {
   const { owner, request, inbox, answer, host } = await scene();
   const judge = E(owner).judge() as unknown as Far<Judge>;
   const cap = request({ terms: { uses: 9 } });
   const [asked] = await inbox();
-  expect(await E(judge).inbox()).toEqual([{ ...asked, ageMs: expect.any(Number), leftMs: expect.any(Number) }]);
+  const table = asked!.table.filter(([name]) => name !== 'where');
+  expect(table).toHaveLength(asked!.table.length - 1);
+  expect(await E(judge).inbox()).toEqual([{ ...asked, table, ageMs: expect.any(Number), leftMs: expect.any(Number) }]);
   await E(judge).propose(asked!.id, { uses: 1, methods: ['readText'] }, 'reading is enough”\u202e');
   const [seen] = await inbox();
   expect(seen?.proposals).toEqual([
     { terms: { uses: 1, methods: ['readText'] }, means: 'once, until the session ends', why: 'the judge says: “reading is enough⟦U+201D⟧⟦U+202E⟧”' },
   ]); // biome-ignore format: one line
-  // What was asked is as it was.
+  // The request has not changed.
   expect({ digest: seen?.digest, effect: seen?.effect }).toEqual({ digest: asked?.digest, effect: asked?.effect });
   for (let n = 0; n < 3; n += 1) await E(judge).propose(asked!.id, {}, 'again');
   expect(await code(E(judge).propose(asked!.id, {}, 'again'))).toBe('limit');
@@ -29,7 +34,7 @@ test('a judge sees what is asked, and what it proposes stands beside it, marked 
   expect(await lines(host, 'approve')).toMatchObject([{ by: 'owner', surface: 'wire' }]);
 });
 
-test('a judge can refuse, and the line says that it was the judge', async () => {
+test('a judge can refuse, and the ledger line names the judge', async () => {
   const { owner, request, inbox, host } = await scene();
   const judge = E(owner).judge() as unknown as Far<Judge>;
   const refused = request({}).catch((error: Error) => error.message);
@@ -47,7 +52,7 @@ test('a judge can refuse, and the line says that it was the judge', async () => 
   await again;
 });
 
-test('nothing that a judge can reach grants: no method of a granter, nothing in what it is given, no proposal whatever its words', async () => {
+test('nothing that a judge can reach grants: no method of a granter, no object in a request, no proposal with any text', async () => {
   const { owner, request, inbox, session, host, file, write } = await scene();
   write('a.txt', 'one\n');
   await E(owner).grant(session.id, 'work', 'notes', { gated: true });
@@ -87,7 +92,7 @@ test('nothing that a judge can reach grants: no method of a granter, nothing in 
     const outcome = await code(Promise.resolve(said));
     expect(method === 'propose' ? ['ok', 'invalid'] : ['no-such-method', 'invalid', 'error', 'undefined', 'ok'], method).toContain(outcome); // biome-ignore format: one line
   }
-  // What it is given is data, all the way down: there is no reference to go on from.
+  // Its input is data, all the way down: there is no reference to go on from.
   const walk = (value: unknown): void => {
     expect(typeof value === 'function' || isReference(value)).toBe(false);
     if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) walk(item);
@@ -101,7 +106,7 @@ test('nothing that a judge can reach grants: no method of a granter, nothing in 
   void [wanted, call];
 });
 
-test('a judge of one granter sees and refuses nothing of another’s', async () => {
+test('a judge of one granter can neither see nor refuse requests to another', async () => {
   const { request, inbox, host, enterAs } = await scene();
   const other = await host.addGranter('other');
   const judge = E((await enterAs<Granter>(other.secret)).bootstrap).judge() as unknown as Far<Judge>;

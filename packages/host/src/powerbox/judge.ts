@@ -1,39 +1,43 @@
 /**
- * A judge: somebody, a model say, who reads what is asked and says what they think.
+ * A judge: a person or a model that reads requests and comments on them.
  *
- * Promise: a judge sees, proposes and refuses. It has no method that grants, and holds nothing that leads to one: what it proposes is text beside
- * the request until a granter, who is somebody else, says yes in words of their own.
+ * Promise: a judge sees, proposes and refuses. It has no method that grants, and holds nothing that leads
+ * to one. A proposal is text beside the request until a granter approves in its own words.
  */
 import { checkTerms } from '@hob/revocable';
 import { CapError, type Definition, define } from '@hob/vat';
 import { type HostState, tablesOf } from '../state/host-state.ts';
-import { type GrantTerms, scoped } from '../state/terms.ts';
-import { quoted } from '../words/words.ts';
-import { type Names, pendingOf, refuse } from './answers.ts';
+import { type GrantTerms, parseTerms } from '../state/terms.ts';
+import { quoted } from '../text/safe-text.ts';
+import { type IsGranterOf, refuseRequest, requestNamed } from './answer-request.ts';
+import { termText } from './display.ts';
 import { inbox, type Request } from './inbox.ts';
-import { termText } from './shown.ts';
 
+/**
+ * Sees requests, proposes terms and refuses. It cannot grant anything. `after` continues a long inbox behind
+ * that id.
+ */
 export interface Judge {
   inbox(after?: string): Promise<readonly Request[]>;
-  /** Stands beside the request. Errors: `no-such-object`, `invalid`, `limit`. */
+  /** Adds a proposal to the request. Errors: `no-such-object`, `invalid`, `limit`. */
   propose(request: string, terms: GrantTerms, why: string): void;
-  /** A no, this once. */
+  /** Refuses the request once. */
   refuse(request: string, why: string): void;
 }
 
 const mostProposals = 4;
 const longestWhy = 500;
 
-export const JudgeActor: Definition<Judge, [name: string, house: HostState]> = define(
+export const JudgeActor: Definition<Judge, [name: string, hostState: HostState]> = define(
   'host.judge',
-  (_bcom, name, house) => {
-    const names: Names = (room) => room?.granters.includes(name) === true;
+  (_bcom, name, hostState) => {
+    const names: IsGranterOf = (session) => session?.granters.includes(name) === true;
     return {
-      inbox: (after) => inbox(house, names, after),
+      inbox: (after) => inbox(hostState, names, 'judge', after),
       propose(request, terms, why) {
-        const book = tablesOf(house);
-        const pending = pendingOf(book, names, request);
-        checkTerms(scoped(terms).terms); // biome-ignore format: one line
+        const tables = tablesOf(hostState);
+        const pending = requestNamed(tables, names, request);
+        checkTerms(parseTerms(terms).terms); // biome-ignore format: one line
         const { proposals } = pending;
         if (proposals.length >= mostProposals)
           throw new CapError(
@@ -41,12 +45,17 @@ export const JudgeActor: Definition<Judge, [name: string, house: HostState]> = d
             `there are ${proposals.length} proposals for this already: a granter decides now`,
           );
         const said = { terms, means: termText(terms), why: `the judge says: ${quoted(String(why), longestWhy)}` };
-        book.requests.set(pending.id, { ...pending, proposals: [...proposals, said] });
+        tables.requests.set(pending.id, { ...pending, proposals: [...proposals, said] });
         return undefined;
       },
       refuse(request, why) {
-        const book = tablesOf(house);
-        refuse(book, pendingOf(book, names, request), { by: name, surface: 'judge' }, { refuse: String(why) });
+        const tables = tablesOf(hostState);
+        refuseRequest(
+          tables,
+          requestNamed(tables, names, request),
+          { by: name, surface: 'judge' },
+          { refuse: String(why) },
+        );
       },
     };
   },

@@ -1,16 +1,19 @@
 /**
- * What is asked and not answered yet: rows of the house.
+ * The requests that wait for an answer, as rows of the host.
  *
- * Promise: a request is asked in the words that it was filed with; what changes it makes it another one, with another digest. It ends once: by an
- * answer, its deadline, the end of its asker or of the process, and each of these is a line. How much a session may ask is limited, and whoever
- * asks the same twice is told the same.
+ * Promise: a request keeps the text that it was filed with. If something changes, it becomes another
+ * request with another digest. A request ends once: by an answer, its deadline, or the end of its asker or
+ * of the process. Each end is a ledger line. The number of requests of a session is limited. Equal requests
+ * of one asker are joined.
  */
-import { CapError, cancelWake, E, ledgerLine, tellAnyway, vatTime, wakeAt } from '@hob/vat';
-import { chainText, eraOf, next, powersOf } from '../state/host-state.ts';
-import type { Asker, HostTables, Pending, SessionRecord, Shown } from '../state/records.ts';
-import type { Verdict, Waited } from '../state/waiters.ts';
+import { CapError, cancelWake, E, ledgerLine, vatTime, wakeAt } from '@hob/vat';
+import { tellAnyway } from '@hob/vat/forwarder';
+import { chainText, nextNumber, powersOf, storeTagOf } from '../state/host-state.ts';
+import { lookAgainAt } from '../state/lapsing.ts';
+import type { HostTables, RequestCounts, RequestDisplay, RequestRecord, SessionRecord } from '../state/records.ts';
+import type { RequestOutcome, WaitResult } from '../state/waiters.ts';
 
-/** How much may be asked: far more than a person would answer. */
+/** Limits on requests, far above what a person would answer. */
 export const askingLimits: Readonly<Record<'pending' | 'hourly' | 'together', number>> = Object.freeze({
   pending: 16,
   hourly: 120,
@@ -18,155 +21,172 @@ export const askingLimits: Readonly<Record<'pending' | 'hourly' | 'together', nu
 });
 const hour = 3_600_000;
 
-// One for all: a flood must not make us write down a stack for each.
-const limit = (what: string): CapError => Object.freeze(new CapError('limit', what));
-const tooMany = limit(`${askingLimits.pending} requests of this session wait for an answer: wait for one of them`);
-const tooOften = limit(`this session has asked ${askingLimits.hourly} times within an hour: wait, and ask for more at once`); // biome-ignore format: one line
-const asSaid = limit(`this was asked ${askingLimits.together} times already and is not answered yet: wait for that`);
+// Shared errors, because a flood of requests must not make a stack trace for each.
+const limitError = (what: string): CapError => Object.freeze(new CapError('limit', what));
+const tooManyPending = limitError(
+  `${askingLimits.pending} requests of this session wait for an answer: wait for one of them`,
+);
+const tooManyThisHour = limitError(`this session has asked ${askingLimits.hourly} times within an hour: wait, and ask for more in one request`); // biome-ignore format: one line
+const tooManyTogether = limitError(
+  `this was asked ${askingLimits.together} times already and is not answered yet: wait for the answer`,
+);
 
-export const askedKey = (asker: string, digest: string): string => `${asker} ${digest}`;
+export const digestKey = (asker: string, digest: string): string => `${asker} ${digest}`;
 
-export type Asking = Omit<Pending, 'id' | 'proposals' | 'count' | 'since' | 'deadline' | 'wake' | keyof Shown> & {
-  /** Made only where it will be shown: most of what a flood asks is refused. */
-  readonly shown: () => Shown;
+export type NewRequest = Omit<
+  RequestRecord,
+  'id' | 'proposals' | 'count' | 'since' | 'deadline' | 'wake' | keyof RequestDisplay
+> & {
+  /** Called only for a request that is filed, because most of a flood is refused. */
+  readonly shown: () => RequestDisplay;
 };
 
 /**
- * In a turn: files it, or joins the one that asks the same. `first` runs where it is filed for the first time. Errors: `denied` (refused before),
- * `limit`.
+ * In a turn: files the request, or joins the equal one that waits. `first` runs if it is filed. Errors:
+ * `denied` (refused for good before), `limit`.
  */
-export function file(book: HostTables, asking: Asking, first?: () => void): string {
+export function fileRequest(tables: HostTables, asking: NewRequest, first?: () => void): string {
   const { asker, payer, digest } = asking;
-  const key = askedKey(asker, digest);
-  const no = book.refusals.get(key);
+  const key = digestKey(asker, digest);
+  const no = tables.refusals.get(key);
   if (no !== undefined) {
     ledgerLine('refuse', { session: asker, what: 'request', code: 'denied' });
     throw new CapError('denied', no);
   }
-  const same = book.asked.get(key);
-  const there = same === undefined ? undefined : book.requests.get(same);
+  const same = tables.requestByDigest.get(key);
+  const there = same === undefined ? undefined : tables.requests.get(same);
   if (there !== undefined) {
-    if (there.count >= askingLimits.together) throw asSaid;
-    book.requests.set(there.id, { ...there, count: there.count + 1 });
+    if (there.count >= askingLimits.together) throw tooManyTogether;
+    tables.requests.set(there.id, { ...there, count: there.count + 1 });
     return there.id;
   }
   first?.();
-  const counted = roomToAsk(book, payer);
-  book.askers.set(payer, { ...counted, pending: counted.pending + 1 });
-  const id = `q${String(next(book, 'requests')).padStart(3, '0')}-${eraOf(book)}`;
+  const counted = checkedCounts(tables, payer);
+  tables.requestCounts.set(payer, { ...counted, pending: counted.pending + 1 });
+  const id = `q${String(nextNumber(tables, 'requests')).padStart(3, '0')}-${storeTagOf(tables)}`;
   const since = vatTime();
-  const deadline = since + Number(book.facts.get('askMs') ?? hour);
-  const wake = wakeAt(deadline, powerboxOf(book), 'expire', id);
+  const deadline = since + Number(tables.facts.get('askMs') ?? hour);
+  const wake = wakeAt(deadline, powerboxOf(tables), 'expire', id);
   const { shown, ...rest } = asking;
-  book.requests.set(id, { ...rest, ...shown(), id, proposals: [], count: 1, since, deadline, wake });
-  book.asked.set(key, id);
-  const room = book.rooms.get(asker) as SessionRecord;
-  const { session, asks, kind, under, method, stale } = asking;
+  tables.requests.set(id, { ...rest, ...shown(), id, proposals: [], count: 1, since, deadline, wake });
+  tables.requestByDigest.set(key, id);
+  E.sendOnly(powersOf(tables)).filed({ id, kind: rest.kind, session: asker, asks: rest.asks, digest, leftMs: deadline - since }); // biome-ignore format: one line
+  const askerSession = tables.sessions.get(asker) as SessionRecord;
+  const { session, asks, kind, under, method, stale, draft } = asking;
   ledgerLine('request', {
     request: id,
     session,
-    chain: chainText(book, room),
+    chain: chainText(tables, askerSession),
     digest,
     ...(kind === 'grant' ? { asks } : { grant: under.at(-1), method }),
     ...(stale === undefined ? {} : { stale }),
+    ...(draft === undefined ? {} : { draft }),
   });
   return id;
 }
 
-/** In a turn: counts that it asks, before anything is done for it. Errors: `limit`. */
-export function countAsk(book: HostTables, payer: string): void {
-  const counted = roomToAsk(book, payer);
-  if (counted.asked >= askingLimits.hourly) throw tooOften;
-  book.askers.set(payer, { ...counted, asked: counted.asked + 1 });
+/** In a turn: counts a request before any work is done for it. Errors: `limit`. */
+export function countRequest(tables: HostTables, payer: string): void {
+  const counted = checkedCounts(tables, payer);
+  if (counted.asked >= askingLimits.hourly) throw tooManyThisHour;
+  tables.requestCounts.set(payer, { ...counted, asked: counted.asked + 1 });
 }
 
-function roomToAsk(book: HostTables, payer: string): Asker {
+function checkedCounts(tables: HostTables, payer: string): RequestCounts {
   const now = vatTime();
-  const before = book.askers.get(payer) ?? { since: now, asked: 0, pending: 0 };
-  if (before.pending >= askingLimits.pending) throw tooMany;
+  const before = tables.requestCounts.get(payer) ?? { since: now, asked: 0, pending: 0 };
+  if (before.pending >= askingLimits.pending) throw tooManyPending;
   return now - before.since >= hour ? { since: now, asked: 0, pending: before.pending } : before;
 }
 
-export function powerboxOf(book: HostTables): object {
-  const powerbox = book.powerbox.get('powerbox');
+export function powerboxOf(tables: HostTables): object {
+  const powerbox = tables.powerbox.get('powerbox');
   if (powerbox === undefined) throw new CapError('unavailable', 'the host is starting: try again');
   return powerbox;
 }
 
-/** In a turn: it is no longer asked. */
-export function settle(book: HostTables, { id, asker, digest, payer, wake }: Pending): void {
+/** In a turn: removes the request. */
+export function closeRequest(tables: HostTables, { id, asker, digest, payer, wake }: RequestRecord): void {
   cancelWake(wake);
-  book.requests.delete(id);
-  if (book.asked.get(askedKey(asker, digest)) === id) book.asked.delete(askedKey(asker, digest));
-  const counted = book.askers.get(payer);
-  if (counted !== undefined) book.askers.set(payer, { ...counted, pending: Math.max(0, counted.pending - 1) });
+  tables.requests.delete(id);
+  if (tables.requestByDigest.get(digestKey(asker, digest)) === id)
+    tables.requestByDigest.delete(digestKey(asker, digest));
+  const counted = tables.requestCounts.get(payer);
+  if (counted !== undefined) tables.requestCounts.set(payer, { ...counted, pending: Math.max(0, counted.pending - 1) });
 }
 
-/** In a turn: it ends without an answer, and who waits is told. */
-export function withdraw(book: HostTables, pending: Pending, code: string, message: string): void {
-  settle(book, pending);
-  tellWithdrawn(pending, code);
-  decide(book, pending.id, { code, message, unseen: isUnseen(pending) });
+/** In a turn: ends the request without an answer, and tells its waiters. */
+export function withdrawRequest(tables: HostTables, pending: RequestRecord, code: string, message: string): void {
+  closeRequest(tables, pending);
+  logWithdrawn(pending, code);
+  resolveRequest(tables, pending.id, { code, message, unseen: isUnseen(pending) });
 }
 
-/** Whether it is a call that no granter was shown: it then costs nothing. */
-export const isUnseen = ({ kind, looked }: Pending): boolean => kind === 'call' && looked !== true;
+/** Whether it is a call that no granter was shown. Such a call costs nothing. */
+export const isUnseen = ({ kind, looked }: RequestRecord): boolean => kind === 'call' && looked !== true;
 
 /**
- * In a turn: gives back the uses that so many calls cost which nobody was asked about. They were charged to the gated grant, and to those that were
- * handed on from it, down to the one that was called; a grant whose object made the call itself (a program, say) has done its work and is charged.
+ * In a turn: gives back the uses of calls that no granter was shown. The gated grant was charged, and so
+ * were the grants delegated from it, down to the one that was called. A grant whose object made the call
+ * itself, such as a program, has done its work and stays charged.
  */
-export function giveBack(
-  book: HostTables,
-  { under, charged }: Pick<Pending, 'under' | 'charged'>,
+export function refundUses(
+  tables: HostTables,
+  { under, charged }: Pick<RequestRecord, 'under' | 'charged'>,
   calls: number,
 ): void {
   let above: string | undefined;
   for (const id of under.toReversed()) {
-    const kept = book.grants.get(id);
-    if (charged === undefined || kept === undefined || (above !== undefined && kept.parent !== above)) return;
-    kept.gate.giveBack(charged, calls);
+    const grant = tables.grants.get(id);
+    if (charged === undefined || grant === undefined || (above !== undefined && grant.parent !== above)) return;
+    grant.gate.giveBack(charged, calls);
+    lookAgainAt(tables, grant);
     above = id;
   }
 }
 
-export function tellWithdrawn({ id, session, digest }: Pending, code: string): void {
+export function logWithdrawn({ id, session, digest }: RequestRecord, code: string): void {
   ledgerLine('withdraw', { request: id, session, digest, code });
 }
 
 /**
- * In a turn: waits for the answer. Who is cut off, because a grant that it was asked under has ended, runs no more turns: so that is looked for from
- * elsewhere.
+ * In a turn: waits for the answer. If a grant of the call has ended, the caller runs no more turns. So the
+ * powerbox checks from outside whether somebody waits.
  */
-export function waitFor(book: HostTables, id: string, asker: string, of: object | undefined): Promise<Waited> {
-  const waited = E(powersOf(book)).wait(id, asker, of) as unknown as Promise<Waited>;
-  tellAnyway(powerboxOf(book), 'check', id);
+export function waitForAnswer(
+  tables: HostTables,
+  id: string,
+  asker: string,
+  of: object | undefined,
+): Promise<WaitResult> {
+  const waited = E(powersOf(tables)).wait(id, asker, of) as unknown as Promise<WaitResult>;
+  tellAnyway(powerboxOf(tables), 'check', id);
   return waited;
 }
 
-export function decide(book: HostTables, id: string, verdict: Verdict): void {
-  E.sendOnly(powersOf(book)).decide(id, verdict as never);
+export function resolveRequest(tables: HostTables, id: string, verdict: RequestOutcome): void {
+  E.sendOnly(powersOf(tables)).decide(id, verdict as never);
 }
 
-function* askedBy(book: HostTables, asker: string): Generator<Pending> {
-  for (const [key, id] of book.asked.entries(`${asker} `)) {
+function* requestsOf(tables: HostTables, asker: string): Generator<RequestRecord> {
+  for (const [key, id] of tables.requestByDigest.entries(`${asker} `)) {
     if (!key.startsWith(`${asker} `)) return;
-    const pending = book.requests.get(id);
+    const pending = tables.requests.get(id);
     if (pending !== undefined) yield pending;
   }
 }
 
-/** In a turn: nobody comes back for what this session has asked. */
-export function withdrawAll(book: HostTables, asker: string, code: string, message: string): void {
-  for (const pending of [...askedBy(book, asker)]) withdraw(book, pending, code, message);
+/** In a turn: withdraws every request of a session whose client does not come back. */
+export function withdrawRequestsOf(tables: HostTables, asker: string, code: string, message: string): void {
+  for (const pending of [...requestsOf(tables, asker)]) withdrawRequest(tables, pending, code, message);
 }
 
-/** In a turn: the session has ended, and is forgotten here. */
-export function forgetAsker(book: HostTables, asker: string): void {
-  withdrawAll(book, asker, 'revoked', 'this session has ended: ask for a new one');
-  for (const [key] of [...book.refusals.entries(`${asker} `)]) {
+/** In a turn: forgets all requests and refusals of a session that has ended. */
+export function forgetAsker(tables: HostTables, asker: string): void {
+  withdrawRequestsOf(tables, asker, 'revoked', 'this session has ended: ask for a new one');
+  for (const [key] of [...tables.refusals.entries(`${asker} `)]) {
     if (!key.startsWith(`${asker} `)) break;
-    book.refusals.delete(key);
+    tables.refusals.delete(key);
   }
-  book.askers.delete(asker);
+  tables.requestCounts.delete(asker);
 }

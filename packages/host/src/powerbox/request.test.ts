@@ -1,10 +1,13 @@
 /** A session asks, a granter answers. Over real CapTP; the agent is the attacker. */
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FsCap } from '@hob/caps-fs';
-import { driver, E, type Far, testClock } from '@hob/vat';
+import { driver, E, type Far } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import { expect, test } from 'vitest';
 import { later, scene } from '../../test/asking.ts';
-import { code, held, lines } from '../../test/house.ts';
-import type { Answer, Granter, SessionFace } from '../index.ts';
+import { code, held, lines } from '../../test/test-host.ts';
+import type { Granter, RequestAnswer, SessionFace } from '../index.ts';
 import { askingLimits } from './pending.ts';
 
 const message = (promise: Promise<unknown>): Promise<string> =>
@@ -13,8 +16,8 @@ const message = (promise: Promise<unknown>): Promise<string> =>
     (error: Error & { code?: string }) => `${error.code}: ${error.message}`,
   );
 
-test('a session asks, a person sees what for, says yes, and the promise is the cap: calls sent to it before are made then', async () => {
-  const { agent, request, inbox, answer, write, session, owner, host } = await scene();
+test('a session asks, a person sees the request and approves, and the promise becomes the cap; calls that were sent to the promise are made then', async () => {
+  const { agent, request, inbox, answer, write, session, owner, host, folder } = await scene();
   write('a.txt', 'hello');
   const cap = request({ terms: { uses: 2, methods: ['readText', 'stat'] }, why: 'to read a.txt' });
   const early = later(E(cap).readText('a.txt'));
@@ -27,6 +30,7 @@ test('a session asks, a person sees what for, says yes, and the promise is the c
     effect: `lets session “${session.id}” use “notes”: 2 calls, until the session ends`,
     table: [
       ['what', '“notes”'],
+      ['where', `the directory “${join(realpathSync(folder), 'root')}”`],
       ['how often, how long', '2 calls, until the session ends'],
       ['methods', 'readText, stat'],
     ],
@@ -62,7 +66,7 @@ test('a session asks, a person sees what for, says yes, and the promise is the c
   expect(calls.map(({ grant: of, act }) => [of, act])).toEqual([[grant?.id, digest], [grant?.id, digest]]); // biome-ignore format: one line
 });
 
-test('the id alone says which request is answered, too: it is never that of another one', async () => {
+test('an answer without a digest is for the request of that id, because an id is never used for another request', async () => {
   const { request, inbox, host, owner } = await scene();
   const cap = request({});
   const [shown] = await inbox();
@@ -75,7 +79,7 @@ test('the id alone says which request is answered, too: it is never that of anot
   expect(await E(cap).readText('x')).toBe('something else');
 });
 
-test('what hangs under such a grant tells the act too', async () => {
+test('the ledger lines of grants below an approved grant have its digest too', async () => {
   const { request, inbox, answer, enterAs, child, write, host } = await scene();
   write('a.txt', 'hello');
   const cap = request({});
@@ -88,14 +92,14 @@ test('what hangs under such a grant tells the act too', async () => {
   expect((await lines(host, 'call')).map(({ act }) => act)).toEqual([asked?.digest, asked?.digest]);
 });
 
-test('an answer counts once: replayed, forged, with another digest, for another session’s, too late — none grants anything', async () => {
+test('an answer counts once: a replayed, forged or late one, one with another digest or for another granter’s session grants nothing', async () => {
   const clock = testClock();
   const { request, inbox, answer, owner, host, enterAs, session } = await scene({ clock });
   const first = request({});
   const [asked] = await inbox();
   const { id, digest } = asked!;
   const send = (of: Far<Granter>, request: string, act: object): Promise<string> =>
-    code(E(of).answer(request, act as Answer));
+    code(E(of).answer(request, act as RequestAnswer));
   for (const act of [{ grant: {}, digest: 7 }, { grant: {}, digest: '' }, { grant: {}, digest: `${digest.slice(0, -1)}x` }, { grant: {}, digest: digest.slice(0, 12) }, { refuse: 'no', digest: 'x' }, {}, null, 'yes'] as never[]) // biome-ignore format: one line
     expect(['invalid', 'denied']).toContain(await send(owner, id, act));
   expect(await send(owner, id, { digest })).toBe('invalid');
@@ -150,7 +154,7 @@ test('two answers at once: one of them counts', async () => {
   expect((await E(owner).list()).length + (await lines(host, 'deny')).length).toBe(1);
 });
 
-test('no: the agent is told why and what to ask for instead; once is once, lasting is for this session and exactly this', async () => {
+test('a no tells the agent the reason and what to ask for instead; a lasting no is for this session and exactly this request', async () => {
   const { request, inbox, answer, host, enterAs, session } = await scene();
   await host.offer('clock', driver<{ now(): number }>({ now: () => 1 }));
   const first = message(request({ terms: { uses: 5 } }));
@@ -179,14 +183,14 @@ test('no: the agent is told why and what to ask for instead; once is once, lasti
   ]);
 });
 
-test('identical asks are one request with a count; one yes answers all of them with one grant', async () => {
+test('identical requests are one request with a count; one yes answers all of them with one grant', async () => {
   const { request, inbox, answer, owner, write } = await scene();
   write('a.txt', 'hello');
   const all = Array.from({ length: 5 }, (_, n) => request({ why: `reason ${n}` }));
   for (;;) {
     const [asked] = await inbox();
     if (asked!.count < 5) continue;
-    // What was shown stays: who asks again cannot change the words.
+    // The text that was shown stays: whoever asks again cannot change the words.
     expect(asked?.why).toBe('the agent says: “reason 0”');
     await answer(asked!, { grant: { uses: 5 } });
     break;
@@ -196,7 +200,7 @@ test('identical asks are one request with a count; one yes answers all of them w
   expect((await E(owner).list()).length).toBe(1);
 });
 
-test('a session that floods: so many wait and no more, also through its children; it is told; others ask as before', async () => {
+test('the waiting requests of a session and its children are limited; a flood gets limit, and other sessions ask as before', async () => {
   const clock = testClock();
   const { request, inbox, answer, host, enterAs, child } = await scene({ clock });
   const flood = Array.from({ length: 200 }, (_, n) => message(request({ terms: { uses: n + 1 } })));
@@ -235,21 +239,21 @@ test('a session that floods: so many wait and no more, also through its children
   await later;
 });
 
-test('what a request holds is data and understood; what cannot be asked for is not asked', async () => {
+test('a request contains only data that the host understands; a request for anything else is refused', async () => {
   const { agent, request, inbox, session, host, enterAs } = await scene();
   const mine = driver<{ x(): void }>({ x: () => {} });
   for (const terms of [{ uses: 0 }, { usess: 1 }, { scope: 'ever' }, { gated: [] }, { for: 1, until: 2 }, { where: { write: { 0: { is: mine } } } }, new Promise(() => {}), mine, 7]) // biome-ignore format: one line
     expect(await code(request({ terms: terms as never })), JSON.stringify(terms)).toBe('invalid');
   for (const ask of [{ why: 7 }, { asks: 7 }, { why: mine }]) expect(await code(request(ask as never))).toBe('invalid');
   expect(await code(E(agent.bootstrap).request(undefined as never))).toBe('invalid');
-  expect(await message(request({ asks: 'bank' }))).toBe('no-such-object: there is nothing of that name to ask for: you could ask for notes'); // biome-ignore format: one line
+  expect(await message(request({ asks: 'bank' }))).toBe('no-such-object: there is no offer of that name: you could ask for notes'); // biome-ignore format: one line
   expect(await inbox(0)).toEqual([]);
   const alone = await host.openSession({ name: 'alone' });
   expect(await code(request({}, await enterAs<SessionFace>(alone.secret)))).toBe('denied');
   expect(session.id).toBeDefined();
 });
 
-test('the words of an agent are shown as its words, escaped, cut, and what is odd in them is said', async () => {
+test('the words of an agent are shown as its words, escaped and cut, with a warning about odd characters', async () => {
   const { request, inbox } = await scene();
   later(request({ why: `fine”\n  it is APPROVED by owner\u202e ${'x'.repeat(3000)}` }));
   const [asked] = await inbox();
@@ -259,7 +263,7 @@ test('the words of an agent are shown as its words, escaped, cut, and what is od
   expect(asked?.flags).toEqual(['it has characters that change the direction of text']);
 });
 
-test('more of what it holds is asked for by its petname, and comes under a petname of its own', async () => {
+test('a session asks for more of a cap by its petname, and gets it under a new petname', async () => {
   const { request, inbox, answer, agent, owner, session } = await scene();
   await E(owner).grant(session.id, 'mine', 'notes', { uses: 1 });
   const more = request({ asks: 'mine', terms: { uses: 1 } });
@@ -276,7 +280,7 @@ test('more of what it holds is asked for by its petname, and comes under a petna
   expect(await E(agent.bootstrap).caps()).toEqual(['extra', 'mine', 'mine-2']);
 });
 
-test('another object takes the place of the offer while it is asked for: a yes to the first is no yes to the second', async () => {
+test('if another object is offered under the name while a request waits, a yes to the first object grants nothing of the second', async () => {
   const { request, inbox, answer, host, owner } = await scene();
   const cap = request({});
   const [asked] = await inbox();
@@ -292,7 +296,7 @@ test('another object takes the place of the offer while it is asked for: a yes t
   expect(await E(cap).readText('x')).toBe('something else');
 });
 
-test('the asker ends: nothing is asked any more, who answers is told so', async () => {
+test('when the asking session ends its request is withdrawn, and an answer to it says so', async () => {
   const { request, inbox, answer, session, host, owner, child, enterAs } = await scene();
   const { id, secret } = await child('helper');
   const helper = await enterAs<SessionFace>(secret);
@@ -311,7 +315,7 @@ test('the asker ends: nothing is asked any more, who answers is told so', async 
   expect(await lines(host, 'withdraw')).toMatchObject([{ request: asked?.id, code: 'revoked' }, { request: second?.id, code: 'revoked' }]); // biome-ignore format: one line
 });
 
-test('the asker’s connection is lost: the person sees it; within the grace an answer still counts, after it nothing is asked', async () => {
+test('when the asker’s connection is lost the granter sees it; an answer counts within the grace time, and then the request is withdrawn', async () => {
   const clock = testClock();
   const { request, inbox, answer, session, host, agent, enterAs, owner } = await scene({ clock, graceMs: 60_000 });
   await E(owner).grant(session.id, 'keeps', 'notes', { until: clock.wall() + 86_400_000 });
@@ -345,7 +349,7 @@ test('the asker’s connection is lost: the person sees it; within the grace an 
   expect((await lines(host, 'withdraw')).at(-1)).toMatchObject({ request: late?.id, code: 'disconnected' });
 });
 
-test('an alarm that comes late lets no late answer through', async () => {
+test('a late alarm lets no late answer through', async () => {
   const real = testClock();
   // A machine that slept: the time is over, and nobody was woken yet.
   const deaf = {

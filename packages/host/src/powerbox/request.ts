@@ -1,22 +1,24 @@
 /**
- * A session asks for more.
+ * A session asks for another grant.
  *
- * Promise: what it gets is a forwarder that a granter gave out for this very request, whose revoker stays with the granter. It can ask for what the
- * host offers, and no more often than a person would bear.
+ * Promise: it gets a forwarder that a granter gave for this very request, and the revoker stays with the
+ * granter. It can ask for what the host offers, and no more often than a person would bear.
  */
 import { checkTerms, isData } from '@hob/revocable';
 import { CapError, E } from '@hob/vat';
+import { takeOptions } from '@hob/vat/forwarder';
 import { petnames } from '../state/c-list.ts';
 import { sessionOf } from '../state/groups.ts';
 import { type HostState, tablesOf } from '../state/host-state.ts';
-import { lookOf } from '../state/names.ts';
+import { skeletonOf } from '../state/names.ts';
 import type { HostTables, SessionRecord } from '../state/records.ts';
-import { type GrantTerms, scoped } from '../state/terms.ts';
+import { type GrantTerms, parseTerms } from '../state/terms.ts';
 import { digestOf } from './digest.ts';
-import { type Asking, countAsk, file, waitFor } from './pending.ts';
-import { flagsIn, permits, termRows, termText } from './shown.ts';
+import { flagsIn, permits, termRows, termText } from './display.ts';
+import { offerRows, offerText } from './offer-text.ts';
+import { countRequest, fileRequest, type NewRequest, waitForAnswer } from './pending.ts';
 
-export interface Ask {
+export interface RequestArgs {
   readonly asks: string;
   readonly terms: GrantTerms;
   readonly why: string;
@@ -24,63 +26,80 @@ export interface Ask {
 
 const longestWhy = 2000;
 
-function readAsk(given: unknown): Ask {
+function parseRequest(given: unknown): RequestArgs {
   const shape = 'request takes {asks: "notes", terms: {uses: 1}, why: "to correct a typo"}';
   if (typeof given !== 'object' || given === null) throw new CapError('invalid', shape);
-  const { asks, terms = {}, why = '' } = given as { readonly asks?: unknown; readonly terms?: unknown; readonly why?: unknown }; // biome-ignore format: one line
+  const {
+    asks,
+    terms = {},
+    why = '',
+  } = takeOptions<Partial<Record<keyof RequestArgs, unknown>>>(given, 'request', {
+    asks: true,
+    terms: true,
+    why: true,
+  });
   if (typeof asks !== 'string' || typeof why !== 'string') throw new CapError('invalid', shape);
   if (!isData(terms)) throw new CapError('invalid', 'the terms of a request are data: an object could change after it was shown'); // biome-ignore format: one line
-  checkTerms(scoped(terms as GrantTerms).terms);
+  checkTerms(parseTerms(terms as GrantTerms).terms);
   return { asks, terms: terms as GrantTerms, why: why.slice(0, longestWhy) };
 }
 
-/** What a session that was refused, or asked amiss, could ask for. */
-export function instead(book: HostTables, room: SessionRecord, not?: string): string {
-  const names = [...book.offered.entries('', 30)].map(([name]) => name);
-  const rest = [...new Set([...petnames(room), ...names])].filter((name) => name !== not).slice(0, 12);
+/** Text that says what the session could ask for instead. */
+export function suggestAlternatives(tables: HostTables, session: SessionRecord, not?: string): string {
+  const names = [...tables.offerInfo.entries('', 30)].map(([name]) => name);
+  const rest = [...new Set([...petnames(session), ...names])].filter((name) => name !== not).slice(0, 12);
   const less =
     not === undefined ? '' : `fewer methods, uses or less time of "${not}"${rest.length === 0 ? '' : ', or '}`;
   return rest.length === 0 && less === '' ? 'the host offers nothing' : `you could ask for ${less}${rest.join(', ')}`;
 }
 
-/** The offer behind a petname that is held, or of that name. */
-function offerOf(book: HostTables, room: SessionRecord, asks: string): string {
-  const holding = asks.length < 64 ? room.held.get(lookOf(asks)) : undefined;
-  const kept = holding?.petname === asks ? book.grants.get(holding.grant) : undefined;
-  const offer = kept?.offered ?? asks;
-  if (!book.offers.has(offer) || !book.offered.has(offer))
-    throw new CapError('no-such-object', `there is nothing of that name to ask for: ${instead(book, room)}`);
+/** The offer behind a petname that is held, or the offer of that name. */
+function resolveOffer(tables: HostTables, session: SessionRecord, asks: string): string {
+  const holding = asks.length < 64 ? session.held.get(skeletonOf(asks)) : undefined;
+  const grant = holding?.petname === asks ? tables.grants.get(holding.grant) : undefined;
+  const offer = grant?.offered ?? asks;
+  if (!tables.offers.has(offer) || !tables.offerInfo.has(offer))
+    throw new CapError('no-such-object', `there is no offer of that name: ${suggestAlternatives(tables, session)}`);
   return offer;
 }
 
-function roomOf(book: HostTables, id: string): SessionRecord {
-  const room = sessionOf(book, id);
-  if (room === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
-  return room;
+function openSessionNamed(tables: HostTables, id: string): SessionRecord {
+  const session = sessionOf(tables, id);
+  if (session === undefined) throw new CapError('revoked', 'this session has ended: ask for a new one');
+  return session;
 }
 
 /** In a turn of the session. */
-export function request(house: HostState, session: string, given: unknown): Promise<object> {
-  return ask(house, session, readAsk(given), undefined);
+export function requestGrant(hostState: HostState, session: string, given: unknown): Promise<object> {
+  return fileAndWait(hostState, session, parseRequest(given), undefined);
 }
 
-/** Files it and waits: the shape that a person sees is made anew where something has changed meanwhile. */
-function ask(house: HostState, session: string, of: Ask, stale: string | undefined): Promise<object> {
-  const book = tablesOf(house);
-  const room = roomOf(book, session);
-  if (room.granters.length === 0)
+/**
+ * Files the request and waits. If something changes in between, it is filed again with what a person sees
+ * then.
+ */
+function fileAndWait(
+  hostState: HostState,
+  sessionId: string,
+  of: RequestArgs,
+  stale: string | undefined,
+): Promise<object> {
+  const tables = tablesOf(hostState);
+  const session = openSessionNamed(tables, sessionId);
+  if (session.granters.length === 0)
     throw new CapError('denied', 'this session names no granter, so nobody could say yes: use what it holds');
   const { asks, terms, why } = of;
-  const offered = offerOf(book, room, asks);
-  const facts = book.offered.get(offered);
+  const offered = resolveOffer(tables, session, asks);
+  const facts = tables.offerInfo.get(offered);
   if (facts === undefined) throw new CapError('unavailable', 'the host is starting: try again');
-  const what = asks === offered ? `“${offered}”` : `“${offered}”, of which it holds “${asks}”`;
-  const asking: Asking = {
+  const named = offerText(offered, facts);
+  const what = asks === offered ? named : `${named}, of which it holds “${asks}”`;
+  const asking: NewRequest = {
     kind: 'grant',
-    session,
-    asker: session,
-    payer: room.payer,
-    digest: digestOf({ cap: [session, offered, facts.number], method: 'grant', data: [asks, terms], seen: [] }),
+    session: sessionId,
+    asker: sessionId,
+    payer: session.payer,
+    digest: digestOf({ cap: [sessionId, offered, facts.number], method: 'grant', data: [asks, terms], files: [] }),
     asks,
     why,
     offered,
@@ -91,14 +110,14 @@ function ask(house: HostState, session: string, of: Ask, stale: string | undefin
     seen: [],
     stale,
     shown: () => ({
-      effect: `lets session “${session}” use ${what}: ${termText(terms)}`,
-      table: [['what', `“${offered}”`], ...termRows(terms)],
-      permits: permits(offered, facts, terms),
-      flags: flagsIn([terms, why]),
+      effect: `lets session “${sessionId}” use ${what}: ${termText(terms)}`,
+      table: [...offerRows(offered, facts), ...termRows(terms)],
+      permits: permits(named, facts, terms),
+      flags: flagsIn([terms, why, facts.label]),
     }),
   };
-  const id = file(book, asking, stale === undefined ? () => countAsk(book, room.payer) : undefined);
-  return E.when(waitFor(book, id, session, undefined), (said) =>
-    'cap' in said ? said.cap : ask(house, session, of, id),
+  const id = fileRequest(tables, asking, stale === undefined ? () => countRequest(tables, session.payer) : undefined);
+  return E.when(waitForAnswer(tables, id, sessionId, undefined), (said) =>
+    'cap' in said ? said.cap : fileAndWait(hostState, sessionId, of, id),
   ) as unknown as Promise<object>;
 }

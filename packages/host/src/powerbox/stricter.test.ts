@@ -1,11 +1,14 @@
-/** The terms of an approval. Who asks is the attacker, and so is a granter whose program approves more than was asked. */
+/**
+ * The terms of an approval. Who asks is the attacker, and so is a granter whose program approves more than
+ * was asked.
+ */
 import { checkTerms } from '@hob/revocable';
 import { E } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scene } from '../../test/asking.ts';
-import { code } from '../../test/house.ts';
-import { type GrantTerms, scoped } from '../state/terms.ts';
+import { code } from '../../test/test-host.ts';
+import { type GrantTerms, parseTerms } from '../state/terms.ts';
 import type { Request } from './inbox.ts';
 import { completed, stricter } from './stricter.ts';
 
@@ -22,7 +25,7 @@ const message = (act: () => unknown): string => {
   }
 };
 
-test('an approval with fewer uses and less time: the grant has these', async () => {
+test('the grant of an approval with fewer uses and less time has these terms', async () => {
   const at = await scene();
   void at.request({ terms: { uses: 50, for: 80 * day } });
   const [asked] = await at.inbox();
@@ -32,7 +35,7 @@ test('an approval with fewer uses and less time: the grant has these', async () 
   expect(grant!.until).toBeLessThanOrEqual(Date.now() + 5 * minute);
 });
 
-test('a wider term is refused, names what was asked, and leaves the request as it was', async () => {
+test('a wider term is refused with the requested term, and the request stays', async () => {
   const at = await scene();
   const where = { write: { 0: { oneOf: ['a.txt', 'b.txt'] }, 1: { is: 'x' } } };
   void at.request({ terms: { uses: 2, for: minute, methods: ['readText', 'write'], where } });
@@ -72,7 +75,7 @@ test('a wider term is refused, names what was asked, and leaves the request as i
   expect(await code(E(cap).write('b.txt', 'x'))).toBe('ok');
 });
 
-test('a program that approves without terms gives no more than was asked, and no more than terms without a time mean', async () => {
+test('a program that approves without terms grants no more than was asked, and no more than the default time', async () => {
   const at = await scene();
   void at.request({ terms: { uses: 2, methods: ['readText'], scope: 'permanent' } });
   const [asked] = await at.inbox();
@@ -84,7 +87,7 @@ test('a program that approves without terms gives no more than was asked, and no
   expect(await code(E(cap).list(''))).toBe('no-such-method');
 });
 
-test('what a person does not say is as it was asked', () => {
+test('a term that the person does not name is as it was asked', () => {
   const asked: GrantTerms = { uses: 50, for: 80 * day, mount: true, methods: ['a', 'b'] };
   expect(stricter(asked, completed(asked, {}), now)).toEqual({ uses: 50, for: 80 * day, mount: true, methods: ['a', 'b'] }); // biome-ignore format: one line
   expect(stricter(asked, completed(asked, { scope: 'once' }), now)).toEqual({ uses: 1, for: 80 * day, mount: true, methods: ['a', 'b'] }); // biome-ignore format: one line
@@ -94,11 +97,11 @@ test('what a person does not say is as it was asked', () => {
   expect(stricter({}, completed({}, { uses: 3 }), now)).toEqual({ uses: 3, for: 15 * minute });
 });
 
-test('a date in what was asked that has passed grants nothing', () => {
+test('a request with a date that has passed grants nothing', () => {
   expect(message(() => stricter({ until: now - 1 }, { uses: 1 }, now))).toMatch(/^invalid: the date until which/);
 });
 
-/** What a grant on these terms allows, as the rules of terms say it. */
+/** The calls that a grant on these terms allows, by the rules of terms. */
 interface Reach {
   readonly uses: number;
   readonly until: number;
@@ -110,7 +113,7 @@ interface Reach {
 }
 
 function reach(given: GrantTerms): Reach {
-  const { terms, otherwise = 15 * minute, gated } = scopedAt(given);
+  const { terms, defaultMs: otherwise = 15 * minute, gated } = scopedAt(given);
   const { uses, for: ms, until, methods, where, audited, mount } = terms;
   const names = methods ?? (where === undefined ? undefined : Object.keys(where));
   return {
@@ -140,10 +143,10 @@ function reach(given: GrantTerms): Reach {
 }
 
 /** `scoped` asks the clock of a turn for what is permanent. */
-const scopedAt = (given: GrantTerms): ReturnType<typeof scoped> =>
+const scopedAt = (given: GrantTerms): ReturnType<typeof parseTerms> =>
   given.scope === 'permanent'
-    ? { ...scoped({ ...given, scope: undefined } as unknown as GrantTerms), terms: { until: now + 90 * day, ...scoped(without(given)).terms, audited: true } } // biome-ignore format: one line
-    : scoped(given);
+    ? { ...parseTerms({ ...given, scope: undefined } as unknown as GrantTerms), terms: { until: now + 90 * day, ...parseTerms(without(given)).terms, audited: true } } // biome-ignore format: one line
+    : parseTerms(given);
 const without = ({ scope: _, ...terms }: GrantTerms): GrantTerms => terms;
 
 const names = ['a', 'b', 'c'] as const;
@@ -192,7 +195,7 @@ test('whatever is asked and whatever is approved, the grant has never more than 
       }
       granted += 1;
       // It is a record of terms like any other.
-      checkTerms(scoped(given).terms);
+      checkTerms(parseTerms(given).terms);
       const has = reach(given);
       for (const most of [reach(asked), reach(said)]) {
         expect(has.uses).toBeLessThanOrEqual(most.uses);

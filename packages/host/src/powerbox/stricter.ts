@@ -1,20 +1,24 @@
 /**
  * The terms of an approval: what was asked, or less.
  *
- * Promise: the grant never has more than was asked, and never more than the approval says. Each term is the stricter of the two. A term of
- * the approval that is wider than what was asked is refused with `invalid`, and the message names what was asked.
+ * Promise: the grant never has more than was asked, and never more than the approval says. Each term is the
+ * stricter of the two. A term of the approval that is wider than what was asked is refused with `invalid`,
+ * and the message names what was asked.
  */
 import { type Bounds, boundText, defaultTerm, longestTerm, narrowerBound } from '@hob/revocable';
 import { CapError } from '@hob/vat';
 import type { GrantTerms } from '../state/terms.ts';
-import { words } from '../words/words.ts';
-import { termTime } from './shown.ts';
+import { safeText } from '../text/safe-text.ts';
+import { termTime } from './display.ts';
 
 function wider(term: string, asked: string): never {
   throw new CapError('invalid', `an approval can only be narrower than the request: ${term} was asked as ${asked}`);
 }
 
-/** The terms of a grant that was asked on `asked` and approved on `said`, at `wall` ms since 1970. Both were read before. Errors: `invalid`. */
+/**
+ * The terms of a grant that was asked on `asked` and approved on `said`, at `wall` ms since 1970. Both were
+ * read before. Errors: `invalid`.
+ */
 export function stricter(asked: GrantTerms, said: GrantTerms, wall: number): GrantTerms {
   const uses = strictUses(asked, said);
   const audited = isAudited(asked) || isAudited(said);
@@ -28,12 +32,24 @@ export function stricter(asked: GrantTerms, said: GrantTerms, wall: number): Gra
     ...(audited ? { audited } : {}),
     ...(asked.mount === true && said.mount === true ? { mount: true } : {}),
     ...(gated === undefined ? {} : { gated }),
+    ...draftsOf(asked.drafts, said.drafts, gated),
   };
 }
 
+/** A call that one of the two keeps as a draft stays a draft, unless it waits anyway. */
+function draftsOf(
+  asked: GrantTerms['drafts'],
+  said: GrantTerms['drafts'],
+  gated: GrantTerms['gated'],
+): Pick<GrantTerms, 'drafts'> {
+  const drafts = [...new Set([...(asked ?? []), ...(said ?? [])])];
+  return drafts.length === 0 || gated === true ? {} : { drafts };
+}
+
 /**
- * For a face that shows requests: `said`, completed by what was asked. An approval is a whole record of terms, so that one without a time would
- * mean 15 minutes; a person who only says "once" means the time that was asked.
+ * For a face that shows requests: `said`, completed by what was asked. An approval is a whole record of
+ * terms, so that one without a time would mean 15 minutes; a person who only says "once" means the time that
+ * was asked.
  */
 export function completed(asked: GrantTerms, said: GrantTerms): GrantTerms {
   const { scope, ...rest } = said;
@@ -77,7 +93,7 @@ function strictTime(asked: GrantTerms, said: GrantTerms, wall: number): GrantTer
   if (most.ms <= 0)
     throw new CapError(
       'invalid',
-      'the date until which this was asked has passed: refuse it, so that it is asked anew',
+      'the date until which the agent asked for it has passed: refuse the request, so that the agent asks again',
     );
   const outlives = said.scope === 'permanent' && !most.lasting;
   if (saysTime(said) && (mine.ms > most.ms || outlives)) wider('its time', termTime(asked, wall));
@@ -93,7 +109,10 @@ function strictCalls(asked: GrantTerms, said: GrantTerms): GrantTerms {
   const [most, mine] = [methodsOf(asked), methodsOf(said)];
   for (const method of mine ?? [])
     if (most?.includes(method) === false)
-      wider(`"${words(method, 64).text}" is not a method that`, most.map((name) => words(name, 64).text).join(', '));
+      wider(
+        `"${safeText(method, 64).text}" is not a method that`,
+        most.map((name) => safeText(name, 64).text).join(', '),
+      );
   const methods = mine ?? most;
   if (methods === undefined) return {};
   const bounds = methods.flatMap((method) => {
@@ -108,11 +127,14 @@ const positionsOf = (where: Bounds | undefined, method: string): Positions | und
   where !== undefined && Object.hasOwn(where, method) ? where[method] : undefined;
 const mostArguments = (positions: Positions): number => 1 + Math.max(...Object.keys(positions).map(Number));
 
-/** A bounded method takes no argument after the last bounded one, so both have to bound the same last one: else one of them allows more. */
+/**
+ * A bounded method takes no argument after the last bounded one, so both have to bound the same last one:
+ * else one of them allows more.
+ */
 function strictBounds(method: string, asked: Bounds | undefined, said: Bounds | undefined): Positions | undefined {
   const [most, mine] = [positionsOf(asked, method), positionsOf(said, method)];
   if (most === undefined || mine === undefined) return most ?? mine;
-  const name = words(method, 64).text;
+  const name = safeText(method, 64).text;
   if (mostArguments(mine) !== mostArguments(most))
     wider(`the bounds of "${name}"`, `${mostArguments(most)} arguments: bound the last one of these, too`);
   const both: Record<string, Positions[number]> = { ...most };
@@ -120,7 +142,7 @@ function strictBounds(method: string, asked: Bounds | undefined, said: Bounds | 
     const above = Object.hasOwn(most, position) ? most[Number(position)] : undefined;
     const narrower = above === undefined ? bound : narrowerBound(above, bound);
     if (above !== undefined && narrower === undefined)
-      wider(`argument ${Number(position) + 1} of "${name}"`, words(boundText(above), 100).text);
+      wider(`argument ${Number(position) + 1} of "${name}"`, safeText(boundText(above), 100).text);
     both[position] = narrower ?? bound;
   }
   return both;

@@ -1,39 +1,33 @@
 /**
- * `npm run hob -- …`: a granter's commands. They go through the running host and present the granter's secret, which is asked
- * for on the terminal, or read as the first line of standard input where that is none.
+ * `npm run hob -- …`: a granter's commands. They go through the running host and present the granter's
+ * secret, which is asked for on the terminal, or read as the first line of standard input where that is none.
  */
 import './lockdown.ts';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Terms } from '@hob/revocable';
-import {
-  CapError,
-  type Connected,
-  checkpointsIn,
-  connect,
-  E,
-  exportLedger,
-  type Far,
-  openStore,
-  openVats,
-  retainLedger,
-  type Store,
-  verifyLedger,
-} from '@hob/vat';
-import { askSecret, askYes, atTerminal } from '../drivers/ask.ts';
-import { readText, writeLines } from '../drivers/export-file.ts';
-import { end, holdsState } from '../drivers/life.ts';
-import { openSecretFile } from '../drivers/secrets.ts';
-import { isState, orderStop, readNote, removeNote, stopOrder } from '../drivers/state-dir.ts';
-import { sentinelHome } from '../drivers/state-home.ts';
-import { out, outText, say, sayText } from '../drivers/terminal.ts';
-import type { Grant, Granter } from '../granters/grants.ts';
-import { type Given, type Name, readLine } from './command-line.ts';
+import { CapError, connect, E, type Far, type LedgerVerdict, verifyLedger } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
+import { writeLines } from '../drivers/export-file.ts';
+import { holderOf } from '../drivers/life.ts';
+import { askSecret, atTerminal, confirm } from '../drivers/prompt.ts';
+import { readAddress } from '../drivers/state-dir.ts';
+import { out, say } from '../drivers/terminal.ts';
+import type { Granter } from '../granters/grants.ts';
+import type { Grant } from '../granters/own-rows.ts';
+import { type CommandArgs, type CommandName, parseLine } from './command-line.ts';
 import { approve, refuse, showRequest, showRequests } from './commands.ts';
+import { endOf } from './end-of.ts';
+import { allOf, grantLine, linesOf, type Page, verdictLines } from './listings.ts';
+import { type AtRest, checkpointsOf, exportAtRest, retainAtRest, verifyAtRest } from './shared/at-rest.ts';
+import { mintSturdyref, rotateSturdyref, type SecretTo, secretOutlet } from './shared/sturdyrefs.ts';
+import { stopHost } from './stop-host.ts';
 
 let state = '';
+/** The address of the host, where it was given. */
+let url: string | undefined;
 
-const runs: Readonly<Record<Name, (given: Given) => Promise<number>>> = {
+const runs: Readonly<Record<CommandName, (given: CommandArgs) => Promise<number>>> = {
   grants: () => withGranter((granter) => show((after) => E(granter).list({ live: true, ...after }), 'no live grants')),
   revoke: ({ operands: [id = ''] }) => withGranter((granter) => revoke(granter, id)),
   requests: () => withGranter((granter) => showRequests(granter, out)),
@@ -46,95 +40,97 @@ const runs: Readonly<Record<Name, (given: Given) => Promise<number>>> = {
     withGranter((granter) => refuse(granter, id, why.join(' '), options['lasting'] === true, out)),
   'sturdyref mint'({ options, operands: [session = '', petname = ''] }) {
     const terms = termsGiven(options);
-    const secretTo = secretOutlet(options);
-    return withGranter((granter) => mintSturdyref(granter, session, petname, terms, secretTo));
+    const secretTo = outletOf(options);
+    return withGranter(async (granter) => {
+      await mintSturdyref(granter, { session, petname, terms }, secretTo, out);
+      return 0;
+    });
   },
   'sturdyref list': () => withGranter((granter) => show((after) => E(granter).sturdyrefs(after), 'no sturdyrefs')),
   'sturdyref rotate'({ options, operands: [id = ''] }) {
-    const secretTo = secretOutlet(options);
+    const secretTo = outletOf(options);
     return withGranter(async (granter) => {
-      await secretTo(async () => (await E(granter).rotate(id)).sturdyref);
+      await rotateSturdyref(granter, id, secretTo);
       return 0;
     });
   },
   trust: ({ operands }) => withGranter((granter) => trust(granter, operands)),
-  stop: ({ options: { wait = '10' } }) => stop(Number(wait) * 1000),
+  stop: ({ options: { wait = '10' } }) => stopHost(state, Number(wait) * 1000, out),
   'ledger verify': ({ options, operands: [file] }) => verify(file, options),
   'ledger export': ({ operands: [file] }) => exportAll(file),
   'ledger retain': ({ options }) => retain(options),
 };
 
 async function main(args: readonly string[]): Promise<number> {
-  const line = readLine(args);
-  if ('usage' in line) {
-    if (line.wrong !== undefined) say(`hob: ${line.wrong}`);
-    (line.help ? outText : sayText)(line.usage);
-    return line.help ? 0 : 2;
-  }
-  const { options } = line.given;
+  const line = parseLine(args);
+  const { options } = line.args;
   state = resolve(String(options['state'] ?? fileURLToPath(new URL('../../../../.hob', import.meta.url))));
-  return runs[line.name](line.given);
+  url = options['url'] === undefined ? undefined : hostUrl(String(options['url']));
+  return runs[line.name](line.args);
 }
 
-/** At a terminal a person sees what a yes does before they say it. */
+/** Errors: `invalid`. */
+function hostUrl(text: string): string {
+  if (!/^(?:wss?|ws\+unix):$/.test(URL.parse(text)?.protocol ?? ''))
+    throw new CapError('invalid', '--url takes the address that the host prints: ws://127.0.0.1:PORT');
+  return text;
+}
+
+/** At a terminal, a person sees the effect of an approval before giving it. */
 async function agree(lines: readonly string[]): Promise<boolean> {
   if (!atTerminal()) return true;
   for (const line of lines) say(line);
-  return askYes('Approve? (yes or no) ');
+  return confirm('Approve? (yes or no) ');
 }
 
 async function withGranter(act: (granter: Far<Granter>) => Promise<number>): Promise<number> {
-  const note = readNote(state);
-  if (note === undefined)
-    throw new CapError(
-      'unavailable',
-      'no host is running on this state: start one with npm start, or name its folder with --state',
-    );
+  const address = url ?? addressOfHost();
   const secret = await askSecret('Granter’s secret (npm start shows it when it is made): ');
   if (secret === '') throw new CapError('denied', 'no secret was given: type it, or pipe it in as the first line');
-  const connection: Connected<Granter> = await connect<Granter>(note.url, { secret });
+  const connection: Connected<Granter> = await connect<Granter>(address, { secret });
   try {
     return await act(connection.bootstrap);
+  } catch (error) {
+    // A session and a sturdyref are let in, too, and have none of a granter's methods.
+    if ((error as CapError).code !== 'no-such-method') throw error;
+    throw new CapError(
+      'denied',
+      'this is the secret of a session or a sturdyref, and not a granter’s: give the one that was shown for the granter',
+    );
   } finally {
     connection.close();
     await connection.closed;
   }
 }
 
-type Page = (after: { readonly after?: string }) => Promise<readonly Grant[]>;
-
-/** All of them, page by page. */
-async function* allOf(page: Page): AsyncGenerator<Grant> {
-  for (let after: string | undefined; ; ) {
-    const grants = await page(after === undefined ? {} : { after });
-    yield* grants;
-    after = grants.at(-1)?.id;
-    if (after === undefined) return;
-  }
+/**
+ * The address that the host noted. Without a host the note is of one that was killed, and its port may be another
+ * program's by now, which must not be told the secret.
+ */
+function addressOfHost(): string {
+  const holder = holderOf(state);
+  if (holder === 'nobody')
+    throw new CapError(
+      'unavailable',
+      'no host is running on this state: start one with npm start, or name its folder with --state, or its address with --url',
+    );
+  const note = readAddress(state);
+  if (note === undefined)
+    throw new CapError(
+      'unavailable',
+      `process ${holder.pid ?? '?'} has this state open and listens nowhere: let it call host.serve()`,
+    );
+  return note.url;
 }
 
 async function show(page: Page, none: string): Promise<number> {
   let shown = 0;
   for await (const grant of allOf(page)) {
-    out(line(grant));
+    out(grantLine(grant));
     shown += 1;
   }
   if (shown === 0) out(none);
   return 0;
-}
-
-function line({ id, session, petname, state, usesLeft, until }: Grant): string {
-  const uses = usesLeft === undefined ? 'any number of uses' : `${usesLeft} ${usesLeft === 1 ? 'use' : 'uses'} left`;
-  const left = state === 'live' ? `${uses}  ${timeLeft(until)} left` : state;
-  // Others chose these names: the host's own words stand outside the quotes.
-  return `${id}  “${session}”  “${petname}”  ${left}`;
-}
-
-function timeLeft(until: number): string {
-  const minutes = Math.max(0, Math.ceil((until - Date.now()) / 60_000));
-  if (minutes < 120) return `${minutes} min`;
-  const hours = Math.ceil(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.ceil(hours / 24)} days`;
 }
 
 async function revoke(granter: Far<Granter>, id: string): Promise<number> {
@@ -144,7 +140,7 @@ async function revoke(granter: Far<Granter>, id: string): Promise<number> {
 }
 
 /** Read before a secret is asked for. Errors: `invalid`. */
-function termsGiven({ uses, for: minutes, until, methods }: Given['options']): Terms {
+function termsGiven({ uses, for: minutes, until, methods }: CommandArgs['options']): Terms {
   const day = until === undefined ? undefined : Date.parse(String(until));
   if (day !== undefined && Number.isNaN(day)) throw new CapError('invalid', '--until takes a date: 2027-01-31');
   if (minutes !== undefined && day !== undefined) throw new CapError('invalid', 'give --for or --until, not both');
@@ -166,43 +162,10 @@ function aboveZero(option: string, given: string, form: RegExp): number {
   return number;
 }
 
-async function mintSturdyref(
-  granter: Far<Granter>,
-  session: string,
-  petname: string,
-  terms: Terms,
-  secretTo: SecretTo,
-): Promise<number> {
-  await secretTo(async () => {
-    const { grant, sturdyref } = await E(granter).mint(session, petname, terms);
-    out(line(grant));
-    return sturdyref;
-  });
-  return 0;
-}
+const outletOf = ({ secretTo: file }: CommandArgs['options']): SecretTo =>
+  secretOutlet(file === undefined ? undefined : resolve(String(file)), process.stdout.isTTY === true, out);
 
-/** Makes a secret and hands it over: nothing is made where it could not be. */
-type SecretTo = (make: () => Promise<string>) => Promise<void>;
-
-/** To the file that was named, or to a terminal: a pipe may lead anywhere. Errors: `invalid`. */
-function secretOutlet({ 'secret-to': file }: Given['options']): SecretTo {
-  if (file === undefined && process.stdout.isTTY !== true)
-    throw new CapError('invalid', 'a secret is shown on a terminal only: name a new file for it with --secret-to FILE');
-  return async (make) => {
-    if (file === undefined) return out(await make());
-    const outlet = openSecretFile(resolve(String(file)));
-    let secret: string;
-    try {
-      secret = await make();
-    } catch (error) {
-      outlet.abandon();
-      throw error;
-    }
-    outlet.write(secret);
-  };
-}
-
-/** Uses may have been spent, and grants revoked, in what the store lost: so each is looked at by a person. */
+/** The restored store may have lost spent uses and revocations, so a person looks at each grant. */
 async function trust(granter: Far<Granter>, ids: readonly string[]): Promise<number> {
   const waiting: Grant[] = [];
   for await (const grant of allOf((after) => E(granter).list(after)))
@@ -210,44 +173,23 @@ async function trust(granter: Far<Granter>, ids: readonly string[]): Promise<num
   const chosen = ids.length === 1 && ids[0] === 'all' ? waiting.map(({ id }) => id) : ids;
   for (const id of chosen) {
     await E(granter).confirm(id);
-    out(`${id} goes on`);
+    out(`${id} is confirmed`);
   }
   if (ids.length > 0) return 0;
-  for (const grant of waiting) out(`${line({ ...grant, state: 'live' })}, waits`);
+  for (const grant of waiting) out(`${grantLine({ ...grant, state: 'live' })}, suspended`);
   out(
     waiting.length === 0
-      ? 'no grant of yours waits: the store was not put back, or they were confirmed'
-      : 'the store was put back to an earlier state: what was spent or revoked since may be missing. See each, then: trust ID …, or trust all',
+      ? 'no grant of yours is suspended: the store was not restored to an earlier state, or the grants were confirmed'
+      : 'the store was restored to an earlier state: it may not know what was spent or revoked since. Look at each grant, then run: trust ID …, or trust all',
   );
   return 0;
 }
 
-/** The order is on the disk before the process hears of it: whatever becomes of that, what was granted is over. */
-async function stop(ms: number): Promise<number> {
-  if (!(ms >= 0 && ms <= 3_600_000)) throw new CapError('invalid', '--wait takes a number of seconds');
-  if (!isState(state)) throw new CapError('unavailable', 'that is no state of a host: name its folder with --state');
-  orderStop(state, 'hob stop');
-  const later = 'every grant is revoked before anything else happens when a host is started on this state again';
-  const note = readNote(state);
-  if (note === undefined || !holdsState(note.pid, state)) {
-    // One that is just starting has its note later, and may have looked for orders before this one.
-    out(`no host is running on this state: ${later}`);
-    return 0;
-  }
-  const how = await end(note.pid, state, ms);
-  removeNote(state);
-  if (stopOrder(state) === undefined) out('stopped: every grant is revoked');
-  else out(`${how === 'killed' ? 'the host did not answer and was killed' : 'the host has ended'}: ${later}`);
-  return 0;
-}
-
-async function verify(file: string | undefined, options: Given['options']): Promise<number> {
+async function verify(file: string | undefined, options: CommandArgs['options']): Promise<number> {
   const { against: kept } = options;
-  const against = typeof kept === 'string' ? checkpointsIn(readText(resolve(kept))) : undefined;
-  if (against?.length === 0)
-    throw new CapError('invalid', 'that file holds no checkpoint: name the one that npm start --checkpoints writes');
-  const checks = against === undefined ? {} : { against };
-  if (file !== undefined) return tell(await verifyLedger({ file: resolve(file) }, checks));
+  const against = typeof kept === 'string' ? checkpointsOf(resolve(kept)) : undefined;
+  if (file !== undefined)
+    return tell(await verifyLedger({ file: resolve(file) }, against === undefined ? {} : { against }));
   if (isRunning())
     return withGranter(async (granter) => {
       const ledger = E(E(granter).ledger());
@@ -255,100 +197,39 @@ async function verify(file: string | undefined, options: Given['options']): Prom
       return tell(await (against === undefined ? ledger.verify() : ledger.verify(against.slice(-mostAgainst))));
     });
   // Also a state on which no host starts, since its ledger is not whole.
-  return withStore(options, true, async (store) => tell(await verifyLedger(store, checks)));
+  return tell(await verifyAtRest(atRest(options), against));
 }
 
-function isRunning(): boolean {
-  const note = readNote(state);
-  return note !== undefined && holdsState(note.pid, state);
-}
+/** Whether some process has the state open. Then only that one can be asked. */
+const isRunning = (): boolean => url !== undefined || holderOf(state) !== 'nobody';
 
-/** Of a state on which no host runs. */
-async function withStore<R>(options: Given['options'], look: boolean, act: (store: Store) => Promise<R>): Promise<R> {
-  if (!isState(state)) throw new CapError('unavailable', 'that is no state of a host: name its folder with --state');
-  const { sentinel = sentinelHome() } = options;
-  const where = { path: state, look, ...(typeof sentinel === 'string' ? { sentinel: resolve(sentinel) } : {}) };
-  const store = await openStore(where);
-  try {
-    return await act(store);
-  } finally {
-    await store.close();
-  }
-}
+const atRest = ({ sentinel }: CommandArgs['options']): AtRest => ({
+  state,
+  ...(typeof sentinel === 'string' ? { sentinel: resolve(sentinel) } : {}),
+});
 
-async function retain(options: Given['options']): Promise<number> {
-  const { days: given, by = 'operator' } = options;
-  const days = Number(given);
-  if (!Number.isInteger(days) || days < 1 || days > 100_000)
-    throw new CapError('invalid', 'say how many days of the ledger stay: --days N, a whole number from 1 to 100,000');
-  if (isRunning())
-    throw new CapError('unavailable', 'a host is running on this state: end its process first (Ctrl-C, SIGTERM)');
-  // Looked at first: opening it for writing would count as a state that was put back where its sentinel is not found.
-  const verdict = await withStore(options, true, (store) => verifyLedger(store));
-  if (!verdict.ok) return tell(verdict);
-  if (verdict.putBack !== undefined)
-    throw new CapError(
-      'unavailable',
-      'the sentinel of this state is not where it is looked for, or the state was put back: name its folder with --sentinel DIR, or start the host first',
-    );
-  const done = await withStore(options, false, async (store) => {
-    const vats = await openVats({ store });
-    try {
-      return await retainLedger(store, { before: Date.now() - days * 86_400_000, by: String(by) });
-    } finally {
-      await vats.close();
-    }
-  });
-  out(
-    done.dropped === 0
-      ? `nothing was dropped: no checkpoint is older than ${days} ${days === 1 ? 'day' : 'days'}`
-      : `dropped ${done.dropped} lines: the ledger goes on from line ${done.from}. Their room in the store is used again`,
-  );
-  return 0;
+function retain(options: CommandArgs['options']): Promise<number> {
+  const { days, by = 'operator' } = options;
+  if (url !== undefined)
+    throw new CapError('invalid', 'lines are dropped from a state: name it with --state, and leave --url out');
+  return retainAtRest(atRest(options), { days: Number(days), by: String(by), wall: Date.now() }, out);
 }
 
 /** As many as one frame takes. */
 const mostAgainst = 500;
 
-function tell(verdict: {
-  readonly ok: boolean;
-  readonly lines: number;
-  readonly badLine?: number;
-  readonly why?: string;
-  readonly checkpoints: number;
-  readonly signed: number;
-  readonly dropped?: { readonly to: number; readonly by: string; readonly t: number };
-}): number {
-  out(
-    verdict.ok
-      ? `the ledger is whole: ${verdict.lines} lines`
-      : `the ledger is NOT whole: line ${verdict.badLine ?? '?'}: ${verdict.why ?? 'unknown'}`,
-  );
-  const { checkpoints: count, signed, dropped } = verdict;
-  if (dropped !== undefined)
-    out(`lines 2 to ${dropped.to} were dropped by "${dropped.by}" on ${new Date(dropped.t).toISOString()}`);
-  out(`${count} signed ${count === 1 ? 'checkpoint' : 'checkpoints'}: the host vouches for the first ${signed} lines`);
+function tell(verdict: LedgerVerdict): number {
+  for (const line of verdictLines(verdict)) out(line);
   return verdict.ok ? 0 : 1;
 }
 
 async function exportAll(file: string | undefined): Promise<number> {
   if (isRunning()) return withGranter((granter) => exportLines(granter, file));
-  return withStore({}, true, (store) => write(file, exportLedger(store)));
+  return exportAtRest(atRest({}), (lines) => write(file, lines));
 }
 
 async function exportLines(granter: Far<Granter>, file: string | undefined): Promise<number> {
-  const ledger = await E(granter).ledger();
-  async function* lines(): AsyncGenerator<string> {
-    for (let from = 1; ; ) {
-      const page = (await E(ledger).lines(from)) as readonly string[];
-      yield* page;
-      const last = page.at(-1);
-      if (last === undefined) return;
-      // Between them may be lines of sessions of other granters, which are not shown.
-      from = (JSON.parse(last) as { readonly seq: number }).seq + 1;
-    }
-  }
-  return write(file, lines());
+  return write(file, linesOf(granter));
 }
 
 async function write(file: string | undefined, lines: AsyncIterable<string>): Promise<number> {
@@ -359,8 +240,5 @@ async function write(file: string | undefined, lines: AsyncIterable<string>): Pr
 
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
-  (error: unknown) => {
-    say(`hob: ${error instanceof CapError ? error.message : `something went wrong: ${String(error)}`}`);
-    process.exit(1);
-  },
+  (error: unknown) => process.exit(endOf(error)),
 );

@@ -1,62 +1,143 @@
-/** What the commands take. What they do not take could be a limit that somebody meant to set. */
+/**
+ * The values that every command and option of the programs of this package takes, asked of the parser itself, so that a new one
+ * cannot be forgotten. What a command does not take could be a limit that somebody meant to set.
+ */
+import { readFileSync } from 'node:fs';
+import { type Command, CommanderError } from 'commander';
 import { expect, test } from 'vitest';
-import { commands, type Name, readLine } from './command-line.ts';
+import { version } from '../version.ts';
+import { agentCommand } from './agent-line.ts';
+import { hobCommand, type ParsedLine } from './command-line.ts';
+import { startCommand } from './start-line.ts';
 
-const names = Object.keys(commands) as Name[];
-/** As many operands as it needs. */
-const operands = (name: Name): readonly string[] => Array.from({ length: commands[name].operands[0] }, () => 'x');
-
-function refused(name: Name, args: readonly string[]): void {
-  const line = readLine([...name.split(' '), ...args]);
-  expect([name, args, line]).toEqual([
-    name,
-    args,
-    { usage: expect.any(String), wrong: expect.any(String), help: false },
-  ]);
-  // The usage of that command and of no other.
-  const rows = (line as { readonly usage: string }).usage.split('\n').filter((row) => /^ {2}\S/.test(row));
-  expect(rows.map((row) => row.trim().startsWith(name))).toEqual([true]);
+interface Said {
+  /** The exit code; undefined where the line is understood. */
+  readonly code: number | undefined;
+  readonly text: string;
 }
 
-test.each(names)(
-  '%s: an option that it does not take, a value that is missing and an operand too many are errors with its usage',
-  (name) => {
-    const { options = {}, operands: [least, most] } = commands[name]; // biome-ignore format: one line
-    const own: NonNullable<(typeof commands)[Name]['options']> = { ...options, state: { type: 'string' } };
-    expect(readLine([...name.split(' '), ...operands(name)])).toMatchObject({ name });
-    for (const other of ['--limit', '--limit=1', '-l', '--use', '--no-help']) refused(name, [...operands(name), other]);
-    for (const [option, { type }] of names.flatMap((each) => Object.entries(commands[each].options ?? {})))
-      if (!Object.hasOwn(own, option))
-        refused(name, [...operands(name), `--${option}`, ...(type === 'string' ? ['1'] : [])]);
-    for (const [option, { type }] of Object.entries(own)) {
-      if (type === 'boolean') {
-        refused(name, [...operands(name), `--${option}=yes`]);
-        continue;
-      }
-      refused(name, [...operands(name), `--${option}`]);
-      refused(name, [...operands(name), `--${option}=`]);
-      refused(name, [...operands(name), `--${option}`, '--help']);
-      if (option !== 'state') refused(name, [...operands(name), `--${option}`, '1', `--${option}`, '1']);
-    }
-    if (least > 0) refused(name, operands(name).slice(1));
-    if (Number.isFinite(most))
-      refused(
-        name,
-        Array.from({ length: most + 1 }, () => 'x'),
-      );
-    expect(readLine([...name.split(' '), '--help'])).toMatchObject({ help: true });
-  },
-);
+const family = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(family)];
 
-test('options may stand before the command, and after it', () => {
-  for (const args of [['--state', 'd', 'approve', 'a', 'b', '--uses', '1'], ['approve', '--uses=1', 'a', '--state', 'd', 'b']]) // biome-ignore format: one line
-    expect(readLine(args)).toEqual({ name: 'approve', given: { options: { __proto__: null, state: 'd', uses: '1' }, operands: ['a', 'b'] } }); // biome-ignore format: one line
+function tried(make: () => Command, args: readonly string[]): Said {
+  const root = make();
+  let text = '';
+  const take = (part: string): void => {
+    text += part;
+  };
+  for (const command of family(root))
+    command.configureOutput({ ...command.configureOutput(), writeOut: take, writeErr: take });
+  try {
+    root.parse([...args], { from: 'user' });
+    return { code: undefined, text };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { code: error.exitCode, text };
+  }
+}
+
+interface Row {
+  readonly path: readonly string[];
+  readonly command: Command;
+  readonly make: () => Command;
+}
+
+function rows(make: () => Command, command: Command = make(), path: readonly string[] = []): readonly Row[] {
+  if (command.commands.length === 0) return [{ path, command, make }];
+  return command.commands.flatMap((child) => rows(make, child, [...path, child.name()]));
+}
+
+const makers = [() => hobCommand(), startCommand, agentCommand];
+const all = makers.flatMap((make) => rows(make));
+const label = ({ path, make }: Row): string => [make().name(), ...path].join(' ');
+/** As many operands as it needs. */
+const operandsOf = ({ command }: Row): readonly string[] =>
+  command.registeredArguments.filter(({ required }) => required).map(() => 'x');
+const valid: Readonly<Record<string, string>> = { '--port': '1', '--uses': '1', '--for': '1', '--gate': 'write' };
+/** Those of the command, and those that stand before it. */
+const optionsOf = ({ command, make }: Row) => [...new Set([...command.options, ...make().options])];
+
+test.each(all.map((row) => [label(row), row] as const))('%s: options, values and operands', (_name, row) => {
+  const refused = (...args: readonly string[]): void => {
+    const { code, text } = tried(row.make, args);
+    expect([args, code, text]).toEqual([args, 1, expect.stringMatching(/^hob: \S/)]);
+    // One line names the mistake. Then comes the usage of that command and of no other.
+    // For an option that stands before all commands, it is the usage of all of them.
+    const usages = [[label(row), row.command] as const, [row.make().name(), row.make()] as const];
+    expect(usages.map(([name, command]) => `usage: ${name} ${command.usage()}`)).toContain(text.split('\n')[1]);
+    expect(text.trimEnd().split('\n')).toHaveLength(3);
+  };
+  const line = [...row.path, ...operandsOf(row)];
+  expect(tried(row.make, line)).toEqual({ code: undefined, text: '' });
+  for (const wrong of ['--limit', '--limit=1', '-l', '--nonsense', '--no-help']) refused(...line, wrong);
+  const own = new Set(optionsOf(row).map(({ long }) => long));
+  for (const option of all.flatMap(optionsOf)) {
+    if (own.has(option.long)) continue;
+    refused(...line, option.long as string, ...(option.required ? ['1'] : []));
+  }
+  for (const { long, required, optional } of optionsOf(row)) {
+    const flag = long as string;
+    if (flag === '--version') continue;
+    if (!required && !optional) {
+      refused(...line, `${flag}=yes`);
+      continue;
+    }
+    const value = valid[flag] ?? '1';
+    expect(tried(row.make, [...line, flag, value]).code).toBeUndefined();
+    if (optional) continue;
+    for (const none of [[flag], [`${flag}=`], [flag, '--help'], [flag, '-1']]) refused(...line, ...none);
+    if (!/^--(?:state|root)$/.test(flag)) refused(...line, flag, value, flag, value);
+  }
+  if (operandsOf(row).length > 0) refused(...row.path, ...operandsOf(row).slice(1));
+  if (!row.command.registeredArguments.some(({ variadic }) => variadic))
+    refused(...row.path, ...[...row.command.registeredArguments, 'one more'].map(() => 'x'));
 });
 
-test('what is no command is the usage of all of them', () => {
-  for (const args of [[], ['burn'], ['ledger'], ['ledger', 'burn'], ['toString'], ['--limit']]) {
-    const line = readLine(args);
-    expect(line).toMatchObject({ help: false });
-    for (const name of names) expect((line as { readonly usage: string }).usage).toContain(`\n  ${name} `.trimEnd());
+test.each(all.map((row) => [label(row), row] as const))('%s: --help and --version', (name, row) => {
+  const help = tried(row.make, [...row.path, '--help']);
+  expect(help.code).toBe(0);
+  expect(help.text).toMatch(new RegExp(`^Usage: ${name.replaceAll('-', '\\-')} `));
+  for (const { long, description } of row.command.options) {
+    expect(help.text).toContain(long);
+    expect(description).not.toBe('');
+  }
+  expect(tried(row.make, ['--version'])).toEqual({ code: 0, text: `hob ${version}\n` });
+});
+
+test('the version is that of the package', () => {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  expect(JSON.parse(manifest).version).toBe(version);
+});
+
+test('options may stand before the command, and after it', () => {
+  for (const args of [
+    ['--state', 'd', 'approve', 'a', 'b', '--uses', '1'],
+    ['approve', '--uses=1', 'a', '--state', 'd', 'b'],
+  ]) {
+    // biome-ignore format: one line
+    let found: ParsedLine | undefined;
+    hobCommand((line) => {
+      found = line;
+    }).parse(args, { from: 'user' });
+    expect(found).toEqual({ name: 'approve', args: { options: { state: 'd', uses: '1' }, operands: ['a', 'b'] } });
+  }
+});
+
+test('an unknown command or option says what is wrong and the nearest name, and not the whole usage', () => {
+  for (const [args, near] of [
+    [['grant'], 'grants'],
+    [['ledger', 'verfy'], 'verify'],
+    [['sturdyref', 'mnt'], 'mint'],
+    [['approve', 'a', 'b', '--use', '1'], '--uses'],
+    [['stop', '--wat', '3'], '--wait'],
+  ] as const) {
+    const { code, text } = tried(() => hobCommand(), args);
+    expect([code, text]).toEqual([1, expect.stringContaining(`(Did you mean ${near}?)`)]);
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
+  }
+  for (const args of [['burn'], ['ledger', 'burn'], ['toString'], ['__proto__'], ['--limit']]) {
+    const { code, text } = tried(() => hobCommand(), args);
+    expect([args, code]).toEqual([args, 1]);
+    expect(text).toContain(args.at(-1));
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(3);
   }
 });

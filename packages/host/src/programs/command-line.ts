@@ -1,29 +1,15 @@
-/**
- * The command line of `npm run hob`: which commands there are, and what each takes.
- *
- * Promise: what a command does not take is an error with its usage, and never ignored: it could be a limit.
- */
-import { parseArgs } from 'node:util';
-import { requestUsage } from './commands.ts';
+/** The command line of `npm run hob`: the commands, and the options and operands of each. */
+import type { Command } from 'commander';
+import { shortDigest } from '../powerbox/card.ts';
+import { given, newCommand, once, showUsage } from './read-line.ts';
 
-/** What follows a command. */
-export interface Given {
+/** The operands and options of a command. */
+export interface CommandArgs {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly operands: readonly string[];
 }
 
-interface Command {
-  readonly usage: string;
-  /** How many operands it takes. */
-  readonly operands: readonly [least: number, most: number];
-  readonly options?: Readonly<Record<string, { readonly type: 'string' | 'boolean' }>>;
-}
-
-const text = { type: 'string' } as const;
-const common = { state: text, help: { type: 'boolean' } } as const;
-const termOptions = { uses: text, for: text, until: text, methods: text } as const;
-
-export type Name =
+export type CommandName =
   | 'grants'
   | 'revoke'
   | 'requests'
@@ -39,137 +25,82 @@ export type Name =
   | 'ledger export'
   | 'ledger retain';
 
-export const commands: Readonly<Record<Name, Command>> = {
-  grants: {
-    usage: '  grants                    the live grants, with uses and time left\n',
-    operands: [0, 0],
-  },
-  revoke: {
-    usage: '  revoke ID                 end one\n',
-    operands: [1, 1],
-  },
-  requests: {
-    usage: requestUsage.requests,
-    operands: [0, 0],
-  },
-  request: {
-    usage: requestUsage.request,
-    operands: [1, 1],
-  },
-  approve: {
-    usage: requestUsage.approve,
-    operands: [2, 2],
-    options: termOptions,
-  },
-  refuse: {
-    usage: requestUsage.refuse,
-    operands: [1, Number.POSITIVE_INFINITY],
-    options: { lasting: { type: 'boolean' } },
-  },
-  'sturdyref mint': {
-    usage: `  sturdyref mint SESSION PETNAME [--uses N] [--for MINUTES | --until DATE] [--methods A,B]
-                   [--secret-to FILE]
-                            a secret that opens this cap of that session, for whoever has it: shown once on a
-                            terminal, or written to a new FILE that only you may read
-`,
-    operands: [2, 2],
-    options: { ...termOptions, 'secret-to': text },
-  },
-  'sturdyref list': {
-    usage: '  sturdyref list            the grants that have one\n',
-    operands: [0, 0],
-  },
-  'sturdyref rotate': {
-    usage: `  sturdyref rotate ID [--secret-to FILE]
-                            another secret for it; the old one ends when the new one is first used
-`,
-    operands: [1, 1],
-    options: { 'secret-to': text },
-  },
-  trust: {
-    usage: `  trust [ID …]              the grants that wait because the store was put back to an earlier state; with IDs, or
-                            "all": lets them go on
-`,
-    operands: [0, Number.POSITIVE_INFINITY],
-  },
-  stop: {
-    usage: `  stop [--wait SECONDS]     end all of them, of all granters, and the host, also one that hangs: killed after 10 s
-                            (no secret: who may end its process needs none)
-`,
-    operands: [0, 0],
-    options: { wait: text },
-  },
-  'ledger verify': {
-    usage: `  ledger verify [FILE] [--against FILE] [--sentinel DIR]
-                            check the ledger of the running host, or an exported FILE; where no host is running, that of
-                            its state (no secret). --against: also that each checkpoint in that file still holds
-`,
-    operands: [0, 1],
-    options: { against: text, sentinel: text },
-  },
-  'ledger export': {
-    usage: `  ledger export [FILE]      the ledger as JSON Lines, to FILE or to standard output: of the running host the lines
-                            of your sessions, and where no host is running all of it (no secret)
-`,
-    operands: [0, 1],
-  },
-  'ledger retain': {
-    usage: `  ledger retain --days N [--by NAME] [--sentinel DIR]
-                            while no host is running: drops the lines that are older than N days, up to a checkpoint, and says
-                            so in a signed line, with NAME (default: operator). Export them first, if they are to be kept
-`,
-    operands: [0, 0],
-    options: { days: text, by: text, sentinel: text },
-  },
-};
-
-const head = 'npm run hob -- COMMAND [--state DIR]\n';
-/** Of one command, or of all. */
-export const usage = (name?: Name): string =>
-  head +
-  (name === undefined
-    ? Object.values(commands)
-        .map((each) => each.usage)
-        .join('')
-    : commands[name].usage);
-
-/** What is to be done, or the usage to print and what was wrong, if anything was. */
-export type Line =
-  | { readonly name: Name; readonly given: Given }
-  | { readonly usage: string; readonly wrong?: string | undefined; readonly help: boolean };
-
-export function readLine(args: readonly string[]): Line {
-  // Options may stand before the command, so its name is looked for among all that any command takes.
-  const all = Object.assign({}, common, ...Object.values(commands).map(({ options }) => options));
-  const loose = parseArgs({ args: [...args], options: all, strict: false, allowPositionals: true });
-  const [first = '', second = ''] = loose.positionals;
-  const name = [first, `${first} ${second}`].find((each): each is Name => Object.hasOwn(commands, each));
-  if (name === undefined) return { usage: usage(), help: first === '' && loose.values['help'] === true };
-  const given = read(args, name);
-  if (typeof given === 'string') return { usage: usage(name), wrong: given, help: false };
-  return given.options['help'] === true ? { usage: usage(name), help: true } : { name, given };
+export interface ParsedLine {
+  readonly name: CommandName;
+  readonly args: CommandArgs;
 }
 
-/** What was given to a command, or what is wrong with it. */
-function read(args: readonly string[], name: Name): Given | string {
-  const { options: own, operands: [least, most] } = commands[name]; // biome-ignore format: one line
-  let parsed: ReturnType<typeof parseArgs>;
-  try {
-    parsed = parseArgs({ args: [...args], options: { ...common, ...own }, allowPositionals: true, tokens: true });
-  } catch (error) {
-    return (error as Error).message.split('\n', 1)[0] as string;
-  }
-  const seen = new Set<string>();
-  for (const token of parsed.tokens ?? []) {
-    if (token.kind !== 'option') continue;
-    if (token.value === '') return `--${token.name} is given no value`;
-    if (seen.has(token.name) && token.name !== 'state') return `--${token.name} is given twice`;
-    seen.add(token.name);
-  }
-  const operands = parsed.positionals.slice(name.split(' ').length);
-  if (parsed.values['help'] !== true) {
-    if (operands.length < least) return `"${name}" needs ${least} operand${least === 1 ? '' : 's'}`;
-    if (operands.length > most) return `"${name}" takes no "${operands[most]}"`;
-  }
-  return { options: parsed.values as Given['options'], operands };
+const terms = (command: Command): Command =>
+  command
+    .option('--uses <n>', 'so many calls', once)
+    .option('--for <minutes>', 'for so long', once)
+    .option('--until <date>', 'until a date: 2027-01-31', once)
+    .option('--methods <a,b>', 'these methods only', once);
+
+const secretTo = (command: Command): Command =>
+  command.option('--secret-to <file>', 'writes the secret to a new file that only you may read', once);
+
+const sentinel = (command: Command): Command =>
+  command.option('--sentinel <dir>', 'where the sentinel is kept, if not in the usual place', once);
+
+/** The whole of it. `then` is called with the command that was given. */
+export function hobCommand(then: (line: ParsedLine) => void = () => {}): Command {
+  const hob = newCommand('npm run hob --')
+    .description('The granter’s commands. They ask for the granter’s secret, where nothing else is said.')
+    .usage('[--state DIR | --url URL] COMMAND')
+    .option('--state <dir>', 'the state of the host (default: .hob in the checkout)', given)
+    .option('--url <url>', 'the address of the host, instead of its state', once);
+  const add = (under: Command, line: string, about: string): Command => {
+    const command = under.command(line).description(about);
+    const name = under === hob ? command.name() : `${under.name()} ${command.name()}`;
+    return command.action((...all: readonly unknown[]) => {
+      // Its operands, then its options and itself; a list of operands is one of them.
+      const operands = all.slice(0, -2).flat() as readonly (string | undefined)[];
+      then({
+        name: name as CommandName,
+        args: { options: command.optsWithGlobals(), operands: operands.filter((each) => each !== undefined) },
+      });
+    });
+  };
+  add(hob, 'grants', 'lists the live grants, with the uses and the time left');
+  add(hob, 'revoke <id>', 'revokes a grant');
+  add(hob, 'requests', 'lists the requests that wait for an answer');
+  add(hob, 'request <id>', 'shows a whole request: its effect, its arguments or terms, and the diff');
+  const yes = `approves the request that was shown with that digest (its first ${shortDigest} letters), on the terms that were asked or on narrower ones`;
+  terms(add(hob, 'approve <id> <digest>', yes));
+  add(hob, 'refuse <id> [why...]', 'refuses a request').option(
+    '--lasting',
+    'refuses it again as long as its session lasts',
+  );
+  const sturdyref = hob.command('sturdyref').description('secrets that open one cap, for whoever has them');
+  secretTo(terms(add(sturdyref, 'mint <session> <petname>', 'makes a secret that opens this cap of that session for its bearer: shown once on a terminal, or written to a file'))); // biome-ignore format: one line
+  add(sturdyref, 'list', 'lists the grants that have such a secret');
+  secretTo(
+    add(sturdyref, 'rotate <id>', 'makes a new secret; the old one stops working when the new one is first used'),
+  );
+  const waits = 'lists the grants that are suspended because the store was restored to an earlier state; with IDs, or "all", confirms them'; // biome-ignore format: one line
+  add(hob, 'trust [id...]', waits);
+  const ends = 'revokes all grants of all granters and ends the host, even one that hangs (no secret: a person who may end the process needs none)'; // biome-ignore format: one line
+  add(hob, 'stop', ends).option('--wait <seconds>', 'how long it may take to end before it is killed: 10', once);
+  const ledger = hob.command('ledger').description('the record of all that was granted and called');
+  const checks = 'checks the ledger of the running host, or an exported FILE; if no host is running, the ledger of the state (no secret)'; // biome-ignore format: one line
+  sentinel(add(ledger, 'verify [file]', checks)).option('--against <file>', 'checks each checkpoint in that file too', once); // biome-ignore format: one line
+  const lines = 'writes the ledger as JSON Lines to FILE or to standard output: the lines of your sessions if a host is running, otherwise all lines (no secret)'; // biome-ignore format: one line
+  add(ledger, 'export [file]', lines);
+  const drops = 'drops the lines older than N days, up to a checkpoint, while no host is running. A signed line records it. To keep the lines, export them first'; // biome-ignore format: one line
+  sentinel(add(ledger, 'retain', drops))
+    .option('--days <n>', 'how many days stay', once)
+    .option('--by <name>', 'who says so (default: operator)', once);
+  showUsage(hob);
+  return hob;
+}
+
+/** Throws a `CommanderError` for what is no command line, and for `--help` and `--version`; it has been written then. */
+export function parseLine(args: readonly string[]): ParsedLine {
+  let found: ParsedLine | undefined;
+  const hob = hobCommand((line) => {
+    found = line;
+  });
+  hob.parse([...args], { from: 'user' });
+  return found ?? hob.error('name a command');
 }

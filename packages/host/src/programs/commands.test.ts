@@ -5,19 +5,17 @@ import type { FsCap } from '@hob/caps-fs';
 import { E } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
+import { Program } from '../../../../test/processes.ts';
 import { later, type Scene, scene } from '../../test/asking.ts';
-import { code, held } from '../../test/house.ts';
-import { leaveNote } from '../drivers/state-dir.ts';
+import { code, held } from '../../test/test-host.ts';
 import type { Request } from '../powerbox/inbox.ts';
 import { approve } from './commands.ts';
-import { Program } from './demo/processes.ts';
 
 const resolveHook = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
 
-test('requests, request, approve, refuse: each does what it says, and a yes is for the digest that was shown', async () => {
+test('requests, request, approve, refuse: each works, and an approval is bound to the digest that was shown', async () => {
   const at = await scene();
   const state = join(at.folder, 'state');
-  leaveNote(state, { url: at.url, pid: process.pid });
   const hob = async (
     ...args: readonly string[]
   ): Promise<{ readonly code: number | string; readonly said: string }> => {
@@ -25,7 +23,7 @@ test('requests, request, approve, refuse: each does what it says, and a yes is f
     const ended = await program.ended;
     return { code: ended, said: program.lines.join('\n') };
   };
-  expect(await hob('requests')).toEqual({ code: 0, said: 'nothing is asked' });
+  expect(await hob('requests')).toEqual({ code: 0, said: 'no request waits' });
   at.write('a.txt', 'one\n');
   await E(at.owner).grant(at.session.id, 'work', 'notes', { gated: ['write'] });
   const written = later(E(held<FsCap>(at.agent, 'work')).write('a.txt', 'two\n'));
@@ -35,15 +33,17 @@ test('requests, request, approve, refuse: each does what it says, and a yes is f
     `${asked!.id}  ${short}  session “${at.session.id}”  replaces the file “a.txt” by 4 characters, through “work”`,
   );
   const shown = (await hob('request', asked!.id)).said;
-  for (const part of [`digest ${short}`, `asked by session “${at.session.id}”`, 'who asked waits', '    -one', '    +two', 'this one call, and nothing else']) // biome-ignore format: one line
+  for (const part of [`digest ${short}`, `asked by session “${at.session.id}”`, 'the caller waits', '    -one', '    +two', 'this one call, and nothing else']) // biome-ignore format: one line
     expect(shown).toContain(part);
-  // What it showed has changed meanwhile: the digest is that of another request.
+  // The request has changed since it was shown: the digest is that of another request.
   at.write('a.txt', 'something longer\n');
-  expect(await hob('approve', asked!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: it has changed since it was shown/) }); // biome-ignore format: one line
+  expect(await hob('approve', asked!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: the request has changed since it was shown/) }); // biome-ignore format: one line
   const [anew] = await at.inbox();
-  expect(await hob('approve', anew!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: something else is asked now/) }); // biome-ignore format: one line
+  expect(await hob('approve', anew!.id, short)).toEqual({ code: 1, said: expect.stringMatching(/^hob: the request has another digest now/) }); // biome-ignore format: one line
   expect(await hob('approve', anew!.id, anew!.digest.slice(0, 4))).toMatchObject({ code: 1 });
-  expect((await hob('request', anew!.id)).said).toContain(`in place of ${asked!.id}: what that showed has CHANGED`);
+  expect((await hob('request', anew!.id)).said).toContain(
+    `replaces ${asked!.id}, which has CHANGED since it was shown`,
+  );
   expect((await hob('approve', anew!.id, anew!.digest.slice(0, 12))).said).toMatch(
     /^approved q\d+-\w+: it replaces the file/,
   );
@@ -54,7 +54,7 @@ test('requests, request, approve, refuse: each does what it says, and a yes is f
   expect((await hob('refuse', next!.id, 'not', 'today', '--lasting')).said).toBe(`refused ${next!.id}, for as long as its session lasts`); // biome-ignore format: one line
   expect(await denied).toContain('not today');
   expect(await code(at.request({}))).toBe('denied');
-  expect(await hob('request', 'q999-none')).toEqual({ code: 1, said: expect.stringMatching(/^hob: nothing of that id is asked/) }); // biome-ignore format: one line
+  expect(await hob('request', 'q999-none')).toEqual({ code: 1, said: expect.stringMatching(/^hob: no request has that id/) }); // biome-ignore format: one line
 });
 
 async function asking(): Promise<{
@@ -64,7 +64,6 @@ async function asking(): Promise<{
 }> {
   const at = await scene();
   const state = join(at.folder, 'state');
-  leaveNote(state, { url: at.url, pid: process.pid });
   at.request({ terms: { uses: 50, for: 80 * 86_400_000, methods: ['readText', 'stat'] } });
   const [request] = await at.inbox();
   return {
@@ -78,7 +77,7 @@ async function asking(): Promise<{
   };
 }
 
-test('approve with narrower terms grants these, and shows the terms of the request in one line before', async () => {
+test('approve with narrower terms grants those terms, and shows the requested terms in one line first', async () => {
   const { at, request, hob } = await asking();
   const short = request.digest.slice(0, 12);
   expect((await hob('request', request.id)).said.split('\n')).toContain(
@@ -111,11 +110,11 @@ test('a gated call takes no terms: they are refused, not ignored', async () => {
   void later(E(held<FsCap>(at.agent, 'work')).write('a.txt', 'x'));
   const [, call] = await at.inbox(2);
   const refused = await hob('approve', call!.id, call!.digest.slice(0, 12), '--for', '5');
-  expect(refused).toEqual({ code: 1, said: expect.stringMatching(/^hob: a call is let through as it is/) });
+  expect(refused).toEqual({ code: 1, said: expect.stringMatching(/^hob: an approved call runs once/) });
   expect(await at.inbox(2)).toHaveLength(2);
 });
 
-test('a person who does not agree, with the terms in front of them, approves nothing', async () => {
+test('nothing is approved if the person does not confirm the terms that are shown', async () => {
   const { at, request } = await asking();
   const [shown, said]: [string[], string[]] = [[], []];
   const approval = { id: request.id, digest: request.digest, terms: { uses: 1 }, wall: Date.now() };

@@ -1,31 +1,21 @@
 /**
- * The granter's commands about requests: list them, look at one, say yes or no.
+ * The granter's commands for requests: list, show, approve and refuse.
  *
- * Promise: a yes names the digest that was read off the card. If something else is asked by now, the yes is refused. It grants what was asked, or
- * less where its options say so.
+ * Promise: an approval names the digest that a person read. If the request has changed, it is refused. It
+ * grants what was asked for, or less if its options say so.
  */
 import { CapError, E, type Far } from '@hob/vat';
 import type { Granter } from '../granters/grants.ts';
-import { askedBy, card, shortDigest } from '../powerbox/card.ts';
+import { askerText, card, shortDigest } from '../powerbox/card.ts';
+import { termLine } from '../powerbox/display.ts';
 import type { Request } from '../powerbox/inbox.ts';
-import { termLine } from '../powerbox/shown.ts';
 import { completed, stricter } from '../powerbox/stricter.ts';
 import type { GrantTerms } from '../state/terms.ts';
 
+/** Writes one line. */
 export type Out = (line: string) => void;
 
-/** By command. */
-export const requestUsage: Readonly<Record<'requests' | 'request' | 'approve' | 'refuse', string>> = {
-  requests: '  requests                  what is asked and waits for an answer\n',
-  request: '  request ID                the whole of one: what it would do, with what, and what it would change\n',
-  approve: `  approve ID DIGEST [--uses N] [--for MINUTES | --until DATE] [--methods A,B]
-                            yes, to what was shown with that digest (its first ${shortDigest} letters), on the
-                            terms that were asked or on narrower ones
-`,
-  refuse: '  refuse ID [WHY] [--lasting]  no; lasting: to exactly this, for as long as its session lasts\n',
-};
-
-async function all(granter: Far<Granter>): Promise<readonly Request[]> {
+async function allRequests(granter: Far<Granter>): Promise<readonly Request[]> {
   const found: Request[] = [];
   for (let after: string | undefined; ; ) {
     const page = (await E(granter).inbox(after)) as readonly Request[];
@@ -35,50 +25,68 @@ async function all(granter: Far<Granter>): Promise<readonly Request[]> {
   }
 }
 
-async function one(granter: Far<Granter>, id: string): Promise<Request> {
-  const found = (await all(granter)).find((request) => request.id === id);
+async function findRequest(granter: Far<Granter>, id: string): Promise<Request> {
+  const found = (await allRequests(granter)).find((request) => request.id === id);
   if (found === undefined)
-    throw new CapError('no-such-object', 'nothing of that id is asked: it was answered, or has ended, or never was');
+    throw new CapError('no-such-object', 'no request has that id: it was answered, has ended, or never existed');
   return found;
 }
 
 export async function showRequests(granter: Far<Granter>, out: Out): Promise<number> {
-  const found = await all(granter);
+  const found = await allRequests(granter);
   for (const { id, digest, asker, effect, waiting, count, flags } of found)
-    out(`${id}  ${digest.slice(0, shortDigest)}  ${askedBy(asker)}  ${effect}${count > 1 ? `  (${count} times)` : ''}${waiting ? '' : '  NOT there now'}${flags.length > 0 ? '  BEWARE' : ''}`); // biome-ignore format: one line
-  if (found.length === 0) out('nothing is asked');
+    out(`${id}  ${digest.slice(0, shortDigest)}  ${askerText(asker)}  ${effect}${count > 1 ? `  (${count} times)` : ''}${waiting ? '' : '  NOT connected'}${flags.length > 0 ? '  BEWARE' : ''}`); // biome-ignore format: one line
+  if (found.length === 0) out('no request waits');
   return 0;
 }
 
 export async function showRequest(granter: Far<Granter>, id: string, out: Out): Promise<number> {
-  for (const line of card(await one(granter, id))) out(line);
+  for (const line of card(await findRequest(granter, id))) out(line);
   return 0;
 }
 
-/** Asks whoever approves, with what a yes does in front of them; `true` where nobody is there to be asked. */
-export type Agree = (lines: readonly string[]) => Promise<boolean>;
+/**
+ * Asks the person to confirm, and shows what the approval does. Returns true if nobody is there to be
+ * asked.
+ */
+export type Confirm = (lines: readonly string[]) => Promise<boolean>;
 
+/** A yes to a request. */
 export interface Approval {
   readonly id: string;
   /** The first letters of the digest that was shown. */
   readonly digest: string;
-  /** Narrower than what was asked; none of them: as it was asked. */
+  /** Narrower terms than were asked for. Empty: as asked. */
   readonly terms: GrantTerms;
   /** Now, in ms since 1970. */
   readonly wall: number;
 }
 
+/**
+ * The grant that a yes on the terms `said` makes, in words. Undefined if that is wider than was asked, or no grant at
+ * all: a call is approved as it is.
+ */
+export function approvalText({ kind, terms: asked = {} }: Request, said: GrantTerms, wall: number): string | undefined {
+  if (kind === 'call') return undefined;
+  try {
+    return termLine(stricter(asked, completed(asked, said), wall), wall);
+  } catch (error) {
+    if (error instanceof CapError && error.code === 'invalid') return undefined;
+    throw error;
+  }
+}
+
+/** Approves a request, after a person at a terminal agreed. Returns the exit code. */
 export async function approve(
   granter: Far<Granter>,
   { id, digest: prefix, terms: said, wall }: Approval,
-  agree: Agree,
+  agree: Confirm,
   out: Out,
 ): Promise<number> {
   if (!/^[a-z2-7]{12,52}$/.test(prefix))
     throw new CapError('invalid', `the digest is what "request ${id.slice(0, 64)}" shows: at least its first ${shortDigest} letters`); // biome-ignore format: one line
-  const { digest, kind, terms: asked = {}, effect } = await one(granter, id);
-  if (!digest.startsWith(prefix))
-    throw new CapError('denied', 'something else is asked now than what had that digest: look at it again');
+  const { digest, kind, terms: asked = {}, effect } = await findRequest(granter, id);
+  if (!digest.startsWith(prefix)) throw new CapError('denied', 'the request has another digest now: look at it again');
   const grant = kind === 'call' ? said : completed(asked, said);
   const does = kind === 'call' ? `: it ${effect}` : ` on these terms: ${termLine(stricter(asked, grant, wall), wall)}`;
   if (
@@ -92,6 +100,7 @@ export async function approve(
   return 0;
 }
 
+/** Refuses a request. Returns the exit code. */
 export async function refuse(
   granter: Far<Granter>,
   id: string,
@@ -99,8 +108,7 @@ export async function refuse(
   lasting: boolean,
   out: Out,
 ): Promise<number> {
-  // biome-ignore format: one line
-  const { digest } = await one(granter, id);
+  const { digest } = await findRequest(granter, id);
   await E(granter).answer(id, { refuse: why, digest, ...(lasting ? { lasting } : {}) });
   out(`refused ${id}${lasting ? ', for as long as its session lasts' : ''}`);
   return 0;

@@ -5,12 +5,13 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ShellCap } from '@hob/caps-shell';
-import { connect, E, ledgerLine, openStore, openVats, testClock, verifyLedger } from '@hob/vat';
+import { connect, E, ledgerLine, openStore, openVats, verifyLedger } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
-import { code, scratch } from '../../test/house.ts';
+import { Program, readiness } from '../../../../test/processes.ts';
+import { code, scratch } from '../../test/test-host.ts';
 import type { Granter, SessionFace } from '../index.ts';
-import { Program, readiness } from './demo/processes.ts';
 
 let folder: string;
 let programs: Program[];
@@ -62,10 +63,10 @@ test('it prints where it is, hands over the secrets, serves, tells its state’s
   expect(readFileSync(at('state/store.db'), 'latin1')).not.toContain(ready.session.secret);
 });
 
-test('a second start on the same state is refused in one line, and the first goes on with its note', async () => {
+test('a second start on the same state is refused in one line, and the first host continues and keeps its address file', async () => {
   const first = start(usual());
   const ready = await readiness(first);
-  expect(await refusal(usual())).toMatch(/^hob: this store is held by another process[^\n]*$/);
+  expect(await refusal(usual())).toMatch(/^hob: another process uses this store[^\n]*$/);
   expect(JSON.parse(readFileSync(at('state/host.json'), 'utf8'))).toMatchObject({ url: ready.url });
   const granter = await connect<Granter>(ready.url, { secret: ready.granter.secret });
   expect(await E(granter.bootstrap).list()).toHaveLength(2);
@@ -73,7 +74,7 @@ test('a second start on the same state is refused in one line, and the first goe
   await granter.closed;
 });
 
-test('session, grants, granter and ledger of one run are there in the next, also after a kill; secrets are handed over once', async () => {
+test('the next run has the session, grants, granter and ledger of the last one, also after a kill; secrets are handed over once', async () => {
   const first = start(usual());
   const before = await readiness(first);
   const agent = await connect<SessionFace>(before.url, { secret: before.session.secret });
@@ -165,7 +166,7 @@ const running = (mark: string): number =>
     }
   }).length;
 
-test('a root that is, holds or lies in the state or the code is refused, and is left as it was', async () => {
+test('a root that equals, contains or is inside the state or the code is refused and left unchanged', async () => {
   const tries: (readonly string[])[] = [
     ['--root', folder, '--state', at('root/.hob')],
     ['--root', at('root'), '--state', at('root/.hob')],
@@ -179,52 +180,61 @@ test('a root that is, holds or lies in the state or the code is refused, and is 
   expect(existsSync(at('state'))).toBe(false);
 });
 
-test('what it does not understand is one line', async () => {
+test('a command line that it does not understand is exit 2, with what is wrong and its usage', async () => {
   const tries: (readonly string[])[] = [
     ['--nonsense'],
     ['positional'],
     ['--port', 'abc'],
     ['--port', '70000'],
     ['--uses', '-1'],
-    ['--root', at('missing'), '--state', at('state')],
-    ['--sabotage', 'limit'],
+    ['--demo'],
     [...usual(), '--uses', '0'],
-    ['--demo', '--sabotage', 'nothing'],
+    [...usual(), '--for', '0'],
+    [...usual(), '--gate', 'not a name'],
   ];
-  for (const line of await Promise.all(tries.map((args) => refusal(args)))) expect(line).toMatch(/^hob: [^\n]+$/);
+  for (const args of tries) {
+    const program = start(args);
+    expect([args, await program.ended]).toEqual([args, 2]);
+    expect(program.lines.join('\n')).toMatch(/^hob: [^\n]+\nusage: npm start -- [^\n]+\n[^\n]+--help says more$/);
+  }
+  expect(existsSync(at('state'))).toBe(false);
+  expect(await refusal(['--root', at('missing'), '--state', at('state')])).toMatch(/^hob: [^\n]+$/);
 });
 
 const saysPutBack = (line: string): boolean => /^hob: .*(?:sentinel|put back|restored)/.test(line);
 
-test('a state that was moved, is opened through a link, or whose checkout was cleaned by git is what it was', async () => {
-  const repository = at('checkout');
-  mkdirSync(repository);
-  const git = (...args: readonly string[]): void => void execFileSync('git', ['-C', repository, ...args]);
-  git('init', '-q');
-  cpSync(join(checkout, '.gitignore'), join(repository, '.gitignore'));
-  git('add', '.');
-  const sentinel = ['--root', at('root'), '--sentinel', at('sentinels')];
-  const from = async (state: string): Promise<{ readonly id: string; readonly lines: readonly string[] }> => {
-    const host = start([...sentinel, '--state', state]);
-    const { session } = await readiness(host);
-    expect(await host.stop()).toBe(0);
-    return { id: session.id, lines: host.lines.filter(saysPutBack) };
-  };
-  const { id } = await from(join(repository, '.hob'));
-  // It leaves what is ignored, as the state is.
-  git('clean', '-fdq');
-  expect(await from(join(repository, '.hob'))).toEqual({ id, lines: [] });
-  renameSync(join(repository, '.hob'), at('moved'));
-  symlinkSync(at('moved'), at('link'));
-  expect(await from(at('link'))).toEqual({ id, lines: [] });
-  renameSync(at('moved'), join(repository, '.hob'));
-  // It takes the state, too: the next start is a first one.
-  git('clean', '-xfdq');
-  expect(existsSync(join(repository, '.hob'))).toBe(false);
-  expect((await from(join(repository, '.hob'))).lines).toEqual([]);
-});
+requires('git')(
+  'a state that was moved, is opened through a link, or whose checkout was cleaned by git is what it was',
+  async () => {
+    const repository = at('checkout');
+    mkdirSync(repository);
+    const git = (...args: readonly string[]): void => void execFileSync('git', ['-C', repository, ...args]);
+    git('init', '-q');
+    cpSync(join(checkout, '.gitignore'), join(repository, '.gitignore'));
+    git('add', '.');
+    const sentinel = ['--root', at('root'), '--sentinel', at('sentinels')];
+    const from = async (state: string): Promise<{ readonly id: string; readonly lines: readonly string[] }> => {
+      const host = start([...sentinel, '--state', state]);
+      const { session } = await readiness(host);
+      expect(await host.stop()).toBe(0);
+      return { id: session.id, lines: host.lines.filter(saysPutBack) };
+    };
+    const { id } = await from(join(repository, '.hob'));
+    // It leaves what is ignored, as the state is.
+    git('clean', '-fdq');
+    expect(await from(join(repository, '.hob'))).toEqual({ id, lines: [] });
+    renameSync(join(repository, '.hob'), at('moved'));
+    symlinkSync(at('moved'), at('link'));
+    expect(await from(at('link'))).toEqual({ id, lines: [] });
+    renameSync(at('moved'), join(repository, '.hob'));
+    // It takes the state, too: the next start is a first one.
+    git('clean', '-xfdq');
+    expect(existsSync(join(repository, '.hob'))).toBe(false);
+    expect((await from(join(repository, '.hob'))).lines).toEqual([]);
+  },
+);
 
-test('a state without its sentinel is not granted anew: the start names the command that lets it go on, and that command does', async () => {
+test('grants of a state without its sentinel are suspended: the start names the command that confirms them, and that command does', async () => {
   const first = start(usual());
   const { session, granter } = await readiness(first);
   await first.stop();
@@ -257,13 +267,13 @@ test('a state without its sentinel is not granted anew: the start names the comm
   expect(later.lines.filter(saysPutBack)).toEqual([]);
 });
 
-test('where no sentinel can be kept the start says so, and refuses a folder that was named and cannot be written', async () => {
+test('if no sentinel can be written the start says so, and it refuses a named folder that cannot be written', async () => {
   const host = start(usual(), { XDG_STATE_HOME: '/dev/null/state' });
   await readiness(host);
   expect(host.lines.filter(saysPutBack)).toEqual([expect.stringMatching(/--sentinel DIR$/)]);
   await host.stop();
   const refused = await refusal([...usual(), '--sentinel', '/dev/null/state']);
-  expect(refused).toMatch(/^hob: the sentinel of this state cannot be kept .*--sentinel DIR$/);
+  expect(refused).toMatch(/^hob: the folder for the sentinel of this state cannot be written.*--sentinel DIR$/);
   expect(refused).not.toContain('/dev/null');
   expect(await refusal([...usual(), '--sentinel', at('root', 'sentinels')])).toMatch(
     /^hob: that directory is, contains/,
@@ -272,10 +282,10 @@ test('where no sentinel can be kept the start says so, and refuses a folder that
   await readiness(start([...usual(), '--sentinel', at('sentinels')]));
 });
 
-test('checkpoints that were sent show a ledger that was cut behind them; a state whose ledger was cut does not start, and says why', async () => {
-  const kept = at('kept', 'checkpoints');
+test('sent checkpoints reveal a ledger that lost lines after them; a state whose ledger lost lines does not start, and says why', async () => {
+  const grant = at('kept', 'checkpoints');
   mkdirSync(at('kept'));
-  const sending = [...usual(), '--checkpoints', kept];
+  const sending = [...usual(), '--checkpoints', grant];
   const first = start(sending);
   const { granter } = await readiness(first);
   const cli = async (...args: readonly string[]): Promise<readonly [code: number | string, said: string]> => {
@@ -285,15 +295,15 @@ test('checkpoints that were sent show a ledger that was cut behind them; a state
   };
   expect((await cli('ledger', 'export', at('short.jsonl')))[0]).toBe(0);
   await first.stop();
-  expect(await cli('ledger', 'verify', '--against', kept)).toMatchObject([0, expect.stringMatching(/^the ledger is whole/)]); // biome-ignore format: one line
+  expect(await cli('ledger', 'verify', '--against', grant)).toMatchObject([0, expect.stringMatching(/^the ledger is whole/)]); // biome-ignore format: one line
   const second = start(sending);
   await readiness(second);
-  expect((await cli('ledger', 'verify', '--against', kept))[0]).toBe(0);
+  expect((await cli('ledger', 'verify', '--against', grant))[0]).toBe(0);
   await second.stop();
   // By itself the export is whole; it ends before the last checkpoint that was sent.
   expect((await cli('ledger', 'verify', at('short.jsonl')))[0]).toBe(0);
   const missing = expect.stringMatching(/NOT whole: line \d+: it is missing: the anchor is of \d+ lines/);
-  expect(await cli('ledger', 'verify', at('short.jsonl'), '--against', kept)).toMatchObject([1, missing]);
+  expect(await cli('ledger', 'verify', at('short.jsonl'), '--against', grant)).toMatchObject([1, missing]);
   writeFileSync(at('nothing'), 'no checkpoint');
   expect(await cli('ledger', 'verify', '--against', at('nothing'))).toMatchObject([1, expect.stringMatching(/^hob: that file holds no checkpoint/)]); // biome-ignore format: one line
   const database = new DatabaseSync(at('state', 'store.db'));
@@ -316,7 +326,7 @@ test('checkpoints that were sent show a ledger that was cut behind them; a state
   expect(deaf.lines.join('\n')).not.toContain('geheim');
 });
 
-test('old lines are dropped while no host runs, where the sentinel is found; the state goes on, and what is left verifies', async () => {
+test('old lines are dropped while no host runs, if the sentinel is found; the state still starts, and the rest of the ledger verifies', async () => {
   const sentinel = at('xdg/hob/sentinels');
   const cli = async (...args: readonly string[]): Promise<readonly [code: number | string, said: string]> => {
     const program = new Program('cli.ts', [...args, '--state', at('state')], { stdin: `${secret}\n` });
@@ -343,9 +353,9 @@ test('old lines are dropped while no host runs, where the sentinel is found; the
   for (const days of [[], ['--days', '0'], ['--days', 'x']])
     expect(await cli('ledger', 'retain', ...days)).toMatchObject([1, expect.stringMatching(/^hob: say how many days/)]);
   const elsewhere = await cli('ledger', 'retain', '--days', '1', '--sentinel', at('elsewhere'));
-  expect(elsewhere).toMatchObject([1, expect.stringMatching(/^hob: the sentinel of this state is not where/)]);
+  expect(elsewhere).toMatchObject([1, expect.stringMatching(/^hob: the sentinel of this state is not in its folder/)]);
   const dropped = await cli('ledger', 'retain', '--days', '1', '--by', 'Ada \u202e');
-  expect(dropped).toMatchObject([0, expect.stringMatching(/^dropped 1 lines: the ledger goes on from line 3/)]);
+  expect(dropped).toMatchObject([0, expect.stringMatching(/^dropped 1 lines: the ledger continues at line 3/)]);
   expect(await cli('ledger', 'verify')).toMatchObject([0, expect.stringMatching(/^lines 2 to 2 were dropped by "Ada [^\u202e]*" on 20/m)]); // biome-ignore format: one line
   expect((await cli('ledger', 'export', at('stopped.jsonl')))[0]).toBe(0);
   expect((await cli('ledger', 'verify', at('stopped.jsonl')))[0]).toBe(0);

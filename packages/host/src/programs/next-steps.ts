@@ -1,36 +1,41 @@
-/** What `npm start` tells a person to do next. No secret is in these lines: they are copied into other terminals, scripts and environments. */
-import type { Files, Secrets } from '../drivers/secrets.ts';
+/**
+ * The lines of `npm start` that tell a person what to do next. They hold no secret, because they are copied
+ * to other places.
+ */
+import type { SecretFiles, Secrets } from '../drivers/secrets.ts';
 
-export interface Situation {
+export interface StartOutcome {
   readonly url: string;
   readonly secrets: Secrets;
-  /** No agent can enter it any more. */
+  /** The session has ended. */
   readonly ended: boolean;
-  /** Where the new secrets are now; undefined where they are in no file. */
-  readonly files: Files | undefined;
-  /** Nobody gets to see the new secrets. */
+  /** The files with the new secrets. Undefined if there are none. */
+  readonly files: SecretFiles | undefined;
+  /** Nobody sees the new secrets. */
   readonly lost: boolean;
 }
 
 const again = 'npm start -- --new-secrets --secrets-to DIR';
 
-export function nextSteps({ url, secrets, ended, files, lost }: Situation): readonly string[] {
+export function nextSteps({ url, secrets, ended, files, lost }: StartOutcome): readonly string[] {
   const { session, granter } = secrets;
   const isNew = session.secret !== undefined || granter.secret !== undefined;
   const agentsFile = session.secret === undefined ? undefined : files?.session;
   const grantersFile = granter.secret === undefined ? '' : files === undefined ? '' : ` < ${quoted(files.granter)}`;
   const lines: string[] = [];
-  if (isNew && lost) lines.push(`Secrets are shown on a terminal only, and this is none. To get some: ${again}`);
+  if (isNew && lost)
+    lines.push(`Secrets are shown on a terminal only, and standard output is not one. To get secrets: ${again}`);
   else if (!ended && session.secret === undefined)
-    lines.push(`Its secret was handed over when it was made, and is kept nowhere. Another one: ${again}`);
+    lines.push(`The secret of the session was shown when it was made, and is not stored. To get a new one: ${again}`);
   lines.push('');
   if (!ended) {
-    const how = agentsFile === undefined ? 'it asks for the session’s secret' : 'the file is removed when it was read';
+    const how =
+      agentsFile === undefined ? 'it asks for the session’s secret' : 'the agent removes the file when it has read it';
     const given = agentsFile === undefined ? '' : `HOB_SECRET_FILE=${quoted(agentsFile)} `;
     lines.push(`Run an agent in it, in a second terminal (${how}):`);
     lines.push(`  HOB_URL=${url} ${given}npm run -s agent -- examples/first-session.ts`);
   }
-  lines.push('See and end what was granted, in another terminal (asks for the granter’s secret):');
+  lines.push('List and revoke grants, in another terminal (each command asks for the granter’s secret):');
   for (const command of ['grants', 'revoke ID']) lines.push(`  npm run -s hob -- ${command}${grantersFile}`);
   lines.push('');
   return lines;

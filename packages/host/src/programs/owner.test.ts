@@ -1,16 +1,16 @@
-/** Who gives at `npm start`. */
+/** The granter of `npm start`. */
 import { CapError, connect } from '@hob/vat';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { code, type House, house } from '../../test/house.ts';
+import { code, type TestHost, testHost } from '../../test/test-host.ts';
 import { enterOwner } from './owner.ts';
 
-let home: House;
+let home: TestHost;
 beforeEach(async () => {
-  home = await house();
+  home = await testHost();
 });
 afterEach(() => home.close());
 
-test('a store that fails while the granter is looked up, or its secret renewed, makes no other granter', async () => {
+test('if the store fails while the granter is looked up or its secret renewed, no second granter is made', async () => {
   const added: string[] = [];
   const addGranter = (name: string) => {
     added.push(name);
@@ -26,7 +26,7 @@ test('a store that fails while the granter is looked up, or its secret renewed, 
   expect(added).toEqual([]);
 });
 
-test('the granter that is there keeps its secret, or gets a new one when that is asked for', async () => {
+test('an existing granter keeps its secret, or gets a new one on request', async () => {
   expect((await enterOwner(home.host, { newSecret: false })).secret).toBeUndefined();
   (await connect(home.url, { secret: home.granterSecret })).close();
   const { secret = '' } = await enterOwner(home.host, { newSecret: true });

@@ -1,19 +1,21 @@
-/** The granter "owner" of `npm start`: found again, or made at the first start. */
+/** Finds the granter "owner" of `npm start`, or makes it at the first start. */
 import type { CapError, Far } from '@hob/vat';
 import type { Granter } from '../granters/grants.ts';
 import type { Host } from '../types.ts';
 
-export interface Owner {
+export interface OwnerGranter {
   readonly granter: Far<Granter>;
   /** Known only when it is new. */
   readonly secret: string | undefined;
 }
 
-/** A second granter is made only where the store says that there is none: a store that cannot be read says nothing. */
+/**
+ * A granter is made only if the store says that there is none. A store that cannot be read says nothing.
+ */
 export async function enterOwner(
   host: Pick<Host, 'granter' | 'addGranter' | 'renewGranter'>,
   { newSecret }: { readonly newSecret: boolean },
-): Promise<Owner> {
+): Promise<OwnerGranter> {
   let granter: Far<Granter>;
   try {
     granter = await host.granter('owner');

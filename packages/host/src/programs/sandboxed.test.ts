@@ -1,13 +1,13 @@
 /** No shell where programs cannot be confined. */
 import { expect, test } from 'vitest';
-import { code } from '../../test/house.ts';
+import { code } from '../../test/test-host.ts';
 import { requireSandbox } from './sandboxed.ts';
 
-test('where a step of the sandbox fails it is named, with what helps; what is only not needed does not count', async () => {
+test('the error names the step of the sandbox that failed, and the remedy; optional steps do not count', async () => {
   const step = { name: 'user namespace', ok: false, errno: 'EPERM', remedy: 'allow them' };
   const platform = { name: 'platform', ok: true };
-  const refused = requireSandbox(async () => ({ ok: false, layers: [platform, step] }));
+  const refused = requireSandbox('--code', async () => ({ ok: false, layers: [platform, step] }));
   expect(await code(refused)).toBe('unavailable');
-  await expect(refused).rejects.toThrow(/user namespace: EPERM\): allow them/);
-  await requireSandbox(async () => ({ ok: true, layers: [platform, { ...step, name: 'not needed' }] }));
+  await expect(refused).rejects.toThrow(/^--code needs a sandbox.*user namespace: EPERM\): allow them/);
+  await requireSandbox('--shell', async () => ({ ok: true, layers: [platform, { ...step, name: 'not needed' }] }));
 });

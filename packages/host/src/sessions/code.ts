@@ -1,64 +1,71 @@
 /**
- * `code`: programs that a session's model writes, run over what the session holds.
+ * `code`: runs programs that a session's model writes, over the caps of that session.
  *
- * Promise: a program finds the caps of the session that runs it, by petname, as that session holds them, and no others: each call it makes
- * goes through the session's own grants (ledger, uses, deadlines, gates, revocation). Whoever was handed `code` runs over what they hold, not over
- * what the one above them does. The end of the grant kills what runs under it, and whoever ends it waits until that is gone.
+ * Promise: a program finds the caps of the session that runs it, by petname, and no others. Each call goes
+ * through the session's own grants, with their ledger lines, uses, deadlines, gates and revocation. A child
+ * session that was given `code` runs programs over its own caps, not over its parent's. The end of the
+ * grant kills its programs, and whoever ends the grant waits until they are gone.
  */
 import { type Evaluation, type GuestLimits, type Guests, renderTypes } from '@hob/guest';
-import { CapError, type DriverCall, drivenBy, type Far } from '@hob/vat';
+import { CapError, type DriverCall, type Far } from '@hob/vat';
+import { drivenBy, takeOptions } from '@hob/vat/forwarder';
 import { sessionOf } from '../state/groups.ts';
-import { lookOf } from '../state/names.ts';
+import { skeletonOf } from '../state/names.ts';
 import type { GrantRecord, HostTables } from '../state/records.ts';
 
-/** What a session holds as `code`. */
+/** The cap that a session holds as `code`. */
 export interface Code {
   /**
-   * Starts a program: JavaScript, or TypeScript. It has `E`, the session's caps by petname (all of them in `caps`), `console`; its value is what it
-   * returns. Errors: `limit` (as many as may run at once), `E_SANDBOX_UNAVAILABLE`, `invalid`.
+   * Starts a program in JavaScript or TypeScript. It has `E`, `console`, and the session's caps by petname
+   * (all of them in `caps`). Its value is what it returns. Errors: `limit` (too many programs at once),
+   * `E_SANDBOX_UNAVAILABLE`, `invalid`.
    */
-  run(source: string, options?: { readonly limits?: GuestLimits }): Promise<Program>;
-  /** The same in one call, which answers at its end: under a grant of so many uses one use is one program. */
+  run(source: string, options?: { readonly limits?: GuestLimits }): Promise<CodeRun>;
+  /** Runs a program and returns its result in one call. Under a grant of N uses, one use is one program. */
   evaluate(source: string, options?: { readonly limits?: GuestLimits }): Promise<Evaluation>;
-  /** What a program finds, as TypeScript: for a model's context. */
+  /** The caps that a program finds, as TypeScript declarations for a model's context. */
   types(): Promise<string>;
 }
 
-/** A program on its way. */
-export interface Program {
-  /** What it prints, part by part; undefined at the end. */
+/** A program that was started. */
+export interface CodeRun {
+  /** Its output, part by part. Undefined at the end. */
   console(): Promise<Printed>;
-  /** Its value, all that it printed, and what it used; breaks with what it failed with, and the line. */
+  /** Its value, its output and what it used. Rejects with the program's error and the line. */
   result(): Promise<Evaluation>;
-  /** Answers when its process is gone. */
+  /** Resolves when its process is gone. */
   abort(): Promise<void>;
 }
 
+/**
+ * The console output of a program as text, pulled by the reader. `next` resolves with undefined at the end;
+ * `return` says that no more is wanted.
+ */
 export interface Printed {
   next(): Promise<string | undefined>;
   return(): Promise<void>;
 }
 
-/** What a program finds: the caps of a session. */
-export interface Holdings {
+/** The caps that a program finds. */
+export interface SessionCaps {
   readonly session: string;
   readonly caps: Readonly<Record<string, Far<object>>>;
 }
 
-/** Programs of a session, and of those that it pays for, at once. */
+/** Programs at once of a session together with its child sessions. */
 const mostAtOnce = 8;
 
-/** `holdings`: what the session holds that calls under these grants. */
+/** Makes the cap. `capsFor` returns the caps of the session that calls under these grants. */
 export function codeCap(
   guests: () => Promise<Guests>,
-  holdings: (cause: readonly string[]) => Promise<Holdings>,
+  capsFor: (cause: readonly string[]) => Promise<SessionCaps>,
 ): object {
   const running = new WeakMap<object, number>();
 
-  const run = async (source: unknown, options: unknown, call: DriverCall): Promise<Program> => {
+  const run = async (source: unknown, options: unknown, call: DriverCall): Promise<CodeRun> => {
     if (typeof source !== 'string') throw new CapError('invalid', 'run takes the text of a program');
-    const limits = limitsIn(options);
-    const { caps } = await holdings(call.cause);
+    const limits = parseLimits(options);
+    const { caps } = await capsFor(call.cause);
     const count = running.get(call.meter) ?? 0;
     if (count >= mostAtOnce)
       throw new CapError('limit', `${mostAtOnce} programs run already: wait for the result of one, or abort it`);
@@ -78,14 +85,14 @@ export function codeCap(
         ...signal,
       });
       const outcome = job.result();
-      // Before the end is told to whoever waits for it: the line is a part of it.
+      // The ledger line is written before the result is given out.
       const told = outcome.then(
-        ({ usage }) => tell(call, source, 'ok', usage),
+        ({ usage }) => logResult(call, source, 'ok', usage),
         ({ code, usage }: { readonly code?: string; readonly usage?: object }) =>
-          tell(call, source, code ?? 'error', usage),
+          logResult(call, source, code ?? 'error', usage),
       );
       void told.catch(() => {}).then(over);
-      // The words of its failure leave; what else is on that error is in this process only.
+      // Only the code and the message of the error leave this process.
       const result = outcome.catch(({ code: why, message }: CapError): never => {
         throw new CapError(why, message);
       });
@@ -101,7 +108,7 @@ export function codeCap(
     }
   };
 
-  const types = async (call: DriverCall): Promise<string> => await renderTypes((await holdings(call.cause)).caps);
+  const types = async (call: DriverCall): Promise<string> => await renderTypes((await capsFor(call.cause)).caps);
 
   const code = {
     run: async () => noSession(),
@@ -115,37 +122,39 @@ export function codeCap(
   });
 }
 
-function tell(call: DriverCall, source: string, code: string, usage: object | undefined): Promise<void> {
+function logResult(call: DriverCall, source: string, code: string, usage: object | undefined): Promise<void> {
   const [grant] = call.cause;
   return call.tell('result', { grant, method: 'run', code, ...(usage === undefined ? {} : { usage }) }, [source]);
 }
 
-function limitsIn(options: unknown): GuestLimits | undefined {
-  if (options === undefined) return undefined;
-  const shape = 'the options of run are a record such as {limits: {cpuMs: 1000}}';
-  if (typeof options !== 'object' || options === null || Object.keys(options).some((key) => key !== 'limits'))
-    throw new CapError('invalid', shape);
-  const { limits } = options as { readonly limits?: unknown };
-  if (limits !== undefined && (typeof limits !== 'object' || limits === null)) throw new CapError('invalid', shape);
+function parseLimits(options: unknown): GuestLimits | undefined {
+  const { limits } = takeOptions<{ readonly limits?: unknown }>(options ?? undefined, 'run', { limits: true });
+  if (limits !== undefined && (typeof limits !== 'object' || limits === null))
+    throw new CapError('invalid', 'the options of run are a record such as {limits: {cpuMs: 1000}}');
   return limits as GuestLimits | undefined;
 }
 
 function noSession(): never {
-  throw new CapError('denied', 'a program runs for a session, over what that holds: grant `code` to one');
+  throw new CapError(
+    'denied',
+    'a program runs for a session, with the caps of that session: grant `code` to a session',
+  );
 }
 
 /**
- * In a turn: what is held by the session that calls under these grants, `code` itself apart (a program needs no second one, and could start others
- * without end). Of several grants of `code` the outermost is the caller's own; the others are those that it hangs under.
+ * In a turn: returns the caps of the session that calls under these grants, without `code` itself. A
+ * program needs no second `code`, and could start others without end. If several grants are of `code`, the
+ * first is the caller's own, and the others are those above it.
  */
-export function holdingsOf(book: HostTables, offer: string, cause: readonly string[]): Holdings {
-  const grants = cause.flatMap((id) => book.grants.get(id) ?? []).filter(({ offered }) => offered === offer);
+export function sessionCapsOf(tables: HostTables, offer: string, cause: readonly string[]): SessionCaps {
+  const grants = cause.flatMap((id) => tables.grants.get(id) ?? []).filter(({ offered }) => offered === offer);
   const own: GrantRecord | undefined = grants[0];
-  const room = own === undefined ? undefined : sessionOf(book, own.session);
-  // A sturdyref of `code` is held by nobody: it would open all that its session holds to whoever has that text.
-  if (own === undefined || room?.held.get(lookOf(own.petname))?.grant !== own.id) noSession();
+  const session = own === undefined ? undefined : sessionOf(tables, own.session);
+  // A sturdyref of `code` is in no c-list, so it runs nothing. Otherwise its bearer would get every cap of
+  // the session.
+  if (own === undefined || session?.held.get(skeletonOf(own.petname))?.grant !== own.id) noSession();
   const caps: Record<string, Far<object>> = {};
-  for (const [, { petname, cap, grant }] of room.held.entries())
-    if (book.grants.get(grant)?.offered !== offer) caps[petname] = cap as Far<object>;
-  return { session: room.id, caps };
+  for (const [, { petname, cap, grant }] of session.held.entries())
+    if (tables.grants.get(grant)?.offered !== offer) caps[petname] = cap as Far<object>;
+  return { session: session.id, caps };
 }

@@ -1,7 +1,8 @@
 /** Sessions: how they end, what a lost connection costs, and what a secret opens. */
-import { driver, E, type Far, testClock } from '@hob/vat';
+import { driver, E, type Far } from '@hob/vat';
+import { testClock } from '@hob/vat/testing';
 import { expect, onTestFinished, test } from 'vitest';
-import { code, type House, held, house, lines } from '../../test/house.ts';
+import { code, held, lines, type TestHost, testHost } from '../../test/test-host.ts';
 import type { HostOptions } from '../index.ts';
 
 interface Bell {
@@ -10,8 +11,8 @@ interface Bell {
   stream(): Promise<{ next(): Promise<number> }>;
 }
 let stopped: boolean;
-async function open(options: Partial<HostOptions> = {}): Promise<House> {
-  const home = await house(options);
+async function open(options: Partial<HostOptions> = {}): Promise<TestHost> {
+  const home = await testHost(options);
   onTestFinished(() => home.close());
   stopped = false;
   await home.host.offer(
@@ -30,30 +31,30 @@ async function open(options: Partial<HostOptions> = {}): Promise<House> {
   );
   return home;
 }
-const grant = (home: House, petname: string, terms = {}, session = home.session.id): Promise<{ id: string }> =>
+const grant = (home: TestHost, petname: string, terms = {}, session = home.session.id): Promise<{ id: string }> =>
   E(home.granter).grant(session, petname, 'bell', terms) as unknown as Promise<{ id: string }>;
-const bell = (of: Awaited<ReturnType<House['enter']>>, petname = 'bell'): Far<Bell> => held<Bell>(of, petname);
+const bell = (of: Awaited<ReturnType<TestHost['enter']>>, petname = 'bell'): Far<Bell> => held<Bell>(of, petname);
 const flush = async (): Promise<void> => {
   for (let i = 0; i < 50; i += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test('ending a session: nothing that it holds works, streams and calls under way stop, its socket is closed with 4403, one line', async () => {
+test('when a session ends its caps stop working, its streams and calls stop, its socket is closed with 4403, and the ledger has one line', async () => {
   const home = await open();
   const { id } = await grant(home, 'bell');
   await grant(home, 'other');
   const agent = await home.enter(home.session.secret);
-  const kept = await E(agent.bootstrap).cap('bell');
+  const ringer = await E(agent.bootstrap).cap('bell');
   const stream = await E(bell(agent)).stream();
   expect(await E(stream).next()).toBe(1);
   const waiting = code(E(bell(agent)).wait());
   while ((await lines(home.host, 'call')).length < 3) await flush();
   const inside = await home.session.cap<Bell>('bell');
   await home.session.end('enough');
-  // What was waited for is over when it answers: the driver has stopped too.
+  // When it resolves, the call is over: the driver has stopped too.
   expect(stopped).toBe(true);
   expect(['revoked', 'disconnected']).toContain(await waiting);
   expect(await agent.closed).toMatchObject({ code: 4403, reason: 'this session has ended' });
-  for (const gone of [kept, stream]) expect(await code((E(gone) as never as Bell).ring())).toBe('disconnected');
+  for (const gone of [ringer, stream]) expect(await code((E(gone) as never as Bell).ring())).toBe('disconnected');
   expect(await code(E(inside).ring())).toBe('revoked');
   expect(await code(home.enter(home.session.secret))).toBe('denied');
   await home.session.ended;
@@ -68,7 +69,7 @@ test('ending a session: nothing that it holds works, streams and calls under way
   expect(await lines(home.host, 'revoke')).toEqual([]);
 });
 
-test('calls that are on their way when it ends are not let through', async () => {
+test('calls that are on their way when the session ends are refused', async () => {
   const home = await open();
   await grant(home, 'bell');
   const agent = await home.enter(home.session.secret);
@@ -92,16 +93,16 @@ test('a child ends with its parent, also one that keeps its cap and its socket',
   const child = await home.enter(secret);
   const { secret: grand } = await E(child.bootstrap).spawnChild({ name: 'child', caps: { mine: 'mine' } });
   const below = await home.enter(grand);
-  const kept = bell(below, 'mine');
-  expect(await E(kept).ring()).toBe('ding');
+  const ringer = bell(below, 'mine');
+  expect(await E(ringer).ring()).toBe('ding');
   await home.session.end();
   for (const one of [parent, child, below]) expect((await one.closed).code).toBe(4403);
-  expect(await code(E(kept).ring())).toBe('disconnected');
+  expect(await code(E(ringer).ring())).toBe('disconnected');
   for (const one of [secret, grand]) expect(await code(home.enter(one))).toBe('denied');
   expect((await lines(home.host, 'session')).filter(({ what }) => what === 'end')).toHaveLength(3);
 });
 
-test('a lost connection: it is kept for the grace time, and ends with it; who comes back in time finds it', async () => {
+test('a session whose connection is lost is kept for the grace time and then ends; an agent that returns in time finds it', async () => {
   const clock = testClock();
   const home = await open({ clock, graceMs: 60_000 });
   const others = clock.pending();
@@ -133,7 +134,7 @@ test('a lost connection: it is kept for the grace time, and ends with it; who co
   expect(clock.pending()).toBeLessThanOrEqual(others);
 });
 
-test('what lasts in it keeps it: a grant to a date, until that is over or revoked', async () => {
+test('a grant with a date keeps a session open until it expires or is revoked', async () => {
   const clock = testClock();
   const home = await open({ clock, graceMs: 1000 });
   const until = await grant(home, 'until', { until: clock.wall() + 3_600_000 });
@@ -151,7 +152,7 @@ test('what lasts in it keeps it: a grant to a date, until that is over or revoke
   await home.session.ended;
 });
 
-test('an old secret after rotate: it opens until the new one was used, then never again', async () => {
+test('after rotate the old secret works until the new one is used, and then never again', async () => {
   const home = await open();
   const { secret: old } = home.session;
   const first = await home.enter(old);
@@ -167,7 +168,7 @@ test('an old secret after rotate: it opens until the new one was used, then neve
   expect((await lines(home.host, 'session')).filter(({ what }) => what === 'rotate')).toHaveLength(2);
 });
 
-test('who is connected is told, by session and dialect; a granter whose secret was renewed is put out', async () => {
+test('connections() names session and dialect; the connections of a granter whose secret was renewed are closed', async () => {
   const home = await open();
   await home.enter(home.session.secret);
   const owner = await home.enter(home.granterSecret);
@@ -185,7 +186,7 @@ test('who is connected is told, by session and dialect; a granter whose secret w
   expect(await code(home.host.session('nobody'))).toBe('no-such-object');
 });
 
-test('a hostile session that floods children, rotations and URLs gets limit, and leaves nothing behind', async () => {
+test('a session that floods the host with children, rotations and URLs gets limit, and leaves nothing behind', async () => {
   const home = await open();
   await grant(home, 'bell');
   const agent = await home.enter(home.session.secret);
@@ -210,6 +211,6 @@ test('a hostile session that floods children, rotations and URLs gets limit, and
     ({ bootstrap } = await home.enter(made.secret));
   }
   await home.session.end();
-  expect(await home.host.sessions()).toEqual([{ id: other.id, name: 'other' }]);
+  expect((await home.host.sessions()).map(({ id, name }) => [id, name])).toEqual([[other.id, 'other']]);
   expect(await E(home.granter).list()).toHaveLength(1);
 });

@@ -1,29 +1,37 @@
 /**
- * The c-list of a session: what it holds, by petname.
+ * The c-list of a session: the caps that it holds, by petname.
  *
- * Promise: a petname is bound once in the life of a session, also after its grant is over; no other that looks like it is bound beside it.
+ * Promise: a petname is bound once in the life of a session, also after its grant has ended. No second
+ * petname that looks like it is bound.
  */
-import type { GateState } from '@hob/revocable';
+import type { GrantStatus } from '@hob/revocable';
 import { CapError } from '@hob/vat';
-import { eraOf, next } from './host-state.ts';
-import { checkName, lookOf } from './names.ts';
+import { nextNumber, storeTagOf } from './host-state.ts';
+import { checkName, skeletonOf } from './names.ts';
 import { addGrant } from './order.ts';
 import type { GrantRecord, HostTables, SessionRecord } from './records.ts';
 import { checkReserved } from './reserved.ts';
 
-/** Who ended or changed something, for the ledger. */
-export interface Act {
+/** The granter or program that changes something, for the ledger. */
+export interface Initiator {
   readonly by: string;
   readonly surface?: string;
 }
 
-export const grantId = (book: HostTables): string => `g${String(next(book, 'grants')).padStart(3, '0')}-${eraOf(book)}`;
+export const nextGrantId = (tables: HostTables): string =>
+  `g${String(nextNumber(tables, 'grants')).padStart(3, '0')}-${storeTagOf(tables)}`;
 
-/** In a turn: puts a cap into a c-list, for good. Errors: `invalid`. */
-export function hold(book: HostTables, room: SessionRecord, petname: string, cap: object, kept: GrantRecord): void {
+/** In a turn: binds a petname to a cap, for good. Errors: `invalid`. */
+export function addToCList(
+  tables: HostTables,
+  session: SessionRecord,
+  petname: string,
+  cap: object,
+  grant: GrantRecord,
+): void {
   checkName(petname, 'a petname');
-  checkReserved(book, petname, 'a petname');
-  const taken = room.held.get(lookOf(petname));
+  checkReserved(tables, petname, 'a petname');
+  const taken = session.held.get(skeletonOf(petname));
   if (taken !== undefined)
     throw new CapError(
       'invalid',
@@ -31,12 +39,12 @@ export function hold(book: HostTables, room: SessionRecord, petname: string, cap
         ? `the session has a cap called "${petname}" already: a petname is never bound anew, choose another`
         : `the session has a cap called "${taken.petname}", which looks like "${petname}": choose another petname`,
     );
-  room.held.set(lookOf(petname), { petname, cap, grant: kept.id });
-  addGrant(book, kept);
+  session.held.set(skeletonOf(petname), { petname, cap, grant: grant.id });
+  addGrant(tables, grant);
 }
 
 const noSuchCap = (): CapError =>
-  // The same words whether it never was there or never will be: a name that is not held says nothing.
+  // The same text for every name that is not held, so that it says nothing about other sessions.
   new CapError(
     'no-such-object',
     'this session holds no cap of that name: caps() lists what it holds; ask the person who opened it for more',
@@ -45,21 +53,21 @@ const noSuchCap = (): CapError =>
 export const petnames = ({ held }: SessionRecord): readonly string[] =>
   [...held.entries()].map(([, { petname }]) => petname).sort();
 
-export function heldBy({ held }: SessionRecord, petname: unknown): object {
-  const holding = typeof petname === 'string' && petname.length < 64 ? held.get(lookOf(petname)) : undefined;
+export function capNamed({ held }: SessionRecord, petname: unknown): object {
+  const holding = typeof petname === 'string' && petname.length < 64 ? held.get(skeletonOf(petname)) : undefined;
   if (holding?.petname !== petname || holding === undefined) throw noSuchCap();
   return holding.cap;
 }
 
-/** What has become of it: the end of a grant that it hangs under is its own. */
-export function stateOf(book: HostTables, { gate, parent }: GrantRecord): GateState {
-  const above = parent === undefined ? undefined : book.grants.get(parent);
+/** The state of a grant. A grant under an ended grant has ended too. */
+export function grantState(tables: HostTables, { gate, parent }: GrantRecord): GrantStatus {
+  const above = parent === undefined ? undefined : tables.grants.get(parent);
   const own = gate.look().state;
   if (hasEnded(own) || above === undefined) return own;
-  const theirs = stateOf(book, above);
+  const theirs = grantState(tables, above);
   return theirs === 'live' ? own : theirs;
 }
 
-/** What waits for its granter may still go on. */
-export const hasEnded = (state: GateState): state is 'revoked' | 'expired' | 'exhausted' =>
+/** True for a grant that can never be used again. A suspended grant can: its granter may confirm it. */
+export const hasEnded = (state: GrantStatus): state is 'revoked' | 'expired' | 'exhausted' =>
   state !== 'live' && state !== 'suspended';

@@ -1,24 +1,42 @@
-/** What the actors of a host need of the world: chance for secrets, the door, the ledger. A driver; only actors of the house hold it. */
+/**
+ * The driver of a host's actors: random secrets, connections, waiting requests and the ledger. Only actors
+ * of the host hold it.
+ */
 import type { LedgerVerdict } from '@hob/vat';
-import type { Verdict, Waited } from './waiters.ts';
+import type { RequestOutcome, WaitResult } from './waiters.ts';
+
+/** A request that was filed, for a notification. Nothing in it was written by an agent. */
+export interface RequestNotice {
+  readonly id: string;
+  readonly kind: 'grant' | 'call';
+  /** The session that asks. */
+  readonly session: string;
+  /** The petname or the offer that is asked for. */
+  readonly asks: string;
+  readonly digest: string;
+  /** How long it waits for an answer, in ms. */
+  readonly leftMs: number;
+}
 
 export interface HostPowers {
-  /** A new secret, and what is kept of it. */
+  /** A new secret and its hash. Only the hash is stored. */
   secret(): { readonly secret: string; readonly hash: string };
-  /** The id of an object URL, and what is kept of it. */
+  /** The id of a new object URL and its hash. Only the hash is stored. */
   objectId(): { readonly id: string; readonly hash: string };
-  /** Sessions have ended, for good: their sockets are closed. */
-  ended(sessions: readonly string[]): void;
-  /** The same for whoever is connected to what has ended with it. */
-  closeEnded(): void;
+  /** Closes the connections of these callers, which have ended. */
+  disconnect(sessions: readonly string[]): void;
+  /** Closes the connections of every caller that has ended. */
+  disconnectEnded(): void;
   lines(granter: string, from: number): readonly string[];
   verify(against?: readonly string[]): LedgerVerdict;
-  /** Answers when the request is decided; `of` is what a call would be made on. */
-  wait(request: string, asker: string, of: object | undefined): Waited;
-  decide(request: string, verdict: Verdict): void;
-  /** Whether somebody waits for it whose connection still stands, and how many wait at all. */
+  /** Resolves when the request is answered. `target` is the object that a gated call goes to. */
+  wait(request: string, asker: string, target: object | undefined): WaitResult;
+  /** Tells the program that runs the host. */
+  filed(notice: RequestNotice): void;
+  decide(request: string, verdict: RequestOutcome): void;
+  /** For each request: whether an asker that is still connected waits, and how many wait in all. */
   waiting(requests: readonly string[]): readonly { readonly there: boolean; readonly count: number }[];
-  behind(request: string): object;
-  /** The grants that this call was made under, outermost first. */
-  under(): readonly string[];
+  targetOf(request: string): object;
+  /** The grants that the current call was made under, outermost first. */
+  callingGrants(): readonly string[];
 }

@@ -1,32 +1,22 @@
 /**
- * What a host knows: its tables, in the store with everything else.
+ * The state of a host: its tables, in the store with everything else.
  *
- * Promise: there is one truth. Sessions, granters, grants, offers and what their secrets open are rows that a turn changes together with the
- * actors they speak of; so a crash finds all of it or nothing, and nothing of it is kept beside the store.
+ * Promise: there is one truth. Sessions, granters, grants, offers and hashes of secrets are rows. A turn
+ * changes them together with the actors that they name. So a crash leaves all of a turn or nothing, and
+ * nothing is kept beside the store.
  */
 import { CapError, type Definition, define, type Table, table } from '@hob/vat';
 import type { HostPowers } from './host-powers.ts';
 import { indexAll } from './order.ts';
-import type {
-  Asker,
-  Bearer,
-  GranterRecord,
-  GrantRecord,
-  HostTables,
-  Offered,
-  Pending,
-  Removal,
-  SessionRecord,
-  SturdyrefRecord,
-} from './records.ts';
+import type { GrantRecord, HostTables, SessionRecord } from './records.ts';
 
 export interface HostState {
-  /** The table of that name, made at the first call: a later version has more of them. */
+  /** Returns the table of that name. The first call makes it, because a later version has more tables. */
   table(name: string): Table<unknown>;
 }
 
 export const HostStateActor: Definition<HostState, [tables: Readonly<Record<string, Table<unknown>>>]> = define(
-  'host.house',
+  'host.state',
   (bcom, tables) => ({
     table(name) {
       const found = tables[name];
@@ -36,6 +26,7 @@ export const HostStateActor: Definition<HostState, [tables: Readonly<Record<stri
     },
   }),
   {
+    formerly: ['host.house'],
     version: 1,
     upgrade: {
       0: (tables: Readonly<Record<string, Table<unknown>>>): [Readonly<Record<string, Table<unknown>>>] => {
@@ -44,106 +35,80 @@ export const HostStateActor: Definition<HostState, [tables: Readonly<Record<stri
           readonly grants?: Table<GrantRecord>;
           readonly rooms?: Table<SessionRecord>;
         };
-        indexAll(grants, rooms, { grants: grantIndex, rooms: roomIndex });
+        indexAll(grants, rooms, { grants: grantIndex, sessions: roomIndex });
         return [{ ...tables, grantIndex, roomIndex }];
       },
     },
   },
 );
 
-/** In a turn of the house. */
-export function tablesOf(house: HostState): HostTables {
-  const get = <V>(name: string): Table<V> => house.table(name) as Table<V>;
-  return {
-    get rooms() {
-      return get<SessionRecord>('rooms');
-    },
-    get firsts() {
-      return get<string>('firsts');
-    },
-    get grants() {
-      return get<GrantRecord>('grants');
-    },
-    get offers() {
-      return get<object>('offers');
-    },
-    get granters() {
-      return get<GranterRecord>('granters');
-    },
-    get bearers() {
-      return get<Bearer>('bearers');
-    },
-    get sturdyrefs() {
-      return get<SturdyrefRecord>('sturdyrefs');
-    },
-    get counts() {
-      return get<number>('counts');
-    },
-    get world() {
-      return get<HostPowers>('world');
-    },
-    get facts() {
-      return get<string>('facts');
-    },
-    get offered() {
-      return get<Offered>('offered');
-    },
-    get requests() {
-      return get<Pending>('requests');
-    },
-    get asked() {
-      return get<string>('asked');
-    },
-    get refusals() {
-      return get<string>('refusals');
-    },
-    get askers() {
-      return get<Asker>('askers');
-    },
-    get powerbox() {
-      return get<object>('powerbox');
-    },
-    get starts() {
-      return get<string>('starts');
-    },
-    get grantIndex() {
-      return get<string>('grantIndex');
-    },
-    get roomIndex() {
-      return get<string>('roomIndex');
-    },
-    get ended() {
-      return get<Removal>('ended');
-    },
-    get remover() {
-      return get<object>('remover');
-    },
-  };
-}
+/** The name of each table in the store. It never changes, since a stored state has it. */
+const storedNames: Readonly<Record<keyof HostTables, string>> = {
+  sessions: 'rooms',
+  rootSessions: 'firsts',
+  grants: 'grants',
+  offers: 'offers',
+  granters: 'granters',
+  secretOwners: 'bearers',
+  sturdyrefs: 'sturdyrefs',
+  counts: 'counts',
+  powers: 'world',
+  facts: 'facts',
+  offerInfo: 'offered',
+  requests: 'requests',
+  requestByDigest: 'asked',
+  refusals: 'refusals',
+  requestCounts: 'askers',
+  powerbox: 'powerbox',
+  starts: 'starts',
+  grantIndex: 'grantIndex',
+  sessionIndex: 'roomIndex',
+  endedGroups: 'ended',
+  remover: 'remover',
+  acceptances: 'acceptances',
+  kept: 'kept',
+};
 
-/** Numbers things over the life of a store. */
-export function next(book: HostTables, what: string): number {
-  const number = (book.counts.get(what) ?? 0) + 1;
-  book.counts.set(what, number);
+class Tables {
+  readonly state: HostState;
+  constructor(state: HostState) {
+    this.state = state;
+  }
+}
+// Each table is looked up at its first use, which makes it.
+for (const [field, name] of Object.entries(storedNames))
+  Object.defineProperty(Tables.prototype, field, {
+    get(this: Tables) {
+      return this.state.table(name);
+    },
+  });
+
+/** In a turn of the host's vat. */
+export const tablesOf = (state: HostState): HostTables => new Tables(state) as unknown as HostTables;
+
+/** Counts over the life of a store: returns the next number. */
+export function nextNumber(tables: HostTables, what: string): number {
+  const number = (tables.counts.get(what) ?? 0) + 1;
+  tables.counts.set(what, number);
   return number;
 }
 
-/** Tells the ids of this store from those of another. */
-export const eraOf = (book: HostTables): string => book.facts.get('era') as string;
+/** The suffix that tells the ids of this store from those of another. */
+export const storeTagOf = (tables: HostTables): string => tables.facts.get('era') as string;
 
-export function powersOf(book: HostTables): HostPowers {
-  const world = book.world.get('world');
+export function powersOf(tables: HostTables): HostPowers {
+  const world = tables.powers.get('world');
   if (world === undefined) throw new CapError('unavailable', 'the host is starting: try again');
   return world;
 }
 
-/** The sessions from the first one down to this. */
-export function chainOf(book: HostTables, room: SessionRecord): readonly SessionRecord[] {
-  const above = room.parent === undefined ? undefined : book.rooms.get(room.parent);
-  return above === undefined ? [room] : [...chainOf(book, above), room];
+/** The sessions from the root session down to this one. */
+export function chainOf(tables: HostTables, session: SessionRecord): readonly SessionRecord[] {
+  const above = session.parent === undefined ? undefined : tables.sessions.get(session.parent);
+  return above === undefined ? [session] : [...chainOf(tables, above), session];
 }
 
-export const chainText = (book: HostTables, room: SessionRecord): string =>
-  chainOf(book, room)
+export const chainText = (tables: HostTables, session: SessionRecord): string =>
+  chainOf(tables, session)
     .map(({ id }) => id)
     .join(' > ');

@@ -1,8 +1,8 @@
 /**
- * What may be a petname or the name of a session: short, printable, no surprises in a terminal or a URL.
+ * Checks petnames and names of sessions: short, printable, and harmless in a terminal or a URL.
  *
- * Promise: of two petnames of a session, neither passes for the other in any common typeface. Names are ASCII (so NFKC changes none of them, and
- * whatever it would change is refused); what is left is compared by its look.
+ * Promise: two petnames of one session do not look alike in any common typeface. Names are ASCII, so NFKC
+ * changes none of them. Their skeletons are compared, as in Unicode Technical Standard 39.
  */
 import { CapError } from '@hob/vat';
 
@@ -11,8 +11,10 @@ export function checkName(name: unknown, what: string): asserts name is string {
     throw new CapError('invalid', `${what} is made of 1 to 63 of a–z, 0–9 and -, and begins with a letter or digit`);
 }
 
-/** The same text for all names that look alike: 0 and o; 1, l and i; 5 and s; 2 and z; rn and m; vv and w. */
-export function lookOf(name: string): string {
+/**
+ * The same text for all names that look alike: 0 and o; 1, l and i; 5 and s; 2 and z; rn and m; vv and w.
+ */
+export function skeletonOf(name: string): string {
   return name
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')

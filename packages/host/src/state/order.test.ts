@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { define, E, openVats, spawn, type Table } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { facts, goldenState } from '../../test/golden.ts';
-import { code, house, scratch } from '../../test/house.ts';
+import { code, scratch, testHost } from '../../test/test-host.ts';
 import { type Grant, type Granter, openHost } from '../index.ts';
 import { HostStateActor, tablesOf } from './host-state.ts';
 import { addGrant, grantsFrom, numberOf } from './order.ts';
@@ -19,8 +19,8 @@ async function pages(granter: object, filter: NonNullable<Filter> = {}): Promise
   }
 }
 
-test('past the 999th grant lists go on by number, of one session and of all; so do sturdyrefs and sessions', async () => {
-  const home = await house();
+test('lists continue by number after the 999th grant, for one session and for all; so do lists of sturdyrefs and sessions', async () => {
+  const home = await testHost();
   onTestFinished(() => home.close());
   await home.host.offer('bell', { ring: async () => 'ding' });
   const other = await home.host.openSession({ name: 'another', granters: ['owner'] });
@@ -41,22 +41,22 @@ test('past the 999th grant lists go on by number, of one session and of all; so 
   expect(sessions.map(({ name }) => name)).toEqual(names);
   expect((await E(home.granter).sessions(sessions[8]?.id as string)).map(({ name }) => name)).toEqual(['h', 'i']);
   for (const after of ['zzz', 'g1', '../x', 'g001-abcd/']) expect(await code(E(home.granter).list({ after })), after).toBe('invalid'); // biome-ignore format: one line
-  // What has ended is in no list.
+  // An ended grant is in no list.
   await other.end();
   expect(numbers(await pages(home.granter))).toEqual([...upTo(2), 1013, 1014]);
 });
 
-test('a page visits its own rows and one more, of one session among others and of all, wherever it begins', async () => {
+test('a page reads its own rows and one more, wherever it begins', async () => {
   const vats = await openVats({});
   onTestFinished(() => vats.close());
   const Thing = define<object, []>('Thing', () => ({}));
   await vats.vat('host').turn(() => {
-    const book = tablesOf(spawn(HostStateActor({})));
+    const tables = tablesOf(spawn(HostStateActor({})));
     const gate = spawn(Thing()) as GrantRecord['gate'];
     for (let n = 1; n <= 5000; n += 1)
-      addGrant(book, { id: `g${String(n).padStart(3, '0')}-abcd`, session: `s-abcd${n % 5}`, petname: 'p', granter: 'o', offered: 'b', parent: undefined, gate }); // biome-ignore format: one line
+      addGrant(tables, { id: `g${String(n).padStart(3, '0')}-abcd`, session: `s-abcd${n % 5}`, petname: 'p', granter: 'o', offered: 'b', parent: undefined, gate }); // biome-ignore format: one line
     let visited = 0;
-    const counted = new Proxy(book.grantIndex, {
+    const counted = new Proxy(tables.grantIndex, {
       get: (index, name) =>
         name !== 'entries'
           ? Reflect.get(index, name, index)
@@ -67,7 +67,7 @@ test('a page visits its own rows and one more, of one session among others and o
               }
             },
     }) as Table<string>;
-    const seen: HostTables = { ...book, grants: book.grants, grantIndex: counted };
+    const seen: HostTables = { ...tables, grants: tables.grants, grantIndex: counted };
     for (const [session, count] of [
       ['s-abcd3', 1000],
       [undefined, 5000],
@@ -76,7 +76,7 @@ test('a page visits its own rows and one more, of one session among others and o
       for (let after: string | undefined; ; ) {
         visited = 0;
         const page: GrantRecord[] = [];
-        for (const kept of grantsFrom(seen, session, after)) if (page.push(kept) === 100) break;
+        for (const grant of grantsFrom(seen, session, after)) if (page.push(grant) === 100) break;
         expect(visited).toBeLessThanOrEqual(101);
         listed += page.length;
         after = page.at(-1)?.id;
@@ -87,12 +87,12 @@ test('a page visits its own rows and one more, of one session among others and o
   });
 });
 
-test('the number of an id is read from nothing else', () => {
+test('the number of a row is read from its id only', () => {
   for (const [id, number] of [['g001-ab27', 1], ['g1000-ab27', 1000], ['q012-zzzz', 12]] as const) expect(numberOf(id)).toBe(number); // biome-ignore format: one line
   for (const id of ['', 'g', 'g1-ab27', 'g001', 'g001-ab2', 'x001-ab27', 'g-01-ab27', ' g001-ab27', 'g001-ab27 ']) expect(numberOf(id)).toBeUndefined(); // biome-ignore format: one line
 });
 
-test('a state of the version before has its indexes from the first start on, and lists what it listed', async () => {
+test('a state of the version before has its indexes after the first start, and lists the same rows', async () => {
   const folder = scratch();
   onTestFinished(() => rmSync(folder, { recursive: true }));
   goldenState(folder);

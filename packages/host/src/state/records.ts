@@ -1,101 +1,123 @@
 /**
- * What the host keeps: the rows of its tables, as types. `host-state.ts` has the actor that holds the tables.
+ * The rows of a host's tables, as types. They are stored, so a field keeps its name. `host-state.ts` has
+ * the actor that holds the tables.
  */
-import type { Gate } from '@hob/revocable';
+import type { GrantActor } from '@hob/revocable';
 import type { Table } from '@hob/vat';
 import type { HostPowers } from './host-powers.ts';
 import type { GrantTerms } from './terms.ts';
 
-/** What a session holds under a petname. The row stays when the grant is over: a petname is never bound anew. */
+/** An entry of a c-list. It stays when its grant has ended, because a petname is never bound again. */
 export interface CListEntry {
   readonly petname: string;
   readonly cap: object;
   readonly grant: string;
 }
 
-/** A session, as it is kept. */
+/** A session. */
 export interface SessionRecord {
   readonly id: string;
   readonly name: string;
   readonly granters: readonly string[];
-  /** By the look of the petname. */
+  /** By the skeleton of the petname. */
   readonly held: Table<CListEntry>;
   /** Their ids, by name. */
   readonly children: Table<string>;
   /** Its object URLs, by the hashes of their ids. */
-  readonly urls: Table<Published>;
+  readonly urls: Table<PublishedUrl>;
   readonly parent: string | undefined;
-  /** How many sessions it hangs under. */
+  /** The number of sessions above it. */
   readonly depth: number;
   /** The session whose meter pays. */
   readonly payer: string;
-  /** What its connections bootstrap as. */
+  /** The bootstrap object of its connections. */
   readonly face: object;
-  /** Hashes of the secret that is in use, and of the one that takes its place when it is first used. */
+  /** Hashes of the current secret, and of the next one, which becomes current when it is first used. */
   readonly secret: string;
   readonly nextSecret: string | undefined;
-  /** Somebody has been in it: from then on it is kept for the grace time only. */
+  /** A client has entered it. From then on a lost connection starts the grace time. */
   readonly entered: boolean;
-  /** Its grants are in groups, and those of the sessions under it. Not so where a version opened it that knew none. */
+  /** Its grants and its child sessions are in groups. Absent in sessions of versions without groups. */
   readonly grouped?: true;
 }
 
-/** What is left to be removed of a group that has ended. */
+/** The rows that are left to remove of a group that has ended. */
 export type Removal =
   | {
       readonly what: 'session';
-      /** The session that was ended, and all under it. */
+      /** The id of the session that was ended, with all child sessions. */
       readonly of: string;
       readonly act: { readonly by: string; readonly surface?: string };
       readonly why: string;
-      /** How many caps were removed of the session that is being removed now: for its line in the ledger. */
+      /** The number of caps removed so far of the session that is being removed, for its ledger line. */
       readonly held: number;
     }
   | {
       readonly what: 'grants';
-      readonly scope: Scope;
-      /** The number of the last grant that is meant. */
+      readonly scope: RevokeScope;
+      /** The number of the last grant that is revoked. */
       readonly to: number;
-      /** The last one that was done. */
+      /** The id of the last grant that was revoked. */
       readonly after: string | undefined;
       readonly act: { readonly by: string; readonly surface?: string };
       readonly why: string;
     };
 
-/** Whose grants are revoked while sessions go on. */
-export type Scope = `grants ${string}` | `granter ${string}` | 'all';
+/** The cap and the grant that a granter gave for the calls of a facet that asks. */
+export interface Lease {
+  readonly cap: object;
+  readonly grant: string;
+}
 
-/** A grant, as it is kept. */
+/** The grants that are revoked while their sessions go on. */
+export type RevokeScope = `grants ${string}` | `granter ${string}` | 'all';
+
+/** A grant. */
 export interface GrantRecord {
   readonly id: string;
   readonly session: string;
   readonly petname: string;
   readonly granter: string;
   readonly offered: string;
-  /** The grant that it hangs under. */
+  /** The grant that it was delegated from. */
   readonly parent: string | undefined;
-  /** The digest of the request that was approved; also of what hangs under it. */
+  /** The digest of the request that was approved. Delegated grants keep it. */
   readonly act?: string;
-  readonly gate: Gate;
+  /** The accepted text that it was made for. It ends with that acceptance. */
+  readonly accepted?: AcceptedText;
+  readonly gate: GrantActor;
+}
+
+/** A text, by the name that a program gave it and the SHA-256 of its bytes in hexadecimal digits. */
+export interface AcceptedText {
+  readonly name: string;
+  readonly hash: string;
+}
+
+/** A text that a granter accepted. The key is `GRANTER/NAME`. */
+export interface AcceptanceRecord extends AcceptedText {
+  readonly granter: string;
+  /** In ms since 1970. */
+  readonly at: number;
 }
 
 export interface GranterRecord {
   readonly name: string;
   readonly secret: string;
-  /** For the program that runs the host, and for who enters with the secret. */
+  /** The granter's actor for the program that runs the host, and the one for connections. */
   readonly program: object;
   readonly wire: object;
 }
 
-/** Whom a secret opens something for, by the secret's hash. */
-export interface Bearer {
+/** The owner of a secret: a session, a granter or a sturdyref. The key is the hash of the secret. */
+export interface SecretOwner {
   readonly session?: string;
   readonly granter?: string;
-  /** The grant of a sturdyref, and the session that it hangs under. */
+  /** The session and the grant of a sturdyref. */
   readonly sturdyref?: readonly [session: string, grant: string];
 }
 
-/** A sturdyref, as it is kept. It is called after its grant. */
+/** A sturdyref. The key has the id of its grant. */
 export interface SturdyrefRecord {
   readonly cap: object;
   /** As those of a session. */
@@ -103,70 +125,80 @@ export interface SturdyrefRecord {
   readonly nextSecret: string | undefined;
 }
 
-/** What an object URL stands for. */
-export interface Published {
+/** An object URL. The key is the hash of its id. */
+export interface PublishedUrl {
   readonly petname: string;
-  /** In vat time, and in ms since 1970, which may only shorten. */
+  /** In vat time, and in ms since 1970. The wall clock may only shorten it. */
   readonly deadline: number;
   readonly wallDeadline: number;
 }
 
-/** What the host knows of an offer of this process. */
-export interface Offered {
-  /** Another object under the same name has another number. */
+/** The facts that the host keeps about an offer's object. */
+export interface OfferInfo {
+  /** Another object under the same name has another number, so an approval is for one object. */
   readonly number: number;
-  /** Its methods, where they can be seen. */
+  /** Its methods, if they can be seen. */
   readonly methods: readonly string[] | undefined;
-  /** Those that change nothing. */
+  /** The methods that change nothing. */
   readonly reads: readonly string[];
-  /** Its calls are those of a directory cap: what they would change can be shown. */
+  /** It has the methods of a directory cap, so a request can show what a call would change. */
   readonly directory: boolean;
+  /** Its name for people, from the program that runs the host. It is kept as it was given: show it quoted. */
+  readonly label?: string;
+  /** Where it was when it was offered, as a line for granters only. Quoted and escaped already. */
+  readonly place?: string;
 }
 
 export interface HostTables {
-  readonly rooms: Table<SessionRecord>;
-  /** The sessions that hang under none: their ids, by name. */
-  readonly firsts: Table<string>;
+  readonly sessions: Table<SessionRecord>;
+  /** The ids of sessions without a parent, by name. */
+  readonly rootSessions: Table<string>;
   readonly grants: Table<GrantRecord>;
   readonly offers: Table<object>;
   readonly granters: Table<GranterRecord>;
-  readonly bearers: Table<Bearer>;
+  readonly secretOwners: Table<SecretOwner>;
   /** By `SESSION/GRANT`. */
   readonly sturdyrefs: Table<SturdyrefRecord>;
   readonly counts: Table<number>;
-  readonly world: Table<HostPowers>;
+  readonly powers: Table<HostPowers>;
   readonly facts: Table<string>;
   /** By the names of offers. */
-  readonly offered: Table<Offered>;
-  /** What waits for a granter; the same by `ASKER DIGEST`; what is refused for good, and why, by the same. */
-  readonly requests: Table<Pending>;
-  readonly asked: Table<string>;
+  readonly offerInfo: Table<OfferInfo>;
+  /**
+   * Requests that wait for a granter, by id; the ids by `ASKER DIGEST`; and by the same key the reasons of
+   * lasting refusals.
+   */
+  readonly requests: Table<RequestRecord>;
+  readonly requestByDigest: Table<string>;
   readonly refusals: Table<string>;
-  /** How much the session that pays has asked. */
-  readonly askers: Table<Asker>;
+  /** How often each paying session has asked lately. */
+  readonly requestCounts: Table<RequestCounts>;
   /** The one actor that looks after requests. */
   readonly powerbox: Table<object>;
-  /** The session that a start of the program opened, by its purpose. The row stays when the session has ended. */
+  /** The session that a start opened, by purpose. The row stays when the session has ended. */
   readonly starts: Table<string>;
   /** The ids of grants, and of sessions, by keys that sort by number: see `order.ts`. */
   readonly grantIndex: Table<string>;
-  readonly roomIndex: Table<string>;
-  /** What has ended and is not removed yet, by its group: see `groups.ts`. */
-  readonly ended: Table<Removal>;
+  readonly sessionIndex: Table<string>;
+  /** Groups that have ended and whose rows are not all removed (`groups.ts`). */
+  readonly endedGroups: Table<Removal>;
   /** The one actor that removes. */
   readonly remover: Table<object>;
+  readonly acceptances: Table<AcceptanceRecord>;
+  /** Texts that the program keeps, by name (`kept.ts`). */
+  readonly kept: Table<string>;
 }
 
-/** A version of a file that a diff was made from; undefined where there was none. */
-export type Seen = readonly [path: string, version: string | undefined];
+/** A file and the version that its diff was made from. Undefined if there was no file. */
+export type FileVersion = readonly [path: string, version: string | undefined];
 
-/** What is shown of it, all of it words of ours, or of others made fit to be read. */
-export interface Shown {
+/** The texts that a person is shown. All of them are ours, or escaped by `text/safe-text.ts`. */
+export interface RequestDisplay {
   readonly effect: string;
   readonly table: readonly (readonly [name: string, value: string])[];
   readonly diff?: string;
   readonly permits: readonly string[];
-  /** What is odd about the words of others in it. */
+  /** Warnings about odd characters in the texts of others. */
   readonly flags: readonly string[];
 }
 
@@ -176,42 +208,49 @@ export interface Proposal {
   readonly why: string;
 }
 
-export interface Pending extends Shown {
+export interface RequestRecord extends RequestDisplay {
   readonly id: string;
   readonly kind: 'grant' | 'call';
-  /** The session whose granters decide: of a gated call that of the gate, else the asker. */
+  /**
+   * The session whose granters decide: for a gated call the session of the gated grant, otherwise the
+   * asker.
+   */
   readonly session: string;
   readonly asker: string;
   readonly payer: string;
   readonly digest: string;
-  /** A petname that is held, or an offer; of a call the petname that was called. */
+  /** The petname or the offer that is asked for. For a call, the petname that was called. */
   readonly asks: string;
   readonly why: string;
   readonly offered: string;
-  /** Which object stands behind the offer: another one is another cap. */
+  /** The number of the offer's object. Another number is another cap. */
   readonly offer: number;
-  /** Of a request for a grant: what it would have. */
+  /** The grant of the facet that asks, as its caller holds it. The new grant is in no c-list, and ends with that one. */
+  readonly lease?: string;
+  /** The terms that were asked for. Undefined for a call. */
   readonly terms: GrantTerms | undefined;
   readonly method: string | undefined;
-  /** Of a call: the grants that it was made under, the gated one last. */
+  /** For a call: the grants that it was made under, the gated one last. */
   readonly under: readonly string[];
-  readonly seen: readonly Seen[];
+  readonly seen: readonly FileVersion[];
   readonly proposals: readonly Proposal[];
-  /** Of a call: when it was charged, in vat time. */
+  /** For a call: when its uses were charged, in vat time. */
   readonly charged?: number;
-  /** It, or what it takes the place of, was shown to a granter. */
+  /** The caller does not wait: it was told that this is a draft. */
+  readonly draft?: true;
+  /** A granter was shown this request, or the one that it replaces. */
   readonly looked?: boolean;
   /** How often it was asked. */
   readonly count: number;
   readonly since: number;
   readonly deadline: number;
   readonly wake: string;
-  /** The request that this one takes the place of, for what was shown has changed. */
+  /** The request that this one replaces, because what it showed has changed. */
   readonly stale: string | undefined;
 }
 
-/** What a session, with those that it pays for, has asked lately. */
-export interface Asker {
+/** How often a session and its child sessions have asked lately. */
+export interface RequestCounts {
   readonly since: number;
   readonly asked: number;
   readonly pending: number;

@@ -1,13 +1,17 @@
-/** Names of people, and words of the host about them, are not for sessions and petnames; an agent chooses the names of its children. */
+/**
+ * Names of people, and words of the host about them, are not for sessions and petnames; an agent chooses the
+ * names of its children.
+ */
+import { rmSync } from 'node:fs';
 import { E } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { scene } from '../../test/asking.ts';
 import { facts, goldenState } from '../../test/golden.ts';
-import { code, house, scratch } from '../../test/house.ts';
+import { code, scratch, testHost } from '../../test/test-host.ts';
 import { openHost, type Request } from '../index.ts';
 import { card } from '../powerbox/card.ts';
-import { lookOf } from './names.ts';
+import { skeletonOf } from './names.ts';
 import { hostWords } from './reserved.ts';
 
 const spellings = ['owner', '0wner', 'ovvner', 'own-er', 'o-w-n-e-r', 'owner-'];
@@ -24,7 +28,7 @@ const free = [
   'revoked',
 ];
 
-test('a child cannot be called like a granter, nor begin with words of the host, in no spelling; other names are free', async () => {
+test('the name of a child cannot be a granter’s, nor begin with a word of the host, in any spelling; other names are free', async () => {
   const { agent, host, session } = await scene();
   const child = (name: string): Promise<string> => code(E(agent.bootstrap).spawnChild({ name, caps: {} }));
   for (const name of [...spellings, ...statements, 'Owner', 'owner ', 'оwner', 'ｏwner', 'Approved-By-Owner'])
@@ -33,7 +37,7 @@ test('a child cannot be called like a granter, nor begin with words of the host,
   expect((await host.sessions()).filter(({ parent }) => parent === session.id).map(({ name }) => name).sort()).toEqual([...free].sort()); // biome-ignore format: one line
 });
 
-test('the same for sessions that the program opens, petnames that a granter gives, and what a child calls its caps', async () => {
+test('the same rule holds for sessions of the program, petnames of a granter, and names that a child gives its caps', async () => {
   const { agent, host, owner, session } = await scene();
   const grant = (petname: string): Promise<string> => code(E(owner).grant(session.id, petname, 'notes', {}));
   expect(await grant('notes')).toBe('ok');
@@ -45,8 +49,8 @@ test('the same for sessions that the program opens, petnames that a granter give
   expect((await host.sessions()).map(({ id }) => id)).toEqual([session.id]);
 });
 
-test('no name of words of the host joined by dashes, in a look of it, is free', async () => {
-  const home = await house();
+test('no name made of host words and dashes is free, nor one that looks like it', async () => {
+  const home = await testHost();
   onTestFinished(() => home.close());
   const looks: Readonly<Record<string, string>> = { o: '0', l: '1', i: '1', s: '5', z: '2', w: 'vv', m: 'rn' };
   const disguised = (word: string, at: readonly boolean[]): string =>
@@ -64,10 +68,10 @@ test('no name of words of the host joined by dashes, in a look of it, is free', 
     }),
     { numRuns: 60 },
   );
-  expect(lookOf('0wner')).toBe(lookOf('owner'));
+  expect(skeletonOf('0wner')).toBe(skeletonOf('owner'));
 });
 
-test('people come first: a granter may take the name of a session that is there, which is shown marked from then on', async () => {
+test('a granter may take the name of an existing session, which is flagged from then on', async () => {
   const { agent, host, child, enterAs, owner, inbox, request } = await scene();
   const made = await child('alice');
   expect(await code(host.addGranter('alice'))).toBe('ok');
@@ -81,7 +85,7 @@ test('people come first: a granter may take the name of a session that is there,
   for (const name of ['approved-by-owner', 'host', 'hob']) expect(await code(host.addGranter(name))).toBe('invalid');
 });
 
-test('who asks is quoted wherever a person reads it, also in what a yes would do', async () => {
+test('the name of the asker is quoted wherever a person reads it, also in the effect of a yes', async () => {
   const { session, request, inbox } = await scene();
   request({}).catch(() => {});
   const [asked] = await inbox();
@@ -89,8 +93,9 @@ test('who asks is quoted wherever a person reads it, also in what a yes would do
   expect(card(asked as Request).join('\n')).toContain(`asked by session “${session.id}”,`);
 });
 
-test('sessions of earlier versions keep their names, and are marked', async () => {
+test('sessions of earlier versions keep their names, and are flagged', async () => {
   const folder = scratch();
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   goldenState(folder);
   const host = await openHost({ stateDir: folder });
   onTestFinished(() => host.close());

@@ -1,12 +1,13 @@
 /**
- * Names that are kept for people and for what the host itself says.
+ * Names that are reserved for granters and for what the host says itself.
  *
- * Promise: no session or petname that is made reads as a granter's name, or begins with a word of `hostWords`, in any spelling that looks
- * like it or that dashes take apart. An agent chooses the names of its children, and a person reads them in the line that says who asks.
- * A session that was there before its name was reserved keeps it and is shown marked; a granter who is added later may take its name.
+ * Promise: no new session or petname reads like a granter's name or begins with a word of `hostWords`, in
+ * any spelling that looks alike, with or without dashes. This matters because an agent chooses the names of
+ * its child sessions, and a person reads them beside a request. An older session keeps such a name and is
+ * flagged. A granter who is added later may take the name of a session.
  */
 import { CapError } from '@hob/vat';
-import { lookOf } from './names.ts';
+import { skeletonOf } from './names.ts';
 import type { HostTables, SessionRecord } from './records.ts';
 
 /** A name may not begin with one of these words. */
@@ -26,47 +27,47 @@ export const hostWords: readonly string[] = Object.freeze([
   'verified',
 ]);
 
-/** All of a name, whatever its dashes. */
-const plain = (name: string): string => lookOf(name).replaceAll('-', '');
+/** The skeleton of a name without its dashes. */
+const withoutDashes = (name: string): string => skeletonOf(name).replaceAll('-', '');
 
-const firstWords: ReadonlySet<string> = new Set(hostWords.map(lookOf));
+const firstWords: ReadonlySet<string> = new Set(hostWords.map(skeletonOf));
 /** `revoked` or `ended` alone say nothing of a person; `revoked-by-…` does. */
-const statements: readonly string[] = [...hostWords.filter((word) => word.endsWith('ed')), 'asked', 'ended', 'revoked'].map((word) => plain(`${word}by`)); // biome-ignore format: one line
+const statements: readonly string[] = [...hostWords.filter((word) => word.endsWith('ed')), 'asked', 'ended', 'revoked'].map((word) => withoutDashes(`${word}by`)); // biome-ignore format: one line
 
-/** Whether it begins with a word of the host: `approved-by-…`, also as `app-roved-by-…`. */
-const isStatement = (name: string): boolean =>
-  firstWords.has(lookOf(name).split('-', 1)[0] as string) ||
-  firstWords.has(plain(name)) ||
-  statements.some((statement) => plain(name).startsWith(statement));
+/** Whether a name begins with a word of the host, such as `approved-by-…` or `app-roved-by-…`. */
+const startsWithHostWord = (name: string): boolean =>
+  firstWords.has(skeletonOf(name).split('-', 1)[0] as string) ||
+  firstWords.has(withoutDashes(name)) ||
+  statements.some((statement) => withoutDashes(name).startsWith(statement));
 
 /** Errors: `invalid`. */
-export function checkStatement(name: string, what: string): void {
-  if (isStatement(name))
+export function checkHostWords(name: string, what: string): void {
+  if (startsWithHostWord(name))
     throw new CapError(
       'invalid',
-      `${what} may not begin with a word that the host uses for what it says itself (${hostWords.join(', ')}): choose another`,
+      `${what} may not begin with a word that the host uses in its own messages (${hostWords.join(', ')}): choose another`,
     );
 }
 
-const isReserved = (book: HostTables, name: string): boolean => {
-  if (isStatement(name)) return true;
-  for (const [granter] of book.granters.entries()) if (plain(granter) === plain(name)) return true;
+const isReserved = (tables: HostTables, name: string): boolean => {
+  if (startsWithHostWord(name)) return true;
+  for (const [granter] of tables.granters.entries()) if (withoutDashes(granter) === withoutDashes(name)) return true;
   return false;
 };
 
 /** In a turn. Errors: `invalid`. */
-export function checkReserved(book: HostTables, name: string, what: string): void {
-  checkStatement(name, what);
-  if (isReserved(book, name))
+export function checkReserved(tables: HostTables, name: string, what: string): void {
+  checkHostWords(name, what);
+  if (isReserved(tables, name))
     throw new CapError('invalid', `${what} may not be a granter’s name, nor look like one: choose another`);
 }
 
-/** In a turn: a petname made of it that is not reserved. */
-export const unreserved = (book: HostTables, name: string): string =>
-  isReserved(book, name) ? `cap-${name}`.slice(0, 50) : name;
+/** In a turn: returns the name, or a petname made from it if it is reserved. */
+export const withoutReservedName = (tables: HostTables, name: string): string =>
+  isReserved(tables, name) ? `cap-${name}`.slice(0, 50) : name;
 
-/** In a turn: what a person should know of the names of sessions that were there before their names were reserved. */
-export const reservedAmong = (book: HostTables, rooms: readonly SessionRecord[]): readonly string[] =>
-  rooms
-    .filter(({ name }) => isReserved(book, name))
+/** In a turn: a warning for each session whose name was reserved after it was opened. */
+export const reservedNameFlags = (tables: HostTables, sessions: readonly SessionRecord[]): readonly string[] =>
+  sessions
+    .filter(({ name }) => isReserved(tables, name))
     .map(({ id }) => `the session “${id}” has a name that is reserved: it is not a person, and its name is no statement of the host`); // biome-ignore format: one line

@@ -1,55 +1,86 @@
 /** The terms that a granter gives: those of a grant, a scope, and which calls wait for a yes. */
-import { longestTerm, type Terms } from '@hob/revocable';
+import { checkTerms, longestTerm, type Terms } from '@hob/revocable';
 import { CapError, wallTime } from '@hob/vat';
 
-/** `once`: one use; `session`: until the session ends; `permanent`: for 90 days, over boots, each outcome in the ledger. */
+/**
+ * `once`: one use; `session`: until the session ends; `permanent`: for 90 days, over boots, each outcome in
+ * the ledger.
+ */
 export type Scope = 'once' | 'session' | 'permanent';
+
+/**
+ * The terms of a grant: those of `@hob/revocable`, a scope, and which calls a granter approves one by one.
+ * Times are in ms.
+ */
 export type GrantTerms = Terms & {
   readonly scope?: Scope;
   /** Each call waits for a granter, or each call of these methods. */
   readonly gated?: true | readonly string[];
+  /**
+   * Calls of these methods of a directory are kept as drafts: the caller gets the error `drafted` at once, the change
+   * waits in the inbox with its diff, and a yes makes it. On other objects such a call waits, as with `gated`.
+   */
+  readonly drafts?: readonly string[];
+  /**
+   * The cap asks before it is there: a call waits until a granter grants the offer, and these terms are proposed. The
+   * other terms are those of the cap that asks.
+   */
+  readonly asks?: Omit<GrantTerms, 'asks'>;
 };
 
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-export interface Scoped {
+export interface ParsedTerms {
   readonly terms: Terms;
-  /** How long a grant lasts that says nothing of time. */
-  readonly otherwise?: number;
+  /** The time of a grant that names none, in ms. */
+  readonly defaultMs?: number;
   readonly gated: true | readonly string[] | undefined;
+  readonly drafts: readonly string[] | undefined;
+  readonly asks: Omit<GrantTerms, 'asks'> | undefined;
 }
 
-/** What a scope and terms come to. Errors: `invalid`. */
-export function scoped(given: GrantTerms): Scoped {
+/** Turns a scope and terms into terms of a grant. Errors: `invalid`. */
+export function parseTerms(given: GrantTerms): ParsedTerms {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     refuse('the terms of a grant are a record such as {uses: 1, for: 60000}');
-  const { scope, gated, ...terms } = given;
+  const { scope, gated, drafts, asks, ...terms } = given;
+  if (asks !== undefined) checkProposal(asks, gated ?? drafts);
   if (gated !== undefined && gated !== true && !isNames(gated))
-    refuse('gated is true, or a list of the methods whose calls wait');
-  return { ...timed(scope, terms), gated };
+    refuse('gated must be true, or a list of the methods whose calls wait for approval');
+  if (drafts !== undefined && (!isNames(drafts) || gated === true))
+    refuse('drafts must be a list of the methods whose calls are kept as drafts, and gated cannot be true beside it');
+  return { ...timed(scope, terms), gated, drafts, asks };
+}
+
+/** The terms that a cap proposes when it asks. Errors: `invalid`. */
+function checkProposal(asks: unknown, gated: unknown): void {
+  if (gated !== undefined) refuse('a grant asks for a grant (asks) or for each call (gated): leave one of them out');
+  if (typeof asks === 'object' && asks !== null && 'asks' in asks) refuse('the terms in asks have no asks themselves');
+  checkTerms(parseTerms(asks as GrantTerms).terms);
 }
 
 const isNames = (list: unknown): boolean =>
   Array.isArray(list) && list.length > 0 && list.every((name) => typeof name === 'string' && name !== '');
 
-function timed(scope: Scope | undefined, terms: Terms): Omit<Scoped, 'gated'> {
+function timed(scope: Scope | undefined, terms: Terms): Omit<ParsedTerms, 'gated' | 'drafts' | 'asks'> {
   switch (scope) {
     case undefined:
       // N uses and no time: they end with their session.
-      return terms.uses === undefined ? { terms } : { terms, otherwise: longestTerm };
+      return terms.uses === undefined ? { terms } : { terms, defaultMs: longestTerm };
     case 'once':
-      if (terms.uses !== undefined && terms.uses !== 1) refuse('once is one use: leave out uses, or the scope');
-      return { terms: { ...terms, uses: 1 }, otherwise: longestTerm };
+      if (terms.uses !== undefined && terms.uses !== 1)
+        refuse('the scope "once" allows one use: leave out uses, or the scope');
+      return { terms: { ...terms, uses: 1 }, defaultMs: longestTerm };
     case 'session':
       if (terms.for !== undefined || terms.until !== undefined)
-        refuse('a grant for the session ends with it: leave out the time, or the scope');
-      return { terms, otherwise: longestTerm };
+        refuse('a grant with the scope "session" ends with its session: leave out the time, or the scope');
+      return { terms, defaultMs: longestTerm };
     case 'permanent':
-      if (terms.for !== undefined) refuse('a permanent grant ends at a date: give until, or no time for 90 days');
+      if (terms.for !== undefined) refuse('a permanent grant takes a date: give until, or no time for 90 days');
       return { terms: { until: wallTime() + longestTerm, ...terms, audited: true } };
     default:
-      return refuse('scope is once, session or permanent');
+      return refuse('scope must be once, session or permanent');
   }
 }

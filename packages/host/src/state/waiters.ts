@@ -1,80 +1,88 @@
 /**
- * Who waits for an answer, in this process: promises and what a call would be made on, which no store can keep.
+ * The calls and requests that wait for a granter in this process. A store cannot keep their promises and
+ * targets.
  *
- * Promise: each that waits is answered once. Of several that ask for the same call one is let go on, and it is one that is still there; who lost
- * its connection since is not asked again for.
+ * Promise: each waiter is answered once. If several wait for the same call, one of them goes on, and it is
+ * one that is still connected. A waiter whose connection was lost is not asked about again.
  */
 import { CapError, type DriverCall } from '@hob/vat';
 
-/** What becomes of a request. `again`: what was shown has changed, ask once more. */
-export type Verdict = { readonly go: true } | { readonly cap: object } | { readonly again: true } | Ended;
+/** The outcome of a request. `again`: what was shown has changed, so it is asked once more. */
+export type RequestOutcome =
+  | { readonly go: true }
+  | { readonly cap: object; readonly grant?: string }
+  | { readonly again: true }
+  | RequestEnd;
 
-/** It ended without a yes. `unseen`: nobody was shown it. */
-export interface Ended {
+/** A request that ended without approval. `unseen`: no granter was shown it. */
+export interface RequestEnd {
   readonly code: string;
   readonly message: string;
   readonly unseen?: boolean;
 }
 
-/** What came of waiting. */
-export type Waited = Exclude<Verdict, Ended> | { readonly unseen: Ended };
+/** The result of waiting for an answer. */
+export type WaitResult = Exclude<RequestOutcome, RequestEnd> | { readonly unseen: RequestEnd };
 
 interface Waiter {
   readonly asker: string;
-  /** When it began, on the count that connections are counted on too. */
-  readonly at: number;
-  readonly of: object | undefined;
-  readonly said: PromiseWithResolvers<Waited>;
+  /** When it began, on the same counter as connections. */
+  readonly since: number;
+  readonly target: object | undefined;
+  readonly result: PromiseWithResolvers<WaitResult>;
 }
 
-export class Waiters {
+export class RequestWaiters {
   readonly #waiting = new Map<string, Set<Waiter>>();
-  /** Since when the session is connected; `undefined` of one that was left. One that nobody entered is not here. */
-  readonly #entered = new Map<string, number | undefined>();
-  readonly #alone: (request: string) => void;
+  /**
+   * When each session connected, undefined after it disconnected. A session that nobody entered is not
+   * here.
+   */
+  readonly #connectedSince = new Map<string, number | undefined>();
+  readonly #onAbandoned: (request: string) => void;
   #count = 0;
 
-  /** `alone` is told of a request that the last one who waited for it was cut off from. */
-  constructor(alone: (request: string) => void) {
-    this.#alone = alone;
+  /** `onAbandoned` is called with a request when its last waiter is cut off. */
+  constructor(onAbandoned: (request: string) => void) {
+    this.#onAbandoned = onAbandoned;
   }
 
-  /** A socket entered the session, and fences those before. */
-  entered(session: string): void {
+  /** A connection entered the session and replaces those before it. */
+  connected(session: string): void {
     this.#count += 1;
-    this.#entered.set(session, this.#count);
+    this.#connectedSince.set(session, this.#count);
   }
 
-  left(session: string): void {
-    this.#entered.set(session, undefined);
+  disconnected(session: string): void {
+    this.#connectedSince.set(session, undefined);
   }
 
-  ended(session: string): void {
-    this.#entered.delete(session);
+  forget(session: string): void {
+    this.#connectedSince.delete(session);
   }
 
-  wait(id: string, asker: string, of: object | undefined, { signal }: DriverCall): Promise<Waited> {
+  wait(id: string, asker: string, of: object | undefined, { signal }: DriverCall): Promise<WaitResult> {
     this.#count += 1;
-    const waiter: Waiter = { asker, at: this.#count, of, said: Promise.withResolvers<Waited>() };
+    const waiter: Waiter = { asker, since: this.#count, target: of, result: Promise.withResolvers<WaitResult>() };
     const waiting = this.#waiting.get(id) ?? new Set();
     this.#waiting.set(id, waiting.add(waiter));
     const gone = (): void => {
       this.#drop(id, waiter);
-      waiter.said.reject(signal.reason);
+      waiter.result.reject(signal.reason);
     };
     if (signal.aborted) gone();
     else signal.addEventListener('abort', gone, { once: true });
-    return waiter.said.promise.finally(() => signal.removeEventListener('abort', gone));
+    return waiter.result.promise.finally(() => signal.removeEventListener('abort', gone));
   }
 
-  decide(id: string, verdict: Verdict): void {
+  decide(id: string, verdict: RequestOutcome): void {
     const all = [...(this.#waiting.get(id) ?? [])];
     this.#waiting.delete(id);
-    const there = all.filter((waiter) => this.#isThere(waiter));
-    // A call goes on once: for the last who asked, whose connection is the newest; if nobody is there for the first, who was promised it.
+    const there = all.filter((waiter) => this.#isConnected(waiter));
+    // A call goes on once: for the newest waiter that is connected, otherwise for the first.
     const goes = 'go' in verdict ? (there.at(-1) ?? all[0]) : undefined;
     for (const waiter of all) {
-      const { said } = waiter;
+      const { result: said } = waiter;
       if ('code' in verdict && verdict.unseen === true) said.resolve({ unseen: verdict });
       else if ('code' in verdict) said.reject(new CapError(verdict.code, verdict.message));
       else if ('cap' in verdict || waiter === goes) said.resolve(verdict);
@@ -86,20 +94,21 @@ export class Waiters {
   waiting(ids: readonly string[]): readonly { readonly there: boolean; readonly count: number }[] {
     return ids.map((id) => {
       const all = [...(this.#waiting.get(id) ?? [])];
-      return { there: all.some((waiter) => this.#isThere(waiter)), count: all.length };
+      return { there: all.some((waiter) => this.#isConnected(waiter)), count: all.length };
     });
   }
 
-  /** What the call would be made on. */
-  behind(id: string): object {
+  /** The object that the gated call goes to. */
+  targetOf(id: string): object {
     const [first] = this.#waiting.get(id) ?? [];
-    if (first?.of === undefined) throw new CapError('no-such-object', 'nobody waits for this any more');
-    return first.of;
+    if (first?.target === undefined)
+      throw new CapError('no-such-object', 'nobody waits for this request any more: look at the inbox again');
+    return first.target;
   }
 
-  #isThere({ asker, at }: Waiter): boolean {
-    if (!this.#entered.has(asker)) return true;
-    const since = this.#entered.get(asker);
+  #isConnected({ asker, since: at }: Waiter): boolean {
+    if (!this.#connectedSince.has(asker)) return true;
+    const since = this.#connectedSince.get(asker);
     return since !== undefined && since < at;
   }
 
@@ -109,6 +118,6 @@ export class Waiters {
     waiting.delete(waiter);
     if (waiting.size > 0) return;
     this.#waiting.delete(id);
-    this.#alone(id);
+    this.#onAbandoned(id);
   }
 }

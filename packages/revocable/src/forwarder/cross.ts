@@ -1,52 +1,67 @@
 /**
- * What goes through a forwarder, one way or the other: every reference and every promise in it gets a face of the forwarder.
+ * Wraps the values that pass through a forwarder: every reference and every promise gets a forwarder with the
+ * same state.
  *
- * Promise: one face an object and direction, for as long as anybody holds it, and in a store for as long as the membrane lives; a face
- * that comes home is what it stands for again; a promise is wrapped before anybody can pipeline to it. Data stays as it is.
+ * Data stays as it is. An object has one forwarder for each direction, as long as anybody holds it; in a
+ * store it lasts as long as the membrane. A forwarder that comes home is unwrapped. A promise is wrapped
+ * before anybody can pipeline to it.
  *
- * Which object has which face is known by identity: weakly in this process, and for a membrane in a durable vat by a row of its table, under
- * the object's name in the store. Holders can ask for neither.
+ * The pairs of objects and forwarders are known by identity: weakly in this process, and for a membrane in a
+ * durable vat by a row of its table, under the object's name in the store. Holders can ask for neither.
  */
-import { argumentsOf, became, breakAnswer, byMessage, ephemeral, forwardsTo, isNear, isReference, lastingName, passOn, spawn, type Table } from '@hob/vat'; // biome-ignore format: one line
+import { isReference, spawn, type Table } from '@hob/vat';
+import { isNear } from '@hob/vat/actors';
+import {
+  argumentsOf,
+  became,
+  breakAnswer,
+  byMessage,
+  ephemeral,
+  forwardsTo,
+  lastingName,
+  passOn,
+} from '@hob/vat/forwarder';
 import { Forwarder, type ForwarderState, type ForwardTarget } from './forwarder.ts';
 
 export interface Crossing {
-  readonly rules: ForwarderState;
-  /** From who holds the forwarder to what is behind it. */
+  readonly state: ForwarderState;
+  /** From the holder of the forwarder to the object behind it. */
   readonly inward: boolean;
-  /** Of a membrane, which wraps what goes in as well. */
-  readonly members: Table<object> | undefined;
-  /** Calls on a promise go ahead of it; otherwise they wait until it is known what it is. */
+  /** Only a membrane has it, and wraps what goes inwards too. */
+  readonly wrapped: Table<object> | undefined;
+  /** Calls on a promise go ahead of it. Otherwise they wait until it is resolved. */
   readonly pipelined: boolean;
 }
 
-interface Known extends ForwardTarget {
-  readonly rules: ForwarderState;
+interface KnownForwarder extends ForwardTarget {
+  readonly state: ForwarderState;
 }
 
-// Faces of what ends with the process: no portrait says what they stand for.
-const fleeting = new WeakMap<object, Known>();
-/** The faces that were made under some rules, in each direction. */
-const made = new WeakMap<
-  object,
-  readonly [out: WeakMap<object, WeakRef<object>>, back: WeakMap<object, WeakRef<object>>]
+// Forwarders of objects that end with the process. No portrait says what they stand for.
+const ephemeralForwarders = new WeakMap<object, KnownForwarder>();
+
+type ForwarderByObject = WeakMap<object, WeakRef<object>>;
+
+/** The forwarders that share a state, by the object that they stand for. */
+const known = new WeakMap<
+  ForwarderState,
+  { readonly outward: ForwarderByObject; readonly inward: ForwarderByObject }
 >();
 
-/** What a face stands for; undefined for everything else. */
-export function forwardTargetOf(reference: unknown): Known | undefined {
-  const said = argumentsOf(reference, Forwarder);
-  if (said !== undefined) {
-    const [rules, inner, back, direct] = said as readonly [ForwarderState, object, boolean, boolean];
-    return { rules, inner, back, direct };
+/** Returns the object behind a forwarder, and undefined for every other value. */
+export function forwardTargetOf(reference: unknown): KnownForwarder | undefined {
+  const portrait = argumentsOf(reference, Forwarder);
+  if (portrait !== undefined) {
+    const [state, inner, inward, callableNear] = portrait as readonly [ForwarderState, object, boolean, boolean];
+    return { state, inner, inward, callableNear };
   }
-  const at = became(reference);
-  return typeof at === 'object' && at !== null ? fleeting.get(at) : undefined;
+  return ephemeralForwarders.get(became(reference) as object);
 }
 
-/** `value` as the other side gets it. It is frozen data, as a message carries it. */
+/** Returns `value` as the other side gets it. `value` is frozen data, as a message carries it. */
 export function cross(value: unknown, by: Crossing): unknown {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
-  if (isReference(value)) return faceFor(value, by);
+  if (isReference(value)) return forwarderFor(value, by);
   if (value instanceof Promise) return promiseFor(value, by);
   if (Array.isArray(value)) {
     const items = value.map((item) => cross(item, by));
@@ -62,74 +77,79 @@ export function cross(value: unknown, by: Crossing): unknown {
   return changed ? Object.fromEntries(entries) : value;
 }
 
-function faceFor(given: object, by: Crossing): object {
-  const { rules, inward, members } = by;
-  // Not by the name of a promise, where it is known what that has become: there would be two faces of one object.
+function forwarderFor(given: object, by: Crossing): object {
+  const { state, inward, wrapped } = by;
+  // A resolved promise is looked up as the object that it became. Otherwise one object would have two
+  // forwarders.
   const reference = became(given);
-  const held = facesUnder(rules, inward).get(reference)?.deref();
-  // One that was made in a turn that was undone stands for nothing.
-  if (held !== undefined && (fleeting.has(held) || forwardTargetOf(held) !== undefined)) return held;
-  const known = forwardTargetOf(reference);
-  if (known !== undefined && known.rules === rules) return known.back === inward ? reference : known.inner;
-  if (inward && members === undefined) return reference;
+  const held = forwardersOf(state, inward).get(reference)?.deref();
+  // A forwarder made in a turn that was undone stands for nothing.
+  if (held !== undefined && (ephemeralForwarders.has(held) || forwardTargetOf(held) !== undefined)) return held;
+  const own = forwardTargetOf(reference);
+  if (own !== undefined && own.state === state) return own.inward === inward ? reference : own.inner;
+  if (inward && wrapped === undefined) return reference;
 
   const name = lastingName(reference);
-  const kept = name === undefined ? undefined : members?.get(row(name, inward));
-  const face =
+  const kept = name === undefined ? undefined : wrapped?.get(row(name, inward));
+  const forwarder =
     kept ??
-    (name === undefined ? fleetingFace(reference, by) : looksLike(spawn(faceOf(rules, reference, inward)), reference));
-  if (name !== undefined && kept === undefined) members?.set(row(name, inward), face);
-  facesUnder(rules, inward).set(reference, new WeakRef(face));
-  return face;
+    (name === undefined ? ephemeralForwarder(reference, by) : durableForwarder({ state, inner: reference, inward }));
+  if (name !== undefined && kept === undefined) wrapped?.set(row(name, inward), forwarder);
+  forwardersOf(state, inward).set(reference, new WeakRef(forwarder));
+  return forwarder;
 }
 
-function facesUnder(rules: ForwarderState, back: boolean): WeakMap<object, WeakRef<object>> {
-  let faces = made.get(rules);
-  if (faces === undefined) made.set(rules, (faces = [new WeakMap(), new WeakMap()]));
-  return faces[back ? 1 : 0];
+function forwardersOf(state: ForwarderState, inward: boolean): ForwarderByObject {
+  let forwarders = known.get(state);
+  if (forwarders === undefined) known.set(state, (forwarders = { outward: new WeakMap(), inward: new WeakMap() }));
+  return inward ? forwarders.inward : forwarders.outward;
 }
 
-const row = (name: string, back: boolean): string => `${back ? 'in' : 'out'} ${name}`;
+/** The key of a stored row. */
+const row = (name: string, inward: boolean): string => `${inward ? 'in' : 'out'} ${name}`;
 
-/** The first face of a forwarder, the one that is handed out: `inner` has no other, should it come out itself. */
-export function firstFace(rules: ForwarderState, inner: object, members?: Table<object>): object {
-  const face = looksLike(spawn(faceOf(rules, inner, false)), inner);
+/**
+ * Makes the forwarder that is handed out. If `inner` itself comes out of a call later, this one stands for
+ * it.
+ */
+export function firstForwarder(state: ForwarderState, inner: object, wrapped?: Table<object>): object {
+  const forwarder = durableForwarder({ state, inner, inward: false });
   const reference = became(inner);
-  facesUnder(rules, false).set(reference, new WeakRef(face));
-  const name = members === undefined ? undefined : lastingName(reference);
-  if (name !== undefined) members?.set(row(name, false), face);
-  return face;
+  forwardersOf(state, false).set(reference, new WeakRef(forwarder));
+  const name = wrapped === undefined ? undefined : lastingName(reference);
+  if (name !== undefined) wrapped?.set(row(name, false), forwarder);
+  return forwarder;
 }
 
-function fleetingFace(inner: object, { rules, inward: back }: Crossing): object {
-  const via = { inner, back, direct: answersNear(inner) };
-  const face = ephemeral('forwarder', (method, args) => rules.call(via, method, args, byMessage()));
-  fleeting.set(face, { rules, ...via });
-  return looksLike(face, inner);
+function durableForwarder({ state, inner, inward }: Omit<KnownForwarder, 'callableNear'>): object {
+  const forwarder = spawn(Forwarder(state, inner, inward, isCallableNear(inner)));
+  forwardsTo(forwarder, inner);
+  return forwarder;
 }
 
-/** So that whoever passes it to others sees that it is a stream. */
-function looksLike(face: object, inner: object): object {
-  forwardsTo(face, inner);
-  return face;
+function ephemeralForwarder(inner: object, { state, inward }: Crossing): object {
+  const target = { inner, inward, callableNear: isCallableNear(inner) };
+  const call = (method: string, args: readonly unknown[]): unknown =>
+    byMessage() ? state.callByMessage(target, method, args) : state.callNear(target, method, args);
+  const forwarder = ephemeral('forwarder', call, inner);
+  ephemeralForwarders.set(forwarder, { state, ...target });
+  // A forwarder of a stream looks like a stream to the wire.
+  forwardsTo(forwarder, inner);
+  return forwarder;
 }
 
-const faceOf = (rules: ForwarderState, inner: object, back: boolean): ReturnType<typeof Forwarder> =>
-  Forwarder(rules, inner, back, answersNear(inner));
-
-/** Not so a forwarder of this vat that is reached by message only: its terms say that, and never change. */
-function answersNear(inner: object): boolean {
+/** False for a forwarder of this vat that is reached by message only. Its terms say that and never change. */
+function isCallableNear(inner: object): boolean {
   const behind = forwardTargetOf(inner);
-  return behind === undefined || !isNear(behind.rules) || behind.rules.near();
+  return behind === undefined || !isNear(behind.state) || behind.state.near();
 }
 
-function promiseFor(promise: Promise<unknown>, { rules, inward, members, pipelined }: Crossing): Promise<unknown> {
-  if (inward && members === undefined) return promise;
+function promiseFor(promise: Promise<unknown>, { state, inward, wrapped, pipelined }: Crossing): Promise<unknown> {
+  if (inward && wrapped === undefined) return promise;
+  const target = { inner: promise, inward, callableNear: false };
   return passOn(promise, {
-    ok: (value) => rules.pass(inward, value),
+    ok: (value) => state.passResult(inward, value),
     broken: (error) => breakAnswer(error),
-    next: pipelined
-      ? (method, args) => rules.call({ inner: promise, back: inward, direct: false }, method, args, true)
-      : undefined,
+    next: pipelined ? (method, args) => state.callByMessage(target, method, args) : undefined,
   });
 }

@@ -1,41 +1,55 @@
 /**
- * The two halves of a forwarder: the rules, which decide and are held by nobody outside, and its faces, which are handed out.
+ * The two actors behind every forwarder: the one that is handed out, and the state that decides.
  *
- * Promise: a face has no method of its own and no state. It asks the rules in the turn of the call; nothing that a holder can do to it leads
- * to them.
+ * A `Forwarder` has no state and no method of its own. It passes each call to its `ForwarderState`, within
+ * the turn of the call. Nobody outside holds the state, and no call of a holder leads to it.
  */
-import { byMessage, type Definition, defineProcedure } from '@hob/vat';
+import { type Definition, defineProcedure } from '@hob/vat';
+import { byMessage } from '@hob/vat/forwarder';
 
-/** What a face stands for. */
+/** The object behind one forwarder, and how it may be called. */
 export interface ForwardTarget {
   readonly inner: object;
-  /** Of a callback: from what is behind to who holds the forwarder. */
-  readonly back: boolean;
-  /** It may be called near, where it is near: not a forwarder that is reached by message only. */
-  readonly direct: boolean;
+  /** `inner` was passed inwards, as a callback: it belongs to the holder, and the object behind calls it. */
+  readonly inward: boolean;
+  /** `inner` may be called near. False for a forwarder of this vat that is reached by message only. */
+  readonly callableNear: boolean;
 }
 
-/** The state of a forwarder and what it decides. Held by its faces and its granter. */
+/** A call that has ended: its method, and whether it was the call of a callback. */
+export interface EndedCall {
+  readonly method: string;
+  readonly inward: boolean;
+}
+
+/** The state of a forwarder and its decisions. Held by its forwarders and by its granter. */
 export interface ForwarderState {
-  /** A call on a face. */
-  call(via: ForwardTarget, method: string, args: readonly unknown[], byMessage: boolean): unknown;
-  /** A call of another forwarder of this vat, which was itself reached by message: part of that one's turn. */
-  forwardInTurn(via: ForwardTarget, method: string, args: readonly unknown[]): unknown;
-  /** It was answered: what the caller gets. */
-  onFulfilled(back: boolean, method: string, value: unknown): unknown;
-  onBroken(back: boolean, method: string, error: Error): void;
-  /** A promise that was passed on became `value`. */
-  pass(back: boolean, value: unknown): unknown;
-  note(): void;
-  /** Whether its faces may be called near. */
+  callByMessage(target: ForwardTarget, method: string, args: readonly unknown[]): unknown;
+  callNear(target: ForwardTarget, method: string, args: readonly unknown[]): unknown;
+  /**
+   * A call by another forwarder of this vat that was itself reached by message. It joins the turn of that
+   * one.
+   */
+  forwardInTurn(target: ForwardTarget, method: string, args: readonly unknown[]): unknown;
+  /** The object behind returned `value`. Returns what the caller gets. */
+  onFulfilled(call: EndedCall, value: unknown): unknown;
+  onBroken(call: EndedCall, error: Error): void;
+  /** A promise that was passed on became `value`. Returns what its holder gets. */
+  passResult(inward: boolean, value: unknown): unknown;
+  /** Keeps what time alone has decided. */
+  latch(): void;
+  /** Whether its forwarders may be called near. */
   near(): boolean;
-  /** What its calls are cut by, the grant last; none where it has no end of its own. */
+  /** The causes that end its calls, the grant last. Empty if it has no end of its own. Throws `denied`. */
   reveal(): readonly string[];
 }
 
-/** What a holder has. No state: all of it is with the rules. */
-export const Forwarder: Definition<object, [rules: ForwarderState, inner: object, back: boolean, direct: boolean]> =
-  defineProcedure('revocable.forwarder', (_bcom, rules, inner, back, direct) => {
-    const via = { inner, back, direct };
-    return (method, args) => rules.call(via, method, args, byMessage());
-  });
+/** The actor that a holder has. */
+export const Forwarder: Definition<
+  object,
+  [state: ForwarderState, inner: object, inward: boolean, callableNear: boolean]
+> = defineProcedure('revocable.forwarder', (_bcom, state, inner, inward, callableNear) => {
+  const target = { inner, inward, callableNear };
+  return (method, args) =>
+    byMessage() ? state.callByMessage(target, method, args) : state.callNear(target, method, args);
+});

@@ -1,25 +1,34 @@
 /**
- * Seeing through: for the host, which mounts a directory and checks brands. Not a message, so nobody on a wire and no actor can ask.
+ * How a host program sees what is behind a cap, to mount a directory or to check a brand. It is not a
+ * message: nobody on a wire and no actor can ask.
  *
- * Promise: only through forwarders that do nothing but end (`revocable`, `timed`); those that filter, count, gate or wrap refuse with
- * `denied`, audited ones unless they say that they may be mounted. What was seen ends with the grants that it was seen through, and whoever
- * revokes one waits until it has.
+ * Only grants that do nothing but end can be seen through. Forwarders that filter, count, gate or wrap throw
+ * `denied`. An audited grant does so unless its terms say `mount`. Use of the object ends with the grants
+ * that it was seen through: whoever revokes one waits for `done`.
  */
-import { becomes, CapError, type Far, inTurn, type Vat, vatOf, type Watch, watch } from '@hob/vat';
+import { CapError, type Far, type Vat } from '@hob/vat';
+import { becomes, inTurn, vatOf, type Watch, watch } from '@hob/vat/forwarder';
 import { forwardTargetOf } from './cross.ts';
 
+/**
+ * A cap without its forwarders, for the program that runs the host. Work with `inner` counts as work under
+ * `grants`: a revoker waits until `done` is called.
+ */
 export interface Revealed<T> {
-  /** What is behind all forwarders. */
+  /** The object behind all forwarders. */
   readonly inner: Far<T>;
-  /** The grants it was seen through, outermost first. */
+  /** The grants that it was seen through, outermost first. */
   readonly grants: readonly string[];
-  /** Fires when one of them ends: stop, then call `done`. */
+  /** Aborts when one of them ends: stop, then call `done`. */
   readonly ended: AbortSignal;
-  /** What was done with it is over. */
+  /** Tells that nothing uses the object any more. */
   done(): void;
 }
 
-/** Outside turns. What is no forwarder is itself. Errors: `denied`, `revoked`, `expired`, `not-callable`. */
+/**
+ * Outside turns. A cap without forwarders is returned as it is. Errors: `denied`, `revoked`, `expired`,
+ * `not-callable`.
+ */
 export async function reveal<T extends object>(cap: Far<T>): Promise<Revealed<T>> {
   if (inTurn()) throw new CapError('not-callable', 'reveal is for the program that runs the host, outside turns');
   const grants: string[] = [];
@@ -31,14 +40,13 @@ export async function reveal<T extends object>(cap: Far<T>): Promise<Revealed<T>
   try {
     inner = await becomes(inner);
     for (let at = forwardTargetOf(inner); at !== undefined; at = forwardTargetOf(inner)) {
-      const { rules, back, inner: behind } = at;
-      // A callback's face is for what is behind, not for the host.
-      if (back) throw new CapError('denied', 'this stands for an object of whoever holds the cap: use it by E');
-      await (vatOf(rules) as Vat).turn(() => {
-        const causes = rules.reveal();
-        const grant = causes.at(-1);
-        if (grant === undefined) return;
-        grants.push(grant);
+      const { state, inward, inner: behind } = at;
+      // A forwarder of a callback is for the object behind, not for the host.
+      if (inward)
+        throw new CapError('denied', 'this forwarder leads to an object of the holder of the cap: use it by E');
+      await (vatOf(state) as Vat).turn(() => {
+        const causes = state.reveal();
+        grants.push(causes.at(-1) as string);
         watches.push(watch(causes));
       });
       inner = await becomes(behind);

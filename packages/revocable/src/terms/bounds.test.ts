@@ -1,4 +1,4 @@
-/** Bounds on arguments, attacked by who chooses the arguments. */
+/** Bounds on arguments. The attacker chooses the arguments. */
 import { type CapError, type Definition, define, E, type Far, promise, spawn } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -28,26 +28,26 @@ test('pay this account, at most 50, twice', async () => {
   expect(await code(E(cap).pay('alice', 1))).toBe('exhausted');
 });
 
-test('a grant of one call shape is of no other: what it does not speak of it does not include', async () => {
+test('a grant with bounds includes only the methods that its bounds name', async () => {
   const { vats } = await world();
   const account = await vats.vat('boxes').spawn(Account(0));
   expect(await code(E(revocable(account, terms).cap).balance())).toBe('no-such-method');
   const { cap } = revocable(account, { methods: ['pay', 'balance'], where: terms.where });
   expect(await E(cap).balance()).toBe(0);
   expect(await code(E(cap).pay('bob', 1))).toBe('denied');
-  // `bound` by itself says nothing of other methods.
+  // `bound` by itself lets other methods pass.
   const bare = bound(account, terms.where);
   expect(await E(bare).balance()).toBe(0);
   expect(await code(E(bare).pay('bob', 1))).toBe('denied');
 });
 
-test('a refusal names the argument, what is allowed and what to ask for; it spends no use and repeats nothing that was asked', async () => {
+test('a refusal names the argument, what is allowed and what to ask for; it spends no use and repeats no argument', async () => {
   const { vats, store } = await world();
   const account = await vats.vat('boxes').spawn(Account(0));
   const { cap } = revocable(account, terms);
   const error = (await E(cap).pay('alice', 'my secret').catch((caught: unknown) => caught)) as CapError; // biome-ignore format: one line
   expect(error.message).toBe(
-    'argument 1 of "pay" must be a number from 1 to 50 here: call it so, or ask for a grant that allows this',
+    'argument 1 of "pay" must be a number from 1 to 50 here: change the argument, or ask for a grant that allows this',
   );
   const other = (await E(cap).pay('bob', 1).catch((caught: unknown) => caught)) as CapError; // biome-ignore format: one line
   expect(other.message).toContain('argument 0 of "pay" must be "alice" here');
@@ -79,13 +79,13 @@ test.each(evil)('%s is no number from 1 to 50', async (_name, make) => {
   const account = await vats.vat('boxes').spawn(Account(0));
   const { cap } = revocable(account, terms);
   const answer = await code(say(cap, 'pay', 'alice', make()));
-  // A promise of data is that data once it is kept: then it is compared as what it is.
+  // A promise for data arrives as that data, and is compared as such.
   if (_name === 'a promise') expect(['ok', 'denied']).toContain(answer);
   else expect(['denied', 'invalid']).toContain(answer);
   expect(await E(account).balance()).toBe(answer === 'ok' ? 1 : 0);
 });
 
-test('missing and extra arguments are refused: one more could change what the others mean', async () => {
+test('missing and extra arguments are refused: one more could change the meaning of the others', async () => {
   const { vats } = await world();
   const account = await vats.vat('boxes').spawn(Account(0));
   const { cap } = revocable(account, { where: terms.where });
@@ -94,7 +94,7 @@ test('missing and extra arguments are refused: one more could change what the ot
   expect(await code(say(cap, 'pay', 'alice', 5))).toBe('ok');
 });
 
-test('it cannot be called near, where what was checked could be changed before it arrives', async () => {
+test('a bounded cap cannot be called near: checked arguments could change before they arrive', async () => {
   const { vats } = await world();
   const vat = vats.vat('one');
   expect(
@@ -102,7 +102,7 @@ test('it cannot be called near, where what was checked could be changed before i
   ).toBe('not-callable');
 });
 
-test('a reference is compared by who it is', async () => {
+test('a reference is compared by identity', async () => {
   const { vats, box } = await world();
   const [account, other] = [await vats.vat('boxes').spawn(Account(0)), await vats.vat('boxes').spawn(Box('other'))];
   const Open: Definition<{ pay(to: Box): string }, []> = define('Open', () => ({ pay: () => 'paid' }));
@@ -112,7 +112,7 @@ test('a reference is compared by who it is', async () => {
   for (const wrong of [other, account, 'box', {}]) expect(await code(say(cap, 'pay', wrong))).toBe('denied');
 });
 
-test('data is compared by type and value all through, never by its text', () => {
+test('data is compared by type and value at every depth, never by its text', () => {
   const check = (bound: unknown, value: unknown): string => {
     try {
       checkBounds(readBounds({ m: { 0: bound } } as unknown as Bounds), 'm', [value]);
@@ -137,7 +137,7 @@ test('data is compared by type and value all through, never by its text', () => 
         typeof y !== 'object' || y === null
           ? true
           : (Array.isArray(y) || Object.getPrototypeOf(y) === Object.prototype) &&
-            // Which no record may have: `invalid`.
+            // No record may have this key: `invalid`.
             !Object.hasOwn(y, '__proto__') &&
             Object.values(y).every(plain);
       if (!plain(x)) return;
@@ -148,7 +148,7 @@ test('data is compared by type and value all through, never by its text', () => 
   );
 });
 
-test('ranges are as a person means them', () => {
+test('ranges exclude NaN, -0 and infinite numbers', () => {
   const inRange = (min: number, max: number, value: number): boolean => {
     try {
       checkBounds({ m: { 0: { min, max } } }, 'm', [value]);
@@ -176,12 +176,12 @@ test.each([
   expect(() => revocable(box, { where } as unknown as Terms)).toThrowError(expect.objectContaining({ code: 'invalid' }));
 }); // biome-ignore format: a list
 
-test('a bound on a method that the grant does not have is a slip of the pen, and is invalid', async () => {
+test('a bound on a method that the grant does not have is invalid', async () => {
   const { box } = await world();
-  expect(() => revocable(box, { methods: ['pay'], where: { Pay: { 0: { is: 1 } } } })).toThrowError(/spell it so/);
+  expect(() => revocable(box, { methods: ['pay'], where: { Pay: { 0: { is: 1 } } } })).toThrowError(/correct its name/);
 });
 
-test('terms are read once: a getter that says 1 and then 1,000 has said 1', async () => {
+test('terms are read once: a getter that returns 1 and then 1,000 counts as 1', async () => {
   const { box } = await world();
   let asked = 0;
   const sly = {
@@ -195,7 +195,7 @@ test('terms are read once: a getter that says 1 and then 1,000 has said 1', asyn
   expect(await code(E(cap).read())).toBe('exhausted');
 });
 
-test('what it is compared with cannot be changed afterwards', async () => {
+test('bounds cannot be changed after the grant is made', async () => {
   const { vats } = await world();
   const account = await vats.vat('boxes').spawn(Account(0));
   const oneOf = ['alice'];

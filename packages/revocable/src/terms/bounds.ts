@@ -1,13 +1,15 @@
 /**
- * Bounds on arguments: exactly this data, one of these, or a number between.
+ * Bounds on arguments: exactly this data, one of a list, or a number in a range.
  *
- * Promise: a bound compares data with data, by type and value, never text by pattern. What could be something else at the next look
- * (a promise, an object with behaviour of its own) is no data and is refused. A method that is bounded takes no arguments beyond those
- * that its bounds speak of: one more could change what the others mean. A refusal names the argument and what is allowed.
+ * A bound compares data with data, by type and value, and never text with a pattern. A value that can change
+ * (a promise, an object with behaviour) is not data and is refused. A bounded method takes no arguments after
+ * the last one that has a bound: one more could change the meaning of the others. A refusal names the
+ * argument and says what is allowed.
  */
-import { CapError, frozenData, isReference } from '@hob/vat';
+import { CapError, isReference } from '@hob/vat';
+import { frozenData } from '@hob/vat/forwarder';
 
-/** What an argument may be: exactly this data, one of these, or a number between. By data, never by pattern. */
+/** The values that an argument may have: exactly this data, one of a list, or a number in a range. */
 export type Bound =
   | { readonly is: unknown }
   | { readonly oneOf: readonly unknown[] }
@@ -22,7 +24,7 @@ const refuse = (what: string): never => {
 const isRecord = (x: unknown): x is Readonly<Record<string, unknown>> =>
   typeof x === 'object' && x !== null && !Array.isArray(x) && !isReference(x);
 
-/** A frozen copy: nobody changes later what was checked, nor what arguments are compared with. Errors: `invalid`. */
+/** Returns a frozen copy: nobody can change the bounds after the check. Errors: `invalid`. */
 export function readBounds(given: Bounds): Bounds {
   const where: unknown = frozenData(given);
   const shape = 'where is a record such as {pay: {0: {is: "alice"}, 1: {max: 50}}}';
@@ -31,7 +33,7 @@ export function readBounds(given: Bounds): Bounds {
     if (method === '' || !isRecord(positions) || Object.keys(positions).length === 0) return refuse(shape);
     for (const [position, bound] of Object.entries(positions)) {
       if (!/^(?:0|[1-9]\d?)$/.test(position))
-        refuse(`"${position.slice(0, 64)}" is no position of an argument: they count from 0 to 99`);
+        refuse(`"${position.slice(0, 64)}" is not a position of an argument: positions go from 0 to 99`);
       checkBound(bound);
     }
   }
@@ -64,7 +66,10 @@ function checkBound(bound: unknown): void {
   }
 }
 
-/** Throws `denied` where `args` are not within the bounds of `method`. `args` are what a message carried: copied and frozen. */
+/**
+ * Throws `denied` if `args` are outside the bounds of `method`. `args` are frozen copies, as a message
+ * carries them.
+ */
 export function checkBounds(bounds: Bounds, method: string, args: readonly unknown[]): void {
   if (!Object.hasOwn(bounds, method)) return;
   const positions = Object.entries(bounds[method] as Readonly<Record<string, Bound>>);
@@ -73,7 +78,7 @@ export function checkBounds(bounds: Bounds, method: string, args: readonly unkno
     if (!within(bound, args[at]))
       throw new CapError(
         'denied',
-        `argument ${at} of "${method.slice(0, 64)}" must be ${boundText(bound)} here: call it so, or ask for a grant that allows this`,
+        `argument ${at} of "${method.slice(0, 64)}" must be ${boundText(bound)} here: change the argument, or ask for a grant that allows this`,
       );
   }
   const most = 1 + Math.max(...positions.map(([position]) => Number(position)));
@@ -87,27 +92,27 @@ export function checkBounds(bounds: Bounds, method: string, args: readonly unkno
 function within(bound: Bound, value: unknown): boolean {
   if ('is' in bound) return same(bound.is, value);
   if ('oneOf' in bound) return bound.oneOf.some((choice) => same(choice, value));
-  // NaN compares with nothing; -0 and the infinite are no amounts that a person means.
+  // A person who writes a range means neither NaN, nor -0, nor an infinite amount.
   if (typeof value !== 'number' || !Number.isFinite(value) || Object.is(value, -0)) return false;
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = bound;
   return value >= min && value <= max;
 }
 
 /**
- * `bound`, as a part of `of`: what it allows, `of` allows too. An end of a range that it leaves out is that of `of`. Undefined where it allows
- * something that `of` does not.
+ * Returns `bound` if it allows nothing that `outer` does not, else undefined. A range without `min` or `max`
+ * takes it from `outer`.
  */
-export function narrowerBound(of: Bound, bound: Bound): Bound | undefined {
-  if ('is' in bound) return within(of, bound.is) ? bound : undefined;
-  if ('oneOf' in bound) return bound.oneOf.every((choice) => within(of, choice)) ? bound : undefined;
-  if ('is' in of || 'oneOf' in of) return undefined;
-  const narrower = { ...of, ...bound };
+export function narrowerBound(outer: Bound, bound: Bound): Bound | undefined {
+  if ('is' in bound) return within(outer, bound.is) ? bound : undefined;
+  if ('oneOf' in bound) return bound.oneOf.every((choice) => within(outer, choice)) ? bound : undefined;
+  if ('is' in outer || 'oneOf' in outer) return undefined;
+  const narrower = { ...outer, ...bound };
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = narrower;
-  const inside = min >= (of.min ?? Number.NEGATIVE_INFINITY) && max <= (of.max ?? Number.POSITIVE_INFINITY);
+  const inside = min >= (outer.min ?? Number.NEGATIVE_INFINITY) && max <= (outer.max ?? Number.POSITIVE_INFINITY);
   return inside && min <= max ? narrower : undefined;
 }
 
-/** The same type and the same value all through; references by identity. What could still change equals nothing. */
+/** Deep equality by type and value; references by identity. A value that can change equals nothing. */
 function same(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
   if (isReference(a) || isReference(b)) return a === b;
@@ -125,7 +130,7 @@ function same(a: unknown, b: unknown): boolean {
 
 const isPlain = (x: object): x is Readonly<Record<string, unknown>> => Object.getPrototypeOf(x) === Object.prototype;
 
-/** For people: short, and nothing but what the terms say. */
+/** Describes a bound to people: short, and only from the terms. */
 export function boundText(bound: Bound): string {
   if ('is' in bound) return text(bound.is);
   if ('oneOf' in bound) {

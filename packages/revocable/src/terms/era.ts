@@ -1,22 +1,23 @@
 /**
  * A store that was put back to an earlier state.
  *
- * Promise: what was granted with a limit before that admits nothing until a person has looked: its uses may have been spent since, and it
- * may have been revoked. It can still be revoked, and still runs out.
+ * A grant that was made before admits nothing until a person has confirmed it: its uses may have been spent
+ * since, or it may have been revoked. It can still be revoked, and its time still ends.
  */
-import { CapError, suspended } from '@hob/vat';
+import { CapError } from '@hob/vat';
+import { suspended } from '@hob/vat/forwarder';
 
-// One for all: to make an error is to write down a stack, which costs more than revoking a grant.
-export const waits: CapError = Object.freeze(
+// One error for all: making an error writes a stack, which costs more than revoking a grant.
+const unconfirmed: CapError = Object.freeze(
   new CapError(
     'unavailable',
-    'the store was put back to an earlier state, or nobody can tell, so this grant may be spent or revoked: its granter has to confirm it (npm run -s hob -- trust)',
+    'the store was restored to an earlier state, or may have been, so this grant may be spent or revoked: its granter has to confirm it (npm run -s hob -- trust)',
   ),
 );
 
-/** Whether what was granted in `era` waits for a person. */
-export const waitsIn = (era: number): boolean => suspended(era);
+/** Whether a grant that was made in `era` waits for a person. */
+export const needsConfirmation = (era: number): boolean => suspended(era);
 
 export function checkEra(era: number): void {
-  if (waitsIn(era)) throw waits;
+  if (needsConfirmation(era)) throw unconfirmed;
 }

@@ -1,4 +1,4 @@
-/** What a person may say of a grant, and what is refused rather than guessed. */
+/** The terms that a person may give, and those that are refused rather than guessed. */
 import { expect, test } from 'vitest';
 import { checkTerms, defaultTerm, limitsOf, longestTerm, type Terms } from './terms.ts';
 
@@ -13,7 +13,7 @@ const code = (terms: unknown): string => {
   }
 };
 
-test('every grant has a deadline, also one of no time given', () => {
+test('every grant has a deadline, also without for and until', () => {
   for (const terms of [{}, { uses: 1 }, { methods: ['read'] }, { uses: undefined }]) {
     const { deadline, wallDeadline } = limits(terms);
     expect(deadline).toBe(now.vat + defaultTerm);
@@ -35,7 +35,7 @@ test('for and until together are invalid', () => {
   expect(code({ for: 1000, until: now.wall + 1000 })).toBe('invalid');
 });
 
-test('a term that nobody knows is invalid, not ignored: a misspelt limit would be none', () => {
+test('an unknown term is invalid, not ignored: a misspelt limit would be no limit', () => {
   for (const terms of [{ use: 1 }, { Uses: 1 }, { uses: 1, max: 2 }, { minutes: 15 }, { ['__proto__']: 1 }])
     expect(code(terms), JSON.stringify(terms)).toBe('invalid');
 });
@@ -67,16 +67,16 @@ test.each([[[]], ['read'], [['']], [[1]], [{ 0: 'read', length: 1 }], [null]])('
   expect(code({ methods })).toBe('invalid'),
 );
 
-test('90 days and no longer', () => {
+test('a grant lasts at most 90 days', () => {
   expect(code({ for: longestTerm })).toBe('accepted');
   expect(code({ for: longestTerm + 1 })).toBe('invalid');
   expect(code({ until: now.wall + longestTerm })).toBe('accepted');
   expect(code({ until: now.wall + longestTerm + 1 })).toBe('invalid');
 });
 
-test('a refusal says what would be understood, and no more of the input than a person reads', () => {
+test('a refusal says what would be understood, and cuts the input', () => {
   const long = 'x'.repeat(10_000);
-  expect(() => checkTerms({ [long]: 1 } as never)).toThrowError(/choose from uses, for, until, methods/);
+  expect(() => checkTerms({ [long]: 1 } as never)).toThrowError(/there are uses, for, until, methods/);
   try {
     checkTerms({ [long]: 1 } as never);
   } catch (error) {

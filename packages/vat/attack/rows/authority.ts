@@ -1,4 +1,7 @@
-/** Reaching what was not given: forged and foreign numbers, inherited names, answers that were refused, counts and order that lie. */
+/**
+ * Reaching what was not given: forged and foreign numbers, inherited names, answers that were refused, counts
+ * and order that lie.
+ */
 import { type Attack, numbers, outcomes } from '../attack.ts';
 import { type Attacker, Slot } from '../attacker.ts';
 
@@ -48,7 +51,7 @@ const alone =
     return all;
   };
 
-/** What the host asks of the attacker's object: the number of its question. */
+/** The number of the question that the host asks the attacker's object. */
 async function asked(peer: Attacker): Promise<number> {
   let found: number | undefined;
   await peer.until(() => {
@@ -65,7 +68,7 @@ async function asked(peer: Attacker): Promise<number> {
 export const authority: readonly Attack[] = [
   {
     name: 'calls of numbers that were not given',
-    expected: ['closed 4400 a call names what was never *'],
+    expected: ['closed 4400 a call names a* that was never *'],
     act: alone(
       (peer) => peer.call(7, 'echo'),
       (peer) => peer.call(999_999, 'echo'),
@@ -85,7 +88,7 @@ export const authority: readonly Attack[] = [
   },
   {
     name: 'what another session was given',
-    expected: ['closed 4400 a call names what was never offered, or was given back'],
+    expected: ['closed 4400 a call names an object that was never exported, or was released'],
     act: async (peer, scene) => {
       const other = await scene.enter();
       await other.outcome(other.call(0, 'make'));
@@ -112,7 +115,7 @@ export const authority: readonly Attack[] = [
   {
     name: 'one number as an object and as a promise',
     dialects: ['hob.1'],
-    expected: ['closed 4400 one number is an object and a promise'],
+    expected: ['closed 4400 one number is used for an object and for a promise'],
     act: alone(
       (peer) => peer.call(0, 'echo', [object(5), promise(5)]),
       (peer) => peer.call(0, 'echo', [promise(5), object(5)]),
@@ -121,7 +124,7 @@ export const authority: readonly Attack[] = [
   {
     name: 'a slot that is not what its encoding says',
     dialects: ['captp'],
-    expected: ['closed 4400 a slot is not what its *'],
+    expected: ['closed 4400 a slot *'],
     act: async (_peer, scene) => {
       const all: string[] = [];
       for (const [body, slot] of [
@@ -227,7 +230,7 @@ export const authority: readonly Attack[] = [
   },
   {
     name: 'answers to what was not asked',
-    expected: ['closed 4400 answers a question that was not asked'],
+    expected: ['closed 4400 an answer names a question that was not asked'],
     act: alone(
       (peer) => peer.raw(peer.frame([peer.returning(77, 1)])),
       (peer) => peer.raw(peer.frame([peer.failing(77, 'x')])),
@@ -235,7 +238,7 @@ export const authority: readonly Attack[] = [
   },
   {
     name: 'a question of the host’s answered twice',
-    expected: ['closed 4400 answers a question that was not asked'],
+    expected: ['closed 4400 an answer names a question that was not asked'],
     act: async (_peer, scene) => {
       const all: string[] = [];
       for (const second of ['return', 'fail', 'during'] as const) {
@@ -243,7 +246,8 @@ export const authority: readonly Attack[] = [
         peer.listens = true;
         peer.call(0, 'call', object(5), 7);
         const question = await asked(peer);
-        // An object of the host's own: what was sent before has to come home first, and so it stays undecided for a while.
+        // An object of the host's own: what was sent before has to come home first, and so it stays undecided
+        // for a while.
         peer.raw(peer.frame([peer.returning(question, second === 'during' ? yours(0) : 1)]));
         peer.raw(peer.frame([second === 'fail' ? peer.failing(question, 'x') : peer.returning(question, 2)]));
         all.push(await peer.alive());
@@ -253,7 +257,7 @@ export const authority: readonly Attack[] = [
   },
   {
     name: 'question numbers used twice, or falling',
-    expected: ['closed 4400 asks the same question twice: number questions upwards'],
+    expected: ['closed 4400 the same question number was used twice: count upwards'],
     act: alone(
       (peer) => {
         const [, text] = peer.asking(0, 'echo', [1]);
@@ -358,7 +362,7 @@ export const authority: readonly Attack[] = [
     expected: [
       'answered ok',
       'answered no-such-object',
-      'closed 4400 a call names what was never offered, or was given back',
+      'closed 4400 a call names an object that was never exported, or was released',
     ],
     act: async (peer, scene) => {
       const all: string[] = [];
@@ -372,7 +376,8 @@ export const authority: readonly Attack[] = [
   },
   {
     name: 'answers used after it said that it was done with them',
-    // Over `captp` an honest peer may name an answer that was forgotten meanwhile: its call is refused, the connection stays.
+    // Over `captp` an honest peer may name an answer that was forgotten meanwhile: its call is refused, the
+    // connection stays.
     expected: [
       'answered not-callable',
       'closed 4400 a value names a question that was not asked, or is done',

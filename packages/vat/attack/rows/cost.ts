@@ -1,4 +1,7 @@
-/** Frames that are cheap to send and dear to hear: nesting, tokens, digits, errors, and data that is shared all the way down. */
+/**
+ * Frames that are cheap to send and dear to hear: nesting, tokens, digits, errors, and data that is shared
+ * all the way down.
+ */
 import { type Attack, numbers, outcomes } from '../attack.ts';
 import { type Attacker, Slot } from '../attacker.ts';
 

@@ -1,4 +1,7 @@
-/** Frames that are no frames: junk, bad JSON, wrong types in every field of every message. Each closes, and says how it was wrong. */
+/**
+ * Frames that are no frames: junk, bad JSON, wrong types in every field of every message. Each closes, and
+ * says how it was wrong.
+ */
 import type { DialectName } from '../../src/captp/captp.ts';
 import type { Attack, Scene } from '../attack.ts';
 
@@ -337,7 +340,7 @@ export const forms: readonly Attack[] = [
   },
   {
     name: 'bad JSON',
-    expected: ['closed 4400 not JSON'],
+    expected: ['closed 4400 a frame is not JSON'],
     act: (_peer, scene) => each(badJson, scene),
   },
   {
@@ -389,7 +392,7 @@ export const forms: readonly Attack[] = [
   {
     name: 'bytes that no value names, or two name, or that did not come',
     dialects: ['hob.1'],
-    expected: ['closed 4400 *bytes *'],
+    expected: ['closed 4400 *bytes*'],
     act: async (_peer, scene) => {
       const outcomes: string[] = [];
       for (const [bytes, args] of [

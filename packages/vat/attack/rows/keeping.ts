@@ -1,4 +1,7 @@
-/** What a peer makes the host keep: calls under way, answers, tables, texts. All of it is counted, and has an end. */
+/**
+ * Memory that a peer makes the host keep: calls under way, answers, tables, texts. All of it is counted, and has an
+ * end.
+ */
 import { type Attack, numbers, outcomes } from '../attack.ts';
 import { type Attacker, Slot } from '../attacker.ts';
 import { shapes } from './cost.ts';
@@ -86,7 +89,7 @@ export const keeping: readonly Attack[] = [
       name: `calls that wait, each with ${name}`,
       dialects: ['hob.1'],
       limits: little,
-      // Who goes on sending and does not read the close is cut off a second later.
+      // A peer that goes on sending and does not read the close is cut off a second later.
       expected: [full, 'closed 1006 '],
       act: (peer, scene) => {
         const waits = peer.call(0, 'stuck');

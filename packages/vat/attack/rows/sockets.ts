@@ -1,4 +1,7 @@
-/** What can be done with a socket: not reading it, being slow, pings, pieces, frames that are none, very many of them. */
+/**
+ * Attacks by a socket: not reading it, being slow, pings, pieces, frames that are none, very many
+ * of them.
+ */
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Scene } from '../attack.ts';
 import { type Attack, numbers } from '../attack.ts';

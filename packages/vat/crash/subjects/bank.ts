@@ -1,9 +1,10 @@
 /**
- * A durable bank: transfers between two purses, each told to a counter in another vat and to the outside. Also what faults are
- * injected into (`faulty.ts`).
+ * A durable bank: transfers between two purses, each told to a counter in another vat and to the outside.
+ * Also what faults are injected into (`faulty.ts`).
  *
- * Checked: the sum of the purses is what it was; each acknowledged transfer is there, whole; no effect without its transfer; a
- * message inside the store arrived once, never twice and never not; what a failed transfer did is nowhere; the ledger verifies.
+ * Checked: the sum of the purses is what it was; each acknowledged transfer is there, whole; no effect
+ * without its transfer; a message inside the store arrived once, never twice and never not; what a failed
+ * transfer did is nowhere; the ledger verifies.
  */
 import {
   type AnyDefinition,
@@ -108,7 +109,10 @@ export async function openBank(vats: Vats, outside: Far<Outside>): Promise<Bank>
   return { teller, tally };
 }
 
-/** What the counter knows, once it has heard of as many transfers as were made: a call from outside may overtake the messages between vats. */
+/**
+ * The value of the counter, once it has heard of as many transfers as were made: a call from outside may
+ * overtake the messages between vats.
+ */
 export async function countsOf(tally: Far<Tally>, made: number): Promise<readonly (readonly [string, number])[]> {
   for (let tries = 1; ; tries += 1) {
     const counts = await E(tally).counts();

@@ -1,9 +1,10 @@
 /**
  * One life of the durable bank on a disk that says no somewhere, and the judge of what it told and left.
  *
- * Promise: the same steps each time, on a clock turned by hand, so that the n-th call to the disk is the same one in each life.
- * Checked: what was told, against what a new process finds; that everybody who waited was told, and what; that turns later
- * succeed, or the vats are halted; and that memory was then what is on the disk.
+ * Promise: the same steps each time, on a clock turned by hand, so that the n-th call to the disk is the same
+ * one in each life. Checked: what was told, against what a new process finds; that everybody who waited was
+ * told, and what; that turns later succeed, or the vats are halted; and that memory was then what is on the
+ * disk.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,11 +18,10 @@ import {
   openStore,
   openVats,
   type Store,
-  type TestClock,
-  testClock,
   type Vats,
   verifyLedger,
 } from '../../src/index.ts';
+import { type TestClock, testClock } from '../../src/testing.ts';
 import type { FaultyDisk } from '../control.ts';
 import { openHere, sentinelOf } from '../here.ts';
 import { type Bank, countsOf, definitions, fails, type Outside, openBank, SUM } from './bank.ts';
@@ -43,7 +43,7 @@ export type Told = readonly [word: string, which: number, text: string];
 type Tell = (word: string, which: number, text?: string) => void;
 
 const PATIENCE_MS = 30_000;
-/** What may become of a turn on a bad disk. */
+/** The possible outcomes of a turn on a bad disk. */
 const codes: ReadonlySet<string> = new Set(['unknown-outcome', 'unavailable', 'vat-halted']);
 
 async function within<T>(promise: Promise<T>): Promise<T> {
@@ -198,7 +198,7 @@ async function work(
 
 const byKey = ([a]: readonly [string, number], [b]: readonly [string, number]): number => (a < b ? -1 : 1);
 
-/** Opens what was left and answers what is wrong; `told` is all that this store's lives told. */
+/** Opens the store that was left, and returns its faults; `told` is all that this store's lives told. */
 export async function judge(folder: string, told: readonly Told[]): Promise<readonly string[]> {
   const faults: string[] = [];
   const said = (word: string): readonly number[] => told.filter(([one]) => one === word).map(([, which]) => which);
@@ -229,7 +229,7 @@ export async function judge(folder: string, told: readonly Told[]): Promise<read
     }
     for (const which of said('seen')) if (!done.has(which)) faults.push(`transfer ${which} was seen and is not there`);
 
-    // What left.
+    // The effects that left.
     for (const which of effects) if (!done.has(which)) faults.push(`effect ${which} has no transfer`);
     if (new Set(effects).size !== effects.length) faults.push('an effect happened twice');
     if (again.length > 0) faults.push(`effect ${again[0]} was repeated after a restart`);
@@ -272,12 +272,12 @@ export async function judge(folder: string, told: readonly Told[]): Promise<read
     for (const sturdyref of texts('sturdyref'))
       if ((await vats.restore(sturdyref)) !== teller) faults.push('a sturdyref is lost');
 
-    // Who waited was told, and what.
+    // Everybody who waited was told the outcome.
     for (const [word, which, text] of told) {
       const code = word.includes(': ') ? word.slice(word.indexOf(': ') + 2) : undefined;
       if (code !== undefined && !codes.has(code)) faults.push(`${which} was told "${word}" ${text}`);
       if (code === undefined && !words.has(word)) faults.push(`${which} was told "${word}" ${text}`);
-      if (word === 'refused' && !/^unavailable: the store.*: (?:check that|make room) .+/.test(text))
+      if (word === 'refused' && !/^unavailable: the (?:store|sentinel).*: (?:check that|make room) .+/.test(text))
         faults.push(`the open was refused with "${text}"`);
     }
     // Memory was what is on the disk.

@@ -1,8 +1,9 @@
 /**
  * Turns that write a ledger line and call a driver, which tells the outside process of its effect.
  *
- * Checked: the store opens and its ledger verifies; each turn that was acknowledged has its line, also a failed one; each effect
- * has its line, and happened once and in the order of the turns; what a failed turn sent never happened.
+ * Checked: the store opens and its ledger verifies; each turn that was acknowledged has its line, also a
+ * failed one; each effect has its line, and happened once and in the order of the turns; what a failed turn
+ * sent never happened.
  */
 import { driver, E, exportLedger, ledgerLine, openStore, openVats, verifyLedger } from '../../src/index.ts';
 import { openHere, sentinelOf } from '../here.ts';

@@ -1,22 +1,23 @@
 /**
- * Turns that write ledger lines, while old lines are dropped again and again and checkpoints are sent to a file.
+ * Turns that write ledger lines, while old lines are dropped again and again and checkpoints are sent to a
+ * file.
  *
- * Checked: the store opens, its ledger verifies, also against each checkpoint that was sent; no line is missing but those that a signed
- * cut tells of; what was said to be dropped is; no life takes the store for one that was put back.
+ * Checked: the store opens, its ledger verifies, also against each checkpoint that was sent; no line is
+ * missing but those that a signed cut tells of; what was said to be dropped is; no life takes the store for
+ * one that was put back.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type Clock,
-  checkpointsIn,
   exportLedger,
   ledgerLine,
   openStore,
   openVats,
-  retainLedger,
   systemClock,
   verifyLedger,
 } from '../../src/index.ts';
+import { checkpointsIn, retainLedger } from '../../src/store.ts';
 import { openHere, sentinelOf } from '../here.ts';
 import type { Subject, Tell } from './subject.ts';
 

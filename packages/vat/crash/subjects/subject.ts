@@ -1,8 +1,8 @@
 /**
  * A program to be killed at any moment, and the judge of what it leaves behind.
  *
- * One file in this folder each; its name is what `--subject` takes. Both sides stand in one file, so that what is told and what
- * is checked are read together.
+ * One file in this folder each; its name is what `--subject` takes. Both sides stand in one file, so that
+ * what is told and what is checked are read together.
  */
 
 /** Tells the outside process: a word, and which. Synchronous: what was told has left when it returns. */
@@ -18,6 +18,9 @@ export interface Told {
 export interface Subject {
   /** Opens the store in `folder` (which may not be there yet), says `open`, works until it is killed. */
   work(folder: string, life: number, tell: Tell): Promise<void>;
-  /** On a copy of what was left: opens it and answers what is wrong, given all that was told since the store was new. */
+  /**
+   * Opens a copy of the store that was left, and returns its faults, given all that was told since the store
+   * was new.
+   */
   check(folder: string, told: readonly Told[]): Promise<readonly string[]>;
 }

@@ -1,7 +1,8 @@
 /**
  * Become: a change takes effect only through the token that the actor's own method returns in the same call.
  */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
 import {
   type Become,
   CapError,
@@ -9,7 +10,6 @@ import {
   define,
   defineProcedure,
   E,
-  openVats,
   type Portrait,
   spawn,
   type Vat,
@@ -18,11 +18,7 @@ import {
 
 let vats: Vats;
 let vat: Vat;
-beforeEach(async () => {
-  vats = await openVats();
-  vat = vats.vat('a');
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats, a: vat } = opened));
 
 interface Counter {
   next(): number;
@@ -295,7 +291,7 @@ test('a procedure takes every call, one without a method name as the empty strin
   expect(await vat.turn(() => spawn(Procedure(0)).any(1))).toEqual(['any', 1]);
 });
 
-test('a method that is async, or answers with a promise made by native then, undoes the turn with async-behaviour', async () => {
+test('a method that is async, or returns a promise made by native then, undoes the turn with async-behaviour', async () => {
   const Bad: Definition<
     {
       asynchronous(): unknown;
@@ -333,7 +329,7 @@ test('an async constructor is refused', async () => {
   await expect(vat.spawn(Bad())).rejects.toMatchObject({ code: 'async-behaviour' });
 });
 
-test('a constructor that answers with no behaviour, or with something that is no method, is refused', async () => {
+test('a constructor that returns no behaviour, or one with something that is no method, is refused', async () => {
   const behaviours: readonly unknown[] = [
     undefined,
     5,

@@ -8,7 +8,7 @@
 import { CapError } from '../core/errors.ts';
 import type { Target } from '../core/message.ts';
 import { sealed } from '../core/reference.ts';
-import { type Opened, openPortrait } from '../turn/portrait.ts';
+import { openPortrait, type PortraitContents } from '../turn/portrait.ts';
 import { current, turnFor } from '../turn/turn.ts';
 import { thrown } from '../turn/values.ts';
 
@@ -21,21 +21,21 @@ export interface Becoming extends Target {
    * were made in total.
    */
   readonly kindLabel: string;
-  become(next: Opened): void;
+  become(next: PortraitContents): void;
 }
 
 /** The token that a method returns to change its actor. Opaque to everybody else. */
 export class Become {
   readonly #actor: Becoming;
   readonly #frame: number;
-  readonly #next: Opened;
+  readonly #next: PortraitContents;
   readonly #value: unknown;
   readonly #breaks: { readonly error: unknown } | undefined;
 
   constructor(
     actor: Becoming,
     frame: number,
-    next: Opened,
+    next: PortraitContents,
     value: unknown,
     breaks: { readonly error: unknown } | undefined,
   ) {
@@ -51,7 +51,7 @@ export class Become {
   }
 
   /** Applies the token: `actor` becomes `next`. Returns the value. */
-  static accept(token: Become, actor: Becoming, frame: number, outermost: boolean): unknown {
+  static accept(token: Become, actor: Becoming, frame: number): unknown {
     if (token.#actor !== actor)
       throw new CapError(
         'become-failure',
@@ -64,8 +64,10 @@ export class Become {
       );
     actor.become(token.#next);
     if (token.#breaks === undefined) return token.#value;
-    if (!outermost) throw token.#breaks.error;
-    turnFor('bcom.broken').breaks = token.#breaks;
+    const turn = turnFor('bcom.broken');
+    // A near caller sees the break as an error. Only the call that the message made breaks the answer.
+    if (frame !== turn.messageFrame) throw token.#breaks.error;
+    turn.breaks = token.#breaks;
     return undefined;
   }
 }
@@ -103,6 +105,13 @@ export function makeBcom(actor: Becoming): unknown {
   return bcom;
 }
 
+/** Nobody could call it near: references to it are objects. */
+export const uncallable = (label: string): CapError =>
+  new CapError(
+    'become-failure',
+    `${label} is a function, and an actor that was made with methods cannot become one: use defineProcedure`,
+  );
+
 function self(actor: Becoming): object {
   if (actor.reference === undefined)
     throw new CapError(
@@ -122,12 +131,13 @@ function token(
   if (opened === undefined)
     throw new CapError(
       'become-failure',
-      `${actor.kindLabel} can only become a portrait, as Counter(1) is: a reference or a plain behaviour is none`,
+      `${actor.kindLabel} can become only a portrait, such as Counter(1), not a reference or a plain behaviour`,
     );
   if (current === undefined || current.actor !== actor)
     throw new CapError(
       'become-failure',
       `bcom of ${actor.kindLabel} was called outside its own call: return bcom(…) from the method`,
     );
+  current.token = current.frame;
   return new Become(actor, current.frame, opened, value, breaks);
 }

@@ -8,48 +8,37 @@
  */
 import { CapError } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
-import { type Account, type Charge, chargeUntilCollected } from '../core/meter.ts';
-import { quieten, vatPromiseOf } from '../core/promise.ts';
-import { procedureReference } from '../core/reference.ts';
-import { type Household, Runnable } from '../turn/runnable.ts';
+import { type Charge, chargeUntilCollected } from '../core/meter.ts';
+import { quieten } from '../core/native-promise.ts';
+import { vatPromiseOf } from '../core/promise.ts';
+import { functionReference, procedureReference } from '../core/reference.ts';
+import { type ActorHome, Runnable } from '../turn/runnable.ts';
 import { current, Turn, turnFor } from '../turn/turn.ts';
+import { inAnotherVat } from './behaviour.ts';
 
 export type Procedure = (method: string, args: readonly unknown[]) => unknown;
 
 export class Ephemeral extends Runnable {
-  readonly home: Household;
+  readonly home: ActorHome;
   readonly label: string;
   readonly #procedure: Procedure;
 
-  constructor(home: Household, label: string, procedure: Procedure) {
+  constructor(home: ActorHome, label: string, procedure: Procedure) {
     super();
     this.home = home;
     this.label = label;
     this.#procedure = procedure;
   }
 
-  get account(): Account {
-    return this.home.account;
-  }
-
-  post(message: Message): void {
-    this.home.intake.post(this, message);
-  }
-
-  near(method: string, args: readonly unknown[]): unknown {
-    const turn = current as Turn;
-    if (turn.home !== this.home)
-      throw new CapError('not-callable', `${this.label} is in another vat: use E(reference).${method.slice(0, 64)}(…)`);
-    return this.#call(turn, method, args);
-  }
-
   run(message: Message, args: readonly unknown[]): unknown {
-    const turn = current as Turn;
-    turn.messageFrame = Turn.nextFrame();
-    return this.#call(turn, message.method, args, turn.messageFrame);
+    const frame = Turn.nextFrame();
+    (current as Turn).messageFrame = frame;
+    return this.near(message.method, args, frame);
   }
 
-  #call(turn: Turn, method: string, args: readonly unknown[], frame: number = Turn.nextFrame()): unknown {
+  near(method: string, args: readonly unknown[], frame: number = Turn.nextFrame()): unknown {
+    const turn = current as Turn;
+    if (turn.home !== this.home) throw inAnotherVat(this.label, method);
     const { actor: outer, frame: outerFrame } = turn;
     turn.actor = this;
     turn.frame = frame;
@@ -57,7 +46,7 @@ export class Ephemeral extends Runnable {
       const result = this.#procedure(method, args);
       if (!(result instanceof Promise) || vatPromiseOf(result) !== undefined) return result;
       quieten(result);
-      throw new CapError('async-behaviour', `${this.label} answered with a promise that the vat did not mint`);
+      throw new CapError('async-behaviour', `${this.label} returned a promise that this vat did not make`);
     } finally {
       turn.actor = outer;
       turn.frame = outerFrame;
@@ -66,16 +55,17 @@ export class Ephemeral extends Runnable {
 }
 
 /**
- * Makes a reference to `procedure`, within a turn. `label` is for people. A meter that limits actors counts
- * it as one until it is garbage collected.
+ * Makes a reference to `procedure`, within a turn. `label` is for people. If `like`, the object that it
+ * forwards to, is called without a method name, so is the reference. A meter that limits actors counts it as
+ * one until it is garbage collected.
  */
-export function ephemeral(label: string, procedure: Procedure): object {
+export function ephemeral(label: string, procedure: Procedure, like?: object): object {
   const { home, account } = turnFor('ephemeral');
-  const made = new Ephemeral(home as Household, label, procedure);
+  const made = new Ephemeral(home as ActorHome, label, procedure);
   if (account.bounds('actors')) {
     account.charge('actors', 1);
     const charge: Charge = { account, budget: 'actors', amount: 1 };
     chargeUntilCollected(made, charge);
   }
-  return procedureReference(made);
+  return typeof like === 'function' ? functionReference(made) : procedureReference(made);
 }

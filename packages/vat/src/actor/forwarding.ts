@@ -44,13 +44,10 @@ export function tellAnyway(to: object, method: string, ...data: unknown[]): void
   const target = targetOf(to);
   if (!(target instanceof Actor) || target.home !== turn.home)
     throw new CapError('invalid', 'tellAnyway takes an actor of the running vat');
-  const { args, promises } = passArgs(data, turn.account);
-  turn.account.charge('messages', 1);
-  turn.effects.push(
-    new Anyway(
-      new Message(target, method, args, promises, undefined, turn.account, target.home.chain, undefined, undefined),
-    ),
-  );
+  const { account } = turn;
+  const passed = passArgs(data, account);
+  account.charge('messages', 1);
+  turn.effects.push(new Anyway(new Message({ to: target, method, ...passed, account, chain: target.home.chain })));
 }
 
 /**

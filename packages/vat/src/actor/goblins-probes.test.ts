@@ -1,15 +1,23 @@
 /**
- * One test for each fact that was verified against Spritely Goblins 0.18.0 (`docs/goblins.md`), named after it. Where we
- * deviate on purpose, the name says what we do instead and the table there says why.
+ * One test for each fact that was verified against Spritely Goblins 0.18.0 (`docs/goblins.md`), named after
+ * it. Where we deviate on purpose, the name says what we do instead and the table there says why.
  */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
+import {
+  makeCell,
+  makeNonceRegistry,
+  makeRandomSource,
+  makeTicker,
+  type NonceRegistry,
+  type Tickable,
+} from '../actors/index.ts';
 import {
   CapError,
   type Definition,
   define,
   E,
   type Far,
-  openVats,
   type Portrait,
   promise,
   spawn,
@@ -22,13 +30,7 @@ let vats: Vats;
 let a: Vat;
 let b: Vat;
 let records: TurnRecord[];
-beforeEach(async () => {
-  records = [];
-  vats = await openVats({ observe: (turn) => void records.push(turn) });
-  a = vats.vat('a');
-  b = vats.vat('b');
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats, a, b, records } = opened));
 
 interface Cell {
   get(): unknown;
@@ -172,6 +174,38 @@ test('1.2 handlers of a promise run as their own later turns', async () => {
   expect(records.filter((turn) => turn.to === 'when')).toHaveLength(1);
 });
 
+interface Listener {
+  heard(outcome: { readonly ok: boolean; readonly value?: unknown; readonly code?: string }, note: string): void;
+  notes(): readonly unknown[];
+}
+const Listener: Definition<Listener, [notes: readonly unknown[]]> = define('probes.Listener', (bcom, notes) => ({
+  heard: ({ ok, value, code }, note) => bcom(Listener([...notes, [note, ok ? value : code]])),
+  notes: () => notes,
+}));
+
+test('1.2 listen-to: an actor is told of a promise by a message, from whatever turn asks; a failed turn asked nothing', async () => {
+  const { listener, resolvers } = await a.turn(() => {
+    const [good, bad] = [promise<string>(), promise<string>()];
+    const listener = spawn(Listener([]));
+    E.to(listener, 'heard', 'good').on(good.promise);
+    E.to(listener, 'heard', 'bad').on(bad.promise);
+    return { listener, resolvers: [good.resolver, bad.resolver] as const };
+  });
+  await expect(
+    a.turn(() => {
+      E.to(listener as unknown as Listener, 'heard', 'failed turn').on(Promise.resolve('never'));
+      throw new Error('no');
+    }),
+  ).rejects.toThrow('no');
+  await E(resolvers[0] as never as { resolve(value: string): void }).resolve('value');
+  await E(resolvers[1] as never as { break(error: Error): void }).break(new CapError('denied', 'no'));
+  while ((await E(listener).notes()).length < 2) await new Promise((resolve) => setImmediate(resolve));
+  expect(await E(listener).notes()).toEqual([
+    ['good', 'value'],
+    ['bad', 'denied'],
+  ]);
+});
+
 test('1.2 a second resolve is silently ignored', async () => {
   const { promise: p, resolver } = promise<number>();
   resolver.resolve(1);
@@ -294,4 +328,42 @@ test('1.6 after two good turns and a failing one the state is that of the second
   await E(counter).next(false);
   await expect(E(counter).next(true)).rejects.toThrow('third');
   expect(await E(await a.root('counter', () => Counter(99))).count()).toBe(2);
+});
+
+// ---- the actor library, where it differs --------------------------------------------------------------------------------------
+
+test('deviation: arguments are not counted; a missing one is undefined, and one too many is not seen', async () => {
+  const Pair: Definition<{ both(a: unknown, b?: unknown): unknown }, []> = define('Pair', () => ({
+    both: (a, b) => [a, b],
+  }));
+  const pair = await a.spawn(Pair());
+  const to = E(pair) as unknown as { both(...args: unknown[]): Promise<unknown> };
+  expect([await to.both(1), await to.both(1, 2, 3)]).toEqual([
+    [1, undefined],
+    [1, 2],
+  ]);
+});
+
+test('deviation: an empty cell holds undefined (Goblins: #f)', async () => {
+  expect(await a.turn(() => makeCell(undefined).read())).toBe(undefined);
+});
+
+test('deviation: an object that is registered twice has two numbers (Goblins 0.18: one)', async () => {
+  const source = makeRandomSource((bytes) => globalThis.crypto.getRandomValues(new Uint8Array(bytes)));
+  const { registry } = await a.turn(() => makeNonceRegistry(source));
+  const cell = await a.spawn(Cell(0));
+  const to = E(registry as unknown as Far<NonceRegistry>);
+  expect(await to.register(cell)).not.toBe(await to.register(cell));
+});
+
+test('deviation: an object registers at a ticker and leaves by returning false (Goblins: to-tick gives it a ticky to die with)', async () => {
+  const Once: Definition<Tickable, []> = define('Once', () => ({ tick: () => false }));
+  const counts = await a.turn(() => {
+    const ticker = makeTicker();
+    ticker.register(spawn(Once()));
+    const before = ticker.count();
+    ticker.tick();
+    return [before, ticker.count()];
+  });
+  expect(counts).toEqual([1, 0]);
 });

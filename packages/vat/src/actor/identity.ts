@@ -18,10 +18,10 @@ import { Actor } from './actor.ts';
  * a key of a table. Undefined for a reference that ends with the process, and in a vat in memory.
  */
 export function lastingName(reference: object): string | undefined {
-  const { keeper } = turnFor('lastingName').home;
-  if (keeper === undefined) return undefined;
+  const { objectStore } = turnFor('lastingName').home;
+  if (objectStore === undefined) return undefined;
   try {
-    return keeper.encode(reference);
+    return objectStore.encode(reference);
   } catch (error) {
     if (error instanceof CapError) return undefined;
     throw error;

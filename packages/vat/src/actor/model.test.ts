@@ -1,8 +1,9 @@
 /**
  * Random programs run here and beside a model that shares nothing with the vat but its promises.
  *
- * The model keeps the whole world in plain objects, copies it before each turn and each `attempt`, and puts the copy back
- * when something throws. It has one queue. All vats here share a meter, so one queue is the whole order.
+ * The model keeps the whole world in plain objects, copies it before each turn and each `attempt`, and puts
+ * the copy back when something throws. It has one queue. All vats here share a meter, so one queue is the
+ * whole order.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,13 +1,11 @@
 /** Tables: rolled back row by row, ordered by UTF-8 bytes, charged to the session that wrote the row. */
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { attempt, type Definition, define, E, openVats, spawn, type Table, table, type Vats } from '../index.ts';
+import { expect, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
+import { attempt, type Definition, define, E, spawn, type Table, table, type Vats } from '../index.ts';
 
 let vats: Vats;
-beforeEach(async () => {
-  vats = await openVats();
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats } = opened));
 
 interface Book {
   set(key: string, value: unknown): void;
@@ -28,7 +26,7 @@ const Book: Definition<Book, [rows: Table<unknown>]> = define('Book', (_bcom, ro
   rows: () => rows,
 }));
 
-test('what a failed turn wrote is gone, what it deleted is back, in its place', async () => {
+test('rows that a failed turn wrote are gone, and rows that it deleted are back in their order', async () => {
   const book = await vats.vat('a').turn(() => spawn(Book(table())));
   for (const key of ['a', 'kept', 'z']) await E(book).set(key, 1);
   await expect(E(book).setAndFail('a', 2)).rejects.toThrow('no');
@@ -139,7 +137,7 @@ test('a full budget refuses a new row and still overwrites and frees its own', a
   ]);
 });
 
-test('who overwrites a row pays for it from then on', async () => {
+test('the session that overwrites a row pays for it from then on', async () => {
   const one = vats.meter('one', { rows: 5 });
   const two = vats.meter('two', { rows: 5 });
   const book = await vats.vat('a', { meter: one }).turn(() => spawn(Book(table())));

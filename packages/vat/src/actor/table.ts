@@ -9,13 +9,14 @@ import { type Account, type Charge, chargeUntilCollected } from '../core/meter.t
 import { ByReference, sealed } from '../core/reference.ts';
 import { SortedKeys } from '../core/sorted-keys.ts';
 import type { Table } from '../core/types.ts';
-import { numbersKey, type ObjectStore, rowsKey } from '../durable/object-store.ts';
+import { numbersKey, rowsKey } from '../durable/keys.ts';
+import type { ObjectStore } from '../durable/object-store.ts';
 import { current, type Home, type Turn, turnFor, type Undo } from '../turn/turn.ts';
 import { again, keepArgs } from '../turn/values.ts';
 
 const longestKey = 65_536;
 
-interface Row {
+interface TableRow {
   readonly value: unknown;
   readonly bytes: number;
   /** True when the value holds bytes, which cannot be frozen. */
@@ -27,7 +28,7 @@ interface Row {
 class Rows extends ByReference implements Table<unknown> {
   readonly #home: Home;
   readonly #id: number;
-  readonly #rows = new Map<string, Row>();
+  readonly #rows = new Map<string, TableRow>();
   readonly #keys = new SortedKeys();
   /** The charges that limited accounts get back once nobody holds the table. */
   readonly #dues = new Map<Account, readonly [rows: Charge, bytes: Charge]>();
@@ -45,7 +46,7 @@ class Rows extends ByReference implements Table<unknown> {
 
   /** The table's vat and number in the store; undefined for a table in memory and for any other object. */
   static nameOf(x: object): readonly [home: Home, id: number] | undefined {
-    return #rows in x && x.#home.keeper !== undefined ? [x.#home, x.#id] : undefined;
+    return #rows in x && x.#home.objectStore !== undefined ? [x.#home, x.#id] : undefined;
   }
 
   get label(): string {
@@ -72,11 +73,11 @@ class Rows extends ByReference implements Table<unknown> {
     if (typeof key !== 'string') throw new CapError('invalid', 'a table key is a string');
     // Two different keys that are not valid Unicode can have the same UTF-8 form, which is what a store
     // keeps.
-    if (this.#home.keeper !== undefined && (!key.isWellFormed() || key.length > longestKey))
+    if (this.#home.objectStore !== undefined && (!key.isWellFormed() || key.length > longestKey))
       throw new CapError('invalid', `a key of a durable table is Unicode text of at most ${longestKey} characters`);
     const kept = keepArgs([value]);
     const before = this.#rows.get(key);
-    const row: Row = {
+    const row: TableRow = {
       value: kept.args[0],
       bytes: kept.bytes + key.length,
       mutable: kept.mutable,
@@ -132,14 +133,14 @@ class Rows extends ByReference implements Table<unknown> {
   }
 
   /** Restores a row, for the journal. */
-  static restore(table: Rows, key: string, row: Row | undefined): void {
+  static restore(table: Rows, key: string, row: TableRow | undefined): void {
     table.#giveBack(table.#rows.get(key));
     if (row === undefined) return table.#remove(key);
     table.#payAgain(row);
     table.#put(key, row);
   }
 
-  #pay({ payer, bytes }: Row): void {
+  #pay({ payer, bytes }: TableRow): void {
     payer.charge('rows', 1);
     try {
       payer.charge('portraitBytes', bytes);
@@ -151,14 +152,14 @@ class Rows extends ByReference implements Table<unknown> {
   }
 
   /** Charges without checking the limit: the row had been paid for before. */
-  #payAgain(row: Row | undefined): void {
+  #payAgain(row: TableRow | undefined): void {
     if (row === undefined) return;
     row.payer.refund('rows', -1);
     row.payer.refund('portraitBytes', -row.bytes);
     this.#owe(row.payer, 1, row.bytes);
   }
 
-  #giveBack(row: Row | undefined): void {
+  #giveBack(row: TableRow | undefined): void {
     if (row === undefined) return;
     row.payer.refund('rows', 1);
     row.payer.refund('portraitBytes', row.bytes);
@@ -181,13 +182,13 @@ class Rows extends ByReference implements Table<unknown> {
   }
 
   #read(): void {
-    const { keeper, account } = this.#home;
+    const { objectStore, account } = this.#home;
     const prefix = rowsKey(this.#home.name, this.#id);
     // Reads everything before it changes anything: a half-read table would look complete.
-    const rows: (readonly [key: string, row: Row])[] = [];
-    for (const [cell, text] of keeper?.scan(prefix) ?? []) {
+    const rows: (readonly [key: string, row: TableRow])[] = [];
+    for (const [cell, text] of objectStore?.scan(prefix) ?? []) {
       const key = cell.slice(prefix.length);
-      const kept = keepArgs([keeper?.decode(text)]);
+      const kept = keepArgs([objectStore?.decode(text)]);
       const bytes = kept.bytes + key.length;
       rows.push([key, { value: kept.args[0], bytes, mutable: kept.mutable, payer: account }]);
     }
@@ -199,12 +200,15 @@ class Rows extends ByReference implements Table<unknown> {
   }
 
   /** Writes a row to the turn's cells, for the journal of a durable vat. */
-  static keep(table: Rows, key: string, keeper: ObjectStore, cells: Map<string, string | undefined>): void {
+  static keep(table: Rows, key: string, objectStore: ObjectStore, cells: Map<string, string | undefined>): void {
     const row = table.#rows.get(key);
-    cells.set(rowsKey(table.#home.name, table.#id) + key, row === undefined ? undefined : keeper.encode(row.value));
+    cells.set(
+      rowsKey(table.#home.name, table.#id) + key,
+      row === undefined ? undefined : objectStore.encode(row.value),
+    );
   }
 
-  #put(key: string, row: Row): void {
+  #put(key: string, row: TableRow): void {
     if (!this.#rows.has(key)) this.#keys.add(key);
     this.#rows.set(key, row);
   }
@@ -230,15 +234,15 @@ export const unreadTable: (x: object) => void = Rows.unread;
 /** The vat and number of a table in its store. */
 export const nameOfTable: (x: object) => readonly [home: Home, id: number] | undefined = Rows.nameOf;
 
-function valueIn(row: Row | undefined): unknown {
+function valueIn(row: TableRow | undefined): unknown {
   return row?.mutable === true ? again(row.value) : row?.value;
 }
 
 class RowChange implements Undo {
   readonly #table: Rows;
   readonly #key: string;
-  readonly #before: Row | undefined;
-  constructor(table: Rows, key: string, before: Row | undefined) {
+  readonly #before: TableRow | undefined;
+  constructor(table: Rows, key: string, before: TableRow | undefined) {
     this.#table = table;
     this.#key = key;
     this.#before = before;
@@ -249,8 +253,8 @@ class RowChange implements Undo {
   undo(): void {
     Rows.restore(this.#table, this.#key, this.#before);
   }
-  keep(keeper: ObjectStore, cells: Map<string, string | undefined>): void {
-    Rows.keep(this.#table, this.#key, keeper, cells);
+  keep(objectStore: ObjectStore, cells: Map<string, string | undefined>): void {
+    Rows.keep(this.#table, this.#key, objectStore, cells);
   }
 }
 
@@ -265,11 +269,11 @@ export function table<V>(): Table<V> {
   const { home } = turn;
   const id = home.nextId();
   const made = new Rows(home, id, false);
-  if (home.keeper !== undefined) {
+  if (home.objectStore !== undefined) {
     // Its number must not be used again, even if it never gets a row.
     turn.cells ??= new Map();
     turn.cells.set(numbersKey(home.name), String(id));
-    home.keeper.met(rowsKey(home.name, id), made);
+    home.objectStore.met(rowsKey(home.name, id), made);
   }
   return made as unknown as Table<V>;
 }

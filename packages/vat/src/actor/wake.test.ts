@@ -8,7 +8,7 @@ import { openHere } from '../../crash/here.ts';
 import { CapError } from '../core/errors.ts';
 import type { Definition, Far } from '../core/types.ts';
 import { E } from '../eventual/eventual.ts';
-import { type TestClock, testClock } from '../time/test-clock.ts';
+import { type TestClock, testClock } from '../testing/test-clock.ts';
 import { define } from '../turn/portrait.ts';
 import { vatTime } from '../turn/turn.ts';
 import type { Vats } from '../vats/interface.ts';
@@ -104,7 +104,7 @@ test('one timer serves them all, in the order of their times and, of one time, o
   expect(clock.pending()).toBe(0);
 });
 
-test('what an undone turn set never comes, and what it cancelled still does', async () => {
+test('an alarm that an undone turn set never comes, and one that it cancelled still does', async () => {
   const { clock, sleeper } = await inMemory();
   expect(await code(E(sleeper).sleep(100, 'undone', true))).toBe('invalid');
   const id = await E(sleeper).sleep(100, 'kept');
@@ -136,7 +136,7 @@ test('a machine that slept through the time is asked again within the minute', a
   expect(await E(sleeper).heard()).toHaveLength(1);
 });
 
-test('nobody wakes an actor of another vat, nor cancels its wake', async () => {
+test('no vat can wake an actor of another vat, or cancel its alarm', async () => {
   const { vats, sleeper } = await inMemory();
   const id = await E(sleeper).sleep(100, 'a');
   const other = vats.vat('other');
@@ -204,7 +204,7 @@ test('a wake keeps nobody alive: the sweep takes the actor, and nothing comes of
   expect(await E(third.sleeper).heard()).toHaveLength(1);
 });
 
-test('whatever is set, cancelled, undone and restarted, each wake comes once, in its time', async () => {
+test('each alarm comes once, in its time, after any sequence of sets, cancels, undone turns and restarts', async () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('set' as const), ms: fc.integer({ min: 0, max: 500 }), fails: fc.boolean() }) }, // biome-ignore format: one line
     { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), which: fc.nat(), fails: fc.boolean() }) },

@@ -11,12 +11,14 @@
  */
 import type { Chain } from '../core/causes.ts';
 import { CapError } from '../core/errors.ts';
+import { fenced } from '../core/faults.ts';
 import { Message } from '../core/message.ts';
 import { targetOf } from '../core/reference.ts';
-import { numbersKey, type ObjectStore } from '../durable/object-store.ts';
+import { namePart, numberPart, numbersKey } from '../durable/keys.ts';
+import type { ObjectStore } from '../durable/object-store.ts';
 import type { OutputCommit } from '../durable/output-commit.ts';
 import type { Clock } from '../time/clock.ts';
-import type { Household } from '../turn/runnable.ts';
+import type { ActorHome } from '../turn/runnable.ts';
 import { type Effect, type Turn, turnFor, type Wakes } from '../turn/turn.ts';
 import { passArgs } from '../turn/values.ts';
 import { Actor } from './actor.ts';
@@ -37,18 +39,18 @@ interface Wake {
 }
 
 /** The services that the alarms of one store need. */
-export interface WakeGround {
+export interface WakeServices {
   readonly clock: Pick<Clock, 'after'>;
   /** Vat time, as `vatTime()` returns it. */
   readonly now: () => number;
-  readonly keeper: ObjectStore | undefined;
-  readonly edge: OutputCommit | undefined;
+  readonly objectStore: ObjectStore | undefined;
+  readonly outputCommit: OutputCommit | undefined;
   /** The chain of a message that is sent under these causes. */
   readonly chain: (causes: readonly string[]) => Chain;
 }
 
 export class LiveWakes implements Wakes {
-  readonly #ground: WakeGround;
+  readonly #services: WakeServices;
   readonly #byKey = new Map<string, Wake>();
   /**
    * A binary heap: an entry is not later than those at 2n + 1 and 2n + 2. Cancelled entries leave when they
@@ -58,15 +60,15 @@ export class LiveWakes implements Wakes {
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
   #closed = false;
 
-  constructor(ground: WakeGround) {
-    this.#ground = ground;
+  constructor(services: WakeServices) {
+    this.#services = services;
   }
 
   /** Sets the alarms of earlier processes. Those that are due are sent now. */
   restore(): void {
-    const { keeper } = this.#ground;
-    if (keeper === undefined) return;
-    for (const key of keeper.scan('e/').keys())
+    const { objectStore } = this.#services;
+    if (objectStore === undefined) return;
+    for (const key of objectStore.scan('e/').keys())
       if (!this.#byKey.has(key)) this.#push({ at: timeIn(key), key, message: undefined, over: false });
     this.#fire();
   }
@@ -75,10 +77,10 @@ export class LiveWakes implements Wakes {
    * Call after a failed commit, or when a full disk has room again: makes these alarms equal to the store.
    */
   reload(keys: Iterable<string>): void {
-    const { keeper } = this.#ground;
+    const { objectStore } = this.#services;
     for (const key of keys) {
       if (!key.startsWith('e/')) continue;
-      const kept = keeper?.get(key) !== undefined;
+      const kept = objectStore?.get(key) !== undefined;
       if (!kept) this.cancel(key);
       else if (!this.#byKey.has(key)) this.#push({ at: timeIn(key), key, message: undefined, over: false });
     }
@@ -106,10 +108,6 @@ export class LiveWakes implements Wakes {
     this.#arm();
   }
 
-  has(key: string): boolean {
-    return this.#byKey.has(key);
-  }
-
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();
@@ -125,27 +123,29 @@ export class LiveWakes implements Wakes {
 
   #fire(): void {
     this.#timer = undefined;
-    const now = this.#ground.now();
+    const now = this.#services.now();
     for (let next = this.#first(); next !== undefined && next.at <= now; next = this.#first()) {
       this.#pop();
       this.#byKey.delete(next.key);
-      this.#send(next);
+      const due = next;
+      // The cell of a durable alarm stays in the store, so the next process sends it.
+      fenced(() => this.#send(due));
     }
     this.#arm();
   }
 
   #send({ key, message }: Wake): void {
-    const { keeper, edge } = this.#ground;
+    const { objectStore, outputCommit } = this.#services;
     if (message !== undefined) return message.to.post(message);
-    const text = keeper?.get(key);
-    if (keeper === undefined || text === undefined) return;
-    const [to, method, args, causes] = keeper.decode(text) as readonly unknown[];
+    const text = objectStore?.get(key);
+    if (objectStore === undefined || text === undefined) return;
+    const [to, method, args, causes] = objectStore.decode(text) as readonly unknown[];
     const target = targetOf(to);
-    if (target === undefined || !Array.isArray(args)) return void edge?.turn(new Map([[key, undefined]]), []);
+    if (target === undefined || !Array.isArray(args)) return void outputCommit?.turn(new Map([[key, undefined]]), []);
     const { account } = target;
     account.refund('messages', -1);
-    const chain = this.#ground.chain(Array.isArray(causes) ? (causes as string[]) : []);
-    const late = new Message(target, String(method), args, false, undefined, account, chain, undefined, undefined);
+    const chain = this.#services.chain(Array.isArray(causes) ? (causes as string[]) : []);
+    const late = new Message({ to: target, method: String(method), args, account, chain });
     late.kept = key;
     target.post(late);
   }
@@ -156,8 +156,8 @@ export class LiveWakes implements Wakes {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (first === undefined || this.#closed) return;
-    const ms = Math.min(Math.max(0, first.at - this.#ground.now()), longestWait);
-    this.#timer = { at: first.at, cancel: this.#ground.clock.after(ms, () => this.#fire()) };
+    const ms = Math.min(Math.max(0, first.at - this.#services.now()), longestWait);
+    this.#timer = { at: first.at, cancel: this.#services.clock.after(ms, () => this.#fire()) };
   }
 
   #first(): Wake | undefined {
@@ -197,7 +197,7 @@ export class LiveWakes implements Wakes {
 
 const timeIn = (key: string): number => Number(key.slice(2, 18));
 
-// Keys begin with the time. Of two equal times, the alarm set first has the smaller key.
+// Keys begin with the time. If two times are equal, the alarm that was set first has the smaller key.
 const before = (a: Wake, b: Wake): boolean => (a.at === b.at ? a.key < b.key : a.at < b.at);
 
 class SetWake implements Effect {
@@ -225,11 +225,11 @@ class SetWake implements Effect {
     this.#message.taken();
   }
 
-  keep(keeper: ObjectStore, cells: Map<string, string | undefined>): void {
+  keep(objectStore: ObjectStore, cells: Map<string, string | undefined>): void {
     const { to, method, args, chain } = this.#message;
-    const home = this.#turn.home as Household;
+    const home = this.#turn.home as ActorHome;
     this.#message.kept = this.#key;
-    cells.set(this.#key, keeper.encodeMessage([(to as Actor).reference, method, args, chain.ids]));
+    cells.set(this.#key, objectStore.encodeMessage([(to as Actor).reference, method, args, chain.ids]));
     // Its number must not be used again.
     cells.set(numbersKey(home.name), String(home.lastId));
   }
@@ -268,23 +268,13 @@ export function wakeAt(at: number, to: object, method: string, ...data: unknown[
   if (!(target instanceof Actor) || target.home !== home)
     throw new CapError('invalid', 'wakeAt takes an actor of the running vat: bcom.self');
   if (!(typeof at === 'number' && at >= 0 && at <= Number.MAX_SAFE_INTEGER))
-    throw new CapError('invalid', 'wakeAt takes a vat time in ms: vatTime() + 1000 is in a second');
+    throw new CapError('invalid', 'wakeAt takes a vat time in ms, such as vatTime() + 1000');
   const passed = passArgs(data, account);
   account.charge('messages', 1);
   // Rounded up to whole ms, so that it is never early.
   const due = Math.ceil(at);
-  const message = new Message(
-    target,
-    method,
-    passed.args,
-    passed.promises,
-    undefined,
-    account,
-    chain,
-    undefined,
-    undefined,
-  );
-  const id = `${String(due).padStart(16, '0')}/${encodeURIComponent(home.name)}/${String(home.nextId()).padStart(16, '0')}`;
+  const message = new Message({ to: target, method, ...passed, account, chain });
+  const id = `${numberPart(due)}/${namePart(home.name)}/${numberPart(home.nextId())}`;
   turn.effects.push(new SetWake(turn, due, `e/${id}`, message));
   return id;
 }
@@ -296,7 +286,7 @@ export function wakeAt(at: number, to: object, method: string, ...data: unknown[
 export function cancelWake(id: string): void {
   const turn = turnFor('cancelWake');
   const [, vat] = typeof id === 'string' ? id.split('/') : [];
-  if (vat !== encodeURIComponent(turn.home.name))
-    throw new CapError('invalid', 'cancelWake takes what wakeAt answered in this vat');
+  if (vat !== namePart(turn.home.name))
+    throw new CapError('invalid', 'cancelWake takes a value that wakeAt returned in this vat');
   turn.effects.push(new CancelWake(turn, `e/${id}`));
 }

@@ -8,7 +8,7 @@ async function open(): Promise<Vats> {
   return vats;
 }
 
-test('a cell answers what was written last, within the turn and in the next', async () => {
+test('a cell returns the last written value, within the turn and in the next', async () => {
   const vat = (await open()).vat('a');
   const { cell, seen } = await vat.turn(() => {
     const cell = makeCell<unknown>('first');
@@ -22,7 +22,7 @@ test('a cell answers what was written last, within the turn and in the next', as
   expect(await E(cell).read()).toBe(undefined);
 });
 
-test('what a failing turn wrote is not there', async () => {
+test('a value that a failing turn wrote is not there', async () => {
   const vat = (await open()).vat('a');
   const cell = await vat.spawn(Cell('kept'));
   const failing = vat.turn(() => {

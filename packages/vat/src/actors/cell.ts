@@ -9,14 +9,17 @@ import type { Definition } from '../core/types.ts';
 import { define } from '../turn/portrait.ts';
 import { callOrSend } from './opportunistic.ts';
 
+/** A view of a cell that only reads. */
 export interface ReadOnlyCell<V = unknown> {
   read(): V;
 }
 
+/** A view of a cell that only writes. */
 export interface WriteOnlyCell<V = unknown> {
   write(value: V): void;
 }
 
+/** One value that can be read and written. After Goblins' `^cell`. */
 export interface Cell<V = unknown> extends ReadOnlyCell<V>, WriteOnlyCell<V> {}
 
 export const Cell: Definition<Cell, [value: unknown]> = define('Cell', (bcom, value) => ({
@@ -33,6 +36,7 @@ export const WriteOnlyCell: Definition<WriteOnlyCell, [cell: WriteOnlyCell]> = d
   (_bcom, cell) => ({ write: (value) => callOrSend(cell, 'write', [value]) as undefined }),
 );
 
+/** Makes a cell with a first value. In a turn. */
 export const makeCell = <V>(value: V): Cell<V> => spawn(Cell(value)) as Cell<V>;
 
 /** Goblins' `cell->read-only`. */

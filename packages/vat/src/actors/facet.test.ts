@@ -31,7 +31,7 @@ test('a facet passes on what it names, at once where the object is near', async 
   expect(await E(outside).knock()).toBe('knocked, opened 1 times');
 });
 
-test('a facet of a far object sends, and answers what it answers', async () => {
+test('a facet of a far object sends, and returns its answer', async () => {
   const vats = await open();
   const door = await vats.vat('a').spawn(Door(0));
   const outside = await vats.vat('b').turn(() => facet(door as unknown as Door, 'knock'));
@@ -68,7 +68,7 @@ test('near, too, a denied method is denied, and the facet shows nothing of the o
   });
 });
 
-test('who changes the list of methods afterwards changes nothing', async () => {
+test('a later change of the list of methods has no effect', async () => {
   const vat = (await open()).vat('a');
   const door = await vat.spawn(Door(0));
   const methods: ('knock' | 'open')[] = ['knock'];

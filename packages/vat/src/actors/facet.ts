@@ -10,6 +10,7 @@ import type { Definition } from '../core/types.ts';
 import { defineProcedure } from '../turn/portrait.ts';
 import { callOrSend } from './opportunistic.ts';
 
+/** The definition behind `facet`. Every method that is not listed is `denied`. */
 export const Facet: Definition<object, [inner: object, methods: readonly string[]]> = defineProcedure(
   'Facet',
   (_bcom, inner, methods) => (method, args) => {

@@ -14,15 +14,25 @@ import { define } from '../turn/portrait.ts';
 import { type Cell, makeCell } from './cell.ts';
 import { makeQueue, type Queue } from './queue.ts';
 
+/** Adds values. Errors: `unavailable` after `stop`. */
 export interface InboxWriter<V = unknown> {
   write(value: V): void;
 }
+
+/**
+ * Takes values, oldest first. `read` returns a value that is there, and a promise for one that is not. Errors:
+ * the promise breaks with `unavailable` when the inbox is stopped and empty.
+ */
 export interface InboxReader<V = unknown> {
-  read(): Promise<V>;
+  read(): V | Promise<V>;
 }
+
+/** Closes the inbox for writers. Waiting readers break with `unavailable`. */
 export interface InboxStopper {
   stop(): void;
 }
+
+/** The three ends of one inbox. Each can be handed to somebody else. After Goblins' `spawn-inbox`. */
 export interface Inbox<V = unknown> {
   readonly writer: InboxWriter<V>;
   readonly reader: InboxReader<V>;
@@ -48,9 +58,9 @@ export const InboxWriter: Definition<InboxWriter, [values: Queue, waiting: Queue
 export const InboxReader: Definition<InboxReader, [values: Queue, waiting: Queue<Resolver>, open: Cell<boolean>]> =
   define('InboxReader', (_bcom, values, waiting, open) => ({
     read() {
+      if (!values.isEmpty()) return values.dequeue();
       const { promise: answer, resolver } = promise<unknown>();
-      if (!values.isEmpty()) resolver.resolve(values.dequeue());
-      else if (open.read()) waiting.enqueue(resolver as Resolver);
+      if (open.read()) waiting.enqueue(resolver as Resolver);
       else resolver.break(closed());
       return answer;
     },
@@ -66,6 +76,7 @@ export const InboxStopper: Definition<InboxStopper, [waiting: Queue<Resolver>, o
   }),
 );
 
+/** Makes an empty inbox. In a turn. */
 export function makeInbox<V = unknown>(): Inbox<V> {
   const values = makeQueue();
   const waiting = makeQueue<Resolver>();

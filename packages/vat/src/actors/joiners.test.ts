@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { CapError, openVats, promise, type Vat } from '../index.ts';
+import { CapError, openStore, openVats, promise, type Vat } from '../index.ts';
 import { allOf, race } from './joiners.ts';
 
 async function open(): Promise<Vat> {
@@ -61,4 +61,48 @@ test('a turn that fails joins nothing', async () => {
     throw new Error('no');
   });
   await expect(failing).rejects.toThrow('no');
+});
+
+test('a reason arrives as it is: an error of any kind with its name and code, and data', async () => {
+  const vat = await open();
+  for (const join of [(all: Promise<number>[]) => allOf(all), (all: Promise<number>[]) => race(all)])
+    for (const reason of [{ tries: 3 }, 'a text', undefined, new TypeError('kind'), new CapError('expired', 'over')]) {
+      const { promises, resolvers } = three();
+      const joined = vat.turn(() => join([...promises]));
+      await vat.turn(() => 'they wait now');
+      resolvers[1]?.break(reason as Error);
+      const told = await joined.then(
+        () => 'resolved',
+        (error: unknown) => error,
+      );
+      expect(told).toEqual(reason);
+      if (reason instanceof Error) expect(told).toMatchObject({ name: reason.name, message: reason.message });
+    }
+});
+
+test('in a durable vat they wait, too: nothing of them is stored', async () => {
+  const store = await openStore({ memory: true });
+  const vats = await openVats({ store });
+  const vat = vats.vat('a');
+  const { promises, resolvers } = three();
+  const joined = vat.turn(() => [allOf(promises), race(promises)] as const);
+  await vat.turn(() => 'they wait now');
+  for (const i of [2, 0, 1]) resolvers[i]?.resolve(i * 10);
+  const [all, first] = await joined;
+  expect([await all, await first]).toEqual([[0, 10, 20], 20]);
+  await vats.close();
+  await store.close();
+});
+
+test('data that the caller changes after allOf stays as it was', async () => {
+  const vat = await open();
+  const { promises, resolvers } = three();
+  const data = { n: 1 };
+  const joined = vat.turn(() => {
+    const all = allOf<unknown>([promises[0] as Promise<number>, data]);
+    data.n = 2;
+    return all;
+  });
+  resolvers[0]?.resolve(0);
+  expect(await joined).toEqual([0, { n: 1 }]);
 });

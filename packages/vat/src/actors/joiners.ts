@@ -1,75 +1,51 @@
 /**
  * Waits for several promises: for all of them, or for the first. After Goblins' `all-of` and `race`.
  *
- * Promise: `allOf` resolves with the values in the order of its arguments and breaks with the first error.
- * `race` settles like the first promise that settles. Later results change nothing.
+ * Promise: `allOf` resolves with the values in the order of its arguments and breaks with the first reason.
+ * `race` settles like the first promise that settles. A reason arrives as it is, error or data. Later results
+ * change nothing. Nothing of this is stored: as every promise, the result ends with the process.
  */
-import { spawn } from '../actor/actor.ts';
-import { table } from '../actor/table.ts';
-import { CapError } from '../core/errors.ts';
-import type { Definition, Outcome, Table } from '../core/types.ts';
 import { E } from '../eventual/eventual.ts';
 import { promise } from '../eventual/resolver.ts';
-import { define } from '../turn/portrait.ts';
 
-interface Resolver {
-  resolve(value: unknown): void;
-  break(error: Error): void;
+/** The values that have arrived, the last one first. Each step has its own, so a failed turn spoils none. */
+interface Arrived<V> {
+  readonly value: V;
+  readonly before: Arrived<V> | undefined;
 }
 
-interface Joiner {
-  settled(outcome: Outcome, index: number): void;
-}
-
-/** The state after the decision: later results are ignored. */
-export const Joined: Definition<Joiner, []> = define('Joined', () => ({ settled: () => {} }));
-
-export const AllOf: Definition<Joiner, [resolver: Resolver, values: Table<unknown>, missing: number]> = define(
-  'AllOf',
-  (bcom, resolver, values, missing) => ({
-    settled(outcome, index) {
-      if (!outcome.ok) {
-        resolver.break(errorOf(outcome));
-        return bcom(Joined());
-      }
-      values.set(keyOf(index), outcome.value);
-      if (missing > 1) return bcom(AllOf(resolver, values, missing - 1));
-      resolver.resolve(Array.from(values.entries(), ([, value]) => value));
-      return bcom(Joined());
-    },
-  }),
-);
-
-export const Race: Definition<Joiner, [resolver: Resolver]> = define('Race', (bcom, resolver) => ({
-  settled(outcome) {
-    if (outcome.ok) resolver.resolve(outcome.value);
-    else resolver.break(errorOf(outcome));
-    return bcom(Joined());
-  },
-}));
-
+/**
+ * Resolves with the values of all `promises`, in their order. Breaks with the first reason. In a turn. After
+ * Goblins' `all-of`.
+ */
 export function allOf<V>(promises: readonly (V | PromiseLike<V>)[]): Promise<readonly V[]> {
   const { promise: joined, resolver } = promise<readonly V[]>();
-  if (promises.length === 0) resolver.resolve([]);
-  else join(spawn(AllOf(resolver as Resolver, table(), promises.length)), promises);
+  // Passed now: data that the caller changes later stays as it is.
+  const passed = promises.map((each) => E.when(each));
+  for (const each of passed) E.when(each, undefined, (reason) => resolver.break(reason));
+  const collect = (index: number, arrived: Arrived<V> | undefined): void => {
+    const next = passed[index];
+    if (next === undefined) resolver.resolve(inOrder(arrived));
+    else E.when(next, (value) => collect(index + 1, { value, before: arrived }));
+  };
+  collect(0, undefined);
   return joined;
 }
 
-/** Settles like the first of `promises` to settle. For an empty list it never settles. */
+/** Settles like the first of `promises` to settle. For an empty list it never settles. In a turn. */
 export function race<V>(promises: readonly (V | PromiseLike<V>)[]): Promise<V> {
   const { promise: joined, resolver } = promise<V>();
-  join(spawn(Race(resolver as Resolver)), promises);
+  for (const each of promises)
+    E.when(
+      each,
+      (value) => resolver.resolve(value),
+      (reason) => resolver.break(reason),
+    );
   return joined;
 }
 
-function join(joiner: Joiner, promises: readonly unknown[]): void {
-  promises.forEach((each, index) => {
-    E.to(joiner, 'settled', index).on(each as PromiseLike<unknown>);
-  });
+function inOrder<V>(arrived: Arrived<V> | undefined): readonly V[] {
+  const values: V[] = [];
+  for (let at = arrived; at !== undefined; at = at.before) values.push(at.value);
+  return values.reverse();
 }
-
-/** Padded, because table keys are ordered as text. */
-const keyOf = (index: number): string => String(index).padStart(10, '0');
-
-const errorOf = ({ code, message }: { readonly code: string; readonly message: string }): Error =>
-  code === 'error' ? new Error(message) : new CapError(code, message);

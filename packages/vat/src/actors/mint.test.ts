@@ -49,7 +49,7 @@ test('a turn of several transfers of which the last fails moved nothing', async 
   expect(await balances()).toEqual([100, 20]);
 });
 
-test('who catches the error within the turn does not find half a transfer', async () => {
+test('a turn that catches the error does not find half a transfer', async () => {
   const { vat, mint, alice, balances } = await bank();
   await vat.turn(() => {
     const full = (mint as unknown as ReturnType<typeof makeMint>).issue(Number.MAX_SAFE_INTEGER);
@@ -124,7 +124,7 @@ test('one that comes back in while it pays moves only what there is', async () =
   expect(await balances()).toEqual([120, 0]);
 });
 
-test('who holds a purse cannot make money, nor open what takes it', async () => {
+test('the holder of a purse can neither make money nor open another purse', async () => {
   const { vat, alice } = await bank();
   await vat.turn(() => {
     const purse = alice as unknown as Purse;

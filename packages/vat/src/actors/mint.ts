@@ -15,6 +15,10 @@ import { type Cell, makeCell } from './cell.ts';
 import { isNear } from './opportunistic.ts';
 import { makeSealers, type Seal, type Sealed, type Unseal } from './sealers.ts';
 
+/**
+ * Holds money of one mint: whole amounts of 0 or more. Errors: `exhausted` (it holds less), `denied` (money
+ * of another mint), `invalid` (no amount, or a purse of another vat).
+ */
 export interface Purse {
   balance(): number;
   /** Moves `amount` here from another purse of the same mint, all of it or nothing. */
@@ -25,6 +29,7 @@ export interface Purse {
   taker(): Sealed<Taker>;
 }
 
+/** Issues money. Its holder alone decides how much there is. */
 export interface Mint {
   /** Makes a purse with new money in it. */
   issue(amount: number): Purse;
@@ -47,7 +52,8 @@ export const Purse: Definition<Purse, [balance: Cell<number>, seal: Seal<Taker>,
       // A caller that catches the error continues in the same turn, and must not find the transfer half done.
       attempt(() => {
         checkAmount(amount);
-        if (!isNear(from)) throw new CapError('invalid', 'money comes from a purse of the same mint and the same vat');
+        if (!isNear(from))
+          throw new CapError('invalid', 'take the money from a purse of the same mint in the same vat');
         unseal(from.taker())(amount);
         // Read only after the withdrawal: `from` may be this purse.
         const sum = balance.read() + amount;

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { Cell, driver, E, openVats, systemRandom, type Vats } from '../index.ts';
+import { driver, E, openVats, systemRandom, type Vats } from '../index.ts';
+import { Cell } from './index.ts';
 import { makeNonceRegistry, makeRandomSource, type RandomSource } from './nonce-registry.ts';
 
 async function open(): Promise<Vats> {
@@ -15,7 +16,7 @@ async function make() {
   return { vat, ...made, object: await vat.spawn(Cell('found')) };
 }
 
-test('who has the number gets the object, by registry and by locator; once ended nobody does', async () => {
+test('the holder of a number gets the object, by registry and by locator; nobody does once it has ended', async () => {
   const { registry, locator, object } = await make();
   const number = await E(registry).register(object);
   expect(number).toMatch(/^[a-z2-7]{52}$/);
@@ -65,7 +66,7 @@ test('the locator can fetch and nothing else', async () => {
   expect(await E(locator).fetch(number)).toBe(object);
 });
 
-test('no number is kept: what is stored are hashes', async () => {
+test('only hashes of the numbers are stored', async () => {
   const vats = await open();
   const seen: string[] = [];
   const { registry, object } = await vats.vat('a').turn(() => {

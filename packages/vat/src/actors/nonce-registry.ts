@@ -25,10 +25,12 @@ export interface RandomSource {
   bytes(count: number): Uint8Array;
 }
 
+/** Looks objects up by number. Errors: `no-such-object`, also for a number that has ended or is malformed. */
 export interface NonceLocator {
   fetch(swissNumber: string): object;
 }
 
+/** Registers objects and ends their numbers. After Goblins' nonce registry. */
 export interface NonceRegistry extends NonceLocator {
   /** Resolves with a new number of 52 characters, once the random bytes have arrived. */
   register(object: object): Promise<string>;
@@ -44,7 +46,7 @@ export const NonceRegistry: Definition<NonceRegistry, [random: Far<RandomSource>
     register: (object) =>
       E.when(E(random).bytes(numberBytes), (bytes) => {
         if (!(bytes instanceof Uint8Array) || bytes.length !== numberBytes) {
-          throw new CapError('unavailable', 'the source of randomness did not give what it was asked for');
+          throw new CapError('unavailable', 'the source of random bytes returned something else: look at it');
         }
         const swissNumber = base32(bytes);
         rows.set(hashSecret(swissNumber), object);
@@ -53,7 +55,7 @@ export const NonceRegistry: Definition<NonceRegistry, [random: Far<RandomSource>
     unregister: (swissNumber) => typeof swissNumber === 'string' && rows.delete(hashSecret(swissNumber)),
     fetch(swissNumber) {
       const found = typeof swissNumber === 'string' ? rows.get(hashSecret(swissNumber)) : undefined;
-      if (found === undefined) throw new CapError('no-such-object', 'this number opens nothing: ask for a new one');
+      if (found === undefined) throw new CapError('no-such-object', 'this number is not registered: ask for a new one');
       return found;
     },
   }),
@@ -64,6 +66,7 @@ export const NonceLocator: Definition<NonceLocator, [registry: NonceLocator]> = 
   (_bcom, registry) => ({ fetch: (swissNumber) => callOrSend(registry, 'fetch', [swissNumber]) as object }),
 );
 
+/** Makes a registry and its locator. `random` is a driver such as `makeRandomSource` makes. In a turn. */
 export function makeNonceRegistry(random: Far<RandomSource>): {
   readonly registry: NonceRegistry;
   readonly locator: NonceLocator;

@@ -28,6 +28,6 @@ export function callOrSend(target: object, method: string, args: readonly unknow
   const sent = E(target) as unknown as Methods & ((...args: readonly unknown[]) => unknown);
   if (method === '') return sent(...args);
   const send = sent[method];
-  if (send === undefined) throw new CapError('no-such-method', 'that is no name of a method');
+  if (send === undefined) throw new CapError('no-such-method', 'that cannot be the name of a method');
   return send(...args);
 }

@@ -10,11 +10,14 @@ import { table } from '../actor/table.ts';
 import type { Definition, Table } from '../core/types.ts';
 import { E } from '../eventual/eventual.ts';
 import { define } from '../turn/portrait.ts';
+import { keyOf } from './collections.ts';
 
+/** Receives each published item in a turn of its own. */
 export interface Subscriber<Item = unknown> {
   notify(item: Item): void;
 }
 
+/** A publisher with its subscribers. After Goblins' `^pubsub`. */
 export interface PubSub<Item = unknown> {
   /** Adds a subscriber. Adding it again changes nothing. */
   subscribe(subscriber: Subscriber<Item>): void;
@@ -23,30 +26,44 @@ export interface PubSub<Item = unknown> {
   subscribers(): readonly Subscriber<Item>[];
 }
 
-export const PubSub: Definition<PubSub, [rows: Table<Subscriber>, next: number]> = define(
+type Rows = Table<Subscriber>;
+
+/** The row of each subscriber, so that neither subscribing nor leaving looks at the others. */
+function indexOf(rows: Rows): Table<string> {
+  const index = table<string>();
+  for (const [row, subscriber] of rows.entries()) index.set(keyOf(subscriber), row);
+  return index;
+}
+
+export const PubSub: Definition<PubSub, [rows: Rows, next: number, index: Table<string>]> = define(
   'PubSub',
-  (bcom, rows, next) => {
-    const keyOf = (subscriber: Subscriber): string | undefined => {
-      for (const [key, each] of rows.entries()) if (each === subscriber) return key;
-      return undefined;
-    };
-    return {
-      subscribe(subscriber) {
-        if (keyOf(subscriber) !== undefined) return undefined;
-        // Keys are ordered as text. Padded, they are in the order of subscription.
-        rows.set(String(next).padStart(16, '0'), subscriber);
-        return bcom(PubSub(rows, next + 1));
-      },
-      unsubscribe(subscriber) {
-        const key = keyOf(subscriber);
-        if (key !== undefined) rows.delete(key);
-      },
-      publish(item) {
-        for (const [, subscriber] of rows.entries()) E.sendOnly(subscriber).notify(item);
-      },
-      subscribers: () => Array.from(rows.entries(), ([, subscriber]) => subscriber),
-    };
-  },
+  (bcom, rows, next, index) => ({
+    subscribe(subscriber) {
+      const key = keyOf(subscriber);
+      if (index.has(key)) return undefined;
+      // Keys are ordered as text. Padded, they are in the order of subscription.
+      const row = String(next).padStart(16, '0');
+      rows.set(row, subscriber);
+      index.set(key, row);
+      return bcom(PubSub(rows, next + 1, index));
+    },
+    unsubscribe(subscriber) {
+      const key = keyOf(subscriber);
+      const row = index.get(key);
+      if (row === undefined) return;
+      rows.delete(row);
+      index.delete(key);
+    },
+    publish(item) {
+      for (const [, subscriber] of rows.entries()) E.sendOnly(subscriber).notify(item);
+    },
+    subscribers: () => Array.from(rows.entries(), ([, subscriber]) => subscriber),
+  }),
+  // Version 0 had no index.
+  { version: 1, upgrade: { 0: (rows: Rows, next: number) => [rows, next, indexOf(rows)] } },
 );
 
-export const makePubSub = <Item = unknown>(): PubSub<Item> => spawn(PubSub(table(), 0)) as PubSub<Item>;
+/** Makes a publisher without subscribers. In a turn. */
+export function makePubSub<Item = unknown>(): PubSub<Item> {
+  return spawn(PubSub(table(), 0, table())) as PubSub<Item>;
+}

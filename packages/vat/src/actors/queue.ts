@@ -37,4 +37,5 @@ export const Queue: Definition<Queue, [rows: Table<unknown>, first: number, next
   }),
 );
 
+/** Makes an empty queue. In a turn. After Goblins' `^queue`. */
 export const makeQueue = <V = unknown>(): Queue<V> => spawn(Queue(table(), 0, 0)) as Queue<V>;

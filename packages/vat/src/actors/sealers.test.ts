@@ -10,7 +10,7 @@ async function open(): Promise<Vat> {
 
 const denied = expect.objectContaining({ code: 'denied' });
 
-test('what was sealed comes out of its own unsealer, near and by message, as often as one likes', async () => {
+test('its own unsealer opens a box, near and by message, any number of times', async () => {
   const vat = await open();
   const [[seal, unseal, isSealed], box] = await vat.turn(() => {
     const triplet = makeSealers<{ secret: string }>();

@@ -27,30 +27,39 @@ export interface Sealed<V = unknown> {
 
 /** A pending promise is sealed, or opened, once it is resolved. */
 export type Seal<V = unknown> = (value: V | PromiseLike<V>) => Sealed<V>;
+
+/**
+ * Opens a box of its own sealer. A pending promise is opened once it is resolved. Errors: `denied` for every
+ * other box.
+ */
 export type Unseal<V = unknown> = (box: Sealed<V> | PromiseLike<Sealed<V>>) => V;
 /** The brand check: whether `x` is a box of this triplet. */
 export type IsSealed = (x: unknown) => boolean;
 
+/** Seals, opens, and tells its own boxes from others. Hand each to whom it is for. */
 export type SealerTriplet<V = unknown> = readonly [seal: Seal<V>, unseal: Unseal<V>, isSealed: IsSealed];
 
-interface Opened {
+interface BoxContent {
   readonly box: object;
   readonly value: unknown;
 }
-type Slot = Cell<Opened | undefined>;
+type Slot = Cell<BoxContent | undefined>;
 
+/** The definition of a box. Nobody but the unsealer learns its content. */
 export const SealedBox: Definition<Sealed, [slot: Slot, value: unknown]> = define('SealedBox', (bcom, slot, value) => ({
   open: () => slot.write({ box: bcom.self, value }),
 })) as Definition<Sealed, [slot: Slot, value: unknown]>;
 
+/** The definition behind `Seal`. */
 export const Sealer: Definition<Seal, [slot: Slot]> = define('Sealer', (_bcom, slot) => (value) => {
   const seal = (settled: unknown): Sealed => spawn(SealedBox(slot, settled));
   return value instanceof Promise ? (E.when(value, seal) as unknown as Sealed) : seal(value);
 });
 
+/** The definition behind `Unseal`. */
 export const Unsealer: Definition<Unseal, [slot: Slot]> = define('Unsealer', (_bcom, slot) => (box) => {
   const unseal = (settled: unknown): unknown => {
-    const opened = open(slot, settled);
+    const opened = contentOf(slot, settled);
     if (opened === undefined) {
       throw new CapError('denied', 'this unsealer does not open that: it takes boxes of its own sealer only');
     }
@@ -59,13 +68,14 @@ export const Unsealer: Definition<Unseal, [slot: Slot]> = define('Unsealer', (_b
   return box instanceof Promise ? E.when(box as Promise<unknown>, unseal) : unseal(box);
 });
 
+/** The definition behind `IsSealed`. */
 export const BrandCheck: Definition<IsSealed, [slot: Slot]> = define('BrandCheck', (_bcom, slot) => (x) => {
-  const check = (settled: unknown): boolean => open(slot, settled) !== undefined;
+  const check = (settled: unknown): boolean => contentOf(slot, settled) !== undefined;
   return x instanceof Promise ? (E.when(x, check) as unknown as boolean) : check(x);
 });
 
 /** Returns what the box put into the slot; undefined for anything that is not one of our boxes. */
-function open(slot: Slot, box: unknown): Opened | undefined {
+function contentOf(slot: Slot, box: unknown): BoxContent | undefined {
   if (!isNear(box)) return undefined;
   slot.write(undefined);
   try {
@@ -81,6 +91,6 @@ function open(slot: Slot, box: unknown): Opened | undefined {
 
 /** Makes a triplet. Goblins' `spawn-sealer-triplet`. */
 export function makeSealers<V = unknown>(): SealerTriplet<V> {
-  const slot: Slot = makeCell<Opened | undefined>(undefined);
+  const slot: Slot = makeCell<BoxContent | undefined>(undefined);
   return [spawn(Sealer(slot)) as Seal<V>, spawn(Unsealer(slot)) as Unseal<V>, spawn(BrandCheck(slot))];
 }

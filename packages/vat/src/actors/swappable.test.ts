@@ -70,7 +70,7 @@ test('a proxy cannot be swapped in for itself, and two in a circle break only th
   expect(await E(b.proxy).greet()).toBe('again');
 });
 
-test('who holds the proxy finds neither swapper nor target', async () => {
+test('the holder of the proxy finds neither swapper nor target', async () => {
   const vat = (await open()).vat('a');
   const { proxy } = await vat.turn(() => makeSwappable(spawn(Greeter('one'))));
   const probing = proxy as unknown as { swap(to: unknown): void };

@@ -5,17 +5,19 @@
  * swapper can change it. Swapping in an object that throws is the oldest way to revoke. After Goblins'
  * `swappable`.
  */
-import { spawn } from '../actor/actor.ts';
+import { spawn, spawnLike } from '../actor/actor.ts';
 import { CapError } from '../core/errors.ts';
 import type { Definition } from '../core/types.ts';
 import { define, defineProcedure } from '../turn/portrait.ts';
 import { makeCell, type ReadOnlyCell, type WriteOnlyCell } from './cell.ts';
 import { callOrSend } from './opportunistic.ts';
 
+/** Replaces the target of its proxy. Errors: `cycle` for the proxy itself. */
 export interface Swapper<T extends object = object> {
   swap(target: T): void;
 }
 
+/** The definition of the proxy: passes every call on to the current target. */
 export const SwappableProxy: Definition<object, [target: ReadOnlyCell<object>]> = defineProcedure(
   'SwappableProxy',
   (_bcom, target) => (method, args) => callOrSend(target.read(), method, args),
@@ -31,8 +33,11 @@ export const Swapper: Definition<Swapper, [target: WriteOnlyCell<object>, proxy:
   }),
 );
 
+/**
+ * Makes a proxy for `first`, and the swapper that changes its target. In a turn. After Goblins' `swappable`.
+ */
 export function makeSwappable<T extends object>(first: T): { readonly proxy: T; readonly swapper: Swapper<T> } {
   const target = makeCell<object>(first);
-  const proxy = spawn(SwappableProxy(target));
+  const proxy = spawnLike(first, SwappableProxy(target));
   return { proxy: proxy as T, swapper: spawn(Swapper(target, proxy)) as Swapper<T> };
 }

@@ -40,7 +40,7 @@ test('each is ticked once a tick until it answers false', async () => {
   });
 });
 
-test('who registers during a tick begins with the next one', async () => {
+test('an object that registers during a tick begins with the next one', async () => {
   const vat = (await open()).vat('a');
   await vat.turn(() => {
     const [ticker, child] = [makeTicker(), spawn(Mayfly(0, 9))];
@@ -69,4 +69,23 @@ test('an object of another vat is not taken', async () => {
   const ticker = await vats.vat('a').turn(() => makeTicker());
   const far = await vats.vat('b').spawn(Mayfly(0, 9));
   await expect(E(ticker).register(far)).rejects.toMatchObject({ code: 'not-callable' });
+});
+
+test('foldr combines the registered objects, the last one first, and getTicked lists them in their order', async () => {
+  const vat = (await open()).vat('a');
+  const Step: Definition<(fly: Tickable, rest: string) => string, []> = define(
+    'Step',
+    () => (fly, rest) => `${rest}${(fly as Mayfly).age()}`,
+  );
+  const ticker = await vat.turn(() => {
+    const made = makeTicker();
+    const flies = [0, 1, 2].map((age) => spawn(Mayfly(age, 9)));
+    for (const fly of flies) made.register(fly);
+    expect(made.getTicked()).toEqual(flies);
+    expect(made.foldr((fly, rest) => `${rest}${(fly as Mayfly).age()}`, '')).toBe('210');
+    expect(makeTicker().foldr(() => 'never', 'init')).toBe('init');
+    return made;
+  });
+  const step = await vat.spawn(Step());
+  expect(await (E(ticker) as unknown as Ticker).foldr(step as never, '>')).toBe('>210');
 });

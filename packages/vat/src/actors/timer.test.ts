@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { E, openVats, systemClock, testClock, type Vats } from '../index.ts';
+import { E, openVats, systemClock, type Vats } from '../index.ts';
+import { testClock } from '../testing.ts';
 import { makeTimer } from './timer.ts';
 
 async function open(): Promise<Vats> {
@@ -45,7 +46,7 @@ test('it comes as an ordinary message: in a turn of its own, after what waits al
   expect(order).toEqual(['before', 'timer']);
 });
 
-test('what is no time to wait is refused', async () => {
+test('a malformed waiting time is refused', async () => {
   await open();
   const timer = makeTimer(testClock());
   for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY, '5', undefined]) {
@@ -53,7 +54,7 @@ test('what is no time to wait is refused', async () => {
   }
 });
 
-test('closing the vats breaks what waits in a turn and leaves no timer', async () => {
+test('closing the vats breaks waits and leaves no timer', async () => {
   const vats = await open();
   const clock = testClock();
   const timer = makeTimer(clock);

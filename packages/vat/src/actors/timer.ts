@@ -11,10 +11,18 @@ import type { Far } from '../core/types.ts';
 import type { Clock } from '../time/clock.ts';
 import { driver } from '../turn/driver.ts';
 
+/**
+ * Waits. `after` resolves with `value` no earlier than `ms` milliseconds from now. Errors: `invalid`, and
+ * the error of a grant that ends.
+ */
 export interface Timer {
   after<V>(ms: number, value?: V): Promise<V>;
 }
 
+/**
+ * Makes a timer from a clock: `systemClock()`, or `testClock()` in a test. It is a driver, so only `E`
+ * reaches it.
+ */
 export function makeTimer(clock: Pick<Clock, 'after'>): Far<Timer> {
   return driver<{ after(ms: number, value?: unknown): Promise<unknown> }>(
     {

@@ -3,8 +3,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { RawPeer } from '../../test/wire.ts';
 import type { Commit } from '../durable/output-commit.ts';
-import { CapError, type Definition, define, openStore, type WireFault } from '../index.ts';
+import { CapError, type Definition, define, openStore } from '../index.ts';
 import { openVatsThrough } from '../vats/vats.ts';
+import type { WireFault } from '../wire.ts';
 import { captp, type DialectName } from './captp.ts';
 import { memoryPair } from './transport/memory-pair.ts';
 
@@ -43,7 +44,7 @@ const quiet = async (): Promise<void> => {
   for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** What comes of these is looked at apart from other calls: they say something of a stream. */
+/** The results of these are looked at apart from those of other calls, because they are about a stream. */
 const methods = ['next', 'return', 'close', 'abort'] as const;
 /** The second call comes once the first is answered, or in the same frame. */
 const moments = ['is there', 'is not there yet'] as const;

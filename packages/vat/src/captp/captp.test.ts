@@ -1,19 +1,9 @@
 /** Sessions between two of our ends, in both dialects: values, order, and empty tables afterwards. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
+import { closedAfterEachTest, openForEachTest } from '../../test/opened.ts';
 import { StepWire } from '../../test/step-wire.ts';
-import {
-  CapError,
-  connect,
-  type Definition,
-  define,
-  driver,
-  E,
-  type Far,
-  openVats,
-  promise,
-  type Vats,
-} from '../index.ts';
+import { CapError, connect, type Definition, define, driver, E, type Far, promise, type Vats } from '../index.ts';
 import { type CapTPOptions, type Connection, captp, type DialectName, release } from './captp.ts';
 import { type Faults, memoryPair } from './transport/memory-pair.ts';
 
@@ -55,18 +45,11 @@ const Room: Definition<Room, [name: string, lines: readonly string[], kept: obje
 
 let vats: Vats;
 let room: Far<Room>;
-const open: Connection[] = [];
-beforeEach(async () => {
-  vats = await openVats();
+openForEachTest(async (opened) => {
+  ({ vats } = opened);
   room = await vats.vat('rooms').spawn(Room('hall', [], undefined));
 });
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-  await vats.close();
-});
+const open = closedAfterEachTest<Connection>();
 
 interface Ends {
   readonly client: Connection & { readonly bootstrap: Far<Room> };
@@ -195,7 +178,7 @@ describe.each<DialectName>(['hob.1', 'captp'])('%s', (dialect) => {
     expect(await E(client.bootstrap).lines()).toEqual(sent);
   });
 
-  test('what is sent to a promise arrives before what is sent to the object of one’s own that it became', async () => {
+  test('messages to a promise arrive before later messages to the object of ours that it became', async () => {
     for (const wait of ['await', 'at once', 'direct']) {
       const { client } = connected(dialect, { faults: { delayMs: 5 } });
       const { heard, cap } = listener();
@@ -354,7 +337,7 @@ test('a released reference is given back, and dead for those who still hold it',
   expect(client.stats().imports).toBe(1);
 });
 
-test('what a turn sends leaves when it commits, and never if it fails', async () => {
+test('messages of a turn leave when it commits, and never if it fails', async () => {
   const { client } = connected('hob.1');
   const { bootstrap } = client;
   const vat = vats.vat('client');

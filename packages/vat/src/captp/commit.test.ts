@@ -82,7 +82,7 @@ test('an answer, and the answer of a reader after it, wait for the disk', async 
   expect([set.said, get.said, later.said]).toEqual(['second', 'second', 'second']);
 });
 
-test('what a turn sends to a peer waits for the disk, in turn order', async () => {
+test('messages of a turn to a peer wait for the disk, in turn order', async () => {
   const { hold, done, client } = await slowHost();
   const heard: unknown[] = [];
   const listener = driver<{ hear(value: string): void }>({ hear: ([value]) => void heard.push(value) }) as Far<object>;

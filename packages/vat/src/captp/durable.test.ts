@@ -89,7 +89,7 @@ async function host() {
     await close();
     rmSync(folder, { recursive: true, force: true });
   });
-  /** What a restart finds. */
+  /** The state that a restart finds. */
   const afterwards = async (): Promise<string> => {
     await close();
     const again = await openStore({ path: folder });
@@ -215,7 +215,7 @@ test('a call to a peer that was under way when the disk failed is not repeated; 
   expect(await afterwards()).toBe('after');
 });
 
-test('what a client’s turn sends leaves when the client’s disk has it, and never if that fails', async () => {
+test("messages of a client's turn leave when the client's disk has the turn, and never if that fails", async () => {
   const heard: unknown[] = [];
   const there = driver<Ear>({ hear: ([value]) => void heard.push(value) });
   for (const lose of [false, true]) {

@@ -1,5 +1,6 @@
-/** What an Endo peer has collected is free on this side, and what it still has stays. */
-import { afterEach, expect, test } from 'vitest';
+/** Objects that an Endo peer has collected are released on this side, and those that it still has stay. */
+import { expect, test } from 'vitest';
+import { closedAfterEachTest } from '../../test/opened.ts';
 import { ask, endoPeer, RawPeer, wire } from '../../test/wire.ts';
 import { driver, E, type Far, promise } from '../index.ts';
 import { type CapTPOptions, type Connection, captp } from './captp.ts';
@@ -35,13 +36,7 @@ function shop(): object {
   });
 }
 
-const open: Connection[] = [];
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-});
+const open = closedAfterEachTest<Connection>();
 async function raw(options: CapTPOptions = {}): Promise<{ readonly peer: RawPeer; readonly host: Connection }> {
   const [a, b] = memoryPair();
   const host = captp(a, { dialect: 'captp', bootstrap: shop(), ...options });

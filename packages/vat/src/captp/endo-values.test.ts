@@ -1,7 +1,8 @@
-/** What crosses the Endo wire, and what cannot be reached through it. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+/** The values that cross the Endo wire, and the objects that cannot be reached through it. */
+import { expect, test } from 'vitest';
+import { closedAfterEachTest, openForEachTest } from '../../test/opened.ts';
 import { ask, askFor, endoPeer, RawPeer, refusal, wire } from '../../test/wire.ts';
-import { CapError, type Definition, define, driver, E, type Far, openVats, type Vats } from '../index.ts';
+import { CapError, type Definition, define, driver, E, type Far, type Vats } from '../index.ts';
 import { type Connection, captp } from './captp.ts';
 
 interface Desk {
@@ -29,19 +30,11 @@ const Desk: Definition<Desk, [kept: unknown]> = define('Desk', (bcom, kept) => (
 
 let vats: Vats;
 let desk: Far<Desk>;
-const open: Connection[] = [];
-
-beforeEach(async () => {
-  vats = await openVats();
+openForEachTest(async (opened) => {
+  ({ vats } = opened);
   desk = await vats.vat('desk').spawn(Desk(undefined));
 });
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-  await vats.close();
-});
+const open = closedAfterEachTest<Connection>();
 
 function serve(bootstrap: object = desk): ReturnType<typeof wire>[1] {
   const [ours, theirs] = wire();
@@ -276,7 +269,7 @@ test('an object of this process with Endo’s mark shows a peer its methods by m
   for (const id of [4, 5]) expect(await peer.answer(`q-${id}`)).toMatch(/^invalid: a reference has no properties/);
 });
 
-test('what is refused among arguments takes nothing with it: a promise beside it that breaks later ends no process', async () => {
+test('a refused argument harms nothing else: a promise beside it that breaks later ends no process', async () => {
   const peer = await raw();
   const promise = { '@qclass': 'slot', index: 0 };
   const junk = { '@qclass': 'tagged', tag: 'other', payload: 1 };

@@ -1,7 +1,8 @@
 /** Connections: honest Endo peers, and others. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { closedAfterEachTest, openForEachTest } from '../../test/opened.ts';
 import { ask, type End, endoPeer, RawPeer, refusal, wire } from '../../test/wire.ts';
-import { type Definition, define, driver, E, type Far, openVats, type Vats } from '../index.ts';
+import { type Definition, define, driver, E, type Far, type Vats } from '../index.ts';
 import { type CapTPOptions, type Connected, captp } from './captp.ts';
 
 interface Room {
@@ -23,19 +24,11 @@ const Room: Definition<Room, [name: string, lines: readonly string[]]> = define(
 
 let vats: Vats;
 let room: Far<Room>;
-const open: Connected<object>[] = [];
-
-beforeEach(async () => {
-  vats = await openVats();
+openForEachTest(async (opened) => {
+  ({ vats } = opened);
   room = await vats.vat('rooms').spawn(Room('hall', []));
 });
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-  await vats.close();
-});
+const open = closedAfterEachTest<Connected<object>>();
 
 function serve(options: CapTPOptions = {}): { ours: End; theirs: End; connection: Connected<object> } {
   const [ours, theirs] = wire();
@@ -145,14 +138,14 @@ test('a peer that collects what it was given can be given it again', async () =>
 });
 
 test.each<[string, (peer: RawPeer) => void, RegExp]>([
-  ['no JSON', (peer) => peer.raw('junk'), /^4400 not JSON/],
+  ['no JSON', (peer) => peer.raw('junk'), /^4400 a frame is not JSON/],
   ['null', (peer) => peer.raw('null'), /^4400 not a message/],
   ['an unknown type', (peer) => peer.send({ type: 'CTP_ROOT' }), /^4400 unknown/],
   ['binary', (peer) => peer.raw(new Uint8Array(3)), /^4400 binary/],
   ['too large', (peer) => peer.raw(' '.repeat((1 << 20) + 1)), /^1009/],
-  ['an object that was never given', (peer) => peer.call('q-2', 'o-9999', 'echo', []), /^4400 .*never offered/],
+  ['an object that was never given', (peer) => peer.call('q-2', 'o-9999', 'echo', []), /^4400 .*never exported/],
   ['a question that was never asked', (peer) => peer.call('q-2', 'q-9999', 'echo', []), /^4400 .*never asked/],
-  ['a promise that was never given', (peer) => peer.call('q-2', 'p-9999', 'echo', []), /^4400 .*never offered/],
+  ['a promise that was never given', (peer) => peer.call('q-2', 'p-9999', 'echo', []), /^4400 .*never exported/],
   ['itself as the target', (peer) => peer.call('q-2', 'q-2', 'echo', []), /^4400 .*never asked/],
   ['its own object as the target', (peer) => peer.call('q-2', 'o+7', 'echo', []), /^4400 malformed/],
   ['an argument that was never given', (peer) => peer.call('q-2', 'q-1', 'echo', [slot(0)], ['o-99']), /^4400/],
@@ -216,7 +209,7 @@ test('an honest Endo client that calls a thousand times is answered a thousand t
   expect(answers).toEqual(Array.from({ length: 1000 }, (_, index) => index));
 });
 
-test('what a connection keeps until it closes has an end', async () => {
+test('the memory that a connection keeps until it closes is limited', async () => {
   const limits = { memoryBytes: 100_000 };
   const calls = raw({ limits });
   for (let id = 2; id < 400; id += 1) calls.call(`q-${id}`, 'q-1', 'echo', [id]);

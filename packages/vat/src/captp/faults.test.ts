@@ -1,6 +1,7 @@
 /** Errors whose text stays here, and the id that joins what the peer heard to the log. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { CapError, driver, E, type WireFault } from '../index.ts';
+import { CapError, driver, E } from '../index.ts';
+import type { WireFault } from '../wire.ts';
 import { type Connected, captp, type DialectName } from './captp.ts';
 import type { Duplex } from './session/duplex.ts';
 import { memoryPair } from './transport/memory-pair.ts';
@@ -26,7 +27,7 @@ function served(dialect: DialectName, observe?: (fault: WireFault) => void): Con
   return client;
 }
 describe.each<DialectName>(['hob.1', 'captp'])('%s', (dialect) => {
-  test('who calls learns an id of what failed, whose text is noted here under that id', async () => {
+  test('the caller learns only the id of an error; its text is noted here under that id', async () => {
     const faults: WireFault[] = [];
     const { bootstrap } = served(dialect, (fault) => faults.push(fault));
     const told: CapError = await E(bootstrap)

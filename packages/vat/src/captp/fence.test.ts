@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { deep } from '../../../../test/depth.ts';
 import {
   type ByteSource,
   CapError,
@@ -273,7 +274,7 @@ for (const dialect of ['hob.1', 'captp'] as const)
     }
     for (const site of all) {
       const calls = counts.get(site) as number;
-      for (const nth of new Set([1, Math.ceil(calls / 2)])) {
+      for (const nth of deep ? new Set([1, Math.ceil(calls / 2)]) : [1]) {
         if (nth < 1 || nth > calls) continue;
         tried += 1;
         let fault: ReturnType<typeof inject> | undefined;
@@ -294,7 +295,7 @@ for (const dialect of ['hob.1', 'captp'] as const)
           check(isDeepStrictEqual(seen.outcomes[i], reference.outcomes[i]), 'another lost a call', seen.outcomes[i]);
           check(faults.length === 0, 'faults of another', faults);
         }
-        // What empties the tables is the end of the line: there is nothing behind it that could do the same.
+        // The code that empties the tables runs last. Nothing after it could empty them instead.
         const empties = site.method === 'clear';
         for (const outcome of seen.outcomes)
           check(outcome !== undefined || site.name === 'Questions.clear', 'a call is never answered', outcome);
@@ -306,7 +307,7 @@ for (const dialect of ['hob.1', 'captp'] as const)
       }
     }
     expect(wrong).toEqual([]);
-    expect(tried).toBeGreaterThan(100);
+    expect(tried).toBeGreaterThan(deep ? 100 : 50);
   }, 600_000);
 
 // ---- no way around it -------------------------------------------------------------------------------------
@@ -320,7 +321,7 @@ test('nothing of the wire hands out a callback, an answer or a target but throug
     /(?<!fence)\.watch(?:Outside|Shortening|Decider)?\(/,
     /\.(?:on|once|addEventListener)\(/,
     /\bFinalizationRegistry\b/,
-    /\b(?:extends Target|implements (?:Answer|Awaited|Asked))\b/,
+    /\b(?:extends Target|implements (?:ResultSink|Asked))\b/,
   ];
   /** Each is one of the few that may, for the reason that stands there. */
   const excused: Readonly<Record<string, readonly string[]>> = {
@@ -329,10 +330,8 @@ test('nothing of the wire hands out a callback, an answer or a target but throug
     // Calls `Session.collected`, which is an entry.
     'collected.ts': ['FinalizationRegistry'],
     // Their classes are fenced at the end of the file.
-    'answer.ts': ['implements Awaited'],
+    'answer.ts': ['implements ResultSink'],
     'imports.ts': ['extends Target'],
-    // Knows no session.
-    'nowhere.ts': ['extends Target'],
   };
   const found: string[] = [];
   for (const folder of ['.', 'session', 'dialects'])

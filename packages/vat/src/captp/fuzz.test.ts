@@ -6,12 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { volume } from '../../../../test/depth.ts';
 import { chanceSeed } from '../../../../test/seed.ts';
 import { conversation, Fuzzer, shown, shrunk } from '../../attack/fuzz.ts';
 import { ModelFuzzer } from '../../attack/model.ts';
 
-const conversations = 400;
-const byRules = 400;
+const conversations = volume(150, 400);
+const byRules = volume(100, 400);
 
 test(`${conversations} conversations made by chance: closed with a reason or answered, and nothing is left`, async () => {
   const fuzzer = await Fuzzer.open();

@@ -1,18 +1,8 @@
 /** A peer that does what it likes, against a session that speaks `hob.1`. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
-import {
-  CapError,
-  type Definition,
-  define,
-  driver,
-  E,
-  type Far,
-  openVats,
-  promise,
-  table,
-  type Vats,
-} from '../index.ts';
+import { closedAfterEachTest, openForEachTest } from '../../test/opened.ts';
+import { CapError, type Definition, define, driver, E, type Far, promise, table, type Vats } from '../index.ts';
 import { type CapTPOptions, type Connected, captp, release } from './captp.ts';
 import { memoryPair } from './transport/memory-pair.ts';
 
@@ -33,18 +23,11 @@ const Room: Definition<Room, [lines: readonly string[]]> = define('Room', (bcom,
 
 let vats: Vats;
 let room: Far<Room>;
-const open: Connected<object>[] = [];
-beforeEach(async () => {
-  vats = await openVats();
+openForEachTest(async (opened) => {
+  ({ vats } = opened);
   room = await vats.vat('rooms').spawn(Room([]));
 });
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-  await vats.close();
-});
+const open = closedAfterEachTest<Connected<object>>();
 function raw(options: CapTPOptions = {}): { readonly peer: HobPeer; readonly ours: Connected<object> } {
   const [a, b] = memoryPair();
   const ours = captp<object>(a, { bootstrap: room, ...options });
@@ -59,8 +42,8 @@ const ended = async (say: (peer: HobPeer) => void, options?: CapTPOptions): Prom
   return why;
 };
 
-test('nobody reaches anything by a number that was not given', async () => {
-  expect(await ended((peer) => peer.say(['deliver', 7, 'echo', [1], 1]))).toMatch(/^4400 .*never offered/);
+test('no number that was not given out reaches an object', async () => {
+  expect(await ended((peer) => peer.say(['deliver', 7, 'echo', [1], 1]))).toMatch(/^4400 .*never exported/);
   expect(await ended((peer) => peer.say(['deliver', [7], 'echo', [1], 1]))).toMatch(/^4400 .*never asked/);
   expect(await ended((peer) => peer.say(['deliver', [1], 'echo', [1], 1]))).toMatch(/^4400 .*never asked/);
   expect(await ended((peer) => peer.say(['deliver', 0, 'echo', [{ '@': 'yours', n: 9 }], 1]))).toMatch(/^4400/);
@@ -69,7 +52,7 @@ test('nobody reaches anything by a number that was not given', async () => {
   expect(await ended((peer) => peer.say(['fail', 9, 'x', 'y']))).toMatch(/^4400 .*not asked/);
 });
 
-test('what one session exports another cannot name', async () => {
+test('a session cannot name the exports of another', async () => {
   const first = raw();
   first.peer.say(['deliver', 0, 'echo', [{ '@': 'object', n: 5 }], 1]);
   await first.peer.answer(1);
@@ -85,7 +68,7 @@ test('question numbers are used once, and rise', async () => {
   for (const second of [1, 2])
     expect(
       await ended((peer) => peer.say(['deliver', 0, 'echo', [1], 2], ['done', 2], ['deliver', 0, 'echo', [2], second])),
-    ).toMatch(/^4400 .*same question twice/);
+    ).toMatch(/^4400 .*same question number was used twice/);
 });
 
 test('no inherited name is a method, of an object, an answer, a promise', async () => {
@@ -164,7 +147,7 @@ test('an object of the peer’s that is also a promise closes the connection', a
         1,
       ]),
     ),
-  ).toMatch(/^4400 .*object and a promise/);
+  ).toMatch(/^4400 .*object and for a promise/);
 });
 
 test('a promise is settled once, and only one’s own; what is unknown is no violation', async () => {
@@ -203,7 +186,7 @@ test('counts: too large ones are clamped, unknown ones ignored', async () => {
   expect(ours.stats().exports).toBe(2);
 });
 
-test('what a peer makes a connection keep has an end', async () => {
+test('the memory that a peer can make a connection keep is limited', async () => {
   const limits = { memoryBytes: 200_000 };
   const full = /^4400 this connection keeps more than it may/;
   const stuck = driver<{ stuck(): unknown; data(): string; echo(): number }>({
@@ -318,7 +301,7 @@ test('a chain of ten thousand calls, each on the answer before it, breaks withou
   expect(await peer.answer(10_000)).toMatch(/^(not-callable|limit): /);
 });
 
-test('what is refused among arguments takes nothing with it: a promise beside it that breaks later ends no process', async () => {
+test('a refused argument harms nothing else: a promise beside it that breaks later ends no process', async () => {
   const { peer } = raw();
   peer.raw('[["deliver",0,"echo",[{"@":"promise","n":1},{"__proto__":1}],1]]');
   expect(await peer.answer(1)).toMatch(/^invalid: /);
@@ -372,7 +355,7 @@ test('a question is answered once, also while what it became has to wait', async
   expect(heard).toEqual([]);
 });
 
-test('what is sent late, or to what was released, charges its sender once', async () => {
+test('a message that is sent late, or to a released object, charges its sender once', async () => {
   const { peer, ours } = raw();
   const meter = vats.meter('sender');
   const vat = vats.vat('sender', { meter });
@@ -448,7 +431,7 @@ test('object 0 is mentioned like others and never given back', async () => {
   await peer.answer(3);
   expect(peer.said.filter(([name]) => name === 'drop')).toEqual([]);
   peer.say(['deliver', 0, 'echo', [{ '@': 'promise', n: 0 }], 4]);
-  expect(await peer.end()).toBe('4400 one number is an object and a promise');
+  expect(await peer.end()).toBe('4400 one number is used for an object and for a promise');
 });
 
 test('a call of 0 where nothing is offered fails, and a value that names it closes', async () => {
@@ -458,7 +441,7 @@ test('a call of 0 where nothing is offered fails, and a value that names it clos
   peer.say(['deliver', 0, 'm', [], 1]);
   expect(await peer.answer(1)).toMatch(/^no-such-object: /);
   peer.say(['deliver', 0, 'm', [{ '@': 'yours', n: 0 }], 2]);
-  expect(await peer.end()).toMatch(/^4400 .*never offered/);
+  expect(await peer.end()).toMatch(/^4400 .*never exported/);
 });
 
 test('after `done` a call of the answer fails, and a value that names it closes', async () => {
@@ -487,5 +470,5 @@ test('a method has at most 1,024 letters', async () => {
   const { peer } = raw();
   peer.say(['deliver', 0, 'm'.repeat(1024), [], 1], ['deliver', 0, 'm'.repeat(1025), [], 2]);
   expect(await peer.answer(1)).toMatch(/^no-such-method: .*m{64}"$/);
-  expect(await peer.answer(2)).toBe('no-such-method: no method has a name so long');
+  expect(await peer.answer(2)).toBe('no-such-method: the name of this method is too long');
 });

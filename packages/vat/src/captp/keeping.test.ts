@@ -103,7 +103,7 @@ test('a peer that does not read is closed on at its limit, also where what it as
   expect(sent()).toBeLessThan(bufferedBytes + (1 << 20) + 2 * answer);
 });
 
-test('what comes in a frame after the answer that ended the session is not taken in', async () => {
+test('operations in a frame after the answer that ended the session are ignored', async () => {
   const { ours, theirs } = served({ limits: { memoryBytes: 20_000 } });
   const peer = new HobPeer(theirs);
   peer.say(
@@ -125,12 +125,12 @@ test('what comes in a frame after the answer that ended the session is not taken
   expect(ours.stats()).toEqual({ questions: 0, answers: 0, imports: 0, exports: 0, promises: 0, bytes: 0 });
 });
 
-test('what waits in the socket is of what a connection may keep', async () => {
+test('bytes that wait in the socket count against the memory of the connection', async () => {
   const memoryBytes = 1_000_000;
   const { peer, ours, sent } = unread({ memoryBytes });
   let most = 0;
   for (let id = 1; id < 40 && peer.closed === undefined; id += 1) {
-    // Of the answers themselves it says that it is done with them.
+    // It says that it is done with the answers themselves.
     peer.say(['deliver', 0, 'long', [answer], id], ...(id > 1 ? [['done', id - 1]] : []));
     await quiet();
     most = Math.max(most, ours.stats().bytes);
@@ -219,14 +219,14 @@ describe.each(['hob.1', 'captp'] as const)('%s', (dialect) => {
     expect([(meter as Account).outliving, (other as Account).outliving]).toEqual([0, 0]);
   });
 
-  test('what a connection counts is at most a fifth less than what it makes the heap keep, whatever the shape', async () => {
+  test('a connection counts at least four fifths of the heap that it uses, whatever the shape of the data', async () => {
     const dear = [
       'records with new keys',
       'records with 8 known keys in new orders',
       'short strings',
       'long strings beyond Latin-1',
     ];
-    // What is made once, the first time, is not of the shape.
+    // Objects that are made once, the first time, do not count.
     await weigh(shapes[0] as (typeof shapes)[0], dialect, 1 << 20);
     for (const shape of shapes.filter(({ name }) => dear.includes(name))) {
       const { heap, counted } = await weigh(shape, dialect, 8 << 20);

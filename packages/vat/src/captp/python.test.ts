@@ -1,8 +1,9 @@
 /**
- * The scenarios of `test/scenarios.ts` with a third peer: `packages/bridge-python`, as the host and as the client, in a process of its own.
- * What it sees and what is left in its tables is what TypeScript's peer sees and leaves.
+ * The scenarios of `test/scenarios.ts` with a third peer: `packages/bridge-python`, as the host and as the
+ * client, in a process of its own. Its results and the sizes of its tables are those of TypeScript's peer
+ * and leaves.
  */
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { PythonPeer } from '../../test/python-peer.ts';
 import { enterOurs, ourFixture, type Side, serveOurs } from '../../test/scenario-sides.ts';
@@ -133,7 +134,7 @@ class PythonClient extends Played {
   }
 }
 
-/** What of a side is made at this end, wherever it sends from. */
+/** The part of a side that is made at this end, wherever it sends from. */
 const enterNothing: Pick<Side, 'far' | 'promise'> = (() => {
   const { far, promise, connection } = enterOurs(memoryPair()[0], 'hob.1');
   connection?.close();
@@ -142,11 +143,11 @@ const enterNothing: Pick<Side, 'far' | 'promise'> = (() => {
 
 describe('Python', () => {
   const title = requires('python');
-  beforeAll(async () => {
+  title.beforeAll(async () => {
     python = new PythonPeer();
     await python.ready().catch(() => {});
   });
-  afterAll(() => python.end());
+  title.afterAll(() => python.end());
 
   for (const { group, name, run, is } of SCENARIOS) {
     title(`a host in Python: ${group}: ${name}`, async () => {

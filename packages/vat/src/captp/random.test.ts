@@ -5,12 +5,13 @@
  */
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
+import { volume } from '../../../../test/depth.ts';
 import { type Program, programs, type Reply } from '../../test/captp-programs.ts';
 import { play } from '../../test/captp-world.ts';
 import type { DialectName } from './captp.ts';
 
 const asked = Number(process.env['HOB_CAPTP_RUNS'] ?? 0);
-const limit = asked === 0 ? 20_000 : 3_600_000;
+const limit = asked === 0 ? 120_000 : 3_600_000;
 
 const turns = { do: 'turns', count: 2 } as const;
 const arrives = (end: 0 | 1) => ({ do: 'deliver', wire: 0, end, frames: 2 }) as const;
@@ -38,7 +39,7 @@ describe.each<DialectName>(['hob.1', 'captp'])('%s', (dialect) => {
     async () => {
       await fc.assert(
         fc.asyncProperty(programs(60), (program) => play(program, dialect)),
-        { numRuns: asked || 250, examples: [[comesHome]] },
+        { numRuns: asked || volume(80, 250), examples: [[comesHome]] },
       );
     },
     limit,
@@ -50,7 +51,7 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(programs(25, { cuts: false }), (program) => play(program, 'hob.1', true)),
-      { numRuns: asked || 15 },
+      { numRuns: asked || volume(5, 15) },
     );
   },
   limit,

@@ -1,4 +1,4 @@
-/** What the end of a connection does to both sides, over real sockets. */
+/** The end of a connection, as both sides see it, over real sockets. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -44,7 +44,7 @@ const code = (answer: PromiseLike<unknown>): Promise<string> =>
     (value) => `answered ${String(value)}`,
     (error: { code?: string }) => error.code ?? String(error),
   );
-/** What is said once all jobs that wait now are done: nobody may still be waiting then. */
+/** The state once all jobs that wait now are done. Nobody may still be waiting then. */
 async function now(answers: readonly Promise<string>[]): Promise<readonly string[]> {
   const said: string[] = answers.map(() => 'waits');
   for (const [i, answer] of answers.entries()) answer.then((value) => (said[i] = value));
@@ -126,14 +126,14 @@ test('a way that is gone without a word is noticed with 4408, and breaks everyth
   // Nothing is read any more, at either end: no answer, no ping, no close.
   for (const socket of both.sockets) socket.pause();
   const ends = await Promise.all([both.host.closed, both.client.closed]);
-  // Whoever notices first tears the socket, which the other may see before its own ping fails.
+  // The side that notices first cuts the socket. The other may see that before its own ping fails.
   expect(ends.map((end) => end.code)).toContain(4408);
   for (const { code: why } of ends) expect([4408, 1006]).toContain(why);
   expect(await now(waiting)).toEqual(waiting.map(() => 'disconnected'));
   expect([both.host.stats(), both.client.stats()]).toEqual([empty, empty]);
 });
 
-test('what one connection was given another cannot name: it is closed, and the first goes on', async () => {
+test('a connection cannot name objects of another: it is closed, and the other goes on', async () => {
   const both = await meet(10_000);
   for (let i = 0; i < 5; i += 1) await E(both.client.bootstrap).make();
   for (const say of [

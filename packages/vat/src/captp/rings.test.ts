@@ -1,5 +1,6 @@
 /** Rings of promises through several vats. They are not detected, and end with one of their connections. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closedAfterEachTest } from '../../test/opened.ts';
 import { RawPeer } from '../../test/wire.ts';
 import { driver, E, type Far, promise } from '../index.ts';
 import { type Connected, type Connection, captp, type DialectName } from './captp.ts';
@@ -9,13 +10,7 @@ interface Giver {
   give(): { p: Promise<unknown> };
 }
 
-const open: Connection[] = [];
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-});
+const open = closedAfterEachTest<Connection>();
 function join<T extends object>(bootstrap: object, dialect: DialectName): Connected<T> {
   const [a, b] = memoryPair();
   const far = captp<T>(b, { dialect });

@@ -1,9 +1,9 @@
 /**
- * The scenarios of `test/scenarios.ts` between us and us in both dialects, between us and the published `@endo/captp` both ways
- * round, and over wires with faults.
+ * The scenarios of `test/scenarios.ts` between us and us in both dialects, between us and the published
+ * `@endo/captp` both ways round, and over wires with faults.
  *
- * Where the published package cannot do it, the table below says what it does instead, and why: a version that does better fails
- * here, and the row goes.
+ * Where the published package cannot do it, the table below says what it does instead, and why: a version
+ * that does better fails here, and the row goes.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -112,7 +112,7 @@ class Played implements World {
       expect(connection.stats()).toEqual({ questions: 0, answers: 0, imports: 0, exports: 0, promises: 0, bytes: 0 });
   }
 
-  /** What comes of it; `never ends` where nothing does. */
+  /** The result; `never ends` if there is none. */
   play(scenario: Scenario, patience = 40): Promise<unknown> {
     scenario.run(this).then(
       (value) => (this.#seen = { value }),

@@ -1,9 +1,10 @@
 /** Promises that are settled and mentioned again: also by what they became. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
+import { closedAfterEachTest, openForEachTest } from '../../test/opened.ts';
 import { StepWire } from '../../test/step-wire.ts';
 import { ask, endoPeer, wire } from '../../test/wire.ts';
-import { type Definition, define, driver, E, type Far, openVats, promise, type Vats } from '../index.ts';
+import { type Definition, define, driver, E, type Far, promise, type Vats } from '../index.ts';
 import { type Connection, captp } from './captp.ts';
 import { memoryPair } from './transport/memory-pair.ts';
 
@@ -34,17 +35,8 @@ const knots = driver<Knots>({
 });
 
 let vats: Vats;
-const open: Connection[] = [];
-beforeEach(async () => {
-  vats = await openVats();
-});
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-  await vats.close();
-});
+openForEachTest((opened) => ({ vats } = opened));
+const open = closedAfterEachTest<Connection>();
 const peer = (): { readonly peer: HobPeer; readonly host: Connection } => {
   const [ours, theirs] = memoryPair();
   const host = captp(ours, { bootstrap: knots });

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HobPeer } from '../../test/hob-peer.ts';
+import { forwardsTo } from '../forwarder.ts';
 import {
   type ByteSink,
   type ByteSource,
@@ -14,7 +15,6 @@ import {
   driver,
   E,
   type Far,
-  forwardsTo,
   iterate,
   openVats,
   promise,
@@ -305,7 +305,7 @@ test('a sink that could not be closed is aborted when its writer is gone, also w
   expect(told).toEqual(['close', 'abort']);
 });
 
-test('what is behind a forwarder is told, though nobody read it: its maker says what it forwards to', async () => {
+test('an error behind a forwarder is reported although nobody read it: its maker says what it forwards to', async () => {
   const vats = await openVats();
   onTestFinished(() => vats.close());
   const Through = defineProcedure<object, [inner: object]>(
@@ -333,7 +333,7 @@ test('what is behind a forwarder is told, though nobody read it: its maker says 
   expect([read.returned(), written.told]).toEqual([1, ['abort']]);
 });
 
-test('what says that it forwards to itself is looked at, and no more', async () => {
+test('a forwarder that says it forwards to itself is handled without an endless loop', async () => {
   const [a, b] = [driver<{ m(): void }>({ m: () => {} }), driver<{ m(): void }>({ m: () => {} })];
   forwardsTo(a, b);
   forwardsTo(b, a);

@@ -1,34 +1,25 @@
 /** Streams over the wire: pulled, cancelled by either side, ended by revocation. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Guard } from '../../test/guard.ts';
+import { closedAfterEachTest, openForEachTest } from '../../test/opened.ts';
+import { cut } from '../forwarder.ts';
 import {
   type ByteSource,
   CapError,
   type Connection,
   captp,
-  cut,
   driver,
   E,
   type Far,
   iterate,
-  openVats,
   type Vats,
 } from '../index.ts';
 import type { DialectName } from './captp.ts';
 import { memoryPair } from './transport/memory-pair.ts';
 
 let vats: Vats;
-const open: Connection[] = [];
-beforeEach(async () => {
-  vats = await openVats();
-});
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-  await vats.close();
-});
+openForEachTest((opened) => ({ vats } = opened));
+const open = closedAfterEachTest<Connection>();
 
 /** So many bytes, and what was asked for. */
 function source(total: number) {

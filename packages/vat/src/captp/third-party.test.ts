@@ -1,4 +1,4 @@
-/** What goes through this end on its way from one peer to another. */
+/** Calls and values that go through this end from one peer to another. */
 import { expect, onTestFinished, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
 import { RawPeer } from '../../test/wire.ts';
@@ -59,7 +59,7 @@ test.each([
   ).toEqual(Array.from({ length: 100 }, (_, i) => [4, i]));
   // Nobody is going to answer them: nothing may be kept for them.
   expect([tables(sender.ours), tables(holder.ours)]).toEqual(before);
-  // What wants an answer gets it.
+  // A call that wants an answer gets it.
   a.say(['deliver', given.n, 'hear', ['asked'], 2]);
   const asked = await b.until(([, , method, args]) => method === 'hear' && (args as unknown[])[0] === 'asked');
   b.say(['return', asked?.[4], 'heard']);

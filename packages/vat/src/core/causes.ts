@@ -54,7 +54,8 @@ export class Causes {
   async cut(cause: string, why: CapError): Promise<void> {
     if (!this.#ended.has(cause)) this.#ended.set(cause, why);
     const calls = [...(this.#outside.get(cause) ?? [])];
-    await Promise.all(calls.map((call) => call.abort(why)));
+    // `async`: an internal error at one call must not keep the others running.
+    await Promise.all(calls.map(async (call) => call.abort(why)));
   }
 
   /** Undoes `cut` after its turn was rolled back. Aborted calls stay aborted. */
@@ -63,12 +64,7 @@ export class Causes {
   }
 
   async cutAll(why: CapError): Promise<void> {
-    await Promise.all([...this.#all].map((call) => call.abort(why)));
-  }
-
-  /** The number of driver calls that are running. */
-  get size(): number {
-    return this.#all.size;
+    await Promise.all([...this.#all].map(async (call) => call.abort(why)));
   }
 }
 

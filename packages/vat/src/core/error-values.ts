@@ -5,7 +5,7 @@
  * copy is frozen and holds nothing but the class (one of the language's or `CapError`), the code and the
  * message.
  */
-import { types } from 'node:util';
+import { types } from './drivers/platform.ts';
 import { CapError } from './errors.ts';
 
 /** The error classes of the language. A copy keeps its class. */
@@ -31,6 +31,18 @@ function dataProperty(object: object, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Whether the engine threw this because its stack was full. Only V8's text is known. */
+export const stackIsFull = (error: unknown): boolean =>
+  types.isNativeError(error) &&
+  Object.getPrototypeOf(error) === RangeError.prototype &&
+  dataProperty(error, 'message') === 'Maximum call stack size exceeded';
+
+export const nestedTooDeep = (): CapError =>
+  new CapError(
+    'limit',
+    'calls nest deeper than the stack of this process: send a message with E instead, or start node with --stack-size',
+  );
+
 const stackOf = (error: Error): unknown => Object.getOwnPropertyDescriptor(error, 'stack')?.get;
 const engineStack = stackOf(new Error('to see how the engine keeps its stack'));
 
@@ -39,10 +51,12 @@ export function inert(error: object): boolean {
   if (!types.isNativeError(error)) return false;
   const proto: unknown = Object.getPrototypeOf(error);
   if (proto !== CapError.prototype && !intrinsicErrors.has(proto)) return false;
-  return Reflect.ownKeys(error).every((key) => {
+  // A loop: every turn that is undone comes here.
+  for (const key of Reflect.ownKeys(error)) {
     const own = Object.getOwnPropertyDescriptor(error, key) as PropertyDescriptor;
-    if (key === 'stack' && own.get !== undefined) return own.get === engineStack;
-    const { value } = own as { value: unknown };
-    return 'value' in own && typeof value !== 'function' && (typeof value !== 'object' || value === null);
-  });
+    if (own.get !== undefined || own.set !== undefined) {
+      if (key !== 'stack' || own.get !== engineStack) return false;
+    } else if (typeof own.value === 'function' || (typeof own.value === 'object' && own.value !== null)) return false;
+  }
+  return true;
 }

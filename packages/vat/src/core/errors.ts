@@ -22,6 +22,10 @@ export type LifecycleCode =
 /** Codes of the vat itself. */
 export type VatCode = 'async-behaviour' | 'not-callable' | 'become-failure' | 'vat-halted' | 'cycle' | 'no-such-method';
 
+/**
+ * An error with a code that a program can decide by, and a message that says what to do. `code` survives
+ * every wire.
+ */
 export class CapError extends Error {
   readonly code: string;
 

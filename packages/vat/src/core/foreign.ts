@@ -9,7 +9,8 @@ import { when } from './barrier.ts';
 import { CapError } from './errors.ts';
 import { type Message, Target } from './message.ts';
 import { Account } from './meter.ts';
-import { quieten, vatPromiseOf } from './promise.ts';
+import { quieten } from './native-promise.ts';
+import { vatPromiseOf } from './promise.ts';
 import { targetOf } from './reference.ts';
 
 interface HandledPromises {
@@ -32,7 +33,8 @@ export function sendForeign(object: unknown, method: string, args: readonly unkn
   return Promise.resolve(object).then((settled: unknown) => {
     if (method === '' && typeof settled === 'function') return settled(...args) as unknown;
     const call = settled === null || settled === undefined ? undefined : (settled as Record<string, unknown>)[method];
-    if (typeof call !== 'function') throw new CapError('no-such-method', `it has no method "${method.slice(0, 64)}"`);
+    if (typeof call !== 'function')
+      throw new CapError('no-such-method', `this object has no method "${method.slice(0, 64)}"`);
     return Reflect.apply(call, settled, args) as unknown;
   });
 }

@@ -1,18 +1,16 @@
 /** Bytes that a driver hands over. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ByteSource, driver, driverOf, E, handOver, openVats, type Vats } from '../index.ts';
+import { expect, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
+import { type ByteSource, driver, driverOf, E, handOver, type Vats } from '../index.ts';
 
 let vats: Vats;
-beforeEach(async () => {
-  vats = await openVats();
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats } = opened));
 
 const fresh = (): Uint8Array => new Uint8Array(1000).fill(7);
 const answered = async (bytes: Uint8Array): Promise<Uint8Array> =>
   (await E(driver<{ get(): Uint8Array }>({ get: () => handOver(bytes) })).get()) as Uint8Array;
 
-test('who gave them away can change nothing any more: every view of them is empty', async () => {
+test('the giver of bytes can change nothing any more: every view of them is empty', async () => {
   const kept = fresh();
   const views = [new Uint8Array(kept.buffer, 10, 5), new DataView(kept.buffer), new Uint32Array(kept.buffer)];
   const { buffer } = kept;
@@ -26,7 +24,7 @@ test('who gave them away can change nothing any more: every view of them is empt
   expect(got.buffer.byteLength).toBe(1000);
 });
 
-test('it is given away once, and by nothing but the answer of a driver', async () => {
+test('bytes are given away once, and only as the answer of a driver', async () => {
   const marked = handOver(fresh());
   // As an argument, in a portrait or within data they are copied, and the marked bytes stay unchanged.
   const echo = driver<{ echo(value: unknown): unknown }>({ echo: ([value]) => value });
@@ -45,7 +43,7 @@ test('it is given away once, and by nothing but the answer of a driver', async (
   await expect(answered(marked)).rejects.toMatchObject({ code: 'invalid' });
 });
 
-test('what is a part of more, shared, or may grow is copied, and the rest of it left alone', async () => {
+test('bytes that are part of a larger buffer, shared or growable are copied, and the rest of the buffer is left alone', async () => {
   const whole = fresh();
   expect(await answered(whole.subarray(10, 20))).toEqual(new Uint8Array(10).fill(7));
   expect(whole).toEqual(fresh());

@@ -5,7 +5,7 @@
  * of that buffer becomes empty, so nobody can change the bytes on their way. Memory that cannot be moved is
  * copied: a part of a buffer, and shared or resizable memory.
  */
-import { types } from 'node:util';
+import { types } from './drivers/platform.ts';
 
 const given = new WeakSet<object>();
 

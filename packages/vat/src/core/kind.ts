@@ -3,7 +3,18 @@ import type { DefineOptions } from './types.ts';
 
 export type Constructor = (bcom: never, ...args: never[]) => unknown;
 
-export class Kind {
+/** From the arguments of one version to those of a later one. */
+export type Migration = (...old: readonly unknown[]) => unknown;
+
+export interface ActorKindParts {
+  readonly label: string;
+  /** Whether a behaviour is one procedure that receives every call. */
+  readonly procedure: boolean;
+  readonly construct: Constructor;
+  readonly options: DefineOptions<readonly unknown[]>;
+}
+
+export class ActorKind {
   readonly label: string;
   readonly procedure: boolean;
   readonly construct: (bcom: unknown, ...args: readonly unknown[]) => unknown;
@@ -18,10 +29,24 @@ export class Kind {
   /** The same for actors that a store holds. */
   stored: ((target: never) => object) | undefined;
 
-  constructor(label: string, procedure: boolean, construct: Constructor, options: DefineOptions<readonly unknown[]>) {
+  constructor({ label, procedure, construct, options }: ActorKindParts) {
     this.label = label;
     this.procedure = procedure;
-    this.construct = construct as unknown as Kind['construct'];
+    this.construct = construct as unknown as ActorKind['construct'];
     this.options = options;
+  }
+
+  /** The way of stored arguments from `version` to today's, in steps; undefined if there is none. */
+  stepsFrom(version: number): readonly Migration[] | undefined {
+    const { upgrade, migrations, version: today = 0 } = this.options;
+    const steps: Migration[] = [];
+    for (let at = version; at !== today; at += 1) {
+      const straight = upgrade?.[at] as Migration | undefined;
+      const step = straight ?? (at < today ? (migrations?.[at + 1] as Migration | undefined) : undefined);
+      if (step === undefined) return undefined;
+      steps.push(step);
+      if (straight !== undefined) break;
+    }
+    return steps;
   }
 }

@@ -11,13 +11,19 @@ import { CapError } from './errors.ts';
 import type { Account } from './meter.ts';
 
 /** The place where the result of a message goes. */
-export interface Answer {
+export interface ResultSink {
   fulfil(value: unknown): void;
   break(error: unknown): void;
   /** Like `fulfil`, with bytes that nobody else holds. The receiver may keep or overwrite their memory. */
   own?(bytes: Uint8Array): void;
   /** Until it is settled, messages to this answer may be sent to `path`. */
   along?(path: Target): void;
+}
+
+/** A connection to a peer, which can end. */
+export interface Severable {
+  /** Fulfils `waits` when it has ended. */
+  severed(waits: ResultSink): void;
 }
 
 /** Anything that a message can be addressed to: an actor, a promise, a driver, a foreign object. */
@@ -30,21 +36,47 @@ export abstract class Target {
   abstract post(message: Message): void;
   /** Handles a method called on the reference itself in a turn. Returns at once, or throws `not-callable`. */
   abstract near(method: string, args: readonly unknown[]): unknown;
+  /** Whether a reference has a method of this name that its class does not list. */
+  shows(_method: string): boolean {
+    return true;
+  }
+  /** The reference under which `store` keeps this object. Undefined if the object is not in that store. */
+  keptIn(_store: object): object | undefined {
+    return undefined;
+  }
+  /** The connection to the peer that this belongs to; undefined for an object of this process. */
+  get severable(): Severable | undefined {
+    return undefined;
+  }
+}
+
+export interface MessageParts {
+  readonly to: Target;
+  /** `''` for a call without a method name. */
+  readonly method: string;
+  readonly args: readonly unknown[];
+  /** True when an argument is, or contains, a promise. Default: false. */
+  readonly promises?: boolean;
+  readonly answer?: ResultSink | undefined;
+  /** Pays for the message. */
+  readonly account: Account;
+  /** The grants that it is sent under. */
+  readonly chain: Chain;
+  /** The number of the turn that sends it. Left out by the host program and by peers. */
+  readonly cause?: number;
+  /** The actor that sends it. */
+  readonly from?: Target | undefined;
 }
 
 export class Message {
   /** Changes when a promise that it was sent to resolves. */
   to: Target;
-  /** `''` for a call without a method name. */
   readonly method: string;
   readonly args: readonly unknown[];
-  /** True when an argument is, or contains, a promise. */
   readonly promises: boolean;
-  readonly answer: Answer | undefined;
+  readonly answer: ResultSink | undefined;
   readonly account: Account;
-  /** The grants that this message was sent under. */
   readonly chain: Chain;
-  /** The turn and the actor that sent it; undefined for the host program. */
   readonly cause: number | undefined;
   readonly from: Target | undefined;
   /** The barrier that it waits for before it leaves the store. */
@@ -52,26 +84,16 @@ export class Message {
   /** The store cell that keeps it until the turn that consumes it is durable. */
   kept: string | undefined = undefined;
 
-  constructor(
-    to: Target,
-    method: string,
-    args: readonly unknown[],
-    promises: boolean,
-    answer: Answer | undefined,
-    account: Account,
-    chain: Chain,
-    cause: number | undefined,
-    from: Target | undefined,
-  ) {
-    this.to = to;
-    this.method = method;
-    this.args = args;
-    this.promises = promises;
-    this.answer = answer;
-    this.account = account;
-    this.chain = chain;
-    this.cause = cause;
-    this.from = from;
+  constructor(parts: MessageParts) {
+    this.to = parts.to;
+    this.method = parts.method;
+    this.args = parts.args;
+    this.promises = parts.promises ?? false;
+    this.answer = parts.answer;
+    this.account = parts.account;
+    this.chain = parts.chain;
+    this.cause = parts.cause;
+    this.from = parts.from;
   }
 
   /** Adds the current barrier: the turn whose effects leave now sent this message or decided its target. */

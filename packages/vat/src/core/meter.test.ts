@@ -10,9 +10,9 @@ import {
   promise,
   spawn,
   table,
-  testClock,
   type Vats,
 } from '../index.ts';
+import { testClock } from '../testing.ts';
 
 const clock = testClock();
 let vats: Vats;
@@ -51,7 +51,7 @@ const overBudget: Readonly<Record<string, (far: Far<Cell>) => void>> = {
 };
 
 for (const [budget, spend] of Object.entries(overBudget)) {
-  test(`over its ${budget} a turn rolls back with limit, and all it was charged is given back`, async () => {
+  test(`a turn over its ${budget} rolls back with limit, and all of its charges are given back`, async () => {
     const meter = vats.meter('session', { [budget]: budget === 'portraitBytes' ? 10_000 : 10 });
     const vat = vats.vat('a', { meter });
     const far = await vat.spawn(Cell('before'));
@@ -90,7 +90,7 @@ test('a caught limit leaves the turn going, with nothing charged for what was re
   expect(meter.used()['actors']).toBe(3);
 });
 
-test('what a message makes is charged to the meter the message carries, not to the vat it runs in', async () => {
+test('objects that a message makes are charged to the meter of the message, not to the vat it runs in', async () => {
   const mine = vats.meter('mine', { portraitBytes: 50_000, actors: 10 });
   const host = vats.meter('host');
   const far = await vats.vat('shared', { meter: host }).spawn(Cell(0));
@@ -115,7 +115,7 @@ test('an undone change by another payer puts the bill back where it was', async 
   expect([host.used()['portraitBytes'], mine.used()['portraitBytes']]).toEqual(before);
 });
 
-test('actors that nobody holds give back what they cost, also to who only changed them', async () => {
+test('actors that nobody holds give back their charges, also to a session that only changed them', async () => {
   const mine = vats.meter('mine', { portraitBytes: 1_000_000 });
   const make = async (): Promise<void> => {
     const far = await vats.vat('shared', { meter: vats.meter('host') }).spawn(Cell(0));

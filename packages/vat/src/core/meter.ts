@@ -7,6 +7,7 @@
  * an actor at another session's cost.
  */
 import { CapError } from './errors.ts';
+import { takeRecord } from './options.ts';
 import type { Meter } from './types.ts';
 
 /**
@@ -60,12 +61,7 @@ export class Account implements Meter {
     this.name = name;
     const all = {} as Record<Budget, number>;
     for (const budget of budgets) all[budget] = Number.POSITIVE_INFINITY;
-    for (const [budget, limit] of Object.entries(limits)) {
-      if (!(budgets as readonly string[]).includes(budget))
-        throw new CapError(
-          'invalid',
-          `no budget is called "${budget.slice(0, 64)}": choose from ${budgets.join(', ')}`,
-        );
+    for (const [budget, limit] of Object.entries(takeRecord(limits, 'a meter', budgets, 'budget'))) {
       if (typeof limit !== 'number' || !(limit >= 0))
         throw new CapError('invalid', `the limit of ${budget} must be a number >= 0`);
       all[budget as Budget] = limit;
@@ -179,3 +175,6 @@ const dropped = new FinalizationRegistry<Charge>((charge) => charge.account.refu
 export function chargeUntilCollected(thing: object, charge: Charge): void {
   dropped.register(thing, charge);
 }
+
+/** Pays for messages that the host program sends outside any session. It has no limits. */
+export const hostAccount: Account = new Account('host');

@@ -3,8 +3,13 @@
  * nobody can see that it forwards to, say, a stream.
  *
  * Promise: only the maker of a forwarder, who holds its target, adds to this table. The table is used only to
- * check for methods, and never gives out the target.
+ * check for methods, and to wait for the end of a connection. It never gives out the target.
  */
+import type { Severable } from './message.ts';
+import { targetOf } from './reference.ts';
+
+export type { Severable } from './message.ts';
+
 const behind = new WeakMap<object, object>();
 
 /** Maximum length of a chain of forwarders that is followed. */
@@ -24,4 +29,15 @@ export function hasMethods(reference: object, ...methods: readonly string[]): bo
     at = behind.get(seen);
   }
   return false;
+}
+
+/** The connection that `reference`, or a target that it forwards to, comes from. */
+export function severableOf(reference: object): Severable | undefined {
+  let at: object | undefined = reference;
+  for (let i = 0; i < deepest && at !== undefined; i += 1) {
+    const connection = targetOf(at)?.severable;
+    if (connection !== undefined) return connection;
+    at = behind.get(at);
+  }
+  return undefined;
 }

@@ -26,7 +26,7 @@ const Sinks = referenceClass([], 'Sink');
 function send(to: VatPromise, method: string, payer: Account): Promise<unknown> {
   const answer = new VatPromise(payer);
   payer.charge('messages', 1);
-  to.post(new Message(to, method, [], false, answer, payer, noChain, undefined, undefined));
+  to.post(new Message({ to, method, args: [], answer, account: payer, chain: noChain }));
   return answer.promise();
 }
 
@@ -67,7 +67,7 @@ test('100,000 messages, each to the answer of the one before, break or arrive wi
     for (let i = 0; i < 100_000; i += 1) {
       const answer = new VatPromise(payer);
       payer.charge('messages', 1);
-      last.post(new Message(last, 'm', [], false, answer, payer, noChain, undefined, undefined));
+      last.post(new Message({ to: last, method: 'm', args: [], answer, account: payer, chain: noChain }));
       last = answer;
     }
     if (breaks) first.break(new CapError('denied', 'no'));
@@ -78,7 +78,7 @@ test('100,000 messages, each to the answer of the one before, break or arrive wi
   }
 });
 
-test('what waits at a promise breaks with it, and its budget comes back', async () => {
+test('messages that wait at a promise break with it, and their budget is given back', async () => {
   const payer = account({ promises: 10, messages: 10 });
   const p = new VatPromise(payer);
   const waiting = [send(p, 'a', payer), send(p, 'b', payer)];
@@ -88,7 +88,7 @@ test('what waits at a promise breaks with it, and its budget comes back', async 
   expect(payer.used()).toMatchObject({ promises: 0, messages: 0 });
 });
 
-test('settling is once, also when it was linked to one that is not settled', async () => {
+test('a promise settles once, also when it was linked to an unsettled one', async () => {
   const payer = account();
   const [p, q] = [new VatPromise(payer), new VatPromise(payer)];
   p.fulfil(q.promise());
@@ -100,7 +100,7 @@ test('settling is once, also when it was linked to one that is not settled', asy
   expect(payer.promises).toBe(0);
 });
 
-test('over its budget a promise is refused before it is made', () => {
+test('a promise over the budget is refused before it is made', () => {
   const payer = account({ promises: 1 });
   const held = new VatPromise(payer);
   expect(() => new VatPromise(payer)).toThrow(CapError);

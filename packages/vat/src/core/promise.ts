@@ -10,52 +10,25 @@
  */
 import { type Barrier, barrier, behind, later, when } from './barrier.ts';
 import { CapError } from './errors.ts';
-import { type Answer, type Message, Target, toData } from './message.ts';
+import { fenced, fencedOr } from './faults.ts';
+import { each, joined, type Many } from './many.ts';
+import { type Message, type ResultSink, Target, toData } from './message.ts';
 import { type Account, type Charge, chargeUntilCollected } from './meter.ts';
-import { Given, targetOf } from './reference.ts';
-
-// Puts a private field on a promise made elsewhere. A WeakMap entry for each message costs twice as much as
-// the rest of the message, mostly in the garbage collector (bench vat: 3.3 us a call with it, 1.6 us
-// without).
-class Minted extends Given {
-  readonly #vatPromise: VatPromise;
-  constructor(promise: object, vatPromise: VatPromise) {
-    super(promise);
-    this.#vatPromise = vatPromise;
-  }
-  static of(x: object): VatPromise | undefined {
-    return #vatPromise in x ? x.#vatPromise : undefined;
-  }
-}
-
-/**
- * Native promises of others that a vat promise follows. They may be frozen, and we must not put a field on
- * them.
- */
-const followed = new WeakMap<object, VatPromise>();
+import { behindNative, errorForHost, followNative, forHost, mintNative, quieten } from './native-promise.ts';
+import { targetOf } from './reference.ts';
 
 /** The vat promise behind a native one. Neither lookup runs the code of a Proxy. */
-export const vatPromiseOf = (promise: object): VatPromise | undefined => Minted.of(promise) ?? followed.get(promise);
-
-let leave = (value: unknown): unknown => value;
-/**
- * Sets how values are converted for the host program. Called once, by the module that knows the conversion.
- */
-export const leaveBy = (how: (value: unknown) => unknown): void => {
-  leave = how;
-};
+export const vatPromiseOf = (promise: object): VatPromise | undefined =>
+  behindNative(promise) as VatPromise | undefined;
 
 interface Watcher {
-  fulfilled(value: unknown): void;
-  broken(error: unknown): void;
+  readonly fulfilled: (value: unknown) => void;
+  readonly broken: (error: unknown) => void;
 }
 
 const noop = (): void => {};
-const then = Promise.prototype.then;
-/** Marks the rejection as handled, so that it does not end the process. */
-export const quieten = (promise: Promise<unknown>): void => void then.call(promise, undefined, noop);
 
-export class VatPromise extends Target implements Answer {
+export class VatPromise extends Target implements ResultSink {
   readonly account: Account;
   #state: 'pending' | 'fulfilled' | 'broken' | 'linked' = 'pending';
   /** The value, the error, or the promise that this one is linked to. */
@@ -128,7 +101,7 @@ export class VatPromise extends Target implements Answer {
   /** The holder of the native promise then need not handle its rejection, even if it already happened. */
   #seen(): void {
     this.#watched = true;
-    if (this.#state === 'broken' && this.#native !== undefined) quieten(this.#native);
+    if (this.#native !== undefined && this.settled === 'broken') quieten(this.#native);
   }
 
   post(message: Message): void {
@@ -164,7 +137,7 @@ export class VatPromise extends Target implements Answer {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     this.#path = path;
-    if (waiting !== undefined) each(waiting, (message) => path.post(message));
+    if (waiting !== undefined) passOn(waiting, (message) => path.post(message));
     this.#tellShortened();
   }
 
@@ -271,8 +244,10 @@ export class VatPromise extends Target implements Answer {
   /** The native promise for the host program. There is only one, so that passing it back is recognised. */
   promise(): Promise<unknown> {
     if (this.#native === undefined) {
-      this.#settleNative = Promise.withResolvers<unknown>();
-      this.#native = this.alias(this.#settleNative.promise);
+      const settle = Promise.withResolvers<unknown>();
+      // Set after it is known: an error of ours here must leave no promise that rejects with nobody to hear.
+      this.#native = this.alias(settle.promise);
+      this.#settleNative = settle;
       const end = VatPromise.end(this);
       if (end.#state === 'pending') {
         if (end !== this) this.#followNatively(end);
@@ -284,12 +259,12 @@ export class VatPromise extends Target implements Answer {
   /** Makes `promise`, a native promise of somebody else, stand for this one. */
   adopt(promise: Promise<unknown>): void {
     this.#native ??= promise;
-    followed.set(promise, this);
+    followNative(promise, this);
   }
 
   /** Makes `promise`, a native promise that we just made, stand for this one too. */
   alias<P extends Promise<unknown>>(promise: P): P {
-    new Minted(promise, this);
+    mintNative(promise, this);
     return promise;
   }
 
@@ -318,14 +293,17 @@ export class VatPromise extends Target implements Answer {
     const state = vatPromise.#state as 'fulfilled' | 'broken';
     const value = vatPromise.#value;
     if (vatPromise.#waiting !== undefined) {
-      each(vatPromise.#waiting, (message) => (state === 'broken' ? message.fail(value) : forward(message, value)));
+      passOn(vatPromise.#waiting, (message) => (state === 'broken' ? message.fail(value) : forward(message, value)));
       vatPromise.#waiting = undefined;
     }
     if (vatPromise.#settleNative !== undefined) vatPromise.#tellNative(state, value);
     const watchers = vatPromise.#watchers;
     vatPromise.#watchers = undefined;
     if (watchers !== undefined)
-      each(watchers, (watcher) => (state === 'broken' ? watcher.broken(value) : watcher.fulfilled(value)));
+      each(watchers, (watcher) => {
+        if (state === 'broken') fenced(() => watcher.broken(value));
+        else fencedOr(() => watcher.fulfilled(value), watcher.broken);
+      });
   }
 
   #link(end: VatPromise): void {
@@ -344,7 +322,7 @@ export class VatPromise extends Target implements Answer {
     // every sender's order.
     if (waiting !== undefined && end.#path !== undefined) {
       const after = this.#after;
-      each(waiting, (message) => {
+      passOn(waiting, (message) => {
         message.behind(after);
         end.post(message);
       });
@@ -360,14 +338,12 @@ export class VatPromise extends Target implements Answer {
   #tellShortened(): void {
     const told = this.#shortened;
     this.#shortened = undefined;
-    if (told !== undefined) each(told, (tell) => tell());
+    if (told !== undefined) each(told, (tell) => fenced(tell));
   }
 
   #followNatively(end: VatPromise): void {
-    end.watch(
-      (value) => this.#tellNative('fulfilled', value),
-      (error) => this.#tellNative('broken', error),
-    );
+    const broken = (error: unknown): void => this.#tellNative('broken', error);
+    fencedOr(() => end.watch((value) => this.#tellNative('fulfilled', value), broken), broken);
   }
 
   #tellNative(state: 'fulfilled' | 'broken', value: unknown): void {
@@ -376,42 +352,18 @@ export class VatPromise extends Target implements Answer {
     this.#settleNative = undefined;
     const reject = (error: unknown): void => {
       if (this.#watched) quieten(this.#native as Promise<unknown>);
-      settle.reject(error);
+      settle.reject(errorForHost(this, error));
     };
     const after = later(this.#behind, barrier());
-    when(after, () => (state === 'fulfilled' ? settle.resolve(leave(value)) : reject(value)), reject);
+    fencedOr(
+      () => when(after, () => (state === 'fulfilled' ? settle.resolve(forHost(value)) : reject(value)), reject),
+      reject,
+    );
   }
 
   #refund(): void {
     this.account.refund('promises', 1);
     if (this.#charge !== undefined) this.#charge.amount = 0;
-  }
-}
-
-/**
- * A list that whole lists can be appended to. Linking promises then costs the same however many messages
- * wait.
- */
-interface Many<T> extends Array<T | Many<T>> {}
-
-function joined<T>(some: Many<T> | undefined, more: Many<T>): Many<T> {
-  if (some === undefined) return more;
-  some.push(more);
-  return some;
-}
-
-/**
- * Visits all items in order, including those added meanwhile. Not recursive: the nesting is as deep as the
- * chain of links.
- */
-function each<T extends object>(many: Many<T>, then: (one: T) => void): void {
-  const inside: { readonly many: Many<T>; at: number }[] = [{ many, at: 0 }];
-  for (let top = inside.at(-1); top !== undefined; top = inside.at(-1)) {
-    const one = top.many[top.at];
-    top.at += 1;
-    if (one === undefined) inside.pop();
-    else if (Array.isArray(one)) inside.push({ many: one, at: 0 });
-    else then(one);
   }
 }
 
@@ -426,6 +378,16 @@ function telling(vatPromise: VatPromise): void {
   } finally {
     settled.length = 0;
   }
+}
+
+/** An internal error at one message breaks its answer and holds up no other. */
+function passOn(waiting: Many<Message>, pass: (message: Message) => void): void {
+  each(waiting, (message) =>
+    fencedOr(
+      () => pass(message),
+      (why) => message.answer?.break(why),
+    ),
+  );
 }
 
 function forward(message: Message, value: unknown): void {

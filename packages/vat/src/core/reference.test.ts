@@ -1,12 +1,12 @@
 /** A holder of a reference can send to it, and nothing else. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
 import {
   type Definition,
   define,
   defineProcedure,
   driver,
   E,
-  openVats,
   promise,
   spawn,
   type Table,
@@ -16,10 +16,7 @@ import {
 import { Target } from './message.ts';
 
 let vats: Vats;
-beforeEach(async () => {
-  vats = await openVats();
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats } = opened));
 
 interface Cell {
   get(): unknown;
@@ -133,7 +130,7 @@ test('a forged reference is no reference', async () => {
   await expect(vats.vat('a').turn(() => spawn(Cell(forged)))).rejects.toMatchObject({ code: 'invalid' });
 });
 
-test('what inspectors ask of a procedure sends no message', async () => {
+test('inspecting a procedure sends no message', async () => {
   const { any } = await holders();
   const asked = any as unknown as Record<string, unknown>;
   expect([asked['then'], asked['toJSON'], asked['nodeType'], asked[Symbol.iterator as never]]).toEqual([

@@ -6,7 +6,8 @@
  * change what another one sees.
  *
  * In a turn of its own vat its methods are plain calls. Outside a turn they send a message. In a turn of
- * another vat they throw `not-callable`.
+ * another vat they throw `not-callable`. A method that the actor got later, by becoming something else, can be
+ * called like the others.
  */
 import type { Target } from './message.ts';
 
@@ -19,7 +20,11 @@ export abstract class ByReference {
 }
 
 /** How a method called on a reference reaches its target. Set once by the module that knows turns. */
-export type Dispatch = (target: Target, method: string, args: unknown[]) => unknown;
+export interface Dispatch {
+  /** In a turn the target is called near, straight from the reference: each frame more fills the stack sooner. */
+  inTurn(): boolean;
+  outside(target: Target, method: string, args: unknown[]): unknown;
+}
 let dispatch: Dispatch;
 export const dispatchBy = (how: Dispatch): void => {
   dispatch ??= how;
@@ -85,6 +90,9 @@ export function targetOf(x: unknown): Target | undefined {
   return typeof x === 'function' ? FunctionReference.of(x) : undefined;
 }
 
+/**
+ * Whether `x` is a reference: to an actor, a driver, or an object of a peer. It says nothing else about it.
+ */
 export const isReference = (x: unknown): boolean => targetOf(x) !== undefined;
 
 /** Never method names. `then` would make a reference look like a promise; the language uses the others. */
@@ -104,7 +112,7 @@ function stub(method: string): (...args: unknown[]) => unknown {
       call(this: object, ...args: unknown[]): unknown {
         const target = targetOf(this);
         if (target === undefined) throw new TypeError(`"${method}" was called without its reference`);
-        return dispatch(target, method, args);
+        return dispatch.inTurn() ? target.near(method, args) : dispatch.outside(target, method, args);
       },
     }.call;
     Object.freeze(found);
@@ -113,10 +121,7 @@ function stub(method: string): (...args: unknown[]) => unknown {
   return found;
 }
 
-/**
- * Makes the class of references to actors with these methods. With `others`, any further name is a method
- * too.
- */
+/** Makes the class of references with these methods. With `others`, so is any further one that the target has. */
 export function referenceClass(methods: readonly string[], label: string, others = false): ReferenceClass {
   const Made = class extends Reference {
     constructor(target: Target) {
@@ -126,7 +131,9 @@ export function referenceClass(methods: readonly string[], label: string, others
   };
   for (const method of methods)
     Object.defineProperty(Made.prototype, method, { value: stub(method), enumerable: false });
-  sealed(Made.prototype, tag(label, others ? anyMethod : Object.prototype));
+  // Endo accepts a tag only if it inherits from Object.prototype itself.
+  const tagged = tag(label, Object.prototype);
+  sealed(Made.prototype, others ? methodsOn(tagged) : tagged);
   return Made;
 }
 
@@ -144,14 +151,16 @@ const probes: ReadonlySet<string> = new Set([
   'hasAttribute',
 ]);
 
-const anyMethod: object = Object.freeze(
-  new Proxy(Object.freeze(Object.create(tag('procedure', Object.prototype)) as object), {
-    get: (base, name, self) =>
-      typeof name === 'string' && !probes.has(name) && !(name in base)
-        ? uncachedStub(name)
-        : Reflect.get(base, name, self),
-  }),
-);
+/** A prototype on which every name that the target has is a method, except those that `base` has. */
+const methodsOn = (base: object): object =>
+  Object.freeze(
+    new Proxy(Object.freeze(Object.create(base) as object), {
+      get: (known, name, self) => {
+        if (typeof name !== 'string' || probes.has(name) || name in known) return Reflect.get(known, name, self);
+        return targetOf(self)?.shows(name) === false ? undefined : uncachedStub(name);
+      },
+    }),
+  );
 
 // These names come from outside. A cached stub for each would be a leak.
 function uncachedStub(method: string): (...args: unknown[]) => unknown {
@@ -160,7 +169,7 @@ function uncachedStub(method: string): (...args: unknown[]) => unknown {
     function call(this: object, ...args: unknown[]): unknown {
       const target = targetOf(this);
       if (target === undefined) throw new TypeError(`"${method}" was called without its reference`);
-      return dispatch(target, method, args);
+      return dispatch.inTurn() ? target.near(method, args) : dispatch.outside(target, method, args);
     }
   );
 }
@@ -177,13 +186,14 @@ export function procedureReference(target: Target): object {
   return new ProcedureReference(target);
 }
 
-sealed(ProcedureReference.prototype, anyMethod);
+sealed(ProcedureReference.prototype, methodsOn(tag('procedure', Object.prototype)));
 
-const functionTag = tag('function', Object.getPrototypeOf(() => {}) as object);
+const functionTag = tag('function', methodsOn(Object.getPrototypeOf(() => {}) as object));
 
-/** A reference to an actor that is called without a method name. */
+/** A reference to an actor that is called without a method name, or to a forwarder of one. */
 export function functionReference(target: Target): object {
-  const self = (...args: unknown[]): unknown => dispatch(target, '', args);
+  const self = (...args: unknown[]): unknown =>
+    dispatch.inTurn() ? target.near('', args) : dispatch.outside(target, '', args);
   Object.setPrototypeOf(self, functionTag);
   return Object.freeze(new FunctionReference(self, target));
 }

@@ -1,6 +1,7 @@
 /** Symbols that peers send: they are data, and leave nothing behind in the process. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HobPeer } from '../../test/hob-peer.ts';
+import { closedAfterEachTest } from '../../test/opened.ts';
 import { ask, endoPeer, RawPeer, wire } from '../../test/wire.ts';
 import { type Connection, captp, type DialectName } from '../captp/captp.ts';
 import { memoryPair } from '../captp/transport/memory-pair.ts';
@@ -9,13 +10,7 @@ import { pass } from '../turn/values.ts';
 import { Account } from './meter.ts';
 import { foreignSymbols, nameOfSymbol, symbolKey, symbolNamed, symbolOfKey } from './symbols.ts';
 
-const open: Connection[] = [];
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-});
+const open = closedAfterEachTest<Connection>();
 
 interface Echo {
   echo(value: unknown): unknown;

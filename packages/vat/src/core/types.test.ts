@@ -1,4 +1,7 @@
-/** How callers write: the program of the design, as the compiler sees it and as it runs. Each @ts-expect-error must be one. */
+/**
+ * How callers write: the program of the design, as the compiler sees it and as it runs. Each @ts-expect-error
+ * must be one.
+ */
 import { expect, test } from 'vitest';
 import {
   CapError,

@@ -7,6 +7,7 @@
 declare const becomeBrand: unique symbol;
 declare const portraitBrand: unique symbol;
 declare const farBrand: unique symbol;
+declare const answersBrand: unique symbol;
 
 // `never[]` makes every function type assignable to this one.
 type Fn = (...args: never[]) => unknown;
@@ -42,18 +43,26 @@ export interface Bcom<T> {
   readonly self: T;
 }
 
+/** Makes portraits of one kind of actor. `label` names the kind in a store and in traces. */
 export interface Definition<T, A extends readonly unknown[]> {
   (...args: A): Portrait<T>;
   readonly label: string;
 }
 
+/** A definition of whatever kind, as `openVats` takes them. */
 export type AnyDefinition = { (...args: never): Portrait<unknown>; readonly label: string };
 
+/** How stored actors of a definition are read back, also by later versions of it. */
 export interface DefineOptions<A> {
   /** Version of the arguments' shape. Default: 0. */
   readonly version?: number;
-  /** Converts stored arguments of an older version to the current one. */
+  /** `upgrade[n]` converts stored arguments of version `n` to the current one, in one step. */
   readonly upgrade?: Readonly<Record<number, (...old: never[]) => A>>;
+  /**
+   * `migrations[n]` converts stored arguments of version `n - 1` to version `n`. They run one after another, so a
+   * new version needs one more function and leaves the others as they are.
+   */
+  readonly migrations?: Readonly<Record<number, (...old: never[]) => readonly unknown[]>>;
   /** Checks stored arguments when a store is opened: a store is outside input. */
   readonly shape?: (args: readonly unknown[]) => boolean;
   /** Earlier labels of this definition. */
@@ -84,6 +93,7 @@ export type Faraway<R> = R extends string | number | bigint | boolean | symbol |
               : { readonly [K in keyof R]: Faraway<R[K]> }
             : R;
 
+/** A value, a reference to it, or a promise for either: all that `E` accepts where a `T` is meant. */
 export type Ref<T> = T | Far<T> | PromiseLike<T | Far<T>>;
 
 type Arg<X> = X extends Fn ? X : X | Ref<X>;
@@ -95,11 +105,27 @@ export type Sent<T> = (T extends (...a: infer A) => infer R
   readonly [K in keyof T as T[K] extends Fn ? K : never]: T[K] extends (...a: infer A) => infer R
     ? (...a: { [I in keyof A]: Arg<A[I]> }) => Promise<Faraway<Awaited<R>>>
     : never;
-};
+} & (T extends Answers<infer S> ? S : unknown);
 
+/**
+ * For an interface with generic methods: what they are when they are sent. TypeScript cannot carry a type parameter
+ * through `Sent` by itself. `interface Box extends Answers<{ get<T>(): Promise<Far<T>> }> { get<T>(): T }` lets a
+ * caller write `E(box).get<Cup>()`.
+ */
+export interface Answers<S> {
+  readonly [answersBrand]?: S;
+}
+
+/** How a promise was settled, as data that an actor can store. `E.to` delivers it. */
 export type Outcome<T = unknown> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly code: string; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly code: string;
+      readonly message: string;
+      /** The reason of the break, if it is data and no error. */
+      readonly reason?: unknown;
+    };
 
 /** Sends messages that are delivered in later turns. */
 export interface Eventual {
@@ -108,8 +134,13 @@ export interface Eventual {
   <T extends object>(x: T): Sent<T>;
   /** The same without a result. Only the turn observer sees errors. */
   sendOnly<T extends object>(x: Ref<T>): Sent<T>;
-  /** Runs `ok` or `broken` in a turn of its own once `x` is settled. */
+  /**
+   * Runs `ok` or `broken` in a turn of its own once `x` is settled. Without a handler the value, or the break,
+   * passes through. The promise may be ignored: its break ends no process.
+   */
   when<T, U>(x: T | PromiseLike<T>, ok: (value: T) => U, broken?: (error: Error) => U): Promise<U>;
+  when<T, U>(x: T | PromiseLike<T>, ok: undefined, broken: (error: Error) => U): Promise<T | U>;
+  when<T>(x: T | PromiseLike<T>): Promise<T>;
   /** The durable way to wait. The result arrives later as a call `self[method](outcome, ...data)`. */
   to<S extends object>(
     self: S,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { clockFrom, systemClock } from './clock.ts';
 
-/** A machine of which every clock is turned apart. */
+/** A machine whose clocks can each be set. */
 function machine() {
   const at = { boottime: 5_000_000, wall: 1_800_000_000_000, tick: 100, reads: 0 };
   const clock = clockFrom({

@@ -20,6 +20,7 @@ const JUMP_MS = 250;
 /** `setTimeout` takes a signed 32-bit number of ms and fires at once above that. 90 days is above that. */
 const LONGEST_TIMER_MS = 0x7fff_ffff;
 
+/** Makes a clock from those of this machine. Its boot time counts suspends. See `Clock` for the units. */
 export function systemClock(): Clock {
   return clockFrom({
     boottime: kernelBoottime,

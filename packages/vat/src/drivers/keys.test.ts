@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import {
   chmodSync,
   mkdirSync,
@@ -65,11 +65,11 @@ test('one left half made by a crash is made anew', () => {
 });
 
 test('what is no key of ours is refused and left as it is, without a path in the message', () => {
-  const rsa = spawnSync('openssl', ['genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048']).stdout;
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
   const cases: Record<string, (file: string) => void> = {
     nothing: (file) => writeFileSync(file, ''),
     'half a key': (file) => writeFileSync(file, '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw'),
-    'a key of another sort': (file) => writeFileSync(file, rsa ?? ''),
+    'a key of another sort': (file) => writeFileSync(file, rsa),
     'a link': (file) => symlinkSync('/etc/hostname', file),
     'a folder': (file) => mkdirSync(file),
   };

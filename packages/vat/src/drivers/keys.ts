@@ -35,8 +35,8 @@ export interface Signer {
   /** 64 bytes. */
   sign(message: Uint8Array): Uint8Array;
   /**
-   * A MAC as base64url: only the holder of the key can make or check it. Used for each commit, which nobody else
-   * has to check.
+   * A MAC as base64url: only the holder of the key can make or check it. Used for each commit, which nobody
+   * else has to check.
    */
   seal(message: string): string;
 }
@@ -66,6 +66,10 @@ export function folderSigner(folder: string): Signer {
     );
   }
 }
+
+/** Whether a store in `folder` has made its key. */
+export const hasKey = (folder: string): boolean =>
+  lstatSync(join(folder, 'ledger.key'), { throwIfNoEntry: false }) !== undefined;
 
 /** Returns a function that checks signatures of this key. For an invalid key it always returns false. */
 export function verifier(publicKey: Uint8Array): (message: Uint8Array, signature: Uint8Array) => boolean {
@@ -131,6 +135,6 @@ function read(file: string): Signer {
 function damaged(): CapError {
   return new CapError(
     'invalid',
-    'ledger.key of this store is damaged or none of ours: restore it from a backup, or give another --state folder',
+    'ledger.key of this store is damaged or was not written by Hob: restore it from a backup, or give another --state folder',
   );
 }

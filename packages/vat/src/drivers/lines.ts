@@ -39,6 +39,6 @@ async function reach<T extends FileHandle | { readonly bytesRead: number }>(act:
   try {
     return await act();
   } catch {
-    throw new CapError('unavailable', 'this file cannot be read: check its name and that you may read it');
+    throw new CapError('unavailable', 'this file cannot be read: check its name, and that you may read it');
   }
 }

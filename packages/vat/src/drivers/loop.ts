@@ -9,8 +9,13 @@ const reaction = Promise.prototype.then;
  */
 export const soon = (then: () => void): void => void Reflect.apply(reaction, now, [then]);
 
+/** A browser has no `setImmediate`. A timer of 0 ms comes later, but no later than it must. */
+const immediate: (then: () => void) => unknown =
+  typeof setImmediate === 'undefined' ? (then) => setTimeout(then, 0) : setImmediate;
+
 /** Runs `then` after sockets, files and timers have run. Keeps the process alive until then. */
-export const afterOthers = (then: () => void): void => void setImmediate(then);
+export const afterOthers = (then: () => void): void => void immediate(then);
 
 /** The same, but does not keep the process alive. */
-export const onceOthersRan = (then: () => void): void => void setImmediate(then).unref();
+export const onceOthersRan = (then: () => void): void =>
+  void (immediate(then) as { readonly unref?: () => void }).unref?.();

@@ -16,7 +16,7 @@ import { memoryRows } from '../store/memory.ts';
 import { Full, type Rows } from '../store/rows.ts';
 import { sqliteRows } from '../store/sqlite.ts';
 import { openStore, type Store, storeOf } from '../store/store.ts';
-import { testClock } from '../time/test-clock.ts';
+import { testClock } from '../testing/test-clock.ts';
 import { driver } from '../turn/driver.ts';
 import { define } from '../turn/portrait.ts';
 import { attempt, ledgerLine, under } from '../turn/turn.ts';
@@ -450,7 +450,7 @@ test('a failed turn consumes its message', async () => {
   expect(failures).toBe(0);
 });
 
-test('what was cut while it was on its way is not delivered after a restart either', async () => {
+test('a message that was cut on its way is not delivered after a restart either', async () => {
   const { boot } = machine();
   const vats = await boot();
   const log = await vats.vat('v').root('log', () => Log([]));

@@ -76,7 +76,7 @@ test('while a commit is under way no more turns run than one commit takes; all o
   expect(turns.length).toBeGreaterThanOrEqual(Math.ceil(3000 / 256));
 });
 
-test('large ones count by what they write', async () => {
+test('large turns count by the bytes that they write', async () => {
   const { counters, turns, hold } = await held();
   const go = hold();
   const large = 'x'.repeat(100_000);
@@ -100,8 +100,8 @@ test('one meter that floods does not keep another out of the next commit', async
   const asked = door.turn(() => E(quiet).next()).then(() => turns.length - before);
   go();
   await flood;
-  // The one under way, the full one behind it, its own two (the asking, and what was asked), and the few that may begin while the
-  // answer is on its way here: not the twenty that the flood takes.
+  // The one under way, the full one behind it, its own two (the asking, and what was asked), and the few that
+  // may begin while the answer is on its way here: not the twenty that the flood takes.
   expect(await asked).toBeLessThanOrEqual(8);
 });
 

@@ -49,7 +49,7 @@ const data = fc.letrec((tie) => ({
   ),
 })).any;
 
-test('what is decoded equals what was encoded, value for value and reference for reference', () => {
+test('a decoded value equals the encoded one, value for value and reference for reference', () => {
   fc.assert(
     fc.property(data, (value) => {
       const back = decode(encode(value, naming), finding);
@@ -65,7 +65,7 @@ test('what is decoded equals what was encoded, value for value and reference for
   );
 });
 
-test('what is decoded is frozen all through', () => {
+test('decoded values are frozen at every depth', () => {
   const back = decode(encode({ a: [{ b: 1 }] }, naming), finding) as { a: { b: number }[] };
   expect(Object.isFrozen(back) && Object.isFrozen(back.a) && Object.isFrozen(back.a[0])).toBe(true);
 });
@@ -76,7 +76,7 @@ test('an error keeps its code and message and nothing else', () => {
   expect((decode(encode(new RangeError('x'), naming), finding) as Error).message).toBe('x');
 });
 
-test('what ends with the process cannot be kept', () => {
+test('a value that ends with the process cannot be stored', () => {
   expect(() => encode([fleeting], naming)).toThrow(/named driver/);
   expect(() => encode({ wait: Promise.resolve() }, naming)).toThrow(/E\.to/);
 });

@@ -8,6 +8,7 @@
  * The text is plain JSON wherever JSON can express the value, so that a person can read a store. Other values
  * are a record with the one key `$`.
  */
+import { fromBase64, toBase64 } from '../core/drivers/platform.ts';
 import { CapError } from '../core/errors.ts';
 import { languageName, languageSymbol, nameOfSymbol, symbolNamed } from '../core/symbols.ts';
 
@@ -112,13 +113,13 @@ function treeOf(value: object, naming: Naming, room: Room): Json {
     if (name === undefined)
       throw new CapError(
         'invalid',
-        'this reference ends with the process and cannot be kept: keep a named driver, or an actor of this store',
+        'this reference ends with the process and cannot be stored: store a named driver, or an actor of this store',
       );
     return { $: ['r', ...name] };
   }
   if (Array.isArray(value)) return value.map((item) => tree(item, naming, room));
   if (value instanceof Uint8Array) take(room, 2 * value.length);
-  if (value instanceof Uint8Array) return { $: ['b', Buffer.from(value).toString('base64')] };
+  if (value instanceof Uint8Array) return { $: ['b', toBase64(value)] };
   if (value instanceof Error) take(room, value.message.length);
   if (value instanceof Error) return { $: ['e', value instanceof CapError ? value.code : '', value.message] };
   const known = value instanceof Promise ? naming.fulfilled?.(value) : undefined;
@@ -130,7 +131,7 @@ function treeOf(value: object, naming: Naming, room: Room): Json {
   }
   if (value instanceof Promise && naming.fleeting === true) return { $: ['x'] };
   if (value instanceof Promise)
-    throw new CapError('invalid', 'a promise cannot be kept: wait with E.to(self, method), keep the result');
+    throw new CapError('invalid', 'a promise cannot be stored: wait with E.to(self, method), and store the result');
   const record: Record<string, Json> = Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
       take(room, key.length);
@@ -189,7 +190,7 @@ function special(parts: Json, finding: Finding): unknown {
       throw damaged();
     }
     case 'b':
-      if (typeof first === 'string') return new Uint8Array(Buffer.from(first, 'base64'));
+      if (typeof first === 'string') return fromBase64(first);
       throw damaged();
     case 'e':
       if (typeof first === 'string' && typeof second === 'string')

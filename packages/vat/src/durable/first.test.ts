@@ -8,7 +8,7 @@ import { CapError } from '../core/errors.ts';
 import type { Definition, Far } from '../core/types.ts';
 import { E } from '../eventual/eventual.ts';
 import { openStore } from '../store/store.ts';
-import { testClock } from '../time/test-clock.ts';
+import { testClock } from '../testing/test-clock.ts';
 import { driver } from '../turn/driver.ts';
 import { define } from '../turn/portrait.ts';
 import { under, vatTime } from '../turn/turn.ts';
@@ -18,7 +18,10 @@ import { openVats } from '../vats/vats.ts';
 interface Log {
   read(): readonly string[];
   add(line: string): void;
-  /** Something is on its way to it when the process ends: an answer that it waits for under a grant, and an alarm. */
+  /**
+   * Something is on its way to it when the process ends: an answer that it waits for under a grant, and an
+   * alarm.
+   */
   arm(cause: string, away: { wait(): string }): string;
   disarm(alarm: string): void;
   tell(what: unknown): void;
@@ -92,7 +95,7 @@ async function shown(log: Far<Log>, vats: Vats): Promise<readonly string[]> {
   return [...(await E(log).read())].sort();
 }
 
-test('without it, and after it, all that was left behind goes on, each once', async () => {
+test('without `first`, and after it, all messages that were left behind go on, each once', async () => {
   const plain = await (await left()).again();
   expect(await shown(plain.log, plain.vats)).toEqual(['alarm', 'restarted']);
   let seen: readonly string[] | undefined;
@@ -105,7 +108,7 @@ test('without it, and after it, all that was left behind goes on, each once', as
   expect(await shown(log, vats)).toEqual(['alarm', 'first', 'restarted']);
 });
 
-test('what it ends does not happen any more: under a cause that it cuts nothing arrives, a wake taken back wakes nobody', async () => {
+test('work that `first` ends does not happen: nothing arrives under a cause that it cut, and a cancelled alarm wakes nobody', async () => {
   const store = await left();
   const { vats, log } = await store.again(async (them, find) => {
     await them.cut('grant', new CapError('revoked', 'over'));
@@ -114,7 +117,7 @@ test('what it ends does not happen any more: under a cause that it cuts nothing 
   expect(await shown(log, vats)).toEqual([]);
 });
 
-test('where it throws nothing goes on, the opener gets its error, and what was left behind is there for the next', async () => {
+test('if `first` throws nothing goes on, openVats rejects with its error, and the messages are left for the next process', async () => {
   const store = await left();
   await expect(
     store.again(async () => {

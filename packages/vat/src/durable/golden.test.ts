@@ -1,9 +1,10 @@
 /**
  * Stores as each released version wrote them, opened by this one: whoever has such a store must not lose it.
  *
- * To add the next version: when `VERSION` of `store/sqlite.ts` or the text of a cell changes, first add to `golden/kinds.ts` what is
- * new, count `VERSION` up in `golden/make.ts`, run `node packages/vat/golden/make.ts`, check the new folder in and name it in
- * `versions`. The older folders stay as they are, and so does what is looked for in them.
+ * To add the next version: when `VERSION` of `store/sqlite.ts` or the text of a cell changes, first add to
+ * `golden/kinds.ts` what is new, count `VERSION` up in `golden/make.ts`, run `node
+ * packages/vat/golden/make.ts`, check the new folder in and name it in `versions`. The older folders stay as
+ * they are, and so does what is looked for in them.
  */
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -4,17 +4,13 @@
  * Promise: a stored reference is found again, as the same object while anybody holds it. Only definitions of
  * the given environment are ever run, so a store cannot invent authority. A store is refused before anything
  * runs if it has a label that the environment lacks, or a newer version of one. The error names the label.
- *
- * The first part of a key is its type: a/VAT/ID actors, t/VAT/ID/KEY rows, r/VAT/NAME roots, s/HASH
- * sturdyrefs, m/N messages on their way, w/N waiting actors, c/CAUSE causes that were cut, k/LABEL kinds,
- * n/VAT the last number given out, v/time vat time, e/TIME/VAT/N alarms. The key of a row contains its vat,
- * so one key range holds all rows of a vat.
  */
 import type { Barrier } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
-import type { Kind } from '../core/kind.ts';
+import type { ActorKind } from '../core/kind.ts';
 import { ByReference } from '../core/reference.ts';
 import { decode, encode, type Name, type Naming } from './codec.ts';
+import { actorKey, damaged, kindKey, nameIn, namePart, numberPart, ownerOf, rowsKey } from './keys.ts';
 import type { OutputCommit } from './output-commit.ts';
 
 /** The cells of a store, as of the last commit. */
@@ -39,7 +35,7 @@ export interface Makers {
   /** A stand-in for something that ended with an earlier process. Messages to it break. */
   lost(): object;
   /** The name of one of our references; undefined for one that ends with the process. */
-  nameOf(reference: object, keeper: ObjectStore): Name | undefined;
+  nameOf(reference: object, objectStore: ObjectStore): Name | undefined;
   /** The value that a promise was fulfilled with; undefined while it is not fulfilled. */
   fulfilled(promise: object): { readonly value: unknown } | undefined;
   /** Puts an actor to sleep, if it may sleep. */
@@ -54,43 +50,30 @@ export interface Makers {
 
 /** A portrait as the store holds it. */
 export interface StoredActor {
-  readonly kind: Kind;
+  readonly kind: ActorKind;
   readonly version: number;
   readonly args: string;
   readonly shape: Shape;
+  /** The reference to it can be called without a method name, whatever its shape. */
+  readonly callable: boolean;
 }
+
+/** The third word before the arguments of such an actor. */
+const CALLABLE = 'callable';
 
 /** With 2 per turn, a full round over all references takes half as many turns as there are references. */
 const askedPerTurn = 2;
-
-function part(text: string): string {
-  if (!text.isWellFormed()) throw new CapError('invalid', 'names in a durable store are Unicode text');
-  return encodeURIComponent(text);
-}
-const number = (n: number): string => String(n).padStart(16, '0');
-
-export const actorKey = (vat: string, id: number): string => `a/${part(vat)}/${id}`;
-export const rowsKey = (vat: string, id: number): string => `t/${part(vat)}/${id}/`;
-export const rootKey = (vat: string, name: string): string => `r/${part(vat)}/${part(name)}`;
-export const sturdyrefKey = (hash: string): string => `s/${hash}`;
-export const numbersKey = (vat: string): string => `n/${part(vat)}`;
-/** The cell of a cause that ended while messages under it were on their way. */
-export const cutKey = (cause: string): string => `c/${part(cause)}`;
-const kindKey = (label: string): string => `k/${part(label)}`;
-
-const damaged = (what: string): CapError =>
-  new CapError('invalid', `the store is damaged (${what}): restore it from a backup`);
 
 /** A stored message: the key of its cell, and `[to, method, args, causes]`. */
 export type OnTheWay = readonly [key: string, what: readonly unknown[]];
 
 export class ObjectStore {
   readonly #cells: Cells;
-  readonly #edge: OutputCommit;
+  readonly #outputCommit: OutputCommit;
   readonly #makers: Makers;
   readonly #lasting: Naming;
   readonly #fleeting: Naming;
-  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #kinds: ReadonlyMap<string, ActorKind>;
   /** The older versions of a label that stored actors may still have. */
   readonly #versions = new Map<string, readonly number[]>();
   /** The text already written for each label, so that it is written once. */
@@ -102,9 +85,9 @@ export class ObjectStore {
   });
   #messages = 0;
 
-  constructor(cells: Cells, edge: OutputCommit, kinds: readonly Kind[], makers: Makers) {
+  constructor(cells: Cells, outputCommit: OutputCommit, kinds: readonly ActorKind[], makers: Makers) {
     this.#cells = cells;
-    this.#edge = edge;
+    this.#outputCommit = outputCommit;
     this.#makers = makers;
     this.#lasting = { isReference, nameOf: (x) => makers.nameOf(x, this) };
     this.#fleeting = { ...this.#lasting, fulfilled: (x) => makers.fulfilled(x), fleeting: true };
@@ -186,14 +169,14 @@ export class ObjectStore {
   }
 
   get(key: string): string | undefined {
-    const pending = this.#edge.pending(key);
+    const pending = this.#outputCommit.pending(key);
     return pending === undefined ? this.#cells.get(key) : pending.value;
   }
 
   /** Like `get`, for all keys that begin with `prefix`. */
   scan(prefix: string): ReadonlyMap<string, string> {
     const found = new Map(this.#cells.scan(prefix));
-    for (const [key, value] of this.#edge.pendingWith(prefix)) {
+    for (const [key, value] of this.#outputCommit.pendingWith(prefix)) {
       if (value === undefined) found.delete(key);
       else found.set(key, value);
     }
@@ -205,27 +188,28 @@ export class ObjectStore {
     // The actor's turn was rolled back or its vat has ended, but somebody still holds its reference.
     if (text === undefined) return undefined;
     const comma = text.indexOf('\n');
-    const [label, version] = text.slice(0, comma).split(' ');
-    const kind = this.#kinds.get(unpart(label ?? ''));
+    const [label, version, callable] = text.slice(0, comma).split(' ');
+    const kind = this.#kinds.get(nameIn(label ?? ''));
     const shape = kind === undefined ? undefined : this.#shapes.get(kind);
     if (kind === undefined || shape === undefined || !/^\d+$/.test(version ?? ''))
       throw damaged('an actor without its kind');
-    return { kind, version: Number(version), args: text.slice(comma + 1), shape };
+    return { kind, version: Number(version), args: text.slice(comma + 1), shape, callable: callable === CALLABLE };
   }
 
   /** The text of an actor: its kind and version, then its arguments. */
-  actorText(kind: Kind, args: readonly unknown[]): string {
-    return `${part(kind.label)} ${kind.options.version ?? 0}\n${this.encode(args)}`;
+  actorText(kind: ActorKind, args: readonly unknown[], callable: boolean): string {
+    const flag = callable && this.keptShape(kind) !== 'function' ? ` ${CALLABLE}` : '';
+    return `${namePart(kind.label)} ${kind.options.version ?? 0}${flag}\n${this.encode(args)}`;
   }
 
   // ---- kinds -----------------------------------------------------------------------------------
 
-  readonly #shapes = new Map<Kind, Shape>();
+  readonly #shapes = new Map<ActorKind, Shape>();
   /** Kinds whose cell already holds the text that `keepKind` would write. */
-  readonly #current = new Map<Kind, Shape>();
+  readonly #current = new Map<ActorKind, Shape>();
 
   /** The shape of a kind, as stored for this environment's version; undefined if not stored yet. */
-  keptShape(kind: Kind): Shape | undefined {
+  keptShape(kind: ActorKind): Shape | undefined {
     return this.#current.get(kind);
   }
 
@@ -233,7 +217,7 @@ export class ObjectStore {
    * Writes the shape of a kind when the first of its actors is stored. Throws if the environment lacks the
    * kind.
    */
-  keepKind(kind: Kind, shape: Shape, cells: Map<string, string | undefined>): void {
+  keepKind(kind: ActorKind, shape: Shape, cells: Map<string, string | undefined>): void {
     if (this.#kinds.get(kind.label) !== kind)
       throw new CapError(
         'invalid',
@@ -273,13 +257,13 @@ export class ObjectStore {
 
   #checkKinds(): void {
     for (const [key, text] of this.#cells.scan('k/')) {
-      const label = unpart(key.slice(2));
-      const { version, shape, older } = lookFrom(text);
+      const label = nameIn(key.slice(2));
+      const { version, shape, older } = kindFrom(text);
       const kind = this.#kinds.get(label);
       if (kind === undefined)
         throw new CapError(
           'invalid',
-          `the store holds objects called "${label}", which no definition given to openVats is: add it, or name it in formerly`,
+          `the store holds objects called "${label}", and no definition given to openVats has that label: add it, or name it in formerly`,
         );
       const mine = kind.options.version ?? 0;
       if (version > mine)
@@ -288,10 +272,10 @@ export class ObjectStore {
           `the store holds "${label}" in version ${version}, and this program has ${mine}: use a newer program`,
         );
       for (const one of [...older, version])
-        if (one !== mine && kind.options.upgrade?.[one] === undefined)
+        if (kind.stepsFrom(one) === undefined)
           throw new CapError(
             'invalid',
-            `the store holds "${label}" in version ${one}: the definition of version ${mine} needs upgrade[${one}]`,
+            `the store holds "${label}" in version ${one}: the definition of version ${mine} needs upgrade[${one}] or migrations[${one + 1}] to migrations[${mine}]`,
           );
       this.#versions.set(label, [...older, version]);
       this.#shapes.set(kind, shape);
@@ -303,7 +287,7 @@ export class ObjectStore {
 
   messageKey(): string {
     this.#messages += 1;
-    return `m/${number(this.#messages)}`;
+    return `m/${numberPart(this.#messages)}`;
   }
 
   #queued = '';
@@ -321,7 +305,7 @@ export class ObjectStore {
 
   waitKey(): string {
     this.#messages += 1;
-    return `w/${number(this.#messages)}`;
+    return `w/${numberPart(this.#messages)}`;
   }
 
   /** The messages that were on their way when the process ended, in the order they were sent. */
@@ -349,7 +333,7 @@ export class ObjectStore {
   cuts(): readonly (readonly [key: string, cause: string, why: CapError])[] {
     return [...this.#cells.scan('c/')].map(([key, text]) => {
       const [code, message] = parsed(text) as readonly unknown[];
-      return [key, unpart(key.slice(2)), new CapError(String(code), String(message))] as const;
+      return [key, nameIn(key.slice(2)), new CapError(String(code), String(message))] as const;
     });
   }
 
@@ -357,13 +341,9 @@ export class ObjectStore {
    * The newest batch that is not yet durable. An effect that depends on anything seen now must wait for it.
    */
   newest(): Barrier | undefined {
-    return this.#edge.newest();
+    return this.#outputCommit.newest();
   }
 }
-
-/** The owner of a cell. A row belongs to its table: `t/VAT/ID/`. */
-export const ownerOf = (key: string): string =>
-  key.startsWith('t/') ? key.slice(0, key.indexOf('/', key.indexOf('/', 2) + 1) + 1) : key;
 
 const isReference = (x: object): boolean => ByReference.is(x) || typeof x === 'function';
 
@@ -375,15 +355,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function unpart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw damaged('a name');
-  }
-}
-
-function lookFrom(text: string): {
+function kindFrom(text: string): {
   readonly version: number;
   readonly shape: Shape;
   readonly older: readonly number[];
@@ -394,8 +366,8 @@ function lookFrom(text: string): {
   return { version: version as number, shape: shape as Shape, older: older as readonly number[] };
 }
 
-function byLabel(kinds: readonly Kind[]): ReadonlyMap<string, Kind> {
-  const found = new Map<string, Kind>();
+function byLabel(kinds: readonly ActorKind[]): ReadonlyMap<string, ActorKind> {
+  const found = new Map<string, ActorKind>();
   for (const kind of kinds)
     for (const label of [kind.label, ...(kind.options.formerly ?? [])]) {
       if (found.has(label)) throw new CapError('invalid', `two definitions are or were called "${label}": rename one`);

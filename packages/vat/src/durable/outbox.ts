@@ -27,16 +27,16 @@ interface Alarms {
 }
 
 export class Outbox {
-  readonly #keeper: ObjectStore;
-  readonly #edge: OutputCommit;
+  readonly #objectStore: ObjectStore;
+  readonly #outputCommit: OutputCommit;
   readonly #causes: Causes;
   readonly #wakes: Alarms;
   /** Cells of messages that could not be removed because the disk was full. */
   readonly #left = new Set<string>();
 
-  constructor(keeper: ObjectStore, edge: OutputCommit, causes: Causes, wakes: Alarms) {
-    this.#keeper = keeper;
-    this.#edge = edge;
+  constructor(objectStore: ObjectStore, outputCommit: OutputCommit, causes: Causes, wakes: Alarms) {
+    this.#objectStore = objectStore;
+    this.#outputCommit = outputCommit;
     this.#causes = causes;
     this.#wakes = wakes;
   }
@@ -45,19 +45,19 @@ export class Outbox {
    * Sends on the messages that the last process left. `left` is the list as read when the store was opened.
    */
   resume(left: readonly OnTheWay[]): void {
-    const cuts = this.#keeper.cuts();
+    const cuts = this.#objectStore.cuts();
     const ended = new Set(cuts.map(([, cause]) => cause));
     // Undeliverable messages and the cuts that end them are deleted in one commit.
     const over = this.#sendOn(left, (cause) => ended.has(String(cause)));
     for (const [key] of cuts) over.set(key, undefined);
-    this.#edge.turn(over, []);
+    this.#outputCommit.turn(over, []);
     this.#wakes.restore();
   }
 
   /** Sends the messages among `keys` that are still in the store. The turns that consumed them were lost. */
   again(keys: Iterable<string>): void {
     this.#wakes.reload(keys);
-    this.#sendOn(this.#keeper.stillOnTheWay(keys));
+    this.#sendOn(this.#objectStore.stillOnTheWay(keys));
   }
 
   leave(kept: string): void {
@@ -85,7 +85,7 @@ export class Outbox {
       const { account } = target;
       account.refund('messages', -1);
       const chain = new Chain(under, this.#causes);
-      const message = new Message(target, String(method), all, false, undefined, account, chain, undefined, undefined);
+      const message = new Message({ to: target, method: String(method), args: all, account, chain });
       message.kept = key;
       target.post(message);
     }

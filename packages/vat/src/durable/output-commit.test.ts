@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { logFaultsTo } from '../core/faults.ts';
 import { OutputCommit, type Writes } from './output-commit.ts';
 
 const cell = (key: string, value = 'x'): ReadonlyMap<string, string> => new Map([[key, value]]);
@@ -10,7 +11,7 @@ function disk({ recovers = false } = {}) {
   let now = 0;
   const failures: Error[] = [];
   const lost: (readonly string[])[] = [];
-  const edge = new OutputCommit({
+  const outputCommit = new OutputCommit({
     commit: ({ cells, lines }, done) =>
       void commits.push({ writes: { cells: new Map(cells), lines: [...lines] }, done }),
     tick: () => now,
@@ -22,33 +23,33 @@ function disk({ recovers = false } = {}) {
       return recovers;
     },
   });
-  return { edge, commits, failures, lost, pass: (ms: number) => void (now += ms) };
+  return { outputCommit, commits, failures, lost, pass: (ms: number) => void (now += ms) };
 }
 
 test('on a clean store nothing waits', () => {
-  const { edge } = disk();
-  expect(edge.turn(undefined, [])).toBeUndefined();
+  const { outputCommit } = disk();
+  expect(outputCommit.turn(undefined, [])).toBeUndefined();
 });
 
-test('what a turn sends waits until its commit is on the disk', () => {
-  const { edge, commits } = disk();
+test('messages of a turn wait until its commit is on the disk', () => {
+  const { outputCommit, commits } = disk();
   const out: string[] = [];
-  edge.turn(cell('a'), [])?.then(
+  outputCommit.turn(cell('a'), [])?.then(
     () => out.push('sent'),
     () => out.push('lost'),
   );
-  edge.afterTurn(true);
+  outputCommit.afterTurn(true);
   expect([out, commits.length]).toEqual([[], 1]);
   commits[0]?.done(undefined);
   expect(out).toEqual(['sent']);
 });
 
 test('a read-only turn after an uncommitted one waits for it', () => {
-  const { edge, commits } = disk();
+  const { outputCommit, commits } = disk();
   const out: string[] = [];
-  edge.turn(cell('a'), []);
-  edge.afterTurn(true);
-  edge.turn(undefined, [])?.then(
+  outputCommit.turn(cell('a'), []);
+  outputCommit.afterTurn(true);
+  outputCommit.turn(undefined, [])?.then(
     () => out.push('answer'),
     () => {},
   );
@@ -58,10 +59,10 @@ test('a read-only turn after an uncommitted one waits for it', () => {
 });
 
 test('turns that end while a commit is under way form the next one, and go as soon as it is done', () => {
-  const { edge, commits } = disk();
+  const { outputCommit, commits } = disk();
   for (const key of ['a', 'b', 'c']) {
-    edge.turn(cell(key), []);
-    edge.afterTurn(true);
+    outputCommit.turn(cell(key), []);
+    outputCommit.afterTurn(true);
   }
   expect(commits.map(({ writes }) => [...writes.cells.keys()])).toEqual([['a']]);
   commits[0]?.done(undefined);
@@ -69,37 +70,37 @@ test('turns that end while a commit is under way form the next one, and go as so
 });
 
 test('a batch closes at 256 turns or after 5 ms, even if messages are waiting', () => {
-  const { edge, commits, pass } = disk();
+  const { outputCommit, commits, pass } = disk();
   for (let i = 0; i < 255; i += 1) {
-    edge.turn(cell(`k${i}`), []);
-    edge.afterTurn(false);
+    outputCommit.turn(cell(`k${i}`), []);
+    outputCommit.afterTurn(false);
   }
   expect(commits.length).toBe(0);
-  edge.turn(cell('last'), []);
-  edge.afterTurn(false);
+  outputCommit.turn(cell('last'), []);
+  outputCommit.afterTurn(false);
   expect(commits.length).toBe(1);
   commits[0]?.done(undefined);
-  edge.turn(cell('slow'), []);
-  edge.afterTurn(false);
+  outputCommit.turn(cell('slow'), []);
+  outputCommit.afterTurn(false);
   expect(commits.length).toBe(1);
   pass(5);
-  edge.afterTurn(false);
+  outputCommit.afterTurn(false);
   expect(commits.length).toBe(2);
 });
 
-test('a commit that fails tells all that waited, then and later, and nothing is committed after it', () => {
-  const { edge, commits, failures } = disk();
+test('a failed commit tells everything that waits, now and later, and nothing is committed after it', () => {
+  const { outputCommit, commits, failures } = disk();
   const out: string[] = [];
   const told = (name: string): [() => void, (why: Error) => void] => [
     () => out.push(`${name} sent`),
     (why) => out.push(`${name} ${(why as { code?: string }).code}`),
   ];
-  edge.turn(cell('a'), [])?.then(...told('a'));
-  edge.afterTurn(true);
-  edge.turn(cell('b'), [])?.then(...told('b'));
+  outputCommit.turn(cell('a'), [])?.then(...told('a'));
+  outputCommit.afterTurn(true);
+  outputCommit.turn(cell('b'), [])?.then(...told('b'));
   commits[0]?.done(new Error('EIO'));
-  edge.turn(cell('c'), [])?.then(...told('c'));
-  edge.afterTurn(true);
+  outputCommit.turn(cell('c'), [])?.then(...told('c'));
+  outputCommit.afterTurn(true);
   expect(out).toEqual(['a unknown-outcome', 'b unknown-outcome', 'c unknown-outcome']);
   expect([commits.length, failures.length]).toEqual([1, 1]);
 });
@@ -111,7 +112,7 @@ test('outputs leave in turn order, each after its own turn is durable, whatever 
         maxLength: 60,
       }),
       (acts) => {
-        const { edge, commits } = disk();
+        const { outputCommit, commits } = disk();
         const out: number[] = [];
         const durable = new Set<string>();
         let turns = 0;
@@ -126,10 +127,10 @@ test('outputs leave in turn order, each after its own turn is durable, whatever 
               expect(saw < 0 || durable.has(`k${saw}`)).toBe(true);
               out.push(turn);
             };
-            const batch = edge.turn(act === 'write' ? cell(`k${turn}`) : undefined, []);
+            const batch = outputCommit.turn(act === 'write' ? cell(`k${turn}`) : undefined, []);
             if (batch === undefined) leave();
             else batch.then(leave, () => {});
-          } else if (act === 'idle') edge.afterTurn(true);
+          } else if (act === 'idle') outputCommit.afterTurn(true);
           else if (finished < commits.length) {
             const commit = commits[finished++];
             for (const key of commit?.writes.cells.keys() ?? []) durable.add(key);
@@ -140,4 +141,27 @@ test('outputs leave in turn order, each after its own turn is durable, whatever 
       },
     ),
   );
+});
+
+test('an internal error in one effect is logged and told to its waiter; the other effects leave', () => {
+  const faults: unknown[] = [];
+  onTestFinished(logFaultsTo((error) => void faults.push(error)));
+  const { outputCommit, commits } = disk();
+  const out: string[] = [];
+  const injected = new Error('a fault in an effect');
+  const batch = outputCommit.turn(cell('a'), []);
+  batch?.then(
+    () => {
+      throw injected;
+    },
+    ({ code }: { code?: string }) => out.push(`told ${code}`),
+  );
+  batch?.then(
+    () => out.push('sent'),
+    () => out.push('lost'),
+  );
+  outputCommit.afterTurn(true);
+  commits[0]?.done(undefined);
+  expect(out).toEqual(['told unknown-outcome', 'sent']);
+  expect(faults).toEqual([injected]);
 });

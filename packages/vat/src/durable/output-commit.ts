@@ -15,6 +15,7 @@
  */
 import type { Barrier } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
+import { fenced, fencedOr } from '../core/faults.ts';
 import type { LedgerEntry } from '../core/ledger-entry.ts';
 
 const mostTurns = 256;
@@ -29,8 +30,8 @@ export interface Writes {
 }
 
 interface Output {
-  release(): void;
-  lost(why: CapError): void;
+  readonly release: () => void;
+  readonly lost: (why: CapError) => void;
 }
 
 /** The turns of one commit, and the effects that wait for it. */
@@ -78,24 +79,17 @@ export class Batch implements Writes, Barrier {
     // written text.
     this.cells.clear();
     this.lines.length = 0;
-    for (const output of outputs) {
-      try {
-        if (why === undefined) output.release();
-        else output.lost(why);
-      } catch (error) {
-        // An error here is a bug in one effect. The others are still released.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+    // An internal error in one effect holds up no other.
+    for (const output of outputs)
+      if (why === undefined) fencedOr(() => output.release(), output.lost);
+      else fenced(() => output.lost(why));
   }
 }
 
 /** Makes a batch durable. Calls `done` once, at once or later, with an error if the commit failed. */
 export type Commit = (writes: Writes, done: (error: unknown) => void) => void;
 
-export interface Ground {
+export interface CommitPowers {
   readonly commit: Commit;
   tick(): number;
   /** A commit has ended. Turns that waited because a batch was full may run. */
@@ -112,14 +106,14 @@ export interface Ground {
 const isFull = ({ turns, text }: Batch): boolean => turns >= mostTurns || text >= mostText;
 
 export class OutputCommit {
-  readonly #ground: Ground;
+  readonly #ground: CommitPowers;
   #numbers = 0;
   #open: Batch | undefined;
   #openedAt = 0;
   #committing: Batch | undefined;
   #why: CapError | undefined;
 
-  constructor(ground: Ground) {
+  constructor(ground: CommitPowers) {
     this.#ground = ground;
   }
 
@@ -235,17 +229,21 @@ export class OutputCommit {
   #startCommit(batch: Batch): void {
     this.#open = undefined;
     this.#committing = batch;
-    this.#ground.commit(batch, (error) => {
+    const ended = (error: unknown): void => {
+      if (this.#committing !== batch) return;
       this.#committing = undefined;
-      if (error !== undefined) {
-        this.#lose(batch);
-        return this.#ground.room();
-      }
-      batch.done(undefined);
-      // The turns that ended meanwhile form the next batch. A single turn does not wait for more.
-      if (this.#committing === undefined && this.#open !== undefined) this.#startCommit(this.#open);
+      fenced(() => this.#ended(batch, error));
       this.#ground.room();
-    });
+    };
+    // A commit that cannot even begin has failed.
+    fencedOr(() => this.#ground.commit(batch, ended), ended);
+  }
+
+  #ended(batch: Batch, error: unknown): void {
+    if (error !== undefined) return this.#lose(batch);
+    batch.done(undefined);
+    // The turns that ended meanwhile form the next batch. A single turn does not wait for more.
+    if (this.#committing === undefined && this.#open !== undefined) this.#startCommit(this.#open);
   }
 
   #lose(batch: Batch): void {

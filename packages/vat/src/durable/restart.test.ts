@@ -187,7 +187,7 @@ test('a named driver in a portrait answers unavailable after a restart, until th
   expect(await E((await E(holder).kept()) as never as Far<{ read(): string }>).read()).toBe('text');
 });
 
-test('what ends with the process is refused in a durable portrait, and the turn leaves nothing', async () => {
+test('a value that ends with the process is refused in a durable portrait, and the turn leaves nothing', async () => {
   const { boot } = machine();
   const vats = await boot();
   const holder = await vats.vat('v').root('h', () => Holder(null));
@@ -240,7 +240,8 @@ test('a message inside the store is delivered once, whenever the process ended',
   const vats = await boot();
   const counter = await vats.vat('v').root('counter', () => Counter(0));
   const other = vats.vat('w');
-  // Sent in a turn that commits; the vat that receives it is halted, as if the process had ended before the delivery.
+  // Sent in a turn that commits; the vat that receives it is halted, as if the process had ended before the
+  // delivery.
   await other.turn(() => void E(counter).next());
   await vats.settled();
   const later = await boot();
@@ -248,7 +249,7 @@ test('a message inside the store is delivered once, whenever the process ended',
   expect(await E(again).next()).toBe(1);
 });
 
-test('who waits with E.to is told that the process was restarted', async () => {
+test('an actor that waits with E.to is told that the process was restarted', async () => {
   interface Waiter {
     wait(for_: Promise<unknown>): void;
     woken(outcome: Outcome, note: string): void;

@@ -82,7 +82,7 @@ test('an actor that nobody calls falls asleep, wakes as it was, and its referenc
   expect(await E(one).look()).toBe(2);
 });
 
-test('where few are known nobody sleeps', async () => {
+test('while few actors are known, none falls asleep', async () => {
   const { team } = await opened(1000);
   const one = await E(team).add('one');
   await others(team);
@@ -91,7 +91,7 @@ test('where few are known nobody sleeps', async () => {
   expect(lives).toEqual([]);
 });
 
-test('who changed and is not on the disk yet wakes as it became; and if that is lost, as it was', async () => {
+test('an actor whose change is not on the disk yet wakes with the change; if the change is lost, without it', async () => {
   const held: (() => void)[] = [];
   let hold = false;
   let loses = false;
@@ -131,7 +131,7 @@ test('who changed and is not on the disk yet wakes as it became; and if that is 
   expect(await E(team).at('never')).toBe(undefined);
 });
 
-test('what waits for an answer gets it although its actor slept meanwhile', async () => {
+test('a wait is answered although its actor slept meanwhile', async () => {
   const { vats, team } = await opened(3);
   const one = await E(team).add('one');
   await E(one).next();

@@ -56,7 +56,7 @@ async function collect(): Promise<void> {
 
 const rootOf = (vats: Vats): Promise<Far<Node>> => vats.vat('v').root('root', () => Node(0, {}, table()));
 
-test('what nothing leads to is deleted, with its rows; roots, sturdyrefs and what is held stay', async () => {
+test('unreachable objects are deleted with their rows; roots, sturdyrefs and held objects stay', async () => {
   const rows = memoryRows();
   const first = await opened(rows);
   const root = await rootOf(first.vats);
@@ -171,7 +171,7 @@ test('with turns that move references about while it runs, all that can be reach
   );
 });
 
-test('in slices: the loop goes on, and what is collected meanwhile stays deleted or kept, never half', async () => {
+test('the sweep runs in slices: the event loop goes on, and an object is deleted or kept as a whole', async () => {
   const { vats, actors } = await opened();
   const root = await rootOf(vats);
   for (let i = 0; i < 20; i += 1)
@@ -195,7 +195,7 @@ test('in slices: the loop goes on, and what is collected meanwhile stays deleted
   for (let i = 0; i < 20; i += 1) expect(await E(E(root).get(`t${i}`) as never as Far<Node>).number()).toBe(i);
 });
 
-test('what an earlier process left behind goes by itself, after the first turns of the next one', async () => {
+test('objects that an earlier process left are deleted after the first turns of the next one', async () => {
   const rows = memoryRows();
   const first = await opened(rows);
   await rootOf(first.vats);

@@ -54,7 +54,9 @@ const Vault: Definition<Vault, [box: object, check: (x: unknown) => boolean]> = 
 
 const all: readonly AnyDefinition[] = [Shelf, Thing, Vault, Cell, BrandCheck, SealedBox, Sealer, Unsealer];
 
-/** Opens the same folder again and again. `read` has every key that is read, and `fails` says which cannot be. */
+/**
+ * Opens the same folder again and again. `read` has every key that is read, and `fails` says which cannot be.
+ */
 function machine() {
   const folder = join(mkdtempSync(join(tmpdir(), 'hob-unreadable-')), 'state');
   mkdirSync(folder);
@@ -115,7 +117,7 @@ test('a brand check says "no" of no box that the disk could not give', async () 
   const first = await (await boot()).vat('v').root('vault', make);
   read.length = 0;
   expect(await E(first).isOurs()).toBe(true);
-  // What the box holds is read last, when it wakes up.
+  // The content of the box is read last, when it wakes up.
   const inTheBox = read.filter((key) => key.startsWith('a/')).at(-1);
   expect(inTheBox).toBeDefined();
   const second = await (await boot()).vat('v').root('vault', make);

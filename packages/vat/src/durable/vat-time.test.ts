@@ -9,7 +9,7 @@ import { diskOf } from '../store/disk.ts';
 import { engineOn } from '../store/engine.ts';
 import { memoryRows } from '../store/memory.ts';
 import { openStore, storeOf } from '../store/store.ts';
-import { testClock } from '../time/test-clock.ts';
+import { testClock } from '../testing/test-clock.ts';
 import { vatTime } from '../turn/turn.ts';
 import type { Vats } from '../vats/interface.ts';
 import { openVats } from '../vats/vats.ts';
@@ -38,7 +38,7 @@ function machine() {
   };
 }
 
-test('a restart loses nothing of it, and neither does a boot', async () => {
+test('neither a restart nor a boot loses vat time', async () => {
   const { clock, kill, start } = machine();
   const first = await now(await start());
   clock.advance(1000);
@@ -52,7 +52,7 @@ test('a restart loses nothing of it, and neither does a boot', async () => {
   await kill();
 });
 
-test('while nothing is committed it is saved every 5 s: whoever sets the clock back during a boot gains no more than that', async () => {
+test('while nothing is committed vat time is saved every 5 s: setting the clock back during a boot gains no more than that', async () => {
   const { clock, kill, start } = machine();
   const vats = await start();
   const first = await now(vats);
@@ -65,7 +65,7 @@ test('while nothing is committed it is saved every 5 s: whoever sets the clock b
   await kill();
 });
 
-test('it never goes back, over any history of runs, kills, boots and clocks set', async () => {
+test('vat time never goes back, over any history of runs, kills, boots and clocks set', async () => {
   const step = fc.oneof(
     fc.record({ is: fc.constant('pass' as const), ms: fc.nat(20_000) }),
     fc.record({ is: fc.constant('set' as const), ms: fc.integer({ min: -400_000, max: 400_000 }) }),

@@ -2,12 +2,14 @@
 import { makeCapTP, makeLoopback } from '@endo/captp';
 import { E as EndoE, Far } from '@endo/far';
 import { passStyleOf } from '@endo/pass-style';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
 import {
   type Definition,
   define,
   defineProcedure,
   E,
+  openStore,
   openVats,
   promise,
   spawn,
@@ -17,11 +19,7 @@ import {
 
 let vats: Vats;
 let vat: Vat;
-beforeEach(async () => {
-  vats = await openVats();
-  vat = vats.vat('a');
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats, a: vat } = opened));
 
 interface Log {
   add(x: unknown): number;
@@ -150,6 +148,22 @@ test('our references are what Endo calls remotables: they travel through its Cap
   other.close();
 });
 
+test('references of a store are remotables to Endo, too, in the process that made them and in the next', async () => {
+  const store = await openStore({ memory: true });
+  for (let process = 1; process <= 2; process += 1) {
+    const durable = await openVats({ store, definitions: [Log, Adder, Any] });
+    const home = durable.vat('a');
+    const roots = await Promise.all([
+      home.root('log', () => Log([])),
+      home.root('adder', () => Adder(2)),
+      home.root('any', () => Any()),
+    ]);
+    for (const ours of roots) expect(passStyleOf(ours as never)).toBe('remotable');
+    await durable.close();
+  }
+  await store.close();
+});
+
 test('one of our actors can be the bootstrap of a CapTP connection, pipelined through', async () => {
   const log = await vat.spawn(Log([]));
   const { bootstrap, close } = wire(log);
@@ -191,7 +205,7 @@ test('a promise of theirs delivered to a turn is awaited there as ours, and a pr
   expect(seen).toEqual(['waited']);
 });
 
-test('what a turn sends to a Far object leaves only when the turn commits', async () => {
+test('messages of a turn to a Far object leave only when the turn commits', async () => {
   const { it, seen } = greeter();
   await expect(
     vat.turn(() => {

@@ -1,5 +1,6 @@
 /** Messages, promises, resolvers, waiting. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
 import {
   CapError,
   type Definition,
@@ -7,7 +8,6 @@ import {
   E,
   type Far,
   type Outcome,
-  openVats,
   promise,
   spawn,
   type Vat,
@@ -17,12 +17,7 @@ import {
 let vats: Vats;
 let a: Vat;
 let b: Vat;
-beforeEach(async () => {
-  vats = await openVats();
-  a = vats.vat('a');
-  b = vats.vat('b');
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats, a, b } = opened));
 
 interface Log {
   add(x: unknown): number;
@@ -86,14 +81,14 @@ test('E always queues, also to a near reference', async () => {
   expect(await E(seen.log as unknown as Far<Log>).all()).toEqual(['later']);
 });
 
-test('sendOnly answers nothing, and its failure is seen by nobody but the observer', async () => {
+test('sendOnly returns nothing, and only the observer sees its failure', async () => {
   const log = await a.spawn(Log([]));
   expect(E.sendOnly(log).add('x') as unknown).toBeUndefined();
   expect((E.sendOnly(log) as unknown as { nope(): unknown }).nope()).toBeUndefined();
   expect(await E(log).all()).toEqual(['x']);
 });
 
-test('sendOnly of what cannot be carried throws: there is no answer that could break', async () => {
+test('sendOnly of a value that cannot be passed throws: there is no answer that could break', async () => {
   const log = await a.spawn(Log([]));
   expect(() => E.sendOnly(log).add(() => {})).toThrow(CapError);
   expect(() => (E.sendOnly(5 as never) as unknown as { x(): void }).x()).toThrow(CapError);
@@ -180,9 +175,9 @@ test('a resolver can be sent, kept in a portrait and called by message; a failed
       },
     }));
   const { promise: p, resolver } = promise<unknown>();
-  const keeper = await a.spawn(Keeper(resolver));
-  await expect(E(keeper).fail()).rejects.toThrow('no');
-  await E(keeper).decide('kept');
+  const objectStore = await a.spawn(Keeper(resolver));
+  await expect(E(objectStore).fail()).rejects.toThrow('no');
+  await E(objectStore).decide('kept');
   expect(await p).toBe('kept');
   const other = promise<unknown>();
   await (E(other.resolver) as unknown as { resolve(x: unknown): Promise<void> }).resolve(3);
@@ -204,7 +199,7 @@ test('E.when runs as a turn of its own, with the value or the error, once', asyn
   ]);
 });
 
-test('what a handler of E.when answers or throws is what its promise becomes; without one the break passes through', async () => {
+test('the promise of E.when settles as its handler returns or throws; without a handler the break passes through', async () => {
   const seen = await a.turn(() => {
     const ok = promise<number>();
     const bad = promise<number>();
@@ -299,7 +294,7 @@ test('messages of one sender through a promise and after its resolution arrive i
   expect(await a.turn(() => E(log).all())).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test('what cannot be sent is refused when it is sent: in a turn E throws, outside the answer breaks', async () => {
+test('a value that cannot be sent is refused at once: in a turn E throws, outside the answer breaks', async () => {
   const log = await a.spawn(Log([]));
   await expect(E(log).add(() => {})).rejects.toMatchObject({ code: 'invalid' });
   await a.turn(() => {

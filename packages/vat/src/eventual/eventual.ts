@@ -5,12 +5,12 @@
  * promises that resolve in between. Messages from a turn leave when it commits, and never if it fails. An
  * argument that cannot be passed is refused at once: in a turn `E` throws, outside one the answer breaks.
  */
-import { dispatchNear } from '../actor/actor.ts';
-import { noChain } from '../core/causes.ts';
-import { isMethodName } from '../core/reference.ts';
+import type { Target } from '../core/message.ts';
+import { dispatchBy, isMethodName } from '../core/reference.ts';
 import type { Eventual } from '../core/types.ts';
+import { inTurn } from '../turn/turn.ts';
 import { Resolver } from './resolver.ts';
-import { send, sendNow } from './send.ts';
+import { forCaller, send, sendNow } from './send.ts';
 import { to, when } from './wait.ts';
 
 class SentTo implements ProxyHandler<() => void> {
@@ -22,10 +22,11 @@ class SentTo implements ProxyHandler<() => void> {
   }
   get(_target: unknown, method: string | symbol): unknown {
     if (typeof method !== 'string' || !isMethodName(method)) return undefined;
-    return (...args: unknown[]): unknown => send(this.#x, method, args, this.#wanted);
+    const call = (...args: unknown[]): unknown => send(this.#x, method, args, this.#wanted, call);
+    return call;
   }
   apply(_target: unknown, _self: unknown, args: unknown[]): unknown {
-    return send(this.#x, '', args, this.#wanted);
+    return send(this.#x, '', args, this.#wanted, this.apply);
   }
   set(): boolean {
     return false;
@@ -52,6 +53,12 @@ Reflect.deleteProperty(callable, 'name');
 Object.freeze(callable);
 
 const eventual = (x: unknown): unknown => new Proxy(callable, new SentTo(x, true));
+
+/**
+ * The eventual send. `E(x).method(…)` returns a promise for the result, and works on promises and on
+ * references of peers alike. In a turn it throws `invalid` for an argument that cannot be passed; outside a
+ * turn the promise breaks. The name and the idea are from the E language (Miller, Robust Composition, 2006).
+ */
 export const E: Eventual = Object.freeze(
   Object.assign(eventual, {
     sendOnly: (x: unknown): unknown => new Proxy(callable, new SentTo(x, false)),
@@ -62,11 +69,13 @@ export const E: Eventual = Object.freeze(
 
 // Outside a turn, a method called on a reference sends a message. So the eventual send of other systems works
 // on ours.
-dispatchNear((target, method, args) => {
+const sendFromOutside = (target: Target, method: string, args: unknown[]): unknown => {
   if (target instanceof Resolver) return target.near(method, args);
   try {
-    return sendNow(target, method, args, target.account, noChain, true)?.promise();
+    // Above it is the method of the reference.
+    return forCaller(sendNow(target, method, args, true), sendFromOutside, 1);
   } catch (error) {
     return Promise.reject(error);
   }
-});
+};
+dispatchBy({ inTurn, outside: sendFromOutside });

@@ -1,4 +1,7 @@
-/** E-order: what one vat sends through one reference or promise arrives in that order, however promises are shortened. */
+/**
+ * E-order: what one vat sends through one reference or promise arrives in that order, however promises are
+ * shortened.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Definition, define, E, type Far, openVats, promise } from '../index.ts';

@@ -9,10 +9,11 @@ import { Ephemeral, type Procedure } from '../actor/ephemeral.ts';
 import type { Causes, Outside } from '../core/causes.ts';
 import type { CapError } from '../core/errors.ts';
 import { type VatPromise, vatPromiseOf } from '../core/promise.ts';
-import type { Household } from '../turn/runnable.ts';
+import type { ActorHome } from '../turn/runnable.ts';
 import { type Effect, turnFor } from '../turn/turn.ts';
 import { when } from './wait.ts';
 
+/** Handlers of an answer that is passed on. Without `next`, calls on the pending answer wait. */
 export interface Passing {
   /** Runs in a turn of its own once the answer is fulfilled. The caller gets its result. */
   ok(value: unknown): unknown;
@@ -58,7 +59,7 @@ export function passOn(answer: Promise<unknown>, { ok, broken, next, cause }: Pa
   const turn = turnFor('passOn');
   const promise = when(answer, ok, broken);
   const vatPromise = vatPromiseOf(promise) as VatPromise;
-  if (next !== undefined) vatPromise.along(new Ephemeral(turn.home as Household, 'pipelined', next));
+  if (next !== undefined) vatPromise.along(new Ephemeral(turn.home as ActorHome, 'pipelined', next));
   const { causes } = turn.chain;
   const ids = typeof cause === 'string' ? [cause] : cause;
   if (ids !== undefined && causes !== undefined) turn.effects.push(new Waiting(vatPromise, causes, ids));

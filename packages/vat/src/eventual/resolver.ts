@@ -2,14 +2,13 @@
 import { behind } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
 import { type Message, Target } from '../core/message.ts';
-import type { Account } from '../core/meter.ts';
+import { type Account, hostAccount } from '../core/meter.ts';
 import { VatPromise, vatPromiseOf } from '../core/promise.ts';
 import { procedureReference, referenceClass } from '../core/reference.ts';
 import type { Far } from '../core/types.ts';
 import { current, type Effect } from '../turn/turn.ts';
 import { turnPromise } from '../turn/turn-promise.ts';
 import { pass } from '../turn/values.ts';
-import { house } from './send.ts';
 
 /** Breaks a promise whose turn is rolled back: nobody holds its resolver. */
 class Made implements Effect {
@@ -91,7 +90,7 @@ export function promise<T>(): {
   readonly promise: Promise<T>;
   readonly resolver: { resolve(value: T | PromiseLike<T>): void; break(error: Error): void };
 } {
-  const vatPromise = new VatPromise(current?.account ?? house);
+  const vatPromise = new VatPromise(current?.account ?? hostAccount);
   current?.effects.push(new Made(vatPromise));
   return Object.freeze({
     promise: (current === undefined ? vatPromise.promise() : turnPromise(vatPromise)) as Promise<T>,
@@ -108,7 +107,7 @@ export function promise<T>(): {
  */
 export function farOf<T>(promise: Promise<Far<T>>): Far<T> {
   const vatPromise = vatPromiseOf(promise);
-  if (vatPromise === undefined) throw new CapError('invalid', 'farOf takes a promise that a vat gave');
+  if (vatPromise === undefined) throw new CapError('invalid', 'farOf takes a promise that a vat returned');
   vatPromise.watchedInside();
   return procedureReference(vatPromise) as Far<T>;
 }

@@ -2,6 +2,10 @@
 import type { Far } from '../core/types.ts';
 import { E } from './eventual.ts';
 
+/**
+ * A stream of bytes that its reader pulls. Call `return` to stop early, so that the source can close its
+ * file.
+ */
 export interface ByteSource {
   /** Returns the next bytes, at most `max`; undefined at the end. */
   next(max?: number): Promise<Uint8Array | undefined>;
@@ -9,6 +13,7 @@ export interface ByteSource {
   return(): Promise<void>;
 }
 
+/** A stream of bytes that its writer pushes. Wait for each `write`: that is the backpressure. */
 export interface ByteSink {
   write(chunk: Uint8Array): Promise<void>;
   /** Ends the stream. Nothing is visible before this. */

@@ -1,16 +1,17 @@
 /** Waiting for promises: a turn asks for something to happen once a promise settles. */
-import { Actor } from '../actor/actor.ts';
 import { barrier } from '../core/barrier.ts';
 import { CapError } from '../core/errors.ts';
 import { Message } from '../core/message.ts';
+import { quieten } from '../core/native-promise.ts';
 import { VatPromise, vatPromiseOf } from '../core/promise.ts';
 import { targetOf } from '../core/reference.ts';
 import type { Outcome } from '../core/types.ts';
 import type { ObjectStore } from '../durable/object-store.ts';
-import { type Household, Thunk } from '../turn/runnable.ts';
+import { fulfilment } from '../turn/resolved.ts';
+import { type ActorHome, Thunk } from '../turn/runnable.ts';
 import { current, type Effect, type Turn, turnFor } from '../turn/turn.ts';
 import { turnPromise } from '../turn/turn-promise.ts';
-import { follow, fulfilment, pass, passArgs } from '../turn/values.ts';
+import { follow, pass, passArgs } from '../turn/values.ts';
 import { lasting } from './send.ts';
 
 /** Sends a message once a promise settles. */
@@ -67,39 +68,51 @@ class Wait implements Effect {
     this.#answer?.break(error);
   }
 
-  keep(keeper: ObjectStore, cells: Map<string, string | undefined>): void {
+  keep(objectStore: ObjectStore, cells: Map<string, string | undefined>): void {
     const [self] = this.#lasting ?? [];
     const target = targetOf(self);
-    if (target === undefined || lasting(target, keeper) === undefined) return;
-    this.#kept = keeper.waitKey();
-    cells.set(this.#kept, keeper.encodeMessage(this.#lasting));
+    if (target === undefined || lasting(target, objectStore) === undefined) return;
+    this.#kept = objectStore.waitKey();
+    cells.set(this.#kept, objectStore.encodeMessage(this.#lasting));
   }
 }
 
-/** `E.when`. The handlers run in turns of their own and end with the process. */
-export function when(x: unknown, ok: (value: never) => unknown, broken?: (error: Error) => unknown): Promise<unknown> {
+const same = (value: unknown): unknown => value;
+const rethrow = (error: unknown): never => {
+  throw error;
+};
+
+/**
+ * `E.when`. The handlers run in turns of their own and end with the process. Without a handler the value, or
+ * the break, passes through. A caller may ignore the promise that this returns.
+ */
+export function when(
+  x: unknown,
+  ok: ((value: never) => unknown) | undefined,
+  broken?: (error: Error) => unknown,
+): Promise<unknown> {
   const turn = current;
-  if (turn === undefined) return Promise.resolve(x).then(ok as (value: unknown) => unknown, broken);
+  if (turn === undefined) {
+    const settled = Promise.resolve(x).then(ok as (value: unknown) => unknown, broken);
+    quieten(settled);
+    return settled;
+  }
   const { account, chain, seq, actor, home } = turn;
   const awaited = pass(x, account);
   const answer = new VatPromise(account);
   const make = (label: string, body: (value: never) => unknown, value: unknown): Message =>
-    new Message(
-      new Thunk(home as Household, label, body as (...args: readonly unknown[]) => unknown),
-      '',
-      [value],
-      false,
+    new Message({
+      to: new Thunk(home as ActorHome, label, body as (...args: readonly unknown[]) => unknown),
+      method: '',
+      args: [value],
       answer,
       account,
       chain,
-      seq,
-      actor,
-    );
+      cause: seq,
+      from: actor,
+    });
   const deliver = (settled: { readonly value: unknown } | { readonly error: unknown }): Message => {
-    if ('value' in settled) return make('when', ok, settled.value);
-    const rethrow = (error: unknown): never => {
-      throw error;
-    };
+    if ('value' in settled) return make('when', ok ?? same, settled.value);
     return make('when broken', (broken ?? rethrow) as (value: never) => unknown, settled.error);
   };
   try {
@@ -115,9 +128,13 @@ export function when(x: unknown, ok: (value: never) => unknown, broken?: (error:
 function outcome(settled: { readonly value: unknown } | { readonly error: unknown }): Outcome {
   if ('value' in settled) return Object.freeze({ ok: true, value: settled.value });
   const { error } = settled;
-  const code = error instanceof CapError ? error.code : 'error';
-  const message = error instanceof Error ? String(error.message) : 'it was broken without a reason';
-  return Object.freeze({ ok: false, code, message });
+  if (error instanceof Error) {
+    const code = error instanceof CapError ? error.code : 'error';
+    return Object.freeze({ ok: false, code, message: String(error.message) });
+  }
+  if (error === undefined)
+    return Object.freeze({ ok: false, code: 'error', message: 'it was broken without a reason' });
+  return Object.freeze({ ok: false, code: 'error', message: 'it was broken with data: see `reason`', reason: error });
 }
 
 /** `E.to`. The outcome is sent to an actor, and the wait lasts as long as the actor. */
@@ -136,18 +153,17 @@ export function to(self: object, method: string, ...data: unknown[]): { on(promi
           awaited,
           undefined,
           (settled) =>
-            new Message(
-              target,
+            new Message({
+              to: target,
               method,
-              [outcome(settled), ...passed.args],
-              passed.promises,
-              undefined,
+              args: [outcome(settled), ...passed.args],
+              promises: passed.promises,
               account,
               chain,
-              seq,
-              actor,
-            ),
-          target instanceof Actor ? [self, method, passed.args, chain.ids] : undefined,
+              cause: seq,
+              from: actor,
+            }),
+          target instanceof VatPromise ? undefined : [self, method, passed.args, chain.ids],
         ),
       );
     },

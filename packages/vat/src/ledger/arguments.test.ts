@@ -1,4 +1,4 @@
-/** What is kept of arguments, what is not, and that what was deleted is gone. */
+/** Which parts of arguments are stored, which are not, and that deleted arguments are gone. */
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import type { Definition } from '../core/types.ts';
 import { systemRandom } from '../drivers/random.ts';
 import { promise } from '../eventual/resolver.ts';
 import { engineOf, openStore, type Store } from '../store/store.ts';
-import { testClock } from '../time/test-clock.ts';
+import { testClock } from '../testing/test-clock.ts';
 import { driver } from '../turn/driver.ts';
 import { define } from '../turn/portrait.ts';
 import { ledgerLine } from '../turn/turn.ts';
@@ -145,7 +145,7 @@ describe('the text', () => {
       expect(said.cut).toBe(true);
       expect(said.argc).toBe(args.length);
       expect(said.bytes.length).toBeLessThanOrEqual(MAX_ARGS_BYTES);
-      // No character was cut in two.
+      // No character was cut.
       expect(new TextDecoder('utf-8', { fatal: true }).decode(said.bytes).endsWith('…')).toBe(true);
     }
     expect(encodeArgs([10n ** 100_000n]).bytes.length).toBeLessThan(100);
@@ -162,7 +162,7 @@ describe('the text', () => {
 });
 
 describe('kept beside the line', () => {
-  /** A store with calls that said something, and the number of the line of the first. */
+  /** A store with calls that have arguments, and the number of the first one's line. */
   async function told(path?: string): Promise<{ store: Store; vats: Vats; seq: number }> {
     const { store, vats } = await open(path);
     await vats.vat('v').turn(() => {
@@ -189,7 +189,7 @@ describe('kept beside the line', () => {
       const by = createHash('sha256').update(kept!.salt).update(kept!.bytes).digest('base64url');
       expect(by).toBe(line?.['args']);
       expect(kept?.salt.length).toBe(32);
-      // The same value under another salt is another commitment; without the salt a guess proves nothing.
+      // The same value with another salt has another commitment. Without the salt, a guess proves nothing.
       expect(createHash('sha256').update(kept!.bytes).digest('base64url')).not.toBe(line?.['args']);
     });
   }
@@ -254,7 +254,7 @@ describe('kept beside the line', () => {
     expect(lines[seq - 1]).toEqual(before);
     expect(lines.at(-1)).toMatchObject({ k: 'redact', line: seq, by: 'owner', why: 'asked to' });
     expect(await verifyLedger(store)).toMatchObject({ ok: true });
-    // Again there is nothing, and no line says that there was.
+    // There is nothing to redact a second time, and no line records it.
     expect(redactLedger(store, seq)).toBe(false);
     expect((await linesOf(store)).length).toBe(lines.length);
     for (const wrong of [0, -1, 1.5, Number.NaN])

@@ -1,25 +1,24 @@
 /**
- * The arguments of a call as the ledger keeps them: JSON text beside the line, and in the line a commitment under a salt of
- * its own, so that a short value cannot be guessed from it and the text can be deleted while the chain still holds.
+ * The arguments of a call in the form in which the ledger stores them: JSON text beside the line. The line
+ * holds a commitment to the text under a salt of its own. So nobody can guess a short value from the
+ * commitment, and the text can be deleted while the chain still holds.
  *
- * Promise: the text says nothing that could be used: of a reference only the label of its kind, of bytes their number, of a
- * secret in Hob's format its prefix. It is at most 64 KiB however large the arguments are, and making it costs no more than
- * that. Reading them runs nobody's code.
+ * Promise: the text contains nothing that can be used. It has only the label of a reference, the length of
+ * bytes, and the prefix of a secret in Hob's format. It is at most 64 KiB for arguments of any size, and
+ * making it costs no more than that. Reading the arguments runs nobody's code.
  *
- * What JSON lacks is written as a record with one key that begins with `$`; a key of the arguments that begins so gets one
- * more, so nothing passed can look like a placeholder.
+ * A value that JSON lacks is written as a record with one key that begins with `$`. A key of the arguments
+ * that begins with `$` gets one more, so no argument can look like a placeholder.
  */
-import { types } from 'node:util';
+import { types, utf8Length } from '../core/drivers/platform.ts';
 import type { EncodedArgs } from '../core/ledger-entry.ts';
 import { ByReference, isReference, targetOf } from '../core/reference.ts';
 import { symbolKey } from '../core/symbols.ts';
-import { sha256 } from '../drivers/hash.ts';
-import type { Args } from '../store/records.ts';
-import { blot, MARK } from './line.ts';
+import { blot, MARK } from './blot.ts';
 
 export const MAX_ARGS_BYTES: number = 64 * 1024;
 
-/** Of each argument no more than `most` bytes are kept. */
+/** Keeps at most `most` bytes of each argument. */
 export function encodeArgs(args: readonly unknown[], most: number = MAX_ARGS_BYTES): EncodedArgs {
   const pen: Pen = { text: '', full: false, most: MAX_ARGS_BYTES };
   const isCut = most < MAX_ARGS_BYTES ? writeEach(pen, args, most) : false;
@@ -28,21 +27,21 @@ export function encodeArgs(args: readonly unknown[], most: number = MAX_ARGS_BYT
   if (!pen.full && bytes.length <= MAX_ARGS_BYTES) return { bytes, argc: args.length, cut: isCut };
   const mark = new TextEncoder().encode(MARK);
   let end = Math.min(bytes.length, MAX_ARGS_BYTES - mark.length);
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1; // not in the middle of a character
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1; // not inside a character
   const kept = new Uint8Array(end + mark.length);
   kept.set(bytes.subarray(0, end));
   kept.set(mark, end);
   return { bytes: kept, argc: args.length, cut: true };
 }
 
-/** As `write` does a list, each item with room of its own. Returns whether one was cut. */
+/** Writes a list, each item with a limit of its own. Returns true if an item was cut. */
 function writeEach(pen: Pen, args: readonly unknown[], most: number): boolean {
   let isCut = false;
   put(pen, '[');
   for (let i = 0; i < args.length && !pen.full; i += 1) {
     const own: Pen = { text: '', full: false, most };
     writeProperty(own, args, String(i), 0);
-    const isLong = own.full || Buffer.byteLength(own.text) > most;
+    const isLong = own.full || utf8Length(own.text) > most;
     isCut ||= isLong;
     put(pen, `${i > 0 ? ',' : ''}${isLong ? beginning(own.text, most) : own.text}`);
   }
@@ -50,24 +49,16 @@ function writeEach(pen: Pen, args: readonly unknown[], most: number): boolean {
   return isCut;
 }
 
-/** The first part of a text as a placeholder of at most `most` bytes, or none of it. */
+/** Returns the start of a text as a placeholder of at most `most` bytes, or an empty one. */
 function beginning(text: string, most: number): string {
   for (let length = Math.min(text.length, most); ; length = Math.floor(length / 2)) {
     const said = `{"$cut":${JSON.stringify(text.slice(0, length) + MARK)}}`;
-    if (length === 0 || Buffer.byteLength(said) <= most) return said;
+    if (length === 0 || utf8Length(said) <= most) return said;
   }
 }
 
-/** The commitment that a line holds. */
-export function commitment({ salt, bytes }: Args): string {
-  const salted = new Uint8Array(salt.length + bytes.length);
-  salted.set(salt);
-  salted.set(bytes, salt.length);
-  return sha256(salted);
-}
-
 export const SALT = 32;
-/** Vat data is at most 128 deep; what comes from elsewhere could be a cycle. */
+/** Vat data is at most 128 deep. A value from elsewhere could be a cycle. */
 const MAX_DEPTH = 130;
 
 interface Pen {
@@ -80,7 +71,7 @@ interface Pen {
 function put(pen: Pen, text: string): void {
   if (pen.full) return;
   pen.text += text;
-  // A character is at least one byte: longer than this cannot fit.
+  // A character is at least one byte, so a longer text cannot fit.
   if (pen.text.length > pen.most) pen.full = true;
 }
 
@@ -92,7 +83,7 @@ function write(pen: Pen, value: unknown, depth: number): void {
     case 'boolean':
       return put(pen, String(value));
     case 'number':
-      // -0 is written as 0: nobody acts on the difference.
+      // -0 is written as 0, because nothing depends on the difference.
       return Number.isFinite(value) ? put(pen, JSON.stringify(value)) : placeholder(pen, 'number', String(value));
     case 'undefined':
       return placeholder(pen, 'undefined', true);
@@ -106,7 +97,7 @@ function write(pen: Pen, value: unknown, depth: number): void {
   }
 }
 
-/** Writing a number of a million digits takes seconds. */
+/** Writing a number of a million digits takes seconds, so larger ones are not written. */
 const LARGE = 10n ** 60n;
 
 function writeObject(pen: Pen, value: object, depth: number): void {
@@ -150,12 +141,15 @@ function placeholder(pen: Pen, kind: string, what: string | number | boolean): v
   put(pen, `{"$${kind}":${typeof what === 'string' ? quoted(what.slice(0, 64)) : String(what)}}`);
 }
 
-/** Cut before it is looked at: a text of 100 MB costs what is kept of it. A secret cut in two is blotted like a whole one. */
+/**
+ * Cuts the text before it is read, so a text of 100 MB costs only the part that is kept. A secret that is cut
+ * in two is still removed.
+ */
 function quoted(text: string): string {
   return JSON.stringify(blot(text.length > MAX_ARGS_BYTES ? text.slice(0, MAX_ARGS_BYTES) + MARK : text));
 }
 
-/** `Directory#12` is a Directory: which one is nobody's business here. */
+/** Returns the kind in a label: `Directory#12` is a `Directory`. The ledger does not record which one. */
 const kindOf = (label: string): string => label.replace(/#\d+$/, '');
 
 function codeOf(error: Error): string {

@@ -1,11 +1,13 @@
-/** A session that would fill the disk, and what its budget must not do: keep anything out of the record that happened. */
+/**
+ * A session that tries to fill the disk. Its budget must not keep anything that happened out of the ledger.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { spawn } from '../actor/actor.ts';
 import { CapError } from '../core/errors.ts';
 import type { Definition } from '../core/types.ts';
 import { E } from '../eventual/eventual.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { testClock } from '../time/test-clock.ts';
+import { testClock } from '../testing/test-clock.ts';
 import { define } from '../turn/portrait.ts';
 import { ledgerLine } from '../turn/turn.ts';
 import { openVats } from '../vats/vats.ts';

@@ -1,4 +1,7 @@
-/** Checkpoints, and people who rewrite history: without the key, with it, and with an anchor kept elsewhere. */
+/**
+ * Checkpoints against attackers who rewrite history: without the key, with it, and with an anchor kept
+ * elsewhere.
+ */
 import { createPublicKey, verify } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,18 +15,18 @@ import type { StoreEngine } from '../store/engine.ts';
 import { makeEngine } from '../store/engine.ts';
 import { memoryRows } from '../store/memory.ts';
 import { engineOf, openStore, type Store } from '../store/store.ts';
-import { type TestClock, testClock } from '../time/test-clock.ts';
+import { type TestClock, testClock } from '../testing/test-clock.ts';
 import { type Ledger, makeLedger } from './chain.ts';
 import { exportLedger } from './export.ts';
-import type { Entry, LineKind } from './kinds.ts';
+import type { KnownLedgerEntry, LineKind } from './kinds.ts';
 import { makeLine } from './line.ts';
 import { keyText, noteReader, parseKey, signNote } from './note.ts';
 import { Tree } from './tree.ts';
 import { type LedgerVerdict, type VerifyOptions, verifyLedger } from './verify.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
-const call = (n: number): Entry => ({ kind: 'call', fields: { grant: 'g1', method: 'readText', use: n } });
-const calls = (count: number): Entry[] => Array.from({ length: count }, (_, i) => call(i));
+const call = (n: number): KnownLedgerEntry => ({ kind: 'call', fields: { grant: 'g1', method: 'readText', use: n } });
+const calls = (count: number): KnownLedgerEntry[] => Array.from({ length: count }, (_, i) => call(i));
 
 function scratch(): string {
   const folder = join(mkdtempSync(join(tmpdir(), 'hob-checkpoint-')), 'state');
@@ -64,7 +67,10 @@ function verifyLines(lines: readonly string[], options?: VerifyOptions): Promise
   return verifyLedger({ file }, options);
 }
 
-/** History as somebody without the key would write it: `change` each line, then make seq, chain and sums right again. */
+/**
+ * History as an attacker without the key writes it: `change` each line, then correct seq, chain and check
+ * sums.
+ */
 function rewrite(lines: readonly string[], change: (said: Said, line: number) => Said | undefined): string[] {
   const out: string[] = [];
   let prev = '';
@@ -159,7 +165,7 @@ describe('a note', () => {
       const other = note[at] === 'A' ? 'B' : 'A';
       expect(read(note.slice(0, at) + other + note.slice(at + 1)), `at ${at}`).toBeUndefined();
     }
-    // Bits that base64 does not use make no other spelling of the same signature either.
+    // Bits that base64 does not use do not give another spelling of the same signature.
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
     const last = note.length - 3;
     for (const other of alphabet)
@@ -233,7 +239,7 @@ describe('a checkpoint is written', () => {
   test('nobody but the ledger writes one', async () => {
     const { ledger, engine } = await open();
     for (const kind of ['genesis', 'restart', 'checkpoint', 'cut', 'redact']) {
-      const entry = { kind, fields: {} } as unknown as Entry;
+      const entry = { kind, fields: {} } as unknown as KnownLedgerEntry;
       expect(() => ledger.write([entry])).toThrow(expect.objectContaining({ code: 'invalid' }));
     }
     expect(engine.head().seq).toBe(1);
@@ -288,7 +294,7 @@ describe('history written anew, with a chain that is right', () => {
       rewrite(lines, (said, n) => (n === 1 ? { ...said, key: theirs } : forge(500)(said, n))),
       own,
     );
-    // By itself nothing is wrong with it.
+    // By itself it verifies.
     expect(await verifyLines(forged)).toMatchObject({ ok: true, checkpoints: 2 });
     expect(await verifyLines(forged, { key })).toMatchObject({ ok: false, badLine: 1 });
     expect(await verifyLines(lines, { key })).toMatchObject({ ok: true });

@@ -1,7 +1,8 @@
 /**
- * Kill -9 while a process appends as fast as it can: what it said it had committed is there.
+ * Kill -9 while a process appends as fast as it can: every commit that it reported is there.
  *
- * This does not show what a power cut does (the kernel keeps what was written); `synchronous=NORMAL` would pass here.
+ * This does not show the effect of a power cut, because the kernel keeps written data; `synchronous=NORMAL`
+ * would pass here.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,7 +16,9 @@ import { verifyLedger } from './verify.ts';
 
 const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
 
-/** Prints each line's number after its commit returned; synchronously, so that nothing said is still on its way. */
+/**
+ * Prints each line's number after its commit returned, synchronously, so that no number is still on its way.
+ */
 const appender = (path: string): string => `
   import { writeSync } from 'node:fs';
   import { engineOf, openStore } from ${url('../store/store.ts')};
@@ -30,7 +33,10 @@ const appender = (path: string): string => `
     writeSync(1, engine.head().seq + '\\n');
   }`;
 
-/** Lets one process append and kills it at a random moment; answers the last number it printed whole. */
+/**
+ * Lets one process append and kills it at a random moment. Returns the last number that it printed
+ * completely.
+ */
 async function round(path: string): Promise<number> {
   const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', appender(path)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -54,7 +60,8 @@ async function round(path: string): Promise<number> {
 test('every line said to be committed is there after kill -9, and the chain is whole, 30 times', {
   timeout: 300_000,
 }, async () => {
-  // Two stores side by side, each killed again and again, so that recovery of a recovered store is tested too.
+  // Two stores side by side, each killed again and again, so that recovery of a recovered store is tested
+  // too.
   const lane = async (): Promise<void> => {
     const folder = join(mkdtempSync(join(tmpdir(), 'hob-crash-')), 'state');
     mkdirSync(folder);
@@ -67,7 +74,7 @@ test('every line said to be committed is there after kill -9, and the chain is w
       try {
         const { seq } = engineOf(store).head();
         expect(seq).toBeGreaterThanOrEqual(said);
-        expect(seq).toBeLessThanOrEqual(said + 5); // one commit that was not yet said (with a checkpoint), and no part of one
+        expect(seq).toBeLessThanOrEqual(said + 5); // one commit that was not yet reported (with a checkpoint), and never a part of one
         expect(await verifyLedger(store)).toMatchObject({ ok: true, lines: seq });
         before = seq;
       } finally {

@@ -1,4 +1,7 @@
-/** Who can write the store's file, and has not its key, tries to make the ledger shorter, older or another's. */
+/**
+ * An attacker who can write the store's file, but has not its key, tries to make the ledger shorter or older,
+ * or to put in another one.
+ */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +20,7 @@ function scratch() {
   return (name: string): string => join(above, name);
 }
 
-/** One process: so many lines more. */
+/** Runs one process that appends this many lines. */
 async function life(path: string, lines: number, sentinel?: string): Promise<void> {
   const store = await openStore({ path, sentinel });
   let vats: Vats | undefined;
@@ -30,7 +33,7 @@ async function life(path: string, lines: number, sentinel?: string): Promise<voi
   }
 }
 
-/** What a look without vats says, and what vats say. */
+/** Returns the verdict without vats, and the result of opening vats. */
 async function look(path: string, sentinel?: string): Promise<{ verdict: LedgerVerdict; opens: string }> {
   const store = await openStore({ path, sentinel });
   try {
@@ -58,7 +61,7 @@ function edit<R>(path: string, act: (database: DatabaseSync) => R): R {
   }
 }
 
-/** Cuts the lines after `to` and puts the head right. */
+/** Cuts the lines after `to` and corrects the head. */
 function cut(path: string, to: number): void {
   edit(path, (database) => {
     const row = database.prepare('SELECT bytes FROM line WHERE seq = ?').get(to);
@@ -69,7 +72,7 @@ function cut(path: string, to: number): void {
   });
 }
 
-/** Puts tables of the store in `from` into the one in `path`. */
+/** Copies tables of the store in `from` into the one in `path`. */
 function replaceTables(path: string, from: string, tables: readonly string[]): void {
   edit(path, (database) => {
     database.exec(`ATTACH '${join(from, 'store.db')}' AS old`);
@@ -101,7 +104,7 @@ test('a ledger whose end was cut and whose head was put right does not verify, a
   for (const to of [last - 1, last - 3, first, 1, 0]) {
     cpSync(at('state'), at('cut'), { recursive: true });
     cut(at('cut'), to);
-    // Looked at twice: the first look must not make it right.
+    // Verified twice, because the first time must not repair it.
     for (const _ of [1, 2]) {
       const { verdict, opens } = await look(at('cut'));
       expect(verdict).toMatchObject({ ok: false, badLine: to + 1, why: expect.stringMatching(/^it is missing: /) });
@@ -188,14 +191,14 @@ test('the whole store put back is known by its sentinel, and so is a ledger that
   rmSync(at('state'), { recursive: true });
   cpSync(at('old'), at('state'), { recursive: true });
   expect((await look(at('state'), at('sentinels'))).opens).toMatch(/^this state was put back: its last \d+ commits/);
-  // The old one goes on, past the commits of the other: as who has the key can write it.
+  // The old store goes on, past the commits of the other, as an attacker with the key can write it.
   mkdirSync(at('kept'));
   await life(at('now'), 0, at('kept'));
   await life(at('state'), 40);
   const { verdict, opens } = await look(at('state'), at('kept'));
   expect(verdict).toMatchObject({ ok: false, why: expect.stringContaining('the sentinel of this store saw') });
   expect(opens).toMatch(/^the ledger of this state is not the one that its sentinel saw/);
-  // It is said, and the state goes on.
+  // The ledger records it, and the state goes on.
   expect((await look(at('state'), at('kept'))).verdict.ok).toBe(true);
 });
 

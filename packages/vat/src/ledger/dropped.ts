@@ -1,27 +1,30 @@
 /**
- * The line that says which earlier lines were dropped. Line 1 stays, and so does all from a checkpoint on.
+ * The line that records which earlier lines were dropped. Line 1 stays, and so do all lines from a checkpoint
+ * on.
  *
- * Promise: who has not the host's key can neither make such a line nor enlarge one. It counts only with the checkpoint that follows it, whose
- * root is over all lines, also those that are gone: `tree` is the frontier of the tree over lines 1 to `to`, and the line after the gap is
- * in the tree with its `prev`, the hash of line `to`. Line 1 alone would be vouched for by nobody any more: hence its hash in `first`.
+ * Promise: nobody without the host's key can make such a line or enlarge a cut. The line counts only with the
+ * checkpoint that follows it. The root of that checkpoint covers all lines, also the dropped ones: `tree` is
+ * the frontier of the tree over lines 1 to `to`, and the tree covers the line after the gap together with its
+ * `prev`, the hash of line `to`. After the cut, no signature would cover line 1 alone, so the cut holds its
+ * hash in `first`.
  */
 import { sha256 } from '../drivers/hash.ts';
 import type { Fields } from './line.ts';
 import { Tree } from './tree.ts';
 
 export interface Cut {
-  /** Lines 2 to this one were dropped. A checkpoint is next. */
+  /** Lines 2 to this one were dropped. The next line is a checkpoint. */
   readonly to: number;
   /** The hash of line 1. */
   readonly first: string;
-  /** Over lines 1 to `to`. */
+  /** The tree over lines 1 to `to`. */
   readonly tree: Tree;
 }
 
-/** A cut as it was found: who made it, when, and in which line. */
+/** A cut that was found in a ledger: who made it, when, and in which line. */
 export interface FoundCut extends Cut {
   readonly line: number;
-  /** Of the line. */
+  /** The hash of that line. */
   readonly hash: string;
   readonly by: string;
   readonly t: number;
@@ -39,9 +42,9 @@ export const cutFields = ({ to, first, tree }: Cut, by: string): Fields => ({
 
 const mark = Buffer.from('"k":"cut"');
 
-/** The cut that this line tells of, if its last dropped line is `to`. What it says is not believed yet. */
+/** Returns the cut that this line records, if its last dropped line is `to`. The cut is not verified yet. */
 export function cutIn(bytes: Uint8Array, to: number): FoundCut | undefined {
-  // Most lines are none: reading each of a long ledger as JSON would take minutes.
+  // Most lines record no cut. Parsing every line of a long ledger would take minutes.
   if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(mark)) return undefined;
   let said: Readonly<Record<string, unknown>>;
   try {
@@ -52,7 +55,7 @@ export function cutIn(bytes: Uint8Array, to: number): FoundCut | undefined {
   const { k, seq, t, from, to: last, first, tree: packed, by } = said;
   if (k !== 'cut' || from !== FROM || last !== to || typeof first !== 'string' || typeof packed !== 'string')
     return undefined;
-  // What no date can be.
+  // Outside the range of dates.
   if (typeof t !== 'number' || Math.abs(t) > 8.64e15) return undefined;
   const tree = Tree.unpack(to, new Uint8Array(Buffer.from(packed, 'base64')));
   if (tree === undefined) return undefined;

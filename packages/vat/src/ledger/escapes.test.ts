@@ -1,4 +1,4 @@
-/** The bytes behind an escaped line. Who changes an export is the attacker: nothing but escapes may be put back. */
+/** The bytes behind an escaped line. The attacker changes an export: nothing but escapes may be put back. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { storedLine } from './escapes.ts';

@@ -1,4 +1,4 @@
-/** Writing, verifying and exporting, with somebody who meddles in between. */
+/** Writing, verifying and exporting, with an attacker in between. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,10 +11,10 @@ import type { StoreEngine } from '../store/engine.ts';
 import { makeEngine } from '../store/engine.ts';
 import { memoryRows } from '../store/memory.ts';
 import { engineOf, openStore, type Store, storeOf } from '../store/store.ts';
-import { testClock } from '../time/test-clock.ts';
+import { testClock } from '../testing/test-clock.ts';
 import { type Ledger, makeLedger } from './chain.ts';
 import { exportLedger } from './export.ts';
-import type { Entry } from './kinds.ts';
+import type { KnownLedgerEntry } from './kinds.ts';
 import { KINDS } from './kinds.ts';
 import { makeLine } from './line.ts';
 import { type LedgerVerdict, verifyLedger } from './verify.ts';
@@ -35,11 +35,11 @@ async function open(path?: string): Promise<{ store: Store; engine: StoreEngine;
   return { store, engine, ledger: makeLedger(engine, powers) };
 }
 
-const call = (n: number): Entry => ({
+const call = (n: number): KnownLedgerEntry => ({
   kind: 'call',
   fields: { grant: 'g1', session: 's1', method: 'readText', use: n },
 });
-const calls = (count: number): Entry[] => Array.from({ length: count }, (_, i) => call(i));
+const calls = (count: number): KnownLedgerEntry[] => Array.from({ length: count }, (_, i) => call(i));
 
 async function linesOf(store: Store): Promise<string[]> {
   const lines: string[] = [];
@@ -60,7 +60,7 @@ function verifyText(text: string | Uint8Array): Promise<LedgerVerdict> {
   return verifyLedger({ file });
 }
 
-/** The same line with other fields and everything about it right but its place in the chain. */
+/** The same line with other fields. Everything about it is right except its place in the chain. */
 function forged(line: string, change: Record<string, unknown> = {}): string {
   const { v: _v, seq, t, vt, k, prev, crc: _crc, ...fields } = JSON.parse(line);
   const parts = { seq, t, vt, kind: k, prev, ...change };
@@ -85,7 +85,7 @@ test('prepared lines become part of the ledger with the commit they go into, and
   expect(engine.head().seq).toBe(1);
   engine.commit(engine.epoch, { lines });
   expect(engine.head()).toMatchObject({ seq: 3, hash: lines[1]?.hash });
-  // Made for a head that is no more.
+  // Made for an older head.
   expect(() => engine.commit(engine.epoch, { lines })).toThrow(expect.objectContaining({ code: 'invalid' }));
   expect(ledger.write([call(3)])).toBe(4);
   expect(await verifyLedger(store)).toMatchObject({ ok: true, lines: 4 });
@@ -93,7 +93,7 @@ test('prepared lines become part of the ledger with the commit they go into, and
 
 test('one genesis only, and one bad entry keeps the whole write out', async () => {
   const { store, engine, ledger } = await open();
-  const genesis = { kind: 'genesis', fields: {} } as unknown as Entry;
+  const genesis = { kind: 'genesis', fields: {} } as unknown as KnownLedgerEntry;
   expect(() => ledger.write([call(1), genesis])).toThrow(expect.objectContaining({ code: 'invalid' }));
   expect(() => ledger.write([call(1), { kind: 'call', fields: { seq: 9 } }])).toThrow();
   expect(engine.head().seq).toBe(1);
@@ -196,7 +196,7 @@ describe('verify names the first bad line of a file', () => {
 
   test('any ledger verifies, and no change of one byte in it goes unseen', async () => {
     const kind = fc.constantFrom(
-      ...(Object.keys(KINDS) as Entry['kind'][]).filter(
+      ...(Object.keys(KINDS) as KnownLedgerEntry['kind'][]).filter(
         (k) => !['genesis', 'restart', 'restored', 'trust', 'checkpoint', 'cut', 'redact'].includes(k),
       ),
     );
@@ -306,7 +306,7 @@ describe('verify names the first bad line of a store', () => {
 });
 
 describe('export', () => {
-  /** The store with a count of who listens. */
+  /** The store with a count of its listeners. */
   function watched() {
     const engine = makeEngine(memoryRows());
     const ledger = makeLedger(engine, powers);
@@ -321,7 +321,12 @@ describe('export', () => {
           stop();
         };
       };
-    const store = storeOf({ ...engine, onCommit: counted(engine.onCommit), onClose: counted(engine.onClose) });
+    const store = storeOf(
+      Object.assign(engine, {
+        onCommit: counted(engine.onCommit.bind(engine)),
+        onClose: counted(engine.onClose.bind(engine)),
+      }),
+    );
     onTestFinished(() => store.close());
     return { store, engine, ledger, listening };
   }

@@ -108,9 +108,9 @@ test('the published schema (docs/ledger.md) names every kind and every field tha
   for (const [kind, about] of Object.entries(KINDS)) {
     const row = doc.split('\n').find((line) => line.startsWith(`| \`${kind}\` |`)) ?? '';
     expect(row, kind).not.toBe('');
-    const fields = / *: ([a-z, ()A-Z]+)/.exec(about)?.[1]?.replace(/\([^)]*\)/g, '') ?? '';
+    const fields = / *: ([a-z\d, ()A-Z]+)/.exec(about)?.[1]?.replace(/\([^)]*\)/g, '') ?? '';
     for (const field of fields.split(', ').map((name) => name.trim())) {
-      if (/^[a-z]+[A-Z]?[a-z]*$/.test(field)) expect(row, `${kind}: ${field}`).toContain(`\`${field}\``);
+      if (/^[a-z]+\d*[A-Z]?[a-z]*$/.test(field)) expect(row, `${kind}: ${field}`).toContain(`\`${field}\``);
     }
   }
 });

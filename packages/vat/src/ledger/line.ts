@@ -1,19 +1,23 @@
 /**
- * One line of the ledger: its bytes are what is hashed, stored and exported, so nobody needs a canonical JSON to check it.
+ * One line of the ledger. Its bytes are hashed, stored and exported as they are, so nobody needs a canonical
+ * JSON to check it.
  *
  *   {"v":1,"seq":7,"t":<wall ms>,"vt":<boot-time ms>,"k":"call",…fields…,"prev":"<sha256 of line 6>","crc":"<8 hex>"}
  *
- * `prev` is the base64url SHA-256 of the previous line's bytes, without its line break; empty in the first line. `crc` is the
- * CRC-32 of everything before `,"crc"`: no defence against intent, but it finds damage in the *last* line, which no `prev`
- * vouches for, and names the damaged line itself rather than the one after it.
+ * `prev` is the base64url SHA-256 of the previous line's bytes, without its line break; empty in the first
+ * line. `crc` is the CRC-32 of everything before `,"crc"`. It does not protect against an attacker. It finds
+ * damage in the *last* line, whose hash no other line holds, and it names the damaged line itself instead of
+ * the next one.
  *
- * Promise: a line is at most 8 KiB and holds JSON data only, and no secret in Hob's format; no text of a caller, however long
- * or odd, stops it from being made. A caller that could make its own line fail would act unrecorded, so what is too much is
- * cut (and marked `…`) and what looks like a secret is blotted out. Only what is a bug of ours is refused.
+ * Promise: a line is at most 8 KiB, holds only JSON data, and holds no secret in Hob's format. No text of a
+ * caller, of any length or form, prevents the line: a caller that could make its own line fail would act
+ * unrecorded. So text that is too long is cut (and marked `…`), and text that looks like a secret is removed.
+ * Only a mistake of ours is refused.
  */
 import { CapError } from '../core/errors.ts';
 import { crc, sha256 } from '../drivers/hash.ts';
-import type { Line } from '../store/records.ts';
+import type { LedgerLine } from '../store/records.ts';
+import { blot, MARK } from './blot.ts';
 import { KINDS, type LineKind } from './kinds.ts';
 
 export const MAX_LINE_BYTES = 8192;
@@ -35,7 +39,7 @@ export interface LineParts {
 
 const encoder = new TextEncoder();
 
-export function makeLine(parts: LineParts): Line {
+export function makeLine(parts: LineParts): LedgerLine {
   const { seq, kind, prev } = parts;
   checkLine(kind, parts.fields);
   for (const longest of CUTS) {
@@ -44,12 +48,12 @@ export function makeLine(parts: LineParts): Line {
     const bytes = encoder.encode(`${body}${crcTail(body)}`);
     if (bytes.length <= MAX_LINE_BYTES) return Object.freeze({ seq, bytes, hash: sha256(bytes) });
   }
-  throw new CapError('limit', 'a ledger line too long'); // cannot be: see CUTS
+  throw new CapError('limit', 'the ledger line is too long: put less into its fields'); // cannot happen: see CUTS
 }
 
-/** Throws for what `makeLine` would refuse. */
+/** Throws if `makeLine` would refuse this entry. */
 export function checkLine(kind: string, fields: Fields): void {
-  if (!Object.hasOwn(KINDS, kind)) throw new CapError('invalid', 'no such kind of ledger line');
+  if (!Object.hasOwn(KINDS, kind)) throw new CapError('invalid', 'there is no such kind of ledger line');
   checkNames(fields);
 }
 
@@ -58,33 +62,36 @@ export function crcTail(body: string | Uint8Array): string {
 }
 
 /**
- * How long a text may be, tried in turn until the line fits. At 0 nothing stays but numbers and the marker, and the longest
- * that 32 fields can then come to is 32 × (32 + 28) bytes.
+ * Maximum length of a text, tried in turn until the line fits. At 0 only numbers and the marker stay, and 32
+ * fields then take at most 32 × (32 + 28) bytes.
  */
 const CUTS = [4096, 1024, 256, 64, 0] as const;
-export const MARK = '…';
 const RESERVED: ReadonlySet<string> = new Set(['v', 'seq', 't', 'vt', 'k', 'prev', 'crc']);
 
-/** Field names are ours, never a caller's: a wrong one is a bug and is refused. */
+/** Field names never come from a caller, so a wrong one is a mistake of ours and is refused. */
 function checkNames(fields: Fields): void {
   const names = Object.keys(fields);
   if (names.length > 32) throw new CapError('invalid', 'a ledger line has at most 32 fields');
   for (const name of names) {
-    if (RESERVED.has(name)) throw new CapError('invalid', `a ledger line says "${name}" itself`);
+    if (RESERVED.has(name))
+      throw new CapError('invalid', `the ledger fills in "${name}" itself: give the field another name`);
     if (!/^[a-z][A-Za-z0-9]{0,31}$/.test(name))
-      throw new CapError('invalid', 'a ledger field is named like this: grantId');
+      throw new CapError('invalid', 'the name of a ledger field looks like this: grantId');
   }
 }
 
 function fieldText(fields: Fields, longest: number): string {
-  const budget = { left: longest }; // values in all: a deep or wide value is cut like a long one
+  const budget = { left: longest }; // values in all, so a deep or wide value is cut like a long one
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `,"${name}":${JSON.stringify(data(value, longest, budget, 0))}`)
     .join('');
 }
 
-/** A copy that is JSON data and nothing else: no getter is read twice, no `toJSON` called, no cycle followed. */
+/**
+ * Returns a copy that is JSON data and nothing else. No getter is read twice, no `toJSON` is called, no cycle
+ * is followed.
+ */
 function data(value: unknown, longest: number, budget: { left: number }, depth: number): unknown {
   switch (typeof value) {
     case 'boolean':
@@ -129,14 +136,9 @@ function notData(): CapError {
   );
 }
 
-/** The last line of defence, not the first: secrets are kept out of fields by those who make them. */
-export function blot(text: string): string {
-  return text.includes('hob1_') ? text.replace(/hob1_[A-Za-z0-9_-]+/g, `hob1_${MARK}`) : text;
-}
-
 function cut(text: string, longest: number): string {
   if (text.length <= longest) return text;
-  // Not in the middle of a pair: half of one would be written as an escape that says nothing.
+  // Not inside a surrogate pair: half of one would be written as an escape.
   const code = text.charCodeAt(longest - 1);
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? longest - 1 : longest) + MARK;
 }

@@ -1,6 +1,6 @@
 /**
- * A checkpoint: so many lines, with this root, signed by the host. The text is C2SP's `tlog-checkpoint` in a `signed-note`, so
- * that witnesses and tools for transparency logs read it as it is.
+ * A checkpoint: a count of lines and the root of the tree over them, signed by the host. The text is C2SP's
+ * `tlog-checkpoint` in a `signed-note`, so witnesses and tools for transparency logs can read it.
  *
  *   hob-ledger/<stream>
  *   1000
@@ -8,8 +8,8 @@
  *
  *   — hob-ledger/<stream> <base64 of 4 bytes of key hash and 64 bytes of ed25519>
  *
- * What is signed is the three lines with their line breaks. The public key is written as a `note` verifier key:
- * `<name>+<key hash, 8 hex>+<base64 of 0x01 and the 32 bytes>`.
+ * The signature covers the three lines with their line breaks. The public key is written as a `note` verifier
+ * key: `<name>+<key hash, 8 hex>+<base64 of 0x01 and the 32 bytes>`.
  */
 import { digest } from '../drivers/hash.ts';
 import { type Signer, verifier } from '../drivers/keys.ts';
@@ -22,7 +22,7 @@ export interface Checkpoint {
   readonly root: string;
 }
 
-/** Who may sign for a ledger. */
+/** The key that signs for a ledger. */
 export interface Key {
   readonly name: string;
   readonly publicKey: Uint8Array;
@@ -57,7 +57,10 @@ export function signNote(signer: Signer, name: string, tree: Tree): string {
   return `${text}\n— ${name} ${base64(signature)}\n`;
 }
 
-/** A reader of notes that `key` signed; it answers undefined for all others. Signatures of witnesses may stand beside. */
+/**
+ * Returns a function that reads notes signed with `key`, and returns undefined for others. Signatures of
+ * witnesses may stand beside.
+ */
 export function noteReader(key: Key): (note: unknown) => Checkpoint | undefined {
   const good = verifier(key.publicKey);
   const hash = Buffer.from(keyHash(key));
@@ -70,7 +73,7 @@ export function noteReader(key: Key): (note: unknown) => Checkpoint | undefined 
     const vouched = signatures.split('\n').some((line) => {
       const [, name, encoded = ''] = line.split(' ');
       const bytes = Buffer.from(encoded, 'base64');
-      // One spelling only: the last character of base64 has bits that decoding ignores.
+      // Only one spelling is accepted: the last character of base64 has bits that decoding ignores.
       const spelt = base64(bytes) === encoded;
       return spelt && name === key.name && bytes.subarray(0, 4).equals(hash) && good(signed, bytes.subarray(4));
     });
@@ -79,14 +82,14 @@ export function noteReader(key: Key): (note: unknown) => Checkpoint | undefined 
   };
 }
 
-/** All checkpoints in a text, as they were sent one after the other. What a kill cut short between them is skipped. */
+/** Returns all checkpoints in a text, in order. Text between them that a kill cut short is skipped. */
 export function checkpointsIn(text: string): readonly string[] {
   return text.match(/^[^\s]+\n(?:0|[1-9]\d{0,15})\n[A-Za-z0-9+/]{43}=\n\n(?:— \S+ \S+\n)+/gm) ?? [];
 }
 
 const MAX_NOTE = 4096;
 
-/** Tells keys of one name apart; a hint, no proof. */
+/** Tells keys of one name apart. It is a hint and no proof. */
 function keyHash({ name, publicKey }: Key): Uint8Array {
   const all = Buffer.concat([utf8(`${name}\n`), new Uint8Array([ED25519]), publicKey]);
   return new Uint8Array(Buffer.from(digest(all).slice(0, 4), 'latin1'));

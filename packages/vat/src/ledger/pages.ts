@@ -1,7 +1,10 @@
-/** A long ledger is read in pages, and others get their turn in between: a host verifies and exports while it serves. */
+/**
+ * A long ledger is read in pages, and other work runs in between. So a host verifies and exports while it
+ * serves.
+ */
 import { afterOthers } from '../drivers/loop.ts';
 
-/** Lines; about 1 ms of checking. */
+/** Lines in one page: about 1 ms of checking. */
 export const PAGE = 256;
 
 export function breathe(): Promise<void> {

@@ -1,13 +1,13 @@
-/** What is kept beside a line: to be read by who holds the store, and to be deleted for good. */
+/** The arguments stored beside a line: reading them, and deleting them for good. */
 import { CapError } from '../core/errors.ts';
 import { engineOf, type Store } from '../store/store.ts';
-import { commitment } from './arguments.ts';
 import { ledgerOf } from './chain.ts';
+import { commitment } from './commitment.ts';
 import type { Fields } from './line.ts';
 
 /**
- * The arguments of line `seq` as JSON text (docs/ledger.md); undefined where none are kept, or not any more. Errors: `invalid` when
- * they are not those that the line commits to.
+ * Returns the arguments of line `seq` as JSON text (docs/ledger.md), and undefined if none are stored.
+ * Errors: `invalid` if they are not those that the line commits to.
  */
 export function ledgerArguments(store: Store, seq: number): string | undefined {
   const engine = engineOf(store);
@@ -21,17 +21,18 @@ export function ledgerArguments(store: Store, seq: number): string | undefined {
 }
 
 /**
- * Deletes the arguments of line `seq` for good: when it returns they are in no file of the store, and a `redact` line says so,
- * with `said` (by whom, why). Answers false where there are none. Errors: `unavailable` while no vats are open on the store.
+ * Deletes the arguments of line `seq` for good. On return they are in no file of the store, and a `redact`
+ * line records it, with the fields `said` (by whom, why). Returns false if there are none. Errors:
+ * `unavailable` if no vats are open on the store.
  */
 export function redactLedger(store: Store, seq: number, said: Fields = {}): boolean {
   const ledger = ledgerOf(engineOf(store));
   if (ledger === undefined)
-    throw new CapError('unavailable', 'nobody writes the ledger of this store now: open vats on it first');
+    throw new CapError('unavailable', 'the ledger of this store is not open for writing: open vats on it first');
   return ledger.redact(checked(seq), said);
 }
 
 function checked(seq: number): number {
-  if (!Number.isSafeInteger(seq) || seq < 1) throw new CapError('invalid', 'a line is named by its number, from 1 on');
+  if (!Number.isSafeInteger(seq) || seq < 1) throw new CapError('invalid', 'name a line by its number, 1 or more');
   return seq;
 }

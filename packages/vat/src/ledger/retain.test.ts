@@ -1,4 +1,7 @@
-/** Old lines are dropped: what is left verifies, and who can write the files without the key drops nothing more. */
+/**
+ * Old lines are dropped. The rest verifies, and an attacker who can write the files without the key drops
+ * nothing more.
+ */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { crc, sha256 } from '../drivers/hash.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { testClock } from '../time/test-clock.ts';
+import { testClock } from '../testing/test-clock.ts';
 import { ledgerLine } from '../turn/turn.ts';
 import type { Vats } from '../vats/interface.ts';
 import { openVats } from '../vats/vats.ts';
@@ -32,7 +35,7 @@ interface Life {
 }
 const sent: string[] = [];
 
-/** One process on the store, `days` after the first. */
+/** Runs one process on the store, `days` after the first. */
 async function life<R>(path: string, days: number, act: (life: Life) => Promise<R>, memory?: Store): Promise<R> {
   const store = memory ?? (await openStore({ path, sentinel: `${path}-sentinels` }));
   let vats: Vats | undefined;
@@ -97,11 +100,11 @@ const rowsOf = (path: string) =>
         return { seq: Number(seq), text, said: JSON.parse(text) as Record<string, unknown> };
       }),
   );
-/** Whether vats open on it. */
+/** True if vats open on it. */
 const opens = (path: string): Promise<string> =>
   life(path, 400, async ({ vats }) => vats.restoredBecause ?? 'ok').catch((error: Error) => error.message);
 
-/** Three old lives, one young one, and a cut between. */
+/** Three old processes and a recent one, with a cut between them. */
 async function cutStore(path: string): Promise<Retained> {
   await live(path, 0, 40);
   await live(path, 1, 40);
@@ -122,7 +125,7 @@ test('old lines up to a checkpoint are dropped, a signed line says which and by 
   const rows = rowsOf(at('state'));
   const [first, second] = rows;
   expect(first?.text).toBe(all[0]?.text);
-  // Of the old ones the last checkpoint is left, and nothing before it.
+  // The last checkpoint of the old lines is left, and nothing before it.
   expect(second?.said).toMatchObject({ seq: done.from, k: 'checkpoint' });
   expect(done.dropped).toBe(done.from - 2);
   expect(done.dropped).toBeGreaterThan(1500);
@@ -132,12 +135,12 @@ test('old lines up to a checkpoint are dropped, a signed line says which and by 
   expect(rows[at2 + 1]?.said).toMatchObject({ k: 'checkpoint' });
   const dropped = { to: done.from - 1, by: 'the operator', t: start + 101 * day, line: rows[at2]?.seq };
   expect(await look(at('state'), { against: sent })).toMatchObject({ ok: true, lines: rows.at(-1)?.seq, dropped });
-  // Exports of before and after; each checkpoint that was sent holds, those of lines that are gone too.
+  // Exports from before and after verify. Each sent checkpoint holds, also if its lines are gone.
   const after = await exported(at('state'), at('after.jsonl'));
   expect(await verifyLedger({ file: after }, { against: sent })).toMatchObject({ ok: true, dropped });
   expect(await verifyLedger({ file: before }, { against: sent.slice(0, 1) })).toMatchObject({ ok: true });
   for (const anchor of sent) expect(await verifyLedger({ file: after }, { anchor })).toMatchObject({ ok: true });
-  // Who kept the lines that are gone can put them back before the rest.
+  // Somebody who kept the dropped lines can put them before the rest.
   writeFileSync(
     at('whole.jsonl'),
     [...all.filter(({ seq }) => seq < done.from), ...rows.slice(1)].map(({ text }) => `${text}\n`).join(''),
@@ -178,7 +181,10 @@ test('who can write the files without the key drops no other line: with no cut, 
   const enlarged = (checkpoints[1]?.seq ?? 0) - 1;
   const drop = (database: DatabaseSync, from: number, to: number): void =>
     void database.prepare('DELETE FROM line WHERE seq BETWEEN ? AND ?').run(from, to);
-  /** The frontier is no secret: whoever has the lines can make it. Puts a line at the end, with a right chain and head. */
+  /**
+   * The frontier is no secret: anybody with the lines can compute it. Appends a line, with a right chain and
+   * head.
+   */
   const append = (database: DatabaseSync, said: Record<string, unknown>): void => {
     const last = database.prepare('SELECT seq, bytes FROM line ORDER BY seq DESC').get();
     const { v, t, vt } = JSON.parse(Buffer.from(last?.['bytes'] as Uint8Array).toString()) as Record<string, unknown>;
@@ -192,7 +198,7 @@ test('who can write the files without the key drops no other line: with no cut, 
     const { v, seq, t, vt, prev, crc: _, ...fields } = JSON.parse(text) as Record<string, unknown>;
     return fields;
   };
-  // What a host would write that drops up to there: all of it but the signature.
+  // The lines that a host would write to drop up to there, except for the signature.
   cpSync(at('uncut'), at('wider'), { recursive: true });
   await life(at('wider'), 101, ({ retain }) => retain(50));
   const wider = fieldsOf(rowsOf(at('wider')).find(({ said }) => said['k'] === 'cut')?.text ?? '{}');
@@ -249,7 +255,7 @@ test('who can write the files without the key drops no other line: with no cut, 
     expect((await verifyLedger({ file: await exported(at('try'), at('try.jsonl')) })).ok, name).toBe(false);
     if (!/middle|the cut/.test(name))
       expect(await opens(at('try')), name).toMatch(
-        /^the ledger (?:of this store is not|in this store was begun with another key)/,
+        /^the ledger (?:of this store is not|in this store was started with another key)/,
       );
     rmSync(at('try'), { recursive: true });
   }
@@ -272,14 +278,14 @@ test('nothing of a ledger that was changed is dropped: it stays to be found', as
   await live(at('state'), 2, 50);
   const rows = rowsOf(at('state'));
   const [, , , fourth] = rows;
-  // With a check sum that is right; the lines of the second life are whole.
+  // With a right check sum. The lines of the second process are whole.
   const body = fourth?.text.replace(/"n":\d+/, '"n":77').slice(0, -18) ?? '';
   edit(at('state'), (database) =>
     database.prepare('UPDATE line SET bytes = ? WHERE seq = 4').run(Buffer.from(`${body},"crc":"${crc(body)}"}`)),
   );
   await expect(life(at('state'), 100, ({ retain }) => retain(50))).rejects.toMatchObject({
     code: 'invalid',
-    message: expect.stringMatching(/^no line after line 1 was dropped, since the ledger is not as it was written/),
+    message: expect.stringMatching(/^no line after line 1 was dropped, because the ledger was changed/),
   });
   expect(rowsOf(at('state')).length).toBeGreaterThan(rows.length);
   expect(await look(at('state'))).toMatchObject({ ok: false, badLine: 4 });

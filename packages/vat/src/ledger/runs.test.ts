@@ -1,16 +1,17 @@
-/** Runs of equal refusals: one row with a count, and what the counts come to. */
+/** Runs of equal refusals: one row with a count, and the sums of the counts. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { volume } from '../../../../test/depth.ts';
 import { systemRandom } from '../drivers/random.ts';
 import { engineOf, openStore, type Store } from '../store/store.ts';
-import { type TestClock, testClock } from '../time/test-clock.ts';
+import { type TestClock, testClock } from '../testing/test-clock.ts';
 import { type Ledger, makeLedger } from './chain.ts';
 import { exportLedger } from './export.ts';
-import type { Entry } from './kinds.ts';
+import type { KnownLedgerEntry } from './kinds.ts';
 import { verifyLedger } from './verify.ts';
 
 async function open(): Promise<{ store: Store; ledger: Ledger; clock: TestClock; rows: () => Promise<Row[]> }> {
@@ -41,11 +42,11 @@ async function rowsOf(store: Store): Promise<Row[]> {
   return rows;
 }
 
-const refuse = (grant: string, method = 'read', code = 'revoked'): Entry => ({
+const refuse = (grant: string, method = 'read', code = 'revoked'): KnownLedgerEntry => ({
   kind: 'refuse',
   fields: { grant, method, code },
 });
-const call = (grant: string): Entry => ({ kind: 'call', fields: { grant, method: 'read' } });
+const call = (grant: string): KnownLedgerEntry => ({ kind: 'call', fields: { grant, method: 'read' } });
 const short = (rows: readonly Row[]): unknown[] =>
   rows.map(({ k, grant, count }) => `${k} ${grant}${count === undefined ? '' : ` +${count}`}`);
 
@@ -83,7 +84,7 @@ test('whatever else is written for that grant comes after the count; other grant
 
 test('another method, another code or any other field is no equal refusal', async () => {
   const { ledger, rows } = await open();
-  const more: Entry = { kind: 'refuse', fields: { ...refuse('g1').fields, session: 's2' } };
+  const more: KnownLedgerEntry = { kind: 'refuse', fields: { ...refuse('g1').fields, session: 's2' } };
   ledger.write([refuse('g1'), refuse('g1', 'write'), refuse('g1', 'write', 'expired'), more, more]);
   expect((await rows()).length).toBe(4);
 });
@@ -103,7 +104,7 @@ test('grants in any number cannot fill the memory: the oldest run is closed, its
   expect((await rows()).filter(({ count }) => count === 1).length).toBe(3000 - 1024);
 });
 
-test('write answers the number of the line that says it, or of the last line where it was only counted', async () => {
+test('write returns the number of the line, or of the last line if the entry was only counted', async () => {
   const { ledger, rows } = await open();
   expect(ledger.write([refuse('g1')])).toBe(2);
   expect(ledger.write([refuse('g1')])).toBe(2);
@@ -133,7 +134,7 @@ test('whatever the order of lines and time: each refusal is counted once, in its
       }
       ledger.close();
       for (const grant of ['a', 'b']) {
-        // For one grant the rows, unfolded, are what was written, in that order.
+        // For one grant the rows, with their counts expanded, are the entries in their order.
         const written = steps.flatMap((s) => (s.do !== 'wait' && s.grant === grant ? [`${s.do} ${s.code}`] : []));
         const unfolded = (await rows())
           .filter((row) => row.grant === grant)
@@ -141,7 +142,7 @@ test('whatever the order of lines and time: each refusal is counted once, in its
         expect(unfolded).toEqual(written);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: volume(40, 150) },
   );
 });
 
@@ -158,7 +159,7 @@ test('after kill -9 only the count of the open window is missing: the sum is nev
     const ledger = makeLedger(engineOf(await openStore({ path: ${JSON.stringify(path)} })), { clock: systemClock(), random: systemRandom });
     const refuse = { kind: 'refuse', fields: { grant: 'g1', method: 'read', code: 'revoked' } };
     for (let n = 1; ; n += 1) {
-      writeSync(1, n + '\\n'); // before: the killed one may not have come to it
+      writeSync(1, n + '\\n'); // before: the killed process may not have reached it
       ledger.write(n % 50 === 0 ? [refuse, { kind: 'call', fields: { grant: 'g1', n } }] : [refuse]);
       if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }`;
@@ -185,7 +186,7 @@ test('after kill -9 only the count of the open window is missing: the sum is nev
     try {
       const rows = await rowsOf(store);
       expect(sum(rows)).toBeLessThanOrEqual(tried);
-      // Up to the last call nothing is missing: it came after the count.
+      // Up to the last call nothing is missing, because the call came after the count.
       const last = rows.findLastIndex(({ k }) => k === 'call');
       expect(sum(rows.slice(0, last + 1))).toBe(Number(rows[last]?.['n']));
       expect(await verifyLedger(store)).toMatchObject({ ok: true });

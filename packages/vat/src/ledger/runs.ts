@@ -1,37 +1,42 @@
 /**
- * A run of equal refusals is one row with a count, so that knocking at a closed door does not fill the disk.
+ * Writes a run of equal refusals as one row with a count. So repeated calls of a revoked cap do not fill the
+ * disk.
  *
- * Promise: the first refusal of a run is written at once. Those like it that follow are counted, and the count is written when
- * the window is over, before anything else about the same grant, and at the close. Each refusal is in one row or in one count,
- * never in two: after kill -9 the count of the open window is missing, so the sum can be too small and never too large.
+ * Promise: the first refusal of a run is written at once. Equal ones that follow are counted. The count is
+ * written when the window is over, before anything else about the same grant, and at the close. Each refusal
+ * is in one row or in one count, never in two. After a kill -9 the count of the open window is missing, so
+ * the sum can be too small and never too large.
  */
-import type { Entry } from './kinds.ts';
+import type { KnownLedgerEntry } from './kinds.ts';
 
 interface Run {
   readonly key: string;
-  readonly entry: Entry;
-  /** Refusals that are in no row yet. */
+  readonly entry: KnownLedgerEntry;
+  /** Count of refusals that are in no row yet. */
   count: number;
-  /** When the first of them was, on the wall. */
+  /** Wall time of the first of them. */
   since: number;
-  /** When its window is over, in ticks. */
+  /** The end of its window, in ticks. */
   ends: number;
 }
 
-/** ms. A session over its budget can go on knocking for an hour: there one row a minute has to do. */
+/** In ms. A session over its budget may go on for an hour, so its window is longer. */
 const WINDOW = 1000;
 const LONG_WINDOW = 60_000;
-/** Grants with an open run at the same time; of more, the oldest is closed. */
+/** Maximum grants with an open run at a time. If there are more, the oldest run is closed. */
 const MAX_RUNS = 1024;
 
 export class Runs {
-  // In the order in which they began. One at most for each subject.
+  // In the order in which they began. At most one for each subject.
   readonly #runs = new Map<string, Run>();
 
-  /** What of `entries` is to be written now, with the counts that come before. `tick` and `wall` are the time. */
-  take(entries: readonly Entry[], tick: number, wall: number): readonly Entry[] {
+  /**
+   * Returns the entries to write now, with the counts that come before them. `tick` and `wall` are the
+   * current time.
+   */
+  take(entries: readonly KnownLedgerEntry[], tick: number, wall: number): readonly KnownLedgerEntry[] {
     if (this.#runs.size === 0 && !entries.some(({ kind }) => kind === 'refuse')) return entries;
-    const written: Entry[] = [];
+    const written: KnownLedgerEntry[] = [];
     for (const entry of entries) {
       const subject = subjectOf(entry);
       const run = this.#runs.get(subject);
@@ -54,9 +59,9 @@ export class Runs {
     return written;
   }
 
-  /** The counts of windows that are over. A run in which there was something to count goes on. */
-  due(tick: number): readonly Entry[] {
-    const written: Entry[] = [];
+  /** Returns the counts of windows that are over. A run with a count goes on. */
+  due(tick: number): readonly KnownLedgerEntry[] {
+    const written: KnownLedgerEntry[] = [];
     for (const [subject, run] of this.#runs) {
       if (tick < run.ends) continue;
       if (run.count === 0) this.#runs.delete(subject);
@@ -69,21 +74,21 @@ export class Runs {
     return written;
   }
 
-  /** All counts, and an end to all runs. */
-  close(): readonly Entry[] {
+  /** Returns all counts and ends all runs. */
+  close(): readonly KnownLedgerEntry[] {
     const written = [...this.#runs.values()].flatMap(counted);
     this.#runs.clear();
     return written;
   }
 
-  /** When the next window is over, in ticks. */
+  /** Returns the end of the next window, in ticks. */
   next(): number | undefined {
     let first: number | undefined;
     for (const { ends } of this.#runs.values()) if (first === undefined || ends < first) first = ends;
     return first;
   }
 
-  #closeOldest(): readonly Entry[] {
+  #closeOldest(): readonly KnownLedgerEntry[] {
     for (const [subject, run] of this.#runs) {
       this.#runs.delete(subject);
       return counted(run);
@@ -92,21 +97,21 @@ export class Runs {
   }
 }
 
-function counted({ entry, count, since }: Run): readonly Entry[] {
+function counted({ entry, count, since }: Run): readonly KnownLedgerEntry[] {
   if (count === 0) return [];
   return [{ kind: 'refuse', fields: { ...entry.fields, count, since: Math.floor(since) } }];
 }
 
-/** What a line is about: its grant, or the meter whose budget is used up. */
-function subjectOf({ fields: { grant, meter } }: Entry): string {
+/** Returns the subject of a line: its grant, or the meter whose budget is spent. */
+function subjectOf({ fields: { grant, meter } }: KnownLedgerEntry): string {
   return typeof meter === 'string' && grant === undefined ? `meter ${meter}` : `grant ${String(grant ?? '')}`;
 }
 
-const windowOf = ({ fields }: Entry): number =>
+const windowOf = ({ fields }: KnownLedgerEntry): number =>
   fields['grant'] === undefined && 'meter' in fields ? LONG_WINDOW : WINDOW;
 
-/** Equal means equal in every field. Undefined for what is never counted. */
-function keyOf({ kind, fields, args }: Entry): string | undefined {
+/** Two refusals with the same key are equal in every field. Undefined for an entry that is never counted. */
+function keyOf({ kind, fields, args }: KnownLedgerEntry): string | undefined {
   if (kind !== 'refuse' || args !== undefined) return undefined;
   const all = Object.entries(fields);
   if (!all.every(([, value]) => ['string', 'number', 'boolean', 'undefined'].includes(typeof value))) return undefined;

@@ -1,9 +1,10 @@
 /**
- * The Merkle tree of RFC 6962 over the lines, of which only the frontier is kept: the roots of the complete subtrees, largest
- * first, one for each 1 in the binary form of the size. At most 53 hashes, two hashings a line.
+ * The Merkle tree of RFC 6962 over the lines. Only the frontier is kept: the roots of the complete subtrees,
+ * largest first, one for each 1 in the binary form of the size. That is at most 53 hashes, and two hashings
+ * for each line.
  *
- * A chain alone would do to find a change. The tree is what others build on: proofs that a line is in, and that one checkpoint
- * continues another, of a size of some hashes and without the ledger.
+ * A chain alone can show a change. With the tree, others can build proofs that a line is in the ledger, or
+ * that one checkpoint continues another. Such a proof has a few hashes and does not need the ledger.
  */
 import { digest } from '../drivers/hash.ts';
 
@@ -11,7 +12,7 @@ const HASH = 32;
 
 export class Tree {
   #size: number;
-  readonly #roots: string[]; // one character a byte, as `digest` answers
+  readonly #roots: string[]; // one character for each byte, as `digest` returns them
 
   private constructor(size: number, roots: string[]) {
     this.#size = size;
@@ -22,7 +23,7 @@ export class Tree {
     return new Tree(0, []);
   }
 
-  /** `packed` is what `pack` answered for a tree of that size; undefined if it cannot be. */
+  /** Rebuilds a tree of this size from the result of `pack`. Returns undefined if the sizes do not fit. */
   static unpack(size: number, packed: Uint8Array): Tree | undefined {
     let ones = 0;
     for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2;
@@ -43,7 +44,7 @@ export class Tree {
 
   add(bytes: Uint8Array): void {
     let hash = leaf(bytes);
-    // Like adding 1 in binary: each carry joins two trees of one size.
+    // Like adding 1 in binary: each carry joins two trees of the same size.
     for (let n = this.#size; n % 2 === 1; n = (n - 1) / 2) hash = node(this.#roots.pop() as string, hash);
     this.#roots.push(hash);
     this.#size += 1;
@@ -61,7 +62,7 @@ export class Tree {
   }
 }
 
-// Written over each time: a line costs no memory but its hash. The first byte tells leaves from inner nodes.
+// Reused for each line, so a line costs no memory but its hash. The first byte tells leaves from inner nodes.
 let forLeaf = new Uint8Array(16 * 1024);
 const forNode = Buffer.alloc(1 + 2 * HASH);
 forNode[0] = 1;

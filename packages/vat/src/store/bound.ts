@@ -1,9 +1,9 @@
 /**
- * Which line is the last of the ledger, said a second time among the cells of the state and sealed with the store's key.
+ * The last line of the ledger, recorded a second time in a cell of the state and sealed with the store's key.
  *
- * Promise: whoever writes the file without the key cannot cut the end of the ledger, put its tables back to an earlier state or put
- * another store's ledger there, also if they put the head right. They could put back the cell, too, but only together with the number of
- * commits, and then the store is behind its sentinel.
+ * Promise: somebody who writes the file without the key cannot cut the end of the ledger, put its tables back
+ * to an earlier state, or put in the ledger of another store, also if they correct the head. They could put
+ * back this cell too, but only together with the count of commits. Then the store is behind its sentinel.
  */
 import { sha256 } from '../drivers/hash.ts';
 import type { Signer } from '../drivers/keys.ts';
@@ -11,23 +11,23 @@ import type { Sqlite } from './drivers/sqlite.ts';
 import type { Head } from './records.ts';
 import type { Doubt } from './rows.ts';
 
-/** No other cell of the state is called like this: their keys have a slash. */
+/** No other cell has this key: theirs contain a slash. */
 const KEY = Buffer.from('bound');
 
 interface Bound {
-  /** The hash of the first line, which names the stream and the key. */
+  /** The hash of the first line, which holds the stream and the key. */
   readonly stream: string;
   readonly commits: number;
   readonly seq: number;
   readonly hash: string;
-  /** Lines 2 to this one were dropped; absent where none were, so that older cells keep their seal. */
+  /** Lines 2 to this one were dropped. Absent if none were, so that the seals of older cells still hold. */
   readonly cut?: number | undefined;
 }
 
 const textOf = ({ stream, commits, seq, hash, cut }: Bound): string =>
   `${stream} ${commits} ${seq} ${hash}${cut === undefined ? '' : ` ${cut}`}`;
 
-/** In the transaction of a commit. */
+/** Writes the cell, in the transaction of a commit. */
 export function bind(sqlite: Sqlite, signer: Signer, bound: Bound): void {
   sqlite.run(
     'INSERT INTO cell VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
@@ -36,19 +36,19 @@ export function bind(sqlite: Sqlite, signer: Signer, bound: Bound): void {
   );
 }
 
-/** The hash of line `seq` as it stands; '' where there is none. */
+/** Returns the hash of line `seq` as stored; '' if there is none. */
 export function hashOfLine(sqlite: Sqlite, seq: number): string {
   const [row] = sqlite.all('SELECT bytes FROM line WHERE seq = ?', seq);
   return row === undefined ? '' : sha256(row['bytes'] as Uint8Array);
 }
 
-/** Up to which line those after the first were dropped, by what the state says; 0 where none were. */
+/** Returns the last dropped line according to the cell; 0 if none were dropped. */
 export function cutOf(sqlite: Sqlite): number {
   const [row] = sqlite.all('SELECT value FROM cell WHERE key = ?', KEY);
   return Number(boundFrom(row?.['value'])?.cut ?? 0);
 }
 
-/** What is wrong with the ledger of a store that has had `commits`, by what its state says. */
+/** Compares the ledger of a store with `commits` commits to the cell. Returns the fault, if there is one. */
 export function doubtOf(sqlite: Sqlite, signer: Signer, head: Head, commits: number): Doubt | undefined {
   const [row] = sqlite.all('SELECT value FROM cell WHERE key = ?', KEY);
   const [ends] = sqlite.all('SELECT max(seq) AS last FROM line');

@@ -1,66 +1,67 @@
 /**
- * A disk as the engine sees it: commits in their order, reads, and what a failed one means for those after it.
+ * A disk as the engine sees it: commits in order, reads, and the consequences of a failed commit.
  *
- * Promise: a commit is done whole, or not at all; one that was made to follow another is not done without it. Where only room was
- * lacking, commits that end authority are still done, in the room that is kept for them; after any other failure none is, until
- * the disk is opened again: what is on it then, nobody knows before it is read.
+ * Promise: a commit is done completely or not at all. A commit that was prepared to follow another is not
+ * done without it. On a full disk, commits that end authority are still done, in the reserve. After any other
+ * failure no commit is done until the disk is opened again, because nobody knows its content before it is
+ * read.
  */
-import type { Head, Line } from './records.ts';
+import type { Head, LedgerLine } from './records.ts';
 import { type Doubt, type Era, Full, type Reads, type Rows } from './rows.ts';
 
 export interface Write {
-  /** How many commits this opening has had before this one. */
+  /** How many commits must have been done since the disk was opened. */
   readonly follows: number;
   readonly epoch: number;
-  readonly lines: readonly Line[];
+  readonly lines: readonly LedgerLine[];
   readonly head: Head;
   readonly cells: ReadonlyMap<string, string | undefined>;
-  /** It lets nobody do anything: it may have the room that is kept. */
+  /** The commit ends authority, so it may use the reserve. */
   readonly ends: boolean;
 }
 
-export interface Outcome {
-  /** `stale`: what it follows was not done. */
-  readonly is: 'done' | 'full' | 'failed' | 'stale';
-  /** How many commits this opening has had now. */
+export interface CommitOutcome {
+  /** `stale`: the commit that it follows was not done. */
+  readonly status: 'done' | 'full' | 'failed' | 'stale';
+  /** Count of commits of this opening so far. */
   readonly done: number;
-  /** From now on only what ends authority is done. */
-  readonly full: boolean;
+  /** From now on only commits that end authority are done. */
+  readonly onlyEndings: boolean;
 }
 
-export interface Opened {
+export interface OpenedStore {
   readonly epoch: number;
   readonly head: Head;
   readonly era: Era;
   readonly doubt: Doubt | undefined;
 }
 
-/** By the name of the method, for one that is in another thread. */
+/** A read, by the name of its method, for a disk in another thread. */
 export type Query = { readonly [M in keyof Reads]: readonly [M, ...Parameters<Reads[M]>] }[keyof Reads];
 
 export interface Disk {
-  readonly opened: Opened;
+  readonly opened: OpenedStore;
   readonly signer: Rows['signer'];
   /** Durable on return. */
-  write(write: Write): Outcome;
-  /** In order with all else that was asked; `then` may be called at once. */
-  writeLater(write: Write, then: (outcome: Outcome) => void): void;
+  write(write: Write): CommitOutcome;
+  /** Runs in order with all other requests. `then` may be called at once. */
+  writeLater(write: Write, then: (outcome: CommitOutcome) => void): void;
   read(...query: Query): unknown;
   readLater(...query: Query): Promise<unknown>;
   scrub(): void;
-  /** Where the disk was full: looks whether it has room again, and tells. */
+  /** If the disk was full, checks whether it has room again. */
   refill(then: (room: boolean) => void): void;
-  /** A person has looked: what was granted before the store was put back counts again. */
+  /** A person has looked. Grants from before the store was put back count again. */
   trust(): void;
   backup(file: string): Promise<void>;
-  /** Opens it anew after a failure. */
-  reopen(): Opened;
+  /** Opens the disk again after a failure. */
+  reopen(): OpenedStore;
   close(): Promise<void>;
 }
 
-const openedBy = ({ epoch, head, era, doubt }: Rows): Opened => ({ epoch, head, era, doubt });
+const openedBy = ({ epoch, head, era, doubt }: Rows): OpenedStore => ({ epoch, head, era, doubt });
 
-/** The disk that is here, in this thread. `open` is called again after a failure. */
+/** A disk in this thread. `open` is called again after a failure. */
 export function diskOf(open: () => Rows): Disk {
   let rows = open();
   let state: 'open' | 'full' | 'failed' = 'open';
@@ -72,14 +73,18 @@ export function diskOf(open: () => Rows): Disk {
       rows.append(epoch, lines, head, cells);
     } catch (error) {
       if (!(error instanceof Full) || !ends) throw error;
-      // From here on only such commits are done: the room is not there for anything else.
+      // From now on only such commits are done, because there is no room for others.
       state = 'full';
       if (!rows.release()) throw error;
       rows.append(epoch, lines, head, cells);
     }
   };
-  const outcome = (is: Outcome['is']): Outcome => ({ is, done, full: state === 'full' });
-  const write = (what: Write): Outcome => {
+  const outcome = (status: CommitOutcome['status']): CommitOutcome => ({
+    status,
+    done,
+    onlyEndings: state === 'full',
+  });
+  const write = (what: Write): CommitOutcome => {
     if (state === 'failed') return outcome('failed');
     if (what.follows !== done) return outcome('stale');
     if (state === 'full' && !what.ends) return outcome('full');
@@ -95,7 +100,7 @@ export function diskOf(open: () => Rows): Disk {
   const read = (...[method, ...args]: Query): unknown => Reflect.apply(rows[method], rows, args);
 
   return {
-    get opened(): Opened {
+    get opened(): OpenedStore {
       return openedBy(rows);
     },
     get signer(): Rows['signer'] {
@@ -114,7 +119,7 @@ export function diskOf(open: () => Rows): Disk {
       try {
         rows.close();
       } catch {
-        // A database that failed may not be able to say goodbye.
+        // A database that failed may throw at the close.
       }
       rows = open();
       state = 'open';

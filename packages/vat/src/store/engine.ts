@@ -1,260 +1,319 @@
 /**
- * The rules of a store, the same whatever keeps its rows: epochs, one unbroken sequence of lines, poison, listeners.
+ * The rules of a store, the same for every disk: epochs, one unbroken sequence of lines, refusal after a
+ * failed write, listeners.
  */
 import { CapError } from '../core/errors.ts';
 import type { Signer } from '../drivers/keys.ts';
-import { soon } from '../drivers/loop.ts';
-import { type Disk, diskOf, type Outcome, type Write } from './disk.ts';
-import type { Head, Line, StoredArgs, StoredLine, Writes } from './records.ts';
+import { type CommitOutcome, type Disk, diskOf, type Write } from './disk.ts';
+import { listen, tell } from './listeners.ts';
+import type { Head, LedgerLine, StoredArgs, StoredLine, Writes } from './records.ts';
 import { type Doubt, type Era, noCells, type Rows } from './rows.ts';
 
-/** What the vat holds. */
+/** The store, as the vat and the ledger see it. */
 export interface StoreEngine {
-  /** Counts the openings. A commit of an older one is refused: two hosts on one store can then not both go on. */
+  /**
+   * Counts the openings of the store. A commit of an older opening is refused, so two hosts on one store
+   * cannot both go on.
+   */
   readonly epoch: number;
-  /** Durable on return; throws `unavailable` where it is not. */
+  /** Durable on return. Throws `unavailable` if the commit could not be written. */
   commit(epoch: number, writes: Writes): void;
-  /** Calls back once, in the order of the calls: durable, or why not. What follows one that failed fails with it. */
+  /**
+   * Calls `done` once, in the order of the calls, with an error if the commit is not durable. A commit that
+   * follows a failed one fails too.
+   */
   commitLater(epoch: number, writes: Writes, done: (error: unknown) => void): void;
-  /** The last line that was given to be committed: the next one follows it. After a failure, the last that was. */
+  /**
+   * The last line passed to a commit, which the next line follows. After a failure, the last durable line.
+   */
   head(): Head;
-  /** A cell that goes with every commit. */
-  stampBy(stamp: () => readonly [key: string, value: string]): void;
-  /** How often the store was found to have been put back, and whether a person has looked since. */
+  /** Sets a cell that is added to every commit. */
+  stampBy(stamp: () => Cell): void;
+  /** How often the store was found put back, and whether a person has looked since. */
   readonly era: Era;
-  /** Of the ledger as it was found at the opening. */
+  /** A fault of the ledger that was found at the opening. */
   readonly doubt: Doubt | undefined;
   trust(): void;
-  /** An online copy in one new file. */
+  /** Copies the store into one new file while it is in use. */
   backup(file: string): Promise<void>;
-  /** Only what ends authority is committed, for want of room. */
+  /** True if the disk is full. Then only lines that end authority are committed. */
   readonly full: boolean;
-  /** Looks whether a full disk has room again; calls back if so. */
+  /** Checks whether a full disk has room again. Calls `then` if so. */
   makeRoom(then: () => void): void;
-  /** A write failed, not only for want of room: nothing is committed before `reopen`. */
+  /** True after a failed write, except for lack of room. Nothing is committed before `reopen`. */
   readonly failed: boolean;
-  /** After a failure: what is on the disk counts from here on. Throws where it cannot be opened. */
+  /** Goes on, after a failure, from what is on the disk. Throws if the disk cannot be opened. */
   reopen(): void;
-  /** Lines in order, from `from` on, at most `limit`. */
+  /** Returns at most `limit` lines in order, starting with line `from`. */
   lines(from: number, limit: number): readonly StoredLine[];
-  /** A cell as last committed. */
+  /** Returns a cell as last committed. */
   get(key: string): string | undefined;
-  /** The cells whose key begins with `prefix`, in the order of their keys' UTF-8 bytes. */
-  scan(prefix: string): readonly (readonly [key: string, value: string])[];
-  /** At most `limit` of those whose key is greater than `after`. */
-  page(prefix: string, after: string, limit: number): readonly (readonly [key: string, value: string])[];
-  pageLater(prefix: string, after: string, limit: number): Promise<readonly (readonly [key: string, value: string])[]>;
+  /** Returns the cells whose key begins with `prefix`, in the order of the UTF-8 bytes of their keys. */
+  scan(prefix: string): readonly Cell[];
+  /** Returns at most `limit` of these cells, with keys greater than `after`. */
+  page(prefix: string, after: string, limit: number): readonly Cell[];
+  pageLater(prefix: string, after: string, limit: number): Promise<readonly Cell[]>;
   getAllLater(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
-  /** The arguments that are kept of lines `from` to `to`. */
+  /** Returns the stored arguments of lines `from` to `to`. */
   args(from: number, to: number): readonly StoredArgs[];
   /** Signs for this store. */
   readonly signer: Signer;
-  /** Makes sure that what was deleted is in no file any more. */
+  /** Removes deleted data from every file of the store. */
   scrub(): void;
-  /** After each commit that wrote; answers how to stop. A listener must not throw. */
+  /** Adds a listener that is called after each commit with writes. Returns a function that removes it. */
   onCommit(listener: () => void): () => void;
-  /** Once, before the close, while it can still be committed; an error of a listener is dropped. */
+  /** Called once before the close, while commits are still possible. Errors of the listener are dropped. */
   onClosing(listener: () => void): () => void;
-  /** Once, while `lines` can still be read. */
+  /** Called once at the close, while `lines` can still be read. */
   onClose(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
+type Cell = readonly [key: string, value: string];
+
 export const makeEngine = (rows: Rows): StoreEngine => engineOn(diskOf(() => rows));
+export const engineOn = (disk: Disk): StoreEngine => new Engine(disk);
 
-export function engineOn(disk: Disk): StoreEngine {
-  let state: 'open' | 'full' | 'failed' | 'gone' | 'closed' = 'open';
-  let { epoch, head: durable, era, doubt } = disk.opened;
-  /** The last line that the disk was given, done or not. */
-  let head = durable;
-  /** Commits that the disk was given, and those that it has done. */
-  let given = 0;
-  let done = 0;
-  /** Given, and not known to be done. */
-  let flying: Write[] = [];
-  /** Answers to what was asked before the disk was opened anew say nothing about it now. */
-  let openings = 0;
-  const closingListeners = new Set<() => void>();
-  const commitListeners = new Set<() => void>();
-  const closeListeners = new Set<() => void>();
+class Engine implements StoreEngine {
+  readonly #disk: Disk;
+  #state: 'open' | 'full' | 'failed' | 'gone' | 'closed' = 'open';
+  #epoch: number;
+  #era: Era;
+  #doubt: Doubt | undefined;
+  /** The last durable line. */
+  #durable: Head;
+  /** The last line that the disk was given, durable or not. */
+  #head: Head;
+  /** Count of commits that the disk was given, and of those that it has done. */
+  #given = 0;
+  #done = 0;
+  /** Commits that the disk was given and that are not known to be done. */
+  #inFlight: Write[] = [];
+  /** Results of commits that were requested before the last `reopen` say nothing about the disk now. */
+  #openings = 0;
+  #stamp: (() => Cell) | undefined;
+  readonly #closingListeners = new Set<() => void>();
+  readonly #commitListeners = new Set<() => void>();
+  readonly #closeListeners = new Set<() => void>();
 
-  let stamp: (() => readonly [key: string, value: string]) | undefined;
+  constructor(disk: Disk) {
+    this.#disk = disk;
+    ({ epoch: this.#epoch, head: this.#durable, era: this.#era, doubt: this.#doubt } = disk.opened);
+    this.#head = this.#durable;
+  }
 
-  const check = (): void => {
-    if (state === 'closed') throw closed();
-    if (state === 'gone') throw unwritten();
-  };
-  /** What the disk is to be given; undefined where there is nothing to write. */
-  const take = (of: number, { lines, cells = noCells }: Writes): Write | undefined => {
-    check();
+  get epoch(): number {
+    return this.#epoch;
+  }
+  get signer(): Signer {
+    return this.#disk.signer;
+  }
+  get era(): Era {
+    return this.#era;
+  }
+  get doubt(): Doubt | undefined {
+    return this.#doubt;
+  }
+  get full(): boolean {
+    return this.#state === 'full';
+  }
+  get failed(): boolean {
+    return this.#state === 'failed';
+  }
+
+  // ---- commits --------------------------------------------------------------------------------------------
+
+  head(): Head {
+    return this.#head;
+  }
+
+  stampBy(stamp: () => Cell): void {
+    this.#stamp = stamp;
+  }
+
+  commit(epoch: number, writes: Writes): void {
+    const write = this.#take(epoch, writes);
+    if (write === undefined) return;
+    const failure = this.#settle(this.#disk.write(write));
+    if (failure !== undefined) throw failure;
+  }
+
+  commitLater(epoch: number, writes: Writes, done: (error: unknown) => void): void {
+    let write: Write | undefined;
+    try {
+      write = this.#take(epoch, writes);
+    } catch (error) {
+      return done(error);
+    }
+    if (write === undefined) return done(undefined);
+    const opening = this.#openings;
+    this.#disk.writeLater(write, (outcome) => done(opening === this.#openings ? this.#settle(outcome) : unwritten()));
+  }
+
+  /** Checks the writes and returns them for the disk; undefined if there is nothing to write. */
+  #take(epoch: number, { lines, cells = noCells }: Writes): Write | undefined {
+    this.#check();
     const ends = endsAuthority(lines);
-    if (state === 'failed' || (state === 'full' && !ends))
+    if (this.#state === 'failed' || (this.#state === 'full' && !ends))
       throw new CapError('unavailable', 'an earlier write to the store failed: start the host again');
-    if (of !== epoch)
-      throw new CapError('unavailable', 'this store has been opened again since: use the newer opening');
+    if (epoch !== this.#epoch)
+      throw new CapError('unavailable', 'this store has been opened again since: use the newer one');
     const last = lines.at(-1);
     if (last === undefined && cells.size === 0) return undefined;
-    // Ours, not the disk's: lines that do not follow the head were made for another one.
+    // A mistake of the caller, not of the disk: lines that do not follow the head were prepared for another
+    // one.
     lines.forEach((line, index) => {
-      if (line.seq !== head.seq + 1 + index)
+      if (line.seq !== this.#head.seq + 1 + index)
         throw new CapError('invalid', 'these lines do not follow the last one: prepare them again');
     });
-    const stamped = stamp === undefined ? cells : new Map(cells).set(...stamp());
-    if (last !== undefined) head = Object.freeze({ seq: last.seq, hash: last.hash, mark: last.mark });
-    const write: Write = { follows: given, epoch, lines, head, cells: stamped, ends };
-    given += 1;
-    flying.push(write);
+    const stamped = this.#stamp === undefined ? cells : new Map(cells).set(...this.#stamp());
+    if (last !== undefined) this.#head = Object.freeze({ seq: last.seq, hash: last.hash, mark: last.mark });
+    const write: Write = { follows: this.#given, epoch, lines, head: this.#head, cells: stamped, ends };
+    this.#given += 1;
+    this.#inFlight.push(write);
     return write;
-  };
-  /** The disk has answered; it may have done others before this one whose answers are still on their way. */
-  const settle = (answer: Outcome): CapError | undefined => {
-    if (answer.done > done) {
-      done = answer.done;
-      for (const write of flying) if (write.follows < done) durable = write.head;
-      flying = flying.filter((write) => write.follows >= done);
+  }
+
+  /**
+   * Takes in the result of a commit. The disk may already have done later commits whose results are on their
+   * way.
+   */
+  #settle(outcome: CommitOutcome): CapError | undefined {
+    if (outcome.done > this.#done) {
+      this.#done = outcome.done;
+      for (const write of this.#inFlight) if (write.follows < outcome.done) this.#durable = write.head;
+      this.#inFlight = this.#inFlight.filter((write) => write.follows >= outcome.done);
     }
-    if (state === 'open' && answer.full) state = 'full';
-    if (answer.is === 'done') {
-      tell(commitListeners);
+    if (this.#state === 'open' && outcome.onlyEndings) this.#state = 'full';
+    if (outcome.status === 'done') {
+      tell(this.#commitListeners);
       return undefined;
     }
-    // What was prepared to follow it is not done either: the disk says `stale` to each.
-    if (answer.is === 'failed' && state !== 'closed' && state !== 'gone') state = 'failed';
-    if (answer.is !== 'stale') {
-      flying = [];
-      given = done;
-      head = durable;
+    // Commits that were prepared to follow this one fail too: the disk returns `stale` for each.
+    if (outcome.status === 'failed' && this.#state !== 'closed' && this.#state !== 'gone') this.#state = 'failed';
+    if (outcome.status !== 'stale') {
+      this.#inFlight = [];
+      this.#given = this.#done;
+      this.#head = this.#durable;
     }
     return unwritten();
-  };
+  }
 
-  return Object.freeze({
-    get epoch(): number {
-      return epoch;
-    },
-    get signer(): Disk['signer'] {
-      return disk.signer;
-    },
-    stampBy(how: () => readonly [key: string, value: string]) {
-      stamp = how;
-    },
-    get era(): Era {
-      return era;
-    },
-    get doubt(): Doubt | undefined {
-      return doubt;
-    },
-    trust() {
-      check();
-      disk.trust();
-      era = { now: era.now, trusted: era.now };
-    },
-    async backup(file: string) {
-      check();
-      await disk.backup(file);
-    },
-    get full(): boolean {
-      return state === 'full';
-    },
-    head: () => head,
-    commit(of: number, writes: Writes) {
-      const write = take(of, writes);
-      if (write === undefined) return;
-      const failure = settle(disk.write(write));
-      if (failure !== undefined) throw failure;
-    },
-    commitLater(of: number, writes: Writes, then: (error: unknown) => void) {
-      let write: Write | undefined;
+  makeRoom(then: () => void): void {
+    if (this.#state !== 'full') return;
+    this.#disk.refill((room) => {
+      if (!room || this.#state !== 'full') return;
+      this.#state = 'open';
+      then();
+    });
+  }
+
+  reopen(): void {
+    this.#check();
+    this.#openings += 1;
+    try {
+      ({ epoch: this.#epoch, head: this.#durable, era: this.#era, doubt: this.#doubt } = this.#disk.reopen());
+    } catch (error) {
+      this.#state = 'gone';
+      throw error;
+    }
+    this.#head = this.#durable;
+    this.#given = 0;
+    this.#done = 0;
+    this.#inFlight = [];
+    this.#state = 'open';
+  }
+
+  #check(): void {
+    if (this.#state === 'closed') throw new CapError('unavailable', 'this store is closed: open it again');
+    if (this.#state === 'gone') throw unwritten();
+  }
+
+  // ---- reads ----------------------------------------------------------------------------------------------
+
+  lines(from: number, limit: number): readonly StoredLine[] {
+    this.#check();
+    return this.#disk.read('lines', from, limit) as readonly StoredLine[];
+  }
+
+  get(key: string): string | undefined {
+    this.#check();
+    return this.#disk.read('get', key) as string | undefined;
+  }
+
+  scan(prefix: string): readonly Cell[] {
+    this.#check();
+    return this.#disk.read('scan', prefix) as readonly Cell[];
+  }
+
+  page(prefix: string, after: string, limit: number): readonly Cell[] {
+    this.#check();
+    return this.#disk.read('page', prefix, after, limit) as readonly Cell[];
+  }
+
+  async pageLater(prefix: string, after: string, limit: number): Promise<readonly Cell[]> {
+    this.#check();
+    return (await this.#disk.readLater('page', prefix, after, limit)) as readonly Cell[];
+  }
+
+  async getAllLater(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
+    this.#check();
+    return (await this.#disk.readLater('getAll', keys)) as readonly (string | undefined)[];
+  }
+
+  args(from: number, to: number): readonly StoredArgs[] {
+    this.#check();
+    return this.#disk.read('args', from, to) as readonly StoredArgs[];
+  }
+
+  // ---- the whole store ------------------------------------------------------------------------------------
+
+  trust(): void {
+    this.#check();
+    this.#disk.trust();
+    this.#era = { now: this.#era.now, trusted: this.#era.now };
+  }
+
+  async backup(file: string): Promise<void> {
+    this.#check();
+    await this.#disk.backup(file);
+  }
+
+  scrub(): void {
+    this.#check();
+    this.#disk.scrub();
+  }
+
+  onCommit(listener: () => void): () => void {
+    return listen(this.#commitListeners, listener);
+  }
+  onClosing(listener: () => void): () => void {
+    return listen(this.#closingListeners, listener);
+  }
+  onClose(listener: () => void): () => void {
+    return listen(this.#closeListeners, listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return;
+    for (const listener of [...this.#closingListeners]) {
       try {
-        write = take(of, writes);
-      } catch (error) {
-        return then(error);
+        listener();
+      } catch {
+        // A failed store takes no more commits. It is closed all the same.
       }
-      if (write === undefined) return then(undefined);
-      const asked = openings;
-      disk.writeLater(write, (answer) => then(asked === openings ? settle(answer) : unwritten()));
-    },
-    makeRoom(then: () => void) {
-      if (state !== 'full') return;
-      disk.refill((room) => {
-        if (!room || state !== 'full') return;
-        state = 'open';
-        then();
-      });
-    },
-    get failed(): boolean {
-      return state === 'failed';
-    },
-    reopen() {
-      check();
-      openings += 1;
-      try {
-        ({ epoch, head: durable, era, doubt } = disk.reopen());
-      } catch (error) {
-        state = 'gone';
-        throw error;
-      }
-      head = durable;
-      given = 0;
-      done = 0;
-      flying = [];
-      state = 'open';
-    },
-    lines(from: number, limit: number) {
-      check();
-      return disk.read('lines', from, limit) as readonly StoredLine[];
-    },
-    get(key: string) {
-      check();
-      return disk.read('get', key) as string | undefined;
-    },
-    scan(prefix: string) {
-      check();
-      return disk.read('scan', prefix) as readonly (readonly [string, string])[];
-    },
-    page(prefix: string, after: string, limit: number) {
-      check();
-      return disk.read('page', prefix, after, limit) as readonly (readonly [string, string])[];
-    },
-    async pageLater(prefix: string, after: string, limit: number) {
-      check();
-      return (await disk.readLater('page', prefix, after, limit)) as readonly (readonly [string, string])[];
-    },
-    async getAllLater(keys: readonly string[]) {
-      check();
-      return (await disk.readLater('getAll', keys)) as readonly (string | undefined)[];
-    },
-    args(from: number, to: number) {
-      check();
-      return disk.read('args', from, to) as readonly StoredArgs[];
-    },
-    scrub() {
-      check();
-      disk.scrub();
-    },
-    onCommit: (listener: () => void) => listen(commitListeners, listener),
-    onClosing: (listener: () => void) => listen(closingListeners, listener),
-    onClose: (listener: () => void) => listen(closeListeners, listener),
-    async close() {
-      if (state === 'closed') return;
-      // A store that failed cannot take their last words, which is no reason not to close it.
-      for (const listener of [...closingListeners]) {
-        try {
-          listener();
-        } catch {}
-      }
-      tell(closeListeners);
-      state = 'closed';
-      closingListeners.clear();
-      commitListeners.clear();
-      closeListeners.clear();
-      await disk.close();
-    },
-  });
+    }
+    tell(this.#closeListeners);
+    this.#state = 'closed';
+    this.#closingListeners.clear();
+    this.#commitListeners.clear();
+    this.#closeListeners.clear();
+    await this.#disk.close();
+  }
 }
 
-/** At least one line that ends authority, and beside such lines only what goes along. */
-export function endsAuthority(lines: readonly Pick<Line, 'urgency'>[]): boolean {
+/** True if at least one line ends authority and the others only accompany it. */
+export function endsAuthority(lines: readonly Pick<LedgerLine, 'urgency'>[]): boolean {
   return (
     lines.some(({ urgency }) => urgency === 'ends') &&
     lines.every(({ urgency }) => urgency === 'ends' || urgency === 'along')
@@ -263,29 +322,4 @@ export function endsAuthority(lines: readonly Pick<Line, 'urgency'>[]): boolean 
 
 function unwritten(): CapError {
   return new CapError('unavailable', 'the store could not be written: make room on its disk and start the host again');
-}
-
-function closed(): CapError {
-  return new CapError('unavailable', 'this store is closed: open it again');
-}
-
-function listen(listeners: Set<() => void>, listener: () => void): () => void {
-  const own = (): void => listener(); // a listener added twice is told twice and stopped one by one
-  listeners.add(own);
-  return () => {
-    listeners.delete(own);
-  };
-}
-
-function tell(listeners: ReadonlySet<() => void>): void {
-  for (const listener of [...listeners]) {
-    try {
-      listener();
-    } catch (error) {
-      // What was committed is committed: the committer must not hear of a failure. Nor may a bug of ours pass unseen.
-      soon(() => {
-        throw error;
-      });
-    }
-  }
 }

@@ -1,4 +1,4 @@
-/** A store that somebody put back to an earlier state is known for it; a backup is one file and comes back whole. */
+/** A store that was put back to an earlier state is noticed. A backup is one file and restores completely. */
 import {
   cpSync,
   existsSync,
@@ -30,7 +30,7 @@ import { openVats } from '../vats/vats.ts';
 import { restoreStore } from './drivers/backup.ts';
 import { backup, openStore, type Store } from './store.ts';
 
-/** A cap with so many uses, as a grant keeps them. */
+/** A cap with a limit of uses, as a grant keeps it. */
 interface Uses {
   use(): number;
 }
@@ -51,7 +51,7 @@ function scratch() {
 /** Where the sentinel of each store here is, unless a test says otherwise. */
 const sentinelOf = (path: string): string => join(dirname(path), 'sentinels');
 
-/** One life of a process. */
+/** Runs one process. */
 async function life<R>(
   path: string,
   body: (vats: Vats, uses: Far<Uses>, store: Store) => Promise<R>,
@@ -70,7 +70,7 @@ async function life<R>(
   }
 }
 const use = (path: string, sentinel?: string): Promise<number> => life(path, (_vats, uses) => E(uses).use(), sentinel);
-/** Why the store is taken for one that was put back. */
+/** Returns why the store counts as put back. */
 const because = (path: string, sentinel?: string): Promise<string | undefined> =>
   life(path, async (vats) => vats.restoredBecause, sentinel);
 const kinds = async (store: Store): Promise<readonly string[]> => {
@@ -96,12 +96,12 @@ test('one that was put back is known: limited grants wait until a person has loo
   await life(path, async (vats, uses, store) => {
     expect(vats.restored).toBe(true);
     await expect(E(uses).use()).rejects.toThrow('suspended');
-    // What is granted now is not in doubt.
+    // Grants made now are not suspended.
     expect(await vats.vat('v').turn(() => spawn(Uses(1, storeEra())).use())).toBe(0);
     expect(await kinds(store)).toContain('restored');
     expect(await verifyLedger(store)).toMatchObject({ ok: true });
   });
-  // It goes on waiting, however often the process is started.
+  // It stays suspended at every start.
   await expect(use(path)).rejects.toThrow('suspended');
   await life(path, async (vats, uses, store) => {
     await expect(vats.trust('')).rejects.toMatchObject({ code: 'invalid' });
@@ -114,7 +114,7 @@ test('one that was put back is known: limited grants wait until a person has loo
     ]);
   });
   expect(await use(path)).toBe(0);
-  // The same copy, put back once more, is known once more.
+  // The same copy, put back once more, is noticed once more.
   rmSync(path, { recursive: true });
   cpSync(copy, path, { recursive: true });
   await expect(use(path)).rejects.toThrow('suspended');
@@ -130,7 +130,7 @@ test('a store without its sentinel, or with another one’s or a damaged one, wa
     const { path, sentinel } = scratch();
     await use(path);
     harm(join(sentinel, readdirSync(sentinel)[0] as string));
-    expect(await because(path)).toMatch(/^the sentinel of this state is not .* waits until you let it go on$/);
+    expect(await because(path)).toMatch(/^the sentinel of this state is not .* suspended until you confirm them$/);
     await expect(use(path)).rejects.toThrow('suspended');
     await life(path, (vats) => vats.trust('Ada'));
     expect(await use(path)).toBe(1);
@@ -161,7 +161,7 @@ test('a backup is one file of its owner, taken while the store goes on; restored
     code: 'unavailable',
   });
   await life(again, async (vats, uses, store) => {
-    // Signed on with the same key, which is in its file again and no longer in the database.
+    // The ledger goes on with the same key, which is in its file again and no longer in the database.
     expect(await verifyLedger(store)).toMatchObject({ ok: true });
     expect(readFileSync(join(again, 'ledger.key'))).toEqual(readFileSync(join(path, 'ledger.key')));
     expect(vats.restored).toBe(true);
@@ -228,7 +228,7 @@ test('where the folder of the sentinel is not kept, or not named, what was grant
   expect(vats.restoredBecause).toMatch(/^this state has a sentinel, and no folder was named /);
   await vats.close();
   await store.close();
-  // Nor does a look without it make the store one that has no sentinel.
+  // A look without the sentinel does not make it a store without one.
   await expect(use(path, join(above, 'another'))).rejects.toThrow('suspended');
 });
 
@@ -255,7 +255,7 @@ test('the sentinel that an earlier version kept beside the folder moves to the n
   const [name = ''] = readdirSync(sentinel);
   const id = name.replace('.sentinel', '');
   const beside = join(above, 'state.sentinel');
-  /** As 0.1 left it, at so many commits. */
+  /** A store as 0.1 left it, with this many commits. */
   const asBefore = (): void => {
     const database = new DatabaseSync(join(path, 'store.db'));
     const commits = Number(database.prepare('SELECT commits FROM history').get()?.['commits']);
@@ -270,12 +270,12 @@ test('the sentinel that an earlier version kept beside the folder moves to the n
   expect(await use(path)).toBe(1);
   expect([existsSync(beside), readdirSync(sentinel)]).toEqual([false, [name]]);
   expect(await use(path)).toBe(0);
-  // One that was put back before its sentinel moved is known by the old one.
+  // A store that was put back before its sentinel moved is noticed by the old one.
   asBefore();
   rmSync(path, { recursive: true });
   cpSync(copy, path, { recursive: true });
   expect(await because(path)).toMatch(/^this state was put back: /);
-  // One whose old sentinel is gone cannot be told.
+  // A store whose old sentinel is gone cannot be judged.
   asBefore();
   rmSync(beside);
   expect(await because(path)).toMatch(/^the sentinel of this state is not /);

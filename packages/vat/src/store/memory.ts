@@ -1,20 +1,20 @@
-/** Rows in memory: the same rules without a disk. Gone with the process; nothing in it is a promise to keep. */
+/** Rows in memory: the same rules without a disk. They are gone with the process. */
 import { CapError } from '../core/errors.ts';
 import { compareUtf8 } from '../core/sorted-keys.ts';
 import { memorySigner } from '../drivers/keys.ts';
-import type { Args, Line, StoredLine } from './records.ts';
+import type { Args, LedgerLine, StoredLine } from './records.ts';
 import { Full, type Rows } from './rows.ts';
 
 export interface MemoryOptions {
-  /** Tests: a disk that is full at so many lines. */
+  /** For tests: the disk is full at this many lines. */
   readonly maxLines?: number;
-  /** Tests: room that is kept, beyond that. */
+  /** For tests: a reserve beyond that. */
   readonly reserve?: number;
 }
 
 export function memoryRows(options: MemoryOptions = {}): Rows {
   const kept: StoredLine[] = [];
-  /** So many lines after the first are not kept any more. */
+  /** Count of dropped lines after the first. */
   let dropped = 0;
   const cells = new Map<string, string>();
   const args = new Map<number, Args>();
@@ -30,7 +30,7 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
     backup: async () => {
       throw new CapError('unavailable', 'a store in memory has no backup: open one with a path');
     },
-    append(_epoch, lines: readonly Line[], _head, written) {
+    append(_epoch, lines: readonly LedgerLine[], _head, written) {
       if (kept.length + lines.length > room) throw new Full();
       for (const { seq, bytes, args: said, forgets, drops = 0 } of lines) {
         kept.push(Object.freeze({ seq, bytes: bytes.slice() }));
@@ -46,7 +46,7 @@ export function memoryRows(options: MemoryOptions = {}): Rows {
         else cells.set(key, value);
       }
     },
-    // Copies, as from a disk: who reads a line must not be able to change it.
+    // Copies, as from a disk: a reader must not be able to change a line.
     lines(from, limit) {
       const at = from <= 1 ? 0 : Math.max(1, from - 1 - dropped);
       return kept.slice(at, at + limit).map(({ seq, bytes }) => ({ seq, bytes: bytes.slice() }));

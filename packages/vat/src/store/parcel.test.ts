@@ -4,7 +4,7 @@ import { packed, unpacked } from './parcel.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 });
 const optional = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(of, { nil: undefined });
-/** As they come: views on what belongs to others too. */
+/** As they come: views on buffers with other content. */
 const view = bytes.map((some) => new Uint8Array([7, ...some, 7]).subarray(1, some.length + 1));
 const line = fc.record({
   seq: fc.nat(),
@@ -24,7 +24,7 @@ const write = fc.record({
     .map((all) => new Map(all)),
 });
 
-/** Bytes by what they are: a Buffer is one kind of Uint8Array. */
+/** Compares bytes by content, because a Buffer is a kind of Uint8Array. */
 const plain = (value: unknown): unknown =>
   JSON.stringify(value, (_key, item) =>
     ArrayBuffer.isView(item) || item?.type === 'Buffer'

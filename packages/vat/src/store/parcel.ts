@@ -1,15 +1,15 @@
 /**
- * A commit as it crosses to the store's thread: one flat list of strings and numbers.
+ * A commit on its way to the store's thread: one flat list of strings and numbers.
  *
- * Why: a structured clone pays by the object, and for bytes that are a view it copies all that they are a view of. A lone commit
- * as it is took 52 us to post; this way the whole turn takes 90 us less.
+ * A structured clone costs time for each object, and for a view of bytes it copies the whole buffer. Posting
+ * one commit that way took 52 us. The flat list saves 90 us for each turn.
  */
 import type { Write } from './disk.ts';
-import type { Line } from './records.ts';
+import type { LedgerLine } from './records.ts';
 
 type Item = string | number | boolean | undefined;
 
-/** Each byte a character: exact whatever they are, and cheap. */
+/** One character for each byte: exact for any bytes, and fast. */
 const text = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 const bytes = (from: Item): Uint8Array => Buffer.from(from as string, 'latin1');
@@ -34,7 +34,7 @@ const perLine = 7;
 
 export function unpacked(items: readonly Item[]): Write {
   const [follows, epoch, ends, seq, hash, mark, count] = items;
-  const lines: Line[] = [];
+  const lines: LedgerLine[] = [];
   let at = 7;
   for (; lines.length < (count as number); at += perLine) {
     const [lineSeq, lineHash, lineBytes, salt, said, forgets, drops] = items.slice(at, at + perLine);

@@ -1,4 +1,4 @@
-/** A full disk: nothing more is let happen, and what happens can still be ended. */
+/** A full disk: nothing more is allowed to happen, and everything can still be ended. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,9 +7,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { systemRandom } from '../drivers/random.ts';
 import { type Ledger, makeLedger } from '../ledger/chain.ts';
-import type { Entry } from '../ledger/kinds.ts';
+import type { KnownLedgerEntry } from '../ledger/kinds.ts';
 import { verifyLedger } from '../ledger/verify.ts';
-import { testClock } from '../time/test-clock.ts';
+import { testClock } from '../testing/test-clock.ts';
 import { reserveIn } from './drivers/reserve.ts';
 import type { StoreEngine } from './engine.ts';
 import { makeEngine } from './engine.ts';
@@ -33,7 +33,10 @@ function ledgerOn(rows: Rows): { engine: StoreEngine; ledger: Ledger } {
   return { engine, ledger: makeLedger(engine, powers) };
 }
 
-const entry = (kind: Entry['kind'], grant = 'g1'): Entry => ({ kind, fields: { grant, method: 'm', code: 'c' } });
+const entry = (kind: KnownLedgerEntry['kind'], grant = 'g1'): KnownLedgerEntry => ({
+  kind,
+  fields: { grant, method: 'm', code: 'c' },
+});
 
 describe('the rule', () => {
   test('when nothing else can be written, revocations, expiry and the stop are, in the room that is kept', async () => {
@@ -51,7 +54,7 @@ describe('the rule', () => {
     const { engine, ledger } = ledgerOn(memoryRows({ maxLines: 1, reserve: 2 }));
     ledger.write([entry('revoke')]);
     expect(engine.head().seq).toBe(2);
-    // The room is not for what lets somebody do something, although there is some left of it.
+    // The reserve is not for commits that allow something, although there is some left of it.
     expect(() => ledger.write([entry('call')])).toThrow(unavailable);
     ledger.write([entry('revoke', 'g2')]);
   });
@@ -134,7 +137,7 @@ describe('the file', () => {
   });
 });
 
-/** In a file system of 6 MiB of its own: fills it, then counts what can still be revoked. */
+/** Fills a file system of 6 MiB of its own, then counts the revocations that still fit. */
 const program = (folder: string): string => {
   const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
   return `
@@ -151,7 +154,7 @@ const program = (folder: string): string => {
     const write = (kind, grant) => { try { ledger.write([{ kind, fields: { grant } }]); return 'ok'; } catch (error) { return error.code; } };
     const said = {};
     said.before = write('call', 'g0');
-    // Somebody else fills the disk.
+    // Another program fills the disk.
     try { for (const other = openSync(path + '/../other', 'w'); ; ) writeSync(other, Buffer.alloc(4096, 1)); } catch (error) { said.full = error.code; }
     let calls = 0;
     while (calls < 5000 && (said.call = write('call', 'g1')) === 'ok') calls += 1;
@@ -164,7 +167,7 @@ const program = (folder: string): string => {
     said.lines = engineOf(store).head().seq;
     said.verified = (await verifyLedger(store)).ok;
     await store.close();
-    // Room is made: it opens, all is there, and the reserve is filled again.
+    // After making room, the store opens, everything is there, and the reserve is filled again.
     writeFileSync(path + '/../other', '');
     store = await openStore({ path });
     said.after = engineOf(store).head().seq;
@@ -176,26 +179,29 @@ const program = (folder: string): string => {
     console.log(JSON.stringify(said));`;
 };
 
-requires('userns')('on a disk that really is full: calls are refused, dozens of revocations are kept', () => {
-  const folder = scratch();
-  // Written out: as an argument the program would have to survive the shell.
-  const file = join(scratch(), 'program.mjs');
-  writeFileSync(file, program(folder));
-  const script = 'mount -t tmpfs -o size=6m,mode=700 none "$1" && exec "$2" "$3"';
-  const out = execFileSync('unshare', ['-Urm', 'sh', '-c', script, 'sh', folder, process.execPath, file]).toString();
-  const said = JSON.parse(out);
-  expect(said).toMatchObject({
-    before: 'ok',
-    full: 'ENOSPC',
-    call: 'unavailable',
-    callAgain: 'unavailable',
-    reserveLeft: false,
-    verified: true,
-    verifiedAfter: true,
-    reserveAgain: true,
-    callAfter: 'ok',
-  });
-  expect(said.revoked).toBeGreaterThan(50);
-  expect(said.lines).toBeGreaterThanOrEqual(2 + said.calls + said.revoked);
-  expect(said.after).toBeGreaterThanOrEqual(said.lines); // and a last checkpoint, if there was room
-});
+requires('userns', 'unshare')(
+  'on a disk that really is full: calls are refused, dozens of revocations are kept',
+  () => {
+    const folder = scratch();
+    // Written out: as an argument the program would have to survive the shell.
+    const file = join(scratch(), 'program.mjs');
+    writeFileSync(file, program(folder));
+    const script = 'mount -t tmpfs -o size=6m,mode=700 none "$1" && exec "$2" "$3"';
+    const out = execFileSync('unshare', ['-Urm', 'sh', '-c', script, 'sh', folder, process.execPath, file]).toString();
+    const said = JSON.parse(out);
+    expect(said).toMatchObject({
+      before: 'ok',
+      full: 'ENOSPC',
+      call: 'unavailable',
+      callAgain: 'unavailable',
+      reserveLeft: false,
+      verified: true,
+      verifiedAfter: true,
+      reserveAgain: true,
+      callAfter: 'ok',
+    });
+    expect(said.revoked).toBeGreaterThan(50);
+    expect(said.lines).toBeGreaterThanOrEqual(2 + said.calls + said.revoked);
+    expect(said.after).toBeGreaterThanOrEqual(said.lines); // and a last checkpoint, if there was room
+  },
+);

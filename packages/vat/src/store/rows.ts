@@ -1,14 +1,14 @@
-/** What keeps the rows of a store: SQLite, or memory. Everything in it happens before it returns. */
+/** The rows of a store, in SQLite or in memory. Every method is complete when it returns. */
 import type { Signer } from '../drivers/keys.ts';
-import type { Head, Line, StoredArgs, StoredLine } from './records.ts';
+import type { Head, LedgerLine, StoredArgs, StoredLine } from './records.ts';
 
 export type Cells = ReadonlyMap<string, string | undefined>;
 export const noCells: Cells = new Map();
 
-/** The disk has no room: nothing was written, and the same may be tried again. */
+/** The disk has no room. Nothing was written, and the same commit may be tried again. */
 export class Full extends Error {}
 
-/** What can be read, as last committed. */
+/** Reads of the last committed state. */
 export interface Reads {
   lines(from: number, limit: number): readonly StoredLine[];
   get(key: string): string | undefined;
@@ -18,14 +18,19 @@ export interface Reads {
   args(from: number, to: number): readonly StoredArgs[];
 }
 
-/** How often a store was put back to an earlier state; a person has looked at it since `trusted`. */
+/**
+ * How often a store was found put back to an earlier state. `trusted` is the last era that a person has
+ * looked at.
+ */
 export interface Era {
   readonly now: number;
   readonly trusted: number;
-  /** It was found so at this opening: how many commits are missing, where that is known. */
+  /** The store was found put back at this opening: the number of missing commits, if it is known. */
   readonly missing?: number | 'unknown' | undefined;
-  /** How that is known: older than its sentinel, made of a backup, its sentinel not found, no folder named to look for it,
-   * or its ledger is not the one that the sentinel saw. */
+  /**
+   * How this is known: the store is older than its sentinel, was made from a backup, its sentinel was not
+   * found, no folder was given to look for it, or its ledger differs from the one that the sentinel saw.
+   */
   readonly why?: 'older' | 'backup' | 'ledger' | 'lost' | 'unnamed' | undefined;
 }
 
@@ -34,30 +39,30 @@ export interface Doubt {
   /** The first line that is wrong or missing. */
   readonly line: number;
   readonly why: string;
-  /** Nobody without the key could have written it so by going on: no vats are opened on it. */
+  /** Nobody without the key can write this by appending. No vats are opened on the store. */
   readonly refused: boolean;
 }
 
 export interface Rows extends Reads {
   readonly epoch: number;
-  /** As of the opening. */
+  /** The head at the opening. */
   readonly head: Head;
   readonly era: Era;
   readonly doubt: Doubt | undefined;
-  /** What was granted before this era counts again. */
+  /** Grants from before this era count again. */
   trust(): void;
-  /** An online copy, whole or not at all. */
+  /** Copies the store while it is in use, completely or not at all. */
   backup(file: string): Promise<void>;
   readonly signer: Signer;
   /**
-   * All or nothing and durable on return; throws when `epoch` is no longer the last opening, or the disk says no: `Full` where
-   * it can say that nothing but room was lacking.
+   * All or nothing, and durable on return. Throws if `epoch` is no longer the last opening or if the disk
+   * fails: `Full` if only room was lacking.
    */
-  append(epoch: number, lines: readonly Line[], head: Head, cells: Cells): void;
+  append(epoch: number, lines: readonly LedgerLine[], head: Head, cells: Cells): void;
   scrub(): void;
-  /** Frees the room that is kept for ending authority; answers whether there was any. */
+  /** Frees the reserve. Returns true if there was any. */
   release(): boolean;
-  /** Takes that room again; answers whether it could. */
+  /** Fills the reserve again. Returns true if it could. */
   refill(): boolean;
   close(): void;
 }

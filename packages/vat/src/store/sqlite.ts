@@ -1,19 +1,20 @@
 /**
- * Rows in SQLite: the tables, and the one transaction that a commit is.
+ * Rows in SQLite: the tables, and the one transaction of a commit.
  *
- * The head stands beside the lines and is written with them. So a ledger whose end was cut off, or whose last line was
- * changed, does not verify, although no later line vouches for it.
+ * The head is stored beside the lines and written with them. So a ledger whose end was cut off, or whose last
+ * line was changed, does not verify, although no later line names its hash.
  */
-import { folderSigner } from '../drivers/keys.ts';
+import { CapError } from '../core/errors.ts';
+import { folderSigner, hasKey } from '../drivers/keys.ts';
 import { dropKey, unpackKey, writeBackup } from './drivers/backup.ts';
 import { reserveIn } from './drivers/reserve.ts';
-import { oldSentinel, sentinelIn } from './drivers/sentinel.ts';
-import { isFull, openSqlite, type SqliteOptions } from './drivers/sqlite.ts';
-import { openHistory } from './history.ts';
-import type { StoredArgs, StoredLine } from './records.ts';
-import { type Era, Full, type Rows } from './rows.ts';
+import { oldSentinel, type Sentinel, sentinelIn } from './drivers/sentinel.ts';
+import { isFull, openSqlite, type Sqlite, type SqliteOptions } from './drivers/sqlite.ts';
+import { type History, openHistory } from './history.ts';
+import type { Head, LedgerLine, StoredArgs, StoredLine } from './records.ts';
+import { type Cells, type Era, Full, type Reads, type Rows } from './rows.ts';
 
-/** Counts up with each change of the tables; a newer store is refused. 1 was never released. */
+/** Increases with each change of the tables. A newer store is refused. 1 was never released. */
 const VERSION = 4;
 
 const SCHEMA = `
@@ -22,7 +23,7 @@ const SCHEMA = `
     epoch INTEGER NOT NULL,                     -- how often it was opened
     seq   INTEGER NOT NULL,                     -- the head: the last line's number and hash
     hash  TEXT    NOT NULL,
-    mark  BLOB                                  -- what the ledger goes on from
+    mark  BLOB                                  -- the state that the ledger continues from
   ) STRICT;
   INSERT INTO store VALUES (1, 0, 0, '', NULL);
   CREATE TABLE line (
@@ -39,11 +40,11 @@ const SCHEMA = `
     value TEXT    NOT NULL
   ) STRICT, WITHOUT ROWID`;
 
-/** Which store it is and how far it came: what its sentinel is compared with. */
+/** The identity of the store and how far it has come, for the comparison with its sentinel. */
 const HISTORY = `
   CREATE TABLE history (
     id      INTEGER PRIMARY KEY CHECK (id = 1),
-    store   TEXT    NOT NULL,                   -- made once, copied with every backup
+    store   TEXT    NOT NULL,                   -- an id, made once and copied with every backup
     commits INTEGER NOT NULL,                   -- over all openings
     watched INTEGER NOT NULL,                   -- it has a sentinel: 1 beside its folder, 2 in a folder of its own
     era     INTEGER NOT NULL,                   -- how often it was found to have been put back
@@ -51,18 +52,27 @@ const HISTORY = `
   ) STRICT;
   INSERT INTO history VALUES (1, '', 0, 0, 0, 0)`;
 
-/** Whether the cell is there that says which line is the last: stores of before get it with their next commit. */
+/** 1 if the cell of `bound.ts` is there. Older stores get it with their next commit. */
 const BOUND = 'ALTER TABLE history ADD COLUMN bound INTEGER NOT NULL DEFAULT 0';
 
 export interface RowsOptions extends SqliteOptions {
   /** The folder of the sentinel. */
   readonly sentinel?: string | undefined;
-  /** To be read only: nothing is counted, and no commit is taken. */
+  /** Opens the store for reading only: nothing is counted, and no commit is taken. */
   readonly look?: boolean | undefined;
 }
 
 export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
   const schema = {
+    checkNew: () => {
+      // The key is made after the tables: a store without them beside its key was emptied, and its grants, revocations
+      // and ledger would silently be forgotten.
+      if (hasKey(folder))
+        throw new CapError(
+          'invalid',
+          'this store was emptied: its key is there, and nothing that it signed. Restore a backup, or give another --state folder',
+        );
+    },
     version: VERSION,
     oldest: 2,
     sql: `${SCHEMA};${HISTORY};${BOUND}`,
@@ -71,121 +81,7 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
   const sqlite = openSqlite(folder, schema, options);
   const sentinel = options.sentinel === undefined ? undefined : sentinelIn(options.sentinel, folder);
   try {
-    const backup = unpackKey(sqlite, folder);
-    const signer = folderSigner(folder); // the lock is ours: nobody else makes one at the same time
-    const reserve = reserveIn(folder);
-    sqlite.emptyLog(); // a crash may have left in it what was deleted
-    const also = (): void => {
-      if (backup) dropKey(sqlite);
-    };
-    const history = openHistory({
-      sqlite,
-      sentinel,
-      old: oldSentinel(folder),
-      backup,
-      look: options.look === true,
-      also,
-      signer,
-    });
-    if (backup) sqlite.emptyLog(); // it had the key in it
-    if (options.look !== true) reserve.fill();
-    const [row] = sqlite.all('SELECT epoch, seq, hash, mark FROM store');
-    const get = (key: string): string | undefined =>
-      sqlite.all('SELECT value FROM cell WHERE key = ?', Buffer.from(key))[0]?.['value'] as string | undefined;
-    return {
-      epoch: Number(row?.['epoch']),
-      head: Object.freeze({
-        seq: Number(row?.['seq']),
-        hash: String(row?.['hash']),
-        mark: (row?.['mark'] as Uint8Array | null) ?? undefined,
-      }),
-      signer,
-      get era(): Era {
-        return history.era;
-      },
-      doubt: history.doubt,
-      trust() {
-        sqlite.transaction(() => sqlite.run('UPDATE history SET trusted = era'));
-        history.trusted();
-      },
-      backup: (file) => writeBackup(sqlite, folder, file),
-      append(epoch, lines, head, cells) {
-        if (options.look === true) throw new Error('opened to be read only');
-        try {
-          const cut = lines.reduce((most, { drops = 0 }) => Math.max(most, drops), 0);
-          if (cut > 0) history.beforeCut();
-          sqlite.transaction(() => {
-            for (const { seq, bytes, args, forgets } of lines) {
-              sqlite.run('INSERT INTO line VALUES (?, ?)', seq, bytes);
-              if (args !== undefined) sqlite.run('INSERT INTO args VALUES (?, ?, ?)', seq, args.salt, args.bytes);
-              if (forgets !== undefined) sqlite.run('DELETE FROM args WHERE seq = ?', forgets);
-            }
-            if (cut > 0) {
-              sqlite.run('DELETE FROM line WHERE seq BETWEEN 2 AND ?', cut);
-              sqlite.run('DELETE FROM args WHERE seq <= ?', cut);
-            }
-            for (const [key, value] of cells) {
-              if (value === undefined) sqlite.run('DELETE FROM cell WHERE key = ?', Buffer.from(key));
-              else
-                sqlite.run(
-                  'INSERT INTO cell VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-                  Buffer.from(key),
-                  value,
-                );
-            }
-            const { seq, hash, mark = null } = head;
-            // The fence is in the same transaction as the rows: what an engine for several hosts needs, and costs nothing here.
-            if (
-              sqlite.run('UPDATE store SET seq = ?, hash = ?, mark = ? WHERE epoch = ?', seq, hash, mark, epoch) !== 1
-            )
-              throw new Error('fenced');
-            history.count(head, cut);
-          });
-          history.counted(head, cut);
-        } catch (error) {
-          throw isFull(error) ? new Full() : error;
-        }
-      },
-      lines: (from, limit) =>
-        sqlite.all(
-          'SELECT seq, bytes FROM line WHERE seq >= ? ORDER BY seq LIMIT ?',
-          from,
-          limit,
-        ) as unknown as readonly StoredLine[],
-      get,
-      getAll: (keys) => keys.map(get),
-      scan: (prefix) =>
-        sqlite
-          .all(
-            'SELECT key, value FROM cell WHERE key >= ? AND key < ? ORDER BY key',
-            Buffer.from(prefix),
-            after(prefix),
-          )
-          .map(({ key, value }) => [Buffer.from(key as Uint8Array).toString('utf8'), value as string] as const),
-      page: (prefix, from, limit) =>
-        sqlite
-          .all(
-            'SELECT key, value FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?',
-            Buffer.from(from),
-            after(prefix),
-            limit,
-          )
-          .map(({ key, value }) => [Buffer.from(key as Uint8Array).toString('utf8'), value as string] as const),
-      args: (from, to) =>
-        sqlite.all(
-          'SELECT seq, salt, bytes FROM args WHERE seq BETWEEN ? AND ? ORDER BY seq',
-          from,
-          to,
-        ) as unknown as readonly StoredArgs[],
-      scrub: () => sqlite.emptyLog(),
-      release: () => reserve.release(),
-      refill: () => reserve.renew(),
-      close() {
-        history.note();
-        sentinel?.close();
-        sqlite.close();
-      },
-    };
+    return rowsOf(folder, sqlite, sentinel, options.look === true);
   } catch (error) {
     sentinel?.close();
     sqlite.close();
@@ -193,5 +89,128 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
   }
 }
 
-/** The first key that does not begin with `prefix`: every prefix of ours ends in a slash, and what follows a slash is no byte of 0xff. */
+function rowsOf(folder: string, sqlite: Sqlite, sentinel: Sentinel | undefined, look: boolean): Rows {
+  const backup = unpackKey(sqlite, folder);
+  // Makes the key if there is none. The lock is ours, so nobody else makes one at the same time.
+  const signer = folderSigner(folder);
+  const reserve = reserveIn(folder);
+  // After a crash, the log may still hold deleted data.
+  sqlite.emptyLog();
+  const also = (): void => {
+    if (backup) dropKey(sqlite);
+  };
+  const history = openHistory({ sqlite, sentinel, old: oldSentinel(folder), backup, look, also, signer });
+  // The log held the key of the backup.
+  if (backup) sqlite.emptyLog();
+  if (!look) reserve.fill();
+  const [row] = sqlite.all('SELECT epoch, seq, hash, mark FROM store');
+  return {
+    ...readsOf(sqlite),
+    epoch: Number(row?.['epoch']),
+    head: Object.freeze({
+      seq: Number(row?.['seq']),
+      hash: String(row?.['hash']),
+      mark: (row?.['mark'] as Uint8Array | null) ?? undefined,
+    }),
+    signer,
+    get era(): Era {
+      return history.era;
+    },
+    doubt: history.doubt,
+    trust() {
+      sqlite.transaction(() => sqlite.run('UPDATE history SET trusted = era'));
+      history.trusted();
+    },
+    backup: (file) => writeBackup(sqlite, folder, file),
+    append(epoch, lines, head, cells) {
+      if (look) throw new Error('opened to be read only');
+      append(sqlite, history, { epoch, lines, head, cells });
+    },
+    scrub: () => sqlite.emptyLog(),
+    release: () => reserve.release(),
+    refill: () => reserve.renew(),
+    close() {
+      history.note();
+      sentinel?.close();
+      sqlite.close();
+    },
+  };
+}
+
+interface Commit {
+  readonly epoch: number;
+  readonly lines: readonly LedgerLine[];
+  readonly head: Head;
+  readonly cells: Cells;
+}
+
+function append(sqlite: Sqlite, history: History, { epoch, lines, head, cells }: Commit): void {
+  try {
+    const cut = lines.reduce((most, { drops = 0 }) => Math.max(most, drops), 0);
+    if (cut > 0) history.beforeCut();
+    sqlite.transaction(() => {
+      writeLines(sqlite, lines, cut);
+      writeCells(sqlite, cells);
+      const { seq, hash, mark = null } = head;
+      // A commit of an older opening changes no row here, so its transaction fails.
+      if (sqlite.run('UPDATE store SET seq = ?, hash = ?, mark = ? WHERE epoch = ?', seq, hash, mark, epoch) !== 1)
+        throw new Error('fenced');
+      history.count(head, cut);
+    });
+    history.counted(head, cut);
+  } catch (error) {
+    throw isFull(error) ? new Full() : error;
+  }
+}
+
+function writeLines(sqlite: Sqlite, lines: readonly LedgerLine[], cut: number): void {
+  for (const { seq, bytes, args, forgets } of lines) {
+    sqlite.run('INSERT INTO line VALUES (?, ?)', seq, bytes);
+    if (args !== undefined) sqlite.run('INSERT INTO args VALUES (?, ?, ?)', seq, args.salt, args.bytes);
+    if (forgets !== undefined) sqlite.run('DELETE FROM args WHERE seq = ?', forgets);
+  }
+  if (cut === 0) return;
+  sqlite.run('DELETE FROM line WHERE seq BETWEEN 2 AND ?', cut);
+  sqlite.run('DELETE FROM args WHERE seq <= ?', cut);
+}
+
+function writeCells(sqlite: Sqlite, cells: Cells): void {
+  for (const [key, value] of cells) {
+    if (value === undefined) sqlite.run('DELETE FROM cell WHERE key = ?', Buffer.from(key));
+    else
+      sqlite.run(
+        'INSERT INTO cell VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+        Buffer.from(key),
+        value,
+      );
+  }
+}
+
+const cellsByKey = 'SELECT key, value FROM cell WHERE key >= ? AND key < ? ORDER BY key';
+const cellsAfter = 'SELECT key, value FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?';
+const linesFrom = 'SELECT seq, bytes FROM line WHERE seq >= ? ORDER BY seq LIMIT ?';
+const argsBetween = 'SELECT seq, salt, bytes FROM args WHERE seq BETWEEN ? AND ? ORDER BY seq';
+
+function readsOf(sqlite: Sqlite): Reads {
+  const get = (key: string): string | undefined =>
+    sqlite.all('SELECT value FROM cell WHERE key = ?', Buffer.from(key))[0]?.['value'] as string | undefined;
+  return {
+    get,
+    getAll: (keys) => keys.map(get),
+    scan: (prefix) => sqlite.all(cellsByKey, Buffer.from(prefix), after(prefix)).map(cellOf),
+    page: (prefix, from, limit) => sqlite.all(cellsAfter, Buffer.from(from), after(prefix), limit).map(cellOf),
+    lines: (from, limit) => sqlite.all(linesFrom, from, limit) as unknown as readonly StoredLine[],
+    args: (from, to) => sqlite.all(argsBetween, from, to) as unknown as readonly StoredArgs[],
+  };
+}
+
+/**
+ * The first key that does not begin with `prefix`. Every prefix of ours ends in a slash, and no byte of a key
+ * is 0xff.
+ */
 const after = (prefix: string): Buffer => Buffer.concat([Buffer.from(prefix), Buffer.from([0xff])]);
+
+const cellOf = ({ key, value }: Readonly<Record<string, unknown>>): readonly [key: string, value: string] => [
+  Buffer.from(key as Uint8Array).toString('utf8'),
+  value as string,
+];

@@ -1,4 +1,4 @@
-/** One contract, every engine; then what only a disk has. */
+/** One contract for every engine, then the promises that only a disk has. */
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { makeLine } from '../ledger/line.ts';
 import type { StoreEngine } from './engine.ts';
 import { engineOn, makeEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
-import type { Line } from './records.ts';
+import type { LedgerLine } from './records.ts';
 import { sqliteRows } from './sqlite.ts';
 import { engineOf, openStore } from './store.ts';
 import { threadedDisk } from './threaded.ts';
@@ -25,9 +25,9 @@ function closing(engine: StoreEngine): StoreEngine {
   return engine;
 }
 
-/** `count` lines that follow the head. */
-function linesAfter({ seq, hash }: { seq: number; hash: string }, count: number, pad = ''): Line[] {
-  const lines: Line[] = [];
+/** Returns `count` lines that follow the head. */
+function linesAfter({ seq, hash }: { seq: number; hash: string }, count: number, pad = ''): LedgerLine[] {
+  const lines: LedgerLine[] = [];
   for (let i = 1; i <= count; i += 1) {
     const line = makeLine({ seq: seq + i, t: 0, vt: 0, kind: 'call', fields: { pad }, prev: hash });
     hash = line.hash;
@@ -111,7 +111,7 @@ for (const kind of ['memory', 'sqlite', 'sqlite in its thread'] as const) {
       expect(() => engine.commit(engine.epoch, { lines: large })).toThrow(unavailable);
       expect(engine.head()).toEqual(head);
       expect(engine.lines(1, 10_000).length).toBe(3);
-      // A small one would fit, and must not: what was prepared after the failed one knows nothing of it.
+      // A small commit would fit, but it was prepared after the failed one and must not be written.
       expect(() => engine.commit(engine.epoch, { lines: linesAfter(head, 1) })).toThrow(unavailable);
       expect(engine.lines(1, 10_000).length).toBe(3);
       expect(told).toBe(0);
@@ -143,7 +143,7 @@ for (const kind of ['memory', 'sqlite', 'sqlite in its thread'] as const) {
       expect(engine.head()).toEqual({ seq: 0, hash: '' });
     });
 
-    /** Gives commits to be done later; tells in which order what became of each. */
+    /** Requests commits. Returns their results in order. */
     const later = (engine: StoreEngine) => {
       const told: string[] = [];
       const give = (name: string, writes: Parameters<StoreEngine['commit']>[1]): Promise<void> =>
@@ -211,9 +211,11 @@ for (const kind of ['memory', 'sqlite', 'sqlite in its thread'] as const) {
 
 test('a program holds a store that it can close and nothing else', async () => {
   const store = await openStore({ memory: true });
-  expect(Reflect.ownKeys(store)).toEqual(['close']);
+  expect(Reflect.ownKeys(store)).toEqual(['close', Symbol.asyncDispose]);
   expect(engineOf(store).head().seq).toBe(0);
-  expect(() => engineOf({ close: async () => {} })).toThrow(expect.objectContaining({ code: 'invalid' }));
+  expect(() => engineOf({ close: async () => {}, [Symbol.asyncDispose]: async () => {} })).toThrow(
+    expect.objectContaining({ code: 'invalid' }),
+  );
   await store.close();
   await store.close();
 });
@@ -240,13 +242,13 @@ describe('on a disk', () => {
       try { await openStore({ path: ${JSON.stringify(path)} }); console.log('opened'); }
       catch (error) { console.log(error.code, error.message); }`;
     const tryToOpen = () => execFileSync(process.execPath, ['--input-type=module', '-e', program]).toString().trim();
-    const held =
-      'unavailable this store is held by another process: stop that host first, or give another --state folder';
+    const held = 'unavailable another process uses this store: stop that host first, or give another --state folder';
 
     const engine = closing(makeEngine(sqliteRows(path)));
     engine.commit(engine.epoch, { lines: linesAfter(engine.head(), 1) });
     expect(tryToOpen()).toBe(held);
-    // Also within one process: and the refused opening must not have dropped the holder's lock (POSIX would, on a close).
+    // Also within one process. The refused opening must not have dropped the holder's lock (POSIX would, on a
+    // close).
     expect(() => sqliteRows(path)).toThrow(unavailable);
     expect(tryToOpen()).toBe(held);
     engine.commit(engine.epoch, { lines: linesAfter(engine.head(), 1) });

@@ -1,27 +1,32 @@
 /**
- * Where everything that must last is kept: one port, two engines (memory, SQLite).
+ * The store: everything that must last. One interface, two engines (memory, SQLite).
  *
- * Promise: a commit is all or nothing, and durable when it says so. A commit that fails changes nothing and is the last of
- * that store until it is opened again: after a failed write nobody can say what the disk holds, and asking again has been
- * known to answer "fine" for data that was lost (fsync). One exception: on a disk that is merely full, lines that end
- * authority (revoke, expire, host-stop) are still committed, if need be in room that is kept for them.
+ * Promise: a commit is all or nothing, and durable when it returns. A commit that fails changes nothing, and
+ * no commit follows it until the store is opened again. After a failed write nobody knows the content of the
+ * disk, and a second fsync may report success for data that was lost. One exception: on a full disk, lines
+ * that end authority (revoke, expire, host-stop) are still committed, if necessary in a reserve.
  *
- * The database has a thread of its own. Commits go there and come back; a short read, as waking an actor is one, is waited for.
+ * The database has a thread of its own. Commits go there and come back. A short read, such as waking an
+ * actor, blocks until it returns.
  */
 import { CapError } from '../core/errors.ts';
+import { takeOptions } from '../core/options.ts';
 import { engineOn, makeEngine, type StoreEngine } from './engine.ts';
 import { memoryRows } from './memory.ts';
 import { threadedDisk } from './threaded.ts';
 
-/** What a program holds: it can hand the store to `openVats` and close it, not write to it. */
-export interface Store {
+/**
+ * A store as a program holds it: the program can pass it to `openVats` and close it, but cannot write to it.
+ */
+export interface Store extends AsyncDisposable {
   /** Commits nothing more, ends those who follow the ledger, lets go of the files. */
   close(): Promise<void>;
 }
 
 /**
- * `path` is a folder. `sentinel` is another one, outside of it and of what is copied with it: a file there says how far the store came,
- * so that a store that was put back to an earlier state is known for it. It has to be the same at each opening.
+ * `path` is the folder of the store. `sentinel` is another folder, outside of it and of anything that is
+ * copied with it. A file there records how far the store has come, so a store that was put back to an earlier
+ * state is noticed. It must be the same folder at each opening.
  */
 export type StoreWhere =
   | {
@@ -34,17 +39,27 @@ export type StoreWhere =
 
 const engines = new WeakMap<Store, StoreEngine>();
 
+/**
+ * Opens a store: a folder on disk, which is made if it is missing, or memory. One process has a folder at a
+ * time. Errors: `unavailable` (another process has it, or the disk fails), `invalid` (a newer Hob wrote it,
+ * or it is damaged).
+ */
 export async function openStore(where: StoreWhere): Promise<Store> {
-  return storeOf(
-    'path' in where
-      ? engineOn(await threadedDisk(where.path, { sentinel: where.sentinel, look: where.look }))
-      : makeEngine(memoryRows()),
-  );
+  const taken = takeOptions<StoreWhere>(where, 'openStore', { path: true, sentinel: true, look: true, memory: true });
+  if ('path' in taken) {
+    const { path, sentinel, look } = taken;
+    return storeOf(engineOn(await threadedDisk(path, { sentinel, look })));
+  }
+  // Without this, options that name no place would silently be a store that ends with the process.
+  if (taken.memory !== true)
+    throw new CapError('invalid', 'a store lies at {path} or in {memory: true}: give one of them');
+  return storeOf(makeEngine(memoryRows()));
 }
 
 /**
- * Writes all that is durable now into one new file, while the store goes on; `restoreStore` makes a store of it. The key that signs the
- * ledger is in it: guard it like the store. Errors: `invalid` (there is such a file), `unavailable` (a store in memory, the disk).
+ * Writes everything that is durable now into one new file, while the store is in use. `restoreStore` makes a
+ * store from it. The file contains the key that signs the ledger: guard it like the store. Errors: `invalid`
+ * (the file exists), `unavailable` (a store in memory, the disk).
  */
 export function backup(store: Store, path: string): Promise<void> {
   return engineOf(store).backup(path);
@@ -52,7 +67,8 @@ export function backup(store: Store, path: string): Promise<void> {
 
 /** The public face of an engine: it can be closed and nothing else. */
 export function storeOf(engine: StoreEngine): Store {
-  const store: Store = Object.freeze({ close: () => engine.close() });
+  const close = (): Promise<void> => engine.close();
+  const store: Store = Object.freeze({ close, [Symbol.asyncDispose]: close });
   engines.set(store, engine);
   return store;
 }

@@ -1,20 +1,24 @@
-/** The disk that is in a thread of its own. Commits and long reads go there and come back; a short read is waited for. */
+/** A disk in a thread of its own. Commits and long reads go there and come back; a short read blocks. */
 import { folderSigner } from '../drivers/keys.ts';
-import type { Disk, Opened, Outcome } from './disk.ts';
-import { startThread } from './drivers/thread.ts';
+import type { CommitOutcome, Disk, OpenedStore } from './disk.ts';
+import { STORE_THREAD, startThread } from './drivers/thread.ts';
 import { packed } from './parcel.ts';
 import type { RowsOptions } from './sqlite.ts';
 
 export async function threadedDisk(folder: string, options: RowsOptions = {}): Promise<Disk> {
-  const thread = await startThread('store-thread', { folder, options });
+  const thread = await startThread(STORE_THREAD, { folder, options });
   try {
     return {
-      opened: thread.ask('opened') as Opened,
-      signer: folderSigner(folder), // the lock is ours by now: nobody else makes one at the same time
-      write: (write) => thread.ask('write', ...packed(write)) as Outcome,
+      opened: thread.ask('opened') as OpenedStore,
+      signer: folderSigner(folder), // the lock is ours by now, so nobody else makes a key at the same time
+      write: (write) => thread.ask('write', ...packed(write)) as CommitOutcome,
       writeLater: (write, then) =>
         thread.later('write', packed(write), (error, outcome) =>
-          then(error === undefined ? (outcome as Outcome) : { is: 'failed', done: write.follows, full: false }),
+          then(
+            error === undefined
+              ? (outcome as CommitOutcome)
+              : { status: 'failed', done: write.follows, onlyEndings: false },
+          ),
         ),
       read: (...query) => thread.ask('read', ...query),
       readLater: (...query) =>
@@ -23,7 +27,7 @@ export async function threadedDisk(folder: string, options: RowsOptions = {}): P
         ),
       scrub: () => void thread.ask('scrub'),
       refill: (then) => thread.later('refill', [], (error, room) => then(error === undefined && room === true)),
-      reopen: () => thread.ask('reopen') as Opened,
+      reopen: () => thread.ask('reopen') as OpenedStore,
       trust: () => void thread.ask('trust'),
       backup: (file) =>
         new Promise((resolve, reject) =>

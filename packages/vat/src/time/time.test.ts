@@ -1,11 +1,11 @@
 /**
- * Nobody lengthens a deadline by restarts, sleep, set clocks or boots, and a deadline that is over stays
- * over.
+ * Restarts, suspends, set clocks and reboots do not lengthen a deadline, and a deadline that has passed stays
+ * passed.
  */
 import { expect, test } from 'vitest';
 import { chanceSeed } from '../../../../test/seed.ts';
+import { testClock } from '../testing/test-clock.ts';
 import type { Clock } from './clock.ts';
-import { testClock } from './test-clock.ts';
 import { type Deadline, type SavedTime, VatTime } from './time.ts';
 
 const MINUTE = 60_000;
@@ -113,7 +113,7 @@ test('no deadline without an end, and no saved time that is none', () => {
 
 // ---- random histories ------------------------------------------------------------------------------------------------
 
-/** A machine and its clocks. `real` is what nobody in it can read. Whole ms, so that edges are hit exactly. */
+/** A machine and its clocks. Nobody in it can read `real`. Whole ms, so that edges are hit exactly. */
 class Machine implements Clock {
   real = 0;
   #boot = 5_000;
@@ -162,9 +162,9 @@ function chanceFrom(seed: number): (below: number) => number {
   };
 }
 
-/** What one rule said in one history. */
+/** The results of one rule in one history. */
 interface Findings {
-  /** ms beyond its time at which it was still live. Below 0: never. */
+  /** The most ms after the deadline at which it was still live. Below 0: never. */
   worst: number;
   /** It was refused, and later live again. */
   revived: boolean;
@@ -173,7 +173,10 @@ interface Findings {
 const RULES = ['dies with its boot', 'outlives boots', 'without the latch', 'wall clock', 'hrtime'] as const;
 type Rule = (typeof RULES)[number];
 
-/** One history of a deadline under every rule. `setBack`: by how much the wall clock was set back where only it counts. */
+/**
+ * Runs one history of a deadline under every rule. `setBack`: how far the wall clock was set back while only
+ * it counts.
+ */
 function live(number: number): { readonly findings: Readonly<Record<Rule, Findings>>; readonly setBack: number } {
   const chance = chanceFrom(number);
   const machine = new Machine();
@@ -287,7 +290,8 @@ test('100,000 random histories: nothing extended, nothing revived; the rules tha
     const { 'dies with its boot': dies, 'outlives boots': outlives } = findings;
     if (dies.worst >= 0 || dies.revived || outlives.revived)
       expect.fail(`history ${number}: ${JSON.stringify(findings)}`);
-    // What outlives boots gains no more than the clock was set back unseen while the machine was off: without that, nothing.
+    // A deadline that survives boots gains at most the time by which the clock was set back unseen while the
+    // machine was off. Without that, it gains nothing.
     if (outlives.worst >= setBack)
       expect.fail(`history ${number}: ${outlives.worst} ms gained, the clock was set back by ${setBack} ms`);
     for (const rule of RULES) if (findings[rule].worst >= 0) extended.set(rule, (extended.get(rule) ?? 0) + 1);
@@ -295,7 +299,7 @@ test('100,000 random histories: nothing extended, nothing revived; the rules tha
   }
   const percent = (count: number | undefined): number => ((count ?? 0) / HISTORIES) * 100;
   expect(percent(extended.get('dies with its boot'))).toBe(0);
-  // If these fell, the histories would no longer test anything.
+  // If these rules stopped failing, the histories would no longer test anything.
   expect(percent(extended.get('wall clock'))).toBeGreaterThan(20);
   expect(percent(extended.get('hrtime'))).toBeGreaterThan(50);
   expect(percent(extended.get('outlives boots'))).toBeGreaterThan(0.5);

@@ -70,7 +70,7 @@ export class VatTime {
 
   /** A deadline `ms` from now. It ends with this boot, unless `outlivesBoot` is set. */
   deadline(ms: number, { outlivesBoot = false }: { readonly outlivesBoot?: boolean } = {}): Deadline {
-    if (!(ms > 0 && ms < UNKNOWN)) throw new CapError('invalid', 'a deadline lies a number of ms ahead, above 0');
+    if (!(ms > 0 && ms < UNKNOWN)) throw new CapError('invalid', 'a deadline is a number of ms from now, above 0');
     const at = { v: this.now() + ms, wall: this.#clock.wall() + ms, over: false };
     return Object.freeze(outlivesBoot ? at : { ...at, bootId: this.#clock.bootId });
   }

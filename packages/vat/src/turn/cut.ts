@@ -1,8 +1,10 @@
 /** Ends a cause from within a turn. Revocation uses this to stop work that is under way. */
 import { barrier, when } from '../core/barrier.ts';
 import type { CapError } from '../core/errors.ts';
+import { cutOff, noteFault } from '../core/faults.ts';
 import { VatPromise } from '../core/promise.ts';
-import { cutKey, type ObjectStore } from '../durable/object-store.ts';
+import { cutKey } from '../durable/keys.ts';
+import type { ObjectStore } from '../durable/object-store.ts';
 import { type Effect, type Turn, turnFor } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
 
@@ -30,13 +32,19 @@ class Cut implements Effect {
       () => {},
       () => causes.forget(this.#id),
     );
-    causes.cut(this.#id, this.#why).then(() =>
-      when(
-        after,
-        () => this.#done.fulfil(undefined),
-        (why) => this.#done.break(why),
-      ),
-    );
+    causes
+      .cut(this.#id, this.#why)
+      .then(() =>
+        when(
+          after,
+          () => this.#done.fulfil(undefined),
+          (why) => this.#done.break(why),
+        ),
+      )
+      .catch((error: unknown) => {
+        noteFault(error);
+        this.#done.break(cutOff());
+      });
   }
 
   /** A message sent under the cause and still on its way must not be delivered after a restart either. */

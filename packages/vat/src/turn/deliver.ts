@@ -8,35 +8,63 @@
 import { behind, when } from '../core/barrier.ts';
 import { noChain } from '../core/causes.ts';
 import { CapError } from '../core/errors.ts';
+import { cutOff, fenced, noteFault, noteIfFault } from '../core/faults.ts';
 import type { LedgerEntry } from '../core/ledger-entry.ts';
 import type { Message } from '../core/message.ts';
+import type { Account } from '../core/meter.ts';
 import type { TurnRecord } from '../core/types.ts';
+import type { ObjectStore } from '../durable/object-store.ts';
 import type { OutputCommit } from '../durable/output-commit.ts';
 import { checkEntry } from '../ledger/chain.ts';
+import { resolved } from './resolved.ts';
 import type { Runnable } from './runnable.ts';
-import { type Effect, enter, leave, Turn } from './turn.ts';
+import { type Effect, enter, type Home, leave, Turn } from './turn.ts';
 import { turnPromise } from './turn-promise.ts';
-import { pass, resolved, thrown } from './values.ts';
+import { pass, thrown } from './values.ts';
 
 /** The shared services that delivery needs. */
-export interface Ground {
+export interface DeliveryServices {
   nextSeq(): number;
   tick(): number;
   /** Makes the lines durable, or throws. For vats in memory, whose turns wait for nothing else. */
   commit(lines: readonly LedgerEntry[]): void;
   /** Holds back the effects of durable vats until their turn is on disk. Undefined without a store. */
-  readonly edge: OutputCommit | undefined;
+  readonly outputCommit: OutputCommit | undefined;
   readonly observe: ((record: TurnRecord) => void) | undefined;
   /** The message in this cell could not be removed from the store, because its disk is full. */
   leave(kept: string): void;
+  /** A turn of this vat could not be undone. Halts the vat, so that nobody sees what is left of the turn. */
+  torn(home: Home): void;
 }
 const start = { undos: 0, effects: 0 } as const;
 
 /** The code of a thrown value, for records: `error` if it has none. */
 export const codeOf = (error: unknown): string => (error instanceof CapError ? error.code : 'error');
 
-/** `began` is the current time. Returns the time at the end, so that each turn reads the clock once. */
-export function deliver(ground: Ground, message: Message, began: number): number {
+/** The turn whose changes are not committed yet. */
+let uncommitted: Turn | undefined;
+
+/**
+ * `began` is the current time. Returns the time at the end, so that each turn reads the clock once.
+ *
+ * An internal error before the commit undoes the turn. A stored message that the turn took then stays in the
+ * store, and the next process delivers it.
+ */
+export function deliver(services: DeliveryServices, message: Message, began: number): number {
+  try {
+    return deliverTurn(services, message, began);
+  } catch (error) {
+    noteFault(error);
+    const turn = uncommitted;
+    uncommitted = undefined;
+    if (turn !== undefined && !fenced(() => turn.rollback(start, cutOff()))) services.torn(turn.home);
+    leave();
+    fenced(() => behind(services.outputCommit?.newest(), () => message.answer?.break(cutOff())));
+    return services.tick();
+  }
+}
+
+function deliverTurn(services: DeliveryServices, message: Message, began: number): number {
   message.taken();
   const to = message.to as Runnable;
   const { home } = to;
@@ -51,13 +79,14 @@ export function deliver(ground: Ground, message: Message, began: number): number
   const refused = home.halted ?? chain.ended();
   if (refused !== undefined) {
     const consumed = home.interrupted ? undefined : message.kept;
-    behind(ground.edge?.turn(undefined, [], consumed), () => answer?.break(refused));
+    behind(services.outputCommit?.turn(undefined, [], consumed), () => answer?.break(refused));
     return began;
   }
 
-  const turn = new Turn(ground.nextSeq(), home, account, chain);
+  const turn = new Turn(services.nextSeq(), home, account, chain);
   let value: unknown;
   let failure: { readonly error: unknown } | undefined;
+  uncommitted = turn;
   enter(turn);
   try {
     const args = message.promises ? message.args.map((arg) => resolved(arg, turnPromise)) : message.args;
@@ -66,40 +95,31 @@ export function deliver(ground: Ground, message: Message, began: number): number
     failure = { error: thrown(error) };
   }
   failure ??= turn.doomed;
-  const ended = ground.tick();
+  const ended = services.tick();
   const ms = ended - began;
   account.spend(ms);
-  if (failure === undefined && account.overtime(ms))
-    failure = {
-      error: new CapError(
-        'limit',
-        `one turn took longer than the ${account.limits().turnMs} ms that the meter "${account.name}" allows: do less in a turn`,
-      ),
-    };
+  if (failure === undefined && account.overtime(ms)) failure = { error: tookTooLong(account) };
   failure ??= to.dryRun(turn, value);
-  const { keeper } = home;
+  const { objectStore } = home;
   let cells: Map<string, string | undefined> | undefined;
-  if (keeper !== undefined && failure === undefined) {
+  if (objectStore !== undefined && failure === undefined) {
     try {
-      for (const line of turn.lines) checkEntry(line);
-      cells = turn.kept(keeper);
-      const writes = cells.size > 0 || turn.lines.length > 0 || message.kept !== undefined;
-      const full = writes ? ground.edge?.refuses(turn.lines) : undefined;
-      if (full !== undefined) throw full;
+      cells = cellsOf(turn, objectStore, services, message);
     } catch (error) {
+      noteIfFault(error);
       failure = { error };
-      keeper.forgetKinds();
+      objectStore.forgetKinds();
     }
   }
   if (failure !== undefined) turn.rollback(start, failure.error);
   leave();
-  if (ground.edge !== undefined)
-    return finish(ground, ground.edge, turn, message, { value, failure, cells, ms, ended });
+  if (services.outputCommit !== undefined)
+    return finish(services, services.outputCommit, turn, message, { value, failure, cells, ms, ended });
 
   const lines = turn.lines;
   if (lines.length > 0) {
     try {
-      ground.commit(failure === undefined ? lines : withCode(lines, failure.error));
+      services.commit(failure === undefined ? lines : withCode(lines, failure.error));
     } catch {
       const lost = new CapError(
         'unknown-outcome',
@@ -109,17 +129,55 @@ export function deliver(ground: Ground, message: Message, began: number): number
       failure = { error: lost };
     }
   }
-  if (ground.observe !== undefined) ground.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
+  uncommitted = undefined;
+  if (services.observe !== undefined) services.observe(recordOf(turn, message, ms, failure ?? turn.breaks));
   if (failure !== undefined) {
     answer?.break(failure.error);
     return ended;
   }
-  const { effects } = turn;
-  for (let i = 0; i < effects.length; i += 1) (effects[i] as Effect).release();
+  release(turn.effects);
   if (turn.breaks !== undefined) answer?.break(turn.breaks.error);
   else answer?.fulfil(value);
   // Storing lines takes time that must not be charged to the next turn.
-  return lines.length > 0 ? ground.tick() : ended;
+  return lines.length > 0 ? services.tick() : ended;
+}
+
+function tookTooLong(account: Account): CapError {
+  return new CapError(
+    'limit',
+    `one turn took longer than the ${account.limits().turnMs} ms that the meter "${account.name}" allows: do less in a turn`,
+  );
+}
+
+/** The cells that the commit of a turn writes. Throws if its lines or its cells cannot be stored. */
+function cellsOf(
+  turn: Turn,
+  objectStore: ObjectStore,
+  services: DeliveryServices,
+  message: Message,
+): Map<string, string | undefined> {
+  for (const line of turn.lines) checkEntry(line);
+  const cells = turn.kept(objectStore);
+  const writes = cells.size > 0 || turn.lines.length > 0 || message.kept !== undefined;
+  const full = writes ? services.outputCommit?.refuses(turn.lines) : undefined;
+  if (full !== undefined) throw full;
+  return cells;
+}
+
+/**
+ * Sends what a committed turn sends. An internal error in one effect holds up no other. A message that could
+ * not be sent and is in the store stays there, and the next process delivers it.
+ */
+function release(effects: readonly Effect[]): void {
+  for (let i = 0; i < effects.length; i += 1) {
+    const effect = effects[i] as Effect;
+    try {
+      effect.release();
+    } catch (error) {
+      noteFault(error);
+      fenced(() => effect.drop(cutOff()));
+    }
+  }
 }
 
 interface Ending {
@@ -132,8 +190,8 @@ interface Ending {
 
 /** The ending of a turn in a durable store: its writes join the open batch, and its effects wait for it. */
 function finish(
-  ground: Ground,
-  edge: OutputCommit,
+  services: DeliveryServices,
+  outputCommit: OutputCommit,
   turn: Turn,
   message: Message,
   { value, failure, cells, ms, ended }: Ending,
@@ -143,32 +201,34 @@ function finish(
   const writes = failure === undefined ? cells : undefined;
   // A line that no commit accepts would stop the store for everybody, so it is left out.
   const lines = failure === undefined ? turn.lines : withCode(turn.lines.filter(possible), failure.error);
-  const record = ground.observe && recordOf(turn, message, ms, failure ?? turn.breaks);
-  const full = failure !== undefined && edge.refuses(lines) !== undefined;
+  const record = services.observe && recordOf(turn, message, ms, failure ?? turn.breaks);
+  const full = failure !== undefined && outputCommit.refuses(lines) !== undefined;
   if (full) {
+    uncommitted = undefined;
     // The full disk cannot even record the failure. The message stays in the store until there is room.
-    if (kept !== undefined) ground.leave(kept);
-    if (record !== undefined) ground.observe?.(record);
+    if (kept !== undefined) services.leave(kept);
+    if (record !== undefined) services.observe?.(record);
     // The turn's own error may not leave without its ledger lines.
-    const refused = lines.length === 0 ? undefined : edge.refuses(lines);
-    const error = kept === undefined ? (refused ?? failure.error) : edge.unknown();
-    behind(edge.newest(), () => answer?.break(error));
+    const refused = lines.length === 0 ? undefined : outputCommit.refuses(lines);
+    const error = kept === undefined ? (refused ?? failure.error) : outputCommit.unknown();
+    behind(outputCommit.newest(), () => answer?.break(error));
     return ended;
   }
-  const batch = edge.turn(writes, lines, kept);
+  const batch = outputCommit.turn(writes, lines, kept);
+  uncommitted = undefined;
   if (record !== undefined)
     when(
       batch,
-      () => ground.observe?.(record),
-      () => ground.observe?.(Object.freeze({ ...record, code: 'unknown-outcome' })),
+      () => services.observe?.(record),
+      () => services.observe?.(Object.freeze({ ...record, code: 'unknown-outcome' })),
     );
   behind(batch, () => {
     if (failure !== undefined) return answer?.break(failure.error);
-    for (const effect of turn.effects) effect.release();
+    release(turn.effects);
     if (turn.breaks !== undefined) answer?.break(turn.breaks.error);
     else answer?.fulfil(value);
   });
-  edge.afterTurn(false);
+  outputCommit.afterTurn(false);
   return ended;
 }
 

@@ -1,34 +1,27 @@
 /** Drivers run after the commit, results come back in later turns, and a cut reaches them. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
+import { drivenBy, objectOf, under, type Watch } from '../forwarder.ts';
 import {
   CapError,
   type Definition,
   type DriverCall,
   define,
-  drivenBy,
   driver,
   driverOf,
   E,
   type Far,
-  objectOf,
-  openVats,
+  promise,
   spawn,
   type TurnRecord,
-  under,
   type Vat,
   type Vats,
-  type Watch,
 } from '../index.ts';
 
 let vats: Vats;
 let vat: Vat;
 let records: TurnRecord[];
-beforeEach(async () => {
-  records = [];
-  vats = await openVats({ observe: (turn) => void records.push(turn) });
-  vat = vats.vat('a');
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats, a: vat, records } = opened));
 
 interface World {
   act(x: unknown): unknown;
@@ -126,7 +119,7 @@ test('a driver is told its meter and the grants of the call, outermost first', a
   expect(Object.isFrozen(call)).toBe(true);
 });
 
-test('what a driver is told of a call can be taken out of it, and leads to nothing else', async () => {
+test('a driver can destructure the facts about its call, and they lead to nothing else', async () => {
   const { ref, calls } = world();
   const user = await vat.spawn(User(0));
   await E(user).use(ref, 'under');
@@ -300,4 +293,18 @@ test('an object that says itself what a call by reference does is told of each c
   mine.done();
   none.done();
   await cutting;
+});
+
+interface Asker {
+  ask(world: Far<World>): unknown;
+}
+const Asker: Definition<Asker, []> = define('Asker', () => ({ ask: (it) => E(it).act('x') }));
+
+test('a driver that returned a promise which nobody settles keeps no vats open, and its caller is told', async () => {
+  const { promise: never } = await vat.turn(() => promise<string>());
+  const { ref, calls } = world(() => never);
+  const told = expect(E(await vat.spawn(Asker())).ask(ref)).rejects.toMatchObject({ code: 'unavailable' });
+  await expect.poll(() => calls.length).toBe(1);
+  await vats.close();
+  await told;
 });

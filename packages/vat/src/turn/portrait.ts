@@ -5,7 +5,8 @@
  * printed. Functions, promises and class instances are refused.
  */
 import { CapError } from '../core/errors.ts';
-import { type Constructor, Kind } from '../core/kind.ts';
+import { ActorKind, type Constructor } from '../core/kind.ts';
+import { takeOptions } from '../core/options.ts';
 import { isMethodName, sealed } from '../core/reference.ts';
 import type { Bcom, Behaviour, DefineOptions, Definition, Portrait } from '../core/types.ts';
 import { keepArgs } from './values.ts';
@@ -14,39 +15,52 @@ import { keepArgs } from './values.ts';
 type Exactly<A extends readonly unknown[]> = { [I in keyof A]: NoInfer<A[I]> };
 
 /** The contents of a portrait. */
-export interface Opened {
-  readonly kind: Kind;
+export interface PortraitContents {
+  readonly kind: ActorKind;
   readonly args: readonly unknown[];
   readonly bytes: number;
 }
 
 /** A definition with checked arguments. Only the vat can open it. */
 class Made {
-  readonly #opened: Opened;
+  readonly #opened: PortraitContents;
 
-  constructor(opened: Opened) {
+  constructor(opened: PortraitContents) {
     this.#opened = opened;
   }
 
-  static open(x: unknown): Opened | undefined {
+  static open(x: unknown): PortraitContents | undefined {
     return typeof x === 'object' && x !== null && #opened in x ? x.#opened : undefined;
   }
 }
 sealed(Made.prototype);
 
 /** The contents of a portrait; undefined for any other value. */
-export const openPortrait: (x: unknown) => Opened | undefined = Made.open;
+export const openPortrait: (x: unknown) => PortraitContents | undefined = Made.open;
 
-const kinds = new WeakMap<object, Kind>();
+const kinds = new WeakMap<object, ActorKind>();
 /** The kind behind a definition. */
-export const kindOf = (definition: object): Kind | undefined => kinds.get(definition);
+export const kindOf = (definition: object): ActorKind | undefined => kinds.get(definition);
 
 function checkLabel(label: unknown): asserts label is string {
   if (typeof label !== 'string' || label === '' || label.length > 128)
     throw new CapError('invalid', 'a definition needs a label of 1 to 128 characters');
 }
 
-function definition(kind: Kind): unknown {
+function definition(label: string, construct: unknown, options: unknown, procedure = false): unknown {
+  checkLabel(label);
+  const kind = new ActorKind({
+    label,
+    procedure,
+    construct: construct as Constructor,
+    options: takeOptions(options as DefineOptions<never> | undefined, `define('${label}')`, {
+      version: true,
+      upgrade: true,
+      migrations: true,
+      shape: true,
+      formerly: true,
+    }),
+  });
   const make = (...args: unknown[]): Made => {
     const kept = keepArgs(args);
     if (kept.mutable) kind.holdsBytes = true;
@@ -61,8 +75,8 @@ function definition(kind: Kind): unknown {
 }
 
 /**
- * Defines a kind of actor. `ctor` takes `bcom` and the portrait's arguments and returns the behaviour: an object
- * of synchronous methods, or one synchronous function. A method changes its actor only by returning
+ * Defines a kind of actor. `ctor` takes `bcom` and the portrait's arguments and returns the behaviour: an
+ * object of synchronous methods, or one synchronous function. A method changes its actor only by returning
  * `bcom(next, value?)`.
  *
  * `label` names the definition in stores and records. It must be unique among the definitions of a store.
@@ -71,12 +85,9 @@ function definition(kind: Kind): unknown {
 export function define<T, A extends readonly unknown[]>(
   label: string,
   ctor: (bcom: Bcom<NoInfer<T>>, ...args: Exactly<A>) => Behaviour<NoInfer<T>>,
-  options: DefineOptions<A> = {},
+  options?: DefineOptions<A>,
 ): Definition<T, A> {
-  checkLabel(label);
-  return definition(
-    new Kind(label, false, ctor as unknown as Constructor, options as DefineOptions<never>),
-  ) as Definition<T, A>;
+  return definition(label, ctor, options) as Definition<T, A>;
 }
 
 /**
@@ -86,12 +97,9 @@ export function define<T, A extends readonly unknown[]>(
 export function defineProcedure<T, A extends readonly unknown[]>(
   label: string,
   ctor: (bcom: Bcom<NoInfer<T>>, ...args: Exactly<A>) => (method: string, args: readonly unknown[]) => unknown,
-  options: DefineOptions<A> = {},
+  options?: DefineOptions<A>,
 ): Definition<T, A> {
-  checkLabel(label);
-  return definition(
-    new Kind(label, true, ctor as unknown as Constructor, options as DefineOptions<never>),
-  ) as Definition<T, A>;
+  return definition(label, ctor, options, true) as Definition<T, A>;
 }
 
 /** The checked method names of a behaviour. A reference to the actor shows them. */
@@ -102,7 +110,7 @@ export function methodsOf(behaviour: object, label: string): readonly string[] {
     if (typeof key !== 'string' || typeof value !== 'function')
       throw new CapError(
         'invalid',
-        `a behaviour of ${label} has something that is no method: behaviours hold methods only, state is in the portrait`,
+        `a behaviour of ${label} has a property that is not a method: behaviours hold methods only, state is in the portrait`,
       );
     if (!isMethodName(key))
       throw new CapError('invalid', `"${key}" cannot be a method of ${label}: choose another name`);

@@ -2,13 +2,29 @@
 import { CapError } from '../core/errors.ts';
 import { type Message, Target } from '../core/message.ts';
 import type { Account } from '../core/meter.ts';
-import { quieten, vatPromiseOf } from '../core/promise.ts';
+import { quieten } from '../core/native-promise.ts';
+import { vatPromiseOf } from '../core/promise.ts';
 import type { Home, Turn } from './turn.ts';
 
 /** A target that a turn can run on. */
 export abstract class Runnable extends Target {
-  abstract readonly home: Home;
+  abstract readonly home: ActorHome;
+
+  get account(): Account {
+    return this.home.account;
+  }
+
+  post(message: Message): void {
+    this.home.intake.post(this, message);
+  }
+
   abstract run(message: Message, args: readonly unknown[]): unknown;
+
+  /** Its methods, to describe it; undefined if they are not known in advance. */
+  get methods(): readonly string[] | undefined {
+    return undefined;
+  }
+
   /** For a dry run: records what the turn did, and returns the error to roll it back with. */
   dryRun(_turn: Turn, _value: unknown): { readonly error: unknown } | undefined {
     return undefined;
@@ -20,7 +36,7 @@ export interface Intake {
   post(to: Runnable, message: Message): void;
 }
 
-export interface Household extends Home {
+export interface ActorHome extends Home {
   /** The last number that `nextId` returned. */
   readonly lastId: number;
   readonly intake: Intake;
@@ -28,23 +44,17 @@ export interface Household extends Home {
 
 /** Runs a function in a turn of its own. */
 export class Thunk extends Runnable {
-  readonly home: Household;
+  readonly home: ActorHome;
   readonly label: string;
   readonly #body: (...args: readonly unknown[]) => unknown;
-  constructor(home: Household, label: string, body: (...args: readonly unknown[]) => unknown) {
+  constructor(home: ActorHome, label: string, body: (...args: readonly unknown[]) => unknown) {
     super();
     this.home = home;
     this.label = label;
     this.#body = body;
   }
-  get account(): Account {
-    return this.home.account;
-  }
-  post(message: Message): void {
-    this.home.intake.post(this, message);
-  }
   near(): never {
-    throw new CapError('not-callable', 'a turn cannot be called');
+    throw new CapError('not-callable', 'a turn is not an object that can be called: use E(reference)');
   }
   run(_message: Message, args: readonly unknown[]): unknown {
     const result = this.#body(...args);
@@ -52,7 +62,7 @@ export class Thunk extends Runnable {
     quieten(result);
     throw new CapError(
       'async-behaviour',
-      'a turn is synchronous: send with E, answer with the promise that E gave, wait with E.when',
+      'a turn is synchronous: send with E, return the promise that E gave, wait with E.when',
     );
   }
 }

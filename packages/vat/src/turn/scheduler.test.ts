@@ -1,6 +1,7 @@
 /** Fairness: no meter waits for more than another's quantum. Time is turned by the turns themselves. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Definition, define, E, openVats, type TurnRecord, testClock, type Vats } from '../index.ts';
+import { type Definition, define, E, openVats, type TurnRecord, type Vats } from '../index.ts';
+import { testClock } from '../testing.ts';
 
 const clock = testClock();
 let vats: Vats;
@@ -37,7 +38,7 @@ test("a flood of 50,000 messages in one meter lets another meter's turn through 
   expect(Math.max(...gaps('quiet'))).toBeLessThanOrEqual(51);
   turns.length = 0;
   for (let i = 0; i < 50; i += 1) await E(quiet).work(0.01);
-  // Who awaits each answer runs only between slices: 2 ms of flood, then a quantum.
+  // A caller that awaits each answer runs only between slices: 2 ms of flood, then a quantum.
   expect(Math.max(...gaps('quiet'))).toBeLessThanOrEqual(200 + 51 + 1);
   expect(turns.length).toBeGreaterThan(100);
 });

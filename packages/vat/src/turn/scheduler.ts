@@ -10,6 +10,7 @@
  * After Shreedhar and Varghese, Efficient Fair Queuing Using Deficit Round Robin (1995), with time in place
  * of bytes.
  */
+import { fenced, noteFault } from '../core/faults.ts';
 import type { Message } from '../core/message.ts';
 import type { Account } from '../core/meter.ts';
 import { afterOthers, onceOthersRan, soon } from '../drivers/loop.ts';
@@ -103,15 +104,31 @@ export class Scheduler {
     if (!this.#awake) this.#wake();
   }
 
-  get idle(): boolean {
-    return this.#busy.length === 0;
-  }
-
   #wake(): void {
     this.#awake = true;
     // A program that awaits each result would otherwise never let the event loop past its microtasks.
     if (this.#sliceStarted !== undefined && this.#tick() - this.#sliceStarted > slice) afterOthers(this.#go);
     else soon(this.#go);
+  }
+
+  /** An internal error must not keep the next message from its turn. */
+  #turn(message: Message, now: number): number {
+    try {
+      return this.#deliver(message, now);
+    } catch (error) {
+      noteFault(error);
+      return this.#tick();
+    }
+  }
+
+  /** After an internal error it rests once more: what waits for the commit must not wait for the next message. */
+  #restOrRetry(): void {
+    try {
+      this.#rest();
+    } catch (error) {
+      noteFault(error);
+      afterOthers(() => fenced(this.#rest));
+    }
   }
 
   #run(): void {
@@ -128,7 +145,7 @@ export class Scheduler {
       const lane = this.#busy.shift() as Lane;
       if (lane.deficit <= 0) lane.deficit += quantum;
       while (!lane.empty && lane.deficit > 0 && now < until && !this.#full()) {
-        const then = this.#deliver(lane.take(), now);
+        const then = this.#turn(lane.take(), now);
         lane.deficit -= then - now;
         now = then;
       }
@@ -138,7 +155,7 @@ export class Scheduler {
     }
     if (this.#busy.length === 0) {
       this.#awake = false;
-      this.#rest();
+      this.#restOrRetry();
     } else if (this.#full()) this.#held = true;
     else
       afterOthers(() => {

@@ -1,5 +1,6 @@
 /** A turn is a transaction: it happens completely, or leaves one broken promise. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
 import {
   attempt,
   CapError,
@@ -7,7 +8,6 @@ import {
   define,
   E,
   type Far,
-  openVats,
   promise,
   spawn,
   type Table,
@@ -20,12 +20,7 @@ import {
 let vats: Vats;
 let vat: Vat;
 let records: TurnRecord[];
-beforeEach(async () => {
-  records = [];
-  vats = await openVats({ observe: (turn) => void records.push(turn) });
-  vat = vats.vat('a');
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats, a: vat, records } = opened));
 
 interface Log {
   add(x: unknown): number;

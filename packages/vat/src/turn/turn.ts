@@ -9,11 +9,13 @@
  */
 import { behind } from '../core/barrier.ts';
 import type { Chain, Group } from '../core/causes.ts';
+import { nestedTooDeep, stackIsFull } from '../core/error-values.ts';
 import { CapError } from '../core/errors.ts';
 import type { EncodedArgs, LedgerEntry } from '../core/ledger-entry.ts';
 import type { Message, Target } from '../core/message.ts';
 import type { Account } from '../core/meter.ts';
-import { quieten, vatPromiseOf } from '../core/promise.ts';
+import { quieten } from '../core/native-promise.ts';
+import { vatPromiseOf } from '../core/promise.ts';
 import type { ObjectStore } from '../durable/object-store.ts';
 import { encodeArgs, SALT } from '../ledger/arguments.ts';
 import type { Clock } from '../time/clock.ts';
@@ -25,7 +27,7 @@ export interface Undo {
   /** For a dry run: the label of the actor or table that changed, if it is one. */
   readonly changed: string | undefined;
   /** In a durable vat: adds the new state to the turn's cells. */
-  keep?(keeper: ObjectStore, cells: Map<string, string | undefined>): void;
+  keep?(objectStore: ObjectStore, cells: Map<string, string | undefined>): void;
 }
 
 /** An effect that waits for the commit. */
@@ -37,7 +39,7 @@ export interface Effect {
   /** For a dry run: the label of the receiver. */
   readonly sent: string | undefined;
   /** In a durable vat: stores what must happen even if the process ends. */
-  keep?(keeper: ObjectStore, cells: Map<string, string | undefined>): void;
+  keep?(objectStore: ObjectStore, cells: Map<string, string | undefined>): void;
 }
 
 /** The vat that a turn runs in. */
@@ -57,14 +59,11 @@ export interface Home {
   /** The chain of a turn that the host program starts. It has no causes. */
   readonly chain: Chain;
   /** The object store of this vat; undefined for a vat in memory. */
-  readonly keeper: ObjectStore | undefined;
+  readonly objectStore: ObjectStore | undefined;
   /** The alarms of this vat. */
   readonly wakes: Wakes;
-  /**
-   * A random text for this process. With a number of the vat it makes names that are unique over the life of
-   * a store.
-   */
-  readonly incarnation: string;
+  /** A text that no vat of the store has been given, in this process or before. */
+  freshName(): string;
 }
 
 /** Messages to be sent at a vat time. */
@@ -97,6 +96,8 @@ export class Turn {
   epoch: number = ++epochs;
   /** The running call. A become token counts only for the call that made it. */
   frame = 0;
+  /** The call that made a become token last. It must return one. */
+  token = -1;
   /** The call made by the message itself. Calls below it are near calls. */
   messageFrame = -1;
   actor: Target | undefined;
@@ -116,10 +117,10 @@ export class Turn {
   }
 
   /** All cells that the commit of this turn must write. */
-  kept(keeper: ObjectStore): Map<string, string | undefined> {
+  kept(objectStore: ObjectStore): Map<string, string | undefined> {
     const cells = this.cells ?? new Map<string, string | undefined>();
-    for (const undo of this.undos) undo.keep?.(keeper, cells);
-    for (const effect of this.effects) effect.keep?.(keeper, cells);
+    for (const undo of this.undos) undo.keep?.(objectStore, cells);
+    for (const effect of this.effects) effect.keep?.(objectStore, cells);
     return cells;
   }
 
@@ -135,7 +136,7 @@ export class Turn {
 
   rollback(mark: Mark, error: unknown): void {
     // The errors that a rollback delivers may reveal what this turn saw, so they wait like other effects.
-    behind(this.home.keeper?.newest(), () => this.#rollback(mark, error));
+    behind(this.home.objectStore?.newest(), () => this.#rollback(mark, error));
   }
 
   #rollback(mark: Mark, error: unknown): void {
@@ -143,13 +144,13 @@ export class Turn {
     const { undos, effects } = this;
     // An entry is removed only after it is undone. If the stack is full, an outer handler continues from
     // here.
-    for (let last = undos.at(-1); last !== undefined && undos.length > mark.undos; last = undos.at(-1)) {
-      last.undo();
-      undos.pop();
+    while (undos.length > mark.undos) {
+      (undos[undos.length - 1] as Undo).undo();
+      undos.length -= 1;
     }
-    for (let last = effects.at(-1); last !== undefined && effects.length > mark.effects; last = effects.at(-1)) {
-      last.drop(error);
-      effects.pop();
+    while (effects.length > mark.effects) {
+      (effects[effects.length - 1] as Effect).drop(error);
+      effects.length -= 1;
     }
   }
 }
@@ -179,13 +180,14 @@ export function turnFor(what: string): Turn {
 export function attempt<R>(body: () => R): R {
   const turn = turnFor('attempt');
   const mark = turn.mark();
+  const { token } = turn;
   try {
     const value = body();
     if (value instanceof Promise && vatPromiseOf(value) === undefined) {
       quieten(value);
       throw new CapError(
         'async-behaviour',
-        'attempt takes a synchronous body: what comes after an await is in no turn',
+        'attempt takes a synchronous function: code after an await runs outside the turn',
       );
     }
     turn.epoch = ++epochs;
@@ -193,11 +195,12 @@ export function attempt<R>(body: () => R): R {
   } catch (error) {
     try {
       turn.rollback(mark, error);
+      turn.token = token;
     } catch (unfinished) {
       turn.doomed ??= { error: unfinished };
       throw unfinished;
     }
-    throw error;
+    throw stackIsFull(error) ? nestedTooDeep() : error;
   }
 }
 
@@ -301,8 +304,7 @@ export const bootId = (): string => turnFor('bootId').home.clock.bootId;
 
 /** A name for people and the ledger, unique over the life of a store. It grants nothing. */
 export function freshName(prefix: string): string {
-  const { home } = turnFor('freshName');
-  return `${prefix}${home.nextId()}-${home.incarnation}`;
+  return `${prefix}${turnFor('freshName').home.freshName()}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Values that look like data and are not: refused when the message or the portrait is made, never later. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
 import {
   attempt,
   CapError,
@@ -26,10 +27,7 @@ const Keep: Definition<Keep, [value: unknown]> = define('Keep', (bcom, value) =>
 }));
 
 let vats: Vats;
-beforeEach(async () => {
-  vats = await openVats();
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats } = opened));
 
 const never = (what: string) => (): never => {
   throw new Error(`${what} was run`);
@@ -137,7 +135,7 @@ for (const [name, make] of Object.entries(hostile)) {
   });
 }
 
-test('what is passed can be read as it was sent: all kinds of data, names of Object.prototype too', async () => {
+test('a value arrives as it was sent: all kinds of data, names of Object.prototype too', async () => {
   const far = await vats.vat('a').spawn(Keep(0));
   const data = {
     n: [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY],
@@ -173,7 +171,7 @@ test('a setter on Object.prototype is not run by data that has its name', async 
   expect(seen).toEqual([]);
 });
 
-test('what the sender changes after sending is not seen, and what the receiver was given cannot be changed', async () => {
+test('the receiver does not see later changes of the sender, and cannot change what it received', async () => {
   const far = await vats.vat('a').spawn(Keep(0));
   const sent = { list: [1], bytes: Uint8Array.of(1) };
   const done = E(far).put(sent);
@@ -185,7 +183,7 @@ test('what the sender changes after sending is not seen, and what the receiver w
   expect(() => got.list.push(3)).toThrow(TypeError);
 });
 
-test('bytes are copied for each who gets them, with no iterator or length of their own asked', async () => {
+test('bytes are copied for each receiver, without running an iterator or length of theirs', async () => {
   const bytes = Uint8Array.of(1, 2, 3);
   Object.defineProperty(bytes, Symbol.iterator, { value: never('iterator') });
   Object.defineProperty(bytes, 'length', { get: never('length') });
@@ -199,7 +197,7 @@ test('bytes are copied for each who gets them, with no iterator or length of the
   expect(seen).toEqual([Uint8Array.of(1, 2, 3), Uint8Array.of(1, 2, 3)]);
 });
 
-test('bytes in a table cannot be changed by who reads them', async () => {
+test('a reader of a table cannot change the bytes in it', async () => {
   const seen = await vats.vat('a').turn(() => {
     const rows = table<Uint8Array>();
     rows.set('k', Uint8Array.of(1));
@@ -210,7 +208,7 @@ test('bytes in a table cannot be changed by who reads them', async () => {
   expect(seen).toEqual(Uint8Array.of(1));
 });
 
-test('bytes that two are promised are two copies', async () => {
+test('bytes that two holders are promised are two copies', async () => {
   const given: Uint8Array[] = [];
   const Taker: Definition<{ take(bytes: Uint8Array): void }, []> = define('Taker', () => ({
     take: (bytes) => {
@@ -331,10 +329,11 @@ test('an error arrives as a plain frozen error of its kind with its message and 
   expect([cap instanceof CapError, cap.code, cap.message]).toEqual([true, 'denied', 'no']);
 });
 
-test('what is thrown cannot act either: no trap or getter of it runs outside its turn', async () => {
+test('a thrown value cannot act either: no trap or getter of it runs outside its turn', async () => {
   const seen: string[] = [];
   await vats.close();
   vats = await openVats({ observe: (turn) => void seen.push(turn.code) });
+  onTestFinished(() => vats.close());
   const vat = vats.vat('a');
   const thrownThings: readonly unknown[] = [
     traps,

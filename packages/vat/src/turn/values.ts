@@ -6,14 +6,16 @@
  * References, tables and promises are passed by identity. Anything that could act later (getters, Proxies,
  * functions, class instances, cycles) is refused at once with an error that names the remedy.
  */
-import { types } from 'node:util';
-import { copyOfError, inert } from '../core/error-values.ts';
+import { types } from '../core/drivers/platform.ts';
+import { copyOfError, inert, nestedTooDeep, stackIsFull } from '../core/error-values.ts';
 import { CapError } from '../core/errors.ts';
-import { Foreign, giveLocally, type Seam } from '../core/foreign.ts';
+import { giveLocally, type Seam } from '../core/foreign.ts';
 import type { Account } from '../core/meter.ts';
-import { leaveBy, VatPromise, vatPromiseOf } from '../core/promise.ts';
-import { ByReference, Given, isOurTag, isReference, procedureReference, targetOf } from '../core/reference.ts';
+import { VatPromise, vatPromiseOf } from '../core/promise.ts';
+import { ByReference, isReference } from '../core/reference.ts';
 import { isPassable } from '../core/symbols.ts';
+import { Copied, withPromises } from './copies.ts';
+import { isForeign, remotable } from './remotables.ts';
 
 /** Deep enough for any document, and shallow enough that no walk here or in a codec overflows the stack. */
 export const maxDepth = 128;
@@ -21,36 +23,6 @@ export const maxDepth = 128;
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
-
-/**
- * Marks a copy made here, before it is frozen, with a private field (as `promise.ts` does). For 20,000 small
- * records a WeakSet costs three times as much as making them, mostly in the garbage collector.
- */
-class Copied extends Given {
-  /** True when it can be passed without copying: it holds no bytes, which cannot be frozen. */
-  readonly #clean: boolean;
-  /** About its size in bytes. */
-  readonly #bytes: number;
-  constructor(copy: object, clean: boolean, bytes: number) {
-    super(copy);
-    this.#clean = clean;
-    this.#bytes = bytes > 64 ? bytes : 16;
-  }
-  static is(x: object): boolean {
-    return #clean in x;
-  }
-  static isClean(x: object): boolean {
-    return #clean in x && x.#clean;
-  }
-  /**
-   * The size is counted once, when the copy is made. Passing the same frozen data on costs its holder a
-   * pointer.
-   */
-  static size(x: object): number {
-    return #bytes in x ? x.#bytes : 16;
-  }
-}
-const passStyle = Symbol.for('passStyle');
 
 interface Walk {
   /** Promises and foreign objects are noted. Without an account to pay for them, they are refused. */
@@ -103,7 +75,7 @@ function walk(value: unknown, into: Walk, depth: number): unknown {
         into.bytes += 8;
         return value;
       }
-      return remotable(value, into) ?? refuse('a function cannot be passed: spawn an actor, or wrap it with driver(…)');
+      return foreign(value, into) ?? refuse('a function cannot be passed: spawn an actor, or wrap it with driver(…)');
     default:
       if (value === null) {
         into.bytes += 8;
@@ -142,12 +114,12 @@ function walkObject(value: object, into: Walk, depth: number): unknown {
   }
   const proto: unknown = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
-    if (proto !== Array.prototype) refuse('an array of a class of its own cannot be passed: use a plain array');
+    if (proto !== Array.prototype) refuse('an array of a subclass cannot be passed: use a plain array');
     return copied(value, into, depth);
   }
   if (proto === Object.prototype || proto === null) return copied(value, into, depth);
   return (
-    remotable(value, into) ??
+    foreign(value, into) ??
     refuse(
       'only plain objects, arrays, bytes and errors are data: spawn an actor for an object with behaviour, or wrap it with driver(…)',
     )
@@ -180,8 +152,6 @@ function copied(original: object, into: Walk, depth: number): object {
   return copy;
 }
 
-const withPromises = new WeakSet<object>();
-
 /** Notes the promises in a copy made earlier. */
 function notePromises(copy: object, into: Walk): void {
   if (into.account !== undefined || !holdsPromise(copy)) into.promises = true;
@@ -199,7 +169,7 @@ function holdsPromise(value: unknown, seen: Set<object> = new Set()): boolean {
 
 function notePromise(into: Walk): void {
   if (into.account === undefined)
-    refuse('a promise cannot be kept in a portrait or a table: wait with E.to(self, method), keep the result');
+    refuse('a promise cannot be stored in a portrait or a table: wait with E.to(self, method), and store the result');
   into.promises = true;
   into.bytes += 8;
 }
@@ -243,7 +213,7 @@ function walkRecord(record: object, into: Walk, depth: number): object {
   for (const key of deeper) {
     const item = walk(copy[key], into, depth + 1);
     if (key === 'then' && typeof item === 'function')
-      refuse('a record with a callable "then" would pass for a promise');
+      refuse('a record with a callable "then" would be taken for a promise: rename the key');
     copy[key] = item;
   }
   return copy;
@@ -262,7 +232,7 @@ function walkBytes(bytes: Uint8Array, into: Walk): Uint8Array {
     return known;
   }
   // Read from internal slots: an overridden iterator or length is not used.
-  if (bytesAreGone(bytes)) return refuse('these bytes were transferred elsewhere');
+  if (bytesAreGone(bytes)) return refuse('these bytes were transferred to another thread: pass a copy');
   const copy = new Uint8Array(bytes);
   into.mutable = true;
   into.bytes += 16 + copy.length;
@@ -285,6 +255,7 @@ function bytesAreGone(bytes: Uint8Array): boolean {
  * anything that could act later (a Proxy, an object with getters) does not leave the turn.
  */
 export function thrown(error: unknown): unknown {
+  if (stackIsFull(error)) return Object.freeze(nestedTooDeep());
   if (typeof error === 'object' && error !== null && inert(error)) return Object.freeze(error);
   try {
     return walk(error, begin(undefined), 0);
@@ -299,35 +270,10 @@ const here: Seam = Object.freeze({
   reason: (error: unknown) => error,
 });
 
-// References to remotables of Endo, which are objects of another system. One reference each, so that identity
-// holds.
-const foreign = new WeakMap<object, object>();
-
-function remotable(value: object, into: Walk): object | undefined {
-  if (!marked(value)) return undefined;
-  let reference = foreign.get(value);
-  if (reference === undefined) {
-    reference = procedureReference(new Foreign(value, here));
-    foreign.set(value, reference);
-  }
-  into.promises = true;
+function foreign(value: object, into: Walk): object | undefined {
+  const reference = remotable(value, here);
+  if (reference !== undefined) into.promises = true;
   return reference;
-}
-
-const isForeign = (value: object): boolean => {
-  const target = targetOf(value);
-  return target instanceof Foreign && foreign.get(target.object) === value;
-};
-
-/** The pass style must be a data property on the prototype chain. A getter or a Proxy there is never run. */
-function marked(value: object): boolean {
-  let at: object | null = value;
-  for (let steps = 0; at !== null && steps < 4 && !types.isProxy(at); steps += 1) {
-    const own = Object.getOwnPropertyDescriptor(at, passStyle);
-    if (own !== undefined) return own.value === 'remotable' && !isOurTag(at);
-    at = Object.getPrototypeOf(at) as object | null;
-  }
-  return false;
 }
 
 /**
@@ -386,17 +332,6 @@ export function passArgs(args: unknown[], account: Account): Passed {
   return { args, promises: into.promises };
 }
 
-/**
- * Marks data that a decoder just made from text: every object is new, plain and frozen. It needs no further
- * copy, unless it holds bytes, which cannot be frozen.
- */
-export function decoded(made: object, promises: boolean, mutable: boolean, bytes: number): void {
-  // The whole text may stand for data that was decoded, and marked, before.
-  if (Copied.is(made)) return;
-  if (!mutable || bytes > 0) new Copied(made, !mutable, bytes);
-  if (promises) withPromises.add(made);
-}
-
 /** Checks and copies the arguments of a portrait. Promises are refused. The meter is charged for `bytes`. */
 export function keepArgs(args: unknown[]): {
   readonly args: readonly unknown[];
@@ -412,51 +347,4 @@ export function keepArgs(args: unknown[]): {
 /** Stored data for another reader. Bytes are copied; nothing else in it can change. */
 export function again(kept: unknown): unknown {
   return typeof kept === 'object' && kept !== null ? walk(kept, begin(undefined), 0) : kept;
-}
-
-/** The value of a fulfilled promise, for another receiver. */
-export const fulfilment = (promise: VatPromise): unknown => pass(promise.value, promise.account);
-
-// Values for the host program: its own foreign objects come back unwrapped, vat promises become native ones.
-leaveBy((value) => {
-  if (typeof value !== 'object' || value === null) return value;
-  return withPromises.has(value) || isForeign(value) ? giveLocally(value) : value;
-});
-
-/** Whether holders can share the value, because nobody can change it. */
-export const shareable = (value: unknown): boolean =>
-  typeof value !== 'object' ||
-  value === null ||
-  Copied.isClean(value) ||
-  ByReference.is(value) ||
-  types.isPromise(value) ||
-  types.isNativeError(value);
-
-/** The size of a part of a copy, counted each time it occurs. */
-function sizeOf(item: unknown): number {
-  if (typeof item === 'string') return 8 + item.length;
-  return typeof item === 'object' && item !== null ? Copied.size(item) : 8;
-}
-
-/** Replaces fulfilled promises by their values, for the receiving turn. */
-export function resolved(
-  value: unknown,
-  pending: (promise: VatPromise) => unknown,
-  copies: Map<object, object> = new Map(),
-): unknown {
-  if (typeof value !== 'object' || value === null || ByReference.is(value)) return value;
-  const promise = vatPromiseOf(value);
-  if (promise !== undefined) return promise.settled === 'fulfilled' ? fulfilment(promise) : pending(promise);
-  if (!withPromises.has(value)) return value;
-  const known = copies.get(value);
-  if (known !== undefined) return known;
-  const copy: object = Array.isArray(value)
-    ? value.map((item) => resolved(item, pending, copies))
-    : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolved(item, pending, copies)]));
-  // Not marked as clean: the promise's value may be bytes, which the next sender could change.
-  const size = Object.values(copy).reduce((sum: number, item: unknown) => sum + sizeOf(item), 16);
-  new Copied(copy, false, size);
-  withPromises.add(copy);
-  copies.set(value, copy);
-  return Object.freeze(copy);
 }

@@ -8,6 +8,7 @@ import type { Causes, Chain, Outside } from '../core/causes.ts';
 import type { CapError } from '../core/errors.ts';
 import { type Effect, turnFor } from './turn.ts';
 
+/** Work under a cause, outside any turn. `signal` fires when the cause ends; its reason is a `CapError`. */
 export interface Watch {
   readonly signal: AbortSignal;
   /** Call when the work under the causes has ended. */

@@ -1,9 +1,11 @@
 /** The interfaces of opened vats: all of them (`Vats`), and each one (`Vat`). */
 import type { CapError } from '../core/errors.ts';
+import type { OptionNames } from '../core/options.ts';
 import type { AnyDefinition, Far, Faraway, Meter, Portrait, TurnRecord } from '../core/types.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../time/clock.ts';
 
+/** The powers that vats run with. Without a clock or randomness they use those of this machine. */
 export interface VatsOptions {
   /** The store for ledger lines and durable state. Without one, ledger lines are dropped. */
   readonly store?: Store;
@@ -21,6 +23,23 @@ export interface VatsOptions {
    */
   readonly observe?: (turn: TurnRecord) => void;
   /**
+   * Called with each internal error of Hob that belongs to no connection, while these vats are open. The log
+   * belongs to the process: it also receives the errors of other vats. Default: standard error, with the
+   * stack.
+   */
+  readonly onFault?: (error: unknown) => void;
+  /**
+   * Called with each warning about an actor, while these vats are open: a method made a become token and did not
+   * return it. Once for a definition. Default: standard error.
+   */
+  readonly onWarning?: (text: string) => void;
+  /**
+   * For tests and development. The stack of an error that the host program gets for `E(x).m()` begins at that
+   * line, and a method that drops a become token throws `become-failure`. It is on for the whole process while
+   * these vats are open, and makes calls of the host program several times slower. Default: false.
+   */
+  readonly development?: boolean;
+  /**
    * Receives a signed checkpoint of the ledger, to be kept where this machine cannot change it. Called when
    * the vats open, each hour and when they close, if there is a new checkpoint. The checkpoint is on disk
    * before the call. `close` waits for the returned promise. Errors are ignored.
@@ -34,7 +53,22 @@ export interface VatsOptions {
   readonly first?: (vats: Vats) => Promise<void>;
 }
 
-export interface Vats {
+export const vatsOptions: OptionNames<VatsOptions> = {
+  store: true,
+  clock: true,
+  random: true,
+  definitions: true,
+  awake: true,
+  observe: true,
+  onFault: true,
+  onWarning: true,
+  development: true,
+  onCheckpoint: true,
+  first: true,
+};
+
+/** `await using` closes them. */
+export interface Vats extends AsyncDisposable {
   /**
    * Returns the vat of this name, and makes it at the first call. Turns that the host program starts in it
    * are charged to `meter`.
@@ -81,6 +115,10 @@ export interface Vats {
   close(): Promise<void>;
 }
 
+/**
+ * One vat: its actors call each other directly, and one turn runs at a time. For the host program. Errors:
+ * `vat-halted`, `limit`, and what the turn throws.
+ */
 export interface Vat {
   readonly name: string;
   /** Makes an actor from a portrait, in a turn of its own. */

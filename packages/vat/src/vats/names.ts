@@ -7,18 +7,19 @@ import { VatPromise, vatPromiseOf } from '../core/promise.ts';
 import { procedureReference, targetOf } from '../core/reference.ts';
 import type { Name } from '../durable/codec.ts';
 import type { ObjectStore } from '../durable/object-store.ts';
-import { nameOfDriver } from '../turn/driver.ts';
+import { nameOfDriver } from '../turn/named-driver.ts';
 
 /**
  * A reference that belongs to another store has no name in this one, where that name may mean something else.
  */
-export function nameOf(reference: object, keeper: ObjectStore): Name | undefined {
+export function nameOf(reference: object, objectStore: ObjectStore): Name | undefined {
   const target = targetOf(reference);
-  if (target instanceof Actor) return target.home.keeper === keeper ? ['a', target.home.name, target.id] : undefined;
+  if (target instanceof Actor)
+    return target.home.objectStore === objectStore ? ['a', target.home.name, target.id] : undefined;
   const driver = nameOfDriver(target);
   if (driver !== undefined) return ['d', driver];
   const table = target === undefined ? nameOfTable(reference) : undefined;
-  return table?.[0].keeper === keeper ? ['t', table[0].name, table[1]] : undefined;
+  return table?.[0].objectStore === objectStore ? ['t', table[0].name, table[1]] : undefined;
 }
 
 /** A stand-in for something that ended with an earlier process. Messages to it break. */

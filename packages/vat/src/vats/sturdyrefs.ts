@@ -8,6 +8,9 @@
 import { CapError } from '../core/errors.ts';
 import type { Far } from '../core/types.ts';
 import { sha256 } from '../drivers/hash.ts';
+import { sturdyrefKey } from '../durable/keys.ts';
+import type { ObjectStore } from '../durable/object-store.ts';
+import type { OutputCommit } from '../durable/output-commit.ts';
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
@@ -38,7 +41,7 @@ export const newSecret = (random: (bytes: number) => Uint8Array): string => `hob
 export const hashSecret = (secret: string): string => sha256(`hob-secret-v1:${secret}`);
 
 /** The table of references by hash. */
-export interface Shelf {
+export interface SturdyrefTable {
   get(hash: string): Far<unknown> | undefined;
   /** Durable once the promise resolves. */
   set(hash: string, reference: Far<unknown>): Promise<void>;
@@ -46,7 +49,7 @@ export interface Shelf {
 }
 
 /** A table in memory. It ends with the process. */
-function memoryShelf(): Shelf {
+function memoryTable(): SturdyrefTable {
   const kept = new Map<string, Far<unknown>>();
   return {
     get: (hash) => kept.get(hash),
@@ -55,13 +58,33 @@ function memoryShelf(): Shelf {
   };
 }
 
+/** The table in a durable store; undefined without one. */
+export function storedTable(
+  objectStore: ObjectStore | undefined,
+  outputCommit: OutputCommit | undefined,
+): SturdyrefTable | undefined {
+  if (objectStore === undefined || outputCommit === undefined) return undefined;
+  const put = async (hash: string, text: string | undefined): Promise<void> => {
+    // The caller may rely on it, so wait until it is on disk.
+    await outputCommit.durable(outputCommit.turn(new Map([[sturdyrefKey(hash), text]]), []));
+  };
+  return {
+    get: (hash) => {
+      const text = objectStore.get(sturdyrefKey(hash));
+      return text === undefined ? undefined : (objectStore.decode(text) as Far<unknown>);
+    },
+    set: (hash, reference) => put(hash, objectStore.encode(reference)),
+    delete: (hash) => put(hash, undefined),
+  };
+}
+
 export class Sturdyrefs {
   readonly #random: (bytes: number) => Uint8Array;
-  readonly #references: Shelf;
+  readonly #references: SturdyrefTable;
 
-  constructor(random: (bytes: number) => Uint8Array, shelf: Shelf = memoryShelf()) {
+  constructor(random: (bytes: number) => Uint8Array, table: SturdyrefTable = memoryTable()) {
     this.#random = random;
-    this.#references = shelf;
+    this.#references = table;
   }
 
   async make(reference: Far<unknown>): Promise<string> {
@@ -73,7 +96,7 @@ export class Sturdyrefs {
   find(secret: string): Far<unknown> {
     const found = typeof secret === 'string' ? this.#references.get(hashSecret(secret)) : undefined;
     if (found === undefined)
-      throw new CapError('no-such-object', 'this sturdyref opens nothing: ask whoever gave it for a new one');
+      throw new CapError('no-such-object', 'this sturdyref is not valid: ask whoever gave it for a new one');
     return found;
   }
 

@@ -1,12 +1,13 @@
 /** Vats: turns from outside, dry runs, halting, roots, sturdyrefs, traces. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { openForEachTest } from '../../test/opened.ts';
+import { hashSecret } from '../forwarder.ts';
 import {
   attempt,
   type Definition,
   define,
   E,
   type Far,
-  hashSecret,
   ledgerLine,
   openVats,
   promise,
@@ -21,12 +22,7 @@ import {
 let vats: Vats;
 let vat: Vat;
 let records: TurnRecord[];
-beforeEach(async () => {
-  records = [];
-  vats = await openVats({ observe: (turn) => void records.push(turn) });
-  vat = vats.vat('a');
-});
-afterEach(() => vats.close());
+openForEachTest((opened) => ({ vats, a: vat, records } = opened));
 
 interface Log {
   add(x: unknown): number;
@@ -59,7 +55,7 @@ test('vats.vat gives one vat a name, and one meter to it', () => {
   );
 });
 
-test('peek answers what a turn would do and does none of it: no state, spawn, row, send, line or charge', async () => {
+test('peek returns the effects that a turn would have and has none: no state, spawn, row, send, line or charge', async () => {
   const log = await vat.spawn(Log([]));
   const far = await vats.vat('b').spawn(Log([]));
   // The hourly budgets of ledger lines are not given back, so they are left out.
@@ -103,7 +99,7 @@ test('a peek whose body throws says so', async () => {
   ).rejects.toThrow('in it');
 });
 
-test('a halted vat breaks what waits for it and what comes later with vat-halted, and says why', async () => {
+test('a halted vat breaks waiting and later messages with vat-halted, and says why', async () => {
   const log = await vat.spawn(Log([]));
   const other = await vats.vat('b').spawn(Log([]));
   const pending = promise<Far<Log>>();
@@ -151,7 +147,7 @@ test('a root is made once, and again if it could not be made', async () => {
   expect(await vat.root('s', make)).not.toBe(one);
 });
 
-test('closed vats take no more, break what waits, and open no new vat', async () => {
+test('closed vats take no more messages, break waiting ones, and open no new vat', async () => {
   const log = await vat.spawn(Log([]));
   const waiting = expect(E(log).add(1)).rejects.toMatchObject({ code: 'vat-halted' });
   await vats.close();
@@ -173,6 +169,7 @@ test('an observer that throws harms no turn', async () => {
         throw new Error('observer');
       },
     });
+    onTestFinished(() => vats.close());
     expect(await vats.vat('a').turn(() => 1)).toBe(1);
     await new Promise((done) => setImmediate(done));
   } finally {

@@ -8,25 +8,30 @@ import { Message } from '../core/message.ts';
 import type { Account } from '../core/meter.ts';
 import { VatPromise } from '../core/promise.ts';
 import type { Far, Faraway, Portrait } from '../core/types.ts';
-import { numbersKey, type ObjectStore, rootKey } from '../durable/object-store.ts';
+import { numbersKey, rootKey } from '../durable/keys.ts';
+import type { ObjectStore } from '../durable/object-store.ts';
 import type { Clock } from '../time/clock.ts';
 import type { VatTime } from '../time/time.ts';
-import { type Household, type Intake, type Runnable, Thunk } from '../turn/runnable.ts';
+import { type ActorHome, type Intake, type Runnable, Thunk } from '../turn/runnable.ts';
 import { type Turn, turnFor, type Wakes } from '../turn/turn.ts';
+import { HomeVat } from './home-vat.ts';
 import type { Vat, Vats } from './interface.ts';
 
 /** The services that all vats of a process share. */
-export interface Ground {
+export interface SharedServices {
   readonly intake: Intake;
   readonly chain: Chain;
   readonly clock: Clock;
   readonly time: VatTime;
   era(): { readonly now: number; readonly trusted: number };
-  readonly keeper: ObjectStore | undefined;
+  readonly objectStore: ObjectStore | undefined;
   readonly wakes: Wakes;
-  readonly incarnation: string;
+  freshName(): string;
   readonly vats: Vats;
 }
+
+/** The name of the method that gives what `console.log` of Node prints. */
+export const shown: symbol = Symbol.for('nodejs.util.inspect.custom');
 
 /** A turn whose effects are discarded. */
 class DryRun extends Thunk {
@@ -46,7 +51,7 @@ class DryRun extends Thunk {
   }
 }
 
-export class LiveVat implements Vat, Household {
+export class LiveVat extends HomeVat implements Vat, ActorHome {
   readonly name: string;
   /** The default account, until the host program asks for this vat and may name another. */
   account: Account;
@@ -55,29 +60,37 @@ export class LiveVat implements Vat, Household {
   readonly chain: Chain;
   readonly clock: Clock;
   readonly time: VatTime;
-  readonly era: Ground['era'];
-  readonly keeper: ObjectStore | undefined;
+  readonly era: SharedServices['era'];
+  readonly objectStore: ObjectStore | undefined;
   readonly wakes: Wakes;
-  readonly incarnation: string;
+  readonly freshName: SharedServices['freshName'];
   readonly vats: Vats;
   #ids: number;
   #halted: CapError | undefined;
   #interrupted = false;
   readonly #roots = new Map<string, Promise<Far<unknown>>>();
 
-  constructor(name: string, account: Account, ground: Ground) {
+  constructor(name: string, account: Account, services: SharedServices) {
+    super();
     this.name = name;
     this.account = account;
-    this.intake = ground.intake;
-    this.chain = ground.chain;
-    this.clock = ground.clock;
-    this.time = ground.time;
-    this.era = ground.era;
-    this.keeper = ground.keeper;
-    this.wakes = ground.wakes;
-    this.incarnation = ground.incarnation;
-    this.vats = ground.vats;
-    this.#ids = Number(this.keeper?.get(numbersKey(name)) ?? 0);
+    this.intake = services.intake;
+    this.chain = services.chain;
+    this.clock = services.clock;
+    this.time = services.time;
+    this.era = services.era;
+    this.objectStore = services.objectStore;
+    this.wakes = services.wakes;
+    this.freshName = services.freshName;
+    this.vats = services.vats;
+    this.#ids = Number(this.objectStore?.get(numbersKey(name)) ?? 0);
+  }
+
+  static {
+    const show = function (this: LiveVat): string {
+      return `Vat ${JSON.stringify(this.name)}`;
+    };
+    Object.defineProperty(LiveVat.prototype, shown, { value: show });
   }
 
   get halted(): CapError | undefined {
@@ -110,15 +123,15 @@ export class LiveVat implements Vat, Household {
 
   /** Runs in a turn. Finds a durable root again, or makes and stores it. */
   #makeRoot<T>(name: string, make: () => Portrait<T>): T {
-    const { keeper } = this;
-    if (keeper === undefined) return spawn(make());
+    const { objectStore } = this;
+    if (objectStore === undefined) return spawn(make());
     const key = rootKey(this.name, name);
-    const kept = keeper.get(key);
-    if (kept !== undefined) return keeper.decode(kept) as T;
+    const kept = objectStore.get(key);
+    if (kept !== undefined) return objectStore.decode(kept) as T;
     const made = spawn(make());
     const turn = turnFor('root');
     turn.cells ??= new Map();
-    turn.cells.set(key, keeper.encode(made));
+    turn.cells.set(key, objectStore.encode(made));
     return made;
   }
 
@@ -184,7 +197,8 @@ export class LiveVat implements Vat, Household {
       this.account.refund('messages', 1);
       throw error;
     }
-    thunk.post(new Message(thunk, '', [], false, answer, this.account, this.chain, undefined, undefined));
+    const { account, chain } = this;
+    thunk.post(new Message({ to: thunk, method: '', args: [], answer, account, chain }));
     return answer;
   }
 }

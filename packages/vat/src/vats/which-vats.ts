@@ -4,12 +4,12 @@
  * Promise: nothing is guessed. If several are open and no actor decides, it throws.
  */
 import { CapError } from '../core/errors.ts';
-import { guarded } from '../core/guarded.ts';
+import { guarded } from '../core/faults.ts';
 import { VatPromise } from '../core/promise.ts';
 import { targetOf } from '../core/reference.ts';
 import { Runnable } from '../turn/runnable.ts';
+import { HomeVat } from './home-vat.ts';
 import type { Vat, Vats } from './interface.ts';
-import { LiveVat } from './vat.ts';
 
 /** All open vats, for things made outside a turn. */
 export const openedVats: Set<Vats> = new Set();
@@ -22,7 +22,7 @@ export const lossesOfAny: Set<(why: CapError) => void> = new Set();
  * later.
  */
 export function onLossOf(home: Vat | undefined, listener: (why: CapError) => void): () => void {
-  if (home instanceof LiveVat) return home.vats.onLoss(listener);
+  if (home instanceof HomeVat) return home.vats.onLoss(listener);
   const own = guarded(listener);
   lossesOfAny.add(own);
   return () => void lossesOfAny.delete(own);
@@ -42,8 +42,9 @@ export const vatsOf = (reference: unknown): Vats => homeOf(reference)?.vats ?? o
 /** The vat that an actor lives in; undefined for any other value. */
 export const vatOf = (reference: unknown): Vat | undefined => homeOf(reference);
 
-function homeOf(reference: unknown): LiveVat | undefined {
+/** Every `HomeVat` is a `LiveVat`, which is a `Vat` too. */
+function homeOf(reference: unknown): (HomeVat & Vat) | undefined {
   const target = targetOf(reference);
   const at = target instanceof VatPromise && target.settled === 'fulfilled' ? targetOf(target.value) : target;
-  return at instanceof Runnable && at.home instanceof LiveVat ? at.home : undefined;
+  return at instanceof Runnable && at.home instanceof HomeVat ? (at.home as unknown as HomeVat & Vat) : undefined;
 }

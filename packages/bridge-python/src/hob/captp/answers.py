@@ -1,150 +1,114 @@
-"""A question of the peer's, and what it is answered with.
+"""The questions of the peer by number, for as long as the peer may refer to their answers.
 
-Promise: it is answered once. Calls on it go where the answer goes, in the order in which they came, also before it is there; on data
-they break. What cannot be carried breaks the answer, and so nobody reaches it by way of the answer either.
+Promise: no number is used twice, also not after it is forgotten. Each answer counts against the connection
+until it is sent and the peer is done with it. An answer used as an argument is the answer itself, pending or
+not; each receiver of a list or a record gets its own copy.
 """
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any, Final, Protocol
-
-from ..errors import NotCallable
-from ..reference import Promise
-from .values import copied
-from ..vow import Message, Target, Vow, target_of, to_data, vow_of
+from ..errors import Limit, Violation
+from .answer import Answer, Answering
+from .limits import ANSWER, CALL
+from .outbound import Outbound
 
 
-class Answering(Protocol):
-    def answered(self, answer: PeersQuestion, value: object, /) -> BaseException | None:
-        """Says it to the peer; answers why it could not be carried."""
-        ...
-
-    def refused(self, answer: PeersQuestion, error: BaseException, /) -> None: ...
-
-
-class PeersQuestion:
-    __slots__ = ("_path", "_session", "_state", "_value", "gone", "number", "of_stream", "running", "told", "weight")
-
-    def __init__(self, session: Answering, number: int, weight: int) -> None:
+class Answers:
+    def __init__(self, outbound: Outbound, session: Answering) -> None:
+        self._outbound = outbound
         self._session = session
-        self.number = number
-        self.weight = weight
-        # The peer was told, or does not want to be.
-        self.told = False
-        # Whoever asked is gone: what has not begun need not begin.
-        self.gone = False
-        # The task that works for it.
-        self.running: asyncio.Task[Any] | None = None
-        # The call itself, where it is one of a stream's.
-        self.of_stream: Message | None = None
-        self._state = "pending"
-        self._value: object = None
-        # Where calls on it can go before it is there.
-        self._path: Target | None = None
+        self._answers: dict[int, Answer] = {}
+        self._running: dict[Answer, None] = {}
+        self._last_asked = 0
+        self._over = False
+        # Bytes copied for the current frame.
+        self._copies = 0
 
-    def fulfil(self, value: object) -> None:
-        if self._state == "vow":
-            return self._vow().fulfil(value)
-        if self._state != "pending":
-            return
-        vow = vow_of(value)
-        if vow is not None:
-            self._state = "vow"
-            self._value = vow
-            return self._tell_of(vow)
-        self._state = "fulfilled"
-        self._value = value
-        self._tell(value)
-
-    def break_(self, error: BaseException) -> None:
-        if self._state == "vow":
-            return self._vow().break_(error)
-        if self._state != "pending":
-            return
-        self._state = "broken"
-        self._value = error
-        self._session.refused(self, error)
-
-    def along(self, path: Target) -> None:
-        """Calls on it may go on to where it was asked for."""
-        if self._state == "vow":
-            self._vow().along(path)
-        elif self._state == "pending":
-            self._path = path
-
-    def hold(self, becoming: Vow | None = None) -> None:
-        """They may not any more: what comes waits until it is settled."""
-        self._path = None
-        if self._state == "vow":
-            self._vow().hold(becoming)
-
-    def _vow(self) -> Vow:
-        assert isinstance(self._value, Vow)
-        return self._value
-
-    def _tell(self, value: object) -> None:
-        why = self._session.answered(self, value)
-        if why is not None:
-            self._state = "broken"
-            self._value = why
-        elif self._state == "fulfilled":
-            # What the program goes on to do with its list is not what it answered.
-            self._value = copied(value)
-
-    def _tell_of(self, vow: Vow) -> None:
-        vow.watch(self._tell, lambda error: self._session.refused(self, error))
-
-    def as_vow(self) -> Vow:
-        """From now on it is a promise, since somebody uses it before it is there."""
-        if self._state == "vow":
-            return self._vow()
-        vow = Vow()
-        if self._state == "broken":
-            assert isinstance(self._value, BaseException)
-            vow.break_(self._value)
-            return vow
-        self._state = "vow"
-        self._value = vow
-        if self._path is not None:
-            vow.along(self._path)
-        self._tell_of(vow)
-        return vow
-
-    def post(self, message: Message) -> None:
-        """A call on it."""
-        if self._state == "pending":
-            self.as_vow().post(message)
-        elif self._state == "vow":
-            self._vow().post(message)
-        elif self._state == "broken":
-            assert isinstance(self._value, BaseException)
-            message.fail(self._value)
-        else:
-            target = target_of(self._value)
-            if target is None:
-                message.fail(to_data(message.method))
-            else:
-                target.post(message)
-
-    def target(self) -> Target | None:
-        """Where a call on it would go; None where it is data or broken."""
-        if self._state == "vow":
-            return self._vow()
-        if self._state == "fulfilled":
-            return target_of(self._value)
-        return self.as_vow() if self._state == "pending" else None
+    def __len__(self) -> int:
+        """Questions, answered or not, that the peer is not done with."""
+        return len(self._answers)
 
     @property
-    def is_copied(self) -> bool:
-        """Whether it is a list or a record: whoever gets it gets one of his own."""
-        return self._state == "fulfilled" and isinstance(self._value, (list, dict))
+    def unanswered(self) -> int:
+        """Calls that still run, including those that want no answer."""
+        return len(self._running)
 
-    def as_value(self) -> object:
-        """As an argument of another call."""
-        return copied(self._value) if self._state == "fulfilled" else Promise(self.as_vow())
+    def begin(self) -> None:
+        """Called at the start of each frame."""
+        self._copies = 0
 
+    def ask(self, question: int, weight: int) -> Answer:
+        """Adds the entry of a new question."""
+        if question != 0:
+            # Numbers must rise. So none is used twice, also not after it is forgotten.
+            if question <= self._last_asked:
+                raise Violation("the same question number was used twice: count upwards")
+            self._last_asked = question
+        answer = Answer(self._session, question, CALL + weight)
+        if question != 0:
+            self._answers[question] = answer
+        self._running[answer] = None
+        self._outbound.add_bytes(answer.weight)
+        return answer
 
-FORGOTTEN: Final = NotCallable(
-    "this answer is data, or you said that you were done with it: only a reference can be sent a message"
-)
+    def get(self, question: int) -> Answer | None:
+        return self._answers.get(question)
+
+    def was_asked(self, question: int) -> bool:
+        """True if the peer has asked this question, now or earlier."""
+        return question <= self._last_asked
+
+    def ended(self, answer: Answer) -> bool:
+        """Marks the answer as given. Returns False if the peer does not have to be told."""
+        if answer in self._running:
+            del self._running[answer]
+            if self._over:
+                self._outbound.account.outliving -= answer.weight
+        wanted = answer.question != 0 and not answer.told and self._outbound.closed is None
+        answer.told = True
+        if not wanted:
+            self._outbound.add_bytes(-answer.weight)
+        return wanted
+
+    def keep(self, answer: Answer, sent_bytes: int) -> None:
+        """Sets the weight of an answer that was sent."""
+        self._outbound.add_bytes(ANSWER + sent_bytes - answer.weight)
+        answer.weight = ANSWER + sent_bytes
+
+    def done(self, question: int) -> None:
+        """The peer will not refer to this answer again."""
+        answer = self._answers.pop(question, None)
+        if answer is None:
+            return
+        # A call that still runs counts until it ends.
+        if answer.told:
+            self._outbound.add_bytes(-answer.weight)
+        else:
+            answer.told = True
+
+    def take(self, question: int) -> tuple[object, int]:
+        """Returns the answer that the current operation names as a value, and the bytes of a copy made for
+        it."""
+        answer = self._answers.get(question)
+        if answer is None:
+            raise Violation("a value names a question that was not asked, or is done")
+        if not answer.is_copied:
+            return answer.as_value(), 0
+        # Checked before copying. One frame can name an answer as often as it has room for its number.
+        self._copies += answer.weight
+        if self._copies > self._outbound.limits.memory_bytes // 4:
+            raise Limit("too much of answers in the arguments of one frame: send less at a time")
+        return answer.as_value(), answer.weight
+
+    def clear(self) -> None:
+        """The connection is closed. Calls that wanted an answer are cancelled. Calls that still run hold
+        their arguments until they end, so they count for the session."""
+        self._over = True
+        self._answers.clear()
+        self._outbound.account.outliving += sum(answer.weight for answer in self._running)
+        for answer in list(self._running):
+            if answer.question == 0:
+                continue
+            answer.gone = True
+            if answer.running is not None:
+                answer.running.cancel()

@@ -1,12 +1,11 @@
-"""CapTP over something that carries frames: two tables of what each side has given the other, two of questions and answers, and the rules
-between them (docs/wire.md).
+"""One end of a CapTP connection over something that carries frames (docs/wire.md).
 
-Promise: a call is answered, or the connection closes. Messages reach what a promise becomes in the order in which they were sent, also when
-that turns out to be an object of the sender's own. All that a peer makes us keep is counted. When the connection ends, everything that
-came by it breaks with `disconnected`.
+Promise: every call is answered, or the connection closes. Messages reach the value of a promise in the order
+in which they were sent, also if the value is an object of the sender. All memory that a peer makes us keep is
+counted. When the connection ends, everything that came by it breaks with `disconnected`.
 
-Here is how calls and answers pass through. The rules are with what they are about: the line (when frames leave, what may be kept, the end),
-the peer's questions (`AnswerTable`), what we wait for (`Waiting`), what the peer is given (`Giving`) and what it gave (`Imports`).
+This file passes calls and answers between the parts: `Outbound` (frames, memory, the end), `Answers`
+(questions of the peer), `Questions` (ours), `Exports` and `ImportTable`.
 """
 
 from __future__ import annotations
@@ -23,29 +22,29 @@ from typing import Final
 
 from ..data import undefined
 from ..errors import CapError, Invalid, Limit, NoSuchObject, Violation
-from ..reference import Promise, Ref, is_method
-from ..vow import FLUSH, LONGEST_METHOD, Message, Target, Vow, no_method, target_of
-from .answer_table import AnswerTable
-from .answers import FORGOTTEN, PeersQuestion
+from ..message import FLUSH, LONGEST_METHOD, Message, Target, is_method, no_method
+from ..reference import Promise, Ref, target_of
+from ..vat_promise import VatPromise
+from .answer import FORGOTTEN, Answer
+from .answers import Answers
+from .dialect import DialectSession, Frame
+from .encode import Slot
+from .exports import Exports
 from .fence import entry
 from .flush import flush
-from .giving import Giving
-from .hearing import Hearing
-from .imports import Imports
-from .limits import IMPORT, Limits
-from .line import PROTOCOL, Line, Link
-from .readers import OF_STREAMS, Readers
-from .remote import Import, Remote
-from .speech import Frame, Speech
-from .values import Incoming, Slot
-from .waiting import Waiting
+from .import_table import ImportTable
+from .imports import Import, Remote
+from .limits import IMPORT, Account, Limits
+from .outbound import Link, Outbound
+from .questions import Questions
+from .streams import OF_STREAMS, Streams
 
 log: Final = logging.getLogger("hob")
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a connection holds. All 0 when it is over."""
+    """The sizes of the tables of a connection. All are 0 after its end."""
 
     questions: int
     answers: int
@@ -56,7 +55,8 @@ class Stats:
 
 
 class Connection:
-    """One end. `hear` and `lost` are called by the transport, all else by the program; both in the thread of its loop."""
+    """One end. The transport calls `receive` and `lost`, the program everything else. All calls come in the
+    thread of its loop."""
 
     def __init__(
         self,
@@ -65,6 +65,7 @@ class Connection:
         bootstrap: object = None,
         limits: Limits | None = None,
         observe: Callable[[str, BaseException], None] | None = None,
+        account: Account | None = None,
     ) -> None:
         limits = limits or Limits()
         offered = None if bootstrap is None else target_of(bootstrap)
@@ -72,223 +73,222 @@ class Connection:
             raise Invalid("a bootstrap is a far object or a reference: hob.far(…)")
         self._thread = threading.get_ident()
         self._observe = observe
-        self._incoming = Incoming(limits)
-        self._speech = Speech(self, limits, link.send)
-        self._hearing = Hearing(self, self, limits, self._incoming)
-        self._line = Line(link, limits, self._speech, self._incoming)
-        self._line.speaking = self
-        self._readers = Readers(offered)
-        self._imports = Imports(self, limits.exports, self._line.keeps, _noticing(weakref.ref(self), self._line.loop))
-        self._answers = AnswerTable(self._line, self)
-        self._giving = Giving(self._line, self, self._readers)
-        self._waiting = Waiting(self._line, self, self._imports)
-        # What the garbage collector took note of.
+        self._dialect_session = DialectSession(self, self, limits, link.send)
+        self.account: Final = account or Account()
+        """Pass it to the next connection of the same session."""
+        self._outbound = Outbound(link, limits, self.account, self._dialect_session, self)
+        self._streams = Streams(offered)
+        collected = _collector(weakref.ref(self), self._outbound.loop)
+        self._imports = ImportTable(self, limits.exports, self._outbound.add_bytes, collected)
+        self._answers = Answers(self._outbound, self)
+        self._exports = Exports(self._outbound, self, self._streams)
+        self._questions = Questions(self._outbound, self, self._imports)
+        # Numbers of imports that the garbage collector has collected.
         self._dead: deque[int] = deque()
-        self._noticed = False
+        self._collecting = False
         if offered is not None:
-            self._giving.bootstrap(bootstrap, offered)
+            self._exports.bootstrap(bootstrap, offered)
         self.bootstrap: Final = self._imports.object(0)
-        """What the peer offers from the beginning."""
+        """The bootstrap of the peer: its export 0."""
 
-    # ---- for the program ----------------------------------------------------------------------------------------------
+    # ---- for the program -----------------------------------------------------------------------------------
 
     def stats(self) -> Stats:
         return Stats(
-            len(self._waiting),
+            len(self._questions),
             len(self._answers),
             len(self._imports),
-            len(self._giving),
-            self._imports.pending + self._giving.pending,
-            self._line.bytes,
+            len(self._exports),
+            self._imports.pending + self._exports.pending,
+            self._outbound.bytes,
         )
 
     @property
     def closed(self) -> CapError | None:
-        """Why nothing leaves or comes any more; None while it is open."""
-        return self._line.closed
+        """Set when the connection is closed. Every new message breaks with this error."""
+        return self._outbound.closed
 
     async def ended(self) -> tuple[int, str]:
-        """Waits for the end; its code and reason (docs/wire.md)."""
-        return await asyncio.shield(self._line.over)
+        """Waits for the end. Returns its code and reason (docs/wire.md)."""
+        return await asyncio.shield(self._outbound.over)
 
     @entry
     def release(self, ref: Ref) -> None:
-        """Says now that a reference is no longer needed, rather than waiting for the garbage collector."""
+        """Drops a reference now, before the garbage collector collects it."""
         target = ref._target
-        if not isinstance(target, Import) or target.exit is not self:
+        if not isinstance(target, Import) or target.connection is not self:
             return
         mentions = self._imports.release(target, ref)
-        if mentions > 0 and self._line.closed is None:
-            self._give_back(target.number, mentions)
+        if mentions > 0 and self._outbound.closed is None:
+            self._give_back(target.slot[1], mentions)
 
     def close(self, reason: str = "done", code: int = 1000) -> None:
-        """Breaks what waits with `disconnected`, on both sides."""
-        self._line.close(code, reason)
+        """Closes the connection. Everything that waits breaks with `disconnected`, on both sides."""
+        self._outbound.close(code, reason)
 
-    # ---- for the transport --------------------------------------------------------------------------------------------
+    # ---- for the transport ---------------------------------------------------------------------------------
 
     @entry
-    def hear(self, frame: Frame) -> None:
-        line = self._line
-        if line.closed is not None or line.ends_flood():
+    def receive(self, frame: Frame) -> None:
+        outbound = self._outbound
+        if outbound.closed is not None or outbound.closes_if_flooded() or outbound.closes_if_overspent():
             return
         self._answers.begin()
         self._imports.begin()
-        if isinstance(frame, str):
-            self._hearing.text(frame)
-        else:
-            self._incoming.add(frame)
-        line.ends_overspent()
+        self._dialect_session.receive(frame)
+        outbound.closes_if_overspent()
 
     def faulted(self, error: Exception) -> None:
         if isinstance(error, Violation):
-            return self._line.close(error.code, error.reason)
-        # A fault of ours that this peer may be able to bring about at will: it must not cost the program more than the connection.
-        self._line.close(1011, f"a fault of this end (error {self.fault(error)})")
+            return self._outbound.close(error.code, error.reason)
+        # A fault of ours, which this peer may be able to cause at will. It must cost the program no more than
+        # this connection.
+        self._outbound.close(1011, f"a fault of this end (error {self.fault(error)})")
 
     def lost(self, code: int, reason: str) -> None:
-        """The transport is gone."""
-        self._line.end(code, reason)
+        """The transport has closed."""
+        self._outbound.end(code, reason)
 
-    # ---- what arrives -------------------------------------------------------------------------------------------------
+    # ---- incoming ------------------------------------------------------------------------------------------
 
-    def deliver(
-        self, to: int, asked: bool, method: str, args: list[object], refused: CapError | None, number: int, weight: int
-    ) -> None:
-        if asked and number != 0 and to >= number:
-            raise Violation("a call names what was never asked")
-        answer = self._answers.ask(number, weight)
-        target = self._answers.get(to) if asked else self._offered(to)
+    def deliver(self, to: Slot, method: str, args: list[object] | CapError, question: int, weight: int) -> None:
+        kind, number = to
+        asked = kind == "answer"
+        if asked and question != 0 and number >= question:
+            raise Violation("a call names a question that was never asked")
+        answer = self._answers.ask(question, weight)
+        target = self._answers.get(number) if asked else self._exported(number)
         if target is None:
-            return answer.break_(self._nothing(to, asked))
-        if self._answers.unanswered > self._line.limits.questions:
+            return answer.break_(self._nothing(number, asked=asked))
+        if self._answers.unanswered > self._outbound.limits.questions:
             return answer.break_(Limit("too many calls are unanswered on this connection: wait for answers"))
-        if refused is not None:
-            return answer.break_(refused)
+        if isinstance(args, CapError):
+            return answer.break_(args)
         if len(method) > LONGEST_METHOD or not is_method(method):
             return answer.break_(no_method(method))
         if method == FLUSH:
-            behind = target.target() if isinstance(target, PeersQuestion) else target
+            behind = target.target() if isinstance(target, Answer) else target
             return answer.fulfil(undefined) if behind is None else flush(behind, answer)
         message = Message(method, args, answer)
         if method in OF_STREAMS:
             answer.of_stream = message
-            self._readers.asked(message)
+            self._streams.asked(message)
         target.post(message)
 
-    def _offered(self, number: int) -> Target | None:
-        known = self._giving.get(number)
+    def _exported(self, number: int) -> Target | None:
+        known = self._exports.get(number)
         return None if known is None else known.target
 
-    def _nothing(self, number: int, asked: bool) -> CapError:
+    def _nothing(self, number: int, *, asked: bool) -> CapError:
         if asked:
-            if self._answers.heard_of(number):
+            if self._answers.was_asked(number):
                 return FORGOTTEN
-            raise Violation("a call names what was never asked")
+            raise Violation("a call names a question that was never asked")
         if number == 0:
-            return NoSuchObject("this end offers no bootstrap")
-        raise Violation("a call names what was never offered, or was given back")
+            return NoSuchObject("this peer offers no bootstrap object")
+        raise Violation("a call names an object that was never exported, or was released")
 
-    def returned(self, number: int, value: object, refused: CapError | None) -> None:
-        self._waiting.returned(number, value, refused)
+    def answer(self, question: int, value: object) -> None:
+        self._questions.answer(question, value)
 
-    def failed(self, number: int, error: CapError) -> None:
-        self._waiting.failed(number, error)
+    def refuse(self, question: int, error: CapError) -> None:
+        self._questions.refuse(question, error)
 
-    def resolved(self, number: int, value: object, refused: CapError | None) -> None:
-        self._waiting.resolved(number, value, refused)
+    def resolve(self, promise: int, value: object) -> None:
+        self._questions.resolve(promise, value)
 
-    def broken(self, number: int, error: CapError) -> None:
-        self._waiting.broken(number, error)
+    def break_(self, promise: int, error: CapError) -> None:
+        self._questions.break_(promise, error)
 
-    def done(self, number: int) -> None:
-        self._answers.done(number)
+    def done(self, question: int) -> None:
+        self._answers.done(question)
 
-    def dropped(self, number: int, mentions: int) -> None:
-        self._giving.drop(number, mentions)
+    def drop(self, number: int, mentions: int) -> None:
+        self._exports.drop(number, mentions)
 
-    # ---- what leaves --------------------------------------------------------------------------------------------------
+    # ---- outgoing ------------------------------------------------------------------------------------------
 
     def call(self, through: Remote, message: Message) -> None:
         if threading.get_ident() != self._thread:
             raise RuntimeError("this reference belongs to the loop of another thread: use hob.sync")
-        line = self._line
-        if line.closed is not None:
-            return message.fail(line.closed)
-        if through.instead(message):
+        outbound = self._outbound
+        if outbound.closed is not None:
+            return message.fail(outbound.closed)
+        if through.redirect(message):
             return
         answer = message.answer
-        if line.full:
-            slow = "the peer does not read as fast as this is sent: wait for answers before you send more"
+        if outbound.full:
+            slow = "the peer reads more slowly than you send: wait for answers before you send more"
             return message.fail(Limit(slow))
-        # A call that goes on to another peer is asked for an answer there only if it was here.
-        unasked = answer is None or (type(answer) is PeersQuestion and answer.number == 0)
-        number = 0 if unasked else self._waiting.next_question
+        # If a call of one peer is forwarded to another, it asks for an answer there only if the first peer
+        # did.
+        unasked = answer is None or (type(answer) is Answer and answer.question == 0)
+        question = 0 if unasked else self._questions.next_question
         try:
-            self._speech.deliver([through.number] if through.asks else through.number, message.method, message.args, number)
+            self._dialect_session.deliver(through.slot, message.method, message.args, question)
         except (CapError, ValueError, RecursionError) as error:
-            self._giving.unsaid()
+            self._exports.rollback_exports()
             return message.fail(error)
-        self._giving.said()
+        self._exports.commit_exports()
         if answer is None:
             return
         if unasked:
             answer.fulfil(undefined)
         else:
-            self._waiting.asked(number, answer)
+            self._questions.asked(question, answer)
 
     @entry
-    def answered(self, answer: PeersQuestion, value: object) -> BaseException | None:
+    def answered(self, answer: Answer, value: object) -> BaseException | None:
         of_stream, answer.of_stream = answer.of_stream, None
         if of_stream is not None:
-            self._readers.answered(of_stream, value)
+            self._streams.answered(of_stream, value)
         if not self._answers.ended(answer):
-            if self._line.closed is not None:
-                self._readers.too_late(value)
+            if self._outbound.closed is not None:
+                self._streams.late_answer(value)
             return None
         why: BaseException | None = None
         try:
-            weight = self._speech.answer(answer.number, value)
+            weight = self._dialect_session.answer(answer.question, value)
         except (CapError, ValueError, RecursionError) as error:
-            self._giving.unsaid()
+            self._exports.rollback_exports()
             why = error
-            weight = self._speech.refuse(answer.number, error)
-        self._giving.said()
-        self._answers.keep(answer, weight)
+            weight = self._dialect_session.refuse(answer.question, error)
+        self._sent(answer, weight)
         return why
 
     @entry
-    def refused(self, answer: PeersQuestion, error: BaseException) -> None:
+    def refused(self, answer: Answer, error: BaseException) -> None:
         of_stream, answer.of_stream = answer.of_stream, None
         if of_stream is not None:
-            self._readers.refused(of_stream)
+            self._streams.refused(of_stream)
         if not self._answers.ended(answer):
-            # Of a call whose answer nobody wants: what fails in it is this program's business.
-            if answer.number == 0 and not isinstance(error, CapError):
+            # Nobody wants the answer of this call, so its failure is recorded here.
+            if answer.question == 0 and not isinstance(error, CapError):
                 self.fault(error)
             return
-        weight = self._speech.refuse(answer.number, error)
-        self._giving.said()
-        self._answers.keep(answer, weight)
+        self._sent(answer, self._dialect_session.refuse(answer.question, error))
 
-    # ---- tables, for values -------------------------------------------------------------------------------------------
+    def _sent(self, answer: Answer, weight: int) -> None:
+        self._exports.commit_exports()
+        self._answers.keep(answer, weight)
+        self._outbound.answered()
+
+    # ---- tables, used by the dialect -----------------------------------------------------------------------
 
     def give(self, value: object) -> Slot | None:
-        return self._giving.give(value)
+        return self._exports.give(value)
 
-    def take(self, kind: str, number: int) -> object:
+    def take(self, kind: str, number: int) -> tuple[object, int]:
         if kind == "object":
-            return self._imports.object(number)
+            return self._imports.object(number), 0
         if kind == "promise":
-            return self._imports.promise(number)
+            return self._imports.promise(number), 0
         if kind == "yours":
-            known = self._giving.get(number)
+            known = self._exports.get(number)
             if known is None:
-                raise Violation("a value names what was never offered, or was given back")
-            return Promise(known.value) if isinstance(known.value, Vow) else known.value
-        value, weight = self._answers.take(number)
-        self._hearing.decoder.weight += weight
-        return value
+                raise Violation("a value names an object that was never exported, or was released")
+            return Promise(known.value) if isinstance(known.value, VatPromise) else known.value, 0
+        return self._answers.take(number)
 
     def fault(self, error: BaseException) -> str:
         noted = os.urandom(6).hex()
@@ -298,38 +298,39 @@ class Connection:
             log.error("error %s", noted, exc_info=error)
         return noted
 
-    # ---- what is given back -------------------------------------------------------------------------------------------
+    # ---- drops ---------------------------------------------------------------------------------------------
 
     def give_back(self) -> None:
-        self._waiting.give_back()
+        self._questions.give_back()
 
     def _give_back(self, number: int, mentions: int) -> None:
-        self._line.keeps(-IMPORT)
-        # The bootstrap is the peer's for good.
+        self._outbound.add_bytes(-IMPORT)
+        # The bootstrap is never given back.
         if number == 0:
             return
-        self._speech.drop(number, mentions)
-        self._line.forget_soon()
+        self._dialect_session.drop(number, mentions)
+        self._outbound.forget_soon()
 
     @entry
     def _collect(self) -> None:
-        self._noticed = False
+        self._collecting = False
         while self._dead:
             number = self._dead.popleft()
             mentions = self._imports.collect(number)
-            if mentions > 0 and self._line.closed is None and number != 0:
+            if mentions > 0 and self._outbound.closed is None and number != 0:
                 self._give_back(number, mentions)
 
-    # ---- the end ------------------------------------------------------------------------------------------------------
+    # ---- closing -------------------------------------------------------------------------------------------
 
     def ended_with(self, why: CapError) -> None:
-        # What breaks runs code of others: not before all is empty. Each step is taken, also where one before it fails.
+        # Breaking promises runs code of others, so all tables are emptied first. Each step runs even if an
+        # earlier one fails.
         break_some: Callable[[CapError], None] | None = None
         try:
-            break_some = self._waiting.clear()
+            break_some = self._questions.clear()
         except Exception as error:
             self.faulted(error)
-        for step in (self._answers.clear, self._giving.clear, self._readers.end):
+        for step in (self._answers.clear, self._exports.clear, self._streams.end):
             try:
                 step()
             except Exception as error:
@@ -338,16 +339,17 @@ class Connection:
             break_some(why)
 
 
-def _noticing(session: weakref.ref[Connection], loop: asyncio.AbstractEventLoop) -> Callable[[int], None]:
-    """For the garbage collector, which may call in any thread at any moment: takes note, and looks at it in the loop."""
+def _collector(connection: weakref.ref[Connection], loop: asyncio.AbstractEventLoop) -> Callable[[int], None]:
+    """Returns a function for the garbage collector, which may call it in any thread at any moment. It takes a
+    note, and the loop reads the note later."""
 
     def collected(number: int) -> None:
-        self = session()
+        self = connection()
         if self is None:
             return
         self._dead.append(number)
-        if not self._noticed:
-            self._noticed = True
+        if not self._collecting:
+            self._collecting = True
             try:
                 loop.call_soon_threadsafe(self._collect)
             except RuntimeError:

@@ -1,81 +1,168 @@
-"""What the peer was given: each object and each promise under a number of its own, and how often it was mentioned.
+"""References and promises that we export to the peer, and the resolutions that we send for the promises.
 
-Promise: what one connection exports another cannot name. What the peer has forgotten as often as it was told of it is gone.
+Promise: if an operation could not be sent, its exports are undone. The resolution of a promise is sent once
+for as long as the peer knows the promise. If an exported promise becomes a promise of the peer, the peer is
+told at once. Otherwise two promises could wait for each other for ever.
 """
 
 from __future__ import annotations
 
-from ..errors import Limit
-from ..vow import Target, Vow
+import weakref
+from typing import Literal
 
-
-class Export:
-    __slots__ = ("mentions", "number", "target", "told", "value", "watched")
-
-    def __init__(self, number: int, value: object, target: Target) -> None:
-        self.number = number
-        self.value = value
-        """The far object or the reference; the vow behind a promise."""
-        self.target = target
-        self.mentions = 1
-        self.watched = False
-        """The peer is going to be told what became of this promise."""
-        self.told = False
-        """It was told."""
+from ..errors import CapError
+from ..message import Target
+from ..reference import Promise, target_of, vat_promise_of
+from ..vat_promise import VatPromise
+from .encode import Slot
+from .export_table import Export, ExportTable
+from .fence import entry
+from .imports import Import, PeerConnection, Remote
+from .limits import EXPORT, PROMISE
+from .outbound import Outbound
+from .streams import Streams
 
 
 class Exports:
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._by_number: dict[int, Export] = {}
-        # By identity: each entry keeps its value, so no other one can have its id.
-        self._by_value: dict[int, Export] = {}
-        self._last = 0
+    def __init__(self, outbound: Outbound, connection: PeerConnection, streams: Streams) -> None:
+        self._outbound = outbound
+        self._connection = connection
+        self._streams = streams
+        self._table = ExportTable(outbound.limits.exports)
+        self.bootstrap = self._table.bootstrap
+        self.get = self._table.get
+        self.clear = self._table.clear
+        # Exports mentioned by the operation that is being encoded.
+        self._mentioned: list[Export] = []
+        # Promises that the connection waits for, to tell the peer.
+        self._watching: weakref.WeakSet[VatPromise] = weakref.WeakSet()
 
     def __len__(self) -> int:
-        return len(self._by_number)
+        return len(self._table)
 
     @property
     def pending(self) -> int:
-        return sum(1 for known in self._by_number.values() if isinstance(known.value, Vow) and not known.told)
+        """Promises whose resolution the peer was not told."""
+        return self._table.pending
 
-    def of(self, value: object) -> Export | None:
-        return self._by_value.get(id(value))
+    # ---- exports and drops ---------------------------------------------------------------------------------
 
-    def get(self, number: int) -> Export | None:
-        return self._by_number.get(number)
+    def give(self, value: object) -> Slot | None:
+        """Returns the slot of a value in the operation that is being encoded; None for data. Raises `Limit`."""
+        target: Target | None = target_of(value)
+        if target is not None:
+            if isinstance(target, Import) and target.connection is self._connection and not target.released:
+                return target.slot
+            return self._mention("object", value, target)
+        promise = vat_promise_of(value)
+        if promise is None:
+            return None
+        end = promise.end()
+        path = end.path
+        if isinstance(path, Remote) and path.connection is self._connection:
+            return path.slot
+        return self._mention("promise", end, end)
 
-    def bootstrap(self, value: object, target: Target) -> None:
-        """Number 0, which stays."""
-        made = Export(0, value, target)
-        made.mentions = 1 << 62
-        self._by_number[0] = self._by_value[id(value)] = made
+    def _mention(self, kind: Literal["object", "promise"], value: object, target: Target) -> Slot:
+        known, made = self._table.mention(value, target)
+        if made:
+            self._outbound.add_bytes(PROMISE if kind == "promise" else EXPORT)
+            if kind == "object":
+                self._streams.exported(value, target)
+        self._mentioned.append(known)
+        return kind, known.number
 
-    def mention(self, value: object, target: Target) -> tuple[Export, bool]:
-        """One more mention of it; True where it is new."""
-        known = self._by_value.get(id(value))
-        if known is not None:
-            known.mentions += 1
-            return known, False
-        if len(self._by_number) >= self._most:
-            raise Limit("this connection has given out all that it may: release references, or connect again")
-        self._last += 1
-        made = Export(self._last, value, target)
-        self._by_number[made.number] = self._by_value[id(value)] = made
-        return made, True
+    def commit_exports(self) -> None:
+        """The operation was encoded and will be sent, so its exports stay."""
+        if self._mentioned:
+            mentioned, self._mentioned = self._mentioned, []
+            for known in mentioned:
+                if isinstance(known.value, VatPromise) and not known.watched:
+                    self._watch(known, known.value)
+        self._outbound.schedule_flush()
 
-    def drop(self, number: int, mentions: int) -> bool:
-        """So many mentions are forgotten, at most all. True where it is gone."""
-        known = self._by_number.get(number)
-        if known is None:
-            return False
-        known.mentions -= mentions
-        if known.mentions > 0:
-            return False
-        del self._by_number[number]
-        self._by_value.pop(id(known.value), None)
-        return True
+    def rollback_exports(self) -> None:
+        """The operation will not be sent, so its exports are undone."""
+        mentioned, self._mentioned = self._mentioned, []
+        for known in mentioned:
+            if self._table.drop(known.number, 1):
+                self._removed(known)
 
-    def clear(self) -> None:
-        self._by_number.clear()
-        self._by_value.clear()
+    def drop(self, number: int, mentions: int) -> None:
+        """The peer dropped this many mentions."""
+        known = self._table.get(number)
+        if known is None or number == 0 or mentions == 0:
+            return
+        if self._table.drop(number, mentions):
+            self._removed(known)
+        elif known.told and isinstance(known.value, VatPromise):
+            # Mentions that crossed with this drop are a new promise for the peer, so it has to be told again.
+            known.told = False
+            self._watch(known, known.value)
+
+    def _removed(self, known: Export) -> None:
+        self._streams.dropped(known.target)
+        self._outbound.add_bytes(-(PROMISE if isinstance(known.value, VatPromise) else EXPORT))
+
+    # ---- resolutions of promises ---------------------------------------------------------------------------
+
+    def _watch(self, known: Export, promise: VatPromise) -> None:
+        """Waits for a promise, once. A promise that was dropped and mentioned again must not be waited for
+        twice."""
+        known.watched = True
+        again = promise in self._watching
+        # Weak, so that a promise that never settles does not keep a closed connection alive.
+        here = weakref.ref(self)
+
+        def shortened() -> None:
+            if (self := here()) is not None:
+                self._tell_shortened(promise)
+
+        def fulfilled(value: object) -> None:
+            if (self := here()) is not None:
+                self._tell(promise, value, None)
+
+        def broken(error: BaseException) -> None:
+            if (self := here()) is not None:
+                self._tell(promise, None, error)
+
+        if not again or promise.path is not None:
+            promise.watch_shortening(shortened)
+        if not again:
+            self._watching.add(promise)
+            promise.watch(fulfilled, broken)
+
+    def faulted(self, error: Exception) -> None:
+        self._connection.faulted(error)
+
+    @entry
+    def _tell_shortened(self, promise: VatPromise) -> None:
+        """The promise became one that a peer decides. If it is this peer, it is told at once, because its
+        promise may wait for ours."""
+        known = self._table.of(promise)
+        path = promise.path
+        if known is None or known.told or self._outbound.closed is not None:
+            return
+        if not isinstance(path, Remote) or path.connection is not self._connection:
+            return
+        known.told = True
+        self._outbound.dialect_session.resolve(known.number, Promise(promise))
+        self.commit_exports()
+
+    @entry
+    def _tell(self, promise: VatPromise, value: object, error: BaseException | None) -> None:
+        self._watching.discard(promise)
+        known = self._table.of(promise)
+        if known is None or known.told or self._outbound.closed is not None:
+            return
+        known.told = True
+        dialect_session = self._outbound.dialect_session
+        if error is None:
+            try:
+                dialect_session.resolve(known.number, value)
+            except (CapError, ValueError, RecursionError) as why:
+                self.rollback_exports()
+                error = why
+        if error is not None:
+            dialect_session.break_(known.number, error)
+        self.commit_exports()

@@ -1,7 +1,8 @@
-"""The fence around a connection: what others call at any time (the loop, promises, answers of the program) goes through here.
+"""The fence around a connection. Every function that others call (the loop, promises, answers of the
+program) enters through it.
 
-Promise: an error that comes out of an entry is a fault of ours. It ends this connection with 1011, is noted on this side, and goes no further:
-whoever called, and what waits behind him, loses nothing.
+Promise: an error that leaves an entry is a fault of ours. It ends this connection with 1011 and is recorded
+on this side. The caller, and others that wait behind it, do not see it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 class Fenced(Protocol):
     def faulted(self, error: Exception, /) -> None:
-        """Notes the error, and ends the connection."""
+        """Records the error and ends the connection."""
         ...
 
 
@@ -23,6 +24,8 @@ R = TypeVar("R")
 
 
 def entry(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R | None]:
+    """Makes a method an entry. After a fault it returns None."""
+
     @functools.wraps(method)
     def fenced(self: Self, /, *args: P.args, **named: P.kwargs) -> R | None:
         try:

@@ -1,7 +1,8 @@
-"""Finding out that what was sent along a path has arrived.
+"""Finds out when the messages sent along a path have arrived.
 
-A promise of a peer's may turn out to be an object of ours. What was sent to it before went to the peer and is on its way back; what is
-sent from now on must not overtake it. So a last message goes along the same path and comes home behind the others.
+A promise of a peer may resolve to an object of ours. Messages sent to the promise before went to the peer and
+are on their way back. Messages sent from now on must not overtake them. So a last message, a call of
+`__flush__`, follows them along the same path and comes back behind them.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from collections.abc import Callable
 
 from ..data import undefined
 from ..far import Near
-from .remote import Remote
-from ..vow import FLUSH, Answer, Message, Target, Vow, target_of
+from ..message import FLUSH, Answer, Message, Target
+from ..reference import target_of
+from ..vat_promise import VatPromise
+from .imports import Remote
 
 
 class Arrival:
-    """Told when a flush is answered, in whatever way: that somebody refused it shows that it arrived."""
+    """Calls `then` when a flush is answered, in any way: a refusal shows too that it arrived."""
 
     __slots__ = ("_then",)
 
@@ -30,8 +33,8 @@ class Arrival:
 
 
 def flush(target: Target, answer: Answer) -> None:
-    """Answers when what was sent to `target` before has gone on."""
-    if isinstance(target, Vow):
+    """Fulfils `answer` when the earlier messages to `target` have gone on."""
+    if isinstance(target, VatPromise):
         if target.path is not None:
             return flush(target.path, answer)
 
@@ -44,6 +47,6 @@ def flush(target: Target, answer: Answer) -> None:
 
         return target.watch(settled, lambda _error: answer.fulfil(undefined))
     if isinstance(target, (Remote, Near)):
-        # By the same way, or in the same queue, as the calls before it.
+        # The flush goes the same way, or into the same queue, as the calls before it.
         return target.post(Message(FLUSH, [], answer))
     answer.fulfil(undefined)

@@ -1,131 +1,103 @@
-"""What the peer gave us, by its numbers: its objects for as long as somebody here holds them, its promises until they are settled.
+"""Everything that belongs to the peer: its objects, its promises and its answers to our questions.
 
-Promise: one object has one reference; every mention is counted, also while nobody held it, so that what is given back is what was
-had. How many there may be is bounded, and how many promises one frame may bring.
+Each is a target of messages, which leave by the connection.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable
+from abc import abstractmethod
+from typing import Protocol
 
-from ..errors import Limit, Violation
-from ..reference import Promise, Ref
-from ..vow import Vow
-from .limits import IMPORT, PROMISE, PROMISES
-from .remote import Exit, Import, ImportedPromise
-
-
-class _Entry:
-    __slots__ = ("mentions", "ref")
-
-    def __init__(self) -> None:
-        self.ref: weakref.ref[Ref] | None = None
-        self.mentions = 0
+from ..errors import CapError, NoSuchObject
+from ..message import Answer, Message, Target
+from ..vat_promise import VatPromise
+from .encode import Slot
 
 
-class Imports:
-    def __init__(
-        self, exit_: Exit, most: int, keeps: Callable[[int], None], collected: Callable[[int], None]
-    ) -> None:
-        self._exit = exit_
-        self._most = most
-        self._keeps = keeps
-        # Called by the garbage collector: at any moment, in any thread. It may do nothing but take note.
-        self._collected = collected
-        self._objects: dict[int, _Entry] = {}
-        self._promises: dict[int, ImportedPromise] = {}
-        # Settled, and not given back: what they became may mention them.
-        self._settled: dict[int, ImportedPromise] = {}
-        # New in the frame that is being heard.
-        self._brought = 0
+class PeerConnection(Protocol):
+    """The connection, as a remote target sees it."""
 
-    def begin(self) -> None:
-        """A frame begins."""
-        self._brought = 0
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
+    def call(self, through: Remote, message: Message, /) -> None: ...
+    def faulted(self, error: Exception, /) -> None:
+        """Records a fault of ours and ends the connection."""
+        ...
     @property
-    def pending(self) -> int:
-        return len(self._promises)
+    def closed(self) -> CapError | None:
+        """Set when the connection is closed. Every new message breaks with this error."""
+        ...
 
-    def object(self, number: int) -> Ref:
-        """The reference of an object of the peer's, mentioned once more."""
-        entry = self._objects.get(number)
-        ref = None if entry is None or entry.ref is None else entry.ref()
-        if ref is None:
-            if number in self._promises or number in self._settled:
-                raise Violation("one number is an object and a promise")
-            if entry is None:
-                self._room(IMPORT)
-                entry = self._objects[number] = _Entry()
-            ref = Ref(Import(self._exit, number))
-            collected = self._collected
-            entry.ref = weakref.ref(ref, lambda _: collected(number))
-        assert entry is not None
-        entry.mentions += 1
-        return ref
 
-    def promise(self, number: int) -> Promise:
-        found = self._promises.get(number) or self._settled.get(number)
-        if found is None:
-            # Number 0 is the bootstrap, an object, also while nobody here holds it.
-            if number == 0 or number in self._objects:
-                raise Violation("one number is an object and a promise")
-            self._brought += 1
-            if self._brought > PROMISES:
-                raise Limit(f"a frame may bring {PROMISES} new promises: send less at a time")
-            self._room(PROMISE)
-            vow = Vow()
-            found = ImportedPromise(self._exit, number, vow)
-            vow.along(found)
-            self._promises[number] = found
-        found.mentions += 1
-        return Promise(found.vow)
+class Remote(Target):
+    __slots__ = ("connection", "sent", "slot")
 
-    def _room(self, weight: int) -> None:
-        if len(self._objects) + len(self._promises) + len(self._settled) >= self._most:
-            raise Limit("too many references came by this connection: give some back before you send more")
-        self._keeps(weight)
+    def __init__(self, connection: PeerConnection, slot: Slot) -> None:
+        self.connection = connection
+        self.slot = slot
+        """The slot that frames use for it."""
+        self.sent = 0
+        """Count of messages posted here."""
 
-    def promised(self, number: int) -> ImportedPromise | None:
-        """One that is not settled."""
-        return self._promises.get(number)
+    def post(self, message: Message) -> None:
+        message.to = self
+        self.sent += 1
+        self.connection.call(self, message)
 
-    def settled(self, promise: ImportedPromise) -> None:
-        if self._promises.pop(promise.number, None) is not None:
-            self._settled[promise.number] = promise
+    @abstractmethod
+    def redirect(self, message: Message) -> bool:
+        """Takes over a message that can no longer go to the peer. Returns False if it still can."""
 
-    def give_back(self, promise: ImportedPromise) -> int:
-        """A settled one: how many mentions. From now on its number is that of another one."""
-        if self._settled.pop(promise.number, None) is None:
-            return 0
-        self._keeps(-PROMISE)
-        return promise.mentions
 
-    def collect(self, number: int) -> int:
-        """Nobody holds it: how many mentions to give back, 0 where it came again meanwhile."""
-        entry = self._objects.get(number)
-        if entry is None or (entry.ref is not None and entry.ref() is not None):
-            return 0
-        del self._objects[number]
-        return entry.mentions
+class Import(Remote):
+    """An object of the peer."""
 
-    def release(self, given: Import, ref: Ref) -> int:
-        """The program says that it is done with it."""
-        given.released = True
-        entry = self._objects.get(given.number)
-        if entry is None or entry.ref is None or entry.ref() is not ref:
-            return 0
-        del self._objects[given.number]
-        return entry.mentions
+    __slots__ = ("released",)
 
-    def clear(self) -> list[ImportedPromise]:
-        """The connection is over: the promises that nobody will settle."""
-        promises = list(self._promises.values())
-        self._objects.clear()
-        self._promises.clear()
-        self._settled.clear()
-        return promises
+    def __init__(self, connection: PeerConnection, number: int) -> None:
+        super().__init__(connection, ("yours", number))
+        self.released = False
+
+    def redirect(self, message: Message) -> bool:
+        if self.released:
+            message.fail(NoSuchObject("this reference was released: ask for a new one"))
+        return self.released
+
+
+class ImportedPromise(Remote):
+    """A promise of the peer. Messages to it go to the peer until it is settled."""
+
+    __slots__ = ("decided", "mentions", "settled", "vat_promise")
+
+    def __init__(self, connection: PeerConnection, number: int, vat_promise: VatPromise) -> None:
+        super().__init__(connection, ("yours", number))
+        self.vat_promise = vat_promise
+        self.mentions = 0
+        # The peer has sent the resolution. Settling may still have to wait.
+        self.decided = False
+        self.settled = False
+
+    def redirect(self, message: Message) -> bool:
+        if self.settled:
+            self.vat_promise.post(message)
+        return self.settled
+
+
+class Question(Remote):
+    """A question of ours."""
+
+    __slots__ = ("answer", "decided", "settled")
+
+    def __init__(self, connection: PeerConnection, number: int, answer: Answer) -> None:
+        super().__init__(connection, ("answer", number))
+        self.answer = answer
+        self.decided = False
+        self.settled = False
+
+    def redirect(self, message: Message) -> bool:
+        if not self.settled:
+            return False
+        post = getattr(self.answer, "post", None)
+        if post is not None:
+            post(message)
+        else:
+            message.fail(self.connection.closed or NoSuchObject("this answer is gone"))
+        return True

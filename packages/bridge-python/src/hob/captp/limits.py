@@ -1,4 +1,7 @@
-"""What a peer may make us do and keep. Decisions of the receiver: a peer cannot learn or change them."""
+"""Limits on the work and memory that a peer can cause.
+
+The receiver decides them. A peer cannot read or change them.
+"""
 
 from __future__ import annotations
 
@@ -11,46 +14,63 @@ class Limits:
     frame_bytes: int = 1 << 20
     """Bytes of a frame."""
     tokens: int = 200_000
-    """Structural characters of a text frame, counted before it is parsed."""
+    """Structural characters of a text frame. They are counted before parsing."""
     depth: int = 128
-    """Nesting of a value."""
+    """Nesting depth of a value."""
     bigint_digits: int = 16_384
+    """Digits of one bigint."""
     questions: int = 65_536
-    """Calls of the peer that are not answered yet: more are answered with `limit`."""
+    """Unanswered calls of the peer. Further calls fail with `limit`."""
     exports: int = 65_536
-    """References and promises given to the peer, and those taken from it."""
+    """Exports, and separately imports, of one connection. More are refused with `limit`."""
     buffered_bytes: int = 16 << 20
-    """Bytes that may wait in the socket before the peer counts as one that does not read."""
+    """Bytes that may wait in the socket. Above this, the peer counts as one that does not read."""
     memory_bytes: int = 64 << 20
-    """About all that this connection may make us keep: over it, it closes."""
+    """Approximate memory that this connection may use. Above this, it closes."""
     errors: int = 1000
-    """Errors as values, in a frame."""
+    """Errors as values, in one frame."""
 
 
 DEFAULT: Final = Limits()
 
 OPERATIONS: Final = 4096
-"""Operations of one frame."""
+"""Operations in one frame."""
 PROMISES: Final = 4096
-"""Promises that one frame may bring."""
+"""New promises in one frame."""
 FREE_KEYS: Final = 4096
-"""Keys of the records of a frame that cost no more than their colon."""
+"""Keys of records in one frame that count as one token each."""
 NEW_KEY: Final = 39
-"""What each further one costs beside, in tokens, that is not among those after them yet."""
+"""Tokens added for each further key that is new among those after the free ones."""
 FREE_STRINGS: Final = 40_000
-"""Short strings of a frame, keys left out, that cost no more than what stands between them."""
+"""Short strings in one frame, without keys, that add no tokens."""
 SHORT: Final = 10
+"""Letters of a string that counts as short."""
 MORE_STRING: Final = 8
+"""Tokens added for each further short string."""
 FREE_LISTS: Final = 32_768
-"""Lists and records of a frame that count as one token each."""
+"""Lists and records in one frame that count as one token each."""
 MORE_LIST: Final = 2
+"""Tokens added for each further list or record."""
 BIGINTS: Final = 8
-"""Of the longest ones so many may be in a frame: reading and writing them costs the square of their digits."""
+"""Longest bigints that fit in one frame. Reading and writing them costs the square of their digits."""
+BROKEN_AT_ONCE: Final = 4096
+"""Promises that are broken in one go when a connection ends. The others follow after other work has run."""
 
-# About what an entry of a table takes, with what hangs on it (tracemalloc over 10,000 of each, rounded up).
+# Approximate memory of a table entry and of what it keeps alive (tracemalloc over 10,000 of each, rounded
+# up).
 CALL: Final = 2000
 ANSWER: Final = 600
 QUESTION: Final = 800
 EXPORT: Final = 500
 IMPORT: Final = 800
 PROMISE: Final = 1200
+
+
+class Account:
+    """Memory of one session over all its connections, one after the other."""
+
+    __slots__ = ("outliving",)
+
+    def __init__(self) -> None:
+        self.outliving = 0
+        """Approximate bytes of calls that came by earlier connections and still run."""

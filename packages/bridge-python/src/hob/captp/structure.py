@@ -1,8 +1,9 @@
-"""Looks at text before it is parsed.
+"""Checks text before it is parsed.
 
-Promise: what passes has at most so many structural characters (`[ { , :` outside strings; what costs an
-engine more than others counts as more, after the first thousands) and is nested at most so deep.
-Looking costs much less than parsing: text that has few enough of them, strings included, is not looked at twice.
+Promise: text that passes has a limited number of structural tokens (`[ { , :` outside strings) and a limited
+depth, and the check costs much less than parsing. Tokens that cost an engine more count as more, after a
+number that honest frames do not reach. Text that has few enough tokens, strings included, is not checked
+further.
 """
 
 from __future__ import annotations
@@ -27,17 +28,19 @@ _decode: Final = json.JSONDecoder(parse_constant=_not_finite).decode
 
 
 def check(text: str, limits: Limits) -> None:
-    """Raises `Violation` where text may not be parsed."""
+    """Raises `Violation` if the text must not be parsed."""
     if len(text) > limits.frame_bytes or (
         len(text) * 3 > limits.frame_bytes and len(text.encode("utf-8", "surrogatepass")) > limits.frame_bytes
     ):
         raise Violation(f"a text frame may have {limits.frame_bytes} bytes: send streams", 1009)
-    # The frame, its operation and the list of arguments are levels of their own, as are records that stand for what JSON lacks.
+    # The frame, the operation and its list of arguments are levels too. So are the records that stand for
+    # values which JSON lacks.
     deepest = limits.depth * 2 + 8
     opened = text.count("[") + text.count("{")
-    if opened <= deepest and has_room(text, limits):
+    room = has_room(text, limits)
+    if opened <= deepest and room:
         return
-    if not has_room(text, limits):
+    if not room:
         raise Violation(f"a frame may have {limits.tokens} tokens: send less at a time")
     bare = _STRING.sub("", text)
     level = 0
@@ -51,7 +54,7 @@ def check(text: str, limits: Limits) -> None:
 
 
 def has_room(text: str, limits: Limits) -> bool:
-    """Whether it has as few tokens as a frame may have."""
+    """True if the text has no more tokens than a frame may have."""
     keys, lists, quotes = text.count(":"), text.count("[") + text.count("{"), text.count('"')
     tokens = lists + keys + text.count(",")
     if keys <= FREE_KEYS and lists <= FREE_LISTS and quotes <= 2 * FREE_STRINGS and tokens <= limits.tokens:
@@ -63,7 +66,7 @@ def has_room(text: str, limits: Limits) -> bool:
         return False
     if keys <= FREE_KEYS and quotes <= 2 * FREE_STRINGS:
         return True
-    # Records of the same kind have the same keys: those are cheap.
+    # Records of the same kind have the same keys, which cost little.
     strings = _STRING_AND_COLON.findall(text)
     named = [string for string, colon in strings if colon]
     tokens += len(set(named[FREE_KEYS:])) * NEW_KEY
@@ -74,6 +77,7 @@ def has_room(text: str, limits: Limits) -> bool:
 
 
 def parse(text: str, limits: Limits) -> object:
+    """Checks the text and parses it as JSON. Raises `Violation`."""
     check(text, limits)
     try:
         return _decode(text)
@@ -81,4 +85,4 @@ def parse(text: str, limits: Limits) -> object:
         raise
     # Python refuses to read an integer of more than 4,300 digits, and JSON nested deeper than its stack.
     except (ValueError, RecursionError):
-        raise Violation("not JSON") from None
+        raise Violation("a frame is not JSON") from None

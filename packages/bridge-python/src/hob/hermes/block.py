@@ -1,7 +1,8 @@
-"""The second guard: a call of what is not ours is answered here and not done.
+"""The second guard: a call of a foreign tool is refused here.
 
-Promise: a call goes on only where its name is ours *and* what Hermes has under that name is our function. When this cannot tell, the call is
-not done. It is looked at twice, before the call and around it, for the first may be skipped by a loop of Hermes' own.
+Promise: a call goes on only if its name is ours *and* Hermes has our function under that name. If this cannot
+be determined, the call is refused. The check runs twice, before the call and around it, because a loop of
+Hermes may skip the first.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def allowed(name: object) -> bool:
 
 
 def _is_our_function(name: str) -> bool:
-    """Whether Hermes' registry has our function there, and not another plugin's of the same name."""
+    """True if Hermes' registry has our function there, and not another plugin's of the same name."""
     from tools.registry import registry
 
     from . import plugin

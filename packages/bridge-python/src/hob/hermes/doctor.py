@@ -1,7 +1,8 @@
-"""`hob-hermes doctor`: which tools a configuration of Hermes would expose to a model beside Hob's.
+"""`hob-hermes doctor`: the tools that a configuration of Hermes exposes besides Hob's.
 
-Promise: Hermes itself is asked, with its own functions and for every platform that it knows, so what is said is what it would do. It says of each
-finding what to write. Exit code 0: nothing but Hob's tools; 1: something else, or the plugin is not enabled or not told its session; 2: it could not tell.
+Promise: Hermes itself is asked, with its own functions and for every platform that it knows, so the result is
+what Hermes would do. Each finding says what to write. Exit code 0: nothing but Hob's tools; 1: something
+else, or the plugin is not enabled or has no session; 2: it could not tell.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ class Finding:
     """A platform, a job, or a switch."""
     why: str
     tools: list[str] = field(default_factory=list)
-    """Offered as things are."""
+    """Tools offered with this configuration."""
     dormant: list[str] = field(default_factory=list)
-    """Not yet: a key or a program is missing for them."""
+    """Tools that are not offered yet, because a key or a program is missing for them."""
     remedy: str = ""
 
 
@@ -53,9 +54,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ["HERMES_HOME"] = str(Path(given.home).resolve())
     if given.ignore_user_config:
         os.environ["HERMES_IGNORE_USER_CONFIG"] = "1"
-    # Some tools are offered where a person sits in front of it: that is how it is used, and here it is the more careful answer.
+    # Some tools are offered only if a person sits in front of Hermes. This is how Hermes is used, and the
+    # more careful answer.
     os.environ.setdefault("HERMES_INTERACTIVE", "1")
-    # Hermes says of each tool that cannot work why: here that is no news.
+    # Hermes logs for each tool why it cannot work. This is no news here.
     logging.disable(logging.WARNING)
     try:
         found = list(findings(given.platform, given.toolsets))
@@ -91,7 +93,7 @@ def _shown(found: Sequence[Finding]) -> Iterator[str]:
 
 
 def _together(remedies: Sequence[str]) -> Iterator[str]:
-    """The lists of several platforms as one entry."""
+    """Joins the lists of several platforms into one entry."""
     start = "platform_toolsets: {"
     lists = dict.fromkeys(each.removeprefix(start).removesuffix("}") for each in remedies if each.startswith(start))
     if lists:
@@ -113,7 +115,8 @@ def findings(platforms: Iterable[str] | None = None, toolsets: str | None = None
 
 
 def _config() -> dict[str, Any]:
-    """As the command line of Hermes reads it: `load_config` alone would not see `--ignore-user-config`."""
+    """Reads the configuration as the command line of Hermes does. `load_config` alone ignores
+    `--ignore-user-config`."""
     from hermes_cli.config import load_config
 
     if os.environ.get("HERMES_IGNORE_USER_CONFIG") == "1":
@@ -138,7 +141,7 @@ def _of_the_plugin(config: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _dotenv() -> dict[str, str]:
-    """What Hermes would read from its `.env`."""
+    """Returns the variables that Hermes would read from its `.env`."""
     try:
         from dotenv import dotenv_values
         from hermes_cli.config import get_env_path
@@ -149,7 +152,7 @@ def _dotenv() -> dict[str, str]:
 
 
 def _platforms(config: Mapping[str, Any]) -> list[str]:
-    """All that Hermes knows, and those that the configuration names."""
+    """Returns all platforms that Hermes knows or the configuration names."""
     from hermes_cli.tools_config import PLATFORMS
 
     listed = config.get("platform_toolsets")
@@ -165,7 +168,7 @@ def _of_platform(config: Mapping[str, Any], platform: str) -> Iterator[Finding]:
     if not isinstance(listed, list):
         yield from _of(platform, "it has no list of its own", toolsets, config, f"platform_toolsets: {{{platform}: [{names.TOOLSET}, no_mcp]}}")
         return
-    # Some toolsets come back although a list does not name them.
+    # Hermes adds some toolsets that a list does not name.
     back = [each for each in toolsets if each not in listed]
     if "no_mcp" not in listed and _servers(config).intersection(back):
         remedy = f"platform_toolsets: {{{platform}: [{names.TOOLSET}, no_mcp]}}"
@@ -183,7 +186,7 @@ def _of(where: str, why: str, toolsets: Sequence[str], config: Mapping[str, Any]
 
 
 def _foreign(toolsets: Sequence[str], config: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """What these offer beside ours: now, and once it can work."""
+    """Returns the foreign tools of these toolsets: those offered now, and those offered once they can work."""
     now, later = exposed(toolsets, _disabled(config))
     ours = names.NAMES | _allowed(config)
     # Some toolsets get their tools only when a session begins.
@@ -195,7 +198,7 @@ def _foreign(toolsets: Sequence[str], config: Mapping[str, Any]) -> tuple[list[s
 
 
 def exposed(toolsets: Sequence[str], disabled: Sequence[str] = ()) -> tuple[set[str], set[str]]:
-    """The names that a model would be offered now; and those that these toolsets have at all."""
+    """Returns the names that a model would be offered now, and all other names in these toolsets."""
     from model_tools import get_tool_definitions
     from toolsets import resolve_toolset
 
@@ -224,7 +227,7 @@ def _servers(config: Mapping[str, Any]) -> set[str]:
 
 
 def _of_jobs(config: Mapping[str, Any]) -> Iterator[Finding]:
-    """A job of cron may have a list of its own, which counts instead of the platform's."""
+    """Checks the jobs of cron. A job may have a list of its own, which replaces the platform's."""
     from hermes_constants import get_hermes_home
 
     file = Path(get_hermes_home()) / "cron" / "jobs.json"
@@ -239,7 +242,7 @@ def _of_jobs(config: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _of_switches(config: Mapping[str, Any]) -> Iterator[Finding]:
-    """What goes past every list."""
+    """Checks the switches that bypass every list."""
     from agent.coding_context import CODING_PROFILE, _coding_mode
 
     if _coding_mode(dict(config)) == "focus" and CODING_PROFILE.toolset is not None:

@@ -1,8 +1,10 @@
-"""Hermes for an editor (ACP) that starts only with Hob in it: `hob-hermes acp`, where an editor would start `hermes acp`.
+"""`hob-hermes acp`: Hermes for an editor (ACP) that starts only with Hob in it. An editor starts it in place
+of `hermes acp`.
 
-Promise: an editor's session has the tools of Hob's plugin, with what its operator allows (`names.HARMLESS`), or none. Hermes takes those tools from no configuration: its own are written into the
-toolset `hermes-acp`, and a plugin that cannot be loaded takes nothing away. So they are taken out here, before Hermes begins, and it does
-not begin where the plugin is not there with all its guards.
+Promise: an editor's session has the tools of Hob's plugin and those that its operator allows
+(`names.HARMLESS`), or none. No configuration of Hermes controls an editor's tools: its own are in the toolset
+`hermes-acp`, and a plugin that cannot be loaded removes nothing. So they are removed here, before Hermes
+begins. Hermes does not begin if the plugin or one of its guards is missing.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from . import block, names, plugin, refuse, strip
 
 def main(argv: Sequence[str]) -> int:
     try:
-        # First: it says to the plugin that this process is an editor's.
+        # First, because it tells the plugin that this process serves an editor.
         from acp_adapter import entry
         from hermes_cli import plugins
     except ImportError as error:
@@ -37,21 +39,21 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _without_its_own() -> None:
-    """Takes Hermes' own tools out of what an editor is offered. Those that plugins put there are kept elsewhere."""
+    """Removes Hermes' own tools from the toolset of an editor. Tools of plugins are kept elsewhere."""
     import toolsets
 
     toolsets.TOOLSETS[names.ACP_TOOLSET] = {"description": "what Hob's caps allow", "tools": [], "includes": []}
 
 
 def _fill(tools: frozenset[str]) -> None:
-    """With ours by name too: a child of Hermes gets no toolset in which there is nothing that a child may have."""
+    """Adds our tools by name too: a child of Hermes gets no toolset that is empty for it."""
     import toolsets
 
     toolsets.TOOLSETS[names.ACP_TOOLSET]["tools"] = sorted(tools)
 
 
 def _missing(manager: Any) -> str | None:
-    """What of the plugin is not there; None where all of it is."""
+    """Returns the part of the plugin that is missing, and None if all of it is there."""
     for kind, guard in (
         ("llm_request", strip.on_request),
         ("llm_request", refuse.before_request),

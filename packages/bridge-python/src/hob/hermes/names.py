@@ -1,7 +1,8 @@
-"""The names of our tools, and how they are recognized in a request.
+"""The names of our tools, and how to recognize them in a request.
 
-Promise: names are exact. No typo of one letter turns a tool of ours into another one, or into one of `HARMLESS`: Hermes takes names that are nearly
-right for the right ones (that is why it is `entries` and not `list`, which is as near to `elit` as `edit` is).
+Promise: names are exact. No typo of one letter turns a tool of ours into another one, or into one of
+`HARMLESS`, although Hermes accepts names that are nearly right. (So the tool is called `entries` and not
+`list`, which is as near to `elit` as `edit` is.)
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ VERBS: Final[tuple[Verb, ...]] = (READ, ENTRIES, SEARCH, WRITE, EDIT, RUN)
 NAMES: Final = frozenset({*(verb.name for verb in VERBS), REQUEST})
 TOOLSET: Final = "hob"
 ACP_TOOLSET: Final = "hermes-acp"
-"""The only toolset that Hermes offers to an editor (ACP): there is no list of it to configure."""
+"""The only toolset that Hermes offers to an editor (ACP). No configuration controls it."""
 
 HARMLESS: Final = frozenset({"delegate_task", "todo", "clarify"})
-"""What an operator may let a model have besides: these reach nothing of the machine. A child gets the tools of its parent, and an empty session."""
+"""Tools that an operator may allow besides ours. They reach nothing of the machine. A child gets the tools of
+its parent, and an empty session."""
 
-# What Hermes writes before a name for some logins of Anthropic's. No server of tools has the empty name, so no foreign tool is called so.
+# The prefix that Hermes writes before a name for some logins of Anthropic. No foreign tool has it, because no
+# server of tools has the empty name.
 _PREFIX: Final = "mcp__"
 
 
 def name_of(tool: object) -> str:
-    """The name in a tool of a request, of any provider's shape; empty where it has none."""
+    """Returns the name of a tool in a request, in any provider's form; empty if it has none."""
     if not isinstance(tool, Mapping):
         return ""
     for inner in (tool, tool.get("function"), tool.get("toolSpec")):
@@ -35,7 +38,7 @@ def name_of(tool: object) -> str:
 
 
 def tools_in(request: Mapping[str, Any]) -> list[object]:
-    """All tools that a request offers, wherever a provider wants them."""
+    """Returns all tools of a request, wherever a provider expects them."""
     found: list[object] = []
     for holder in (request, request.get("toolConfig"), request.get("extra_body")):
         for key in ("tools", "functions"):
@@ -47,7 +50,8 @@ def tools_in(request: Mapping[str, Any]) -> list[object]:
 
 
 def foreign_in(request: Mapping[str, Any], ours: frozenset[str]) -> list[str]:
-    """Those that are not ours. One without a name (a provider's own) is foreign, and so is a second one of the same name."""
+    """Returns the foreign tools. A tool without a name (a provider's own) is foreign, and so is a second tool
+    of the same name."""
     seen: set[str] = set()
     foreign: list[str] = []
     for tool in tools_in(request):

@@ -1,11 +1,11 @@
-"""The tools themselves, and what happens at the beginnings and ends of sessions of Hermes.
+"""The tools, and the beginnings and ends of Hermes' sessions.
 
-Promise: a handler answers a text for whatever a model sends, and reaches what the session of Hob behind *its* session of Hermes holds, or nothing.
+Promise: whatever a model sends, a handler returns a text. It uses only the caps of the session of Hob that
+belongs to *its* session of Hermes.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
@@ -27,11 +27,11 @@ T = TypeVar("T")
 log: Final = logging.getLogger("hob.hermes")
 
 handlers: Final[dict[str, Callable[..., str]]] = {}
-"""Our functions, by name: `block` lets through what Hermes has them for, and nothing else."""
+"""Our functions, by name. `block` lets a call through only if Hermes has one of these for it."""
 
 
 class _State:
-    """Of this process: made by the first that asks."""
+    """The state of this process. It is made at the first use."""
 
     sessions: Sessions | None = None
     settings: Settings | None = None
@@ -70,7 +70,8 @@ def _config() -> Mapping[str, Any]:
 
 
 def _is_editors() -> bool:
-    """Whether this process serves an editor: `hermes acp`, `hermes-acp`. Plugins are loaded before Hermes gets to that."""
+    """True if this process serves an editor: `hermes acp`, `hermes-acp`. Plugins are loaded before Hermes
+    decides this."""
     if "acp_adapter.entry" in sys.modules or os.path.basename(sys.argv[0]).startswith("hermes-acp"):
         return True
     words = iter(sys.argv[1:])
@@ -82,11 +83,11 @@ def _is_editors() -> bool:
     return False
 
 
-# ---- what the guards ask -----------------------------------------------------------------------------------------------------
+# ---- what the guards ask -----------------------------------------------------------------------------------
 
 
 def offered(about: Mapping[str, Any]) -> frozenset[str]:
-    """What the model of this request is to have. Raises `CapError` where no session stands behind it."""
+    """Returns the names to offer to the model of this request. Raises `CapError` if it has no session of Hob."""
     _run(_sessions().stand(*_who(about)))
     return names.NAMES | _state.allow
 
@@ -96,19 +97,19 @@ def allowed_besides() -> frozenset[str]:
 
 
 def only_stripped(about: Mapping[str, Any]) -> bool:
-    """Whether foreign tools cannot be configured away there: an editor's session, and the children of one."""
+    """True for an editor's session and its children: no configuration can remove foreign tools there."""
     platform = about.get("platform")
     return _state.in_editor and platform in ("acp", "subagent")
 
 
-# ---- beginnings and ends -----------------------------------------------------------------------------------------------------
+# ---- beginnings and ends -----------------------------------------------------------------------------------
 
 
 def at_turn(session_id: str = "", platform: str = "", task_id: str = "", **_about: Any) -> dict[str, str] | None:
-    """Says what is held, so that a model need not guess petnames. It may change from turn to turn."""
+    """Adds the petnames to the context, so that a model does not guess them. They may change from turn to
+    turn."""
     try:
-        behind = _run(_sessions().stand(session_id or "", platform or "", task_id or ""))
-        held = _run(behind.session.caps())
+        held = _run(_held(session_id or "", platform or "", task_id or ""))
     except CapError as error:
         _say_once(f"no session: {error.message}")
         return None
@@ -131,7 +132,7 @@ def after_session(session_id: str = "", **_about: Any) -> None:
         _run(_state.sessions.leave(session_id))
 
 
-# ---- calls ---------------------------------------------------------------------------------------------------------------------
+# ---- calls -------------------------------------------------------------------------------------------------
 
 
 def call(name: str, args: Any = None, session_id: str = "", **_about: Any) -> str:
@@ -147,14 +148,16 @@ def call(name: str, args: Any = None, session_id: str = "", **_about: Any) -> st
 async def _called(name: str, args: Any, id: str) -> Result:
     sessions = _sessions()
     behind = sessions.of(id)
-    await behind.enter()
-    if name != REQUEST:
+    if name == REQUEST:
+        return await sessions.ask(behind, args)
+    async with sessions.entered(behind):
         return await behind.tools.call(name, args)
-    try:
-        async with asyncio.timeout(_settings().wait):
-            return await behind.tools.call(name, args)
-    except TimeoutError:
-        return Result("nobody has answered yet: go on with something else, and ask the same again later", True, "unavailable")
+
+
+async def _held(id: str, platform: str, task: str) -> list[str]:
+    sessions = _sessions()
+    async with sessions.entered(await sessions.stand(id, platform, task)) as session:
+        return await session.caps()
 
 
 def _who(about: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -175,25 +178,25 @@ def _sessions() -> Sessions:
 
 
 def _say_once(what: str) -> None:
-    """To the person, who wonders why there are no tools. Once for each reason."""
+    """Tells the person why there are no tools. Once for each reason."""
     if _state.said != what:
         _state.said = what
         os.write(2, f"hob: {what}\n".encode(errors="replace"))
 
 
-# ---- waiting -------------------------------------------------------------------------------------------------------------------
+# ---- waiting -----------------------------------------------------------------------------------------------
 
 _LOOK_S: Final = 0.1
 
 
 def _run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """In the thread of the connections. Ends early when the person interrupts the agent."""
+    """Runs in the thread of the connections. Ends early if the person interrupts the agent."""
     future = sync.submit(coroutine)
     while True:
         try:
             return future.result(_LOOK_S)
         except NotYet:
-            # It may be the coroutine's own.
+            # The error may come from the coroutine itself.
             if future.done():
                 return future.result()
             if _is_interrupted():

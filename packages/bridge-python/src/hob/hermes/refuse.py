@@ -1,10 +1,10 @@
 """The third guard: Hermes ends, before anything is sent, while a foreign tool is exposed.
 
-Promise: it looks at what Hermes would offer by itself, before `strip` has been at it, and at what is really sent, after everybody has. When it
-cannot tell it ends Hermes too. Where a foreign tool cannot be configured away (an editor's session, ACP) only the second look counts.
-
-An exception would not do: Hermes swallows those of plugins and goes on. (The hook `pre_api_request` would not do either: of a long conversation it
-shows a cut text, without the tools.)
+Promise: it checks the tools that Hermes would offer by itself, before `strip`, and the tools that are really
+sent, after all other middleware. If it cannot tell, it ends Hermes too. If no configuration can remove a
+foreign tool (an editor's session, ACP), only the second check counts. An exception does not work: Hermes
+catches those of plugins and goes on. (Neither does the hook `pre_api_request`: for a long conversation it
+gets a text that is cut, without the tools.)
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def register(context: Any) -> None:
 
 
 def at_turn(**_about: Any) -> None:
-    """A turn that is handed to another agent program as a whole never becomes a request: it is looked at here."""
+    """Checks turns that are handed to another agent program. They never become a request."""
     _look(_handed_over)
 
 
@@ -70,7 +70,7 @@ def _handed_over() -> str | None:
 
 
 def hands_over(config: object) -> bool:
-    """Whether it says somewhere that turns go to codex app-server: there are several places to say it."""
+    """True if the configuration hands turns to codex app-server. It can say so in several places."""
     if isinstance(config, Mapping):
         return any(hands_over(value) for value in config.values())
     if isinstance(config, (list, tuple)):
@@ -83,7 +83,7 @@ def is_an_agent(provider: str, base_url: str) -> bool:
 
 
 def stop(reason: str) -> None:
-    """To the descriptor itself: Hermes puts `sys.stderr` elsewhere in some of its modes."""
+    """Writes to the descriptor itself, because Hermes redirects `sys.stderr` in some of its modes."""
     text = f"hob: Hermes was ended before anything was sent: {reason}. `hob-hermes doctor` says how to close it\n"
     try:
         os.write(2, text.encode(errors="replace"))

@@ -1,9 +1,11 @@
-"""What the plugin is told: which host, and the secret of a session there. Nothing of a granter's.
+"""The settings of the plugin: which host, and the secret of a session there. It gets nothing of a granter.
 
-In Hermes' `config.yaml`, under `plugins.entries.hob`: `url`, `secret_file`, `allow` (of `names.HARMLESS`), `wait`. `secret_file` names a file that only
-its owner may read (chmod 600), so that the secret is in no environment and in no file that is shown or shared. Instead of it there may be `secret` itself.
-Or `HOB_URL` with `HOB_SECRET_FILE` or `HOB_SECRET`, which may stand in Hermes' `.env`: a secret that stands there is in the environment of Hermes, and is
-taken out of it, so that no program that Hermes starts afterwards finds it.
+In Hermes' `config.yaml`, under `plugins.entries.hob`: `url`, `secret_file`, `allow` (names of
+`names.HARMLESS`), `wait`. `secret_file` names a file that only its owner may read (chmod 600). So the secret
+is in no environment and in no file that is shown or shared. `secret` itself may be given instead.
+
+Or `HOB_URL` with `HOB_SECRET_FILE` or `HOB_SECRET`, which may be in Hermes' `.env`. A secret from there is in
+the environment of Hermes. It is removed from it, so that no program that Hermes starts later finds it.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ class Settings:
 
 
 def read(config: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
-    """Raises `Invalid`, which says what is missing."""
+    """Reads the settings. Raises `Invalid`, which says what is missing."""
     entry = _entry(config)
     url = environment.get("HOB_URL") or entry.get("url")
     file = environment.get("HOB_SECRET_FILE") or entry.get("secret_file")
@@ -38,37 +40,37 @@ def read(config: Mapping[str, Any], environment: Mapping[str, str] = os.environ)
         raise Invalid("say in plugins.entries.hob of config.yaml which host (url), and the file with the secret of your session (secret_file)")
     wait = entry.get("wait", 600.0)
     if not isinstance(wait, (int, float)) or isinstance(wait, bool) or not 0 < wait <= 86_400:
-        raise Invalid("plugins.entries.hob.wait is a number of seconds, up to a day")
+        raise Invalid("plugins.entries.hob.wait must be a number of seconds, one day at most")
     return Settings(url, secret, allowed(config), float(wait))
 
 
 def forget_environment() -> None:
-    """What was read is in no environment any more: programs that are started from now on do not get it."""
+    """Removes the secret from the environment, so that programs started from now on do not get it."""
     os.environ.pop("HOB_SECRET", None)
 
 
 def _read_secret(path: str) -> str:
-    """Raises `Invalid`, also where others than its owner may read it."""
+    """Raises `Invalid`, also if others than its owner may read it."""
     try:
         descriptor = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
-        raise Invalid("the file of the secret (secret_file) cannot be read: look at its name") from None
+        raise Invalid("the file of the secret (secret_file) cannot be read: check its name and its owner") from None
     try:
         about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o077:
-            raise Invalid("the file of the secret (secret_file) has to be your own, and for you alone: chmod 600")
+            raise Invalid("the file of the secret (secret_file) must belong to you, and nobody else may read it: chmod 600")
         return os.read(descriptor, 4096).decode(errors="replace").strip()
     finally:
         os.close(descriptor)
 
 
 def allowed(config: Mapping[str, Any]) -> frozenset[str]:
-    """Raises `Invalid` for what is not harmless."""
+    """Returns the allowed names. Raises `Invalid` for a name that is not in `HARMLESS`."""
     allow = _entry(config).get("allow") or []
     if not isinstance(allow, list) or not all(isinstance(name, str) for name in allow):
         raise Invalid("plugins.entries.hob.allow is a list of names")
     if not HARMLESS.issuperset(allow):
-        raise Invalid(f"plugins.entries.hob.allow takes {', '.join(sorted(HARMLESS))} only: everything else reaches this machine")
+        raise Invalid(f"plugins.entries.hob.allow takes {', '.join(sorted(HARMLESS))} only: every other tool can act on this machine")
     return frozenset(allow)
 
 

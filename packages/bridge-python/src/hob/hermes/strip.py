@@ -1,6 +1,7 @@
 """The first guard: a request leaves with our tools and no others.
 
-Promise: where this cannot tell what is in a request, or no session of Hob stands behind it, the request leaves with no tools at all.
+Promise: if the content of a request cannot be determined, or it has no session of Hob, the request leaves
+with no tools at all.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from . import names
 
-# Where providers look for tools, and what makes no sense without them.
+# Where providers look for tools, and options that need tools.
 _TOOLS: Final = ("tools", "functions", "toolConfig")
 _CHOICE: Final = ("tool_choice", "function_call", "parallel_tool_calls")
 
@@ -27,7 +28,7 @@ def on_request(request: Any = None, **about: Any) -> dict[str, Any]:
 
 
 def _offered(about: Mapping[str, Any]) -> frozenset[str]:
-    """What the model of this request is to have: nothing where no session is."""
+    """Returns the names to offer to the model of this request. None if there is no session."""
     from . import plugin
 
     return plugin.offered(about)
@@ -48,7 +49,7 @@ def stripped(request: Mapping[str, Any], ours: frozenset[str]) -> dict[str, Any]
 
 
 def _ours(tools: object, ours: frozenset[str]) -> list[object]:
-    """Each of ours once."""
+    """Returns each of our tools once."""
     kept: dict[str, object] = {}
     for tool in tools if isinstance(tools, (list, tuple)) else ():
         name = names.name_of(tool)
@@ -58,7 +59,7 @@ def _ours(tools: object, ours: frozenset[str]) -> list[object]:
 
 
 def bare(request: object) -> dict[str, Any]:
-    """Without tools."""
+    """Returns the request without tools."""
     if not isinstance(request, Mapping):
         return {}
     return {key: value for key, value in request.items() if key not in (*_TOOLS, *_CHOICE, "extra_body")}

@@ -1,7 +1,8 @@
-"""`python3 -m hob.hermes_shim [--ops] [--root DIR] [--home DIR] [--hermes-home DIR] [--work DIR]`: JSON lines in, JSON lines out.
+"""`python3 -m hob.hermes_shim [--ops] [--root DIR] [--home DIR] [--hermes-home DIR] [--work DIR]`: JSON lines
+in and out.
 
-Promise: one line out per line in, in order, whatever the line says and whatever Hermes does with it; what Hermes prints and what it
-reads from a terminal never mixes with the lines.
+Promise: each line in gives one line out, in order, whatever the line contains and whatever Hermes does with
+it. Text that Hermes prints or reads from a terminal never mixes with the lines.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def main() -> int:
 def _answer(server: Server, line: bytes) -> dict[str, Any]:
     try:
         fields = json.loads(line)
-    except ValueError as error:  # also bytes that are no UTF-8, and digits without end
+    except ValueError as error:  # also for bytes that are not UTF-8, and for numbers with too many digits
         return _refused({"line": line.decode("utf-8", "replace").rstrip("\n")}, Refusal("not-json", str(error)))
     except RecursionError:
         return _refused({"line": line.decode("utf-8", "replace").rstrip("\n")}, Refusal("not-json", "nested too deeply"))
@@ -59,7 +60,7 @@ def _answer(server: Server, line: bytes) -> dict[str, Any]:
         return {**fields, "verdict": server.ask(fields)}
     except Refusal as refusal:
         return _refused(fields, refusal)
-    except Exception as error:  # a fault of the shim's own costs its line
+    except Exception as error:  # a fault of the shim costs only its line
         return _refused(fields, Refusal("fault", f"{type(error).__name__}: {error}"))
 
 
@@ -68,7 +69,8 @@ def _refused(fields: dict[str, Any], refusal: Refusal) -> dict[str, Any]:
 
 
 def _apart_from_the_terminal() -> tuple[IO[bytes], IO[str]]:
-    """The two streams of ours, on descriptors of their own: Hermes and its children get an empty stdin, and stderr for what they print."""
+    """Moves our two streams to descriptors of their own. Hermes and its children get an empty stdin, and
+    print to stderr."""
     lines, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -1,4 +1,5 @@
-"""The five callers of `validate_within_dir`: the same path, through each of the entrances of Hermes that rely on it."""
+"""The five callers of `validate_within_dir`: checks one path through each function of Hermes that relies on
+it."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Edits under ACP: the change that an editor would be shown for a call, and whether it is asked at all."""
+"""Edits under ACP: the change that an editor would be shown for a call, and whether it is asked."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .ops import Fields, hermes, op, text, whole
+from .ops import Fields, hermes, op, text, typed_field
 
 
 @op(
@@ -20,13 +20,13 @@ from .ops import Fields, hermes, op, text, whole
 )
 def acp_edit(fields: Fields) -> Any:
     edits = hermes("acp_adapter.edit_approval")
-    tool, args = text(fields, "tool"), whole(fields, "args", dict)
+    tool, args = text(fields, "tool"), typed_field(fields, "args", dict)
     policy, cwd = text(fields, "policy", "ask"), text(fields, "cwd") if "cwd" in fields else None
     answer = fields.get("answer", False)
     shown: list[Any] = []
     automatic: list[bool] = []
 
-    # As Hermes' own requester does: the policy first, then the person.
+    # In the order of Hermes' own requester: the policy first, then the person.
     def editor(proposal: Any) -> bool:
         shown.append(proposal)
         automatic.append(bool(edits.should_auto_approve_edit(proposal, policy, cwd)))

@@ -1,7 +1,8 @@
-"""An approval session of Hermes: commands come, scripted people and a scripted guardian answer, and the real guard decides.
+"""An approval session of Hermes: a script gives the commands and the answers of people and of a guardian
+model. The real guard decides.
 
-Each line is a process that has just started: what is approved in one sequence is gone in the next, apart from what the line itself
-writes into its allowlist.
+Each line runs in a process that has just started. An approval in one line is gone in the next, except for the
+line's own allowlist.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .ops import APART, Fields, Refusal, hermes, op, part, text, whole
+from .ops import APART, Fields, Refusal, attribute, hermes, op, text, typed_field
 from .queue import Gateway
 from .world import over
 
-# Which of Hermes' own switches say where a command comes from.
+# The switches of Hermes for the surface that a command comes from.
 SURFACES = {
     "cli": {"HERMES_INTERACTIVE": "1"},
     "gateway": {"HERMES_GATEWAY_SESSION": "1"},
@@ -55,18 +56,18 @@ STEPS = (
     modules=("tools.approval", "hermes_cli.config"),
 )
 def guard(fields: Fields) -> Any:
-    steps = whole(fields, "steps", list)
+    steps = typed_field(fields, "steps", list)
     surface = text(fields, "surface", "cli")
     if surface not in SURFACES:
         raise Refusal("bad-input", f'field "surface" must be one of {", ".join(SURFACES)}')
     os.environ.update(SURFACES[surface])
-    if whole(fields, "yolo", bool, False):
+    if typed_field(fields, "yolo", bool, False):
         os.environ["HERMES_YOLO_MODE"] = "1"
     approvals = {name: fields[field] for name, field in (("mode", "mode"), ("cron_mode", "cron_mode")) if field in fields}
-    allowed = {"command_allowlist": whole(fields, "allowlist", list)} if "allowlist" in fields else {}
+    allowed = {"command_allowlist": typed_field(fields, "allowlist", list)} if "allowlist" in fields else {}
     _configure({"approvals": approvals, **allowed})
-    # After the environment and the configuration: Hermes reads some of both when it is imported.
-    asked_guardian = _guardian(whole(fields, "guardian", list, []))
+    # After the environment and the configuration, because Hermes reads some of both at import.
+    asked_guardian = _guardian(typed_field(fields, "guardian", list, []))
     approval = hermes("tools.approval")
     if hasattr(approval, "load_permanent_allowlist"):
         approval.load_permanent_allowlist()
@@ -84,7 +85,8 @@ def _configure(more: dict[str, Any]) -> None:
 
 
 def _guardian(answers: list[Any]) -> list[str]:
-    """In the place of the module that would call a model: one that answers from the script, and what it was asked."""
+    """Replaces the module that would call a model by one that answers from the script. Returns the list of
+    its questions."""
     asked: list[str] = []
     left = list(answers)
 
@@ -103,7 +105,7 @@ def _guardian(answers: list[Any]) -> list[str]:
 
 
 class Session:
-    """The people of one line: one at a terminal, or those behind a gateway."""
+    """The people of one line: one at a terminal, or several behind a gateway."""
 
     def __init__(self, approval: Any, queued: bool, notify: str) -> None:
         self.approval = approval
@@ -119,7 +121,7 @@ class Session:
         if "is_approved" in step:
             return {"approved": self.approval.is_approved(name, text(step, "is_approved"))}
         if "set" in step:
-            _configure(whole(step, "set", dict))
+            _configure(typed_field(step, "set", dict))
             return {}
         if "batch" in step:
             return self._batch(step)
@@ -131,10 +133,10 @@ class Session:
         return _told(said["results"][0], [{**each, "answer": step.get("answer")} for each in said["notified"]])
 
     def _question(self, step: Fields) -> Callable[[Any], Callable[[], Any]]:
-        """From the one who answers to the call of the guard."""
+        """Passes the choice of the person to the call of the guard."""
         approval = self.approval
         if "tool" in step:
-            request = part("tools.approval", "request_tool_approval")
+            request = attribute("tools.approval", "request_tool_approval")
             return lambda person: lambda: request(text(step, "tool"), text(step, "reason"), rule_key=text(step, "rule_key", ""), approval_callback=person)
         if "code" in step:
             return lambda person: lambda: approval.check_execute_code_guard(text(step, "code"), text(step, "env_type", "local"))
@@ -142,7 +144,7 @@ class Session:
         if "host_access" in step:
             if "has_host_access" not in inspect.signature(approval.check_all_command_guards).parameters:
                 raise Refusal("not-in-this-version", "the guard of this hermes-agent knows no host access")
-            more = {"has_host_access": whole(step, "host_access", bool)}
+            more = {"has_host_access": typed_field(step, "host_access", bool)}
         command, env_type = text(step, "command"), text(step, "env_type", "local")
         return lambda person: lambda: approval.check_all_command_guards(command, env_type, approval_callback=person, **more)
 
@@ -165,18 +167,18 @@ class Session:
         if not self.queued:
             raise Refusal("bad-input", "a batch waits in a gateway's queue: surface gateway or ask")
         calls = []
-        for each in whole(step, "batch", list):
+        for each in typed_field(step, "batch", list):
             if not isinstance(each, dict):
                 raise Refusal("bad-input", "what is in a batch is a step")
             calls.append((text(each, "session", "s1"), self._question(each)(None)))
-        said = self.gateway.run(calls, whole(step, "answers", list, []))
+        said = self.gateway.run(calls, typed_field(step, "answers", list, []))
         return {"results": [_told(each, []) for each in said["results"]], "notified": said["notified"], "resolved": said["resolved"]}
 
     def _act(self, act: str, name: str) -> Any:
         acts = {"yolo": "enable_session_yolo", "no_yolo": "disable_session_yolo", "clear": "clear_session"}
         if act not in acts:
             raise Refusal("bad-input", f"an act is one of {', '.join(acts)}")
-        part("tools.approval", acts[act])(name)
+        attribute("tools.approval", acts[act])(name)
         return {}
 
 

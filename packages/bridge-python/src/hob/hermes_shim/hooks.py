@@ -1,10 +1,11 @@
-"""Shell hooks: which of a configuration Hermes takes, which it may run, and what the programs' answers come to."""
+"""Shell hooks: which hooks of a configuration Hermes accepts, which it may run, and what their answers lead
+to."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .ops import APART, Fields, Refusal, hermes, op, text, whole
+from .ops import APART, Fields, Refusal, hermes, op, text, typed_field
 
 
 @op(
@@ -23,18 +24,18 @@ def hook(fields: Fields) -> Any:
     if "hooks" not in fields:
         raise Refusal("bad-input", 'field "hooks" is missing')
     shell = hermes("agent.shell_hooks")
-    # What a line before this one agreed to is not agreed to here.
+    # A consent in an earlier line does not count here.
     shell.allowlist_path().unlink(missing_ok=True)
     config = {"hooks": fields["hooks"]}
     configured = shell.iter_configured_hooks(config)
-    registered = shell.register_from_config(config, accept_hooks=whole(fields, "accept", bool, False))
+    registered = shell.register_from_config(config, accept_hooks=typed_field(fields, "accept", bool, False))
     verdict: dict[str, Any] = {
         "configured": [{name: getattr(each, name) for name in ("event", "command", "matcher", "timeout")} for each in configured],
         "registered": [each.command for each in registered],
     }
     if "event" not in fields:
         return verdict
-    event, payload = text(fields, "event"), whole(fields, "payload", dict, {})
+    event, payload = text(fields, "event"), typed_field(fields, "payload", dict, {})
     plugins = hermes("hermes_cli.plugins")
     if event == "pre_tool_call":
         told = {name: payload[name] for name in ("task_id", "session_id", "tool_call_id") if name in payload}

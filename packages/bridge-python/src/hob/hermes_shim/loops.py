@@ -1,10 +1,10 @@
-"""Hermes' guard against loops: a sequence of calls with their results, and what it says before and after each."""
+"""Hermes' guard against loops: its verdict before and after each call of a sequence."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .ops import Fields, Refusal, hermes, op, text, whole
+from .ops import Fields, Refusal, hermes, op, text, typed_field
 
 
 @op(
@@ -19,7 +19,7 @@ def guardrail(fields: Fields) -> Any:
     rails = hermes("agent.tool_guardrails")
     controller = rails.ToolCallGuardrailController(rails.ToolCallGuardrailConfig.from_mapping(fields.get("settings")))
     done = []
-    for call in whole(fields, "calls", list):
+    for call in typed_field(fields, "calls", list):
         if not isinstance(call, dict):
             raise Refusal("bad-input", "a call is an object")
         done.append(_one(rails, controller, call))
@@ -35,6 +35,6 @@ def _one(rails: Any, controller: Any, call: Fields) -> Any:
     before = controller.before_call(tool, args)
     if not before.allows_execution:
         return {"before": before.to_metadata(), "executed": False, "content": rails.toolguard_synthetic_result(before)}
-    failed = whole(call, "failed", bool) if "failed" in call else None
+    failed = typed_field(call, "failed", bool) if "failed" in call else None
     after = controller.after_call(tool, args, result, failed=failed)
     return {"before": before.to_metadata(), "executed": True, "after": after.to_metadata(), "content": rails.append_toolguard_guidance(result, after)}

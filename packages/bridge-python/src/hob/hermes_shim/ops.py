@@ -1,7 +1,9 @@
-"""The table of the operations: what each takes, where it runs, and the function that asks Hermes.
+"""The table of the operations: the fields of each, where it runs, and the function that asks Hermes.
 
-HERE: in this process, within a time limit. APART: in a process of its own, forked for this line, whose state is gone afterwards.
-WORLD: in the one process that keeps its state from line to line. END: ends that process.
+- HERE: in this process, within a time limit.
+- APART: in a process forked for this line. Its state is gone afterwards.
+- WORLD: in the one process that keeps its state from line to line.
+- END: ends that process.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ Fields = dict[str, Any]
 
 
 class Refusal(Exception):
-    """An error verdict: the line is at fault, or this Hermes lacks what it asks for."""
+    """An error verdict: the line is wrong, or this version of Hermes lacks the operation."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -31,13 +33,13 @@ class Op:
     fields: dict[str, str]
     answers: str
     ask: Callable[[Fields], Any]
-    # What it imports. Lines that set no variable share one import of them; the others import anew.
+    # The modules that it imports. Lines that set no variable share one import; the others import again.
     modules: tuple[str, ...] = ()
 
 
 OPS: dict[str, Op] = {}
 
-# Any operation may bring these; then it runs apart.
+# Any operation may have these fields; then it runs apart.
 COMMON = {
     "env?": "variables of Hermes to set for this line: HERMES_*, TERMINAL_*, SUDO_PASSWORD",
     "config?": "what to put over the configuration for this line",
@@ -54,15 +56,15 @@ def op(name: str, fields: dict[str, str], answers: str, where: str = HERE, modul
 
 
 def hermes(module: str) -> Any:
-    """A module of the installed Hermes. What cannot be imported is missing, not a verdict."""
+    """Returns a module of the installed Hermes. A module that cannot be imported is reported as missing."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         raise Refusal("missing", f"{module} of hermes-agent cannot be imported here ({error})") from error
 
 
-def part(module: str, name: str) -> Any:
-    """Something in a module that only some versions have."""
+def attribute(module: str, name: str) -> Any:
+    """Returns an attribute of a module that only some versions have."""
     found = getattr(hermes(module), name, None)
     if found is None:
         raise Refusal("not-in-this-version", f"this hermes-agent has no {module}.{name}")
@@ -76,8 +78,8 @@ def text(fields: Fields, name: str, default: str | None = None) -> str:
     return value
 
 
-def whole(fields: Fields, name: str, kind: type, default: Any = None) -> Any:
-    """A field that is a dict, a list or a bool."""
+def typed_field(fields: Fields, name: str, kind: type, default: Any = None) -> Any:
+    """Returns a field that is a dict, a list or a bool."""
     value = fields.get(name, default)
     if not isinstance(value, kind):
         raise Refusal("bad-input", f'field "{name}" must be {"an object" if kind is dict else "a list" if kind is list else "true or false"}')

@@ -1,4 +1,5 @@
-"""What Hermes says of a path: the validator that five callers share, the write and read rules, and whether two calls may overlap."""
+"""Hermes' verdicts on paths: the validator of five callers, the rules for writes and reads, and whether two
+calls may overlap."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from .ops import Fields, Refusal, hermes, op, part, text
+from .ops import Fields, Refusal, attribute, hermes, op, text
 
 SAFETY = "agent.file_safety"
 
@@ -28,7 +29,7 @@ def write_denied(fields: Fields) -> Any:
     path = text(fields, "path")
     safety = hermes(SAFETY)
     tell = getattr(safety, "get_write_denied_error", None)
-    sensitive = part("tools.file_tools", "_check_sensitive_path")(path)
+    sensitive = attribute("tools.file_tools", "_check_sensitive_path")(path)
     return {"denied": safety.is_write_denied(path), "error": tell(path) if tell else None, "sensitive": sensitive}
 
 
@@ -79,7 +80,7 @@ def paths_overlap(fields: Fields) -> Any:
 
 def _scope(dispatch: Any, tool: str, path: str) -> Path:
     scope = dispatch._extract_parallel_scope_path
-    # 0.19 is told where the tools run; 0.17 takes the directory of the process, which is the same here.
+    # 0.19 gets the directory of the tools. 0.17 uses the directory of the process, which is the same here.
     more = [Path.cwd()] if len(inspect.signature(scope).parameters) > 2 else []
     found = scope(tool, {"path": path}, *more)
     if found is None:

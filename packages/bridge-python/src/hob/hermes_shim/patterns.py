@@ -1,4 +1,4 @@
-"""What Hermes' tables say of a command; and the tables themselves, read from the installed package."""
+"""Hermes' verdicts on a command from its tables, and the tables themselves, read from the installed package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of a gateway: agents' threads that wait in Hermes until somebody in a chat answers."""
+"""The queue of a gateway: threads of agents that wait in Hermes until somebody in a chat answers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .ops import Fields, Refusal, text, whole
+from .ops import Fields, Refusal, text, typed_field
 
-# Long past Hermes' own limits; only a guard that forgets its waiters gets here.
+# Far above Hermes' own limits. Only a guard that loses its waiting calls reaches it.
 STUCK = 20.0
 
 
@@ -22,7 +22,7 @@ class Gateway:
         self._notified: list[dict[str, Any]] = []
 
     def run(self, calls: list[tuple[str, Callable[[], Any]]], answers: list[Any]) -> dict[str, Any]:
-        """Each call starts when the one before it waits (or is through); then the answers come, in their order."""
+        """Starts each call when the one before it waits or has ended. Then gives the answers in order."""
         self._notified = []
         results: list[Any] = [None] * len(calls)
         threads = []
@@ -71,4 +71,4 @@ class Gateway:
             raise Refusal("bad-input", "an answer is {choice, session?, all?}")
         fields: Fields = answer
         choice, session = text(fields, "choice"), text(fields, "session", "s1")
-        return self._approval.resolve_gateway_approval(session, choice, resolve_all=whole(fields, "all", bool, False))
+        return self._approval.resolve_gateway_approval(session, choice, resolve_all=typed_field(fields, "all", bool, False))

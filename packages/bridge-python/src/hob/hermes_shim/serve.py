@@ -1,7 +1,8 @@
-"""Where a line is asked: here, in a fork of its own, or in the process that keeps the state of the world.
+"""Runs a line: in this process, in a fork of its own, or in the process that keeps the state of the world.
 
-Promise: an operation that hangs, dies or changes Hermes' state does so for its own line only. (The world of `tool` lines is meant to
-keep its state; when its process dies, the line that killed it says so and the next one starts a new process in the same directories.)
+Promise: an operation that hangs, dies or changes Hermes' state affects only its own line. (The world of
+`tool` lines keeps its state. If its process dies, the line that killed it reports this, and the next line
+starts a new process in the same directories.)
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from . import world as worlds
-from .ops import APART, END, OPS, WORLD, Fields, Op, Refusal, hermes, whole
+from .ops import APART, END, OPS, WORLD, Fields, Op, Refusal, hermes, typed_field
 from .world import World
 
 SECONDS = 100.0
@@ -49,7 +50,7 @@ class Server:
     def _apart(self, found: Op, fields: Fields, seconds: float) -> Any:
         env = _env(fields)
         before = _read(self.world)
-        self.world.configure(whole(fields, "config", dict, {}))
+        self.world.configure(typed_field(fields, "config", dict, {}))
         anew = bool(env) or fields.get("yolo") is True
         if not anew:
             _import(found.modules)
@@ -81,7 +82,7 @@ class Server:
 
 
 class Child:
-    """A fork that answers lines: `{"verdict"}`, or `{"refused": [code, message]}`."""
+    """A fork that returns `{"verdict"}` or `{"refused": [code, message]}` for each line."""
 
     def __init__(self, ask: Callable[[Fields], Any]) -> None:
         theirs, self._to = os.pipe()
@@ -112,7 +113,8 @@ class Child:
         return json.loads(line)
 
     def close(self) -> None:
-        """Closing its input lets it clean up after itself; then what it started is ended, and itself if it does not leave."""
+        """Closes its input, so that it can clean up. Then ends the programs that it started, and the process
+        itself if it does not leave."""
         below = _below(self._pid)
         until = time.monotonic() + 5
         self._let_go()
@@ -124,7 +126,7 @@ class Child:
         self._end()
 
     def kill(self) -> None:
-        """With the programs that it has started and that are still below it."""
+        """Ends it with all programs below it."""
         self._let_go()
         self._end()
 
@@ -153,7 +155,8 @@ def _below(pid: int) -> list[int]:
 
 
 def _import(modules: tuple[str, ...]) -> None:
-    """Once, in this process, where nothing but imports happens: a fork of it is a Hermes that has just started."""
+    """Imports modules once, in this process, which does nothing else with them. So a fork is a Hermes that
+    has just started."""
     for module in modules:
         with contextlib.suppress(Refusal):
             hermes(module)
@@ -190,7 +193,7 @@ def _anew(found: Op, fields: Fields, env: dict[str, str]) -> Any:
 
 
 def _asked(found: Op, fields: Fields) -> Any:
-    """Hermes' own exceptions are what it says: a verdict."""
+    """An exception of Hermes is its verdict."""
     try:
         return found.ask(fields)
     except Refusal:
@@ -213,7 +216,7 @@ def _verdict(answer: Any) -> Any:
 
 
 class TooLong(BaseException):
-    """Not an Exception: Hermes catches those."""
+    """Not an `Exception`, because Hermes catches those."""
 
 
 def _within(seconds: float, ask: Callable[[], Any]) -> Any:
@@ -222,7 +225,7 @@ def _within(seconds: float, ask: Callable[[], Any]) -> Any:
 
     signal.signal(signal.SIGALRM, ring)
     try:
-        # Two levels, since it may also ring in the first lines of `finally`.
+        # Two levels, because the alarm may also come in the first lines of `finally`.
         try:
             signal.setitimer(signal.ITIMER_REAL, seconds)
             return {"verdict": ask()}
@@ -233,7 +236,7 @@ def _within(seconds: float, ask: Callable[[], Any]) -> Any:
 
 
 def _env(fields: Fields) -> dict[str, str]:
-    env = whole(fields, "env", dict, {})
+    env = typed_field(fields, "env", dict, {})
     for name, value in env.items():
         if not (name.startswith(SETTABLE) or name == "SUDO_PASSWORD") or not isinstance(value, str):
             raise Refusal("bad-input", f'field "env" may set texts of HERMES_*, TERMINAL_* and SUDO_PASSWORD, not {name}')

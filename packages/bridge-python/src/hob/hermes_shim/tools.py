@@ -1,7 +1,7 @@
-"""The real terminal and file tools of Hermes, executing: what a model's call of them comes to in this world.
+"""The real terminal and file tools of Hermes. They execute the calls of a model in this world.
 
-They run with this process's own rights: only what may happen to this user may be asked for outside a sandbox. A person sits at the
-prompt and gives the answers that the line scripts; where it scripts none, he denies.
+They run with the rights of this process. Outside a sandbox, run only commands that are harmless to this user.
+A person at the prompt gives the answers of the script, and otherwise denies.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import json
 import os
 from typing import Any
 
-from .ops import END, WORLD, Fields, Refusal, hermes, op, text, whole
+from .ops import END, WORLD, Fields, Refusal, hermes, op, text, typed_field
 
-# Those that need nothing but this machine. Hermes has more; none of them is asked for here.
+# The tools that need nothing but this machine. The others of Hermes are not used here.
 EXECUTED = ("terminal", "process", "read_file", "write_file", "patch", "search_files", "execute_code")
 SESSION = "shim"
 MODULES = ("tools.terminal_tool", "tools.file_tools", "tools.code_execution_tool", "tools.approval")
@@ -34,7 +34,7 @@ _ready: set[str] = set()
     modules=MODULES,
 )
 def tool(fields: Fields) -> Any:
-    name, args = text(fields, "name"), whole(fields, "args", dict)
+    name, args = text(fields, "name"), typed_field(fields, "args", dict)
     answer, task = text(fields, "answer", "deny"), text(fields, "task", "default")
     if name not in EXECUTED:
         raise Refusal("bad-input", f"the tools are {', '.join(EXECUTED)}")
@@ -46,12 +46,12 @@ def tool(fields: Fields) -> Any:
         return answer
 
     terminal.set_approval_callback(person)
-    if not whole(fields, "dedup", bool, False):
+    if not typed_field(fields, "dedup", bool, False):
         hermes("tools.file_tools").reset_file_dedup(task)
     said = hermes("tools.registry").registry.dispatch(name, args, task_id=task, session_id=SESSION)
     try:
         result = json.loads(said)
-    except (TypeError, ValueError):  # search_files appends a hint behind its JSON
+    except (TypeError, ValueError):  # search_files appends a hint to its JSON
         result = said
     return {"result": result, "asked": asked}
 

@@ -1,8 +1,8 @@
-"""The place where Hermes runs: a home, a HERMES_HOME and a working directory of its own.
+"""The world in which Hermes runs: a home, a HERMES_HOME and a working directory of its own.
 
-Promise: nothing of the user's reaches Hermes (environment, configuration, credentials), and this process opens no connection to
-anywhere: an audit hook refuses it, for good. Programs that the real terminal starts are not held by that; whoever lets Hermes
-execute puts the whole shim into a sandbox.
+Promise: nothing of the user (environment, configuration, credentials) reaches Hermes, and this process can
+never open a connection: an audit hook refuses it. The hook does not bind programs that the real terminal
+starts. If Hermes may execute, the whole shim must run in a sandbox.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# The first word of the module names that the package installs, as far as they keep state.
+# The first words of the module names in the package that have state.
 STATEFUL = ("tools", "agent", "hermes_cli", "acp_adapter", "hermes_constants", "utils", "gateway", "model_tools", "toolsets")
 
-# What Hermes is told where the line says nothing: no scanner that would be downloaded, a person who answers at once or not.
+# The configuration of Hermes if the line gives none: no scanner that would be downloaded, and short waits for
+# a person.
 BASE: dict[str, Any] = {
     "approvals": {"mode": "manual", "timeout": 2, "gateway_timeout": 2},
     "security": {"tirith_enabled": False},
@@ -56,7 +57,7 @@ def over(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def make(root: str | None, home: str | None, hermes_home: str | None, work: str | None) -> World:
-    """Directories that were named are kept; those of a world of its own go with it."""
+    """Makes the world. Directories that were given are kept; the others are removed with it."""
     top = Path(root) if root else Path(tempfile.mkdtemp(prefix="hob-shim-"))
     at_home = Path(home) if home else top / "home"
     made = World(
@@ -74,8 +75,8 @@ def make(root: str | None, home: str | None, hermes_home: str | None, work: str 
 
 
 def enter(world: World) -> None:
-    """From here on this process sees that world and no other."""
-    # `-m` puts the working directory first: a folder `tools` there would pass for Hermes'.
+    """Enters the world. From now on this process sees no other."""
+    # `-m` puts the working directory first, and a folder `tools` there would be taken for Hermes'.
     sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     os.environ.clear()
@@ -97,6 +98,6 @@ def _no_network(event: str, args: tuple[Any, ...]) -> None:
 
 
 def anew() -> None:
-    """Forgets Hermes' modules: what they read at import is read again."""
+    """Removes Hermes' modules, so that they read their configuration again at the next import."""
     for name in [name for name in sys.modules if name.split(".")[0] in STATEFUL]:
         del sys.modules[name]

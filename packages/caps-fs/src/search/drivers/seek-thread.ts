@@ -9,8 +9,9 @@ import { parentPort } from 'node:worker_threads';
 import { type Kernel, KernelError } from '../../base/kernel.ts';
 import { nodeKernel } from '../../drivers/node-fs.ts';
 import { isBuilt, type Listing, listingOver, loadPart } from '../../drivers/part.ts';
-import { type Ground, Stop } from '../descent.ts';
+import { type SearchScope, Stop } from '../descent.ts';
 import type { EditTask } from '../passages.ts';
+import type { TreeQuery } from '../paths.ts';
 import type { Query } from '../scan.ts';
 
 /**
@@ -24,22 +25,27 @@ function kernelOf(backend: Kernel['backend']): Kernel {
 }
 
 export type Task =
-  | { readonly task: 'glob'; readonly ground: Ground; readonly pattern: string; readonly limit: number }
-  | { readonly task: 'search'; readonly ground: Ground; readonly query: Query }
+  | { readonly task: 'glob'; readonly ground: SearchScope; readonly pattern: string; readonly limit: number }
+  | { readonly task: 'tree'; readonly ground: SearchScope; readonly query: TreeQuery }
+  | { readonly task: 'search'; readonly ground: SearchScope; readonly query: Query }
   | ({ readonly task: 'edit' } & EditTask);
 
-export type Answer =
+export type TaskResult =
   | { readonly value: unknown }
   | { readonly stop: { readonly code: Stop['code']; readonly detail: string | undefined } }
   | { readonly errno: string };
 
 /** Loads only the module that the task needs. The regular expression library is the largest. */
-async function answer(task: Task): Promise<Answer> {
+async function answer(task: Task): Promise<TaskResult> {
   try {
     switch (task.task) {
       case 'glob': {
         const { paths } = await import('../paths.ts');
         return { value: paths(kernelOf(task.ground.backend), task.ground, task.pattern, task.limit) };
+      }
+      case 'tree': {
+        const { treeOf } = await import('../paths.ts');
+        return { value: treeOf(kernelOf(task.ground.backend), task.ground, task.query) };
       }
       case 'search': {
         const { search } = await import('../scan.ts');

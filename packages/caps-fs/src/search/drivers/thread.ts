@@ -1,65 +1,62 @@
 /**
  * Runs work that would block everybody else in a worker thread.
  *
- * Promise: at most two tasks run at a time in the process. The others wait in order of arrival. A thread is
+ * Promise: at most two tasks run at a time in the process, and of what was made from a root only one of each
+ * holder. Holders take turns. If a cap closes while its task waits, the task is dropped. A thread is
  * terminated when its task runs out of time, and at once when the cap that it works for is closed. A thread
- * that has answered waits up to half a second for the next task and does not keep the process alive. That
+ * that has returned a result waits up to half a second for the next task and does not keep the process alive. That
  * saves time: starting a thread takes 60 ms, and a walk in a new thread takes three times as long as in a
  * used one. The caller holds the descriptors until the answer.
  */
 import { Worker } from 'node:worker_threads';
 import { refusal } from '../../base/errors.ts';
 import { KernelError } from '../../base/kernel.ts';
-import type { Answer, Task } from './seek-thread.ts';
+import { Admission } from '../../root/admission.ts';
+import { Holder } from '../../root/holder.ts';
+import type { Task, TaskResult } from './seek-thread.ts';
 
 const maxThreads = 2;
 const idleMs = 500;
 
-let running = 0;
-const queue: (() => void)[] = [];
+const threads = new Admission(Holder.everyone, {
+  places: maxThreads,
+  // All roots together. A waiting search holds no descriptor, and a waiting edit has its place in its root.
+  maxWaiting: 4_096,
+  maxBytes: Number.POSITIVE_INFINITY,
+  pause: () => undefined,
+});
 
 export interface Until {
+  readonly holder: Holder;
   readonly ended: AbortSignal;
   readonly ms: number;
   /** The name of the limit, for the error. */
   readonly limit: string;
 }
 
-export async function inThread<R>(task: Task, until: Until): Promise<R> {
-  if (until.ended.aborted) throw refusal('CLOSED');
-  if (running < maxThreads) running += 1;
-  else await waitInQueue(until.ended);
+/** How many tasks of this holder wait for a thread. */
+export function waitingForThread(holder: Holder): number {
+  return threads.waitingOf(holder);
+}
+
+/** `begin` returns the task when its turn has come. It opens descriptors then, and not before. */
+export async function inThread<R>(begin: () => Begun, until: Until): Promise<R> {
+  const { holder, ended } = until;
+  if (ended.aborted) throw refusal('CLOSED');
+  const wait = threads.enter(holder, 0, ended);
+  if (wait) await wait;
   try {
-    return (await run(task, until)) as R;
+    using begun = begin();
+    return (await run(begun.task, until)) as R;
   } finally {
-    // The place passes to the next in the queue.
-    const next = queue.shift();
-    if (next) next();
-    else running -= 1;
+    threads.leave(holder);
   }
 }
 
-/**
- * If the cap closes while its task is queued, the task is dropped. Tasks ahead of it may take their whole
- * time.
- */
-function waitInQueue(ended: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const enter = (): void => {
-    ended.removeEventListener('abort', leave);
-    resolve();
-  };
-  const leave = (): void => {
-    queue.splice(queue.indexOf(enter), 1);
-    reject(refusal('CLOSED'));
-  };
-  queue.push(enter);
-  ended.addEventListener('abort', leave);
-  return promise;
+/** A task, and the descriptors that it works on, until it is over. */
+export interface Begun extends Disposable {
+  readonly task: Task;
 }
-
-/** The file ending of this module: `ts` as source, `js` when packed. */
-const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 interface Seeker {
   readonly worker: Worker;
@@ -69,7 +66,7 @@ interface Seeker {
 function begin(): Seeker {
   // Without this process's options, because the hooks of a test runner must not run there.
   const options = { execArgv: [], stdout: true, stderr: true };
-  const worker = new Worker(new URL(`./seek-thread.${ending}`, import.meta.url), options);
+  const worker = new Worker(new URL('./seek-thread.ts', import.meta.url), options);
   // `run` listens while a task runs. This listener keeps a failure between two tasks from ending the process.
   worker.on('error', () => {});
   return { worker, over: new Promise<void>((resolve) => worker.once('exit', () => resolve())) };
@@ -114,7 +111,7 @@ export async function endSpare(): Promise<void> {
 async function run(task: Task, { ended, ms, limit }: Until): Promise<unknown> {
   const seeker = takeSpare() ?? begin();
   const { worker } = seeker;
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { promise, resolve, reject } = Promise.withResolvers<TaskResult>();
   const closed = (): void => reject(refusal('CLOSED'));
   const failed = (): void => reject(refusal('IO'));
   const timer = setTimeout(() => reject(refusal('FS_LIMIT', `${limit} ${ms}, ask for a part of it`)), ms);

@@ -1,33 +1,49 @@
-/** Names that an `except` hides: by every way of naming one, it is neither reached nor shown. What they hold is as secret as the outside. */
+/**
+ * Names that an `except` hides: by every way of naming one, it is neither reached nor shown. Their
+ * content is as secret as the outside.
+ */
 import type { FsCap } from '../../../src/index.ts';
-import { directory, file, link, missing, type Outcomes, outcomes, type Row, row } from '../row.ts';
+import {
+  directory,
+  type ExpectedCodes,
+  file,
+  link,
+  listingAll,
+  missing,
+  noLinkName,
+  outcomes,
+  type Row,
+  readingAll,
+  row,
+} from '../row.ts';
 import { OUTSIDE_NAME, type Plants, SECRET } from '../world.ts';
 
 const hide = (root: FsCap): Promise<FsCap> => root.except(['.env*', '.git', OUTSIDE_NAME]);
 const cap = { cap: hide };
 /** Not by its last name, whether or not there is anything, and not by one on the way. */
 const hidden = outcomes('NOT_PERMITTED');
-/** What asks for a file is wrong with any name that says directory, hidden or not. */
-const hiddenDirectory: Outcomes = {
+/** An operation on a file refuses any name that says directory, hidden or not. */
+const hiddenDirectory: ExpectedCodes = {
   ...hidden,
   write: 'IS_A_DIRECTORY',
+  writeParents: 'IS_A_DIRECTORY',
   openWrite: 'IS_A_DIRECTORY',
   append: 'IS_A_DIRECTORY',
   copyTo: 'IS_A_DIRECTORY',
   renameTo: 'NOT_A_DIRECTORY',
+  renameOver: 'NOT_A_DIRECTORY',
+  ...noLinkName,
 };
 /** The last name is a link to it: the link is the holder's, what it leads to is not. */
 const linkToHidden = link({
-  read: 'NOT_PERMITTED',
-  readText: 'NOT_PERMITTED',
-  openRead: 'NOT_PERMITTED',
-  copyFrom: 'NOT_PERMITTED',
-  list: 'NOT_PERMITTED',
-  entries: 'NOT_PERMITTED',
-  subdir: 'NOT_PERMITTED',
+  ...readingAll('NOT_PERMITTED'),
+  ...listingAll('NOT_PERMITTED'),
+  statFollow: 'NOT_PERMITTED',
+  copyTreeFrom: 'NOT_PERMITTED',
+  readlink: 'NOT_PERMITTED',
   mkdirs: 'NOT_PERMITTED',
 });
-const holdsHidden: Outcomes = { ...directory, removeAll: 'NOT_PERMITTED' };
+const holdsHidden: ExpectedCodes = { ...directory, removeAll: 'NOT_PERMITTED' };
 
 const plants: Plants = {
   '.env': { file: SECRET },
@@ -55,7 +71,13 @@ export const excepted: readonly Row[] = [
   row('a link to an excepted directory', 'l', linkToHidden, at('l', 'dir/.git'), cap),
   row('a link to an excepted name that is not there', 'l', linkToHidden, at('l', '.env.none'), cap),
   row('a link through an excepted name and back', 'l', linkToHidden, at('l', 'dir/.git/../file'), cap),
-  row('a link to a link to an excepted file', 'l', linkToHidden, { ...at('l', 'm'), m: { link: '.env' } }, cap),
+  row(
+    'a link to a link to an excepted file',
+    'l',
+    { ...linkToHidden, readlink: 'ok' },
+    { ...at('l', 'm'), m: { link: '.env' } },
+    cap,
+  ),
   row('beneath a link to an excepted directory', 'l/config', hidden, at('l', 'dir/.git'), cap),
   row('an excepted name that is a link to what is not', '.env2', hidden, at('.env2', 'file'), cap),
   row('beneath an excepted link', '.env2/file', hidden, at('.env2', 'dir'), cap),

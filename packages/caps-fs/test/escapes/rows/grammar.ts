@@ -1,4 +1,4 @@
-/** What is refused before any I/O, and what looks as if it were special and is an ordinary name. */
+/** Paths that are refused before any I/O, and names that look special and are ordinary. */
 import { absolute, escapes, file, invalid, missing, type Row, row } from '../row.ts';
 
 const refused: readonly (readonly [name: string, path: unknown])[] = [
@@ -119,8 +119,8 @@ const ordinary: readonly string[] = [
 
 export const grammar: readonly Row[] = [
   ...refused.map(([name, path]) => row(name, path, invalid)),
-  // What is not given is the own directory where that is the default.
-  row('undefined', undefined, { ...invalid, list: 'ok', entries: 'ok', search: 'ok' }),
+  // A path that is not given means the own directory, where that is the default.
+  row('undefined', undefined, { ...invalid, list: 'ok', entries: 'ok', search: 'ok', tree: 'ok' }),
   ...climbing.map((path) => row(`.. in ${path}`, path, escapes)),
   ...fromTheTop.map((path) => row(`from the top: ${path}`, path, absolute)),
   ...ordinary.map((name) => row(`the name ${JSON.stringify(name)}`, name, file, { [name]: { file: 'inside' } })),

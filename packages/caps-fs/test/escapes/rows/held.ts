@@ -1,10 +1,10 @@
 /** Roots and subdirectories that move, go or change while a cap holds them. */
 import fs from 'node:fs';
 import type { FsCap } from '../../../src/index.ts';
-import { escapes, file, linkOutside, missing, outcomes, outside, type Row, row } from '../row.ts';
-import type { World } from '../world.ts';
+import { escapes, file, linkOutside, listingAll, missing, outcomes, outside, type Row, row } from '../row.ts';
+import type { TestWorld } from '../world.ts';
 
-const rename = (from: string, to: string) => (world: World) =>
+const rename = (from: string, to: string) => (world: TestWorld) =>
   fs.renameSync(`${world.top}/${from}`, `${world.top}/${to}`);
 const sub = (path: string) => (root: FsCap) => root.subdir(path);
 
@@ -21,6 +21,16 @@ const readOnly = outcomes('ok', {
   renameTo: 'READ_ONLY',
   mkdir: 'READ_ONLY',
   mkdirs: 'READ_ONLY',
+  writeParents: 'READ_ONLY',
+  writeAt: 'READ_ONLY',
+  truncate: 'READ_ONLY',
+  chmod: 'READ_ONLY',
+  setTimes: 'READ_ONLY',
+  symlink: 'READ_ONLY',
+  copyTreeFrom: 'READ_ONLY',
+  copyTreeTo: 'READ_ONLY',
+  renameOver: 'READ_ONLY',
+  renameOverFrom: 'READ_ONLY',
   remove: 'READ_ONLY',
   removeAll: 'READ_ONLY',
 });
@@ -184,5 +194,14 @@ async function withFile(root: FsCap): Promise<FsCap> {
 
 function seenOutside() {
   const out = 'RESOLVED_OUTSIDE' as const;
-  return { read: out, readText: out, openRead: out, list: out, entries: out, subdir: out } as const;
+  return {
+    ...listingAll(out),
+    read: out,
+    readText: out,
+    readTail: out,
+    readMany: out,
+    openRead: out,
+    statFollow: out,
+    readlink: out,
+  } as const;
 }

@@ -1,20 +1,28 @@
-/** What is neither file, directory nor link, or has more than one name or place. */
+/** Things that are neither file, directory nor link, or have more than one name or place. */
 import {
   belowFile,
+  changingAll,
+  directory,
+  type ExpectedCodes,
   file,
-  linkOutside,
+  linkOutsideByAnother,
   linkToDirectory,
   linkToSpecial,
+  listingAll,
   missing,
-  type Outcomes,
+  noLinkName,
   outcomes,
   outside,
   type Row,
+  readingAll,
   row,
   special,
 } from '../row.ts';
 
 const specialSlashed = outcomes('NOT_A_DIRECTORY', {
+  ...noLinkName,
+  writeParents: 'IS_A_DIRECTORY',
+  copyTreeTo: 'EXISTS',
   edit: 'NOT_A_FILE',
   write: 'IS_A_DIRECTORY',
   openWrite: 'IS_A_DIRECTORY',
@@ -32,29 +40,45 @@ const things = [
   ['a block device', { device: ['b', 7, 250] }, 'root'],
 ] as const;
 
-/** Two names: appending would change what the other one shows. */
-const hard: Outcomes = { ...file, append: 'NOT_A_FILE' };
+/** Two names: a change in place would change the file under the other name, too. */
+const hard: ExpectedCodes = {
+  ...file,
+  append: 'NOT_A_FILE',
+  writeAt: 'NOT_A_FILE',
+  truncate: 'NOT_A_FILE',
+  chmod: 'NOT_A_FILE',
+  setTimes: 'NOT_A_FILE',
+};
 
-/** A place where something else is mounted: outside for all that looks at it or beneath it; its name is busy. */
+/**
+ * A place where something else is mounted: outside for all that looks at it or beneath it; its name is busy.
+ */
 const mountPoint = outcomes('RESOLVED_OUTSIDE', {
   mkdir: 'EXISTS',
   copyTo: 'EXISTS',
   renameTo: 'EXISTS',
+  symlink: 'EXISTS',
+  copyTreeTo: 'EXISTS',
   write: 'IS_A_DIRECTORY',
+  writeParents: 'IS_A_DIRECTORY',
   openWrite: 'IS_A_DIRECTORY',
   renameFrom: 'BUSY',
+  renameOver: 'IS_A_DIRECTORY',
+  renameOverFrom: 'NOT_A_DIRECTORY',
+  readlink: 'invalid',
   remove: 'BUSY',
 });
-const mountedFile: Outcomes = {
+const mountedFile: ExpectedCodes = {
   ...mountPoint,
+  ...listingAll('NOT_A_DIRECTORY'),
   write: 'BUSY',
+  writeParents: 'BUSY',
   openWrite: 'BUSY',
   renameFrom: 'RESOLVED_OUTSIDE',
+  renameOver: 'BUSY',
+  renameOverFrom: 'BUSY',
   removeAll: 'BUSY',
   mkdirs: 'NOT_A_DIRECTORY',
-  list: 'NOT_A_DIRECTORY',
-  entries: 'NOT_A_DIRECTORY',
-  subdir: 'NOT_A_DIRECTORY',
 };
 const mounts = { player: 'mounts' } as const;
 
@@ -94,11 +118,16 @@ export const objects: readonly Row[] = [
   ),
 
   row('U+FFFD is no other spelling of a name that is not UTF-8', '\ufffd', missing, { '\\xff': { file: 'inside' } }),
-  row('a directory with names that are not UTF-8', 'odd', outcomes('ok', directoryOutcomes()), {
-    'odd/\\xff': { file: 'inside' },
-    'odd/\\xc0\\xae\\xc0\\xae': { file: 'inside' },
-    'odd/\\xed\\xa0\\x80': { file: 'inside' },
-  }),
+  row(
+    'a directory with names that are not UTF-8',
+    'odd',
+    { ...directory, copyTreeFrom: 'UNSUPPORTED' },
+    {
+      'odd/\\xff': { file: 'inside' },
+      'odd/\\xc0\\xae\\xc0\\xae': { file: 'inside' },
+      'odd/\\xed\\xa0\\x80': { file: 'inside' },
+    },
+  ),
   row('overlong dots are no ..', '\u00c0\u00ae\u00c0\u00ae', missing, { '\\xc0\\xae\\xc0\\xae': { file: 'inside' } }),
 
   row('a mounted file system', 'm', mountPoint, { m: 'tmpfs' }, mounts),
@@ -114,13 +143,13 @@ export const objects: readonly Row[] = [
   row('a bind mount of an inner directory', 'm/file', outside, { m: { bind: 'ROOT/dir' } }, mounts),
   row('a bind mount of /proc', 'm/self/cwd', outside, { m: { bind: '/proc' } }, mounts),
   row('the root of a bind mount of /proc', 'm/self/root/etc/passwd', outside, { m: { bind: '/proc' } }, mounts),
-  row('a link to a mount', 'l', { ...linkOutside }, { m: { bind: 'OUTSIDE' }, l: { link: 'm' } }, mounts),
+  row('a link to a mount', 'l', linkOutsideByAnother, { m: { bind: 'OUTSIDE' }, l: { link: 'm' } }, mounts),
   row('beneath a link to a mount', 'l/secret', outside, { m: { bind: 'OUTSIDE' }, l: { link: 'm' } }, mounts),
   row('through a mount and back', 'l', linkToDirectory, { m: { bind: 'OUTSIDE' }, l: { link: 'm/../dir' } }, mounts),
   row(
     'a directory with a mount beneath it',
     'd',
-    outcomes('ok', directoryOutcomes('RESOLVED_OUTSIDE')),
+    { ...directory, removeAll: 'RESOLVED_OUTSIDE', copyTreeFrom: 'RESOLVED_OUTSIDE' },
     {
       'd/m': { bind: 'OUTSIDE' },
     },
@@ -196,72 +225,81 @@ export const objects: readonly Row[] = [
 ];
 
 function hardLinkTarget() {
-  return { read: 'ok', readText: 'ok', openRead: 'ok', copyFrom: 'ok' } as const;
+  return { ...readingAll('ok'), copyTreeFrom: 'ok' } as const;
 }
 
-function directoryOutcomes(removeAll: 'ok' | 'RESOLVED_OUTSIDE' = 'ok') {
+function directoryOutcomes() {
   const notFile = 'IS_A_DIRECTORY' as const;
   return {
-    read: notFile,
-    readText: notFile,
-    openRead: notFile,
-    copyFrom: notFile,
-    write: notFile,
-    edit: notFile,
-    openWrite: notFile,
-    append: notFile,
+    ...readingAll(notFile),
+    ...changingAll(notFile),
     copyTo: 'EXISTS',
     renameTo: 'EXISTS',
     mkdir: 'EXISTS',
+    symlink: 'EXISTS',
+    copyTreeTo: 'EXISTS',
+    readlink: 'invalid',
+    renameOver: notFile,
+    renameOverFrom: 'NOT_A_DIRECTORY',
     remove: 'NOT_EMPTY',
-    removeAll,
   } as const;
 }
 
 function slashed() {
   return {
+    ...noLinkName,
     write: 'IS_A_DIRECTORY',
     openWrite: 'IS_A_DIRECTORY',
     append: 'IS_A_DIRECTORY',
     copyTo: 'IS_A_DIRECTORY',
     renameTo: 'NOT_A_DIRECTORY',
+    renameOver: 'NOT_A_DIRECTORY',
   } as const;
 }
 
-function stickyLink(): Outcomes {
+function stickyLink(): ExpectedCodes {
   const no = 'NOT_PERMITTED' as const;
   return {
     ...linkToSpecial,
-    read: no,
-    readText: no,
-    openRead: no,
-    copyFrom: no,
-    list: no,
-    entries: no,
-    subdir: no,
+    ...readingAll(no),
+    ...listingAll(no),
+    statFollow: no,
+    copyTreeFrom: no,
     mkdirs: no,
   };
 }
 
-function unreadable(): Outcomes {
+function unreadable(): ExpectedCodes {
   const no = 'NOT_PERMITTED' as const;
-  return { ...file, read: no, readText: no, openRead: no, copyFrom: no, edit: no, append: no };
+  return { ...file, ...readingAll(no), copyTreeFrom: no, edit: no, append: no, writeAt: no, truncate: no };
 }
 
-function unwritable(): Outcomes {
+function unwritable(): ExpectedCodes {
   const no = 'NOT_PERMITTED' as const;
-  return { ...missing, write: no, openWrite: no, append: no, copyTo: no, renameTo: no, mkdir: no, mkdirs: no };
+  return {
+    ...missing,
+    write: no,
+    writeParents: no,
+    openWrite: no,
+    append: no,
+    copyTo: no,
+    copyTreeTo: no,
+    renameTo: no,
+    renameOver: no,
+    mkdir: no,
+    mkdirs: no,
+    symlink: no,
+  };
 }
 
-function unlistable(): Outcomes {
+function unlistable(): ExpectedCodes {
   const no = 'NOT_PERMITTED' as const;
   return outcomes('ok', {
     ...directoryOutcomes(),
     // The host's user owns it, so a removal may open it for itself.
     remove: 'ok',
-    list: no,
-    entries: no,
-    subdir: no,
+    ...listingAll(no),
+    copyTreeFrom: no,
     search: no,
   });
 }

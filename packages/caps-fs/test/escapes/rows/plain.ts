@@ -1,8 +1,22 @@
 /** Paths without a link: each spelling of what is there, and of what is not. */
-import { belowFile, directory, file, missing, outcomes, parentMissing, type Row, row } from '../row.ts';
+import {
+  belowFile,
+  directory,
+  file,
+  listingAll,
+  missing,
+  noLinkName,
+  outcomes,
+  parentMissing,
+  type Row,
+  row,
+} from '../row.ts';
 
 /** `x/` of a file: no operation takes it for the file. */
 const fileAsDirectory = outcomes('NOT_A_DIRECTORY', {
+  ...noLinkName,
+  writeParents: 'IS_A_DIRECTORY',
+  copyTreeTo: 'EXISTS',
   write: 'IS_A_DIRECTORY',
   openWrite: 'IS_A_DIRECTORY',
   append: 'IS_A_DIRECTORY',
@@ -12,6 +26,10 @@ const fileAsDirectory = outcomes('NOT_A_DIRECTORY', {
   mkdir: 'EXISTS',
 });
 const missingAsDirectory = outcomes('NOT_FOUND', {
+  ...noLinkName,
+  writeParents: 'IS_A_DIRECTORY',
+  copyTreeTo: 'ok',
+  renameOver: 'NOT_A_DIRECTORY',
   write: 'IS_A_DIRECTORY',
   openWrite: 'IS_A_DIRECTORY',
   append: 'IS_A_DIRECTORY',
@@ -21,10 +39,17 @@ const missingAsDirectory = outcomes('NOT_FOUND', {
   mkdirs: 'ok',
 });
 const ownDirectory = outcomes('IS_A_DIRECTORY', {
+  ...noLinkName,
+  ...listingAll('ok'),
   stat: 'ok',
-  list: 'ok',
-  entries: 'ok',
-  subdir: 'ok',
+  statFollow: 'ok',
+  copyTreeFrom: 'ok',
+  writeAt: 'NOT_PERMITTED',
+  truncate: 'NOT_PERMITTED',
+  chmod: 'NOT_PERMITTED',
+  setTimes: 'NOT_PERMITTED',
+  renameOver: 'NOT_PERMITTED',
+  renameOverFrom: 'NOT_PERMITTED',
   mkdir: 'EXISTS',
   mkdirs: 'ok',
   remove: 'NOT_PERMITTED',
@@ -32,7 +57,13 @@ const ownDirectory = outcomes('IS_A_DIRECTORY', {
   renameFrom: 'NOT_PERMITTED',
   renameTo: 'NOT_PERMITTED',
 });
-const slashed = { ...directory, copyTo: 'IS_A_DIRECTORY', renameTo: 'NOT_A_DIRECTORY' } as const;
+const slashed = {
+  ...directory,
+  ...noLinkName,
+  copyTo: 'IS_A_DIRECTORY',
+  renameTo: 'NOT_A_DIRECTORY',
+  renameOver: 'NOT_A_DIRECTORY',
+} as const;
 const emptyDirectory = { ...directory, remove: 'ok' } as const;
 const deep = (depth: number) => Array.from({ length: depth }, (_, i) => `d${i % 10}`).join('/');
 const bytes255 = 'あ'.repeat(85);

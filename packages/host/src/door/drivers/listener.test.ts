@@ -2,13 +2,14 @@
 import { connect } from '@hob/vat';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type House, house, shout } from '../../../test/house.ts';
-import { knock } from '../../programs/demo/knock.ts';
+import { knock } from '../../../../../test/knock.ts';
+import { shout, type TestHost, testHost } from '../../../test/test-host.ts';
+import { placeOf } from '../where.ts';
 import { listen } from './listener.ts';
 
-let home: House;
+let home: TestHost;
 beforeEach(async () => {
-  home = await house();
+  home = await testHost();
 });
 afterEach(() => home.close());
 
@@ -27,7 +28,7 @@ const upgrade = (path: string, headers: Readonly<Record<string, string>>): strin
 const status = async (bytes: string): Promise<string> =>
   /^HTTP\/1\.1 (\d+)/.exec((await shout(home.url, bytes, /\r\n\r\n/)).text)?.[1] ?? 'nothing';
 
-test('a wrong secret is 401, a web page 403, a re-bound name 403, plain HTTP 426', async () => {
+test('a wrong secret gets 401, a web page 403, a re-bound name 403, plain HTTP 426', async () => {
   expect(await knock(home.url, { secret: 'hob1_wrong' })).toBe('HTTP 401');
   expect(await knock(home.url, { secret: home.session.secret, origin: 'http://evil.example' })).toBe('HTTP 403');
   expect(await knock(home.url, { secret: home.session.secret, host: 'evil.example' })).toBe('HTTP 403');
@@ -36,7 +37,7 @@ test('a wrong secret is 401, a web page 403, a re-bound name 403, plain HTTP 426
     expect(await status(`${method} /?secret=x HTTP/1.1\r\nHost: x\r\n\r\n`)).toBe('426');
 });
 
-test('the secret in a browser’s subprotocol opens, and is echoed nowhere', async () => {
+test('a secret in a browser’s subprotocol is accepted, and no answer echoes it', async () => {
   const { secret } = home.session;
   const { text } = await shout(
     home.url,
@@ -51,7 +52,7 @@ test('the secret in a browser’s subprotocol opens, and is echoed nowhere', asy
   expect(alone.text).not.toContain(secret);
 });
 
-test('a secret in the URL opens nothing, and no answer repeats it', async () => {
+test('a secret in the URL is not accepted, and no answer repeats it', async () => {
   const { secret } = home.session;
   for (const path of [
     `/?secret=${secret}`,
@@ -66,7 +67,7 @@ test('a secret in the URL opens nothing, and no answer repeats it', async () => 
   expect(await knock(user, { secret: 'hob1_wrong' })).toBe('HTTP 401');
 });
 
-test('whoever is refused is cut off, also one that keeps its half of the connection open', async () => {
+test('a refused peer is disconnected, also if it keeps its half of the connection open', async () => {
   for (const headers of [{}, { Authorization: 'Bearer no' }, { Origin: 'http://evil.example' }]) {
     const { text, closed } = await shout(home.url, upgrade('/', headers as Record<string, string>));
     expect(text).toMatch(/^HTTP\/1\.1 40[13]/);
@@ -74,7 +75,7 @@ test('whoever is refused is cut off, also one that keeps its half of the connect
   }
 });
 
-test('300 strangers that hold on to their refused connections take no place from a bearer', async () => {
+test('300 refused strangers that keep their connections open take no slot from the bearer of a secret', async () => {
   const held = await Promise.all(
     Array.from({ length: 300 }, () => shout(home.url, upgrade('/', { Authorization: 'Bearer no' }))),
   );
@@ -82,7 +83,7 @@ test('300 strangers that hold on to their refused connections take no place from
   expect(await knock(home.url, { secret: home.session.secret })).toBe('open');
 });
 
-test('headers that never end are cut off in seconds, and others come in meanwhile', async () => {
+test('a request whose headers never end is closed within seconds, and others connect meanwhile', async () => {
   const slow = shout(home.url, `GET / HTTP/1.1\r\nHost: ${new URL(home.url).host}\r\nX-Slow: `);
   const silent = shout(home.url, '');
   expect(await knock(home.url, { secret: home.session.secret })).toBe('open');
@@ -99,14 +100,14 @@ test.each([
   expect(await knock(home.url, { secret: home.session.secret })).toBe('open');
 });
 
-test('an upgrade to something else is refused, whoever asks', async () => {
+test('an upgrade to another protocol is refused, also with a valid secret', async () => {
   const bytes = upgrade('/', { Authorization: `Bearer ${home.session.secret}` }).replace('websocket', 'h2c');
   expect(await status(bytes)).toMatch(/^4\d\d$/);
   const old = upgrade('/', { Authorization: `Bearer ${home.session.secret}` }).replace('Version: 13', 'Version: 7');
   expect(await status(old)).toMatch(/^4\d\d$/);
 });
 
-test('a newer socket of a session fences the older one with 4401', async () => {
+test('a newer connection of a session closes the older one with 4401', async () => {
   const older = await home.enter(home.session.secret);
   await home.enter(home.session.secret);
   expect(await older.closed).toEqual({ code: 4401, reason: 'a newer connection of this session took its place' });
@@ -115,13 +116,13 @@ test('a newer socket of a session fences the older one with 4401', async () => {
 
 test('junk and an oversized frame are closed with a reason, and the next one is served', async () => {
   const { secret } = home.session;
-  expect(await knock(home.url, { secret, frame: 'junk' })).toBe('closed 4400 not JSON');
+  expect(await knock(home.url, { secret, frame: 'junk' })).toBe('closed 4400 a frame is not JSON');
   expect(await knock(home.url, { secret, frame: 'x'.repeat(2 << 20) })).toMatch(/^closed 1009/);
   const after = await home.enter(secret);
   expect(after.bootstrap).toBeDefined();
 });
 
-test('it is bound to loopback and nothing else', async () => {
+test('the port is bound to loopback only', async () => {
   const { networkInterfaces } = await import('node:os');
   const other = Object.values(networkInterfaces()).flat().find((each) => each?.family === 'IPv4' && !each.internal); // biome-ignore format: one line
   if (other === undefined) return;
@@ -138,7 +139,7 @@ test('closing ends every socket and frees the port', async () => {
   await expect(connect(home.url, { secret: 'hob1_any' })).rejects.toMatchObject({ code: 'disconnected' });
 });
 
-test('an error of ours at the door ends the connection that it is about, is noted, and costs the others nothing', async () => {
+test('an internal error of the listener ends the connection that it concerns, is logged, and leaves all others alone', async () => {
   const faults: unknown[] = [];
   const broken = new Error('a fault behind the door');
   let at: 'find' | 'welcome' | 'place' | 'ask' | undefined;
@@ -146,27 +147,31 @@ test('an error of ours at the door ends the connection that it is about, is note
     if (at === where) throw broken;
     return otherwise;
   };
-  const door = await listen<string>(0, {
+  const door = await listen<string>(placeOf(), {
     find: async () => 'somebody',
-    place: () => failing('place', { ok: true, leave: () => {} }),
-    placeForCall: async () => failing('place', { ok: true, leave: () => {} }),
+    slot: () => failing('place', { ok: true, release: () => {} }),
+    slotForCall: async () => failing('place', { ok: true, release: () => {} }),
     welcome: (_who, duplex) => {
       failing('welcome', undefined);
       duplex.close(1000, 'welcome');
     },
-    ask: async () => failing('ask', { status: 200, body: '{}' }),
+    callObject: async () => failing('ask', { status: 200, body: '{}' }),
     fault: (error) => void faults.push(error),
   });
   onTestFinished(() => door.close());
-  const url = `ws://127.0.0.1:${door.port}`;
+  const { url } = door;
   const enter = (): Promise<number> =>
     new Promise((closed) => {
       const socket = new WebSocket(url, ['hob.1'], { headers: { authorization: 'Bearer any' } });
       socket.on('error', () => {});
       socket.on('close', closed);
     });
+  // An error that nobody catches would end the host, and leave the connection as it is.
+  const { promise: unheard, resolve: heard } = Promise.withResolvers<unknown>();
+  process.on('unhandledRejection', heard);
+  onTestFinished(() => void process.off('unhandledRejection', heard));
   for (at of ['welcome', 'place'] as const) {
-    expect(await enter()).toBe(1006);
+    expect(await Promise.race([enter(), unheard])).toBe(1006);
     expect(faults.splice(0)).toEqual([broken]);
   }
   at = undefined;

@@ -1,50 +1,138 @@
 /**
- * The host's one open door: WebSockets on loopback.
+ * One place where a host listens: WebSockets and object calls.
  *
- * Promise: bound to 127.0.0.1 only; every request that is not a WebSocket with a known secret, or a call on an object by who holds it, gets a
- * short HTTP answer and nothing else; strangers, sessions and granters have places of their own, so none keeps another out; closing ends every socket and frees the port.
+ * Promise: without TLS it is on loopback or a Unix socket only. A request that is neither a WebSocket with a known secret nor an
+ * object call gets a short HTTP reply and nothing else. Unknown clients, sessions and granters have
+ * separate limits, so none keeps another out. Closing ends every socket and frees the port.
  */
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex as Stream } from 'node:stream';
-import { CapError, type Dialect, type Duplex, fromWebSocket, largestFrame } from '@hob/vat';
+import { CapError, type Dialect, type Duplex, fromWebSocket } from '@hob/vat';
+import { largestFrame } from '@hob/vat/wire';
 import { WebSocketServer } from 'ws';
-import { admit, chosenDialect, secretOf, strays } from '../entry.ts';
-import { type Asked, readCall, type Said, storeFails, strangersCall } from '../object-call.ts';
-import type { Place } from '../places.ts';
+import { admit, chosenDialect, secretOf, wrongOrigin } from '../admission.ts';
+import type { SlotResult } from '../connection-slots.ts';
+import { type HttpReply, type ObjectCall, parseCall, storeFails, unknownSecret } from '../object-call.ts';
+import type { HostNames, ListenPlace } from '../where.ts';
+import { limitHandshakes } from './tls-handshakes.ts';
+import { listenOn, type SocketFile } from './unix-socket.ts';
 
 export interface Listener {
-  readonly port: number;
+  readonly url: string;
   close(): Promise<void>;
 }
 
-/** How long a whole request may take to arrive, headers and body, and how often that is looked at. */
+/** The time for a whole request to arrive, headers and body, and the interval of that check. */
 const requestMs = 5000;
-const lookMs = 1000;
-/** Sockets that have said nothing whole yet, and those whose secret is being looked up. */
-const mostSilent = 64;
-const mostAsking = 512;
+const checkIntervalMs = 1000;
+/** Sockets without a whole request, and sockets whose secret is being looked up. */
+const maxSilent = 64;
+const maxPending = 512;
 
-/** What is behind the door. */
-export interface Inside<Who> {
+/** A request about an object. `who` is undefined for an unknown secret, `call` where the body is no call. */
+export interface ObjectRequest<Who> {
+  readonly who: Who | undefined;
+  readonly url: string;
+  readonly call: ObjectCall | undefined;
+  /** Fires when the caller hangs up. */
+  readonly gone: AbortSignal;
+  readonly post: boolean;
+}
+
+/** The functions that the host gives to the listener. */
+export interface DoorHandlers<Who> {
   find(secret: string): Promise<Who | undefined>;
-  /** A place for a socket. `end` cuts it. */
-  place(who: Who, end: () => void): Place;
-  /** A place for a call by HTTP. */
-  placeForCall(who: Who, gone: AbortSignal): Promise<Place>;
+  /** Takes a slot for a socket. `end` closes the socket. */
+  slot(who: Who, end: () => void): SlotResult;
+  /** Takes a slot for an HTTP call. */
+  slotForCall(who: Who, gone: AbortSignal): Promise<SlotResult>;
   welcome(who: Who, duplex: Duplex, dialect: Dialect): void;
-  /** A request about an object. `who` is undefined for a stranger, `call` where the body was none. */
-  ask(who: Who | undefined, url: string, call: Asked | undefined, gone: AbortSignal, post: boolean): Promise<Said>;
-  /** Takes note of an error of ours. Nobody outside is told. */
+  callObject(request: ObjectRequest<Who>): Promise<HttpReply>;
+  /** Logs an error of ours. Nobody outside sees it. */
   fault(error: unknown): void;
 }
 
-export function listen<Who>(port: number, inside: Inside<Who>): Promise<Listener> {
-  const { find, place, placeForCall, welcome, ask, fault } = inside;
-  /** Everything that a socket brings about: an error of ours there ends that socket, and not the process. */
-  const fenced = (socket: { destroy(): unknown }, body: () => void | Promise<void>): void => {
+/** Listens at a place. Errors: `unavailable` (the port is taken), `invalid` (certificate or key). */
+export function listen<Who>(place: ListenPlace, handlers: DoorHandlers<Who>): Promise<Listener> {
+  return new Door(place, handlers).listen();
+}
+
+class Door<Who> {
+  readonly #place: ListenPlace;
+  readonly #handlers: DoorHandlers<Who>;
+  readonly #unauthenticated = new UnauthenticatedSockets();
+  readonly #server: Server;
+  readonly #sockets: WebSocketServer;
+  readonly #endHandshakes: () => void = () => {};
+  #file: SocketFile | undefined;
+  #closed = false;
+
+  constructor(place: ListenPlace, handlers: DoorHandlers<Who>) {
+    this.#place = place;
+    this.#handlers = handlers;
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: largestFrame,
+      perMessageDeflate: false,
+      // Frames of all connections take turns. Otherwise a connection that floods is read to its end first.
+      allowSynchronousEvents: false,
+      // `ws` sends the chosen subprotocol back, so it must not be the one that carries the secret.
+      handleProtocols: (offered) => chosenDialect([...offered]) ?? false,
+    });
+    this.#server = serverFor(place.tls, (request, response) =>
+      this.#fenced(response, () => this.#requested(request, response)),
+    );
+    if (place.tls !== undefined) this.#endHandshakes = limitHandshakes(this.#server);
+    // With TLS this is after the handshake, which has a time limit of its own.
+    this.#server.on(place.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) =>
+      this.#fenced(socket, () => this.#unauthenticated.opened(socket)),
+    );
+    this.#server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
+      stream.on('error', () => {});
+      this.#fenced(stream, () => this.#upgraded(request, stream, head));
+    });
+  }
+
+  async listen(): Promise<Listener> {
+    const { at } = this.#place;
+    if ('path' in at) this.#file = await listenOn(this.#server, at.path);
+    else
+      await new Promise<void>((resolve, reject) => {
+        this.#server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, at)));
+        this.#server.listen(at.port, at.host, resolve);
+      });
+    return { url: this.#place.url(this.#port), close: () => this.#close() };
+  }
+
+  /** 0 for a Unix socket. */
+  get #port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' ? ((address as AddressInfo | null)?.port ?? 0) : 0;
+  }
+
+  get #names(): HostNames {
+    return this.#place.names(this.#port);
+  }
+
+  #close(): Promise<void> {
+    return new Promise((done) => {
+      this.#closed = true;
+      for (const socket of this.#sockets.clients) socket.terminate();
+      this.#sockets.close();
+      const close = (): void => void this.#server.close(() => done());
+      if (this.#file === undefined) close();
+      else this.#file.closing(close);
+      this.#server.closeAllConnections();
+      this.#endHandshakes();
+    });
+  }
+
+  /** Runs what a socket brings about. An error of ours ends that socket, and not the process. */
+  #fenced(socket: { destroy(): unknown }, body: () => void | Promise<void>): void {
     const faulty = (error: unknown): void => {
-      fault(error);
+      this.#handlers.fault(error);
       socket.destroy();
     };
     try {
@@ -52,22 +140,10 @@ export function listen<Who>(port: number, inside: Inside<Who>): Promise<Listener
     } catch (error) {
       faulty(error);
     }
-  };
-  // `ws` echoes the chosen subprotocol: never one that carries a secret.
-  const sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: largestFrame,
-    perMessageDeflate: false,
-    // One frame of a connection at a time, then what the others sent: else one that floods is heard to its end first.
-    allowSynchronousEvents: false,
-    handleProtocols: (offered) => chosenDialect([...offered]) ?? false,
-  });
-  const server = createServer(
-    { connectionsCheckingInterval: lookMs, headersTimeout: requestMs, requestTimeout: requestMs },
-    (request, response) => fenced(response, () => requested(request, response)),
-  );
-  function requested(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
-    strangers.speaks(request.socket);
+  }
+
+  #requested(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
+    this.#unauthenticated.requestArrived(request.socket);
     response.sendDate = false;
     if (!isObject.test(request.url ?? '')) {
       response
@@ -75,125 +151,124 @@ export function listen<Who>(port: number, inside: Inside<Who>): Promise<Listener
         .end('Hob speaks CapTP over WebSocket.\n');
       return undefined;
     }
-    const misplaced = strays(
-      { host: request.headers.host, origin: request.headers.origin },
-      authorities((server.address() as AddressInfo).port),
-    );
-    const said = misplaced === undefined ? called(request, response) : Promise.resolve(forbidden(misplaced));
-    return said.catch(() => storeFails).then(({ status, body }) => tell(response, status, body));
+    const { host, origin } = request.headers;
+    const misplaced = wrongOrigin({ host, origin }, this.#names);
+    const reply =
+      misplaced === undefined ? this.#objectCalled(request, response) : Promise.resolve(forbidden(misplaced));
+    return reply.catch(() => storeFails).then(({ status, body }) => sendReply(response, status, body));
   }
-  async function called(request: IncomingMessage, response: ServerResponse): Promise<Said> {
+
+  async #objectCalled(request: IncomingMessage, response: ServerResponse): Promise<HttpReply> {
+    const { find, slotForCall, callObject } = this.#handlers;
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const post = request.method === 'POST';
     const secret = secretOf({ authorization: request.headers.authorization, protocols: [] });
-    // Before the body is waited for: who has shown no secret has no place to wait at.
+    // Before the body is read: only a caller with a known secret has a slot to wait in.
     const who = secret === undefined ? undefined : await find(secret);
-    if (who === undefined) return post ? strangersCall : ask(undefined, '', undefined, gone.signal, post);
-    strangers.known(request.socket);
-    const taken = await placeForCall(who, gone.signal);
-    if (!taken.ok) return noPlace(taken);
-    if (response.destroyed) taken.leave();
-    response.once('close', taken.leave);
-    // All of it is read before the object is looked up: what is wrong with a call tells nothing of its object.
+    if (who === undefined)
+      return post ? unknownSecret : callObject({ who: undefined, url: '', call: undefined, gone: gone.signal, post });
+    this.#unauthenticated.remove(request.socket);
+    const slot = await slotForCall(who, gone.signal);
+    if (!slot.ok) return noSlot(slot);
+    if (response.destroyed) slot.release();
+    response.once('close', slot.release);
+    // The whole body is read before the object is looked up. An error in a call then says nothing about its
+    // object.
     const body = post ? await bodyOf(request) : undefined;
-    return ask(who, request.url ?? '', body === undefined ? undefined : readCall(body), gone.signal, post);
+    const call = body === undefined ? undefined : parseCall(body);
+    return callObject({ who, url: request.url ?? '', call, gone: gone.signal, post });
   }
-  const strangers = new Strangers();
-  server.on('connection', (socket: Socket) => fenced(socket, () => strangers.comes(socket)));
-  let closed = false;
-  server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
-    stream.on('error', () => {});
-    fenced(stream, () => upgraded(request, stream, head));
-  });
-  async function upgraded(request: IncomingMessage, stream: Stream, head: Buffer): Promise<void> {
-    strangers.speaks(request.socket);
-    const verdict = await admit(
-      {
-        host: request.headers.host,
-        origin: request.headers.origin,
-        authorization: request.headers.authorization,
-        protocols: (request.headers['sec-websocket-protocol'] ?? '')
-          .split(',')
-          .map((protocol) => protocol.trim())
-          .filter((protocol) => protocol !== ''),
-      },
-      authorities((server.address() as AddressInfo).port),
-      find,
-    );
-    if (closed) return void stream.destroy();
-    if (!verdict.ok) return refuse(stream, verdict.status, verdict.reason);
+
+  async #upgraded(request: IncomingMessage, stream: Stream, head: Buffer): Promise<void> {
+    const { find, slot: takeSlot, welcome } = this.#handlers;
+    this.#unauthenticated.requestArrived(request.socket);
+    const { host, origin, authorization } = request.headers;
+    const protocols = (request.headers['sec-websocket-protocol'] ?? '')
+      .split(',')
+      .map((protocol) => protocol.trim())
+      .filter((protocol) => protocol !== '');
+    const admission = await admit({ host, origin, authorization, protocols }, this.#names, find);
+    if (this.#closed) return void stream.destroy();
+    if (!admission.ok) return refuse(stream, admission.status, admission.reason);
     if (stream.destroyed) return;
-    const taken = place(verdict.who, () => stream.destroy());
-    if (!taken.ok) return refuse(stream, taken.status, taken.reason);
-    stream.once('close', taken.leave);
-    strangers.known(request.socket);
+    const slot = takeSlot(admission.who, () => stream.destroy());
+    if (!slot.ok) return refuse(stream, slot.status, slot.reason);
+    stream.once('close', slot.release);
+    this.#unauthenticated.remove(request.socket);
     (stream as Socket).setNoDelay?.(true);
-    sockets.handleUpgrade(request, stream, head, (socket) =>
-      welcome(verdict.who, fromWebSocket(socket), verdict.dialect),
+    this.#sockets.handleUpgrade(request, stream, head, (socket) =>
+      welcome(admission.who, fromWebSocket(socket), admission.dialect),
     );
   }
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        new CapError(
-          'unavailable',
-          error.code === 'EADDRINUSE'
-            ? `port ${port} is taken: give another one with --port, or 0 for any`
-            : 'the host cannot listen on 127.0.0.1',
-        ),
-      ),
+}
+
+/** Its requests have to arrive in time. Errors: `invalid`. */
+function serverFor(
+  tls: ListenPlace['tls'],
+  then: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
+  const limits = { connectionsCheckingInterval: checkIntervalMs, headersTimeout: requestMs, requestTimeout: requestMs };
+  if (tls === undefined) return createServer(limits, then);
+  try {
+    return createTlsServer({ ...limits, handshakeTimeout: requestMs, minVersion: 'TLSv1.2', ...tls }, then);
+  } catch {
+    // The error of the library could quote the key.
+    throw new CapError('invalid', 'the certificate or the key is not PEM, or they do not belong together');
+  }
+}
+
+function listenError({ code }: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): CapError {
+  if (code === 'EACCES')
+    return new CapError(
+      'unavailable',
+      `port ${port} is for programs of root: give one from 1024 on with --port, or 0 for any`,
     );
-    server.listen(port, '127.0.0.1', () =>
-      resolve({
-        port: (server.address() as AddressInfo).port,
-        close: () =>
-          new Promise((done) => {
-            closed = true;
-            for (const socket of sockets.clients) socket.terminate();
-            sockets.close();
-            server.close(() => done());
-            server.closeAllConnections();
-          }),
-      }),
-    );
-  });
+  return new CapError(
+    'unavailable',
+    code === 'EADDRINUSE'
+      ? `port ${port} is taken: give another one with --port, or 0 for any`
+      : host === '127.0.0.1'
+        ? 'the host cannot listen on 127.0.0.1: check that this machine has a loopback interface'
+        : 'the host cannot listen on this address: check that this machine has it',
+  );
 }
 
 /**
- * Sockets that have shown no secret that is known. There may be few of them: where one more comes the oldest is cut, so whoever says at once who it
- * is gets in, however many hold on to a socket and say nothing.
+ * Sockets that have not shown a known secret. Their number is limited, and a new one closes the oldest. So
+ * a client that shows its secret at once gets in, however many sockets stay silent.
  */
-class Strangers {
+class UnauthenticatedSockets {
   /** Oldest first. */
   readonly #silent = new Set<Socket>();
-  readonly #asking = new Set<Socket>();
+  readonly #pending = new Set<Socket>();
   readonly #heard = new WeakSet<Socket>();
 
-  comes(socket: Socket): void {
-    socket.once('close', () => this.known(socket));
-    // Two rounds of the loop later it has been read from: a crowd that comes in one round cuts nobody whose request is here already.
-    setImmediate(() => setImmediate(() => this.#stays(socket)));
+  opened(socket: Socket): void {
+    socket.once('close', () => this.remove(socket));
+    // Two rounds of the event loop later the socket has been read. So a crowd that connects in one round
+    // does not close a socket whose request is already here.
+    setImmediate(() => setImmediate(() => this.#markSilent(socket)));
   }
 
-  /** Its request has come: all of it, or all but its body. */
-  speaks(socket: Socket): void {
+  /** Its request has arrived, whole or all but its body. */
+  requestArrived(socket: Socket): void {
     this.#heard.add(socket);
     this.#silent.delete(socket);
-    this.#asking.add(socket);
-    if (this.#asking.size > mostAsking) cutOldest(this.#asking);
+    this.#pending.add(socket);
+    if (this.#pending.size > maxPending) cutOldest(this.#pending);
   }
 
-  /** It needs no place among the strangers any more. */
-  known(socket: Socket): void {
+  /** The socket has shown a known secret, or has closed. */
+  remove(socket: Socket): void {
     this.#silent.delete(socket);
-    this.#asking.delete(socket);
+    this.#pending.delete(socket);
   }
 
-  #stays(socket: Socket): void {
+  #markSilent(socket: Socket): void {
     if (socket.destroyed || this.#heard.has(socket)) return;
     this.#silent.add(socket);
-    if (this.#silent.size > mostSilent) cutOldest(this.#silent);
+    if (this.#silent.size > maxSilent) cutOldest(this.#silent);
   }
 }
 
@@ -204,10 +279,10 @@ function cutOldest(sockets: Set<Socket>): void {
   oldest.destroy();
 }
 
-type Refusal = Exclude<Place, { readonly ok: true }>;
+type Refusal = Exclude<SlotResult, { readonly ok: true }>;
 
 const isObject = /^\/object\//;
-/** A call by HTTP is a small thing; larger ones go over CapTP. */
+/** The largest HTTP call. Larger calls go over CapTP. */
 const largestCall = 256 << 10;
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -221,14 +296,14 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-const noPlace = ({ status, code, reason }: Refusal): Said => ({
+const noSlot = ({ status, code, reason }: Refusal): HttpReply => ({
   status,
   body: JSON.stringify({ code, message: reason }),
 });
 
-const forbidden = (why: string): Said => ({ status: 403, body: JSON.stringify({ code: 'denied', message: why }) });
+const forbidden = (why: string): HttpReply => ({ status: 403, body: JSON.stringify({ code: 'denied', message: why }) });
 
-function tell(response: ServerResponse, status: number, body: string): void {
+function sendReply(response: ServerResponse, status: number, body: string): void {
   const text = `${body}\n`;
   response
     .writeHead(status, {
@@ -240,11 +315,9 @@ function tell(response: ServerResponse, status: number, body: string): void {
     .end(text);
 }
 
-const authorities = (port: number): readonly string[] =>
-  ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
-
 function refuse(stream: Stream, status: number, reason: string): void {
-  // Not only ended: a peer that keeps its half open would hold the descriptor, and after an upgrade no time limit of HTTP applies.
+  // Destroyed, and not only ended: a peer that keeps its half open would hold the descriptor, and HTTP's
+  // time limits end with the upgrade.
   stream.once('finish', () => stream.destroy());
   const body = `${reason}\n`;
   stream.end(

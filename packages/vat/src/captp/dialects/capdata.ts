@@ -5,12 +5,13 @@
  * Promise: decoded values are plain, frozen and new. Bytes are `makeTagged('bytes', base64)`, because marshal
  * refuses bytes. The code of an error is the beginning of its message.
  */
+import { fromBase64, toBase64 } from '../../core/drivers/platform.ts';
 import { CapError } from '../../core/errors.ts';
 import { longestSymbol, symbolKey, symbolOfKey } from '../../core/symbols.ts';
-import { decoded, shareable } from '../../turn/values.ts';
-import type { Limits } from '../session/limits.ts';
+import { decoded, partWithPromise, shareable } from '../../turn/copies.ts';
+import type { SessionLimits } from '../session/limits.ts';
 import { type Slots, Violation } from '../session/operations.ts';
-import { Digits } from './digits.ts';
+import { DigitBudget } from './digits.ts';
 import { errorFrom, errorText, mostErrors } from './errors.ts';
 import { toJson } from './quoted.ts';
 import { SizeBudget, special } from './size-budget.ts';
@@ -34,9 +35,9 @@ const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-export function toCapData(value: unknown, slots: Slots, naming: Naming, limits: Limits): CapData {
+export function toCapData(value: unknown, slots: Slots, naming: Naming, limits: SessionLimits): CapData {
   const room = new SizeBudget(limits.frameBytes);
-  let written: Digits | undefined;
+  let written: DigitBudget | undefined;
   const given: string[] = [];
   const indices = new Map<string, number>();
   const encode = (item: unknown): unknown => {
@@ -54,7 +55,7 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming, limits: 
       case 'bigint': {
         const digits = String(item);
         room.take(digits.length);
-        written ??= new Digits(limits);
+        written ??= new DigitBudget(limits);
         written.take(digits.length);
         return { [kind]: 'bigint', digits };
       }
@@ -87,7 +88,7 @@ export function toCapData(value: unknown, slots: Slots, naming: Naming, limits: 
       return {
         [kind]: 'tagged',
         tag: 'bytes',
-        payload: Buffer.from(item.buffer, item.byteOffset, item.length).toString('base64'),
+        payload: toBase64(item),
       };
     }
     if (item instanceof Error) {
@@ -132,18 +133,18 @@ export class CapDataDecoder {
   promises = false;
   /** Approximate memory of the last value. */
   weight = 0;
-  readonly #limits: Limits;
+  readonly #limits: SessionLimits;
   readonly #naming: Naming;
   #errors = 0;
-  readonly #read: Digits;
+  readonly #read: DigitBudget;
   #slots: readonly string[] = [];
   #taken: unknown[] = [];
   #mutable = false;
 
-  constructor(limits: Limits, naming: Naming) {
+  constructor(limits: SessionLimits, naming: Naming) {
     this.#limits = limits;
     this.#naming = naming;
-    this.#read = new Digits(limits);
+    this.#read = new DigitBudget(limits);
   }
 
   decode({ body, slots }: CapData): unknown {
@@ -159,10 +160,11 @@ export class CapDataDecoder {
     const json = parse(text, 'a body');
     const value = small ? this.#small(json, 0) : this.#old(json, 0);
     if (isData(value)) {
-      decoded(value, this.promises, this.#mutable, this.weight);
+      decoded(value, { promises: this.promises, mutable: this.#mutable, bytes: this.weight });
       // The body of a call. The callee may pass its arguments on separately.
       if (Array.isArray(value) && Array.isArray(value[1]) && !this.promises && !this.#mutable)
-        for (const arg of value[1] as unknown[]) if (isData(arg)) decoded(arg, false, false, this.weight);
+        for (const arg of value[1] as unknown[])
+          if (isData(arg)) decoded(arg, { promises: false, mutable: false, bytes: this.weight });
     }
     return value;
   }
@@ -180,9 +182,9 @@ export class CapDataDecoder {
 
   #bytes(tag: unknown, payload: unknown): Uint8Array {
     if (tag !== 'bytes' || typeof payload !== 'string' || !/^[\w+/]*={0,2}$/.test(payload))
-      return refuse('the one tagged value that is understood is "bytes" with base64 text');
+      return refuse('the only tagged value that is supported is "bytes" with base64 text');
     this.#mutable = true;
-    return new Uint8Array(Buffer.from(payload, 'base64'));
+    return fromBase64(payload);
   }
 
   #error(message: unknown, name: unknown, errorId: unknown): CapError {
@@ -257,7 +259,7 @@ export class CapDataDecoder {
 
   #made<T extends object>(made: T, before: boolean): T {
     Object.freeze(made);
-    if (this.promises) decoded(made, true, true, 0);
+    if (this.promises) decoded(made, partWithPromise);
     this.promises ||= before;
     return made;
   }
@@ -348,7 +350,7 @@ export class CapDataDecoder {
       case '&': {
         const index = /^(0|[1-9]\d{0,5})(?:\.|$)/.exec(text.slice(1))?.[1];
         const value = this.#slot(index === undefined ? undefined : Number(index));
-        if (value instanceof Promise !== (text[0] === '&')) throw new Violation('a slot is not what its value says');
+        if (value instanceof Promise !== (text[0] === '&')) throw new Violation('a slot and its value disagree');
         return value;
       }
       default:
@@ -382,7 +384,8 @@ const noProto = (): CapError => new CapError('invalid', 'a record cannot have a 
 
 function put(record: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') throw noProto();
-  if (key === 'then' && typeof value === 'function') refuse('a record with a callable "then" would pass for a promise');
+  if (key === 'then' && typeof value === 'function')
+    refuse('a record with a callable "then" would be taken for a promise: rename the key');
   // An engine may refuse an assignment to a key that `Object.prototype` has.
   if (key in Object.prototype)
     Object.defineProperty(record, key, { value, enumerable: true, writable: true, configurable: true });

@@ -5,17 +5,17 @@
  * 16,384 digits takes 1 ms, writing them 4 ms. Small bigints are limited only by the length of the frame.
  */
 import { CapError } from '../../core/errors.ts';
-import { defaultLimits, type Limits } from '../session/limits.ts';
+import { defaultLimits, type SessionLimits } from '../session/limits.ts';
 
 /** Number of bigints of maximum length in one frame. */
 const most = 8;
 
-export class Digits {
+export class DigitBudget {
   readonly #longest: number;
   readonly #all: number;
   #left: number;
 
-  constructor({ bigintDigits }: Limits) {
+  constructor({ bigintDigits }: SessionLimits) {
     this.#longest = bigintDigits;
     this.#all = most * Math.max(bigintDigits, defaultLimits.bigintDigits) ** 2;
     this.#left = this.#all;
@@ -37,6 +37,6 @@ export class Digits {
   take(digits: number): void {
     this.#left -= digits * digits;
     if (this.#left < 0)
-      throw new CapError('limit', `a frame may hold ${most} bigints as long as they may be: send less at a time`);
+      throw new CapError('limit', `a frame may hold ${most} bigints of the greatest length: send fewer at a time`);
   }
 }

@@ -93,9 +93,9 @@ test.each<[string, unknown, string]>([
   expect(check(message)).toBe(`4400 ${reason}`);
 });
 
-test('what is no JSON is refused, and what is no text', () => {
+test('a frame that is no JSON is refused, and so is one that is no text', () => {
   for (const text of ['', 'junk', '{', '{"type":"CTP_CALL"', '\u0000', "{'type':1}"])
-    expect(checkText(text)).toBe('4400 not JSON');
+    expect(checkText(text)).toBe('4400 a frame is not JSON');
   expect(checkText(new Uint8Array([123, 125]))).toBe('4400 binary frame: this dialect is text');
 });
 
@@ -122,7 +122,7 @@ test.each([
   expect(check(call({ method: capData(['list', []], [slot]) }))).toBe('4400 malformed CTP_CALL');
 });
 
-test('nobody names its own objects where only those of the other side have a meaning', () => {
+test('a peer cannot name its own objects where only those of the other side have a meaning', () => {
   // Reflected, a call would come back to whoever sent it, twice as large.
   for (const target of ['o+7', 'p+7', 'q+7']) expect(check(call({ target }))).toBe('4400 malformed CTP_CALL');
   expect(check(call({ questionID: 'o+1' }))).toBe('4400 malformed CTP_CALL');
@@ -258,7 +258,7 @@ test('a check of the largest frame costs what parsing it costs, a few times over
   expect(checked / parsed).toBeLessThan(30);
 });
 
-test('what we send is what we would take', () => {
+test('we accept every frame that we send', () => {
   const sized = (value: unknown): boolean => {
     const said: string[] = [];
     const tongue = endo.open({ give: () => undefined, take: () => ({}) }, listener, defaultLimits, (frame) =>

@@ -7,7 +7,7 @@
  * which block their caller, are refused. Every other deviation closes the connection with a reason.
  */
 import { CapError } from '../../core/errors.ts';
-import type { Limits } from '../session/limits.ts';
+import type { SessionLimits } from '../session/limits.ts';
 import {
   type DecodedArguments,
   type Dialect,
@@ -50,7 +50,7 @@ class EndoSession implements DialectSession, Naming {
   #heldBytes = 0;
   readonly #slots: Slots;
   readonly #listener: IncomingOperations;
-  readonly #limits: Limits;
+  readonly #limits: SessionLimits;
   readonly #send: Send;
   readonly #decoder: CapDataDecoder;
   readonly #counts = new EndoCounts();
@@ -65,7 +65,7 @@ class EndoSession implements DialectSession, Naming {
   readonly #held: Message[] = [];
   readonly #bootstrapQuestions = new Set<number>();
 
-  constructor(slots: Slots, listener: IncomingOperations, limits: Limits, send: Send) {
+  constructor(slots: Slots, listener: IncomingOperations, limits: SessionLimits, send: Send) {
     this.#slots = slots;
     this.#listener = listener;
     this.#limits = limits;
@@ -90,10 +90,7 @@ class EndoSession implements DialectSession, Naming {
       case 'yours':
         if (id !== 0) return id % 2 === 0 ? `o-${id / 2 - 1}` : `p-${(id - 3) / 2}`;
         if (this.#bootstrap !== undefined) return this.#bootstrap;
-        throw new CapError(
-          'unavailable',
-          'the peer has not said yet what its bootstrap is: wait for an answer of it first',
-        );
+        throw new CapError('unavailable', 'the bootstrap of the peer is not known yet: wait for its first answer');
     }
   }
 
@@ -104,7 +101,7 @@ class EndoSession implements DialectSession, Naming {
       return letter === 'p'
         ? this.#slots.take({ kind: 'promise', id: promiseId(digits) })
         : this.#slots.take({ kind: 'object', id: this.#bootstrap === `o-${name.slice(2)}` ? 0 : objectId(digits) });
-    if (digits === 0) throw new Violation('a value names what was never offered');
+    if (digits === 0) throw new Violation('a value names an object that was never exported');
     const value = this.#slots.take({ kind: 'yours', id: digits - 1 });
     if (value instanceof Promise !== (letter === 'p')) throw new Violation('a slot is not what its name says');
     return value;
@@ -113,7 +110,7 @@ class EndoSession implements DialectSession, Naming {
   #target(name: string): Slot {
     const digits = Number(name.slice(2));
     if (name[0] === 'q') return { kind: 'answer', id: digits };
-    if (digits === 0) throw new Violation('a call names what was never offered');
+    if (digits === 0) throw new Violation('a call names an object that was never exported');
     return { kind: 'yours', id: digits - 1 };
   }
 
@@ -286,7 +283,8 @@ class EndoSession implements DialectSession, Naming {
 
   /** Handles the answer to the first question. It only gives a name to the peer's export 0. */
   #bootstrapIs(result: unknown): boolean {
-    if (!this.#asked || this.#bootstrap !== undefined) throw new Violation('answers a question that was not asked');
+    if (!this.#asked || this.#bootstrap !== undefined)
+      throw new Violation('an answer names a question that was not asked');
     const slot = isCapData(result) ? result.slots[0] : undefined;
     this.#bootstrap = slot?.startsWith('o+') ? `o-${slot.slice(2)}` : bootstrapQuestion;
     this.#heldBytes = 0;
@@ -380,6 +378,6 @@ export const endo: Dialect = Object.freeze({
   collects: false,
   shortens: false,
   alwaysAsks: true,
-  open: (slots: Slots, listener: IncomingOperations, limits: Limits, send: Send): DialectSession =>
+  open: (slots: Slots, listener: IncomingOperations, limits: SessionLimits, send: Send): DialectSession =>
     new EndoSession(slots, listener, limits, send),
 });

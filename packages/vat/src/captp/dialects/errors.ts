@@ -46,7 +46,7 @@ export function inward(code: unknown, message: unknown): CapError {
  * Cuts a long text. The result is a copy, because an engine keeps the whole string alive for a slice of it.
  */
 const beginning = (text: string): string =>
-  text.length <= longest ? text : Buffer.from(text.slice(0, longest), 'utf16le').toString('utf16le');
+  text.length <= longest ? text : (JSON.parse(JSON.stringify(text.slice(0, longest))) as string);
 
 /** For dialects whose errors have no code: returns `CODE: text`. */
 export function errorText(error: unknown, by: { readonly fault?: Fault | undefined }): string {

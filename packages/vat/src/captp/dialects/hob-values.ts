@@ -10,12 +10,13 @@
  */
 import { CapError } from '../../core/errors.ts';
 import { longestSymbol, nameOfSymbol, symbolNamed } from '../../core/symbols.ts';
-import { decoded, shareable } from '../../turn/values.ts';
-import type { Limits } from '../session/limits.ts';
+import { decoded, partWithPromise, shareable } from '../../turn/copies.ts';
+import type { SessionLimits } from '../session/limits.ts';
 import { type Slot, type Slots, Violation } from '../session/operations.ts';
-import { Digits } from './digits.ts';
+import type { Incoming, Outgoing } from './attached-bytes.ts';
+import { DigitBudget } from './digits.ts';
 import { inward, mostErrors, outward } from './errors.ts';
-import { SizeBudget, special } from './size-budget.ts';
+import { special } from './size-budget.ts';
 import { isId, shortString } from './structure.ts';
 
 const at = 64;
@@ -25,40 +26,6 @@ const specialTokens = 6;
 const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
-
-/** The bytes of the values of one operation, in order, and upper bounds for the cost of its text. */
-export class Outgoing {
-  readonly parts: Uint8Array[] = [];
-  length = 0;
-  readonly room: SizeBudget;
-  /** Upper bound of the structural characters of lists and records. */
-  tokens = 0;
-  /** Upper bound of the different keys of records. */
-  keys = 0;
-  /** Count of lists and records. */
-  lists = 0;
-  /** Count of short strings. */
-  strings = 0;
-  readonly #limits: Limits;
-  #digits: Digits | undefined;
-
-  constructor(limits: Limits) {
-    this.#limits = limits;
-    this.room = new SizeBudget(limits.frameBytes);
-  }
-
-  get digits(): Digits {
-    this.#digits ??= new Digits(this.#limits);
-    return this.#digits;
-  }
-
-  take(bytes: Uint8Array): number {
-    const from = this.length;
-    this.parts.push(bytes);
-    this.length += bytes.length;
-    return from;
-  }
-}
 
 /** Returns `value` in the form that JSON.stringify takes: the value itself if JSON can express all of it. */
 export function encode(value: unknown, slots: Slots, bytes: Outgoing): unknown {
@@ -153,112 +120,21 @@ function encodeRecord(record: Readonly<Record<string, unknown>>, slots: Slots, b
 function slotJson({ kind, id }: Slot): object {
   return { '@': kind, n: id };
 }
-const partBytes = 200;
-
-/**
- * The bytes that came before a frame. Each byte belongs to exactly one value. If a value is refused, some
- * bytes may belong to none.
- */
-export class Incoming {
-  #parts: Uint8Array[] = [];
-  /** Count of bytes that values have taken. */
-  taken = 0;
-  length = 0;
-  /** All bytes before this position are taken. Usually values come in the order of their bytes. */
-  #inOrder = 0;
-  /** Holds 1 for each byte that is taken. Created only if values come in another order. */
-  #claimed: Uint8Array | undefined;
-  #excused = false;
-  readonly #most: number;
-
-  constructor({ memoryBytes, frameBytes }: Limits) {
-    this.#most = Math.max(memoryBytes / 4, frameBytes);
-  }
-
-  add(part: Uint8Array): void {
-    if (part.length === 0) return;
-    this.#parts.push(part);
-    this.length += part.length;
-    if (this.length > this.#most)
-      throw new Violation(`the bytes of one frame may be ${this.#most}: send a stream`, 1009);
-  }
-
-  /** Memory in use. A part may be as small as one byte, so each part counts too. */
-  get kept(): number {
-    return this.length + this.#parts.length * partBytes;
-  }
-
-  take(from: unknown, length: unknown): Uint8Array {
-    if (!isId(from) || !isId(length) || from + length > this.length)
-      throw new Violation('a value names bytes that did not come');
-    if (!this.#claim(from, length)) throw new Violation('bytes are used twice');
-    this.taken += length;
-    const only = (this.#parts.length > 1 ? this.#whole() : this.#parts[0]) ?? new Uint8Array();
-    // A buffer may be passed on without a copy only if it holds nothing else.
-    return length === only.buffer.byteLength ? only : only.slice(from, from + length);
-  }
-
-  /** Takes these bytes for a value. Returns false if one of them is taken already. */
-  #claim(from: number, length: number): boolean {
-    if (this.#claimed === undefined && from === this.#inOrder) {
-      this.#inOrder += length;
-      return true;
-    }
-    this.#claimed ??= new Uint8Array(this.length).fill(1, 0, this.#inOrder);
-    const part = this.#claimed.subarray(from, from + length);
-    if (part.includes(1)) return false;
-    part.fill(1);
-    return true;
-  }
-
-  #whole(): Uint8Array {
-    const whole = new Uint8Array(this.length);
-    let to = 0;
-    for (const part of this.#parts) {
-      whole.set(part, to);
-      to += part.length;
-    }
-    this.#parts = [whole];
-    return whole;
-  }
-
-  /** A value of the frame was refused, perhaps before its bytes were taken. So bytes may be left over. */
-  excuse(): void {
-    this.#excused = true;
-  }
-
-  /** The frame of these bytes was decoded. */
-  done(): void {
-    if (this.taken !== this.length && !this.#excused) throw new Violation('bytes came that no value names');
-    this.#excused = false;
-    if (this.length > 0) this.clear();
-  }
-
-  clear(): void {
-    this.#parts = [];
-    this.taken = 0;
-    this.length = 0;
-    this.#inOrder = 0;
-    this.#claimed = undefined;
-    this.#excused = false;
-  }
-}
-
 /** Decodes values. `promises` and `mutable` tell whether the last value contains a promise, or bytes. */
 export class Decoder {
   promises = false;
   mutable = false;
   #errors = 0;
-  readonly #digits: Digits;
+  readonly #digits: DigitBudget;
   readonly #slots: Slots;
-  readonly #limits: Limits;
+  readonly #limits: SessionLimits;
   readonly #bytes: Incoming;
 
-  constructor(slots: Slots, limits: Limits, bytes: Incoming) {
+  constructor(slots: Slots, limits: SessionLimits, bytes: Incoming) {
     this.#slots = slots;
     this.#limits = limits;
     this.#bytes = bytes;
-    this.#digits = new Digits(limits);
+    this.#digits = new DigitBudget(limits);
   }
 
   /** Called at the start of each frame. */
@@ -273,7 +149,7 @@ export class Decoder {
     this.mutable = false;
     const value = this.#decode(json, 0);
     if (typeof value === 'object' && value !== null && value === json)
-      decoded(value, this.promises, this.mutable, weight);
+      decoded(value, { promises: this.promises, mutable: this.mutable, bytes: weight });
     return value;
   }
 
@@ -328,7 +204,7 @@ export class Decoder {
       const value = this.#decode(item, depth + 1);
       if (value === item) continue;
       if (key === 'then' && typeof value === 'function')
-        refuse('a record with a callable "then" would pass for a promise');
+        refuse('a record with a callable "then" would be taken for a promise: rename the key');
       if (key in Object.prototype)
         Object.defineProperty(json, key, { value, enumerable: true, writable: true, configurable: true });
       else json[key] = value;
@@ -339,7 +215,7 @@ export class Decoder {
 
   #made(made: object, before: boolean): object {
     Object.freeze(made);
-    if (this.promises) decoded(made, true, true, 0);
+    if (this.promises) decoded(made, partWithPromise);
     this.promises ||= before;
     return made;
   }
@@ -417,7 +293,7 @@ function unescaped(json: Readonly<Record<string, unknown>>): Record<string, unkn
     if (key.charCodeAt(0) !== at)
       Object.defineProperty(record, key, { value: item, enumerable: true, writable: true, configurable: true });
     else if (key.charCodeAt(1) === at) record[key.slice(1)] = item;
-    else throw new Violation('a key that begins with one @');
+    else throw new Violation('a key begins with a single @');
   }
   return record;
 }

@@ -61,7 +61,7 @@ function tables(): Slots {
     },
     take: ({ id }) => {
       const found = all[id];
-      if (found === undefined) throw new Violation('a value names what was never offered');
+      if (found === undefined) throw new Violation('a value names an object that was never exported');
       return found;
     },
   };
@@ -212,12 +212,12 @@ test('bytes: none that no value names, none twice, none that did not come', () =
   const part = new Uint8Array([1, 2, 3]);
   expect(heard([part], frame({ '@': 'bytes', at: 0, n: 3 }))).toBe('ok');
   expect(heard([part, part], frame({ '@': 'bytes', at: 4, n: 2 }, { '@': 'bytes', at: 0, n: 4 }))).toBe('ok');
-  expect(heard([part], frame({}))).toBe('bytes came that no value names');
-  expect(heard([part], frame({ '@': 'bytes', at: 0, n: 2 }))).toBe('bytes came that no value names');
+  expect(heard([part], frame({}))).toBe('the frame brings bytes that no value names');
+  expect(heard([part], frame({ '@': 'bytes', at: 0, n: 2 }))).toBe('the frame brings bytes that no value names');
   expect(heard([part], frame({ '@': 'bytes', at: 0, n: 3 }, { '@': 'bytes', at: 0, n: 3 }))).toBe(
-    'bytes are used twice',
+    'two values name the same bytes',
   );
-  expect(heard([part], frame({ '@': 'bytes', at: 2, n: 2 }))).toBe('a value names bytes that did not come');
+  expect(heard([part], frame({ '@': 'bytes', at: 2, n: 2 }))).toBe('a value names bytes that the frame does not bring');
 });
 
 test('the parts of a frame’s bytes do not overlap, in whatever order they come', () => {
@@ -229,7 +229,7 @@ test('the parts of a frame’s bytes do not overlap, in whatever order they come
       const fits = parts.every(([at, n]) => at + n <= length);
       const said = heard([new Uint8Array(length)], frame(...parts.map(([at, n]) => ({ '@': 'bytes', at, n }))));
       if (said === 'ok') expect([fits, owners]).toEqual([true, new Array(length).fill(1)]);
-      else if (said === 'bytes are used twice') expect(Math.max(...owners)).toBeGreaterThan(1);
+      else if (said === 'two values name the same bytes') expect(Math.max(...owners)).toBeGreaterThan(1);
       else expect(fits && owners.every((count) => count === 1)).toBe(false);
     }),
   );
@@ -240,7 +240,7 @@ test('the parts of a frame’s bytes do not overlap, in whatever order they come
     [part(2, 2), part(0, 3), part(5, 1)],
     [part(5, 1), part(5, 1), part(0, 4)],
   ])
-    expect(heard([new Uint8Array(6)], frame(...parts))).toBe('bytes are used twice');
+    expect(heard([new Uint8Array(6)], frame(...parts))).toBe('two values name the same bytes');
 });
 
 test('a value that is refused costs the frame only itself: the bytes of the others get to them', () => {
@@ -267,7 +267,7 @@ test('a value that is refused costs the frame only itself: the bytes of the othe
   }
   // Only that frame is excused.
   hear(part);
-  expect(() => hear('[["done",1]]')).toThrow('bytes came that no value names');
+  expect(() => hear('[["done",1]]')).toThrow('the frame brings bytes that no value names');
 });
 
 test('keys that mean something to the language are data or refused', () => {
@@ -278,7 +278,7 @@ test('keys that mean something to the language are data or refused', () => {
   expect(across(odd)).toEqual(odd);
 });
 
-test('a record with a callable "then" would pass for a promise: refused', () => {
+test('a record with a callable "then" would be taken for a promise: rename the key: refused', () => {
   const slots: Slots = { give: () => undefined, take: () => () => {} };
   const [heard] = ear(slots).hear('[["return",1,{"then":{"@":"yours","n":1}}]]') as [unknown[]];
   expect((heard[2] as CapError).code).toBe('invalid');
@@ -334,7 +334,7 @@ const plainData = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-test('what goes in comes out: any data', () => {
+test('any data that is encoded is decoded the same', () => {
   fc.assert(
     fc.property(plainData, (value) => {
       expect(across(value)).toEqual(value);
@@ -343,7 +343,7 @@ test('what goes in comes out: any data', () => {
   );
 });
 
-test('what comes out is frozen, all the way down', () => {
+test('decoded data is frozen at every depth', () => {
   const frozen = (value: unknown): boolean =>
     typeof value !== 'object' ||
     value === null ||
@@ -425,7 +425,7 @@ test('references keep their place, also among data that JSON lacks', () => {
   expect(there['@']).toBe(cap);
 });
 
-test('what is too large is refused before anything of it is said', () => {
+test('a value that is too large is refused before any part of it is sent', () => {
   const frames: Frame[] = [];
   const tongue = hob1.open(tables(), new Ear(), defaultLimits, (frame) => frames.push(frame));
   for (const value of ['x'.repeat(1 << 20), Array(300_000).fill(0), new Uint8Array(20 << 20)]) {
@@ -435,7 +435,7 @@ test('what is too large is refused before anything of it is said', () => {
   }
 });
 
-test('what has more new keys than the other side would hear is refused here, and what has not is sent', () => {
+test('a value with more new keys than the peer accepts is refused here, and one with fewer is sent', () => {
   const frames: Frame[] = [];
   const tongue = hob1.open(tables(), new Ear(), defaultLimits, (frame) => frames.push(frame));
   const keys = (count: number) => Array.from({ length: count }, (_, n) => [`k${n}`, 1] as const);

@@ -6,7 +6,7 @@
  * is wrong.
  */
 import { CapError } from '../../core/errors.ts';
-import { type Limits, operationsPerFrame } from '../session/limits.ts';
+import { operationsPerFrame, type SessionLimits } from '../session/limits.ts';
 import {
   type DecodedArguments,
   type Dialect,
@@ -19,8 +19,9 @@ import {
   Undecodable,
   Violation,
 } from '../session/operations.ts';
+import { Incoming, Outgoing } from './attached-bytes.ts';
 import { inward, outward } from './errors.ts';
-import { Decoder, encode, Incoming, Outgoing } from './hob-values.ts';
+import { Decoder, encode } from './hob-values.ts';
 import { toJson } from './quoted.ts';
 import { tooLarge } from './size-budget.ts';
 import { checkStructure, isDear, isId, isQuestion, parse, tooLong, weightOf } from './structure.ts';
@@ -36,7 +37,7 @@ const nothing: readonly unknown[] = Object.freeze([]);
 class HobSession implements DialectSession {
   readonly #slots: Slots;
   readonly #listener: IncomingOperations;
-  readonly #limits: Limits;
+  readonly #limits: SessionLimits;
   readonly #send: Send;
   readonly #decoder: Decoder;
   readonly #bytes: Incoming;
@@ -46,7 +47,7 @@ class HobSession implements DialectSession {
   #drops: number[] = [];
   lastSize = 0;
 
-  constructor(slots: Slots, listener: IncomingOperations, limits: Limits, send: Send) {
+  constructor(slots: Slots, listener: IncomingOperations, limits: SessionLimits, send: Send) {
     this.#slots = slots;
     this.#listener = listener;
     this.#limits = limits;
@@ -288,6 +289,6 @@ export const hob1: Dialect = Object.freeze({
   collects: true,
   shortens: true,
   alwaysAsks: false,
-  open: (slots: Slots, listener: IncomingOperations, limits: Limits, send: Send): DialectSession =>
+  open: (slots: Slots, listener: IncomingOperations, limits: SessionLimits, send: Send): DialectSession =>
     new HobSession(slots, listener, limits, send),
 });

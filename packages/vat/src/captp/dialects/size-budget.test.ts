@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { defaultLimits } from '../session/limits.ts';
 import type { Slots } from '../session/operations.ts';
+import { Outgoing } from './attached-bytes.ts';
 import { type Naming, toCapData } from './capdata.ts';
-import { encode, Outgoing } from './hob-values.ts';
+import { encode } from './hob-values.ts';
 
 const slots: Slots = { give: () => undefined, take: () => undefined };
 const naming: Naming = { write: () => '', read: () => undefined };

@@ -11,7 +11,7 @@ import { CapError } from '../../core/errors.ts';
 export const special = 16;
 
 export const tooLarge = (): CapError =>
-  new CapError('limit', 'this is larger than a frame may be: send it in parts, or bytes through a stream');
+  new CapError('limit', 'this is larger than a frame may be: send it in parts, or send bytes through a stream');
 
 export class SizeBudget {
   #left: number;

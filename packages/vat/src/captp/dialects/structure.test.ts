@@ -12,7 +12,7 @@ function counted(value: unknown): number {
   return items.reduce((sum: number, item) => sum + counted(item), own);
 }
 
-test('what is in strings does not count, however long they are and whatever is escaped in them', () => {
+test('the contents of strings do not count, however long they are and whatever is escaped in them', () => {
   const nasty = fc.string({ unit: fc.constantFrom('"', '\\', '[', '{', ',', ':', 'a', 'é', '\n'), maxLength: 120 });
   const json = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, nasty, fc.integer(), tie('list'), tie('record')),

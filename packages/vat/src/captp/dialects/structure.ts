@@ -6,7 +6,8 @@
  * costs less than parsing. It also gives the memory that the value will take, for each part. For example,
  * `{}` in a list is 3 letters of text and 64 bytes of memory.
  */
-import type { Limits } from '../session/limits.ts';
+import { utf8Length } from '../../core/drivers/platform.ts';
+import type { SessionLimits } from '../session/limits.ts';
 import { Violation } from '../session/operations.ts';
 
 /**
@@ -43,7 +44,12 @@ export const isDear = (of: { readonly keys: number; readonly strings: number; re
  * Throws `Violation` if the text must not be parsed. Characters inside strings do not count as tokens.
  * Returns the approximate memory of the value; `parts` receives the same for each item of the outermost list.
  */
-export function checkStructure(text: string, { tokens, depth }: Limits, what = 'a frame', parts?: number[]): number {
+export function checkStructure(
+  text: string,
+  { tokens, depth }: SessionLimits,
+  what = 'a frame',
+  parts?: number[],
+): number {
   // The frame, the operation and its list of arguments are levels too. So are the records that stand for
   // values which JSON lacks.
   const deepest = depth * 2 + 8;
@@ -60,7 +66,8 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
   /** The last token was a short string, which may turn out to be a key. */
   let short = false;
   let known: Set<string> | undefined;
-  const shapes = new Shapes();
+  /** Made at the first record: most frames have none. */
+  let shapes: Shapes | undefined;
   for (let i = 0; i < text.length; i += 1) {
     switch (text.charCodeAt(i)) {
       case 34: // "
@@ -74,7 +81,7 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
         seen += 1;
         bytes += objectBytes;
         lists += 1;
-        shapes.begin(level);
+        if (text.charCodeAt(i) === 123) (shapes ??= new Shapes()).begin(level);
         if (lists > freeLists) seen += oneMoreList;
         if (level > deepest) throw new Violation(`${what} may be nested ${depth} deep: send it flatter`);
         break;
@@ -102,7 +109,8 @@ export function checkStructure(text: string, { tokens, depth }: Limits, what = '
         bytes += keyBytes;
         keys += 1;
         short = false;
-        if (!shapes.repeats(text, level, quoted, i)) bytes += newShapeBytes;
+        if (shapes?.repeats(text, level, quoted, i) === true) break;
+        bytes += newShapeBytes;
         if (keys <= freeKeys) break;
         known ??= new Set();
         if (known.has(text.slice(quoted, i))) break;
@@ -187,23 +195,23 @@ function endOfString(text: string, from: number): number {
  * True if the text is longer than a frame may be, in bytes of UTF-8. They are counted exactly only if needed.
  * `around`: bytes that the frame adds.
  */
-export function tooLong(text: string, { frameBytes }: Limits, around = 0): boolean {
+export function tooLong(text: string, { frameBytes }: SessionLimits, around = 0): boolean {
   const most = frameBytes - around;
   if (text.length > most) return true;
-  return text.length * 3 > most && Buffer.byteLength(text) > most;
+  return text.length * 3 > most && utf8Length(text) > most;
 }
 
 /** The approximate memory of the value of this text. */
 export const weightOf = (text: string): number => checkStructure(text, boundless);
 
-const boundless = { tokens: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY } as Limits;
+const boundless = { tokens: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY } as SessionLimits;
 
 /** Parses JSON. Call `checkStructure` first. */
 export function parse(text: string, what = 'a frame'): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new Violation(what === 'a frame' ? 'not JSON' : `${what} is not JSON`);
+    throw new Violation(`${what} is not JSON`);
   }
 }
 

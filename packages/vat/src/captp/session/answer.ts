@@ -8,7 +8,7 @@
  */
 import { type Barrier, barrier, later } from '../../core/barrier.ts';
 import { CapError } from '../../core/errors.ts';
-import { type Answer as Awaited, type Message, type Target, toData } from '../../core/message.ts';
+import { type Message, type ResultSink, Target, toData } from '../../core/message.ts';
 import type { Account } from '../../core/meter.ts';
 import { VatPromise, vatPromiseOf } from '../../core/promise.ts';
 import { targetOf } from '../../core/reference.ts';
@@ -26,7 +26,7 @@ export interface Answering {
   lost(why: Error): void;
 }
 
-export class Answer implements Awaited {
+export class Answer extends Target implements ResultSink {
   readonly question: number;
   /** Bytes counted against the memory of the connection. */
   weight: number;
@@ -46,6 +46,7 @@ export class Answer implements Awaited {
   #path: Target | undefined;
 
   constructor(session: Answering, question: number, weight: number) {
+    super();
     this.#session = session;
     this.question = question;
     this.weight = weight;
@@ -53,6 +54,14 @@ export class Answer implements Awaited {
 
   get fence(): Fence {
     return this.#session.fence;
+  }
+
+  get label(): string {
+    return 'answer';
+  }
+
+  get account(): Account {
+    return this.#session.account;
   }
 
   fulfil(value: unknown): void {
@@ -172,6 +181,11 @@ export class Answer implements Awaited {
     }
   }
 
+  /** No reference leads here, so no turn calls an answer near. */
+  near(method: string): never {
+    throw toData(method);
+  }
+
   #post(message: Message): void {
     let promise: VatPromise;
     try {
@@ -217,10 +231,20 @@ fenced(Answer, {
   hold: returnsNothing,
   awaitedBy: () => false,
   post: (_answer, message) => message.answer?.break(disconnected()),
+  near: 'inside',
+  shows: 'inside',
+  keptIn: 'inside',
   asValue: 'inside',
 });
 
 export const forgotten: CapError = new CapError(
   'not-callable',
-  'this answer is data, or you said that you were done with it: only a reference can be sent a message',
+  'this answer is data, or was released: only a reference can be sent a message',
 );
+
+/** If a call of one peer is forwarded to another, it asks for an answer there only if the first peer did. */
+export const wanted = (answer: ResultSink | undefined): ResultSink | undefined =>
+  answer instanceof Answer && answer.question === 0 ? undefined : answer;
+
+/** The answer of a call whose result nobody wants. */
+export const ignored: ResultSink = Object.freeze({ fulfil: () => {}, break: () => {} });

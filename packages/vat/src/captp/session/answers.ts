@@ -8,7 +8,8 @@
 import { type Barrier, later } from '../../core/barrier.ts';
 import { CapError } from '../../core/errors.ts';
 import { targetOf } from '../../core/reference.ts';
-import { pass, shareable } from '../../turn/values.ts';
+import { shareable } from '../../turn/copies.ts';
+import { pass } from '../../turn/values.ts';
 import { Answer, type Answering } from './answer.ts';
 import { weights } from './limits.ts';
 import { Violation } from './operations.ts';
@@ -16,7 +17,7 @@ import type { Outbound } from './outbound.ts';
 
 const dataForgotten = new CapError(
   'invalid',
-  'this answer was data, which is forgotten once it is sent: send the data itself',
+  'this answer was data, and is not kept after it is sent: send the data itself',
 );
 
 /** Broken answers kept for a peer that never sends `done`. */
@@ -63,7 +64,7 @@ export class Answers {
   ask(question: number, bytes: number): Answer {
     if (question !== 0) {
       // Numbers must rise. So none is used twice, also not after it is forgotten.
-      if (question <= this.#lastAsked) throw new Violation('asks the same question twice: number questions upwards');
+      if (question <= this.#lastAsked) throw new Violation('the same question number was used twice: count upwards');
       this.#lastAsked = question;
     }
     const answer = new Answer(this.#session, question, weights.call + bytes);

@@ -75,7 +75,7 @@ export class ExportTable {
     if (this.#byId.size >= this.#limit)
       throw new CapError(
         'limit',
-        'this connection has given out all that it may: release references, or connect again',
+        'this connection has exported as many references as it may: release some, or connect again',
       );
     this.#last += 1;
     const made: Export = { id: this.#last, value, target, mentions: 1, watched: false, told: false };

@@ -14,7 +14,7 @@
  */
 import { type Barrier, when } from '../../core/barrier.ts';
 import { CapError } from '../../core/errors.ts';
-import type { Answer } from '../../core/message.ts';
+import type { ResultSink } from '../../core/message.ts';
 import type { VatPromise } from '../../core/promise.ts';
 import { onceOthersRan, soon } from '../../drivers/loop.ts';
 import { closeCodes } from './duplex.ts';
@@ -92,25 +92,25 @@ export class Fence {
     promise.watchShortening(this.guard(tell));
   }
 
-  answer(fulfil: (value: unknown) => void, break_: (error: unknown) => void): Answer {
+  answer(fulfil: (value: unknown) => void, break_: (error: unknown) => void): ResultSink {
     return { fulfil: this.guard(fulfil), break: this.guard(break_) };
   }
 }
 
 type Methods<T> = { [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] };
-type Entry<T, F> = F extends (...args: infer A) => infer R ? 'inside' | ((self: T, ...args: A) => R) : never;
+type EntryRule<T, F> = F extends (...args: infer A) => infer R ? 'inside' | ((self: T, ...args: A) => R) : never;
 /**
  * Every public method of a class whose objects leave the session.
  *
  * `inside`: only other parts of the session call it, or its errors are meant for the caller. Any other value
  * makes the method an entry: it is the function whose result the caller gets after a fault.
  */
-export type Entries<T> = { readonly [K in keyof Methods<T>]: Entry<T, Methods<T>[K]> };
+export type EntryRules<T> = { readonly [K in keyof Methods<T>]: EntryRule<T, Methods<T>[K]> };
 
 /** Fences the entries of a class. A method that `entries` does not list is a type error. */
 export function fenced<T extends { readonly fence: Fence }>(
   made: abstract new (...args: never[]) => T,
-  entries: Entries<T>,
+  entries: EntryRules<T>,
 ): void {
   const methods = made.prototype as Record<string, (this: T, ...args: unknown[]) => unknown>;
   for (const [name, otherwise] of Object.entries(entries) as [string, unknown][]) {

@@ -7,11 +7,11 @@
  * receives. Every CapTP peer forwards it like any other call.
  */
 import { noChain } from '../../core/causes.ts';
-import { type Answer, Message, type Target } from '../../core/message.ts';
+import { Message, type ResultSink, type Target } from '../../core/message.ts';
 import type { Account } from '../../core/meter.ts';
 import { VatPromise } from '../../core/promise.ts';
 import { targetOf } from '../../core/reference.ts';
-import { type Household, Runnable, Thunk } from '../../turn/runnable.ts';
+import { type ActorHome, Runnable, Thunk } from '../../turn/runnable.ts';
 import type { Fence } from './fence.ts';
 import { Remote } from './imports.ts';
 
@@ -22,19 +22,19 @@ import { Remote } from './imports.ts';
 export const flushMethod = '__flush__';
 const nothing: readonly unknown[] = Object.freeze([]);
 
-export function flushMessage(to: Target, answer: Answer, account: Account): Message {
+export function flushMessage(to: Target, answer: ResultSink, account: Account): Message {
   account.charge('messages', 1);
-  return new Message(to, flushMethod, nothing, false, answer, account, noChain, undefined, undefined);
+  return new Message({ to, method: flushMethod, args: nothing, answer, account, chain: noChain });
 }
 
 /** Fulfils `answer` when the earlier messages of `account` to `target` have gone on. */
-export function flush(fence: Fence, target: Target, answer: Answer, account: Account): void {
+export function flush(fence: Fence, target: Target, answer: ResultSink, account: Account): void {
   try {
     if (target instanceof VatPromise) return flushPromise(fence, target, answer, account);
     if (target instanceof Remote) return target.post(flushMessage(target, answer, account));
     // The marker goes into the same queue as the calls before it.
     if (target instanceof Runnable) {
-      const marker = new Thunk(target.home as Household, 'flush', () => undefined);
+      const marker = new Thunk(target.home as ActorHome, 'flush', () => undefined);
       return marker.post(flushMessage(marker, answer, account));
     }
   } catch (error) {
@@ -43,7 +43,7 @@ export function flush(fence: Fence, target: Target, answer: Answer, account: Acc
   answer.fulfil(undefined);
 }
 
-function flushPromise(fence: Fence, promise: VatPromise, answer: Answer, account: Account): void {
+function flushPromise(fence: Fence, promise: VatPromise, answer: ResultSink, account: Account): void {
   const { path } = promise;
   if (path !== undefined) return flush(fence, path, answer, account);
   fence.watch(

@@ -12,7 +12,7 @@ import { Import, ImportedPromise, type PeerConnection } from './imports.ts';
 import { promisesPerFrame, weights } from './limits.ts';
 import { Violation } from './operations.ts';
 
-interface Entry {
+interface ImportEntry {
   readonly import: WeakRef<Import>;
   mentions: number;
 }
@@ -22,7 +22,7 @@ export class ImportTable {
   readonly #limit: number;
   readonly #addBytes: (bytes: number) => void;
   readonly #collector: WeakRef<Collector>;
-  readonly #objects = new Map<number, Entry>();
+  readonly #objects = new Map<number, ImportEntry>();
   readonly #promises = new Map<number, ImportedPromise>();
   /** Settled but not dropped yet, because their values may mention them. */
   readonly #settled = new Map<number, ImportedPromise>();
@@ -56,7 +56,8 @@ export class ImportTable {
     let entry = this.#objects.get(id);
     let found = entry?.import.deref();
     if (entry === undefined || found === undefined) {
-      if (this.#promises.has(id) || this.#settled.has(id)) throw new Violation('one number is an object and a promise');
+      if (this.#promises.has(id) || this.#settled.has(id))
+        throw new Violation('one number is used for an object and for a promise');
       if (entry === undefined) this.#reserve(weights.import);
       found = new Import(this.#connection, id);
       entry = { import: new WeakRef(found), mentions: entry?.mentions ?? 0 };
@@ -72,7 +73,7 @@ export class ImportTable {
     let found = this.#promises.get(id) ?? this.#settled.get(id);
     if (found === undefined) {
       // Number 0 is the bootstrap, an object, even while nobody here holds it.
-      if (id === 0 || this.#objects.has(id)) throw new Violation('one number is an object and a promise');
+      if (id === 0 || this.#objects.has(id)) throw new Violation('one number is used for an object and for a promise');
       this.#newPromises += 1;
       if (this.#newPromises > promisesPerFrame)
         throw new CapError('limit', `a frame may bring ${promisesPerFrame} new promises: send less at a time`);
@@ -89,7 +90,7 @@ export class ImportTable {
 
   #reserve(weight: number): void {
     if (this.#objects.size + this.#promises.size + this.#settled.size >= this.#limit)
-      throw new CapError('limit', 'too many references came by this connection: give some back before you send more');
+      throw new CapError('limit', 'too many references arrived on this connection: release some before you send more');
     this.#addBytes(weight);
   }
 

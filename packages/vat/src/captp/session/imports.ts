@@ -4,7 +4,7 @@
  */
 import { type Barrier, later } from '../../core/barrier.ts';
 import { CapError } from '../../core/errors.ts';
-import { type Answer, type Message, Target } from '../../core/message.ts';
+import { type Message, type ResultSink, type Severable, Target } from '../../core/message.ts';
 import { Account } from '../../core/meter.ts';
 import type { VatPromise } from '../../core/promise.ts';
 import { procedureReference } from '../../core/reference.ts';
@@ -15,7 +15,7 @@ import type { Slot } from './operations.ts';
 const elsewhere = new Account('peer');
 
 /** The connection, as a remote target sees it. */
-export interface PeerConnection {
+export interface PeerConnection extends Severable {
   /** Pays for the messages of the peer. */
   readonly account: Account;
   readonly fence: Fence;
@@ -44,6 +44,10 @@ export abstract class Remote extends Target {
 
   get account(): Account {
     return elsewhere;
+  }
+
+  override get severable(): Severable {
+    return this.connection;
   }
 
   near(method: string): never {
@@ -77,6 +81,8 @@ export abstract class Remote extends Target {
 fenced(Remote, {
   post: (_remote, message) => message.answer?.break(disconnected()),
   near: 'inside',
+  shows: 'inside',
+  keptIn: 'inside',
   redirect: 'inside',
 });
 
@@ -122,7 +128,7 @@ export class ImportedPromise extends Remote {
 }
 
 /** An answer of ours or of the host program, to which messages can be pipelined. */
-export interface Asked extends Answer {
+export interface Asked extends ResultSink {
   along?(path: Target): void;
   hold?(becoming?: VatPromise): void;
   /** True if `promise` can settle only after this answer does. */

@@ -2,7 +2,9 @@
  * Limits on the work and memory that a peer can cause. The receiver decides them. A peer cannot read or
  * change them.
  */
+import { takeRecord } from '../../core/options.ts';
 
+/** The limits of one connection; a missing one has its default. */
 export interface CapTPLimits {
   /** Bytes of a frame. */
   readonly frameBytes?: number;
@@ -25,9 +27,10 @@ export interface CapTPLimits {
   readonly memoryBytes?: number;
 }
 
-export type Limits = Required<CapTPLimits>;
+export type SessionLimits = Required<CapTPLimits>;
 
-export const defaultLimits: Limits = Object.freeze({
+/** The limits of a session that names none. Sizes are in bytes. */
+export const defaultLimits: SessionLimits = Object.freeze({
   frameBytes: 1 << 20,
   tokens: 200_000,
   depth: 128,
@@ -37,6 +40,13 @@ export const defaultLimits: Limits = Object.freeze({
   bufferedBytes: 16 << 20,
   memoryBytes: 64 << 20,
 });
+
+/** The limits of a session that names some. Errors: `invalid`. */
+export function limitsOf(given: CapTPLimits | undefined): SessionLimits {
+  if (given === undefined) return defaultLimits;
+  const named = takeRecord(given, 'a connection', Object.keys(defaultLimits), 'limit');
+  return Object.freeze({ ...defaultLimits, ...named });
+}
 
 /** Maximum operations in one frame. Bounds the cost of a frame and the table entries that it can add. */
 export const operationsPerFrame = 4096;

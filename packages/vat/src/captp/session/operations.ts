@@ -7,7 +7,7 @@
  * point of view of the sender of the frame.
  */
 import type { CapError } from '../../core/errors.ts';
-import type { Limits } from './limits.ts';
+import type { SessionLimits } from './limits.ts';
 
 /** An entry of a table, from the point of view of the sender of the frame. */
 export interface Slot {
@@ -128,5 +128,5 @@ export interface Dialect {
   readonly shortens: boolean;
   /** Every call is a question. A call without an answer cannot be expressed. */
   readonly alwaysAsks: boolean;
-  open(slots: Slots, listener: IncomingOperations, limits: Limits, send: Send): DialectSession;
+  open(slots: Slots, listener: IncomingOperations, limits: SessionLimits, send: Send): DialectSession;
 }

@@ -6,9 +6,10 @@
  * the end nothing is sent and no memory is counted.
  */
 import type { CapError } from '../../core/errors.ts';
+import type { Account } from '../../core/meter.ts';
 import { closeCodes } from './duplex.ts';
 import { disconnected, type Fence } from './fence.ts';
-import type { Limits } from './limits.ts';
+import type { SessionLimits } from './limits.ts';
 import type { Dialect, DialectSession, Frame } from './operations.ts';
 
 /** The transport, as the core sees it. */
@@ -20,8 +21,6 @@ export interface Link {
 
 /** The session, as this file sees it. */
 export interface Speaking {
-  /** Approximate bytes of calls that came by earlier connections of the same session and still run. */
-  readonly outliving: number;
   /** Sends the drops of settled promises. */
   giveBack(): void;
   /** The connection is closed. */
@@ -33,9 +32,10 @@ const stillRunning = 'calls of earlier connections still run and hold what this 
 
 export class Outbound {
   readonly dialect: Dialect;
-  readonly limits: Limits;
+  readonly limits: SessionLimits;
   readonly dialectSession: DialectSession;
   readonly #fence: Fence;
+  readonly #account: Account;
   readonly #link: Link;
   readonly #session: Speaking;
   #closing = false;
@@ -49,12 +49,14 @@ export class Outbound {
   constructor(
     dialect: Dialect,
     dialectSession: DialectSession,
-    limits: Limits,
+    limits: SessionLimits,
     fence: Fence,
+    account: Account,
     link: Link,
     session: Speaking,
   ) {
     this.#fence = fence;
+    this.#account = account;
     this.dialect = dialect;
     this.limits = limits;
     this.dialectSession = dialectSession;
@@ -129,7 +131,8 @@ export class Outbound {
    */
   closesIfOverspent(): boolean {
     const waits = this.#link.buffered;
-    const { outliving } = this.#session;
+    // Counts calls that came by earlier connections of the same session and still run.
+    const { outliving } = this.#account;
     if (this.#bytes + this.dialectSession.kept + waits + outliving <= this.limits.memoryBytes) return false;
     this.close(4400, outliving > this.limits.memoryBytes / 2 ? stillRunning : keepsTooMuch);
     return true;

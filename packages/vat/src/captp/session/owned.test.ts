@@ -1,8 +1,9 @@
 /** Bytes that were given away go back to the system once the peer has them, and not before. */
 import { once } from 'node:events';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HobPeer } from '../../../test/hob-peer.ts';
+import { closedAfterEachTest, openForEachTest } from '../../../test/opened.ts';
 import {
   type ByteSource,
   captp,
@@ -12,7 +13,7 @@ import {
   fromWebSocket,
   handOver,
   iterate,
-  openVats,
+  type Vats,
 } from '../../index.ts';
 import { type Connected, dialects } from '../captp.ts';
 import { memoryPair } from '../transport/memory-pair.ts';
@@ -28,18 +29,9 @@ const shop = (): Far<Shop> =>
     echo: ([value]) => value,
   });
 
-let vats: Awaited<ReturnType<typeof openVats>>;
-const open: Connected<object>[] = [];
-beforeEach(async () => {
-  vats = await openVats();
-});
-afterEach(async () => {
-  for (const connection of open.splice(0)) {
-    connection.close();
-    await connection.closed;
-  }
-  await vats.close();
-});
+let vats: Vats;
+openForEachTest((opened) => ({ vats } = opened));
+const open = closedAfterEachTest<Connected<object>>();
 
 /** A transport that still has what it was given until it is told to `write`: the peer gets copies. */
 function slow(inner: Duplex) {
@@ -79,7 +71,7 @@ async function heard(peer: HobPeer, id: number): Promise<void> {
   expect(await peer.answer(id)).toBe('0');
 }
 
-test('what the transport has not written is not touched, also when the peer is done with it', async () => {
+test('bytes that the transport has not written are not touched, also when the peer is done with them', async () => {
   const { peer, lengths, write } = served();
   peer.say(['deliver', 0, 'get', [100], 1]);
   await peer.answer(1);
@@ -91,7 +83,7 @@ test('what the transport has not written is not touched, also when the peer is d
   expect(peer.bytes[0]).toEqual(new Uint8Array(100).fill(7));
 });
 
-test('what the peer may still name as an argument is there for it', async () => {
+test('an answer that the peer may still name as an argument is kept for it', async () => {
   const { peer, lengths, write } = served();
   peer.say(['deliver', 0, 'get', [100], 1]);
   await peer.answer(1);
@@ -106,7 +98,7 @@ test('what the peer may still name as an argument is there for it', async () => 
   expect(lengths()).toEqual([0, 100]);
 });
 
-test('of bytes that fill several frames the last one counts', async () => {
+test('of bytes that fill several frames, the last frame counts', async () => {
   const { peer, lengths, write } = served();
   peer.say(['deliver', 0, 'get', [(2 << 20) + 5], 1]);
   await peer.answer(1);
@@ -117,7 +109,7 @@ test('of bytes that fill several frames the last one counts', async () => {
   expect(lengths()).toEqual([0, 0, 0]);
 });
 
-test('what others have too, or nobody gave away, stays: of a promise that somebody used, within data, a copy', async () => {
+test('bytes that others hold, or that were not given away, stay: a used promise and data deliver a copy', async () => {
   const [mine, listed] = [new Uint8Array(100).fill(7), new Uint8Array(100).fill(7)];
   const later = Promise.withResolvers<Uint8Array>();
   const { peer, lengths, write } = served(

@@ -93,7 +93,8 @@ export class Questions {
 
   #settled(id: number): Question {
     const question = this.#questions.get(id);
-    if (question === undefined || question.decided) throw new Violation('answers a question that was not asked');
+    if (question === undefined || question.decided)
+      throw new Violation('an answer names a question that was not asked');
     question.decided = true;
     return question;
   }

@@ -14,10 +14,10 @@
  */
 import { noChain } from '../../core/causes.ts';
 import { CapError } from '../../core/errors.ts';
-import { type Answer as Awaited, Message, type Target } from '../../core/message.ts';
+import { Message, type ResultSink, type Target } from '../../core/message.ts';
 import type { Account } from '../../core/meter.ts';
 import { isMethodName, targetOf } from '../../core/reference.ts';
-import { Answer, type Answering, forgotten } from './answer.ts';
+import { type Answer, type Answering, forgotten, ignored, wanted } from './answer.ts';
 import { Answers } from './answers.ts';
 import { isPromise } from './export-table.ts';
 import { Exports } from './exports.ts';
@@ -25,8 +25,7 @@ import { disconnected, Fence, fenced, returnsNothing } from './fence.ts';
 import { flush, flushMethod } from './flush.ts';
 import { ImportTable } from './import-table.ts';
 import type { Import, PeerConnection, Remote } from './imports.ts';
-import { type Limits, weights } from './limits.ts';
-import { nowhere } from './nowhere.ts';
+import { type SessionLimits, weights } from './limits.ts';
 import {
   type DecodedArguments,
   type Dialect,
@@ -39,8 +38,10 @@ import {
 } from './operations.ts';
 import { type Link, Outbound } from './outbound.ts';
 import { Questions } from './questions.ts';
+import { Severance } from './severance.ts';
 import { ofStreams, Streams } from './streams.ts';
 
+/** The sizes of the tables of a connection. All but `bytes` are counts. */
 export interface CapTPStats {
   /** Unanswered calls of ours. */
   readonly questions: number;
@@ -66,8 +67,16 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
   readonly #exports: Exports;
   readonly #questions: Questions;
   readonly #streams: Streams;
+  #severance: Severance | undefined;
 
-  constructor(dialect: Dialect, link: Link, account: Account, limits: Limits, bootstrap?: object, fault?: Fault) {
+  constructor(
+    dialect: Dialect,
+    link: Link,
+    account: Account,
+    limits: SessionLimits,
+    bootstrap?: object,
+    fault?: Fault,
+  ) {
     this.account = account;
     this.fault = fault;
     this.fence = new Fence(this, fault);
@@ -76,10 +85,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     const dialectSession = dialect.open(this, this, limits, (frame, written) =>
       link.send(frame, written && this.fence.guard(written)),
     );
-    this.#outbound = new Outbound(dialect, dialectSession, limits, this.fence, link, {
-      get outliving() {
-        return account.outliving;
-      },
+    this.#outbound = new Outbound(dialect, dialectSession, limits, this.fence, account, link, {
       giveBack: () => this.#questions.giveBack(),
       ended: (why) => this.#ended(why),
     });
@@ -125,60 +131,57 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
   deliver(to: Slot, method: string, args: DecodedArguments | CapError, question: number, bytes: number): void {
     if (this.closed !== undefined) return;
     if (to.kind === 'answer' && question !== 0 && to.id >= question)
-      throw new Violation('a call names what was never asked');
+      throw new Violation('a call names a question that was never asked');
     const answer = this.#answers.ask(question, bytes);
     const after = this.#answers.takeBarrier();
     const asked = to.kind === 'answer' ? this.#answers.get(to.id) : undefined;
-    const target = asked === undefined ? this.#targetOf(to, answer) : undefined;
-    if (target === undefined && asked === undefined) return;
+    const target = asked ?? this.#targetOf(to, answer);
+    if (target === undefined) return;
     if (this.#answers.unanswered > this.#outbound.limits.questions)
       return answer.break(new CapError('limit', 'too many calls are unanswered on this connection: wait for answers'));
     if (args instanceof CapError) return answer.break(args);
     // This comes before any quoting, because a slice of a long string keeps the whole string in memory.
     if (method.length > longestMethod)
-      return answer.break(new CapError('no-such-method', 'no method has a name so long'));
+      return answer.break(new CapError('no-such-method', 'the name of this method is too long'));
     if (!isMethodName(method))
       return answer.break(new CapError('no-such-method', `no object has a method "${method.slice(0, 64)}"`));
     try {
       if (method === flushMethod) {
-        const behind = target ?? asked?.target;
+        const behind = asked === undefined ? target : asked.target;
         return behind === undefined ? answer.fulfil(undefined) : flush(this.fence, behind, answer, this.account);
       }
       this.account.charge('messages', 1);
     } catch (error) {
       return answer.break(error);
     }
-    const message = new Message(
-      target ?? nowhere,
+    const message = new Message({
+      to: target,
       method,
-      args.args,
-      args.promises,
+      args: args.args,
+      promises: args.promises,
       answer,
-      this.account,
-      noChain,
-      undefined,
-      undefined,
-    );
+      account: this.account,
+      chain: noChain,
+    });
     if (after !== undefined) message.behind(after);
     if (ofStreams(method)) {
       answer.ofStream = message;
       this.#streams.asked(message);
     }
-    if (asked !== undefined) asked.post(message);
-    else message.to.post(message);
+    target.post(message);
   }
 
   #targetOf(to: Slot, answer: Answer): Target | undefined {
     if (to.kind === 'yours') {
       const known = this.#exports.get(to.id);
       if (known !== undefined) return known.target;
-      if (to.id === 0) answer.break(new CapError('no-such-object', 'this end offers no bootstrap'));
-      else throw new Violation('a call names what was never offered, or was given back');
+      if (to.id === 0) answer.break(new CapError('no-such-object', 'this peer offers no bootstrap object'));
+      else throw new Violation('a call names an object that was never exported, or was released');
       return undefined;
     }
     if (to.kind !== 'answer') throw new Violation('a call names an object of its sender');
     if (!this.#answers.wasAsked(to.id) || to.id === answer.question)
-      throw new Violation('a call names what was never asked');
+      throw new Violation('a call names a question that was never asked');
     answer.break(forgotten);
     return undefined;
   }
@@ -186,7 +189,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
   bootstrap(question: number): void {
     const answer = this.#answers.ask(question, 0);
     const known = this.#exports.get(0);
-    if (known === undefined) answer.break(new CapError('no-such-object', 'this end offers no bootstrap'));
+    if (known === undefined) answer.break(new CapError('no-such-object', 'this peer offers no bootstrap object'));
     else answer.fulfil(known.value);
   }
 
@@ -228,7 +231,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     const answer = outbound.dialect.alwaysAsks ? (message.answer ?? ignored) : wanted(message.answer);
     if (outbound.full)
       return void message.answer?.break(
-        new CapError('limit', 'the peer does not read as fast as this is sent: wait for answers before you send more'),
+        new CapError('limit', 'the peer reads more slowly than you send: wait for answers before you send more'),
       );
     const id = answer === undefined ? 0 : this.#questions.number();
     try {
@@ -290,7 +293,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
 
   take(slot: Slot): unknown {
     // An answer to an earlier operation of this frame may have closed the session. The rest is not taken in.
-    if (this.closed !== undefined) throw new Violation('the session is over');
+    if (this.closed !== undefined) throw new Violation('the session has ended');
     switch (slot.kind) {
       case 'object':
         return this.#imports.object(slot.id);
@@ -298,7 +301,8 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
         return this.#imports.promise(slot.id);
       case 'yours': {
         const known = this.#exports.get(slot.id);
-        if (known === undefined) throw new Violation('a value names what was never offered, or was given back');
+        if (known === undefined)
+          throw new Violation('a value names an object that was never exported, or was released');
         return isPromise(known) ? known.value.promise() : known.value;
       }
       case 'answer':
@@ -343,6 +347,10 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     this.close(1001, 'the host could not write its store: enter again');
   }
 
+  severed(waits: ResultSink): void {
+    (this.#severance ??= new Severance(this.fence)).add(waits, this.closed);
+  }
+
   #ended(why: CapError): void {
     // Breaking promises runs code of others, so all tables are emptied first.
     let breakAll: (why: CapError) => void = () => {};
@@ -353,6 +361,7 @@ export class Session implements Slots, IncomingOperations, PeerConnection, Answe
     this.fence.run(() => this.#exports.clear());
     this.fence.run(() => this.#streams.end());
     this.fence.run(() => breakAll(why));
+    this.fence.run(() => this.#severance?.end(why));
   }
 }
 
@@ -364,6 +373,7 @@ fenced(Session, {
   release: returnsNothing,
   collected: returnsNothing,
   call: (_session, _through, message) => message.answer?.break(disconnected()),
+  severed: (_session, waits) => waits.break(disconnected()),
   // Called by the dialect while it decodes or encodes a frame.
   deliver: 'inside',
   bootstrap: 'inside',
@@ -382,10 +392,3 @@ fenced(Session, {
   // Called by the opener of the connection.
   bootstrapOfPeer: 'inside',
 });
-
-/** If a call of one peer is forwarded to another, it asks for an answer there only if the first peer did. */
-const wanted = (answer: Awaited | undefined): Awaited | undefined =>
-  answer instanceof Answer && answer.question === 0 ? undefined : answer;
-
-/** The answer of a call whose result nobody wants. */
-const ignored: Awaited = Object.freeze({ fulfil: () => {}, break: () => {} });

@@ -14,7 +14,6 @@ import { hasMethods } from '../../core/outside.ts';
 import { VatPromise } from '../../core/promise.ts';
 import { targetOf } from '../../core/reference.ts';
 import type { Fence } from './fence.ts';
-import { nowhere } from './nowhere.ts';
 
 /** The number of connections that were given each stream. */
 const readers = new WeakMap<Target, number>();
@@ -40,9 +39,8 @@ const calls: ReadonlySet<string> = new Set(['next', 'return', 'close', 'abort'])
 /** True for the methods from which the state of a stream can be learned. */
 export const ofStreams = (method: string): boolean => calls.has(method);
 
-/** The object that received the call; undefined if there was none or it is not known yet. */
+/** The object that received the call; undefined if it is not known yet. */
 function reached({ to }: Message): Target | undefined {
-  if (to === nowhere) return undefined;
   if (!(to instanceof VatPromise)) return to;
   return to.settled === 'fulfilled' ? targetOf(to.value) : undefined;
 }
@@ -153,6 +151,6 @@ export class Streams {
       account = elsewhere;
       account.charge('messages', 1);
     }
-    target.post(new Message(target, ending, nothing, false, undefined, account, noChain, undefined, undefined));
+    target.post(new Message({ to: target, method: ending, args: nothing, account, chain: noChain }));
   }
 }

@@ -1,5 +1,5 @@
 /** Sessions with a child process, over its IPC channel. */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { captp, E } from '../../index.ts';
@@ -58,6 +58,42 @@ test('a child that dies breaks what waits for it', async () => {
 test('a child that says what is no frame is left', async () => {
   const connection = captp<Counter>(fromChild(child('junk')));
   expect(await connection.closed).toEqual({ code: 4400, reason: 'the other process says what is no frame' });
+});
+
+test('an error in a listener ends neither the process nor another connection', { timeout: 20_000 }, async () => {
+  const start = (): ChildProcess => {
+    const made = spawn(
+      process.execPath,
+      ['-e', "process.once('message', () => process.disconnect()); process.send('a frame')"],
+      {
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      },
+    );
+    onTestFinished(
+      () => new Promise<void>((done) => (made.exitCode === null ? void made.once('exit', () => done()) : done())),
+    );
+    return made;
+  };
+  const [one, two] = [fromChild(start()), fromChild(start())];
+  const injected = [new Error('a fault at a frame'), new Error('a fault at the close')];
+  const faults: unknown[] = [];
+  one.onFault?.((error) => faults.push(error));
+  const over = new Promise<void>((done) =>
+    one.onClose(() => {
+      done();
+      throw injected[1];
+    }),
+  );
+  one.onFrame(() => {
+    one.send('end');
+    throw injected[0];
+  });
+  await over;
+  expect(await new Promise((resolve) => two.onFrame(resolve))).toBe('a frame');
+  expect(faults).toEqual(injected);
+  const end = new Promise((resolve) => two.onClose(resolve));
+  two.send('end');
+  await end;
 });
 
 test('a process without a channel is refused', () => {

@@ -1,4 +1,5 @@
 /** Makes a duplex from a child process with an IPC channel, or from `process` in the child. */
+import { fromBase64, toBase64 } from '../../core/drivers/platform.ts';
 import { CapError } from '../../core/errors.ts';
 import { type Duplex, Inbox } from '../session/duplex.ts';
 
@@ -42,7 +43,7 @@ export function fromChild(child: object): Duplex {
   const onMessage = (packet: unknown): void => {
     if (typeof packet === 'string') return inbox.frame(packet);
     const { bytes, close } = (packet ?? {}) as { readonly bytes?: unknown; readonly close?: unknown };
-    if (typeof bytes === 'string') return inbox.frame(new Uint8Array(Buffer.from(bytes, 'base64')));
+    if (typeof bytes === 'string') return inbox.frame(fromBase64(bytes));
     const [code, reason] = Array.isArray(close) ? (close as unknown[]) : [];
     if (typeof code === 'number' && typeof reason === 'string') end(code, reason);
     else end(4400, 'the other process says what is no frame');
@@ -58,10 +59,7 @@ export function fromChild(child: object): Duplex {
     send: (frame: string | Uint8Array): void =>
       typeof frame === 'string'
         ? sendPacket(frame, frame.length)
-        : sendPacket(
-            { bytes: Buffer.from(frame.buffer, frame.byteOffset, frame.length).toString('base64') },
-            frame.length,
-          ),
+        : sendPacket({ bytes: toBase64(frame) }, frame.length),
     get buffered(): number {
       return buffered;
     },

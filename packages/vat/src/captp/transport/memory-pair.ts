@@ -1,8 +1,10 @@
 /**
  * Two ends of a wire in memory, with the faults of a real one. For tests, and for two parts of one process.
  */
+import { takeOptions } from '../../core/options.ts';
 import type { Duplex } from '../session/duplex.ts';
 
+/** Faults of a simulated wire. A missing field means that the fault does not happen. */
 export interface Faults {
   /** Delay of each frame. */
   readonly delayMs?: number;
@@ -138,6 +140,7 @@ class End implements Duplex {
   }
 }
 
-export function memoryPair(faults: Faults = {}): readonly [Duplex, Duplex] {
-  return new Wire(faults).ends;
+/** Makes the two ends of a wire in memory. Without a delay, frames arrive in a microtask of their own. */
+export function memoryPair(faults?: Faults): readonly [Duplex, Duplex] {
+  return new Wire(takeOptions(faults, 'memoryPair', { delayMs: true, cutAfter: true, silentAfter: true })).ends;
 }

@@ -43,6 +43,20 @@ test('messages go both ways, in order, whole, and the end of the process is told
   expect(await refused).toBeInstanceOf(Error);
 });
 
+test('an error in a listener ends its own channel and nothing else', { timeout: 20_000 }, async () => {
+  const [one, two] = [start("process.send('a message')"), start("process.once('message', (m) => process.send(m))")];
+  const injected = new Error('a fault in a listener');
+  const end = over(one.channel);
+  const fault = new Promise((done) => one.channel.on('fault', done));
+  one.channel.on('message', () => {
+    throw injected;
+  });
+  expect(await fault).toBe(injected);
+  await end;
+  two.channel.send('to another');
+  expect(await heard(two.channel)).toBe('to another');
+});
+
 // Node's own end of the channel dies of the first and the third, and keeps all of the last.
 const hostile: Readonly<Record<string, string>> = {
   'no JSON': '"this is no json\\n"',

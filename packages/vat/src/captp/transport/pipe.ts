@@ -46,6 +46,10 @@ export interface PipeChannel {
   disconnect(): void;
 }
 
+/**
+ * Makes a channel from our end of a socket or a duplex pipe. Pass it to `fromChild`. A fault of the other
+ * process ends the channel, never this process.
+ */
 export function pipeChannel(stream: Stream): PipeChannel {
   return new Pipe(stream);
 }

@@ -28,7 +28,7 @@ type Duplex = ReturnType<typeof fromWebSocket>;
 const accepted = (): Promise<WebSocket> => new Promise((resolve) => sockets.once('connection', resolve));
 async function both(): Promise<[Duplex, WebSocket]> {
   const socket = accepted();
-  const duplex = await dial(url, 'secret', 'captp');
+  const duplex = await dial(url, { secret: 'secret', dialect: 'captp' });
   return [duplex, await socket];
 }
 const closed = (duplex: Duplex): Promise<{ code: number; reason: string }> =>
@@ -40,7 +40,7 @@ test('the first frames, sent before who dialled has heard that it is open, are n
     socket.send('first');
     socket.send('second');
   });
-  const duplex = await dial(url, 'secret', 'captp');
+  const duplex = await dial(url, { secret: 'secret', dialect: 'captp' });
   await new Promise((resolve) => setTimeout(resolve, 20));
   const got: unknown[] = [];
   duplex.onFrame((each) => got.push(each));
@@ -49,11 +49,11 @@ test('the first frames, sent before who dialled has heard that it is open, are n
   await closed(duplex);
 });
 
-test('what goes to another machine is masked; to an address of this one it is sent as it is', async () => {
+test('frames to another machine are masked; frames to this machine are sent as they are', async () => {
   const text = 'what a model wrote';
   const sent = async (to: string): Promise<Buffer> => {
     const socket = accepted();
-    const duplex = await dial(to, 'secret', 'captp');
+    const duplex = await dial(to, { secret: 'secret', dialect: 'captp' });
     const raw = (await socket) as unknown as { readonly _socket: NodeJS.EventEmitter };
     // Before ws, which takes the mask off where the bytes are.
     const bytes = new Promise<Buffer>((resolve) =>
@@ -104,7 +104,7 @@ test('bytes and the frame behind them leave in one piece, and nothing waits for 
   duplex.send(new Uint8Array(4));
   duplex.send('names them');
   await Promise.resolve();
-  // Of each frame its head and what is in it.
+  // The head of each frame, and its content.
   expect(pieces).toEqual([6]);
   duplex.send('alone');
   expect(pieces).toEqual([6, 2]);
@@ -156,7 +156,7 @@ test('a peer that never answers a close is cut', async () => {
   expect((await closed(duplex)).code).toBe(1000);
 });
 
-test('who asks after the end is told of it, and what is sent then goes nowhere', async () => {
+test('a listener that is added after the end is called at once, and a frame that is sent then goes nowhere', async () => {
   const [duplex, socket] = await both();
   socket.terminate();
   await closed(duplex);
@@ -175,8 +175,34 @@ test('bytes that are no frame end the connection and nothing else', async () => 
   await closed(again);
 });
 
+test('an error in a listener ends neither the process nor another connection', { timeout: 20_000 }, async () => {
+  const [one, oneSocket] = await both();
+  const [two, twoSocket] = await both();
+  const injected = [new Error('a fault at a frame'), new Error('a fault at the close')];
+  const faults: unknown[] = [];
+  one.onFault?.((error) => faults.push(error));
+  one.onFrame(() => {
+    throw injected[0];
+  });
+  const over = new Promise<void>((done) =>
+    one.onClose(() => {
+      done();
+      throw injected[1];
+    }),
+  );
+  oneSocket.send('a frame');
+  oneSocket.close();
+  await over;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(faults).toEqual(injected);
+  twoSocket.send('another frame');
+  expect(await frame(two)).toBe('another frame');
+  two.close(1000, '');
+  await closed(two);
+});
+
 test('only a WebSocket is taken', () => {
-  expect(() => fromWebSocket({ send: () => {}, on: () => {} })).toThrowError(/no WebSocket/);
+  expect(() => fromWebSocket({ send: () => {}, on: () => {} })).toThrowError(/not a WebSocket/);
 });
 
 test('a peer that is there but does not answer is noticed, with 4408; one that answers is not', async () => {
@@ -203,7 +229,7 @@ test('a peer that pings and pings, and does not read the answers, is closed', as
   if (client.readyState !== WebSocket.OPEN) await new Promise((open) => client.once('open', open));
   const over = closed(host);
   client.pause();
-  // What nobody reads fills the system's own buffers first.
+  // Unread bytes fill the system's own buffers first.
   for (let i = 0; i < 64 && host.buffered < 1 << 20; i += 1) {
     host.send(new Uint8Array(1 << 20));
     await new Promise((next) => setImmediate(next));
@@ -240,4 +266,19 @@ test('a browser’s WebSocket carries the same frames, and close codes', async (
     { code: 4401, reason: 'a newer one' },
     { code: 4401, reason: 'a newer one' },
   ]);
+});
+
+test('frames sent while a browser still connects count as buffered, and leave in their order once it is open', async () => {
+  const connection = accepted();
+  const browser = fromWebSocket(new globalThis.WebSocket(url, ['captp']) as object);
+  browser.send('first');
+  browser.send(new Uint8Array([2]));
+  expect(browser.buffered).toBe('first'.length + 1);
+  const host = fromWebSocket(await connection);
+  const got: unknown[] = [];
+  const both = new Promise<void>((done) => host.onFrame((each) => got.push(each) === 2 && done()));
+  await both;
+  expect(got).toEqual(['first', new Uint8Array([2])]);
+  browser.close(1000, '');
+  await closed(host);
 });

@@ -1,8 +1,11 @@
 /** WebSockets as duplexes. Network access of the wire is only in this file. */
 import type { Writable } from 'node:stream';
+import { rootCertificates } from 'node:tls';
 import { WebSocket } from 'ws';
 import { CapError } from '../../core/errors.ts';
+import { takeOptions } from '../../core/options.ts';
 import { closeCodes, type Duplex, Inbox } from '../session/duplex.ts';
+import { type BrowserSocket, closeText, fromBrowserSocket } from './browser-socket.ts';
 
 /** The socket itself refuses larger frames, before they are in memory (close code 1009). */
 export const largestFrame: number = 1 << 20;
@@ -13,9 +16,6 @@ const closeGraceMs = 1000;
 /** Time for a host to complete the handshake. */
 const handshakeMs = 10_000;
 
-/** A close frame holds at most 123 bytes of UTF-8. A longer reason would throw. */
-const closeText = (reason: string): string => reason.replace(/[^\x20-\x7e]/g, '?').slice(0, 120);
-
 /** Interval of pings, and the number of unanswered pings after which a peer counts as gone. */
 const pingMs = 10_000;
 const unanswered = 2;
@@ -24,11 +24,12 @@ const unanswered = 2;
  * Makes a duplex from a `ws` WebSocket of a server or a client (it sets TCP_NODELAY itself), or from a
  * browser's WebSocket.
  */
-export function fromWebSocket(socket: object, options: { readonly pingMs?: number } = {}): Duplex {
-  if (socket instanceof WebSocket) return new NodeSocket(socket, options.pingMs ?? pingMs);
+export function fromWebSocket(socket: object, options?: { readonly pingMs?: number }): Duplex {
+  const given = takeOptions(options, 'fromWebSocket', { pingMs: true });
+  if (socket instanceof WebSocket) return new NodeSocket(socket, given.pingMs ?? pingMs);
   if (typeof (socket as { addEventListener?: unknown }).addEventListener === 'function')
     return fromBrowserSocket(socket as BrowserSocket);
-  throw new CapError('invalid', 'this is no WebSocket: give one of the ws package, or of a browser');
+  throw new CapError('invalid', 'this is not a WebSocket: pass one of the ws package, or of a browser');
 }
 
 class NodeSocket implements Duplex {
@@ -141,44 +142,12 @@ class NodeSocket implements Duplex {
   }
 }
 
-interface BrowserSocket {
-  binaryType: string;
-  readonly readyState: number;
-  readonly bufferedAmount: number;
-  send(frame: string | Uint8Array): void;
-  close(code: number, reason: string): void;
-  addEventListener(kind: string, then: (event: { data?: unknown; code?: number; reason?: string }) => void): void;
-}
-
-/** A browser answers pings and cannot send any. So only the other side notices a peer that is gone. */
-function fromBrowserSocket(socket: BrowserSocket): Duplex {
-  const inbox = new Inbox();
-  socket.binaryType = 'arraybuffer';
-  socket.addEventListener(
-    'message',
-    inbox.guard(({ data }) => inbox.frame(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer))),
-  );
-  let said: { readonly code: number; readonly reason: string } | undefined;
-  socket.addEventListener(
-    'close',
-    inbox.guard(({ code = closeCodes.lost, reason = '' }) => inbox.end(said?.code ?? code, said?.reason ?? reason)),
-  );
-  return Object.freeze({
-    send: (frame: string | Uint8Array): void => {
-      if (socket.readyState === 1) socket.send(frame);
-    },
-    get buffered(): number {
-      return socket.bufferedAmount;
-    },
-    onFrame: (then: (frame: string | Uint8Array) => void) => inbox.onFrame(then),
-    onClose: (then: (why: { code: number; reason: string }) => void) => inbox.onClose(then),
-    onFault: (then: (error: unknown) => void) => inbox.onFault(then),
-    close: (code: number, reason: string): void => {
-      said ??= { code, reason };
-      // A browser accepts no other standard code here.
-      socket.close(code === 1000 || code >= 3000 ? code : closeCodes.protocol, closeText(reason));
-    },
-  });
+/** How a program enters a host. `ca` has more certificates that may sign the host's (PEM). */
+interface DialOptions {
+  readonly secret: string;
+  readonly dialect: string;
+  readonly patienceMs?: number | undefined;
+  readonly ca?: string | undefined;
 }
 
 /** The waits between two tries, while a host admits nobody (HTTP 503). */
@@ -195,16 +164,11 @@ const patienceMs = 30_000;
  * `denied` if the host refuses the secret, `limit` if the session has too many connections, `disconnected` if
  * no host answers, and `invalid`.
  */
-export async function dial(
-  url: string,
-  secret: string,
-  dialect: string,
-  patience: number = patienceMs,
-): Promise<Duplex> {
+export async function dial(url: string, { patienceMs: patience = patienceMs, ...entry }: DialOptions): Promise<Duplex> {
   let waited = 0;
   for (let wait = firstWaitMs; ; wait = Math.min(2 * wait, longestWaitMs)) {
     try {
-      return await dialOnce(url, secret, dialect);
+      return await dialOnce(url, entry);
     } catch (error) {
       const { code } = error as CapError;
       // A host that was there before and is gone now is probably being restarted.
@@ -217,14 +181,17 @@ export async function dial(
   }
 }
 
-function dialOnce(url: string, secret: string, dialect: string): Promise<Duplex> {
+function dialOnce(url: string, entry: DialOptions): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const socket = socketTo(url, secret, dialect);
+    const socket = socketTo(url, entry);
     const failed = (error: Error): void =>
       reject(
         error instanceof CapError
           ? error
-          : new CapError('disconnected', 'no host answers there: is it running, and is the address right?'),
+          : new CapError(
+              'disconnected',
+              'no host answers at this address: check that it runs, and that the address is right',
+            ),
       );
     socket.once('unexpected-response', (request, response) => {
       failed(refusedWith(response.statusCode ?? 0));
@@ -240,11 +207,11 @@ function dialOnce(url: string, secret: string, dialect: string): Promise<Duplex>
 function refusedWith(status: number): CapError {
   if (status === 401) return new CapError('denied', 'the host does not know this secret: ask for a new one');
   if (status === 429)
-    return new CapError('limit', 'this session has too many connections: close some, those of its children count too');
+    return new CapError('limit', 'this session has too many connections (those of its children count too): close some');
   if (status === 503)
     return new CapError(
       'unavailable',
-      'the host is there and lets nobody in now (its store fails, or it is overrun): the secret may be right, ask whoever runs the host to look',
+      'the host accepts no connection now (its store fails, or it has too many): keep the secret, and ask whoever runs the host to look',
     );
   return new CapError('denied', `the host refused the connection (HTTP ${status})`);
 }
@@ -255,21 +222,24 @@ function refusedWith(status: number): CapError {
  * KB.
  */
 function maskFor(url: string): { readonly generateMask?: (mask: Buffer) => void } {
-  const isHere = /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+  const { protocol, hostname } = new URL(url);
+  const isHere = protocol === 'ws+unix:' || (protocol === 'ws:' && /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname));
   return isHere ? { generateMask: (mask) => void mask.fill(0) } : {};
 }
 
-function socketTo(url: string, secret: string, dialect: string): WebSocket {
+function socketTo(url: string, { secret, dialect, ca }: DialOptions): WebSocket {
   try {
     return new WebSocket(url, [dialect], {
       headers: { authorization: `Bearer ${secret}` },
       maxPayload: largestFrame,
       perMessageDeflate: false,
       handshakeTimeout: handshakeMs,
+      // Node's own list ends where another one is given.
+      ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
       ...maskFor(url),
     });
   } catch {
     // The error text is replaced, because it could quote the secret.
-    throw new CapError('invalid', 'this is no address or no secret of a host: copy both from what it printed');
+    throw new CapError('invalid', 'the address or the secret is malformed: copy both from what the host printed');
   }
 }

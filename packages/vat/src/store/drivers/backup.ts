@@ -1,8 +1,9 @@
 /**
- * A store in one file, to keep elsewhere, and the way back.
+ * A backup: a store in one file, to keep elsewhere, and the way back.
  *
- * Promise: the file is there whole or not at all, for its owner only, and never in place of another. The store goes on meanwhile.
- * With it goes the key that signs the ledger, so it has to be guarded like the store itself.
+ * Promise: the file is written completely or not at all, is readable for its owner only, and never replaces
+ * another file. The store stays in use meanwhile. The file contains the key that signs the ledger, so it must
+ * be guarded like the store itself.
  */
 import {
   closeSync,
@@ -19,16 +20,19 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CapError } from '../../core/errors.ts';
+import { takeOptions } from '../../core/options.ts';
 import { amend, makeFolder, type Sqlite, syncFolder } from './sqlite.ts';
 
 const KEY = 'ledger.key';
 
-/** `folder` is the store's own. Errors: `invalid` (the file is there already), `unavailable`. */
+/**
+ * Writes a backup. `folder` is the folder of the store. Errors: `invalid` (the file exists), `unavailable`.
+ */
 export async function writeBackup(sqlite: Sqlite, folder: string, file: string): Promise<void> {
   const draft = `${file}.part`;
   try {
     rmSync(draft, { force: true });
-    closeSync(openSync(draft, 'wx', 0o600)); // before anything is in it: the copy keeps the mode
+    closeSync(openSync(draft, 'wx', 0o600)); // while it is empty: the copy keeps the mode
     await sqlite.copyTo(draft);
     const key = readFileSync(join(folder, KEY));
     amend(draft, (copy) => {
@@ -36,11 +40,11 @@ export async function writeBackup(sqlite: Sqlite, folder: string, file: string):
       copy.run('INSERT INTO kept VALUES (?, ?)', KEY, key);
     });
     sync(draft);
-    linkSync(draft, file); // unlike a rename it never takes the place of another
+    linkSync(draft, file); // unlike a rename, it never replaces another file
     syncFolder(dirname(resolve(file)));
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'EEXIST'
-      ? new CapError('invalid', 'there is a file of that name already: give the backup another one')
+      ? new CapError('invalid', 'a file of that name exists already: give the backup another name')
       : new CapError(
           'unavailable',
           'the backup cannot be written: check that its folder is there and may be written, and its disk has room',
@@ -50,7 +54,9 @@ export async function writeBackup(sqlite: Sqlite, folder: string, file: string):
   }
 }
 
-/** In a store that was made of a backup: puts the key back into its file. Returns whether it is such a store. */
+/**
+ * In a store that was made from a backup: writes the key into its file. Returns true if it is such a store.
+ */
 export function unpackKey(sqlite: Sqlite, folder: string): boolean {
   const [table] = sqlite.all("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'kept'");
   if (table === undefined) return false;
@@ -69,30 +75,28 @@ export function unpackKey(sqlite: Sqlite, folder: string): boolean {
   return true;
 }
 
-/** In the transaction of its first opening: only until then it is known to be made of a backup. */
+/** Runs in the transaction of the first opening. Until then the store is known to be made from a backup. */
 export function dropKey(sqlite: Sqlite): void {
   sqlite.run('DROP TABLE kept');
 }
 
 /**
- * Makes a store of a backup, in a folder that is empty or not there yet. What was granted with a limit waits there until a person
- * has looked (`vats.trust`). Errors: `invalid` (the folder holds something), `unavailable`.
+ * Makes a store from a backup, in a folder that is empty or does not exist. Grants with a limit are suspended
+ * there until a person has looked (`vats.trust`). Errors: `invalid` (the folder is not empty), `unavailable`.
  */
 export async function restoreStore(file: string, where: { readonly path: string }): Promise<void> {
-  const target = join(where.path, 'store.db');
+  const { path } = takeOptions(where, 'restoreStore', { path: true });
+  const target = join(path, 'store.db');
   try {
-    makeFolder(resolve(where.path));
-    if (readdirSync(where.path).length > 0)
-      throw new CapError(
-        'invalid',
-        'a store is restored into an empty folder: take away what is there, or give another',
-      );
+    makeFolder(resolve(path));
+    if (readdirSync(path).length > 0)
+      throw new CapError('invalid', 'a store can be restored only into an empty folder: empty it, or name another');
     const draft = `${target}.part`;
     copyFileSync(file, draft, constants.COPYFILE_EXCL);
     sync(draft);
     linkSync(draft, target);
     rmSync(draft);
-    syncFolder(where.path);
+    syncFolder(path);
   } catch (error) {
     if (error instanceof CapError) throw error;
     throw new CapError(

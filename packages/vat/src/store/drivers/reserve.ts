@@ -1,22 +1,24 @@
 /**
- * Room on the disk that is kept for ending authority: a file that holds nothing and takes its place.
+ * The reserve: room on the disk for commits that end authority. It is a file without meaning that takes this
+ * room.
  *
- * Promise: after `release` answers true, what the file took is free. The contents are such that no file system stores them in
- * less, and are forced to the disk, so the room is real and not only promised.
+ * Promise: after `release` returns true, the room of the file is free. No file system can compress its
+ * contents, and they are forced to the disk, so the room is real.
  */
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncFolder } from './sqlite.ts';
 
 export interface Reserve {
-  /** Takes the room, if it is not taken yet; answers whether it is now. */
+  /** Takes the room if it is not taken yet. Returns true if it is taken now. */
   fill(): boolean;
-  /** Whether there is as much room again, beside what is taken. */
+  /** Takes the same room once more and gives back the old. Returns true if the disk had it. */
   renew(): boolean;
-  /** Gives it back; answers whether there was any. */
+  /** Gives the room back. Returns true if there was any. */
   release(): boolean;
 }
 
-/** Some 100 commits of one line each: a page for the line, one for the head, an inner page now and then. */
+/** About 100 commits of one line each: a page for the line, one for the head, sometimes an inner page. */
 const BYTES = 1 << 20;
 const CHUNK = 1 << 16;
 
@@ -45,7 +47,7 @@ export function reserveIn(folder: string): Reserve {
         syncFolder(folder);
         return true;
       } catch {
-        // No room for it. Half a reserve would only make the disk fuller.
+        // There is no room. Half a reserve would only fill the disk further.
         rmSync(file, { force: true });
         return false;
       }
@@ -54,7 +56,7 @@ export function reserveIn(folder: string): Reserve {
       try {
         if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false;
         rmSync(file);
-        // ext4 hands freed blocks out again only once the freeing itself is on the disk.
+        // ext4 reuses freed blocks only when the freeing itself is on the disk.
         syncFolder(folder);
         return true;
       } catch {
@@ -70,7 +72,7 @@ function write(file: string): void {
     const chunk = new Uint32Array(CHUNK / 4);
     let state = 0x9e3779b9;
     for (let done = 0; done < BYTES; done += CHUNK) {
-      // Marsaglia's xorshift: not random to anybody who looks, but incompressible.
+      // Marsaglia's xorshift. It is not random to an attacker, but it cannot be compressed.
       for (let i = 0; i < chunk.length; i += 1) {
         state ^= state << 13;
         state ^= state >>> 17;
@@ -79,16 +81,6 @@ function write(file: string): void {
       }
       if (writeSync(descriptor, chunk) !== CHUNK) throw new Error('no room');
     }
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return;
-  const descriptor = openSync(folder, 'r');
-  try {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);

@@ -1,14 +1,16 @@
 /**
- * How far a store is known to have come, in a folder that the operator names: by this a store that was put back to an earlier state
- * is known.
+ * The sentinel: how far a store is known to have come, in a folder that the operator gives. It shows that a
+ * store was put back to an earlier state.
  *
- * The file is named by the id that lies in the store, not by the store's path. So a store that was moved, or that is opened through a
- * link, finds its sentinel, and many stores share one folder.
+ * The file is named after the id in the store, not after the store's path. So a store that was moved, or that
+ * is opened through a link, finds its sentinel, and many stores share one folder.
  *
- * Promise: what it says was on the disk before it said it, so a store is never behind its sentinel by chance, also after a power
- * cut. It is no secret and stops nobody who can write both; for that there are checkpoints kept elsewhere (docs/ledger.md).
+ * Promise: the state that it records was on the disk before. So a store is never behind its sentinel by
+ * chance, also after a power cut. It is no secret, and it does not stop somebody who can write both.
+ * Checkpoints that are kept elsewhere do that (docs/ledger.md).
  *
- * Two places are written by turns, each with a check sum: one that was torn by a power cut leaves the other.
+ * It has two slots that are written in turn, each with a check sum. If a power cut tears one, the other is
+ * left.
  */
 import { closeSync, fsyncSync, openSync, readSync, realpathSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
@@ -17,31 +19,37 @@ import { crc } from '../../drivers/hash.ts';
 import { makeFolder, syncFolder } from './sqlite.ts';
 
 export interface Reached {
-  /** The id of the store: made once, copied with it. */
+  /** The id of the store. It is made once and copied with the store. */
   readonly store: string;
-  /** How many commits it had, over all its openings. */
+  /** Count of its commits over all openings. */
   readonly commits: number;
-  /** The last line of its ledger then; undefined where an earlier version wrote it. */
+  /** The last line of its ledger at that time; undefined if an earlier version wrote the sentinel. */
   readonly head?: { readonly seq: number; readonly hash: string } | undefined;
 }
 
 export interface Sentinel {
-  /** What it says of this store; undefined where there is nothing that can be trusted. */
+  /** Returns the record of this store; undefined if there is none that can be trusted. */
   read(store: string): Reached | undefined;
-  /** Durable on return. Throws `unavailable` where it cannot be kept. */
+  /** Writes the record, durable on return. Throws `unavailable` if it cannot be written. */
   begin(reached: Reached): void;
-  /** Not waited for, and not forced to the disk: at worst a roll-back of the last moments passes. */
+  /**
+   * Writes the record without forcing it to the disk. At worst, a roll-back of the last moments goes
+   * unnoticed.
+   */
   note(reached: Reached): void;
   close(): void;
 }
 
 const PLACE = 256;
-/** The hash of a ledger without a line: an empty word would be lost with the blanks at the end. */
+/** The hash of a ledger without lines. An empty word would be lost with the blanks at the end. */
 const NONE = '-';
-/** As earlier versions wrote it beside the store's folder. */
+/** The size in earlier versions, which wrote it beside the store's folder. */
 const OLD_PLACE = 128;
 
-/** The sentinel of the store in `folder`, kept in `directory`. Errors: `invalid` where that lies inside the store's folder. */
+/**
+ * The sentinel of the store in `folder`, kept in `directory`. Errors: `invalid` if `directory` lies inside
+ * `folder`.
+ */
 export function sentinelIn(directory: string, folder: string): Sentinel {
   let descriptor: number | undefined;
   let turn = 0;
@@ -73,10 +81,7 @@ export function sentinelIn(directory: string, folder: string): Sentinel {
         syncFolder(directory);
       } catch (error) {
         if (error instanceof CapError) throw error;
-        throw new CapError(
-          'unavailable',
-          'the sentinel of this state cannot be kept in the folder for it: let that be written, or name another with --sentinel DIR',
-        );
+        throw unwritable(error as NodeJS.ErrnoException);
       }
     },
     note(reached) {
@@ -84,7 +89,7 @@ export function sentinelIn(directory: string, folder: string): Sentinel {
       try {
         write(reached);
       } catch {
-        // It may be behind.
+        // It may stay behind.
       }
     },
     close() {
@@ -95,7 +100,15 @@ export function sentinelIn(directory: string, folder: string): Sentinel {
   };
 }
 
-/** The file that earlier versions kept beside the store's folder: read once, then removed. */
+const unwritable = ({ code }: NodeJS.ErrnoException): CapError =>
+  new CapError(
+    'unavailable',
+    /^(?:ENOSPC|EDQUOT|EIO)$/.test(String(code))
+      ? 'the sentinel of this state could not be written: make room on its disk, or name another folder with --sentinel DIR'
+      : 'the folder for the sentinel of this state cannot be written: make it writable, or name another with --sentinel DIR',
+  );
+
+/** The file that earlier versions kept beside the store's folder. It is read once and then removed. */
 export interface OldSentinel {
   read(store: string): Reached | undefined;
   remove(store: string): void;
@@ -118,7 +131,7 @@ export function oldSentinel(folder: string): OldSentinel {
         try {
           rmSync(file, { force: true });
         } catch {
-          // It is not read any more.
+          // It is not read again.
         }
       }
     },
@@ -130,7 +143,7 @@ function checkApart(directory: string, folder: string): void {
   if (`${realpathSync(directory)}${sep}`.startsWith(`${realpathSync(folder)}${sep}`))
     throw new CapError(
       'invalid',
-      'the folder for the sentinel lies inside the state, and would be put back with it: name another with --sentinel DIR',
+      'the folder for the sentinel lies inside the state, so restoring a backup would replace it too: name another with --sentinel DIR',
     );
 }
 

@@ -1,4 +1,4 @@
-/** The one place that speaks to SQLite. */
+/** The only file that uses SQLite. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

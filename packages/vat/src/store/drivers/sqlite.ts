@@ -1,16 +1,20 @@
 /**
- * One SQLite database in a folder of ours: the only file that touches `node:sqlite`, and the disk for the store.
+ * One SQLite database in a folder of ours. This is the only file that uses `node:sqlite` and the disk for the
+ * store.
  *
- * Promise: what a `transaction` wrote is on the disk when it returns, or nothing of it is. One process at a time: the kernel
- * frees the lock of a killed one. Nobody else on the machine may read it.
+ * Promise: everything that a `transaction` wrote is on the disk when it returns, or nothing of it. Only one
+ * process at a time has the store; the kernel frees the lock of a killed one. No other user of the machine
+ * may read it.
  *
- * Each setting has its experiment in reference/store.md §1:
- * - `locking_mode=EXCLUSIVE` comes first, so that the WAL index lives in our memory: no second connection, hence no WAL-reset
- *   bug (SQLite < 3.51.3 loses committed writes with two), and a second host fails at start instead of in the middle.
- * - `synchronous=FULL`: with NORMAL a simulated power cut ran 5,819 uses twice and brought 3 revoked grants back.
+ * Two settings, with their reasons (docs/measurements/store.md):
+ * - `locking_mode=EXCLUSIVE` comes first, so that the WAL index lies in our memory. Then there is no second
+ *   connection, and not the WAL-reset bug of SQLite before 3.51.3, which loses committed writes with two. And
+ *   a second host fails at its start, not later.
+ * - `synchronous=FULL`: with NORMAL, a simulated power cut ran 5,819 uses twice and brought 3 revoked grants
+ *   back.
  *
- * A trap for whoever adds to this file: POSIX drops *all* of a process's locks on a file when it closes *any* descriptor of it.
- * Never open `store.db` here but through SQLite, not even for an fsync or a copy.
+ * A trap: POSIX drops *all* locks of a process on a file when the process closes *any* descriptor of it.
+ * Never open `store.db` except through SQLite, not even for an fsync or a copy.
  */
 import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -18,33 +22,41 @@ import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'no
 import { CapError } from '../../core/errors.ts';
 
 export interface Sqlite {
-  /** Runs one statement; answers how many rows it changed. */
+  /** Runs one statement. Returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number;
   all(sql: string, ...values: SQLInputValue[]): readonly Readonly<Record<string, unknown>>[];
-  /** Everything `body` runs, or nothing, durable on return. An error of the engine comes out as it is, with `body` undone. */
+  /**
+   * Runs `body` in one transaction: all or nothing, durable on return. An error of the engine is thrown on,
+   * with `body` undone.
+   */
   transaction(body: () => void): void;
-  /** Copies all that is committed, also what is while it runs, into a new database; in steps, between which others have their go. */
+  /**
+   * Copies everything committed into a new database, including commits made meanwhile. It works in steps, and
+   * other work runs between them.
+   */
   copyTo(file: string): Promise<void>;
-  /** Moves all of the log into the database and cuts it to nothing: what was deleted is then in neither file. */
+  /** Moves the whole log into the database and empties it. Deleted data is then in neither file. */
   emptyLog(): void;
   close(): void;
 }
 
 export interface Schema {
+  /** Is called before the tables of a new store are made, and throws if it is none. */
+  readonly checkNew?: () => void;
   readonly version: number;
-  /** Older ones than this cannot be opened. */
+  /** Versions older than this cannot be opened. */
   readonly oldest: number;
   readonly sql: string;
-  /** From each older version to the one after it. */
+  /** The statements that lead from each older version to the next. */
   readonly upgrades: Readonly<Record<number, string>>;
 }
 
 export interface SqliteOptions {
-  /** Tests: a disk that is full at so many pages of 4 KiB. */
+  /** For tests: the disk is full at this many pages of 4 KiB. */
   readonly maxPages?: number;
 }
 
-/** A copy that is refused again and again: something else is wrong. */
+/** Attempts of a copy. If more are refused, something else is wrong. */
 const mostCopies = 1_000;
 
 const BUSY = 5;
@@ -58,7 +70,7 @@ export function openSqlite(folder: string, schema: Schema, options: SqliteOption
     const file = makeFile(folder);
     database = new DatabaseSync(file, { timeout: 0 });
     configure(database, schema, options);
-    syncFolder(folder); // SQLite does not fsync the folder of a new main file: a power cut could forget the name
+    syncFolder(folder); // SQLite does not fsync the folder of a new main file, and a power cut could lose the name
     return wrap(database);
   } catch (error) {
     database?.close();
@@ -66,12 +78,12 @@ export function openSqlite(folder: string, schema: Schema, options: SqliteOption
   }
 }
 
-/** The folder 0700 and the file 0600 before SQLite sees them: its WAL takes the mode of the file. */
+/** Makes the folder 0700 and the file 0600 before SQLite opens them: its WAL takes the mode of the file. */
 function makeFile(folder: string): string {
   makeFolder(resolve(folder));
   const file = join(folder, 'store.db');
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
-    closeSync(openSync(file, 'wx', 0o600)); // ours alone and new: closing it can drop no lock
+    closeSync(openSync(file, 'wx', 0o600)); // new and ours alone, so closing it drops no lock
   } else {
     if (!lstatSync(file).isFile())
       throw new CapError('invalid', 'the store is not a plain file: give another --state folder');
@@ -80,7 +92,10 @@ function makeFile(folder: string): string {
   return file;
 }
 
-/** Step by step: Node's own `recursive` turns for ever where a folder cannot be made (/proc), and each new name needs an fsync. */
+/**
+ * Makes the folders one by one. Node's `recursive` never returns if a folder cannot be made (/proc), and each
+ * new name needs an fsync.
+ */
 export function makeFolder(folder: string): void {
   const above = dirname(folder);
   if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return syncName(above);
@@ -89,30 +104,34 @@ export function makeFolder(folder: string): void {
   syncFolder(above);
 }
 
-/** Of a folder that is there already: who made it may have been killed before its fsync, and a power cut would take the store. */
+/**
+ * Syncs a folder that exists already. The process that made it may have been killed before its fsync, and a
+ * power cut would lose the store.
+ */
 function syncName(above: string): void {
   try {
     syncFolder(above);
   } catch (error) {
-    // A folder that we may not read is none that a host of ours made a name in. A disk that says no is another matter.
+    // If we may not read the folder, none of our hosts made a name in it. An error of the disk is another
+    // matter.
     if (/^(?:EIO|ENOSPC|EDQUOT)$/.test(String((error as NodeJS.ErrnoException).code))) throw error;
   }
 }
 
 function configure(database: DatabaseSync, schema: Schema, options: SqliteOptions): void {
-  // To its end: what a statement changes is committed after its row, and `get` drops the error of that. A switch to WAL answered
-  // `wal`, failed, and left a store whose last commit a power cut undid.
+  // Runs the statement to its end. Its changes are committed after its row, and `get` drops an error of that.
+  // A switch to WAL once returned `wal`, failed, and left a store whose last commit a power cut undid.
   const ask = (pragma: string): unknown => {
     const statement = database.prepare(`PRAGMA ${pragma}`);
     return Object.values(statement.all()[0] ?? {})[0];
   };
   ask('locking_mode=EXCLUSIVE');
-  // Before anything is written: a newer Hob's store must be left as it is.
+  // Before anything is written: the store of a newer Hob must stay as it is.
   const version = Number(ask('user_version'));
   if (version !== 0 && version < schema.oldest) {
     throw new CapError(
       'invalid',
-      'this store was written by a preview of Hob, before 0.1: give another --state folder, or take this one away',
+      'this store was written by a preview of Hob, before 0.1: give another --state folder, or remove this one',
     );
   }
   if (version > schema.version) {
@@ -121,6 +140,7 @@ function configure(database: DatabaseSync, schema: Schema, options: SqliteOption
       'this store was written by a newer Hob: start that version, or give another --state folder',
     );
   }
+  if (version === 0) schema.checkNew?.();
   if (ask('journal_mode=WAL') !== 'wal') {
     throw new CapError(
       'unavailable',
@@ -130,8 +150,8 @@ function configure(database: DatabaseSync, schema: Schema, options: SqliteOption
   database.exec(
     'PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON',
   );
-  database.exec('PRAGMA journal_size_limit=16777216'); // a WAL grown under load is cut back at the next checkpoint
-  // macOS' fsync only reaches the drive's own cache. Elsewhere these two do nothing.
+  database.exec('PRAGMA journal_size_limit=16777216'); // a WAL that grew under load is cut back at the next checkpoint
+  // The fsync of macOS reaches only the drive's own cache. Elsewhere these two do nothing.
   database.exec('PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON');
   if (ask('synchronous') !== 2)
     throw new CapError('unavailable', 'this SQLite cannot commit durably: start Hob with another Node');
@@ -159,14 +179,15 @@ function wrap(database: DatabaseSync): Sqlite {
         body();
         statement('COMMIT').run();
       } catch (error) {
-        // SQLite has already rolled back by itself after a full disk or an I/O error.
+        // SQLite has already rolled back after a full disk or an I/O error.
         if (database.isTransaction) database.exec('ROLLBACK');
         throw error;
       }
     },
     async copyTo(file) {
-      // A copy that begins in the middle of a write of ours is refused, with no error of SQLite's ("0, not an error"), before anything
-      // is copied: then again. The thread goes round in between, so the write is over.
+      // SQLite refuses a copy that begins during a write of ours, with the error "0, not an error", before
+      // anything is copied. Then we try again. Other work of the thread runs in between, so the write is
+      // over.
       for (let tries = 1; ; tries += 1) {
         try {
           await backup(database, file, { rate: 256 });
@@ -187,7 +208,29 @@ function wrap(database: DatabaseSync): Sqlite {
   };
 }
 
-/** Changes a database that nobody else has open, in one transaction; it is one plain file before and after. */
+/**
+ * Whether another process has the store in this folder. It is only read, and never waited for. A store that
+ * cannot be read is held by nobody: no host could have opened it.
+ */
+export function isStoreHeld(folder: string): boolean {
+  const file = join(folder, 'store.db');
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return false;
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { timeout: 0, readOnly: true });
+    database.prepare('PRAGMA locking_mode=EXCLUSIVE').all();
+    database.prepare('PRAGMA user_version').all();
+    return false;
+  } catch (error) {
+    return codeOf(error) === BUSY;
+  } finally {
+    database?.close();
+  }
+}
+
+/**
+ * Changes a database that nobody else has open, in one transaction. It is one plain file before and after.
+ */
 export function amend(file: string, change: (sqlite: Sqlite) => void): void {
   const database = new DatabaseSync(file);
   try {
@@ -199,10 +242,22 @@ export function amend(file: string, change: (sqlite: Sqlite) => void): void {
   }
 }
 
-/** No room: nothing of it was written, and the same may be tried again. An error of fsync is never that. */
+/**
+ * True if the disk is full. Nothing was written, and the same may be tried again. An error of fsync is never
+ * this.
+ */
 export function isFull(error: unknown): boolean {
   return codeOf(error) === FULL;
 }
+
+/** True if the file is not what SQLite wrote: a page was changed, or it is another file. */
+export const isDamage = (error: unknown): boolean => [CORRUPT, NOT_A_DATABASE].includes(codeOf(error));
+
+export const damaged = (): CapError =>
+  new CapError(
+    'invalid',
+    'this store is damaged or was not written by Hob: restore a backup, or give another --state folder',
+  );
 
 /** The low byte of SQLite's extended code. */
 function codeOf(error: unknown): number {
@@ -219,20 +274,15 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** What went wrong at opening, with the remedy and without a path. */
+/** Returns the error of an opening, with the remedy and without a path. */
 function explain(error: unknown): CapError {
   if (error instanceof CapError) return error;
   const code = codeOf(error);
+  if (isDamage(error)) return damaged();
   if (code === BUSY) {
     return new CapError(
       'unavailable',
-      'this store is held by another process: stop that host first, or give another --state folder',
-    );
-  }
-  if (code === CORRUPT || code === NOT_A_DATABASE) {
-    return new CapError(
-      'invalid',
-      'this store is damaged or is none of ours: restore a backup, or give another --state folder',
+      'another process uses this store: stop that host first, or give another --state folder',
     );
   }
   return new CapError(

@@ -1,4 +1,4 @@
-/** Entry point of the store's thread: the disk is there, so that a slow one does not stop the vats. */
+/** Entry point of the store's thread. The disk is used there, so a slow one does not stop the vats. */
 import { type Disk, diskOf, type Query } from '../disk.ts';
 import { unpacked } from '../parcel.ts';
 import { type RowsOptions, sqliteRows } from '../sqlite.ts';

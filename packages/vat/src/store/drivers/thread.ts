@@ -1,8 +1,9 @@
 /**
- * A thread of ours that answers: at once, with the asker standing still until it does, or later.
+ * A thread of ours that serves requests. The caller waits for the result, or gets it later.
  *
- * Promise: it does one thing after the other, in the order of asking, whichever way it was asked, save what it answers with a
- * promise: that goes on beside. What is waited for keeps the process alive; the thread alone does not. If it dies, all who wait are told.
+ * Promise: the thread handles requests one after the other, in the order of the requests. A result that is a
+ * promise is the exception: other requests run meanwhile. A waiting request keeps the process alive; the
+ * thread alone does not. If the thread dies, all callers get an error.
  */
 import {
   MessageChannel,
@@ -13,10 +14,11 @@ import {
   workerData,
 } from 'node:worker_threads';
 import { CapError } from '../../core/errors.ts';
+import { damaged, isDamage } from './sqlite.ts';
 
-/** A refusal as data, since a class does not cross. */
-type Answer = readonly [error: readonly [code: string, message: string] | undefined, value: unknown];
-/** Flat: each list more costs as much as some of its items. 0 for one that is waited for. */
+/** An error as data, because a class cannot cross. */
+type ThreadReply = readonly [error: readonly [code: string, message: string] | undefined, value: unknown];
+/** Flat, because each further list costs as much as some of its items. The id is 0 if the caller blocks. */
 type Request = readonly [id: number, method: string, ...args: unknown[]];
 type Methods = Readonly<Record<string, (...args: never[]) => unknown>>;
 
@@ -27,33 +29,39 @@ interface Data {
 }
 
 export interface Thread {
-  /** Stands still until it has answered; throws what it threw. */
+  /** Blocks until the result is there. Throws what the method threw. */
   ask(method: string, ...args: readonly unknown[]): unknown;
-  /** Calls back once, with an error where there is one. */
+  /** Calls `then` once, with an error if there is one. */
   later(method: string, args: readonly unknown[], then: (error: CapError | undefined, value: unknown) => void): void;
-  /** After all that was asked. */
+  /** Closes the thread after all requests. */
   close(): Promise<void>;
 }
 
-/** Longer than any disk takes that still works. */
+/** Longer than any working disk takes. */
 const longestMs = 60_000;
 
 const died = (): CapError =>
-  new CapError('unavailable', 'the thread of the store is gone: start the host again, and look at its disk and memory');
+  new CapError(
+    'unavailable',
+    'the thread of the store has ended: start the host again, and look at its disk and memory',
+  );
 
-const errorFrom = (error: Answer[0]): CapError | undefined => error && new CapError(error[0], error[1]);
+const errorFrom = (error: ThreadReply[0]): CapError | undefined => error && new CapError(error[0], error[1]);
 
-/** As this module is called: source, or packed. */
-const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+/** The module of the store's thread. */
+export const STORE_THREAD: URL = new URL('./store-thread.ts', import.meta.url);
 
-/** Starts the module `name` beside this one, which calls `serveThread`; breaks with what its `open` throws. */
-export async function startThread(name: string, given: unknown): Promise<Thread> {
+/**
+ * Starts a thread with `module`, which calls `serveThread`. Rejects with the error of its `open`.
+ */
+export async function startThread(module: URL, given: unknown): Promise<Thread> {
   const { port1: answers, port2 } = new MessageChannel();
   const signal = new Int32Array(new SharedArrayBuffer(4));
   const data: Data = { given, answers: port2, signal };
-  // No options of ours: a test runner's hooks have nothing to do in there. It prints nothing; left to itself, Node would join its
-  // output to the program's, and for that make the program's pipes non-blocking.
-  const worker = new Worker(new URL(`./${name}.${ending}`, import.meta.url), {
+  // The hooks of a test runner must not run there, so no options are passed on. The thread prints nothing. By
+  // default Node would join its output to that of the program, and make the program's pipes non-blocking for
+  // that.
+  const worker = new Worker(module, {
     workerData: data,
     transferList: [port2],
     execArgv: [],
@@ -71,7 +79,7 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
     worker.ref();
     if (method !== 'open') worker.postMessage([asked, method, ...args] satisfies Request);
   };
-  worker.on('message', ([id, error, value]: readonly [number, ...Answer]) => {
+  worker.on('message', ([id, error, value]: readonly [number, ...ThreadReply]) => {
     const then = waiting.get(id);
     waiting.delete(id);
     if (waiting.size === 0) worker.unref();
@@ -90,7 +98,7 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
   worker.on('error', () => {}); // an exit follows
 
   try {
-    // The first answer comes unasked.
+    // The first result comes without a request.
     await new Promise<void>((resolve, reject) => later('open', [], (error) => (error ? reject(error) : resolve())));
   } catch (error) {
     await worker.terminate();
@@ -102,15 +110,15 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
       if (dead) throw died();
       const before = Atomics.load(signal, 0);
       worker.postMessage([0, method, ...args] satisfies Request);
-      // Not once: the bell of the answer before may ring late, when this one is waited for already.
+      // In a loop: the notification of the previous result may come late, while this one is already awaited.
       while (Atomics.load(signal, 0) === before) {
         if (Atomics.wait(signal, 0, before, longestMs) === 'timed-out') {
           dead = true;
-          void worker.terminate(); // what it still does cannot be told apart from what comes next
+          void worker.terminate(); // its later results could not be told from those of the next request
           throw died();
         }
       }
-      const [error, value] = (receiveMessageOnPort(answers) as { readonly message: Answer }).message;
+      const [error, value] = (receiveMessageOnPort(answers) as { readonly message: ThreadReply }).message;
       if (error !== undefined) throw errorFrom(error);
       return value;
     },
@@ -125,12 +133,12 @@ export async function startThread(name: string, given: unknown): Promise<Thread>
   });
 }
 
-/** In the thread: makes what it serves from what was given, then answers. `close` is one of the methods. */
+/** Runs in the thread: calls `open`, then serves its methods. `close` is one of them. */
 export function serveThread(open: (given: never) => Methods): void {
   const { given, answers, signal } = workerData as Data;
   const port = parentPort as MessagePort;
   let methods: Methods | undefined;
-  const answer = (act: () => unknown): Answer => {
+  const answer = (act: () => unknown): ThreadReply => {
     try {
       return [undefined, act()];
     } catch (error) {
@@ -143,7 +151,7 @@ export function serveThread(open: (given: never) => Methods): void {
   port.on('message', ([id, method, ...args]: Request) => {
     const [error, value] = answer(() => Reflect.apply(methods?.[method] as never, undefined, args as never));
     if (value instanceof Promise) {
-      // Others have their go meanwhile.
+      // Other requests run meanwhile.
       value.then(
         (later: unknown) => port.postMessage([id, undefined, later]),
         (why: unknown) => port.postMessage([id, ...failed(why)]),
@@ -151,18 +159,18 @@ export function serveThread(open: (given: never) => Methods): void {
       return;
     }
     if (id !== 0) return port.postMessage([id, error, value]);
-    answers.postMessage([error, value] satisfies Answer);
+    answers.postMessage([error, value] satisfies ThreadReply);
     Atomics.add(signal, 0, 1);
     Atomics.notify(signal, 0);
   });
   port.postMessage([1, ...opened]);
 }
 
-/** What is no refusal of ours is the disk's, or a bug. */
+/** An error that is not one of ours comes from the disk, or is a bug. */
 const trouble =
   'the store failed: check that its folder may be written and its disk has room, and start the host again';
 
-const failed = (error: unknown): Answer => [
-  error instanceof CapError ? [error.code, error.message] : ['unavailable', trouble],
-  undefined,
-];
+function failed(error: unknown): ThreadReply {
+  const known = isDamage(error) ? damaged() : error;
+  return [known instanceof CapError ? [known.code, known.message] : ['unavailable', trouble], undefined];
+}

@@ -1,0 +1,172 @@
+"""The sessions of Hob that this Hermes is connected to.
+
+A host gives a session and its children 8 connections together (docs/wire.md, 429). A Hermes may have more
+sessions than that.
+
+Promise: at most `PLACES` sessions are connected for calls at a time, and one more for a look. A session that
+is not connected enters again for its next call. No call loses its connection to another session. If calls
+that are under way use every place, the next call waits. After `PATIENCE_S` it is refused with `limit`.
+
+Everything here runs in the thread of the connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from ..errors import Limit, Revoked, Unavailable
+from ..sessions import Child, Session
+from ..websocket import Refused
+
+PLACES: Final = 6
+"""With the one for a look, these are 7 of the 8 connections. The last one is for calls of object URLs."""
+KEPT: Final = 3
+"""Connections that stay open while no call uses them. Several Hermes may share a configured session."""
+PATIENCE_S: Final = 30.0
+LOOK_PATIENCE_S: Final = 5.0
+_RETRY_S: Final = 0.05
+
+_BUSY: Final = (
+    f"calls of this Hermes that take long, or that wait for a person, use all {PLACES} connections: "
+    "ask the person to answer what waits (`hob requests`), or try again later"
+)
+_SHARED: Final = (
+    "others use all connections of the session of Hob that is configured: close some, "
+    "or give this Hermes a session of its own"
+)
+
+
+class Link:
+    """One session of Hob, connected or not."""
+
+    def __init__(self, child: Child, ended: str | None = None) -> None:
+        self._child = child
+        self._ended = ended
+        self._session: Session | None = None
+        self._entering = asyncio.Lock()
+        self._left = False
+        self.users = 0
+        """Calls and looks that need the connection now."""
+
+    @property
+    def connected(self) -> bool:
+        return self._session is not None and self._session.connection.closed is None
+
+    async def enter(self) -> Session:
+        """Raises `Revoked` if the session has ended, `Limit`, `Unavailable`."""
+        async with self._entering:
+            if self._left:
+                raise Unavailable("this session of Hermes has no session of Hob any more: begin a new one")
+            try:
+                if self._session is None:
+                    self._session = await self._child.enter()
+                elif not self.connected:
+                    await self._session.enter_again()
+            except Refused as error:
+                # Only 401 says that the secret is gone. Every other refusal may pass.
+                if error.status != 401 or self._ended is None:
+                    raise
+                raise Revoked(self._ended) from None
+            # It may have been left while it was entered.
+            if self._left:
+                self.close()
+                raise Unavailable("this session of Hermes has no session of Hob any more: begin a new one")
+            return self._session
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._session.close()
+
+    def leave(self) -> None:
+        """For good."""
+        self._left = True
+        self.close()
+
+
+class Places:
+    def __init__(self) -> None:
+        # The sessions that have a place, in the order of their last use.
+        self._taken: dict[Link, None] = {}
+        self._freed = asyncio.Event()
+        self._looking = asyncio.Lock()
+
+    @asynccontextmanager
+    async def use(self, link: Link) -> AsyncIterator[Session]:
+        """The session is connected until the block ends. Raises what `Link.enter` raises."""
+        until = _now() + PATIENCE_S
+        while link not in self._taken and len(self._taken) >= PLACES and not self._close_idle():
+            await self._wait(until)
+        self._taken.pop(link, None)
+        self._taken[link] = None
+        link.users += 1
+        try:
+            yield await self._enter(link, until)
+        finally:
+            self._unused(link)
+
+    @asynccontextmanager
+    async def look(self, link: Link) -> AsyncIterator[Session]:
+        """The same for a moment, in a place of its own: also while calls use all others. One at a time."""
+        async with self._looking:
+            link.users += 1
+            try:
+                yield await self._enter(link, _now() + LOOK_PATIENCE_S)
+            finally:
+                self._unused(link)
+
+    def leave(self, link: Link) -> None:
+        """The session is not entered again. Calls in it break."""
+        link.leave()
+        self._taken.pop(link, None)
+        self._free()
+
+    async def _enter(self, link: Link, until: float) -> Session:
+        while True:
+            try:
+                return await link.enter()
+            except Limit:
+                # The host may not know yet that a connection was closed, or others use the configured session.
+                if _now() >= until:
+                    raise Limit(_SHARED) from None
+            self._close_idle()
+            await asyncio.sleep(_RETRY_S)
+
+    async def _wait(self, until: float) -> None:
+        try:
+            async with asyncio.timeout(until - _now()):
+                await self._freed.wait()
+        except TimeoutError:
+            raise Limit(_BUSY) from None
+
+    def _unused(self, link: Link) -> None:
+        link.users -= 1
+        if link.users > 0:
+            return
+        if not link.connected:
+            self._taken.pop(link, None)
+        elif link not in self._taken:
+            link.close()
+        while sum(each.users == 0 for each in self._taken) > KEPT:
+            self._close_idle()
+        self._free()
+
+    def _close_idle(self) -> bool:
+        """Closes the connection that was idle for the longest time. False if there is none."""
+        idle = next((each for each in self._taken if each.users == 0), None)
+        if idle is None:
+            return False
+        del self._taken[idle]
+        idle.close()
+        return True
+
+    def _free(self) -> None:
+        """Wakes those who wait for a place."""
+        self._freed.set()
+        self._freed = asyncio.Event()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

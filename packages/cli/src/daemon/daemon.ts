@@ -1,0 +1,140 @@
+/** The object that `hob serve` offers over the granter's socket, beside the granter itself. */
+import type { KeptTexts } from '@hob/host';
+import type { LayerName } from '@hob/manifest';
+import { E, type Far } from '@hob/vat';
+import { shortId } from '../line/ids.ts';
+import type { OpenedSession } from '../plan/sessions.ts';
+import type { SecretStore, StoreChange } from './custody.ts';
+
+/** A session that was opened for an agent. */
+export interface OpenedEntry {
+  readonly id: string;
+  readonly secret: string;
+  readonly url: string;
+  readonly children: Readonly<Record<string, { readonly id: string; readonly secret: string }>>;
+  /** Warnings, such as a wish that could not be made. */
+  readonly said: readonly string[];
+}
+
+/** A manifest of a lower layer, for one session. `folder` is absolute: relative roots begin there. */
+export interface LayerText {
+  readonly layer: LayerName;
+  readonly file: string;
+  readonly folder: string;
+  readonly text: string;
+}
+
+/** A wish list, for a person. */
+export interface WishRow {
+  /** `ROOT/hob.yaml`. */
+  readonly name: string;
+  /** SHA-256 of the file, as `sha256sum` prints it. Undefined if it cannot be read. */
+  readonly hash?: string;
+  readonly state: 'waits' | 'accepted' | 'mistaken';
+  readonly asks: readonly { readonly cap: string; readonly does: string; readonly when: string; readonly weakest: string }[]; // biome-ignore format: one line
+  readonly mistakes: readonly string[];
+}
+
+/** The manifest and the address that a host serves. */
+export interface DaemonStatus {
+  readonly pid: number;
+  readonly manifest: string;
+  /** The files that were compiled, highest first. */
+  readonly layers: readonly { readonly layer: LayerName; readonly file: string }[];
+  readonly mode: string;
+  /** The caps of the plan, by name, and how a session gets each. */
+  readonly caps: Readonly<Record<string, 'mint' | 'ask'>>;
+  readonly url: string;
+  /** In ms since 1970. */
+  readonly since: number;
+}
+
+/** An object of `hob start`, which runs the agent's program. */
+export interface Starter {
+  /** Is fulfilled when the program has ended. It rejects when `hob start` was killed. */
+  ended(): Promise<void>;
+}
+
+/** The daemon, as `hob` reaches it. */
+export interface Daemon {
+  /**
+   * Opens a session of the manifest. If the starter is lost before anybody entered the session, it ends. `layers` can
+   * only make it narrower. Errors: those of a host, `invalid` (a layer has mistakes).
+   */
+  open(name: string, starter: Starter, layers?: readonly LayerText[]): Promise<OpenedEntry>;
+  status(): Promise<DaemonStatus>;
+  /** The wish lists of the roots, as they are now. */
+  wishes(): Promise<readonly WishRow[]>;
+  /** The manifests as they were read, and the offers that their caps lead to. */
+  served(): Promise<Served>;
+  /**
+   * Writes a copy of the state beside the socket, and returns its name. It is consistent, and the host works on
+   * meanwhile. The next copy replaces it. Errors: `unavailable`.
+   */
+  backup(): Promise<string>;
+  /** The secrets of the state, sealed. */
+  secrets(): Promise<KeptTexts>;
+  /** Errors: those of `Host.kept`. */
+  changeSecrets(change: StoreChange): Promise<KeptTexts>;
+}
+
+/** The manifest and the offers that `hob suggest` compares with the ledger. */
+export interface Served {
+  readonly files: readonly { readonly file: string; readonly text: string }[];
+  /** By the name of the cap. Caps of scratch folders are not here: each session has its own. */
+  readonly offers: Readonly<Record<string, string>>;
+}
+
+/** The parts of a daemon. */
+export interface DaemonParts {
+  readonly open: (
+    name: string,
+    layers: readonly LayerText[],
+  ) => Promise<OpenedSession & { readonly said: readonly string[] }>;
+  readonly wishes: () => Promise<readonly WishRow[]>;
+  readonly served: () => Promise<Served>;
+  readonly status: DaemonStatus;
+  readonly backup: () => Promise<string>;
+  readonly secrets: SecretStore;
+  /** Writes a line of the log. */
+  readonly log: (line: string) => void;
+}
+
+/** The object behind it. */
+export function daemonOf({ open, wishes, served, status, backup, secrets, log }: DaemonParts): Daemon {
+  return {
+    async open(name, starter, layers = []) {
+      const { session, children, said } = await open(name, layers);
+      const label = shortId('S', session.id);
+      log(`session ${label} is open`);
+      session.ended.then(
+        () => log(`session ${label} has ended`),
+        () => {},
+      );
+      const lost = async (): Promise<void> => {
+        const how = await session.endUnlessEntered('hob start ended before its agent entered');
+        if (how === 'ends') log(`session ${label} has lost its hob start, and nobody had entered it: it ends`);
+        if (how === 'entered') log(`session ${label} has lost its hob start: its agent goes on`);
+      };
+      E(starter as unknown as Far<Starter>)
+        .ended()
+        .then(undefined, lost)
+        // The host is ending, or its disk failed. The next serve ends the session.
+        .catch(() => {});
+      return { id: session.id, secret: session.secret, url: status.url, children: entriesOf(children), said };
+    },
+    status: async () => status,
+    wishes: async () => await wishes(),
+    served: async () => await served(),
+    async backup() {
+      const name = await backup();
+      log('a copy of the state was written for a backup');
+      return name;
+    },
+    secrets: () => secrets.read(),
+    changeSecrets: (change) => secrets.change(change),
+  };
+}
+
+const entriesOf = (children: OpenedSession['children']): OpenedEntry['children'] =>
+  Object.fromEntries(Object.entries(children).map(([name, { id, secret }]) => [name, { id, secret }]));

@@ -1,0 +1,74 @@
+/**
+ * Runs an agent's program with the entry to its session.
+ *
+ * Promise: the secret is in a file that only its user may read, in a folder that goes when the program ends; it is in
+ * no environment and no command line. The program gets the signals that end this one.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { openSecretFile } from '@hob/host/programs';
+import { Mistake } from '../../line/mistake.ts';
+import type { OpenedEntry } from '../daemon.ts';
+
+/** Runs the program to its end. Returns its exit code, 128 + N for a signal. Errors: `Mistake` (it cannot be run). */
+export async function runAgent([program = '', ...args]: readonly string[], entry: OpenedEntry): Promise<number> {
+  const folder = newFolder();
+  const handOver = (name: string, secret: string): string => {
+    const file = join(folder, name);
+    openSecretFile(file).write(secret);
+    return file;
+  };
+  try {
+    const children = Object.fromEntries(
+      Object.entries(entry.children).map(([name, { secret }]) => [name, handOver(`child-${name}`, secret)]),
+    );
+    const env = {
+      ...process.env,
+      HOB_URL: entry.url,
+      HOB_SECRET_FILE: handOver('session', entry.secret),
+      ...(Object.keys(children).length === 0 ? {} : { HOB_CHILDREN: JSON.stringify(children) }),
+    };
+    return await ended(program, args, env);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Aborted by the first signal that would end this process. A second one ends it. */
+export function untilSignal(): AbortSignal {
+  const signalled = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => signalled.abort());
+  return signalled.signal;
+}
+
+/** In the folder of the user's login where there is one. A relative path is to be ignored, says the specification. */
+function newFolder(): string {
+  const named = process.env['XDG_RUNTIME_DIR'] ?? '';
+  try {
+    return mkdtempSync(join(isAbsolute(named) ? named : tmpdir(), 'hob-entry-'));
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'hob-entry-'));
+  }
+}
+
+function ended(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: 'inherit', env });
+    const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    for (const signal of signals) process.on(signal, passOn);
+    const over = (): void => {
+      for (const signal of signals) process.off(signal, passOn);
+    };
+    child.once('error', ({ code }: NodeJS.ErrnoException) => {
+      over();
+      reject(new Mistake(`the agent ${JSON.stringify(program)} cannot be run (${code}): name a program that is there`));
+    });
+    child.once('exit', (code, signal) => {
+      over();
+      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+    });
+  });
+}

@@ -1,0 +1,151 @@
+/**
+ * `hob serve`: a host with the sessions of its manifests.
+ *
+ * Promise: the host serves only if the whole manifest can be started. Its granter is reached on a socket in a folder
+ * of mode 0700, and no secret of the granter is made known. It ends on SIGINT, SIGTERM and SIGHUP. Files that a killed
+ * host left never hold up the next one.
+ */
+import { chmodSync, mkdirSync } from 'node:fs';
+import { type Host, openHost, sentinelHome } from '@hob/host';
+import { endWithProcess, holderOf, openStateDir, readStopOrder } from '@hob/host/programs';
+import { dateText, machine } from '../../drivers/machine.ts';
+import { type ReadManifest, readManifest, realRoots } from '../../drivers/manifest-file.ts';
+import { ownCode, socketFolder, socketPath, usualPlaces } from '../../drivers/places.ts';
+import { logLines } from '../../line/log-text.ts';
+import { Mistake } from '../../line/mistake.ts';
+import { PlanSessions } from '../../plan/sessions.ts';
+import { type DaemonStatus, daemonOf } from '../daemon.ts';
+import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
+import { servedSecrets } from '../served-secrets.ts';
+import { ServedWishes } from '../wishes.ts';
+import { copier, removeCopies } from './copies.ts';
+import { type Log, openLog } from './log.ts';
+import { keyFiles, keyRingAt } from './secrets-key.ts';
+import { openTelling, type TellChoice } from './tell.ts';
+import { lookAgainAndAgain, sha256 } from './wishes.ts';
+
+/** A session may be away for as long between two connections. */
+const GRACE_MS = 3_600_000;
+
+/** How the ledger calls acts over the socket. */
+export const SURFACE = 'socket';
+
+/** The manifest to serve, and the places of the host. */
+export interface ServeChoice {
+  /** Undefined: the manifest at the usual place. */
+  readonly manifest: string | undefined;
+  /** `org=FILE` and so on. */
+  readonly layers: readonly string[];
+  readonly state: string;
+  /** The file of the log. Undefined: the standard error. */
+  readonly log: string | undefined;
+  readonly say: (line: string) => void;
+  readonly tell: TellChoice;
+  /** The place of the key of the secrets. */
+  readonly secretsKey: string;
+}
+
+/** Serves until the process ends. Errors: `Mistake`, and those of a host. */
+export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
+  const { manifest, layers, state, log: logFile, say, tell, secretsKey } = choice;
+  const read = readManifest(usualPlaces(manifest), layers);
+  const { file, plan } = read;
+  for (const line of [...read.warnings, ...hidesMore(plan)]) say(line);
+  for (const key of ['ledger', 'judge'] as const)
+    if (plan[key] !== undefined) say(`hob: ${key} of the manifest is not used yet: the host keeps its own ledger, and no judge sees requests`); // biome-ignore format: one line
+  const sentinel = sentinelHome();
+  const manifests = read.layers.map((layer) => layer.file);
+  const beside = [sentinel, logFile, tell.webhookKeyFile].filter((path) => path !== undefined);
+  const own = [...manifests, ...beside, ...keyFiles(secretsKey), ...ownCode()];
+  const roots = realRoots(plan, [state, ...own]);
+  const path = socketPath(state);
+  openStateDir(state);
+  const holder = holderOf(state);
+  if (holder !== 'nobody')
+    throw new Mistake(`process ${holder.pid ?? '?'} serves this state already: hob status shows it, hob stop ends it`);
+  const log = logFile === undefined ? standardError(say) : openLog(logFile, { now: () => Date.now() });
+  const note = (line: string): void => log.write(line.replace(/^hob: /, ''));
+  const told = openTelling(tell, note);
+  let blank = (text: string): string => text;
+  const host = await openHost({
+    stateDir: state,
+    onRequest: told.request,
+    ...(sentinel === undefined ? {} : { sentinel }),
+    graceMs: GRACE_MS,
+    observe: ({ id, error }) =>
+      log.write(blank(`error ${id}: ${error instanceof Error ? error.stack : String(error)}`)),
+  });
+  const end = endWithProcess(host, state);
+  const secrets = servedSecrets(host, keyRingAt(secretsKey), note);
+  try {
+    await host.ensureGranter('owner');
+    // No hob start watches over them any more, and no agent has their secret.
+    for (const session of await host.sessions())
+      if (session.parent === undefined) await session.endUnlessEntered('its host ended before its agent entered');
+    const sessions = new PlanSessions(host, { granter: 'owner', plan, roots, machine });
+    await sessions.prepare();
+    await secrets.open();
+    blank = (text) => secrets.blanker().text(text);
+    const { url } = await host.serve();
+    const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
+    const since = Date.now();
+    const { mode } = plan;
+    const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode, caps, url, since };
+    const wishes = await servedWishes(host, read, sessions);
+    for (const line of wishesAtStart(await wishes.rows())) say(line);
+    const folder = socketFolder(state);
+    privateFolder(folder);
+    removeCopies(folder);
+    const backup = copier(folder, (copy) => host.backup(copy));
+    const served: Served = { read, sessions, wishes, log: log.write };
+    const daemon = daemonOf({
+      open: (name, below) => openServed(served, name, below),
+      wishes: () => wishes.rows(),
+      served: async () => ({ files: read.texts, offers: await sessions.offers() }),
+      status,
+      backup,
+      secrets: secrets.store,
+      log: log.write,
+    });
+    await host.serveGranter({ path, granter: 'owner', surface: SURFACE, daemon });
+    lookAgainAndAgain(() => wishes.endChanged());
+    log.write(
+      `process ${process.pid} serves a manifest in the mode ${plan.mode}, with ${Object.keys(caps).length} caps`,
+    );
+    process.once('exit', (code) => {
+      log.write(`process ${process.pid} ends with ${code}`);
+      log.close();
+    });
+    if (host.restoredBecause !== undefined) say(`hob: ${host.restoredBecause}: hob list shows the grants that wait, hob confirm G3 lets one work`); // biome-ignore format: one line
+    // A stop that was ordered while the host opened may have found nobody to signal.
+    if (readStopOrder(state) !== undefined) end();
+    return status;
+  } catch (error) {
+    told.close();
+    await closed(host);
+    throw error;
+  }
+}
+
+/** Under systemd these lines go to the journal. */
+const standardError = (say: (line: string) => void): Log => ({
+  write: (text) => {
+    for (const line of logLines(text)) say(`hob: ${line}`);
+  },
+  close() {},
+});
+
+async function servedWishes(host: Host, { plan }: ReadManifest, sessions: PlanSessions): Promise<ServedWishes> {
+  const reader = { directories: sessions.directories, hash: sha256, now: machine.now };
+  const wishes = new ServedWishes(await host.granter('owner'), plan, reader, dateText);
+  // Nobody knows which lists were accepted or ended after the backup.
+  if (host.restored) await wishes.endAll('the state was restored to an earlier one');
+  return wishes;
+}
+
+const closed = (host: Host): Promise<void> => host.close().catch(() => {});
+
+function privateFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  chmodSync(path, 0o700);
+}

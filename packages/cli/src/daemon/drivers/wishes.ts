@@ -1,0 +1,18 @@
+/** Looks again and again whether an accepted wish list has changed. */
+import { createHash } from 'node:crypto';
+
+/** The time between two looks. */
+const LOOK_MS = 1000;
+
+/** SHA-256 as hexadecimal digits, as `sha256sum` prints it. */
+export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Calls `look` until the process ends, one call after the other. */
+export function lookAgainAndAgain(look: () => Promise<void>): void {
+  const next = (): void => {
+    // A look that fails, as on a full disk, is tried again.
+    const again = (): void => void setTimeout(next, LOOK_MS).unref();
+    look().then(again, again);
+  };
+  next();
+}

@@ -1,0 +1,85 @@
+/** Grants, requests and sessions as rows of a table, and as JSON with short ids. */
+import type { Grant, Request } from '@hob/host';
+import { timeLeft } from '@hob/host/programs';
+import { shortId } from '../line/ids.ts';
+import type { SessionRow } from './find.ts';
+
+/** The heads of its table. */
+export const GRANT_HEADS: readonly string[] = ['id', 'session', 'cap', 'state', 'uses left', 'time left', 'leads to'];
+/** A grant as a row. */
+export const grantRow = ({ id, session, petname, state, usesLeft, until, what, where }: Grant): readonly string[] => [
+  shortId('G', id),
+  shortId('S', session),
+  petname,
+  state,
+  usesLeft === undefined ? 'any' : String(usesLeft),
+  state === 'live' ? timeLeft(until) : '-',
+  where === undefined ? what : `${what}, ${where}`,
+];
+/** A grant as JSON. `until` is in ms since 1970. */
+export const grantJson = ({ id, session, petname, state, usesLeft, until, parent }: Grant): object => ({
+  id: shortId('G', id),
+  grant: id,
+  session: shortId('S', session),
+  cap: petname,
+  state,
+  ...(usesLeft === undefined ? {} : { usesLeft }),
+  until,
+  ...(parent === undefined ? {} : { parent: shortId('G', parent) }),
+});
+
+/** The heads of its table. */
+export const REQUEST_HEADS: readonly string[] = ['id', 'session', 'waits', 'time to live', 'asks'];
+const minutes = (ms: number): string => (ms < 120_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.ceil(ms / 60_000)} min`);
+/** A request as a row. */
+export const requestRow = ({ id, asker, waiting, draft, leftMs, effect, flags }: Request): readonly string[] => [
+  shortId('R', id),
+  asker.map((each) => shortId('S', each)).join('/'),
+  draft === true ? 'draft' : waiting ? 'yes' : 'not connected',
+  minutes(leftMs),
+  `${flags.length > 0 ? 'BEWARE ' : ''}${effect}`,
+];
+/** A request as JSON. */
+export const requestJson = ({
+  id,
+  kind,
+  asker,
+  asks,
+  effect,
+  digest,
+  waiting,
+  leftMs,
+  terms,
+  flags,
+  draft,
+}: Request): object => ({
+  id: shortId('R', id),
+  request: id,
+  kind,
+  session: shortId('S', asker.at(-1) ?? ''),
+  cap: asks,
+  effect,
+  digest,
+  waiting,
+  leftMs,
+  ...(terms === undefined ? {} : { terms }),
+  ...(draft === undefined ? {} : { draft }),
+  flags,
+});
+
+/** The heads of its table. */
+export const SESSION_HEADS: readonly string[] = ['id', 'name', 'parent', 'whole id'];
+/** A session as a row. */
+export const sessionRow = ({ id, name, parent }: SessionRow): readonly string[] => [
+  shortId('S', id),
+  name,
+  parent === undefined ? '-' : shortId('S', parent),
+  id,
+];
+/** A session as JSON. */
+export const sessionJson = ({ id, name, parent }: SessionRow): object => ({
+  id: shortId('S', id),
+  session: id,
+  name,
+  ...(parent === undefined ? {} : { parent: shortId('S', parent) }),
+});

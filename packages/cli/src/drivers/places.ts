@@ -1,0 +1,77 @@
+/**
+ * Where `hob` keeps its state, looks for a manifest and puts its socket, by the XDG base directory specification.
+ */
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Mistake } from '../line/mistake.ts';
+import { type Given, textOf } from '../line/verb.ts';
+import type { UsualPlaces } from './layers.ts';
+
+/** The state that a verb works on. */
+export function stateOf(given: Given): string {
+  const named = textOf(given, 'state');
+  return named === undefined ? join(home('XDG_STATE_HOME', '.local/state'), 'hob', 'state') : resolve(named);
+}
+
+/** The folder of the granter's socket: in the state, and its user's alone. */
+export const socketFolder = (state: string): string => join(state, 'granter');
+
+/** Its path. Errors: `Mistake`. */
+export function socketPath(state: string): string {
+  const path = join(socketFolder(state), 'socket');
+  // The kernel takes 107 bytes, and a colon ends the path in an address.
+  if (Buffer.byteLength(path) > 107 || path.includes(':'))
+    throw new Mistake('the path of the state is too long for a socket, or has a colon: name another with --state');
+  return path;
+}
+
+/** The place of the key of the secrets: a file outside of the state, or `fd:N`. */
+export function secretsKeyOf(given: Given): string {
+  const named = textOf(given, 'secretsKey');
+  if (named === undefined) return `${stateOf(given)}.secrets.key`;
+  return named.startsWith('fd:') ? named : resolve(named);
+}
+
+/** The manifest that governs when none is named. */
+export const usualManifest = (): string => join(home('XDG_CONFIG_HOME', '.config'), 'hob', 'hob.yaml');
+
+/** Where manifests are looked for. `manifest` is the one that a person named. */
+export const usualPlaces = (manifest: string | undefined): UsualPlaces => ({
+  machine: '/etc/hob',
+  user: manifest ?? usualManifest(),
+  isNamed: manifest !== undefined,
+  here: process.cwd(),
+});
+
+/** A path that a person gave. */
+export const absolute = (path: string): string => resolve(path);
+
+/** The same path with the home folder for `~`, where no shell put it. */
+export const fromHome = (path: string): string => path.replace(/^~(?=\/|$)/, () => homedir());
+
+function home(variable: string, usual: string): string {
+  const given = process.env[variable] ?? '';
+  // A relative path is to be ignored, says the specification.
+  return isAbsolute(given) ? given : join(homedir(), usual);
+}
+
+/** The command line that runs this program again, with whole paths. */
+export const ownCommand = (): readonly string[] => [
+  process.execPath,
+  ...process.execArgv,
+  realpathSync(process.argv[1] as string),
+];
+
+/** The folders with the code of this program. Granting any of them would grant the host. */
+export function ownCode(): readonly string[] {
+  const here = realpathSync(fileURLToPath(new URL('./places.ts', import.meta.url)));
+  const node = dirname(realpathSync(process.execPath));
+  for (let at = dirname(here); dirname(at) !== at; at = dirname(at)) {
+    if (basename(at) === 'node_modules') return [at, node];
+    if (existsSync(join(at, 'pnpm-workspace.yaml')))
+      return [...['packages', 'node_modules', 'scripts', '.toolchain', '.git'].map((name) => join(at, name)), node];
+  }
+  return [dirname(here), node];
+}

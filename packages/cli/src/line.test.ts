@@ -1,0 +1,85 @@
+/** The command line of `hob`, as a process: help, mistakes, JSON. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { inheritedMutant } from '../../../test/mutants/environment.ts';
+import { helpAfter } from './line/help.ts';
+import { GRANT_JSON, REQUEST_JSON, SESSION_JSON } from './line/shapes.ts';
+import { tableLines } from './line/table.ts';
+import { QUICK, verbsFor } from './quick.ts';
+import { verbs } from './verbs.ts';
+
+const main = new URL('./main.ts', import.meta.url).pathname;
+const resolveHook = new URL('../../../scripts/resolve.mjs', import.meta.url).href;
+
+function hob(...args: readonly string[]): { readonly code: number | null; readonly out: string; readonly err: string } {
+  const { PATH = '' } = process.env;
+  const env = { PATH, HOME: '/nonexistent', ...inheritedMutant() };
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', resolveHook, main, ...args], { env });
+  return { code: status, out: String(stdout), err: String(stderr) };
+}
+
+test('a mistyped verb or option is refused with 2, and the nearest one is named', () => {
+  const verb = hob('versoin');
+  expect([verb.code, verb.out]).toEqual([2, '']);
+  expect(verb.err).toMatch(/Did you mean version\?/);
+  const option = hob('version', '--jsno');
+  expect([option.code, option.out]).toEqual([2, '']);
+  expect(option.err).toMatch(/Did you mean --json\?/);
+  expect(hob().code).toBe(2);
+  for (const { err } of [verb, option]) expect(err).not.toMatch(/^\s+at /m);
+});
+
+test('the help of every verb has an example, its exit codes, and the shape of its JSON', () => {
+  expect(hob('--help').code).toBe(0);
+  const shown = hob('ledger', 'verify', '--help');
+  expect(shown.code).toBe(0);
+  for (const verb of verbs) {
+    const text = helpAfter(verb);
+    expect(text, verb.name).toMatch(/Examples?:\n {2}hob /);
+    expect(text, verb.name).toMatch(/Exit codes:\n {2}0 {2}\S.*\n(?: {2}\d .*\n)* {2}2 {2}the command line is wrong/);
+    expect(text.includes('--json prints:'), verb.name).toBe(verb.json !== undefined);
+    if (verb.name === 'ledger verify') expect(shown.out).toContain(text);
+  }
+});
+
+test('the README has the shape of the JSON of every verb, as its help has it, and of no other', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const block = /### With `--json`[\s\S]*?```text\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+  const said = new Map(
+    block
+      .split(/\n(?=\S)/)
+      .map((entry) => /^(\w+(?: \w+)?) {2,}([\s\S]*)$/.exec(entry) as RegExpExecArray)
+      .map(([, name = '', shape = '']) => [name, flat(shape)]),
+  );
+  const named = { Grant: GRANT_JSON, Request: REQUEST_JSON, Session: SESSION_JSON };
+  for (const [name, shape] of Object.entries(named)) expect(said.get(name)).toBe(flat(shape));
+  const withNames = (json: string): string =>
+    Object.entries(named).reduce((text, [name, shape]) => text.replace(flat(shape), name), flat(json));
+  const shapes = verbs.flatMap(({ name, json }) => (json === undefined ? [] : [[name, withNames(json)]]));
+  expect([...said].filter(([name]) => !(name in named))).toEqual(shapes);
+});
+
+test('with --json a verb prints one line of JSON, and without it none', () => {
+  expect(JSON.parse(hob('version', '--json').out)).toEqual({ hob: expect.any(String) });
+  expect(hob('version').out).toMatch(/^hob \d/);
+});
+
+test('a table is aligned on a terminal, and divided by tabs elsewhere', () => {
+  const rows = [
+    ['G1', 'notes'],
+    ['G12', 'a\tb'],
+  ];
+  expect(tableLines(['id', 'name'], rows, { isTerminal: true })).toEqual(['id   name', 'G1   notes', 'G12  a\tb']);
+  expect(tableLines(['id', 'name'], rows, { isTerminal: false })).toEqual(['G1\tnotes', 'G12\ta b']);
+});
+
+test('a verb that is loaded by itself is the one of the table', async () => {
+  for (const [name, load] of Object.entries(QUICK)) {
+    expect(verbs, name).toContain(await load());
+    expect(await verbsFor([name, '--help'])).toEqual([await load()]);
+  }
+  for (const args of [[], ['--help'], ['chek'], ['toString'], ['ledger', 'verify']])
+    expect(await verbsFor(args), args.join(' ')).toBe(verbs);
+});

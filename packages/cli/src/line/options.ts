@@ -1,0 +1,38 @@
+/** Options that several verbs share. `limits.ts` reads their values. */
+import type { VerbOption } from './verb.ts';
+
+/** The state of the host that a verb works on. */
+export const STATE: VerbOption = {
+  flags: '--state <dir>',
+  about: 'the state of the host (default: hob/state in $XDG_STATE_HOME, or in ~/.local/state)',
+};
+/** How `hob serve` tells people about requests. */
+export const TELLING: readonly VerbOption[] = [
+  { flags: '--notify', about: 'shows each request on the desktop, with notify-send or osascript' },
+  { flags: '--notify-with <program>', about: 'the same with a program of yours: PROGRAM -- TITLE TEXT' },
+  { flags: '--webhook <url>', about: 'posts each request, signed, to an https URL or one of this machine' },
+  { flags: '--webhook-key-file <file>', about: 'the key that signs: whsec_ and 24 to 64 bytes in base64' },
+];
+/** The key of the secrets. */
+export const SECRETS_KEY: VerbOption = {
+  flags: '--secrets-key <place>',
+  about: 'the file with the key of the secrets, or fd:N (default: beside the state, STATE.secrets.key)',
+};
+/** Which session. */
+export const SESSION: VerbOption = { flags: '--session <session>', about: 'of this session: S12, or its whole id' };
+/** Limits of a grant. */
+export const LIMITS: readonly VerbOption[] = [
+  { flags: '--uses <n>', about: 'for so many calls' },
+  { flags: '--for <time>', about: 'for so long: 15m, 8h, 30d' },
+];
+/** The other layers over or under a manifest. */
+export const LAYERS = {
+  flags: '--layer <layer=file>',
+  about: 'a manifest of another layer: org, machine, user, project, local or flags',
+  many: true,
+} as const;
+/** Which manifest. */
+export const MANIFEST: VerbOption = {
+  flags: '--manifest <file>',
+  about: 'the manifest that governs (default: hob/hob.yaml in $XDG_CONFIG_HOME, or in ~/.config)',
+};

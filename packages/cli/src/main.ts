@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+/**
+ * The command `hob`.
+ *
+ * Node keeps the compiled form of the modules, so that the next call starts faster. It lies among the code of this
+ * program, which no session may hold a folder of (`ownCode`). Where that cannot be written, nothing is kept.
+ */
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+enableCompileCache(fileURLToPath(new URL('../node_modules/.compile-cache', import.meta.url)));
+// A reader that has gone, such as `head`, is no mistake, and nothing can be said to it.
+process.stdout.on('error', () => process.exit(1));
+const [{ runLine }, { verbsFor }] = await Promise.all([import('./drivers/line.ts'), import('./quick.ts')]);
+const args = process.argv.slice(2);
+const code = await runLine(args, await verbsFor(args));
+// A slow reader of a pipe gets all of it.
+await new Promise((done) => process.stdout.write('', done));
+// Sockets and threads of a verb are closed by now, or are not worth waiting for.
+process.exit(code);

@@ -1,0 +1,233 @@
+/**
+ * Sessions of a host from a plan.
+ *
+ * Promise: a session holds what its plan lists and nothing else: `caps` are granted when it starts, `ask` waits for a
+ * person, and a denied or unlisted cap does not exist. If a part of a plan cannot be made, no session starts. A wish that
+ * cannot be made is left out, so that nobody who writes in a root stops sessions. An offer is named after all that its object is made of, so a changed manifest never changes what an earlier grant leads to.
+ */
+import type { Granter, Host, NewSession, OfferOptions } from '@hob/host';
+import type { Directory, Plan, PlannedCap } from '@hob/manifest';
+import { E, type Far } from '@hob/vat';
+import { Mistake } from '../line/mistake.ts';
+import { Directories, mountsOf, type RealRoots } from './directories.ts';
+import type { FindProgram, Machine } from './machine.ts';
+import { petnameOf } from './names.ts';
+import { makeCommand, makeShell, programOf } from './programs.ts';
+import { operationsOf, readingOperations } from './rights.ts';
+import { grantTerms } from './terms.ts';
+import type { Text } from './wishes.ts';
+
+/** A session that was opened, and its children by name. Each has the secret that opens it. */
+export interface OpenedSession {
+  readonly session: NewSession;
+  readonly children: Readonly<Record<string, NewSession>>;
+  /** The wishes that could not be made, each with the reason. */
+  readonly dropped: readonly string[];
+}
+
+/** A plan that is narrower than the one that is served, or has accepted wishes besides. */
+export interface Opening {
+  readonly plan?: Plan;
+  /** The accepted texts that caps of the plan are from, by the names of the caps. */
+  readonly from?: Readonly<Record<string, Text>>;
+}
+
+/** Opens sessions of one plan. */
+export class PlanSessions {
+  readonly #host: Host;
+  readonly #granter: string;
+  readonly #plan: Plan;
+  readonly #roots: RealRoots;
+  readonly #machine: Machine;
+  readonly #shared: Directories;
+  /** The offers that were made, by name. */
+  readonly #offers = new Map<string, Promise<void>>();
+  /** The objects of one session, until it ends. */
+  readonly #closing = new Set<() => Promise<void>>();
+
+  /** `roots` are the real paths of the roots that are no scratch folders. Errors: `Mistake`. */
+  constructor(
+    host: Host,
+    { granter, plan, roots, machine }: { readonly granter: string; readonly plan: Plan; readonly roots: RealRoots; readonly machine: Machine }, // biome-ignore format: one line
+  ) {
+    for (const cap of Object.values(plan.caps)) refuseUnbuilt(cap);
+    refuseUnbuiltParts(plan);
+    this.#host = host;
+    this.#granter = granter;
+    this.#plan = plan;
+    this.#roots = roots;
+    this.#machine = machine;
+    this.#shared = new Directories(roots);
+  }
+
+  /** Makes everything that sessions share, so that mistakes are found before the first session. Errors: `Mistake`. */
+  async prepare(): Promise<void> {
+    if (this.#scratchRoots().length > 0) return;
+    for (const cap of Object.values(this.#plan.caps)) await this.#offer(this.#plan, cap, this.#shared);
+  }
+
+  /** The name of the offer behind each cap that all sessions share. */
+  async offers(): Promise<Readonly<Record<string, string>>> {
+    const scratch = this.#scratchRoots();
+    const names: Record<string, string> = {};
+    for (const cap of Object.values(this.#plan.caps))
+      if (!directoriesOf(this.#plan, cap).some(({ root }) => scratch.includes(root)))
+        names[cap.name] = await this.#offer(this.#plan, cap, this.#shared);
+    return names;
+  }
+
+  /** The directories that all sessions share. */
+  get directories(): Directories {
+    return this.#shared;
+  }
+
+  /**
+   * Opens a session. `name` is free among the open sessions. The roots are those of the plan that is served. Errors:
+   * `Mistake`, and those of a host.
+   */
+  async open(name: string, { plan = this.#plan, from = {} }: Opening = {}): Promise<OpenedSession> {
+    refuseUnbuiltParts(plan);
+    const scratch = this.#scratchRoots().map((root) => [root, this.#machine.scratch()] as const);
+    const remove = (): void => {
+      for (const [, folder] of scratch) folder.remove();
+    };
+    const own = Object.fromEntries(scratch.map(([root, { path }]) => [root, path]));
+    const directories = scratch.length === 0 ? this.#shared : new Directories({ ...this.#roots, ...own });
+    const clean = async (): Promise<void> => {
+      this.#closing.delete(clean);
+      if (directories !== this.#shared) await directories.close();
+      remove();
+    };
+    let session: NewSession | undefined;
+    try {
+      const granter = await this.#host.granter(this.#granter);
+      const caps = Object.values(plan.caps);
+      const wished = caps.filter((cap) => Object.hasOwn(from, cap.name));
+      const offers: [PlannedCap, string][] = [];
+      for (const cap of caps.filter((one) => !wished.includes(one)))
+        offers.push([cap, await this.#offer(plan, cap, directories)]);
+      session = await this.#host.openSession({ name, granters: [this.#granter] });
+      const { id } = session;
+      const grant = async (cap: PlannedCap, offer: string): Promise<void> => {
+        const terms = grantTerms(plan, cap, this.#machine.now());
+        await E(granter).grant(id, petnameOf(cap.name), offer, terms, from[cap.name]);
+      };
+      for (const [cap, offer] of offers) await grant(cap, offer);
+      const dropped: string[] = [];
+      for (const cap of wished)
+        try {
+          refuseUnbuilt(cap);
+          await grant(cap, await this.#offer(plan, cap, directories));
+        } catch (error) {
+          dropped.push(`${from[cap.name]?.name}: ${cap.name} is left out: ${(error as Error).message}`);
+        }
+      const children = await this.#openChildren(plan, session, granter);
+      this.#closing.add(clean);
+      session.ended.then(clean).catch(() => {});
+      return { session, children, dropped };
+    } catch (error) {
+      await session?.end('it could not be opened whole').catch(() => {});
+      await clean();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#shared.close();
+    for (const close of [...this.#closing]) await close();
+  }
+
+  #scratchRoots(): readonly string[] {
+    return Object.keys(this.#plan.roots).filter((name) => this.#plan.roots[name] === undefined);
+  }
+
+  async #openChildren(plan: Plan, parent: NewSession, granter: Far<Granter>): Promise<OpenedSession['children']> {
+    const children: Record<string, NewSession> = {};
+    for (const [name, give] of Object.entries(plan.children)) {
+      const child = await this.#host.openSession({
+        name: petnameOf(name),
+        granters: [this.#granter],
+        parent: parent.id,
+      });
+      for (const { cap } of give) await E(granter).delegate(parent.id, petnameOf(cap), child.id);
+      children[name] = child;
+    }
+    return children;
+  }
+
+  /** Returns the name of the offer. */
+  async #offer(plan: Plan, cap: PlannedCap, directories: Directories): Promise<string> {
+    const made = madeOf(plan, cap, directories, this.#machine.findProgram);
+    const name = await this.#host.nameFor(cap.kind, JSON.stringify(made));
+    const known = this.#offers.get(name);
+    const offering = known ?? this.#make(plan, cap, directories).then((object) => this.#host.offer(name, object, shownAs(cap))); // biome-ignore format: one line
+    this.#offers.set(name, offering);
+    // The cause of a failure may be mended, such as a missing folder.
+    offering.catch(() => this.#offers.delete(name));
+    await offering;
+    return name;
+  }
+
+  async #make(plan: Plan, cap: PlannedCap, directories: Directories): Promise<object> {
+    if (cap.kind === 'fs') return await directories.attenuated(cap);
+    if (cap.kind === 'shell') return await makeShell(plan, cap, directories);
+    if (cap.kind === 'command') return await makeCommand(plan, cap, directories, this.#machine.findProgram);
+    throw unbuilt(cap);
+  }
+}
+
+/** Every directory that a cap has, or that its program sees. */
+function directoriesOf(plan: Plan, cap: PlannedCap): readonly Directory[] {
+  if (cap.kind === 'fs') return [cap.directory];
+  if (cap.kind !== 'command' && cap.kind !== 'shell') return [];
+  const mounted = mountsOf(plan, cap.mounts).map(({ directory }) => directory);
+  return cap.cwd === undefined ? mounted : [...mounted, cap.cwd];
+}
+
+/** The text about an offer that people see. */
+function shownAs(cap: PlannedCap): OfferOptions {
+  if (cap.kind === 'command') return { label: cap.command.slice(0, 100), methods: ['run'] };
+  if (cap.kind !== 'fs') return { label: cap.name.slice(0, 100) };
+  const { root, path } = cap.directory;
+  return {
+    label: (path === '' ? root : `${root}/${path}`).slice(-100),
+    methods: operationsOf(cap.can),
+    reads: readingOperations,
+  };
+}
+
+/** All that the object of a cap is made of, as data. */
+function madeOf(plan: Plan, cap: PlannedCap, directories: Directories, find: FindProgram): unknown {
+  const place = ({ root, path }: { readonly root: string; readonly path: string }): readonly string[] => [
+    directories.realPath({ root, path }),
+    root,
+    path,
+  ];
+  if (cap.kind === 'fs') return ['fs', place(cap.directory), cap.can, cap.except];
+  if (cap.kind !== 'command' && cap.kind !== 'shell') throw unbuilt(cap);
+  const mounts = mountsOf(plan, cap.mounts).map(({ name, directory, can }) => [name, place(directory), can]);
+  const reads = cap.kind === 'command' && cap.reads === true;
+  const world = [mounts, cap.cwd === undefined ? undefined : place(cap.cwd), reads];
+  if (cap.kind === 'shell') return ['shell', world];
+  return ['command', world, programOf(cap, find), cap.rows, cap.flags];
+}
+
+const unbuilt = ({ name, kind }: PlannedCap): Mistake =>
+  new Mistake(`${name}: a cap of the kind ${kind} is not built yet: sessions start with fs, command and shell. Remove it from the manifest`); // biome-ignore format: one line
+
+/** Errors: `Mistake`, which names what this version cannot start. */
+function refuseUnbuilt(cap: PlannedCap): void {
+  if (cap.kind === 'http' || cap.kind === 'mcp' || cap.kind === 'message') throw unbuilt(cap);
+  if (cap.terms.needs !== undefined || cap.offer?.needs !== undefined)
+    throw new Mistake(`${cap.name}: needs: passkey is not built yet: use always_human, or remove it from the manifest`);
+}
+
+/** Errors: as above, for the parts of a plan beside its caps. */
+function refuseUnbuiltParts(plan: Plan): void {
+  if (plan.granters !== undefined && plan.granters.join() !== 'owner')
+    throw new Mistake('granters: this version serves the granter owner only: write [owner], or remove the key');
+  for (const [child, give] of Object.entries(plan.children))
+    for (const { cap, readonly } of give)
+      if (readonly === true)
+        throw new Mistake(`children.${child}: ${cap}.readonly is a part of a cap, which is not built yet: give the whole cap, or a smaller one`); // biome-ignore format: one line
+}

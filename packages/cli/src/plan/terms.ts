@@ -1,0 +1,36 @@
+/**
+ * The limits of a planned cap as the terms of a grant.
+ *
+ * Promise: no grant lasts longer than the session's deadline, or than a host allows.
+ */
+import type { GrantTerms } from '@hob/host';
+import { decisionsOf, type Plan, type PlannedCap, type PlannedTerms } from '@hob/manifest';
+import { waitingMethods } from './rights.ts';
+
+/** As long as a host grants anything. */
+const LONGEST = 90 * 86_400_000;
+
+/** The terms of a cap when its session starts at `now`, in ms since 1970. */
+export function grantTerms(plan: Plan, cap: PlannedCap, now: number): GrantTerms {
+  const base = limits(cap.terms, plan.deadlineMs, now);
+  if (cap.how === 'ask') return { ...base, asks: proposal(cap, plan.deadlineMs, now) };
+  const kind = cap.kind === 'fs' || cap.kind === 'shell' ? cap.kind : 'command';
+  return { ...base, ...waitingMethods(kind, cap.kind === 'fs' ? cap.can : [], decisionsOf(plan, cap)) };
+}
+
+/** The terms that a question proposes. A manifest that names none means this one call. */
+function proposal({ offer }: PlannedCap, deadlineMs: number | undefined, now: number): GrantTerms {
+  return limits(offer ?? { uses: 1 }, deadlineMs, now);
+}
+
+function limits({ uses, forMs, untilMs }: PlannedTerms, deadlineMs: number | undefined, now: number): GrantTerms {
+  const times = [forMs, deadlineMs].filter((ms) => ms !== undefined);
+  const most = Math.min(LONGEST, ...times);
+  const time: GrantTerms =
+    untilMs !== undefined
+      ? { until: Math.min(untilMs, now + most) }
+      : times.length > 0
+        ? { for: most }
+        : { scope: 'session' };
+  return { ...time, ...(uses === undefined ? {} : { uses }) };
+}

@@ -1,0 +1,35 @@
+/** `hob ledger retain`: drops old lines. */
+import { STATE } from '../../line/options.ts';
+import { textOf, type Verb } from '../../line/verb.ts';
+
+/** `hob ledger retain` */
+export const ledgerRetain: Verb = {
+  name: 'ledger retain',
+  about: 'drops the lines that are older, up to a checkpoint, while no host serves the state. A signed line records it',
+  options: [
+    { flags: '--days <n>', about: 'how many days stay' },
+    { flags: '--by <name>', about: 'who says so (default: operator)' },
+    STATE,
+  ],
+  examples: ['hob ledger export old.jsonl && hob ledger retain --days 90'],
+  json: '{ said: string[] }',
+  codes: { 1: 'nothing was dropped: a host has the state, or its ledger is not whole' },
+  hardened: true,
+  async run(given, { line, json }) {
+    const { retainAtRest } = await import('@hob/host/programs');
+    const { stateOf } = await import('../../drivers/places.ts');
+    const { machine } = await import('../../drivers/machine.ts');
+    const said: string[] = [];
+    const retention = {
+      days: Number(textOf(given, 'days')),
+      by: textOf(given, 'by') ?? 'operator',
+      wall: machine.now(),
+    };
+    const code = await retainAtRest({ state: stateOf(given) }, retention, (text) => {
+      said.push(text);
+      line(text);
+    });
+    json({ said });
+    return code;
+  },
+};

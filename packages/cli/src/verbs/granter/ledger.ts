@@ -1,0 +1,57 @@
+/** `hob ledger`: what happened, and by whose leave. */
+import { lineNumber } from '../../line/ids.ts';
+import { Mistake } from '../../line/mistake.ts';
+import { SESSION, STATE } from '../../line/options.ts';
+import { isGiven, textOf, type Verb } from '../../line/verb.ts';
+
+/** `hob ledger show` */
+export const ledger: Verb = {
+  name: 'ledger show',
+  about: 'prints the lines of your sessions: all, those of a grant or a session, or those behind one line',
+  options: [
+    { flags: '--grant <grant>', about: 'of this grant: G3' },
+    SESSION,
+    { flags: '--why <line>', about: 'the grant, the request and the answer behind this line: E91' },
+    { flags: '--follow', about: 'goes on with new lines, until Ctrl-C' },
+    STATE,
+  ],
+  examples: ['hob ledger show --grant G3', 'hob ledger show --why E91', 'hob ledger show --follow'],
+  json: '{ seq: number, k: string, [field]: unknown }, one line for each, as it is in the ledger (docs/ledger.md)',
+  codes: { 1: 'no host serves the state, or there is no such line' },
+  hardened: true,
+  async run(given, { line, json }) {
+    const { linesOf } = await import('@hob/host/programs');
+    const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
+    const { isOfGrant, isOfSession, lineText, linesBehind } = await import('../../daemon/ledger-line.ts');
+    const { dateText } = await import('../../drivers/machine.ts');
+    const { pause } = await import('../../drivers/pause.ts');
+    type Line = Parameters<typeof lineText>[0];
+    const [grant, session, why] = [textOf(given, 'grant'), textOf(given, 'session'), textOf(given, 'why')];
+    const show = (each: Line): void => {
+      line(lineText(each, dateText));
+      json(each);
+    };
+    return await withHost(given, async ({ granter }) => {
+      if (why !== undefined) {
+        const all: Line[] = [];
+        for await (const text of linesOf(granter)) all.push(JSON.parse(text) as Line);
+        const found = linesBehind(all, lineNumber(why));
+        if (found === undefined)
+          throw new Mistake(`there is no line ${why} of your sessions: hob ledger show lists them`);
+        for (const each of found) show(each);
+        return 0;
+      }
+      const g = grant === undefined ? undefined : (await grantNamed(granter, grant)).id;
+      const s = session === undefined ? undefined : (await sessionNamed(granter, session)).id;
+      for (let from = 1; ; await pause(300)) {
+        for await (const text of linesOf(granter, from)) {
+          const each = JSON.parse(text) as Line;
+          from = each.seq + 1;
+          if ((g === undefined || isOfGrant(each, g)) && (s === undefined || isOfSession(each, s))) show(each);
+        }
+        if (!isGiven(given, 'follow')) return 0;
+      }
+    });
+  },
+};

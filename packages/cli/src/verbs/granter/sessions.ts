@@ -1,0 +1,26 @@
+/** `hob sessions`: the open sessions`. */
+import { STATE } from '../../line/options.ts';
+import { SESSION_JSON } from '../../line/shapes.ts';
+import type { Verb } from '../../line/verb.ts';
+/** `hob sessions` */
+export const sessions: Verb = {
+  name: 'sessions',
+  about: 'lists the open sessions',
+  options: [STATE],
+  examples: ['hob sessions'],
+  json: `${SESSION_JSON}[]`,
+  codes: { 1: 'no host serves the state, or it refuses: the message says why' },
+  hardened: true,
+  async run(given, { say, json, table }) {
+    const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { allSessions } = await import('../../daemon/find.ts');
+    const { SESSION_HEADS, sessionJson, sessionRow } = await import('../../daemon/rows.ts');
+    return await withHost(given, async ({ granter }) => {
+      const open = await allSessions(granter);
+      if (open.length === 0) say('no session is open');
+      else table(SESSION_HEADS, open.map(sessionRow));
+      json(open.map(sessionJson));
+      return 0;
+    });
+  },
+};

@@ -1,0 +1,42 @@
+/** `hob backup`: the state in one file. */
+import { Mistake } from '../../line/mistake.ts';
+import { STATE } from '../../line/options.ts';
+import type { Verb } from '../../line/verb.ts';
+
+/** `hob backup` */
+export const backup: Verb = {
+  name: 'backup',
+  operands: '<file>',
+  about: 'writes the whole state into one new file, also while it is served. The file has the key of the ledger',
+  options: [STATE],
+  examples: ['hob backup hob-backup.db', 'hob backup --state /srv/hob/state hob-backup.db'],
+  json: '{ file: string, served: boolean }',
+  codes: { 1: 'there is no state, another program has it, or the file is there already' },
+  hardened: true,
+  async run(given, { line, json }) {
+    const { holderOf, isState } = await import('@hob/host/programs');
+    const { backup: write, openStore } = await import('@hob/vat/store');
+    const { E } = await import('@hob/vat');
+    const { checkFree, takeCopy } = await import('../../daemon/drivers/copies.ts');
+    const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { absolute, socketFolder, stateOf } = await import('../../drivers/places.ts');
+    const state = stateOf(given);
+    if (!isState(state)) throw new Mistake('there is no state of a host: name its folder with --state');
+    const file = absolute(given.operands[0] ?? '');
+    const served = holderOf(state) !== 'nobody';
+    if (served) {
+      checkFree(file);
+      takeCopy(socketFolder(state), await withHost(given, ({ daemon }) => E(daemon).backup()), file);
+    } else {
+      const store = await openStore({ path: state, look: true });
+      try {
+        await write(store, file);
+      } finally {
+        await store.close();
+      }
+    }
+    line(`wrote ${file}: guard it like the state`);
+    json({ file, served });
+    return 0;
+  },
+};

@@ -1,0 +1,63 @@
+/** `hob serve`: serves the sessions of a manifest`. */
+import { LAYERS, MANIFEST, SECRETS_KEY, STATE, TELLING } from '../../line/options.ts';
+import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
+/** `hob serve` */
+export const serve: Verb = {
+  name: 'serve',
+  about: 'serves manifests until it is stopped: agents get sessions with hob start, requests arrive in hob inbox',
+  options: [
+    MANIFEST,
+    LAYERS,
+    STATE,
+    {
+      flags: '--log <file>',
+      about: 'where the log goes: rotated at 1 MiB, with 4 older files (default: the standard error)',
+    },
+    ...TELLING,
+    SECRETS_KEY,
+  ],
+  examples: [
+    'hob serve',
+    'hob serve --manifest ~/.config/hob/hob.yaml --log ~/.local/state/hob/serve.log &',
+    'hob serve --layer org=org.yaml --layer flags=today.yaml',
+    'hob serve --notify',
+    'hob serve --webhook https://hooks.example.org/hob --webhook-key-file ~/.config/hob/webhook.key',
+  ],
+  json:
+    '{ url: string, pid: number, manifest: string, layers: { layer: string, file: string }[], mode: string,\n' +
+    '  caps: { [name]: "mint" | "ask" }, since: number }',
+  codes: {
+    0: 'it was ended by Ctrl-C, SIGTERM, SIGHUP or hob stop',
+    1: 'it did not start: the manifest has mistakes, or another process has the state',
+  },
+  hardened: true,
+  async run(given, { line, say, json }) {
+    const { serve: start } = await import('../../daemon/drivers/serve.ts');
+    const { absolute, secretsKeyOf, stateOf } = await import('../../drivers/places.ts');
+    const [log, webhook, keyFile] = ['log', 'webhook', 'webhookKeyFile'].map((name) => textOf(given, name));
+    const tell = {
+      notify: isGiven(given, 'notify'),
+      notifyWith: textOf(given, 'notifyWith'),
+      webhook,
+      webhookKeyFile: keyFile === undefined ? undefined : absolute(keyFile),
+    };
+    const status = await start({
+      manifest: textOf(given, 'manifest'),
+      layers: listOf(given, 'layer'),
+      state: stateOf(given),
+      log: log === undefined ? undefined : absolute(log),
+      say,
+      tell,
+      secretsKey: secretsKeyOf(given),
+    });
+    line(`hob serves ${status.manifest}, in the mode ${status.mode}`);
+    if (status.layers.length > 1) for (const { layer, file } of status.layers) line(`  layer ${layer}: ${file}`);
+    for (const [name, how] of Object.entries(status.caps))
+      line(how === 'mint' ? `  ${name}` : `  ${name}, after a person said yes`);
+    line('start an agent:    hob start -- PROGRAM');
+    line('see its requests:  hob inbox');
+    json(status);
+    // The process ends with a signal.
+    return await new Promise<never>(() => {});
+  },
+};

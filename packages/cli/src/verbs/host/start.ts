@@ -1,0 +1,95 @@
+/** `hob start`: runs an agent in a session of its own`. */
+
+import type { Granter } from '@hob/host';
+import type { Far } from '@hob/vat';
+import type { OpenedEntry, Starter } from '../../daemon/daemon.ts';
+import { shortId } from '../../line/ids.ts';
+import { STATE } from '../../line/options.ts';
+import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
+/** `hob start` */
+export const start: Verb = {
+  name: 'start',
+  operands: '<agent...>',
+  about: 'opens a session of the manifest, runs the agent’s program in it, and ends the session with the program',
+  options: [
+    { flags: '--name <name>', about: 'what to call the session (default: agent)' },
+    {
+      flags: '--layer <layer=file>',
+      about: 'a manifest that makes this session narrower: project, local or flags',
+      many: true,
+    },
+    { flags: '--discard-drafts', about: 'does not wait for the drafts of the agent: they end with the session' },
+    STATE,
+  ],
+  examples: [
+    'hob start -- node my-agent.mjs',
+    'hob start --name review -- python agent.py',
+    'hob start --layer flags=only-docs.yaml -- node my-agent.mjs',
+  ],
+  codes: {
+    0: 'the program ended with 0',
+    1: 'no host serves the state, a layer has mistakes, or the program cannot be run',
+    3: 'any other code is the program’s own; 128 + N for the signal N',
+  },
+  hardened: true,
+  async run(given, { say }) {
+    const { driverOf, E } = await import('@hob/vat');
+    const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { allRequests, allSessions } = await import('../../daemon/find.ts');
+    const { runAgent, untilSignal } = await import('../../daemon/drivers/agent.ts');
+    const { layerTexts } = await import('../../drivers/layers.ts');
+    const { pause } = await import('../../drivers/pause.ts');
+    const name = textOf(given, 'name') ?? 'agent';
+    const layers = layerTexts(listOf(given, 'layer'));
+    return await withHost(given, async ({ granter, daemon }) => {
+      /** The drafts of the session that nobody has answered. */
+      const drafts = (session: string): Promise<number> =>
+        allRequests(granter).then(
+          (all) => all.filter(({ draft, asker }) => draft === true && asker.includes(session)).length,
+          // The host has ended, and the drafts with it.
+          () => 0,
+        );
+      const taken = new Set((await allSessions(granter)).map((session) => session.name));
+      const over = Promise.withResolvers<void>();
+      const starter = driverOf<Starter>({ ended: () => over.promise });
+      const tried = freeName(name, taken);
+      const entry = (await E(daemon).open(tried, starter as unknown as Starter, layers)) as OpenedEntry;
+      for (const text of entry.said) say(text);
+      const label = shortId('S', entry.id);
+      say(`hob: session ${label}`);
+      const end = (reached: Far<Granter>): Promise<unknown> => E(reached).end(entry.id, 'its agent ended');
+      try {
+        const code = await runAgent(given.operands, entry);
+        const left = isGiven(given, 'discardDrafts') ? 0 : await drafts(entry.id);
+        if (left > 0) {
+          // Before the line that tells of Ctrl-C.
+          const signal = untilSignal();
+          say(`hob: the agent ended with ${code} and left ${left === 1 ? 'one draft' : `${left} drafts`}: hob inbox shows them. This waits until each is answered; Ctrl-C discards them`); // biome-ignore format: one line
+          while (!signal.aborted && (await drafts(entry.id)) > 0) await pause(300);
+        }
+        return code;
+      } finally {
+        over.resolve();
+        // The host may have been started again meanwhile. Whatever comes of it, the exit code is the agent's.
+        await end(granter)
+          .catch(isGone)
+          .catch(() => withHost(given, (again) => end(again.granter)))
+          .catch(isGone)
+          .catch(() => say(`hob: session ${label} could not be ended: hob end ${label} ends it when a host serves it`));
+      }
+    });
+  },
+};
+
+/** The session has ended already. Any other error is thrown again. */
+function isGone(error: unknown): void {
+  if ((error as { readonly code?: unknown }).code !== 'no-such-object') throw error;
+}
+
+/** Sessions that are open at once have different names. */
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  for (let n = 1; ; n += 1) {
+    const tried = n === 1 ? name : `${name}-${n}`;
+    if (!taken.has(tried)) return tried;
+  }
+}

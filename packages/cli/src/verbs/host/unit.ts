@@ -1,0 +1,22 @@
+/** `hob unit`: a systemd user unit. */
+import { MANIFEST, STATE } from '../../line/options.ts';
+import { textOf, type Verb } from '../../line/verb.ts';
+
+/** `hob unit` */
+export const unit: Verb = {
+  name: 'unit',
+  about: 'prints a systemd user unit that runs hob serve as it is installed here. Its log goes to the journal',
+  options: [MANIFEST, STATE],
+  examples: ['hob unit > ~/.config/systemd/user/hob.service', 'systemctl --user enable --now hob'],
+  json: '{ unit: string }',
+  codes: { 1: 'a path cannot stand in a unit' },
+  async run(given, { line, json }) {
+    const { unitText } = await import('../../line/unit-text.ts');
+    const { absolute, ownCommand, stateOf, usualManifest } = await import('../../drivers/places.ts');
+    const manifest = absolute(textOf(given, 'manifest') ?? usualManifest());
+    const text = unitText([...ownCommand(), 'serve', '--manifest', manifest, '--state', stateOf(given)]);
+    for (const each of text.trimEnd().split('\n')) line(each);
+    json({ unit: text });
+    return 0;
+  },
+};

@@ -1,0 +1,134 @@
+/** `hob check`, `hob explain` and `hob completion` as processes. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jsonSchema } from '@hob/manifest';
+import { afterAll, expect, test } from 'vitest';
+import { inheritedMutant } from '../../../../../test/mutants/environment.ts';
+import { verbs } from '../../verbs.ts';
+import { scriptFor } from './completion.ts';
+
+const main = new URL('../../main.ts', import.meta.url).pathname;
+const resolveHook = new URL('../../../../../scripts/resolve.mjs', import.meta.url).href;
+const folder = mkdtempSync(join(tmpdir(), 'hob-check-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+for (const name of ['work/src', 'work/inner', 'etc']) mkdirSync(join(folder, name), { recursive: true });
+
+function hob(...args: readonly string[]): { readonly code: number | null; readonly out: string; readonly err: string } {
+  const { PATH = '' } = process.env;
+  const env = { PATH, HOME: folder, ...inheritedMutant() };
+  const options = { env, cwd: folder };
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', resolveHook, main, ...args], options);
+  return { code: status, out: String(stdout), err: String(stderr) };
+}
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return name;
+};
+const GOOD = `version: 1
+roots: { project: ./work }
+session:
+  caps:
+    src: { fs: project/src, can: [read, list] }
+    git: { command: git, cwd: project, argv: [[log, flags(git.read)]], not_match: [git push] }
+  ask: { push: { command: git, cwd: project, argv: [[push, origin, ref]] } }
+`;
+
+test('check ends with 0 for a manifest that compiles, and says what it decides about each call', () => {
+  const calls = file(
+    'calls.jsonl',
+    '{"cap": "src", "method": "readText", "path": "a"}\n\n{"command": "git push origin main"}\n{"cap": "src", "method": "write"}\n{"cap": "git", "argv": ["log", "-5"]}\n',
+  );
+  const good = file('good.yaml', GOOD);
+  expect(hob('check', good)).toEqual({ code: 0, out: 'no mistakes\n', err: '' });
+  const { code, out } = hob('check', good, '--calls', calls, '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    mistakes: [],
+    calls: [
+      { line: 1, decision: 'runs' },
+      { line: 3, decision: 'asks' },
+      { line: 4, decision: 'absent' },
+      { line: 5, decision: 'runs' },
+    ],
+  });
+  expect(hob('check', good, '--calls', calls).out).toContain('asks\t{"command":"git push origin main"}\n');
+  const bad = hob('check', good, '--calls', file('bad.jsonl', '{"cap": "src"}\n{"cup": 1}\n'));
+  expect(bad.code).toBe(1);
+  expect(bad.err).toMatch(/^hob: bad\.jsonl:2: this is no call: write for example/);
+});
+
+test('check ends with 1 for a mistake, and with 3 for a warning only with --strict', () => {
+  const wrong = hob('check', file('wrong.yaml', GOOD.replace('can: [read', 'can: [reed')));
+  expect([wrong.code, wrong.err]).toEqual([1, '']);
+  expect(wrong.out).toMatch(/^wrong\.yaml:5:\d+: session\.caps\.src\.can\[0\]: .*; write read/);
+  const org = `org=${file('etc/org.yaml', 'version: 1\nsession: { caps: { src: { message: "a:b" } } }')}`;
+  const good = file('good.yaml', GOOD.replace(', not_match: [git push]', ''));
+  expect(hob('check', good, '--layer', org).code).toBe(0);
+  const strict = hob('check', good, '--layer', org, '--strict');
+  expect(strict.code).toBe(3);
+  expect(strict.out).toMatch(/good\.yaml:6:5: warning: session\.caps\.git: no layer above has git/);
+  expect(hob('check', good, '--layer', 'nobody=x').code).toBe(2);
+  const none = hob('check', 'none.yaml');
+  expect([none.code, none.out]).toEqual([1, 'none.yaml:1:1: there is no such file; look at its name\n']);
+});
+
+test('check --schema prints the JSON Schema that editors complete from, and checks nothing', () => {
+  const { code, out, err } = hob('check', '--schema');
+  expect([code, err]).toEqual([0, '']);
+  expect(JSON.parse(out)).toEqual(jsonSchema());
+  expect(JSON.parse(hob('check', '--schema', '--json').out)).toEqual(jsonSchema());
+  const none = hob('check');
+  expect([none.code, none.out]).toEqual([1, expect.stringMatching(/hob\.yaml:1:1: there is no such file/)]);
+});
+
+test('check refuses a manifest inside one of its roots, also through a link, and a root that is not there', () => {
+  const inside = hob('check', file('work/inner/hob.yaml', GOOD.replace('./work', '../../work')));
+  expect(inside.code).toBe(1);
+  expect(inside.out).toContain('this root holds the manifest itself');
+  const gone = hob('check', file('gone.yaml', GOOD.replace('./work', './nowhere')));
+  expect(gone.out).toMatch(/^gone\.yaml:2:\d+: roots\.project: there is no folder ".\/nowhere"; make it/);
+});
+
+test('no broken manifest gets a stack trace', () => {
+  for (const text of ['', '3', 'version: 1\nroots: [a', '%YAML 1.1\n---\na: 1', `a: ${'['.repeat(9999)}`, '\0']) {
+    const { code, out, err } = hob('check', file('broken.yaml', text));
+    expect([code, err]).toEqual([1, '']);
+    expect(out).toMatch(/^broken\.yaml:\d+:\d+: /);
+  }
+});
+
+test('explain says what each cap does, when it asks, what it is as strong as, and what is never possible', () => {
+  const good = file('good.yaml', GOOD);
+  const { code, out } = hob('explain', good);
+  expect(code).toBe(0);
+  expect(out).toContain('git may run git log <flags of git.read>, in project.\n  When: without a question.\n');
+  expect(out).toContain('exactly as strong as the sandbox');
+  expect(out).toMatch(/It can never:\n(?: {2}.*\n)* {2}reach a network address\n/);
+  expect(JSON.parse(hob('explain', good, '--json').out)).toMatchObject({ mode: 'cautious', never: expect.any(Array) });
+  const wrong = hob('explain', file('wrong.yaml', 'version: 2'));
+  expect([wrong.code, wrong.out]).toEqual([1, '']);
+  expect(wrong.err).toMatch(/^wrong\.yaml:1:10: version/);
+});
+
+/** Runs the completion of bash on a line whose last word is at the cursor. */
+function completed(...words: readonly string[]): readonly string[] {
+  const script = `${scriptFor('bash', verbs)}
+COMP_WORDS=(hob ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _hob; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return String(spawnSync('bash', ['-c', script], { cwd: folder }).stdout)
+    .split('\n')
+    .filter((one) => one !== '');
+}
+
+test('completion offers verbs, words of groups, and the options of a verb, and files where neither fits', () => {
+  expect(completed('che')).toEqual(['check']);
+  expect(completed('ledger', 've')).toEqual(['verify']);
+  expect(completed('check', '--str')).toEqual(['--strict']);
+  expect(completed('check', 'wor')).toEqual(['work']);
+  for (const { name } of verbs) expect(completed(...name.split(' '))).toContain(name.split(' ').at(-1));
+  for (const shell of ['bash', 'zsh', 'fish']) expect(hob('completion', shell).out).toContain('hob');
+  for (const { name } of verbs)
+    for (const shell of ['zsh', 'fish'] as const) expect(scriptFor(shell, verbs)).toContain(name.split(' ').at(-1));
+  expect(hob('completion', 'tcsh').code).toBe(2);
+});

@@ -1,0 +1,76 @@
+/**
+ * The objects that granters may give out, by name.
+ *
+ * Promise: the first offer of a name in a process takes the place of the object of the process before, in every grant
+ * of that name. Programs of sessions run only where `offerCode` says, and end with the host.
+ */
+import type { Guests } from '@hob/guest';
+import { CapError, driverOf, isReference } from '@hob/vat';
+import { lastingName, named, takeOptions } from '@hob/vat/forwarder';
+import { inspectOffer } from './powerbox/inspect-offer.ts';
+import { codeCap, type SessionCaps, sessionCapsOf } from './sessions/code.ts';
+import { nextNumber } from './state/host-state.ts';
+import { checkName } from './state/names.ts';
+import type { HostTables } from './state/records.ts';
+import type { OfferOptions } from './types.ts';
+
+type InTurn = <R>(body: (tables: HostTables) => R) => Promise<unknown>;
+
+export class Offers {
+  readonly #turn: InTurn;
+  readonly #storeTag: string;
+  /** The names that this process has offered. */
+  readonly #names = new Set<string>();
+  /** Opened with the first program. */
+  #guests: Promise<Guests> | undefined;
+  #closing = false;
+
+  constructor(turn: InTurn, storeTag: string) {
+    this.#turn = turn;
+    this.#storeTag = storeTag;
+  }
+
+  async offer(name: string, cap: object, options?: OfferOptions): Promise<void> {
+    const { reads = [], methods, label } = takeOptions(options, 'offer', { reads: true, methods: true, label: true });
+    checkName(name, 'the name of an offer');
+    const lasting = `hob-offer:${this.#storeTag}:${name}`;
+    const given = isReference(cap) ? cap : driverOf(cap, { name: lasting, reads: reads as never });
+    const inStore = (await this.#turn(() => lastingName(given) !== undefined)) as boolean;
+    const reference = inStore ? given : named(lasting, given);
+    const about = inspectOffer(cap, { reads, methods, label });
+    await this.#turn((tables) => {
+      // The first offer of a process replaces the object of the process before. A later one is another cap.
+      const known = this.#names.has(name) ? undefined : tables.offerInfo.get(name)?.number;
+      tables.offers.set(name, reference);
+      tables.offerInfo.set(name, { ...about, number: known ?? nextNumber(tables, 'offers') });
+    });
+    this.#names.add(name);
+  }
+
+  async offerCode(open: () => Promise<Guests>, options?: { readonly as?: string }): Promise<void> {
+    const { as = 'code' } = takeOptions(options, 'offerCode', { as: true });
+    const guests = (): Promise<Guests> => {
+      if (this.#closing) return Promise.reject(new CapError('unavailable', 'the host is closing'));
+      const opening = (this.#guests ??= open());
+      // A failure may be mended, such as a missing sandbox. So the next program tries again.
+      opening.catch(() => {
+        if (this.#guests === opening) this.#guests = undefined;
+      });
+      return opening;
+    };
+    const holdings = (cause: readonly string[]): Promise<SessionCaps> =>
+      this.#turn((tables) => sessionCapsOf(tables, as, cause)) as Promise<SessionCaps>;
+    await this.offer(as, codeCap(guests, holdings));
+  }
+
+  /** No program starts from now on. */
+  closing(): void {
+    this.#closing = true;
+  }
+
+  /** A program gets no more results. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#guests?.then((guests) => guests.close()).catch(() => {});
+  }
+}

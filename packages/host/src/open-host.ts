@@ -1,0 +1,79 @@
+/**
+ * Opens a host: checks the options, opens the store and the vats, carries out a stop that was ordered, and
+ * starts.
+ */
+import { CapError, openStore, openVats, systemClock, systemRandom, type Vats } from '@hob/vat';
+import { base32, type OptionNames, takeOptions } from '@hob/vat/forwarder';
+import { definitions } from './definitions.ts';
+import { openStateDir } from './drivers/state-dir.ts';
+import { pendingStop } from './granters/stop.ts';
+import { LiveHost } from './host.ts';
+import { HostStateActor } from './state/host-state.ts';
+import type { Host, HostOptions } from './types.ts';
+
+const hostOptions: OptionNames<HostOptions> = {
+  stateDir: true,
+  sentinel: true,
+  onCheckpoint: true,
+  clock: true,
+  random: true,
+  observe: true,
+  graceMs: true,
+  requestMs: true,
+  onRequest: true,
+  withoutLockdown: true,
+  definitions: true,
+};
+
+/**
+ * Opens a host on `stateDir`, or continues the one that lies there. Close it with `await using` or
+ * `close()`. Errors: `E_NO_LOCKDOWN` (the intrinsics of this process are not hardened), `invalid` (an option, two
+ * definitions with one label), `unavailable` (the folder or its store cannot be opened, or another process has it).
+ */
+export async function openHost(given: HostOptions): Promise<Host> {
+  const options = takeOptions(given, 'openHost', hostOptions);
+  if (options.withoutLockdown !== true && !isLockedDown())
+    throw new CapError(
+      'E_NO_LOCKDOWN',
+      "any module of this process could change what an intrinsic does, and so what every session may do: make import '@hob/host/lockdown' the first line of the program (or say withoutLockdown: true, if you trust every module in it)",
+    );
+  const { stateDir, clock = systemClock(), random = systemRandom, graceMs = 600_000, requestMs = 3_600_000 } = options;
+  if (!(typeof graceMs === 'number' && graceMs >= 0 && graceMs <= longestTimer))
+    throw new CapError('invalid', 'graceMs is a number of ms, 24 days at the most');
+  if (!(typeof requestMs === 'number' && requestMs > 0 && requestMs <= longestTimer))
+    throw new CapError('invalid', 'requestMs is a number of ms above 0, 24 days at the most');
+  openStateDir(stateDir);
+  const store = await openStore({ path: stateDir, sentinel: options.sentinel });
+  let vats: Vats | undefined;
+  try {
+    const all = new Set([...definitions, ...(options.definitions ?? [])]);
+    const first = pendingStop(stateDir);
+    const { onCheckpoint, observe } = options;
+    vats = await openVats({
+      store,
+      clock,
+      random,
+      definitions: [...all],
+      ...(first === undefined ? {} : { first }),
+      ...(onCheckpoint === undefined ? {} : { onCheckpoint }),
+      ...(observe === undefined ? {} : { onFault: (error) => observe({ id: base32(random(5)), error }) }),
+    });
+    const vat = vats.vat('host');
+    const hostState = await vat.root('house', () => HostStateActor({}));
+    const host = new LiveHost({ stateDir, store, vats, vat, hostState, random, clock, graceMs, requestMs, observe });
+    await host.start(options.onRequest);
+    return host;
+  } catch (error) {
+    await vats?.close();
+    await store.close();
+    throw error;
+  }
+}
+
+/** Those that the code of a host relies on most. `lockdown()` freezes them all at once. */
+const isLockedDown = (): boolean =>
+  [Object, Array, Map, Set, Promise, RegExp, String].every(
+    (intrinsic) => Object.isFrozen(intrinsic) && Object.isFrozen(intrinsic.prototype),
+  );
+
+const longestTimer = 24 * 86_400_000;

@@ -1,0 +1,227 @@
+/**
+ * Turns terms and arguments into text for a person, from the real data.
+ *
+ * Promise: for any data, each text is one line of a limited length without invisible characters
+ * (`text/safe-text.ts`). A text that was cut says so.
+ */
+import type { Bound } from '@hob/revocable';
+import { wallTime } from '@hob/vat';
+import type { OfferInfo } from '../state/records.ts';
+import type { GrantTerms } from '../state/terms.ts';
+import { escaped, flagsOf, quoted, safeText } from '../text/safe-text.ts';
+
+export const longestValue = 400;
+const mostRows = 24;
+
+export type Rows = readonly (readonly [name: string, value: string])[];
+
+/** Data as text, like JSON. Text that does not fit is cut, and the cut is marked. */
+export function valueText(value: unknown, longest: number = longestValue): string {
+  if (typeof value === 'string') return quoted(value, longest);
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  if (typeof value === 'bigint') return `${value}n`.slice(0, longest);
+  if (typeof value !== 'object' || value === null)
+    return Object.is(value, -0) ? '-0' : safeText(String(value), longest).text;
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  const entries = Object.entries(value);
+  let text = open;
+  for (const [at, [key, item]] of entries.entries()) {
+    if (text.length > longest) return `${text}, ⟦cut: ${entries.length - at} more⟧${close}`;
+    if (at > 0) text += ', ';
+    text += Array.isArray(value) ? valueText(item, longest) : `${safeText(key, 64).text}: ${valueText(item, longest)}`;
+  }
+  return text + close;
+}
+
+/** The warnings about all texts in a value. */
+export function flagsIn(value: unknown): readonly string[] {
+  const found = new Set<string>();
+  const look = (at: unknown): void => {
+    if (found.size > 8) return;
+    if (typeof at === 'string') for (const flag of flagsOf(at)) found.add(flag);
+    else if (typeof at === 'object' && at !== null && !(at instanceof Uint8Array))
+      for (const [key, item] of Object.entries(at)) {
+        look(key);
+        look(item);
+      }
+  };
+  look(value);
+  return [...found];
+}
+
+const argumentNames: Readonly<Record<string, readonly string[]>> = {
+  append: ['path', 'data'],
+  chmod: ['path', 'mode'],
+  copy: ['from', 'to', 'options'],
+  edit: ['path', 'edits', 'options'],
+  entries: ['path', 'page'],
+  except: ['patterns'],
+  list: ['path'],
+  mkdir: ['path', 'options'],
+  only: ['operations'],
+  openRead: ['path'],
+  openWrite: ['path'],
+  read: ['path', 'range'],
+  readMany: ['paths'],
+  readText: ['path', 'window'],
+  readlink: ['path'],
+  remove: ['path', 'options'],
+  rename: ['from', 'to', 'options'],
+  setTimes: ['path', 'times'],
+  stat: ['path', 'options'],
+  subdir: ['path'],
+  symlink: ['text', 'path'],
+  tree: ['path', 'options'],
+  truncate: ['path', 'size'],
+  withQuota: ['quota'],
+  write: ['path', 'data', 'options'],
+  writeAt: ['path', 'offset', 'data'],
+};
+
+export function argumentRows(method: string, args: readonly unknown[], directory: boolean): Rows {
+  const known = directory && Object.hasOwn(argumentNames, method) ? (argumentNames[method] as readonly string[]) : [];
+  const rows = args.slice(0, mostRows).map((arg, at) => [known[at] ?? `argument ${at + 1}`, valueText(arg)] as const);
+  return args.length <= mostRows ? rows : [...rows, ['and', `${args.length - mostRows} more arguments`]];
+}
+
+export const methodText = (method: string): string => (method === '' ? 'the object itself' : safeText(method, 64).text);
+
+export function timeText(ms: number): string {
+  const [n, unit] =
+    ms < 120_000
+      ? [Math.ceil(ms / 1000), 's']
+      : ms < 7_200_000
+        ? [Math.ceil(ms / 60_000), 'min']
+        : ms < 172_800_000
+          ? [Math.ceil(ms / 3_600_000), 'h']
+          : [Math.ceil(ms / 86_400_000), 'days'];
+  return `${n} ${unit}`;
+}
+
+/** How long a grant lasts, at `wall` ms since 1970. */
+export function termTime({ uses, for: ms, until, scope }: GrantTerms, wall: number): string {
+  if (ms !== undefined) return `within ${timeText(ms)}`;
+  if (until !== undefined) return `for ${timeText(Math.max(0, until - wall))}, over restarts of the machine`;
+  if (scope === 'permanent') return 'for 90 days, over restarts of the machine';
+  return scope !== undefined || uses !== undefined ? 'until the session ends' : `within ${timeText(15 * 60_000)}`;
+}
+
+/** One line: how often and how long. `wall` is in ms since 1970, by default the time of the turn. */
+export function termText(terms: GrantTerms, wall: number = wallTime()): string {
+  const { uses, scope, gated } = terms;
+  const often =
+    scope === 'once' ? 'once' : uses === undefined ? 'any number of calls' : uses === 1 ? 'once' : `${uses} calls`;
+  const asks =
+    gated === undefined ? '' : gated === true ? ', each call asked for' : `, asked for each call of ${listText(gated)}`;
+  return `${often}, ${termTime(terms, wall)}${asks}`;
+}
+
+/** One line: all of the terms, at `wall` ms since 1970. */
+export function termLine(terms: GrantTerms, wall: number): string {
+  const [, ...rest] = termRows(terms, wall);
+  return [termText(terms, wall), ...rest.map(([name, value]) => `${name}: ${value}`)].join('; ');
+}
+
+const listText = (list: readonly string[], most = 12): string => {
+  const shown = list
+    .slice(0, most)
+    .map((name) => safeText(name, 64).text)
+    .join(', ');
+  return list.length <= most ? shown : `${shown} and ${list.length - most} more`;
+};
+
+export function termRows(terms: GrantTerms, wall: number = wallTime()): Rows {
+  const rows: (readonly [string, string])[] = [['how often, how long', termText(terms, wall)]];
+  if (terms.methods !== undefined) rows.push(['methods', listText(terms.methods)]);
+  for (const [method, positions] of Object.entries(terms.where ?? {}).slice(0, mostRows))
+    for (const [at, bound] of Object.entries(positions).slice(0, 8))
+      rows.push([`${methodText(method)}, argument ${Number(at) + 1}`, boundText(bound as Bound)]);
+  if (terms.audited === true) rows.push(['ledger', 'each outcome is a line']);
+  if (terms.mount === true) rows.push(['mount', 'it may be mounted in a sandbox']);
+  return rows.slice(0, mostRows);
+}
+
+function boundText(bound: Bound): string {
+  if ('is' in bound) return `only ${valueText(bound.is, 100)}`;
+  if ('oneOf' in bound) return `one of ${valueText(bound.oneOf, 200)}`;
+  return `from ${bound.min ?? 'any'} to ${bound.max ?? 'any'}`;
+}
+
+const methodEffects: Readonly<Record<string, string>> = {
+  append: 'adds to the end of files',
+  chmod: 'sets permissions of files and directories',
+  copy: 'copies files and directories',
+  edit: 'changes text in files',
+  entries: 'lists, with sizes and times',
+  except: 'hands out itself without some names',
+  list: 'lists names',
+  mkdir: 'makes directories',
+  only: 'hands out itself with fewer methods',
+  openRead: 'reads files as streams',
+  openWrite: 'writes files as streams',
+  read: 'reads files',
+  readMany: 'reads files',
+  readOnly: 'hands out itself to read only',
+  readText: 'reads files',
+  readlink: 'tells where links lead',
+  remove: 'removes files and directories',
+  rename: 'moves files and directories',
+  searchReport: 'finds text in files',
+  setTimes: 'sets times of files and directories',
+  stat: 'tells size, time and kind',
+  subdir: 'hands out directories below it',
+  symlink: 'makes links that stay below it',
+  tree: 'lists everything below',
+  truncate: 'cuts files, or makes them longer',
+  withQuota: 'hands out itself with a quota',
+  write: 'writes and replaces files',
+  writeAt: 'writes into files where they are',
+};
+
+/** All that a grant on these terms would permit, one line each. `offer` is quoted. */
+export function permits(offer: string, { methods, reads, directory }: OfferInfo, terms: GrantTerms): readonly string[] {
+  const allowed = terms.methods ?? (terms.where === undefined ? undefined : Object.keys(terms.where));
+  const all =
+    methods === undefined
+      ? allowed
+      : allowed === undefined
+        ? methods
+        : methods.filter((name) => allowed.includes(name));
+  const whole = directory ? [`everything below the directory ${offer}, also what is put there later`] : [];
+  if (all === undefined) return [...whole, `every method of ${offer}: which it has cannot be seen from here`];
+  const line = (method: string): string => {
+    const what =
+      directory && Object.hasOwn(methodEffects, method)
+        ? methodEffects[method]
+        : reads.includes(method)
+          ? 'only looks'
+          : 'may change things';
+    const waits = terms.gated === true || terms.gated?.includes(method) === true;
+    const bounded =
+      terms.where !== undefined && Object.hasOwn(terms.where, method) ? ', with the arguments above only' : '';
+    return `${methodText(method)}: ${what}${bounded}${waits ? ', each call asked for' : ''}`;
+  };
+  const shown = all.slice(0, 40).map(line);
+  return [...whole, ...shown, ...(all.length > 40 ? [`and ${all.length - 40} methods more`] : [])];
+}
+
+const mostDiffLines = 300;
+const mostDiffChars = 24_000;
+const longestDiffLine = 500;
+
+/** A diff, each of its lines one line. */
+export function diffText(diff: string): string {
+  const lines = diff.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const shown: string[] = [];
+  let chars = 0;
+  for (const line of lines) {
+    const [mark, rest] = [line.slice(0, 1), line.slice(1)];
+    const { text } = safeText(rest, longestDiffLine);
+    if (shown.length >= mostDiffLines || chars + text.length > mostDiffChars) break;
+    shown.push(`${escaped(mark)}${text}`);
+    chars += text.length;
+  }
+  const left = lines.length - shown.length;
+  return left === 0 ? shown.join('\n') : `${shown.join('\n')}\n⟦cut: ${left} more lines⟧`;
+}

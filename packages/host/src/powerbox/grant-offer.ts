@@ -1,0 +1,93 @@
+/**
+ * Grants an offer of the host to a session.
+ *
+ * Promise: an offer reaches a session only through a forwarder with a deadline. If the terms say so, a gate
+ * also asks a granter about each call. One ledger line says who granted what to whom, and for which
+ * request.
+ */
+import { gated, grantOf } from '@hob/revocable';
+import { CapError, spawn, table } from '@hob/vat';
+import { isAccepted } from '../state/acceptances.ts';
+import { addToCList, type Initiator, nextGrantId } from '../state/c-list.ts';
+import { groupsFor } from '../state/groups.ts';
+import { chainText, type HostState } from '../state/host-state.ts';
+import { checkName } from '../state/names.ts';
+import { addGrant } from '../state/order.ts';
+import type { AcceptedText, GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
+import { type GrantTerms, parseTerms } from '../state/terms.ts';
+import { AskFacetActor } from './ask-facet.ts';
+import { GateAskActor } from './gate.ts';
+
+export interface OfferGrant {
+  readonly petname: string;
+  readonly offered: unknown;
+  readonly terms: GrantTerms;
+  readonly initiator: Initiator;
+  /** The request that this grant approves, with its digest. */
+  readonly request?: { readonly id: string; readonly digest: string };
+  /** The grant of the facet that asked. The new grant is in no c-list, and ends with that one. */
+  readonly lease?: string;
+  /** The accepted text that this grant is made for. */
+  readonly accepted?: AcceptedText;
+}
+
+/** In a turn. Errors: `no-such-object`, `invalid`, `denied` (the text that it is for is not accepted). */
+export function grantOffer(
+  tables: HostTables,
+  hostState: HostState,
+  session: SessionRecord,
+  { petname, offered, terms: given, initiator, request, lease, accepted }: OfferGrant,
+): { readonly cap: object; readonly grant: GrantRecord } {
+  checkName(petname, 'a petname');
+  const inner = typeof offered === 'string' ? tables.offers.get(offered) : undefined;
+  if (inner === undefined || typeof offered !== 'string')
+    throw new CapError('no-such-object', 'the host offers nothing of that name: choose another, or offer it first');
+  // In this turn, so no acceptance ends between this look and the grant.
+  if (accepted !== undefined && !isAccepted(tables, initiator.by, accepted))
+    throw new CapError('denied', 'nobody accepts that text any more: it has changed, or its acceptance was ended');
+  const { terms, defaultMs: otherwise, gated: waits, drafts, asks } = parseTerms(given);
+  const id = nextGrantId(tables);
+  const chain = session.parent === undefined ? {} : { chain: chainText(tables, session) };
+  const behind = behindGrant(hostState, inner, { id, waits, drafts, asks });
+  const about: Record<string, string> = { session: session.id, petname, by: initiator.by, offered, ...chain };
+  if (initiator.surface !== undefined) about['surface'] = initiator.surface;
+  if (request !== undefined) about['request'] = request.id;
+  if (accepted !== undefined) about['accepted'] = accepted.hash;
+  const human = request === undefined ? {} : { act: request.digest };
+  const { cap, actor: gate } = grantOf(behind, terms, id, {
+    about,
+    ...(otherwise === undefined ? {} : { otherwise }),
+    ...human,
+    within: groupsFor(tables, session),
+  });
+  const grant: GrantRecord = {
+    id,
+    session: session.id,
+    petname,
+    granter: initiator.by,
+    offered,
+    parent: lease,
+    ...human,
+    ...(accepted === undefined ? {} : { accepted: { name: accepted.name, hash: accepted.hash } }),
+    gate,
+  };
+  if (lease === undefined) addToCList(tables, session, petname, cap, grant);
+  else addGrant(tables, grant);
+  return { cap, grant };
+}
+
+interface Behind {
+  readonly id: string;
+  readonly waits: true | readonly string[] | undefined;
+  readonly drafts: readonly string[] | undefined;
+  readonly asks: GrantTerms | undefined;
+}
+
+/** The object that the forwarder of a grant leads to: the offer, its gate, or the facet that asks for it. */
+function behindGrant(hostState: HostState, inner: object, { id, waits, drafts, asks }: Behind): object {
+  if (asks !== undefined) return spawn(AskFacetActor(hostState, id, asks, table()));
+  if (waits === undefined && drafts === undefined) return inner;
+  const judge = spawn(GateAskActor(hostState, id, drafts));
+  const methods = waits === true ? undefined : [...(waits ?? []), ...(drafts ?? [])];
+  return gated(inner, judge, methods === undefined ? {} : { methods }) as unknown as object;
+}

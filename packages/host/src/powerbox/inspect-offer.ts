@@ -1,0 +1,43 @@
+/**
+ * Finds out what an offered object can do: its methods, which of them only read, and whether it is a
+ * directory, and where it is.
+ */
+import { isReference } from '@hob/vat';
+import { objectOf, placeOf } from '@hob/vat/forwarder';
+import type { OfferInfo } from '../state/records.ts';
+import { checkLabel, placeText } from './offer-text.ts';
+
+const most = 200;
+
+/** Outside turns. Errors: `invalid`. */
+export function inspectOffer(
+  cap: object,
+  { reads, methods: shown, label }: { readonly reads: readonly string[]; readonly methods?: readonly string[] | undefined; readonly label: string | undefined }, // biome-ignore format: one line
+): Omit<OfferInfo, 'number'> {
+  checkLabel(label);
+  const methods = isReference(cap) ? undefined : methodsOf(cap);
+  const place = placeOf(isReference(cap) ? (objectOf(cap) ?? cap) : cap);
+  return {
+    methods: shown === undefined ? methods : [...shown],
+    reads: [...reads],
+    directory: isDirectory(methods),
+    ...(label === undefined ? {} : { label }),
+    ...(place === undefined ? {} : { place: placeText(place) }),
+  };
+}
+
+function methodsOf(cap: object): readonly string[] {
+  const found = new Set<string>();
+  for (let at: object | null = cap; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(at)))
+      if (name !== 'constructor' && typeof property.value === 'function') found.add(name);
+  }
+  return [...found].sort().slice(0, most);
+}
+
+/**
+ * Decided by its methods. Another object with all of these names counts as a directory, which changes only
+ * what a request shows.
+ */
+const isDirectory = (methods: readonly string[] | undefined): boolean =>
+  ['readText', 'stat', 'write', 'edit', 'list'].every((name) => methods?.includes(name) === true);

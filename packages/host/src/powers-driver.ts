@@ -1,0 +1,52 @@
+/**
+ * The driver that gives the actors of a host what they cannot have in a turn: random numbers, connections,
+ * waiting requests and the ledger.
+ */
+import { driver, type Store, verifyLedger } from '@hob/vat';
+import { base32, hashSecret, newSecret } from '@hob/vat/forwarder';
+import type { GranterLedger } from './granters/ledger-reader.ts';
+import { hashObjectId } from './sharing/urls.ts';
+import type { HostPowers, RequestNotice } from './state/host-powers.ts';
+import type { RequestWaiters } from './state/waiters.ts';
+
+export interface PowersOfProcess {
+  readonly storeTag: string;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly store: Store;
+  readonly waiters: RequestWaiters;
+  readonly ledger: GranterLedger;
+  filed(notice: RequestNotice): void;
+  disconnect(callers: readonly string[]): void;
+  disconnectEnded(): Promise<void>;
+}
+
+export function hostPowers(of: PowersOfProcess): object {
+  const { storeTag, random, store, waiters, ledger, filed, disconnect, disconnectEnded } = of;
+  return driver<HostPowers>(
+    {
+      secret: () => {
+        const secret = newSecret(random);
+        return { secret, hash: hashSecret(secret) };
+      },
+      objectId: () => {
+        const id = base32(random(32));
+        return { id, hash: hashObjectId(id) };
+      },
+      disconnect: ([callers]) => disconnect(callers),
+      disconnectEnded: () => disconnectEnded(),
+      lines: ([granter, from]) => ledger.lines(granter, from),
+      verify: ([against]) => verifyLedger(store, against === undefined ? {} : { against }),
+      wait: ([request, asker, target], call) => waiters.wait(request, asker, target, call),
+      filed: ([notice]) => filed(notice),
+      decide: ([request, outcome]) => waiters.decide(request, outcome),
+      waiting: ([requests]) => waiters.waiting(requests),
+      targetOf: ([request]) => waiters.targetOf(request),
+      callingGrants: (_args, { cause }) => cause,
+    },
+    {
+      name: `hob-host:${storeTag}`,
+      // `waiting` and `targetOf` are not reads: a read would overtake the `wait` that it asks about.
+      reads: ['secret', 'objectId', 'lines', 'verify', 'callingGrants'],
+    },
+  );
+}

@@ -1,0 +1,22 @@
+/** The parts of `npm start` and `npm run hob` that the command `hob` uses. */
+export { writeLines } from '../drivers/export-file.ts';
+export { endWithProcess, holderOf } from '../drivers/life.ts';
+export { checkPrivateFolder } from '../drivers/private-folder.ts';
+export { askSecret, atTerminal, confirm } from '../drivers/prompt.ts';
+export { checkRoot } from '../drivers/roots.ts';
+export { openSecretFile } from '../drivers/secrets.ts';
+export { isState, makeFolder, openStateDir, readStopOrder } from '../drivers/state-dir.ts';
+export { numberOf, numberOfSession } from '../state/order.ts';
+export { type Approval, approvalText, approve, type Confirm, type Out, refuse } from './commands.ts';
+export { endOf } from './end-of.ts';
+export { allOf, grantLine, linesOf, type Page, timeLeft, verdictLines } from './listings.ts';
+export {
+  type AtRest,
+  checkpointsOf,
+  exportAtRest,
+  type Retention,
+  retainAtRest,
+  verifyAtRest,
+} from './shared/at-rest.ts';
+export { type Minting, mintSturdyref, rotateSturdyref, type SecretTo, secretOutlet } from './shared/sturdyrefs.ts';
+export { stopHost } from './stop-host.ts';

@@ -1,0 +1,80 @@
+/** A session as the program that runs the host holds it. Each method is a turn of the host's vat. */
+import { E, type Far, type Faraway } from '@hob/vat';
+import { takeOptions } from '@hob/vat/forwarder';
+import { endSession } from './sessions/removal.ts';
+import { rotateSecret, type SessionFace } from './sessions/sessions.ts';
+import { publishUrl, resolveUrl, unpublishUrl } from './sharing/urls.ts';
+import { sessionOf } from './state/groups.ts';
+import type { HostState } from './state/host-state.ts';
+import { openSessionNamed } from './state/lookups.ts';
+import type { HostTables, SessionRecord } from './state/records.ts';
+import type { Session } from './types.ts';
+
+/** The name of a session. */
+export interface SessionLabel {
+  readonly id: string;
+  readonly name: string;
+  readonly parent?: string;
+}
+
+export const labelOf = ({ id, name, parent }: SessionRecord): SessionLabel => ({
+  id,
+  name,
+  ...(parent === undefined ? {} : { parent }),
+});
+
+export interface SessionHandleParts {
+  readonly label: SessionLabel;
+  readonly secret: string | undefined;
+  readonly ended: Promise<void>;
+  readonly hostState: HostState;
+  turn<R>(body: (tables: HostTables) => R): Promise<Faraway<R>>;
+}
+
+export function sessionHandle({ label, secret, ended, turn, hostState }: SessionHandleParts): Session {
+  const { id } = label;
+  const face = async (): Promise<Far<SessionFace>> =>
+    (await turn((tables) => openSessionNamed(tables, id).face)) as unknown as Far<SessionFace>;
+  return Object.freeze({
+    ...label,
+    secret,
+    ended,
+    caps: async () => await E(await face()).caps(),
+    cap: async <T extends object>(petname: string) => (await E(await face()).cap(petname)) as Far<T>,
+    publish: async (petname: string, options?: { readonly for?: number }) => {
+      const { for: ms } = takeOptions(options, 'publish', { for: true });
+      return (await turn(() => publishUrl(hostState, id, petname, ms))) as string;
+    },
+    resolve: async <T extends object>(url: string) =>
+      (await turn((tables) => resolveUrl(tables, openSessionNamed(tables, id), url))) as unknown as Far<T>,
+    unpublish: (url: string) => turn((tables) => unpublishUrl(openSessionNamed(tables, id), url)),
+    rotate: async () => (await turn(() => rotateSecret(hostState, id))) as { readonly secret: string },
+    end: async (why = '') => {
+      await turn((tables) => {
+        // A session that has ended already needs nothing more.
+        const session = sessionOf(tables, id);
+        return session === undefined
+          ? undefined
+          : endSession(tables, session, { by: 'host' }, String(why).slice(0, 500));
+      });
+    },
+    endUnlessEntered: async (why = '') =>
+      (await turn((tables) => {
+        const session = sessionOf(tables, id);
+        if (session === undefined) return 'over';
+        if (wasEntered(tables, session)) return 'entered';
+        void endSession(tables, session, { by: 'host' }, String(why).slice(0, 500));
+        return 'ends';
+      })) as 'ends' | 'entered' | 'over',
+  });
+}
+
+/** In a turn: whether anybody ever entered this session, or one below it. */
+function wasEntered(tables: HostTables, { entered, children }: SessionRecord): boolean {
+  if (entered) return true;
+  for (const [, id] of children.entries()) {
+    const child = sessionOf(tables, id);
+    if (child !== undefined && wasEntered(tables, child)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,101 @@
+/**
+ * The words of others, as a person is shown them: nothing that cannot be seen, nothing that passes for
+ * something else unmentioned.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { escaped, flagsOf, safeText } from './safe-text.ts';
+
+// Said in another way than the source does, so that both would have to be wrong.
+const ranges = [
+  [0, 0x1f], [0x7f, 0xa0], [0xad, 0xad], [0x34f, 0x34f], [0x61c, 0x61c], [0x115f, 0x1160], [0x1680, 0x1680], [0x17b4, 0x17b5],
+  [0x180b, 0x180f], [0x2000, 0x200f], [0x2028, 0x202f], [0x205f, 0x206f], [0x2800, 0x2800], [0x3000, 0x3000], [0x3164, 0x3164],
+  [0xd800, 0xf8ff], [0xfe00, 0xfe0f], [0xfeff, 0xfeff], [0xffa0, 0xffa0], [0xfff0, 0xfffb], [0x1bca0, 0x1bca3], [0x1d173, 0x1d17a],
+  [0xe0000, 0x10ffff],
+] as const; // biome-ignore format: as a table
+const inClass = ranges.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join('');
+const mayNotBeSeen = new RegExp(`[${inClass}]|\\p{Cs}|\\p{Co}|\\p{Cn}`, 'u');
+
+const nasty = fc.constantFrom(
+  '\u202e', '\u2066', '\u200b', '\u200d', '\ufeff', '\u0000', '\u001b', '\u0085', '\u009b', '\n', '\r', '\t', '\u00a0', '\u3000', '\u2028', '\u00ad', '\u034f', '\ufe0f', '\u{e0041}', '\u{e0100}', '\u3164', '\u2800', '\ud800', '\udfff', '\u0301', '\u0e31', '⟦', '⟧', 'U+202E', 'а', 'a', ' ',
+); // biome-ignore format: one line
+const anyText = fc
+  .array(fc.oneof(nasty, fc.string({ unit: 'binary', maxLength: 3 }), fc.string({ unit: 'grapheme', maxLength: 3 })), { maxLength: 30 })
+  .map((parts) => parts.join('')); // biome-ignore format: one line
+
+test('for any text, the output has no control character, direction mark, zero-width character, odd space or half a character', () => {
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 1, max: 40 }), (text, longest) => {
+      const { text: shown, flags } = safeText(text, longest);
+      for (const said of [escaped(text), shown, ...flags]) {
+        expect(said).not.toMatch(mayNotBeSeen);
+        expect(said.isWellFormed()).toBe(true);
+        // No pile of marks, none on what is ours.
+        expect(said).not.toMatch(/\p{M}{3}|^\p{M}|[⟦⟧]\p{M}/u);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('every character of Unicode is shown as itself or by its number', () => {
+  for (let from = 0; from <= 0x10ffff; from += 0x800) {
+    const some = Array.from({ length: 0x800 }, (_, n) => `x${String.fromCodePoint(from + n)}`).join('');
+    const through = mayNotBeSeen.exec(escaped(some));
+    if (through !== null) expect.fail(`U+${through[0].codePointAt(0)?.toString(16)} is let through`);
+  }
+});
+
+test('different texts are shown differently, and no typed text looks like an escape of ours', () => {
+  fc.assert(
+    fc.property(anyText, anyText, (one, other) => {
+      if (one.toWellFormed() !== one || other.toWellFormed() !== other) return;
+      expect(escaped(one) === escaped(other)).toBe(one === other);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(escaped('⟦U+202E⟧')).toBe('⟦U+27E6⟧U+202E⟦U+27E7⟧');
+  expect(escaped('\u202e')).toBe('⟦U+202E⟧');
+});
+
+test('a text that is cut says so and how much is missing; it is never cut in the middle of a character', () => {
+  expect(safeText('x'.repeat(501), 500).text).toBe(`${'x'.repeat(500)} ⟦cut: 1 more characters⟧`);
+  expect(safeText('x'.repeat(500), 500).text).toBe('x'.repeat(500));
+  const smile = safeText(`${'x'.repeat(9)}😀😀`, 10).text;
+  expect(smile).toBe(`${'x'.repeat(9)} ⟦cut: 4 more characters⟧`);
+  // Text that is not shown is still checked.
+  expect(safeText(`${'x'.repeat(500)}\u202e`, 500).flags).toEqual([
+    'it has characters that change the direction of text',
+  ]);
+});
+
+test.each([
+  ['pаypal', /mixes Latin and Cyrillic letters: U\+0430 looks like a/],
+  ['аррӏе', /made of letters that look like Latin ones/],
+  ['Привет, аррӏе', /made of letters/],
+  ['Αpple', /mixes Latin and Greek/],
+  ['ＲＵＮ', /in disguise: it reads “RUN”/],
+  ['𝗿𝗺 -rf', /in disguise: it reads “rm”/],
+  ['ɡit push', /U\+0261 looks like g/],
+  ['fi\u200ble', /not seen/],
+  ['a\u202etxt.exe', /direction/],
+  ['\u{e0041}\u{e0042}', /not seen/],
+])('flagged: %j', (text, what) => expect(flagsOf(text).join('; ')).toMatch(what));
+
+test.each([
+  'plain words, with “quotes” — and numbers 123',
+  'Привет, как дела у вас с утра',
+  'Καλημέρα κόσμε',
+  'naïve café, Straße, Łódź',
+  '日本語のテキスト と ASCII',
+  '한국어',
+  'שלום',
+  'line one\nline two\tand a tab',
+  '😀 👍',
+])('not flagged: %j', (text) => expect(flagsOf(text)).toEqual([]));
+
+test('a text of nothing but odd words does not fill the screen with flags', () => {
+  const flags = flagsOf(Array.from({ length: 3000 }, (_, n) => `pа${n}`).join(' '));
+  expect(flags.length).toBe(6);
+  expect(flags.at(-1)).toMatch(/^and \d+ more$/);
+});

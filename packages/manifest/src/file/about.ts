@@ -1,0 +1,128 @@
+/** The meaning of each key of a manifest, in one sentence. Editors show it, and `docs/manifest.md` has a row for each. */
+
+/** The kinds of records in a manifest. */
+export type Part = 'file' | 'root' | 'server' | 'session' | 'cap' | 'offer' | 'child' | 'judge' | 'ledger';
+
+/** The sentence for each key of each kind of record. */
+export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
+  file: {
+    version: 'The version of this format: 1.',
+    roots: 'Folders of this machine, by name. Paths of this machine stand only here.',
+    servers: 'MCP servers, by name, for caps with mcp.',
+    flags: 'Sets of flags, by name, for flags(SET) in argv.',
+    session: 'What a session may hold, and for how long.',
+    children: 'Sessions that a session may start, by name, and what it hands to each.',
+    granters: 'Who may say yes. Without it: the granter of the host.',
+    judge: 'A model that sees requests. It may propose an answer or refuse, and never grants.',
+    ledger: 'Where and how long acts are recorded.',
+  },
+  root: { temp: 'true: an empty folder for each session, which goes with it.' },
+  server: {
+    command: 'The program of the server and its arguments. It runs in the sandbox.',
+    roots: 'Roots that the program sees.',
+    secrets: 'Names of stored secrets that the program gets.',
+    url: 'The address of the server.',
+    secret: 'The name of a stored secret that is sent to the server.',
+  },
+  session: {
+    deadline: 'No grant outlives this time: 15m, 8h or 30d.',
+    mode: 'How far listed caps go without a person: plan, supervised, cautious or autonomous.',
+    caps: 'What a session has from the start, by name.',
+    ask: 'What a session gets after a person said yes, by name.',
+    deny: 'Names of caps that do not exist here, whatever a layer says.',
+  },
+  cap: {
+    fs: 'A directory: ROOT, or ROOT/folder.',
+    can: 'What the holder may do there: read, list, search, write, remove.',
+    except: 'Patterns of gitignore. Names that match do not exist for the holder.',
+    command: 'A program that runs in the sandbox: a name on PATH, or an absolute path.',
+    cwd: 'A directory of a root, where the program runs. The program sees it.',
+    reads: 'true: the program sees every directory to read only.',
+    argv: 'The forms of arguments that the program may be called with. Each row is a list of words; [] is no arguments.',
+    deny: 'Beginnings of arguments that are taken out of argv.',
+    mounts: 'Names of directory caps that the program sees.',
+    net: 'none: a program has no network.',
+    match: 'Commands that have to run. They are compared and never executed.',
+    not_match: 'Commands that no cap of the whole plan may run. They are compared and never executed.',
+    shell: 'sandbox: any program may run, in the sandbox.',
+    http: 'An origin, and a path that ends in /.',
+    methods: 'The methods that may be sent: GET, HEAD, POST, PUT, PATCH, DELETE.',
+    secret: 'The name of a stored secret. The session never sees its value.',
+    mcp: 'The name of a server.',
+    tools: 'The names of the tools that may be called.',
+    message: 'One recipient, as channel:recipient.',
+    uses: 'How many calls, at most.',
+    for: 'How long, from the grant on: 15m, 8h or 30d.',
+    until: 'The last day, or the last moment: 2027-01-31, or 2027-01-31T18:00:00Z.',
+    needs: 'passkey: a person answers with a passkey.',
+    always_human:
+      'true: a person answers each call, in every mode. No judge, and no answer for several requests at once.',
+    offer: 'The terms that the question proposes. Without it: this one call.',
+  },
+  offer: {
+    uses: 'How many calls the question proposes.',
+    for: 'How long the question proposes: 15m, 8h or 30d.',
+    until: 'Until when the question proposes: 2027-01-31.',
+  },
+  child: { give: 'Names of caps that the child gets; NAME.readonly is the part that reads.' },
+  judge: { may: 'propose, refuse, or both.', model: 'The name of the model.' },
+  ledger: {
+    path: 'The folder of the ledger.',
+    keep: 'How long lines are kept: 90d.',
+    redact: 'secrets: values of secrets are deleted from it.',
+  },
+};
+
+const NEXT: Readonly<Record<string, Part>> = {
+  roots: 'root',
+  servers: 'server',
+  session: 'session',
+  caps: 'cap',
+  ask: 'cap',
+  offer: 'offer',
+  children: 'child',
+  judge: 'judge',
+  ledger: 'ledger',
+};
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The same JSON Schema with a description for each key. */
+export function described(schema: Schema, part: Part = 'file'): Schema {
+  const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    if (keyword !== 'properties')
+      return [keyword, Array.isArray(value) ? value.map((one) => inner(one, part)) : inner(value, part)];
+    const keys = Object.entries(value as Readonly<Record<string, Schema>>).map(([key, one]) => {
+      const about = ABOUT[part][key];
+      return [key, { ...(about === undefined ? {} : { description: about }), ...described(one, nextOf(part, key)) }];
+    });
+    return [keyword, Object.fromEntries(keys)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The roots of a server are a list of names, and no records. */
+const nextOf = (part: Part, key: string): Part =>
+  part === 'file' || part === 'session' || key === 'offer' ? (NEXT[key] ?? part) : part;
+
+const inner = (value: unknown, part: Part): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? described(value as Schema, part) : value;
+
+/** The keys of each kind of record in a schema. */
+export function keysOf(
+  schema: Schema,
+  part: Part = 'file',
+  found: Map<Part, Set<string>> = new Map(),
+): ReadonlyMap<Part, ReadonlySet<string>> {
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'properties')
+      for (const [key, one] of Object.entries(value as Readonly<Record<string, Schema>>)) {
+        found.set(part, (found.get(part) ?? new Set()).add(key));
+        keysOf(one, nextOf(part, key), found);
+      }
+    else
+      for (const one of Array.isArray(value) ? value : [value])
+        if (typeof one === 'object' && one !== null) keysOf(one as Schema, part, found);
+  }
+  return found;
+}

@@ -1,0 +1,142 @@
+/** A manifest as TypeScript. The schema is checked against these types when the project compiles. */
+
+/** How far listed caps go without a person. `ask` and absence hold in every mode. */
+export type Mode = 'plan' | 'supervised' | 'cautious' | 'autonomous';
+/** The methods of an http cap. */
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** The rights of a directory cap. */
+export type FsRight = 'read' | 'list' | 'search' | 'write' | 'remove';
+
+/** The limits of a grant. A part that is left out sets no limit. */
+export interface CapTerms {
+  /** The number of calls. */
+  readonly uses?: number | undefined;
+  /** A time from the grant on, for example `15m`. */
+  readonly for?: string | undefined;
+  /** A date, for example `2027-01-31`. */
+  readonly until?: string | undefined;
+  readonly needs?: 'passkey' | undefined;
+  /** No judge and no answer for several requests at once. */
+  readonly always_human?: boolean | undefined;
+}
+
+/** A directory of a root, for example `project/src`. */
+export interface FsCap extends CapTerms {
+  readonly fs: string;
+  readonly can: readonly FsRight[];
+  /** Patterns of gitignore: names that do not exist for the holder. */
+  readonly except?: readonly string[] | undefined;
+}
+
+/** A command as one text, split at spaces outside quotes, or as a list of words. */
+export type Example = string | readonly string[];
+
+/** A program, and each form of arguments that it may be called with. */
+export interface CommandCap extends CapTerms {
+  /** A name that is looked up on the machine's PATH when the session starts, or an absolute path. */
+  readonly command: string;
+  /** A directory of a root, where it runs. The program sees it. */
+  readonly cwd?: string | undefined;
+  /** The program only reads: it sees every directory to read only. */
+  readonly reads?: boolean | undefined;
+  /** Rows of words. See `words/row.ts`. */
+  readonly argv: readonly (readonly string[])[];
+  /** Rows that are taken out of `argv`. */
+  readonly deny?: readonly (readonly string[])[] | undefined;
+  /** Directory caps of this session that the program sees. */
+  readonly mounts?: readonly string[] | undefined;
+  readonly net?: 'none' | undefined;
+  /** Calls that have to run. They are compared and never executed. */
+  readonly match?: readonly Example[] | undefined;
+  /** Calls that no cap of the session may run. */
+  readonly not_match?: readonly Example[] | undefined;
+}
+
+/** A shell in the sandbox. It runs any program there. */
+export interface ShellCap extends CapTerms {
+  readonly shell: 'sandbox';
+  /** A directory of one of the mounts, where it runs. */
+  readonly cwd?: string | undefined;
+  readonly mounts: readonly string[];
+  readonly net?: 'none' | undefined;
+}
+
+/** An origin with a path prefix that ends in `/`. */
+export interface HttpCap extends CapTerms {
+  readonly http: string;
+  readonly methods: readonly Method[];
+  /** The name of a stored secret. The session never sees its value. */
+  readonly secret?: string | undefined;
+}
+
+/** Tools of a server that `servers` names. */
+export interface McpCap extends CapTerms {
+  readonly mcp: string;
+  readonly tools: readonly string[];
+}
+
+/** One recipient, as `channel:recipient`. */
+export interface MessageCap extends CapTerms {
+  readonly message: string;
+}
+
+/** A cap of a manifest. It has exactly one kind. */
+export type Cap = FsCap | CommandCap | ShellCap | HttpCap | McpCap | MessageCap;
+
+/** The terms that a question proposes to the person. */
+export interface Offer {
+  readonly uses?: number | undefined;
+  readonly for?: string | undefined;
+  readonly until?: string | undefined;
+}
+/** A cap that a person is asked for, with the terms that the question proposes. */
+export type Ask = Cap & { readonly offer?: Offer | undefined };
+
+/** The caps of a session, and its deadline. */
+export interface SessionPart {
+  /** No grant outlives it. */
+  readonly deadline?: string | undefined;
+  readonly mode?: Mode | undefined;
+  /** Minted when the session starts. */
+  readonly caps?: Readonly<Record<string, Cap>> | undefined;
+  /** A person is asked at each first use. */
+  readonly ask?: Readonly<Record<string, Ask>> | undefined;
+  /** Caps of other layers that do not exist here. */
+  readonly deny?: readonly string[] | undefined;
+}
+
+/** A folder of this machine, or one that is made for the session. */
+export type Root = string | { readonly temp: true };
+/** An MCP server: a program that runs in the sandbox, or an address. */
+export type Server =
+  | {
+      readonly command: readonly string[];
+      readonly roots?: readonly string[] | undefined;
+      readonly secrets?: readonly string[] | undefined;
+    }
+  | { readonly url: string; readonly secret?: string | undefined };
+
+/** The whole of `hob.yaml`: roots, what a session holds, what it may ask for, and who decides. */
+export interface Manifest {
+  readonly version: 1;
+  /** Folders of this machine by name. Host paths stand only here. */
+  readonly roots?: Readonly<Record<string, Root>> | undefined;
+  readonly servers?: Readonly<Record<string, Server>> | undefined;
+  /** Sets of flags for `flags(SET)`. See `words/flags.ts`. */
+  readonly flags?: Readonly<Record<string, readonly string[]>> | undefined;
+  readonly session?: SessionPart | undefined;
+  /** Sessions that this one may start. `give` names caps; `docs.readonly` gives only what reads. */
+  readonly children?: Readonly<Record<string, { readonly give: readonly string[] }>> | undefined;
+  readonly granters?: readonly string[] | undefined;
+  readonly judge?: { readonly may: readonly ('propose' | 'refuse')[]; readonly model?: string | undefined } | undefined;
+  readonly ledger?:
+    | {
+        readonly path?: string | undefined;
+        readonly keep?: string | undefined;
+        readonly redact?: 'secrets' | undefined;
+      }
+    | undefined;
+}
+
+/** Returns its argument. TypeScript checks it, and an editor completes it. */
+export const defineManifest = (manifest: Manifest): Manifest => manifest;

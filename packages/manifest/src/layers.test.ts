@@ -1,0 +1,256 @@
+/** Layers: whatever they say, in whatever order, no layer adds to what the bound gives. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Call, check, decide, type Layer, type LayerName, layers, lineOf, type Plan } from './index.ts';
+
+const now = Date.parse('2026-11-23');
+const layer = (name: LayerName, session: unknown, more: object = {}): Layer => ({
+  layer: name,
+  file: `${name}.yaml`,
+  // JSON is YAML.
+  text: JSON.stringify({ version: 1, ...more, session }),
+});
+const ROOTS = { roots: { project: '.', other: '/srv' } };
+
+test('a lower layer narrows, removes, and moves to ask; what would widen is dropped with its line', () => {
+  const { plan, mistakes } = check(
+    [
+      layer(
+        'user',
+        {
+          deadline: '8h',
+          mode: 'autonomous',
+          caps: {
+            docs: { fs: 'project', can: ['read', 'list'], except: ['.env*'], uses: 10 },
+            git: { command: 'git', argv: [['log|status'], ['push', 'ref']] },
+            gh: { http: 'https://api.example/acme/', methods: ['GET', 'POST'] },
+            gone: { fs: 'project', can: ['read'] },
+          },
+        },
+        ROOTS,
+      ),
+      layer('project', {
+        deadline: '9h',
+        mode: 'supervised',
+        caps: {
+          docs: { fs: 'project/docs', can: ['read', 'write'], except: ['*.pem'], uses: 20 },
+          git: { command: 'git', argv: [['log'], ['commit']] },
+          more: { fs: 'project', can: ['read'] },
+        },
+        ask: { gh: { http: 'https://api.example/acme/app/', methods: ['GET', 'DELETE'] } },
+        deny: ['gone'],
+      }),
+    ],
+    { now },
+  );
+  expect(plan).toMatchObject({ deadlineMs: 8 * 3_600_000, mode: 'supervised', denied: ['gone'] });
+  expect(plan?.caps).toMatchObject({
+    docs: {
+      directory: { root: 'project', path: 'docs' },
+      can: ['read'],
+      except: ['*.pem', '.env*'],
+      terms: { uses: 10 },
+    },
+    git: { rows: [[{ kind: 'literal', texts: ['log'] }]] },
+    gh: { how: 'ask', path: '/acme/app/', methods: ['GET'] },
+  });
+  expect(Object.keys(plan?.caps ?? {}).sort()).toEqual(['docs', 'gh', 'git']);
+  expect(mistakes.map(lineOf)).toEqual([
+    expect.stringMatching(/^project\.yaml:1:\d+: warning: session\.caps\.docs: can write is more/),
+    expect.stringMatching(/^project\.yaml:1:\d+: warning: session\.caps\.git: 1 rows of argv allow more/),
+    expect.stringMatching(/^project\.yaml:1:\d+: warning: session\.caps\.more: no layer above has more/),
+    expect.stringMatching(/^project\.yaml:1:\d+: warning: session\.ask\.gh: methods DELETE is more/),
+  ]);
+});
+
+test('a layer above the bound still denies, and its mode and deadline hold', () => {
+  const { plan } = check(
+    [
+      layer('project', {
+        mode: 'autonomous',
+        caps: { push: { command: 'git', argv: [['push']] }, log: { command: 'git', argv: [['log']] } },
+      }),
+      layer('organisation', { mode: 'cautious', deadline: '1h', deny: ['push'] }),
+    ],
+    { now },
+  );
+  expect(plan).toMatchObject({ mode: 'cautious', deadlineMs: 3_600_000, denied: ['push'] });
+  expect(Object.keys(plan?.caps ?? {})).toEqual(['log']);
+});
+
+test('a lower layer cannot move a root or give a flag set other flags', () => {
+  const { plan, mistakes } = check(
+    [
+      layer(
+        'machine',
+        { caps: { docs: { fs: 'project', can: ['read'] }, g: { command: 'g', argv: [['log', 'flags(mine)']] } } },
+        { ...ROOTS, flags: { mine: ['--ok'] } },
+      ),
+      layer(
+        'local',
+        { caps: { g: { command: 'g', argv: [['log', 'flags(mine)']] } } },
+        { roots: { project: '/' }, flags: { mine: ['--ok', '--bad'] } },
+      ),
+    ],
+    { now },
+  );
+  expect(plan?.roots['project']).toBe('.');
+  expect(decide(plan as Plan, { cap: 'g', argv: ['log', '--ok'] })).toBe('runs');
+  expect(decide(plan as Plan, { cap: 'g', argv: ['log', '--bad'] })).toBe('absent');
+  expect(mistakes.map(lineOf)).toEqual([expect.stringContaining('a layer above has this root at another place')]);
+});
+
+test('a program asks when a lower layer asks for its directory, and loses one that a lower layer denies', () => {
+  const bound = layer(
+    'user',
+    {
+      caps: {
+        a: { fs: 'project', can: ['read', 'list'] },
+        b: { fs: 'other', can: ['read', 'list'] },
+        sh: { shell: 'sandbox', mounts: ['a', 'b'] },
+      },
+    },
+    ROOTS,
+  );
+  const lower = layer('project', { ask: { a: { fs: 'project', can: ['read', 'list'] } }, deny: ['b'] });
+  expect(check([bound, lower], { now }).plan?.caps['sh']).toMatchObject({ how: 'ask', mounts: ['a'] });
+  expect(check([layer('organisation', { deny: ['b'] }), bound], { now }).plan?.caps['sh']).toMatchObject({
+    mounts: ['a'],
+  });
+});
+
+test('patterns that are anchored keep the directory of the layer above', () => {
+  const bound = layer('user', { caps: { docs: { fs: 'project', can: ['read'], except: ['src/secret'] } } }, ROOTS);
+  const { plan, mistakes } = check(
+    [bound, layer('project', { caps: { docs: { fs: 'project/src', can: ['read'] } } })],
+    { now },
+  );
+  expect(plan?.caps['docs']).toMatchObject({ directory: { path: '' }, except: ['src/secret'] });
+  expect(mistakes).toHaveLength(1);
+});
+
+const names = fc.constantFrom('a', 'b', 'c');
+const some = <T>(...all: readonly T[]): fc.Arbitrary<T[]> => fc.uniqueArray(fc.constantFrom(...all), { minLength: 1 });
+const cap = fc.oneof(
+  fc.record({
+    fs: fc.constantFrom('project', 'project/x', 'project/x/y', 'other'),
+    can: some('read', 'list', 'write'),
+  }),
+  fc.record({
+    command: fc.constantFrom('p', 'q'),
+    argv: fc.array(
+      fc
+        .array(fc.constantFrom('v', 'w', 'v|w'), { minLength: 1, maxLength: 1 })
+        .chain((verb) =>
+          fc
+            .array(fc.constantFrom('x', 'x|y', 'text', 'ref', 'rest', 'flags(git.read)'), { maxLength: 2 })
+            .map((rest) => [...verb, ...rest.filter((word, n) => word !== 'rest' || n === rest.length - 1)]),
+        ),
+      { minLength: 1, maxLength: 3 },
+    ),
+  }),
+  fc.record({
+    http: fc.constantFrom('https://h/', 'https://h/a/', 'https://h/a/b/', 'https://i/'),
+    methods: some('GET', 'POST'),
+  }),
+  fc.record({ message: fc.constantFrom('mail:x', 'mail:y') }),
+);
+const terms = fc.record({ uses: fc.integer({ min: 1, max: 9 }), always_human: fc.boolean() }, { requiredKeys: [] });
+const caps = fc.dictionary(
+  names,
+  fc.tuple(cap, terms).map(([one, more]) => ({ ...one, ...more })),
+  { maxKeys: 3 },
+);
+const session = fc
+  .record(
+    {
+      mode: fc.constantFrom('plan', 'supervised', 'cautious', 'autonomous'),
+      caps,
+      ask: caps,
+      deny: fc.uniqueArray(names, { minLength: 1, maxLength: 1 }),
+    },
+    { requiredKeys: [] },
+  )
+  .map((one) => ({
+    ...one,
+    ...(one.ask && {
+      ask: Object.fromEntries(Object.entries(one.ask).filter(([name]) => !Object.hasOwn(one.caps ?? {}, name))),
+    }),
+  }));
+
+const CALLS: readonly Call[] = ['a', 'b', 'c'].flatMap((name): Call[] => [
+  ...['read', 'list', 'write'].map((method) => ({ cap: name, method })),
+  ...['GET', 'POST'].map((method) => ({ cap: name, method })),
+  ...[
+    ['v'],
+    ['w'],
+    ['v', 'x'],
+    ['w', 'y'],
+    ['v', 'z'],
+    ['v', 'x', 'z'],
+    ['w', '-p'],
+    ['v', 'x', '-5'],
+    ['v', '-x'],
+  ].map((argv) => ({ cap: name, argv })),
+  { cap: name },
+]);
+const RANK = { absent: 0, drafts: 1, asks: 1, runs: 2 } as const;
+
+/** The rights that a plan gives, as things that can be compared: places, prefixes, recipients and uses. */
+function beyond(less: Plan, more: Plan): readonly string[] {
+  return Object.values(less.caps).flatMap((mine) => {
+    const theirs = more.caps[mine.name];
+    if (theirs === undefined || theirs.kind !== mine.kind) return [`${mine.name} is new`];
+    const wider: string[] = [];
+    if ((mine.terms.uses ?? Infinity) > (theirs.terms.uses ?? Infinity)) wider.push(`${mine.name} has more uses`);
+    if (mine.kind === 'fs' && theirs.kind === 'fs') {
+      const [inner, outer] = [mine, theirs].map(({ directory }) =>
+        `${directory.root}/${directory.path}`.replace(/\/?$/, '/'),
+      );
+      if (!inner?.startsWith(outer ?? '')) wider.push(`${mine.name} is elsewhere`);
+    }
+    if (
+      mine.kind === 'http' &&
+      theirs.kind === 'http' &&
+      !`${mine.origin}${mine.path}`.startsWith(`${theirs.origin}${theirs.path}`)
+    )
+      wider.push(`${mine.name} reaches more`);
+    if (mine.kind === 'message' && theirs.kind === 'message' && mine.recipient !== theirs.recipient)
+      wider.push(`${mine.name} goes elsewhere`);
+    return wider;
+  });
+}
+
+test('no layer, order of layers or file of a workspace ever widens what the bound gives', () => {
+  let compared = 0;
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.tuple(fc.constantFrom(...layers), session), {
+        minLength: 2,
+        maxLength: 4,
+        selector: ([name]) => name,
+      }),
+      fc.nat(),
+      (given, seed) => {
+        const all = given.map(([name, one]) => layer(name, one, ROOTS));
+        const sorted = [...all].sort((a, b) => layers.indexOf(a.layer) - layers.indexOf(b.layer));
+        const whole = check(all, { now }).plan;
+        const shuffled = [...all].sort(
+          (a, b) => ((a.file.length * (seed + 1)) % 7) - ((b.file.length * (seed + 1)) % 7),
+        );
+        expect(check(shuffled, { now }).plan).toEqual(whole);
+        if (whole === undefined) return;
+        // The layers down to the bound; each one below it may only take away.
+        const first = sorted.findIndex(({ text }) => /"(?:caps|ask)":/.test(text));
+        if (first < 0) return expect(whole.caps).toEqual({});
+        const bound = check(sorted.slice(0, first + 1), { now }).plan as Plan;
+        compared += 1;
+        expect(beyond(whole, bound)).toEqual([]);
+        for (const call of CALLS)
+          expect([call, RANK[decide(whole, call)] <= RANK[decide(bound, call)]]).toEqual([call, true]);
+      },
+    ),
+    { numRuns: 400 },
+  );
+  expect(compared).toBeGreaterThan(50);
+});

@@ -1,0 +1,194 @@
+/** Says in plain words what a session of a plan can do, what each cap is only as strong as, and what it can never do. */
+import { quoted, visible } from '../text/mistakes.ts';
+import type { Word } from '../words/row.ts';
+import { type Decision, decisionOf } from './decide.ts';
+import { covering, type Effect, effectOfFs, effectOfHttp, isWritable } from './effects.ts';
+import type { Directory, Plan, PlannedCap, PlannedCommand, PlannedFs, PlannedShell, PlannedTerms } from './plan.ts';
+
+/** One cap in words. `weakest` says what the cap is only as strong as. */
+export interface Explained {
+  readonly cap: string;
+  readonly does: string;
+  /** Without a person, or after one said yes. */
+  readonly when: string;
+  readonly weakest: string;
+}
+
+/** Writes a date, given in milliseconds since 1970. The caller knows the reader's clock and language. */
+export type DateText = (ms: number) => string;
+
+/** The words for a whole plan: each cap, and what no cap of the plan can do. */
+export function explain(
+  plan: Plan,
+  dateText: DateText,
+): { readonly caps: readonly Explained[]; readonly never: readonly string[] } {
+  const caps = Object.values(plan.caps).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    caps: caps.map((cap) => ({
+      cap: cap.name,
+      does: visible(doesOf(cap)),
+      when: visible(whenOf(plan, cap, dateText)),
+      weakest: visible(weakestOf(plan, cap)),
+    })),
+    never: neverOf(caps),
+  };
+}
+
+const at = ({ root, path }: Directory): string => (path === '' ? root : `${root}/${path}`);
+
+function doesOf(cap: PlannedCap): string {
+  switch (cap.kind) {
+    case 'fs': {
+      const except = cap.except.length === 0 ? '' : `, except ${cap.except.map(quoted).join(', ')}`;
+      return `may ${cap.can.join(', ')} beneath ${at(cap.directory)}${except}`;
+    }
+    case 'command':
+      return `may run ${cap.rows.map((row) => rowText(cap, row)).join('; ')}${placeText(cap)}`;
+    case 'shell':
+      return `may run any program, with ${cap.mounts.join(', ') || 'no directory'}`;
+    case 'http':
+      return `may send ${cap.methods.join(', ')} to ${cap.origin}${cap.path}${cap.secret === undefined ? '' : `, with the secret ${cap.secret}`}`;
+    case 'mcp':
+      return `may call ${cap.tools.map(quoted).join(', ')} of the server ${cap.server}`;
+    case 'message':
+      return `may send a message to ${quoted(cap.recipient)}`;
+  }
+}
+
+const placeText = ({ cwd }: PlannedCommand): string => (cwd === undefined ? '' : `, in ${at(cwd)}`);
+
+const rowText = ({ command }: PlannedCommand, row: PlannedCommand['rows'][number]): string =>
+  row.length === 0 ? `${command} without arguments` : [command, ...row.map(wordText)].join(' ');
+
+function wordText(word: Word): string {
+  switch (word.kind) {
+    case 'literal':
+      return word.texts.length === 1 ? (word.texts[0] as string) : `(${word.texts.join('|')})`;
+    case 'path':
+      return `<path in ${word.cap}>`;
+    case 'flags':
+      return `<flags of ${word.set}>`;
+    default:
+      return `<${word.kind}>`;
+  }
+}
+
+function whenOf(plan: Plan, cap: PlannedCap, dateText: DateText): string {
+  const limits = limitsOf(cap.terms, dateText);
+  const within = limits === '' ? '' : `, ${limits}`;
+  if (cap.how === 'ask') {
+    const offered = limitsOf(cap.offer ?? {}, dateText);
+    return `after a person said yes${offered === '' ? '' : ` (the question offers ${offered})`}${within}`;
+  }
+  if (cap.terms.alwaysHuman === true) return `each call waits for a person${within}`;
+  if (cap.terms.needs !== undefined) return `each call waits for a person with a ${cap.terms.needs}${within}`;
+  if (cap.kind === 'fs') {
+    const by = new Map(cap.can.map((right) => [right, decisionOf(plan, cap, effectOfFs(right), right)]));
+    const waits = [...by]
+      .filter(([, how]) => how !== 'runs')
+      .map(([right, how]) => `${right} ${how === 'asks' ? 'waits for a person' : 'becomes a draft'}`);
+    return `${waits.length === by.size ? waits.join(', ') : ['without a question', ...waits].join('; ')}${within}`;
+  }
+  return `${whenCalled(plan, cap)}${within}`;
+}
+
+function whenCalled(plan: Plan, cap: Exclude<PlannedCap, PlannedFs>): string {
+  const how = (effect: Effect): string => WORDS[decisionOf(plan, cap, effect)];
+  switch (cap.kind) {
+    case 'http':
+      return groups(cap.methods.map((method) => [method, how(effectOfHttp(method))]));
+    case 'command':
+    case 'shell':
+      return how(cap.effect);
+    case 'mcp':
+    case 'message':
+      return how('external');
+  }
+}
+
+const WORDS: Readonly<Record<Decision, string>> = {
+  runs: 'without a question',
+  asks: 'each call waits for a person',
+  drafts: 'each call becomes a draft',
+  absent: 'never',
+};
+
+/** One text if all parts are alike; else the parts by what happens to them. */
+function groups(parts: readonly (readonly [part: string, how: string])[]): string {
+  const by = new Map<string, string[]>();
+  for (const [part, how] of parts) by.set(how, [...(by.get(how) ?? []), part]);
+  if (by.size === 1) return [...by.keys()].join('');
+  return [...by].map(([how, all]) => `${all.join(', ')}: ${how}`).join('; ');
+}
+
+function limitsOf({ uses, forMs, untilMs }: PlannedTerms, dateText: DateText): string {
+  return [
+    ...(uses === undefined ? [] : [uses === 1 ? 'one use' : `${uses} uses`]),
+    ...(forMs === undefined ? [] : [`for ${span(forMs)}`]),
+    ...(untilMs === undefined ? [] : [`until ${dateText(untilMs)}`]),
+  ].join(', ');
+}
+
+function span(ms: number): string {
+  for (const [unit, name] of [
+    [86_400_000, 'day'],
+    [3_600_000, 'hour'],
+    [60_000, 'minute'],
+    [1000, 'second'],
+  ] as const)
+    if (ms % unit === 0) return ms === unit ? `one ${name}` : `${ms / unit} ${name}s`;
+  return `${ms} ms`;
+}
+
+/** A program over directories may run code that lies in them, so nothing but the sandbox confines it. */
+function programText(plan: Plan, cap: PlannedCommand | PlannedShell): string {
+  const mounts = cap.mounts.map((name) => plan.caps[name]).filter((one): one is PlannedFs => one?.kind === 'fs');
+  const isOwn =
+    cap.kind === 'command' && cap.cwd !== undefined && covering(plan.caps, cap.mounts, cap.cwd) === undefined;
+  const own = isOwn && cap.cwd !== undefined ? [at(cap.cwd)] : [];
+  const reads = cap.kind === 'command' && cap.reads === true;
+  const writable = reads ? [] : [...own, ...mounts.filter(isWritable).map(({ name }) => name)];
+  const sees = [...own, ...mounts.map(({ name }) => name)].filter((name) => !writable.includes(name));
+  return [
+    'the sandbox.',
+    ...(cap.kind === 'shell' || own.length + mounts.length > 0
+      ? ['It may run code that the agent wrote, so it is exactly as strong as the sandbox.']
+      : []),
+    ...(sees.length === 0 ? [] : [`It reads all of ${sees.join(', ')}.`]),
+    writable.length === 0 ? 'It changes no file that lasts.' : `It may change all of ${writable.join(', ')}.`,
+    'It has no network.',
+  ].join(' ');
+}
+
+function weakestOf(plan: Plan, cap: PlannedCap): string {
+  switch (cap.kind) {
+    case 'fs':
+      return 'the directory itself: links and mounts do not lead out of it';
+    case 'command':
+    case 'shell':
+      return programText(plan, cap);
+    case 'http':
+      return 'the server behind that prefix';
+    case 'mcp':
+      return 'the server: it decides what its tools do';
+    case 'message':
+      return 'the recipient';
+  }
+}
+
+function neverOf(caps: readonly PlannedCap[]): readonly string[] {
+  const has = (kind: PlannedCap['kind']): boolean => caps.some((cap) => cap.kind === kind);
+  const changes = caps.some((cap) => cap.kind === 'fs' && (cap.can.includes('write') || cap.can.includes('remove')));
+  return [
+    ...(has('fs') ? ['read a file outside the directories above'] : ['read a file']),
+    ...(changes ? [] : ['change a file']),
+    ...(has('command') || has('shell')
+      ? has('shell')
+        ? []
+        : ['run a program in another form than above']
+      : ['run a program']),
+    ...(has('http') || has('mcp') ? [] : ['reach a network address']),
+    ...(has('message') ? ['send a message to anybody else'] : ['send a message']),
+    'make a cap that is not listed, or make a listed one wider',
+  ];
+}

@@ -1,0 +1,54 @@
+/** Names of one session that a person may take for each other. */
+import type { Manifest } from '../file/types.ts';
+import { type Finding, nearest } from '../text/mistakes.ts';
+
+/** Refuses two names that look alike. `others` are names that the session has from elsewhere. */
+export function lookAlikes({ session = {} }: Manifest, others: readonly string[] = []): readonly Finding[] {
+  const findings: Finding[] = [];
+  const seen = new Map(others.map((name) => [skeleton(name), name]));
+  for (const part of ['caps', 'ask'] as const)
+    for (const name of Object.keys(session[part] ?? {})) {
+      const look = skeleton(name);
+      const other = seen.get(look);
+      const path = ['session', part, name];
+      if (other === name && !others.includes(name))
+        findings.push({ path, key: true, wrong: `${name} is in caps and in ask`, write: 'keep one of them' });
+      else if (other !== undefined && other !== name)
+        findings.push({
+          path,
+          key: true,
+          wrong: `${name} looks like ${other}`,
+          write: 'choose a name that nobody confuses',
+        });
+      seen.set(look, name);
+    }
+  return findings;
+}
+
+/** A deny that names no cap is a warning: a mistyped name denies nothing. */
+export function idleDenies({ session = {} }: Manifest, known: readonly string[]): readonly Finding[] {
+  return (session.deny ?? []).flatMap((name, n) => {
+    if (known.includes(name)) return [];
+    const meant = nearest(name, known);
+    return [
+      {
+        severity: 'warning' as const,
+        path: ['session', 'deny', n],
+        wrong: `no cap is named ${name}, so this denies nothing`,
+        write: meant === undefined ? 'remove it, or write the name of a cap' : `did you mean ${meant}?`,
+      },
+    ];
+  });
+}
+
+/** Names with the same skeleton look alike: case, 0 and o, 1, i and l, 5 and s, - and _, rn and m, vv and w, cl and d. */
+export const skeleton = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll('0', 'o')
+    .replace(/[1i]/g, 'l')
+    .replaceAll('5', 's')
+    .replaceAll('-', '_')
+    .replaceAll('rn', 'm')
+    .replaceAll('vv', 'w')
+    .replaceAll('cl', 'd');

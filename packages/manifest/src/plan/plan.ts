@@ -1,0 +1,137 @@
+/** A plan: what a session may hold, with every name resolved. It is data that can be printed and compared. */
+import type { FsRight, Method, Mode, Server } from '../file/types.ts';
+import type { Word } from '../words/row.ts';
+
+/** A directory: the name of a root, and names beneath it, joined by `/`. An empty path is the root itself. */
+export interface Directory {
+  readonly root: string;
+  readonly path: string;
+}
+
+/** The limits of a planned cap, in milliseconds. */
+export interface PlannedTerms {
+  readonly uses?: number;
+  readonly forMs?: number;
+  /** Milliseconds since 1970. */
+  readonly untilMs?: number;
+  readonly needs?: 'passkey';
+  readonly alwaysHuman?: true;
+}
+
+interface Planned {
+  readonly name: string;
+  /** `mint`: made when the session starts. `ask`: a person is asked. */
+  readonly how: 'mint' | 'ask';
+  readonly terms: PlannedTerms;
+  readonly offer?: PlannedTerms;
+}
+/** A directory. */
+export interface PlannedFs extends Planned {
+  readonly kind: 'fs';
+  readonly directory: Directory;
+  readonly can: readonly FsRight[];
+  readonly except: readonly string[];
+}
+/** A program, with the calls it takes. */
+export interface PlannedCommand extends Planned {
+  readonly kind: 'command';
+  readonly command: string;
+  /** The program sees this directory. If no mount holds it, it may also change it, unless `reads`. */
+  readonly cwd?: Directory;
+  /** The program sees every directory to read only: the manifest says so, or every row is known to read. */
+  readonly reads?: true;
+  /** The effect of every call. It stays when a lower layer takes directories away. */
+  readonly effect: 'read' | 'write';
+  readonly rows: readonly (readonly Word[])[];
+  /** The flag sets that the rows name. */
+  readonly flags: Readonly<Record<string, readonly string[]>>;
+  /** The names of directory caps. */
+  readonly mounts: readonly string[];
+}
+/** A shell in the sandbox. */
+export interface PlannedShell extends Planned {
+  readonly kind: 'shell';
+  /** Lies in the directory of one of the mounts. */
+  readonly cwd?: Directory;
+  readonly effect: 'read' | 'write';
+  readonly mounts: readonly string[];
+}
+/** An origin and a path prefix. */
+export interface PlannedHttp extends Planned {
+  readonly kind: 'http';
+  readonly origin: string;
+  /** Begins and ends with `/`. */
+  readonly path: string;
+  readonly methods: readonly Method[];
+  readonly secret?: string;
+}
+/** Tools of a server. */
+export interface PlannedMcp extends Planned {
+  readonly kind: 'mcp';
+  readonly server: string;
+  readonly tools: readonly string[];
+}
+/** One recipient. */
+export interface PlannedMessage extends Planned {
+  readonly kind: 'message';
+  readonly recipient: string;
+}
+/** A cap with every name resolved. */
+export type PlannedCap = PlannedFs | PlannedCommand | PlannedShell | PlannedHttp | PlannedMcp | PlannedMessage;
+
+/** A cap that a child session may get. */
+export interface Given {
+  readonly cap: string;
+  /** Only what reads: of a directory `read`, `list`, `search`; of http `GET`, `HEAD`; programs see it all to read only. */
+  readonly readonly?: true;
+}
+
+/** The authority that a session may hold. */
+export interface Plan {
+  readonly mode: Mode;
+  /** Undefined: the host's own. */
+  readonly deadlineMs?: number;
+  /** Host paths by name; undefined for a folder that is made for the session. */
+  readonly roots: Readonly<Record<string, string | undefined>>;
+  readonly servers: Readonly<Record<string, Server>>;
+  readonly caps: Readonly<Record<string, PlannedCap>>;
+  /** Names that no lower layer can bring back. */
+  readonly denied: readonly string[];
+  readonly children: Readonly<Record<string, readonly Given[]>>;
+  /** Calls that no cap may run, from `not_match` of every layer. */
+  readonly never: readonly (readonly string[])[];
+  /** Undefined: the host's own. */
+  readonly granters?: readonly string[];
+  /** An empty `may` means that no judge sees the requests. Undefined: the host's own. */
+  readonly judge?: { readonly may: readonly ('propose' | 'refuse')[]; readonly model?: string };
+  readonly ledger?: { readonly path?: string; readonly keepMs?: number; readonly redact?: 'secrets' };
+}
+
+/** The mode of a session whose manifest names none. */
+export const DEFAULT_MODE: Mode = 'cautious';
+
+/** Reads `project/src`. Returns undefined if it is not a root's name and plain names. */
+export function readDirectory(text: string): Directory | undefined {
+  const [root = '', ...names] = text.replace(/\/$/, '').split('/');
+  const plain = names.every((one) => one !== '' && one !== '.' && one !== '..' && !one.includes('\0'));
+  return plain && root !== '' ? { root, path: names.join('/') } : undefined;
+}
+
+/** Whether a directory is `outer` or lies beneath it. */
+export const isWithin = (inner: Directory, outer: Directory): boolean =>
+  inner.root === outer.root && (outer.path === '' || `${inner.path}/`.startsWith(`${outer.path}/`));
+
+/**
+ * Whether `path`, as a program in `cwd` writes it, lies beneath `directory`. Compared as text: it says what an
+ * example means. At run time the mounts decide.
+ */
+export function isPathBeneath(path: string, cwd: Directory | undefined, directory: Directory): boolean {
+  if (cwd === undefined || cwd.root !== directory.root || path.startsWith('/') || path.includes('\0')) return false;
+  const names = cwd.path === '' ? [] : cwd.path.split('/');
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.') continue;
+    if (name !== '..') names.push(name);
+    else if (names.pop() === undefined) return false;
+  }
+  return isWithin({ root: cwd.root, path: names.join('/') }, directory);
+}

@@ -1,0 +1,67 @@
+/** Granters, judge and ledger over several layers. A lower layer never adds a granter, a judge's right or a place. */
+import type { Finding, Path } from '../text/mistakes.ts';
+import type { Plan } from './plan.ts';
+
+/** The parts of a plan that say who decides and where it is recorded. */
+export type Rest = Pick<Plan, 'granters' | 'judge' | 'ledger'>;
+
+/**
+ * The highest layer that names a part holds. With `mayAdd`, the lower one names what no layer above names. Otherwise it
+ * can only take away, and a longer time to keep the ledger.
+ */
+export function restOf(above: Rest, lower: Rest, { mayAdd }: { mayAdd: boolean }, findings: Finding[]): Rest {
+  const drop = (path: Path, wrong: string): void =>
+    void findings.push({
+      severity: 'warning',
+      path,
+      key: true,
+      wrong,
+      write: 'change the layer above, or remove this',
+    });
+  const granters = grantersOf(above, lower, mayAdd, drop);
+  const judge = judgeOf(above, lower, mayAdd, drop);
+  const ledger = ledgerOf(above, lower, mayAdd, drop);
+  return {
+    ...(granters === undefined ? {} : { granters }),
+    ...(judge === undefined ? {} : { judge }),
+    ...(ledger === undefined ? {} : { ledger }),
+  };
+}
+
+type Drop = (path: Path, wrong: string) => void;
+
+function grantersOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['granters'] {
+  const [own, wanted] = [above.granters, lower.granters];
+  if (wanted === undefined || (own === undefined && mayAdd)) return own ?? wanted;
+  const left = wanted.filter((name) => own?.includes(name));
+  if (left.length < wanted.length) drop(['granters'], 'a layer below names no new granters: they are dropped');
+  return left.length === 0 ? own : left;
+}
+
+function judgeOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['judge'] {
+  const [own, wanted] = [above.judge, lower.judge];
+  if (wanted === undefined || (own === undefined && mayAdd)) return own ?? wanted;
+  const may = wanted.may.filter((one) => own?.may.includes(one));
+  const isOther = wanted.model !== undefined && wanted.model !== own?.model;
+  if (may.length < wanted.may.length || isOther)
+    drop(['judge'], 'the layer above gives the judge less, or another model: that holds');
+  return own === undefined ? undefined : { ...own, may };
+}
+
+function ledgerOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['ledger'] {
+  const [own = {}, wanted] = [above.ledger, lower.ledger];
+  if (wanted === undefined) return above.ledger;
+  const path = own.path ?? (mayAdd ? wanted.path : undefined);
+  if (wanted.path !== undefined && wanted.path !== path)
+    drop(['ledger', 'path'], 'the layer above decides where the ledger is');
+  const keepMs =
+    own.keepMs === undefined ? (mayAdd ? wanted.keepMs : undefined) : Math.max(own.keepMs, wanted.keepMs ?? 0);
+  if (wanted.keepMs !== undefined && wanted.keepMs !== keepMs)
+    drop(['ledger', 'keep'], 'the layer above keeps the ledger longer, or decides it alone');
+  const redact = own.redact ?? wanted.redact;
+  return {
+    ...(path === undefined ? {} : { path }),
+    ...(keepMs === undefined ? {} : { keepMs }),
+    ...(redact === undefined ? {} : { redact }),
+  };
+}

@@ -1,0 +1,257 @@
+/**
+ * How a forwarder handles one call: it asks its policy, charges, writes the ledger line, sends the call on,
+ * and wraps the result.
+ *
+ * A change of state is made in the turn that sends the call on. It is therefore on disk before the call
+ * leaves.
+ */
+import { type Bcom, CapError, E, isReference, ledgerLine, type Portrait, vatTime } from '@hob/vat';
+import { callOrSend, isNear } from '@hob/vat/actors';
+import { breakAnswer, frozenCopy, type Group, passOn, tellAnyway, under } from '@hob/vat/forwarder';
+import { type Crossing, cross, forwardTargetOf } from './cross.ts';
+import type { EndedCall, ForwarderState, ForwardTarget } from './forwarder.ts';
+import { asItIs, type FullPolicy, opaque, shown } from './policy.ts';
+
+/**
+ * How a call arrived. `forwarder`: in the turn of another forwarder, which undoes its own charge if this one
+ * refuses.
+ */
+type ReachedBy = 'near' | 'message' | 'forwarder';
+
+interface Call {
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+const noGroups: readonly Group[] = Object.freeze([]);
+
+/** The behaviour of a forwarder's state. `portraitOf` makes the portrait of the next state. */
+export function forwarderStateOf<S extends readonly unknown[]>(
+  bcom: Bcom<never>,
+  portraitOf: (next: S) => Portrait<unknown>,
+  state: S,
+  policy: FullPolicy<S>,
+): ForwarderState {
+  const calls = new Calls(bcom, portraitOf, state, policy);
+  return {
+    callByMessage: (target, method, args) => calls.admit(target, { method, args }, 'message'),
+    callNear: (target, method, args) => calls.admit(target, { method, args }, 'near'),
+    forwardInTurn: (target, method, args) => calls.admit(target, { method, args }, 'forwarder'),
+    onFulfilled: (call, value) => calls.fulfilled(call, value),
+    onBroken: (call, error) => calls.broken(call, error),
+    passResult: (inward, value) => calls.passResult(inward, value),
+    latch: () => calls.keepLatched(policy.latch?.(state)),
+    near: () => calls.near,
+    reveal: () => calls.reveal(),
+  };
+}
+
+/** The calls of one forwarder in one state. */
+class Calls<S extends readonly unknown[]> {
+  readonly near: boolean;
+  readonly #bcom: Bcom<never>;
+  readonly #portraitOf: (next: S) => Portrait<unknown>;
+  readonly #state: S;
+  readonly #policy: FullPolicy<S>;
+
+  constructor(bcom: Bcom<never>, portraitOf: (next: S) => Portrait<unknown>, state: S, policy: FullPolicy<S>) {
+    this.near = typeof policy.near === 'function' ? policy.near(state) : policy.near === true;
+    this.#bcom = bcom;
+    this.#portraitOf = portraitOf;
+    this.#state = state;
+    this.#policy = policy;
+  }
+
+  get #self(): ForwarderState {
+    return this.#bcom.self as ForwarderState;
+  }
+
+  /** Asks the policy. Then the charge, its ledger line and the call itself are one turn. */
+  admit(target: ForwardTarget, call: Call, reachedBy: ReachedBy): unknown {
+    const policy = this.#policy;
+    if (reachedBy === 'near' && !this.near) throw byMessageOnly();
+    const now = policy.timeless === true ? 0 : vatTime();
+    const latched = policy.latch?.(this.#state);
+    const state = latched ?? this.#state;
+    let next: S | undefined;
+    try {
+      if (target.inward) policy.admitCallback?.(state);
+      else next = (policy.before?.(state, call.method, call.args, now) ?? undefined) as S | undefined;
+    } catch (error) {
+      this.#writeEnd('refuse', state, { method: call.method, inward: target.inward }, error);
+      return this.#refuse(latched, error as Error, reachedBy);
+    }
+    if (next !== undefined && reachedBy === 'near') throw byMessageOnly();
+    this.#writeCall(state, target.inward, call);
+    return this.#send({ target, call, reachedBy, state, next });
+  }
+
+  #refuse(latched: S | undefined, error: Error, reachedBy: ReachedBy): unknown {
+    if (latched === undefined) throw error;
+    if (reachedBy !== 'message') {
+      // The caller may undo this turn. The latch is kept by a turn of its own.
+      tellAnyway(this.#self, 'latch');
+      throw error;
+    }
+    breakAnswer(error);
+    return this.keepLatched(latched);
+  }
+
+  keepLatched(latched: S | undefined): never {
+    const kept = latched === undefined ? undefined : (this.#policy.onLatched?.(latched, this.#self) ?? latched);
+    return this.#become(kept, undefined);
+  }
+
+  #send(admitted: {
+    readonly target: ForwardTarget;
+    readonly call: Call;
+    readonly reachedBy: ReachedBy;
+    readonly state: S;
+    readonly next: S | undefined;
+  }): unknown {
+    const { target, call, reachedBy, state, next } = admitted;
+    const policy = this.#policy;
+    const { method } = call;
+    const { inward } = target;
+    const args = call.args.some(mayHoldReferences)
+      ? (cross(reachedBy === 'near' ? frozenCopy(call.args) : call.args, this.#crossing(!inward)) as Call['args'])
+      : call.args;
+    const cause = policy.cause?.(state);
+    const groups = policy.groups?.(state) ?? noGroups;
+    const sent = (): unknown =>
+      inward || policy.defer === undefined
+        ? this.#sendOn(target, { method, args }, reachedBy)
+        : policy.defer(state, { method, args }, target.inner, (others) => sendTo(target.inner, method, others));
+    let result: unknown;
+    try {
+      result = cause === undefined ? sent() : under(cause, sent, groups);
+    } catch (error) {
+      this.#writeEnd('result', state, { method, inward }, error);
+      throw error;
+    }
+    if (!mayHoldReferences(result)) return this.#become(next, this.#wrap(state, result, inward));
+    if (!(result instanceof Promise))
+      return this.#become(next, this.#wrap(state, isReference(result) ? result : frozenCopy(result), inward));
+    // If the policy wants nothing of the result, the caller gets the promise of the object behind.
+    if (
+      policy.after === undefined &&
+      policy.ledgerFields === undefined &&
+      cause === undefined &&
+      policy.wrap === asItIs
+    )
+      return this.#become(next, result);
+    const causes = cause === undefined || groups.length === 0 ? cause : [...groups, cause];
+    return this.#become(next, this.#passOn(result, { method, inward }, causes));
+  }
+
+  #sendOn({ inner, callableNear }: ForwardTarget, { method, args }: Call, reachedBy: ReachedBy): unknown {
+    // Stacked forwarders are all charged in one turn, or none is.
+    const behind = reachedBy === 'near' ? undefined : nearForwarder(inner);
+    if (behind !== undefined) return behind.state.forwardInTurn(behind, method, args);
+    // A near call is only safe if nothing was charged: an object behind that throws undoes the whole turn.
+    return reachedBy !== 'forwarder' && this.near && this.#policy.after === undefined && callableNear && isNear(inner)
+      ? callOrSend(inner, method, args)
+      : sendTo(inner, method, args);
+  }
+
+  #passOn(result: Promise<unknown>, call: EndedCall, cause: string | readonly string[] | undefined): Promise<unknown> {
+    const pipelined = { inner: result, inward: call.inward, callableNear: false };
+    return passOn(result, {
+      ok: (value) => this.#self.onFulfilled(call, value),
+      broken: (error) => {
+        this.#self.onBroken(call, error);
+        breakAnswer(error);
+      },
+      next: this.#pipelines ? (method, args) => this.#self.callByMessage(pipelined, method, args) : undefined,
+      cause,
+    });
+  }
+
+  fulfilled(call: EndedCall, value: unknown): unknown {
+    try {
+      this.#policy.admitResult?.(this.#state);
+    } catch (error) {
+      this.#writeEnd('result', this.#state, call, error);
+      throw error;
+    }
+    return this.#become(this.#after(call, { ok: true, value }), this.#wrap(this.#state, value, call.inward));
+  }
+
+  broken(call: EndedCall, error: Error): never {
+    this.#writeEnd('result', this.#state, call, error);
+    return this.#become(this.#after(call, { ok: false, error }), undefined);
+  }
+
+  #after(
+    call: EndedCall,
+    outcome: { readonly ok: boolean; readonly value?: unknown; readonly error?: Error },
+  ): S | undefined {
+    return call.inward
+      ? undefined
+      : ((this.#policy.after?.(this.#state, call.method, outcome) ?? undefined) as S | undefined);
+  }
+
+  passResult(inward: boolean, value: unknown): unknown {
+    this.#policy.admitResult?.(this.#state);
+    return cross(value, this.#crossing(inward));
+  }
+
+  reveal(): readonly string[] {
+    if (this.#policy.reveal === undefined) throw opaque();
+    const cause = this.#policy.reveal(this.#state);
+    return [...(this.#policy.groups?.(this.#state) ?? noGroups), cause];
+  }
+
+  #become(next: S | undefined, value: unknown): never {
+    return (next === undefined ? value : this.#bcom(this.#portraitOf(next) as Portrait<never>, value)) as never;
+  }
+
+  #wrap(state: S, value: unknown, inward: boolean): unknown {
+    if (!inward && this.#policy.wrap !== undefined) return this.#policy.wrap(state, value);
+    return !mayHoldReferences(value) ? value : cross(value, this.#crossing(inward));
+  }
+
+  #crossing(inward: boolean): Crossing {
+    const wrapped = this.#policy.wrapped?.(this.#state);
+    return { state: this.#self, inward, wrapped, pipelined: this.#pipelines };
+  }
+
+  /**
+   * Whether calls on a promise go ahead of it. A call that may be charged waits until the promise is known.
+   */
+  get #pipelines(): boolean {
+    return this.near && this.#policy.wrap === undefined;
+  }
+
+  #writeCall(state: S, inward: boolean, { method, args }: Call): void {
+    const fields = this.#policy.ledgerFields?.(state);
+    if (fields === undefined) return;
+    // A literal: spreads would cost as much as the rest of the call. In the ledger, `back` marks a callback.
+    const { grant, use, act } = fields;
+    ledgerLine('call', { grant, method: shown(method), use, act, back: inward || undefined }, args);
+  }
+
+  #writeEnd(kind: 'refuse' | 'result', state: S, { method, inward }: EndedCall, error: unknown): void {
+    const grant = this.#policy.ledgerFields?.(state)?.grant;
+    const code = error instanceof CapError ? error.code : 'error';
+    if (grant !== undefined) ledgerLine(kind, { grant, method: shown(method), back: inward || undefined, code });
+  }
+}
+
+const byMessageOnly = (): CapError => new CapError('not-callable', 'this cap is called by message only: use E(cap)');
+
+/** The state of the forwarder that `reference` is, if it lives in the running vat. */
+function nearForwarder(reference: object): ReturnType<typeof forwardTargetOf> {
+  const behind = forwardTargetOf(reference);
+  return behind !== undefined && isNear(behind.state) ? behind : undefined;
+}
+
+const mayHoldReferences = (value: unknown): boolean =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function';
+
+type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+
+function sendTo(inner: object, method: string, args: readonly unknown[]): Promise<unknown> {
+  const sent = E(inner) as unknown as ((...args: readonly unknown[]) => Promise<unknown>) & Methods;
+  return method === '' ? sent(...args) : (sent[method] as Methods[string])(...args);
+}

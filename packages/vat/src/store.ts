@@ -1,0 +1,9 @@
+/** `@hob/vat/store`: the store on the disk, its backups, and its ledger. */
+export { exportLedger } from './ledger/export.ts';
+export { checkpointsIn } from './ledger/note.ts';
+export { ledgerArguments, redactLedger } from './ledger/redact.ts';
+export { type Retained, retainLedger } from './ledger/retain.ts';
+export { type LedgerVerdict, type VerifyOptions, verifyLedger } from './ledger/verify.ts';
+export { restoreStore } from './store/drivers/backup.ts';
+export { isStoreHeld } from './store/drivers/sqlite.ts';
+export { backup, openStore, type Store } from './store/store.ts';

@@ -1,0 +1,95 @@
+/**
+ * The parts of vats with a durable store: the output commit and the object store, joined to actors and
+ * tables.
+ */
+import { Actor } from '../actor/actor.ts';
+import { storedTable, unreadTable } from '../actor/table.ts';
+import { CapError } from '../core/errors.ts';
+import type { ActorKind } from '../core/kind.ts';
+import type { LedgerEntry } from '../core/ledger-entry.ts';
+import { targetOf } from '../core/reference.ts';
+import type { AnyDefinition } from '../core/types.ts';
+import { ObjectStore } from '../durable/object-store.ts';
+import { type Commit, OutputCommit, type Writes } from '../durable/output-commit.ts';
+import type { Ledger } from '../ledger/chain.ts';
+import type { KnownLedgerEntry } from '../ledger/kinds.ts';
+import type { StoreEngine } from '../store/engine.ts';
+import type { LedgerLine } from '../store/records.ts';
+import { driverNamed } from '../turn/named-driver.ts';
+import { kindOf } from '../turn/portrait.ts';
+import { readInTurns } from '../turn/reading.ts';
+import type { ActorHome } from '../turn/runnable.ts';
+import { fulfilled, lostReference, nameOf } from './names.ts';
+
+/** The functions of the vats that these parts call. */
+export interface DurableVats {
+  /** Undefined until the store has been accepted. */
+  ledger(): Ledger | undefined;
+  through(commit: Commit): Commit;
+  tick(): number;
+  /** The next batch has room for turns again. */
+  room(): void;
+  /** The error for a turn with these lines while the disk is full. */
+  refuses(lines: readonly LedgerEntry[]): CapError | undefined;
+  lost(why: CapError, keys: ReadonlySet<string>): boolean;
+  /** The vat of that name, which the store holds. */
+  vat(name: string): ActorHome;
+}
+
+/** Throws `invalid` for a store whose objects the definitions do not cover. */
+export function openDurable(
+  engine: StoreEngine,
+  definitions: readonly AnyDefinition[],
+  vats: DurableVats,
+): { readonly outputCommit: OutputCommit; readonly objectStore: ObjectStore } {
+  const commit = (writes: Writes, done: (error: unknown) => void): void => {
+    let lines: readonly LedgerLine[];
+    try {
+      // A line that the ledger wrote by itself failed earlier. No turn was lost with it, so reopen.
+      if (engine.failed) engine.reopen();
+      lines = vats.ledger()?.prepare(writes.lines as readonly KnownLedgerEntry[]) ?? [];
+    } catch (error) {
+      return done(error);
+    }
+    engine.commitLater(engine.epoch, { lines, cells: writes.cells }, done);
+  };
+  const outputCommit = new OutputCommit({
+    commit: vats.through(commit),
+    tick: () => vats.tick(),
+    room: () => vats.room(),
+    refuses: (lines) => (engine.full ? vats.refuses(lines) : undefined),
+    lost: (why, keys) => vats.lost(why, keys),
+  });
+  const objectStore: ObjectStore = new ObjectStore(
+    readInTurns(engine),
+    outputCommit,
+    definitions.map(kindOfDefinition),
+    {
+      actor: (vat, id, stored) => Actor.asleep(vats.vat(vat), id, stored).reference as object,
+      table: (vat, id) => storedTable(vats.vat(vat), id),
+      driver: driverNamed,
+      nameOf,
+      fulfilled,
+      lost: lostReference,
+      rest: (actor) => (targetOf(actor) as Actor).rest(objectStore),
+      reload: (actor, stored) => (targetOf(actor) as Actor).reload(stored),
+      unread: unreadTable,
+    },
+  );
+  return { outputCommit, objectStore };
+}
+
+function kindOfDefinition(definition: AnyDefinition): ActorKind {
+  const kind = kindOf(definition);
+  if (kind === undefined) throw new CapError('invalid', 'definitions must come from define or defineProcedure');
+  return kind;
+}
+
+/** Throws `invalid` if two definitions have the same label. */
+export function checkLabels(definitions: readonly AnyDefinition[]): void {
+  const seen = new Set<string>();
+  for (const { label } of definitions) {
+    if (seen.has(label)) throw new CapError('invalid', `two definitions are called "${label}": rename one`);
+    seen.add(label);
+  }
+}

@@ -1,0 +1,2 @@
+/** The package manager, with its version. */
+export const PNPM: string;

@@ -1,0 +1,75 @@
+/** The mechanisms of `packages/host/src/drivers`, each with the source text that leaves it out: see `../mutant.ts`. */
+import type { Mutant } from '../mutant.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'stop-lock',
+    breaks: 'stop reports success while a host that cannot be seen goes on',
+    file: 'packages/host/src/drivers/life.ts',
+    find: "return isStoreHeld(stateDir) ? { pid: lockedBy(stateDir) } : 'nobody';",
+    replace: "return 'nobody';",
+    tests: ['packages/host/src/programs/own-host.test.ts'],
+  },
+  {
+    name: 'roots',
+    breaks: 'a granted root may hold the host’s own state and code',
+    file: 'packages/host/src/drivers/roots.ts',
+    find: `for (const directory of own)
+    if (overlap(place, resolvePath(directory), table))
+      throw new CapError(
+        'E_ROOT_CONTAINS_HOST_STATE',
+        'that directory is, contains or lies inside the state or the code of the host: grant another, or move the state with --state',
+      );`,
+    replace: `for (const directory of own) {
+  }`,
+    tests: ['packages/host/src/drivers/roots.test.ts'],
+  },
+  {
+    name: 'secret-file-owner',
+    breaks: 'an agent takes a secret from a file that others may read',
+    file: 'packages/host/src/drivers/secrets.ts',
+    find: ' || (mode & 0o077) !== 0',
+    replace: '',
+    tests: ['packages/host/src/handover.test.ts'],
+  },
+  {
+    name: 'secret-file-gone',
+    breaks: 'the file that a secret was handed over in stays',
+    file: 'packages/host/src/drivers/secrets.ts',
+    find: '    rmSync(file, { force: true });',
+    replace: '',
+    tests: ['packages/host/src/handover.test.ts'],
+  },
+  {
+    name: 'secret-new-file',
+    breaks: 'a secret is written into a file that is there, whoever may read it',
+    file: 'packages/host/src/drivers/secrets.ts',
+    find: ' | constants.O_EXCL',
+    replace: '',
+    tests: ['packages/host/src/handover.test.ts', 'packages/host/src/programs/cli.test.ts'],
+  },
+  {
+    name: 'outbound-retry',
+    breaks: 'a checkpoint that could not be sent is not sent later',
+    file: 'packages/host/src/drivers/checkpoints.ts',
+    find: 'if (end?.aborted !== true) timer = setTimeout(() => void tryIt(), delay).unref();',
+    replace: '',
+    tests: ['packages/host/src/drivers/checkpoints.test.ts'],
+  },
+  {
+    name: 'outbound-cut',
+    breaks: 'a checkpoint that a kill cut short spoils the next one',
+    file: 'packages/host/src/drivers/checkpoints.ts',
+    find: "${endsLine(descriptor) ? '' : '\\n'}",
+    replace: '',
+    tests: ['packages/host/src/drivers/checkpoints.test.ts'],
+  },
+  {
+    name: 'life-ending',
+    breaks: 'a host that is just ending cannot be stopped by an ordinary user',
+    file: 'packages/host/src/drivers/life.ts',
+    find: "return (Number(fields[6]) & EXITING) === 0 ? undefined : 'ending';",
+    replace: 'return undefined;',
+    tests: ['packages/host/src/drivers/life.test.ts'],
+  },
+];

@@ -1,0 +1,77 @@
+/** The mechanisms of `packages/host/src/programs`, each with the source text that leaves it out: see `../mutant.ts`. */
+import type { Mutant } from '../mutant.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'start-link',
+    breaks: 'a revoked directory is granted again when it is named through a link',
+    file: 'packages/host/src/programs/main.ts',
+    find: 'root: realRoot, lacking',
+    replace: 'root, lacking',
+    tests: ['packages/host/src/granters/start.test.ts'],
+  },
+  {
+    name: 'command-strict',
+    breaks: 'a command ignores options that it does not take',
+    file: 'packages/host/src/programs/command-line.ts',
+    find: '    return command.action(',
+    replace: '    return command.allowUnknownOption().allowExcessArguments().action(',
+    tests: ['packages/host/src/programs/command-line.test.ts'],
+  },
+  {
+    name: 'stale-note',
+    breaks: 'the granter’s secret is told to whoever has the port of a host that was killed',
+    file: 'packages/host/src/programs/cli.ts',
+    find: "  if (holder === 'nobody')\n    throw new CapError(",
+    replace: '  if (false)\n    throw new CapError(',
+    tests: ['packages/host/src/programs/cli.test.ts'],
+  },
+  {
+    name: 'start-flags',
+    breaks: 'a later start ignores a limit that it is given',
+    file: 'packages/host/src/programs/workspace.ts',
+    find: "  if (started.how === 'again') checkFlags(flagsOf(started.note, started.grants), chosen);",
+    replace: '',
+    tests: ['packages/host/src/programs/session-flags.test.ts'],
+  },
+  {
+    name: 'door-owner',
+    breaks: 'a store that fails gets a second granter at the start',
+    file: 'packages/host/src/programs/owner.ts',
+    find: "if ((error as CapError).code !== 'no-such-object') throw error;",
+    replace: 'void error;',
+    tests: ['packages/host/src/programs/owner.test.ts'],
+  },
+  {
+    name: 'secret-pipe',
+    breaks: 'a host prints its secrets into a pipe',
+    file: 'packages/host/src/programs/main.ts',
+    find: 'const shown = <T extends object>(of: T): T => (onTerminal ? of : { ...of, secret: undefined });',
+    replace: 'const shown = <T extends object>(of: T): T => of;',
+    tests: ['packages/host/src/programs/main.test.ts', 'packages/host/src/handover.test.ts'],
+  },
+  {
+    name: 'retain-sentinel',
+    breaks: 'lines are dropped where the sentinel is not found, and the state then counts as put back',
+    file: 'packages/host/src/programs/shared/at-rest.ts',
+    find: 'if (verdict.putBack !== undefined)',
+    replace: 'if (verdict.lines === -1)',
+    tests: ['packages/host/src/programs/main.test.ts'],
+  },
+  {
+    name: 'start-gate-known',
+    breaks: 'a misspelt method after --gate leaves its calls free',
+    file: 'packages/host/src/programs/start-line.ts',
+    find: "name !== 'changes' && !gateable.includes(name)",
+    replace: "name === ''",
+    tests: ['packages/host/src/programs/session-flags.test.ts'],
+  },
+  {
+    name: 'start-gate-changes',
+    breaks: 'a start that asks about changes asks about few of them',
+    file: 'packages/host/src/programs/start-line.ts',
+    find: "name === 'changes' ? changingMethods : [name]",
+    replace: "name === 'changes' ? ['write'] : [name]",
+    tests: ['packages/host/src/programs/session-flags.test.ts'],
+  },
+];

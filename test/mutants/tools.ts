@@ -1,0 +1,103 @@
+/** The mechanisms of `tools`, each with the source text that leaves it out: see `mutant.ts`. */
+import type { Mutant } from './mutant.ts';
+
+const tests = ['packages/tools/src/tools.test.ts'];
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'tools-likeness',
+    breaks: 'two verbs are offered of which one is taken for the other after a typo',
+    file: 'packages/tools/src/toolbox.ts',
+    find: 'if (close !== undefined)',
+    replace: 'if (close !== undefined && close[0] === close[1])',
+    tests,
+  },
+  {
+    name: 'tools-typos',
+    breaks: 'only names that are alike without a typo are refused',
+    file: 'packages/tools/src/likeness.ts',
+    find: "  for (const typo of typos(a, new Set([...b, '-']))) if (likeness(b, typo) >= CUTOFF) return true;\n",
+    replace: '',
+    tests: ['packages/tools/src/likeness.test.ts'],
+  },
+  {
+    name: 'tools-kind',
+    breaks: 'a verb is sent to a cap that does not have it',
+    file: 'packages/tools/src/toolbox.ts',
+    find: 'if (!this.#kind(petname).includes(verb))',
+    replace: 'if (this.#kind(petname).length === 0)',
+    tests,
+  },
+  {
+    name: 'tools-checked',
+    breaks: 'a cap gets arguments of a type that its verb does not declare',
+    file: 'packages/tools/src/arguments.ts',
+    find: '    check(name, value, schema);\n',
+    replace: '',
+    tests,
+  },
+  {
+    name: 'tools-well-formed',
+    breaks: 'a result that is cut within a character is refused by the API of a model, with the whole conversation',
+    file: 'packages/tools/src/shown.ts',
+    find: 'return cut.toWellFormed();',
+    replace: 'return cut;',
+    tests,
+  },
+  {
+    name: 'tools-long-error',
+    breaks: 'a cap fills the context of a model with the message of an error',
+    file: 'packages/tools/src/toolbox.ts',
+    find: 'message: forModel(error.message, longestMessage)',
+    replace: 'message: error.message',
+    tests,
+  },
+  {
+    name: 'tools-own-arguments',
+    breaks: 'an argument that was left out is taken from Object.prototype',
+    file: 'packages/tools/src/verbs.ts',
+    find: 'Object.hasOwn(args, name) ? args[name] : undefined',
+    replace: 'args[name]',
+    tests,
+  },
+  {
+    name: 'tools-not-sent',
+    breaks: 'a call is sent although its loop has stopped',
+    file: 'packages/tools/src/toolbox.ts',
+    find: '      const fitting = checked(rest, verb.parameters, verb.optional);\n      if (signal?.aborted) throw notSent();\n',
+    replace: '      const fitting = checked(rest, verb.parameters, verb.optional);\n',
+    tests,
+  },
+  {
+    name: 'tools-look',
+    breaks: 'a cap that was granted after the tools were made is refused as one that is not held',
+    file: 'packages/tools/src/toolbox.ts',
+    find: 'if (!this.#held.includes(petname)) await this.look();',
+    replace: '',
+    tests,
+  },
+  {
+    name: 'tools-unknown',
+    breaks: 'a call whose connection was lost is told as one that failed, so a model repeats it',
+    file: 'packages/tools/src/toolbox.ts',
+    find: "new Set(['disconnected', 'unknown-outcome', 'restarted'])",
+    replace: 'new Set([])',
+    tests,
+  },
+  {
+    name: 'tools-signal',
+    breaks: 'a loop that gives up waits for a person for ever',
+    file: 'packages/tools/src/toolbox.ts',
+    find: "signal.addEventListener('abort', stop, { once: true });",
+    replace: '',
+    tests,
+  },
+  {
+    name: 'tools-options-known',
+    breaks: 'a misspelt option of a verb is ignored',
+    file: 'packages/tools/src/verbs.ts',
+    find: "const taken = takeOptions(options, 'verb', verbOptions);",
+    replace: "const taken = Object.keys(options).length < 0 ? takeOptions(options, 'verb', verbOptions) : options;",
+    tests: ['packages/tools/src/options.test.ts'],
+  },
+];

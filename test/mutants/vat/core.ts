@@ -1,0 +1,206 @@
+/** The mechanisms of `packages/vat/src/core`, each with the source text that leaves it out: see `../mutant.ts`. */
+import type { Mutant } from '../mutant.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'fence-cut-others',
+    breaks: 'an internal error at one call keeps a revocation from ending the others',
+    file: 'packages/vat/src/core/causes.ts',
+    find: 'calls.map(async (call) => call.abort(why))',
+    replace: 'calls.map((call) => call.abort(why))',
+    tests: ['packages/vat/src/vats/fenced.test.ts'],
+  },
+  {
+    name: 'fence-watchers',
+    breaks: 'who watches a promise is not told behind a watcher that throws',
+    file: 'packages/vat/src/core/promise.ts',
+    find: 'fencedOr(() => watcher.fulfilled(value), watcher.broken);',
+    replace: 'watcher.fulfilled(value);',
+    tests: ['packages/vat/src/vats/fenced.test.ts'],
+  },
+  {
+    name: 'fence-waiting',
+    breaks: 'an internal error at one waiting message holds up the others',
+    file: 'packages/vat/src/core/promise.ts',
+    find: `    fencedOr(
+      () => pass(message),
+      (why) => message.answer?.break(why),
+    ),`,
+    replace: '    pass(message),',
+    tests: ['packages/vat/src/vats/fenced.test.ts'],
+  },
+  {
+    name: 'fence-native',
+    breaks: 'an internal error at a promise of the host program leaves it pending',
+    file: 'packages/vat/src/core/promise.ts',
+    find: `    fencedOr(
+      () => when(after`,
+    replace: `    fenced(
+      () => when(after`,
+    tests: ['packages/vat/src/vats/faults.test.ts'],
+  },
+  {
+    name: 'fence-native-link',
+    breaks: 'an internal error at a promise that was resolved to another leaves it pending',
+    file: 'packages/vat/src/core/promise.ts',
+    find: `fencedOr(() => end.watch((value) => this.#tellNative('fulfilled', value), broken), broken);`,
+    replace: `end.watch((value) => this.#tellNative('fulfilled', value), broken);`,
+    tests: ['packages/vat/src/vats/faults.test.ts'],
+  },
+  {
+    name: 'captp-symbols',
+    breaks: 'each name of a symbol that a peer sends stays in the process for ever',
+    file: 'packages/vat/src/core/symbols.ts',
+    find: '  if (ours.has(name)) return Symbol.for(name);',
+    replace: '  return Symbol.for(name);',
+    tests: ['packages/vat/src/core/symbols.test.ts'],
+  },
+  {
+    name: 'vat-hand-over',
+    breaks: 'a driver keeps the bytes that it gave away',
+    file: 'packages/vat/src/core/hand-over.ts',
+    find: "if (typeof value !== 'object' || value === null || !given.delete(value)) return undefined;",
+    replace: 'return undefined;',
+    tests: ['packages/vat/src/core/hand-over.test.ts'],
+  },
+  {
+    name: 'table-walk',
+    breaks: 'a walk over a table does not notice that keys came or went: it leaves rows out, or gives them twice',
+    file: 'packages/vat/src/core/sorted-keys.ts',
+    find: 'if (seen === this.#changes) index += 1;',
+    replace: 'if (seen === this.#changes || seen >= 0) index += 1;',
+    tests: ['packages/vat/src/actor/table.test.ts'],
+  },
+  {
+    name: 'vat-outside',
+    breaks: 'a stream behind a forwarder that was never read is told nothing when its reader has vanished',
+    file: 'packages/vat/src/core/outside.ts',
+    find: 'at = behind.get(seen);',
+    replace: 'at = undefined;',
+    tests: ['packages/vat/src/captp/stream-ends.test.ts', 'packages/revocable/src/streams.test.ts'],
+  },
+  {
+    name: 'vat-link-order',
+    breaks: 'messages that wait at a promise lose their place when it becomes another promise',
+    file: 'packages/vat/src/core/promise.ts',
+    find: 'if (waiting !== undefined && end.#path !== undefined) {',
+    replace: `if (waiting !== undefined) {
+      const late = (): void => each(waiting, (message) => end.post(message));
+      end.watch(late, late);
+    } else if (waiting !== undefined && end.#path !== undefined) {`,
+    tests: ['packages/vat/src/eventual/order.test.ts', 'packages/vat/src/core/promise.test.ts'],
+  },
+  {
+    name: 'vat-cycle',
+    breaks: 'a promise resolved to itself is left pending',
+    file: 'packages/vat/src/core/promise.ts',
+    find: 'if (cyclic)',
+    replace: `if (cyclic) return;
+    if (cyclic)`,
+    tests: ['packages/vat/src/actor/model.test.ts'],
+  },
+  {
+    name: 'vat-break-seen',
+    breaks: 'a break that a turn handles through another promise counts as unheard',
+    file: 'packages/vat/src/core/promise.ts',
+    find: "if (this.#native !== undefined && this.settled === 'broken')",
+    replace: "if (this.#native !== undefined && this.#state === 'broken')",
+    tests: ['packages/vat/src/eventual/breaks.test.ts'],
+  },
+  {
+    name: 'vat-deep-frames',
+    breaks: 'a near call takes more frames, so calls nest half as deep',
+    file: 'packages/vat/src/core/reference.ts',
+    find: `        return dispatch.inTurn() ? target.near(method, args) : dispatch.outside(target, method, args);
+      },`,
+    replace: `        const way = { via: (...all: unknown[]): unknown => way.call(...all), call: (...all: unknown[]): unknown => Reflect.apply(way.near, undefined, all), near: (...all: unknown[]): unknown => target.near(method, all) };
+        return dispatch.inTurn() ? way.via(...args) : dispatch.outside(target, method, args);
+      },`,
+    tests: ['packages/vat/src/actor/deep.test.ts'],
+  },
+  {
+    name: 'vat-migrations',
+    breaks: 'only the first migration of a chain runs',
+    file: 'packages/vat/src/core/kind.ts',
+    find: 'if (straight !== undefined) break;',
+    replace: 'if (steps.length > 0) break;',
+    tests: ['packages/vat/src/durable/migrations.test.ts'],
+  },
+  {
+    name: 'vat-settle-in-turn',
+    breaks: 'promises settle by recursion, so a long chain fills the stack',
+    file: 'packages/vat/src/core/promise.ts',
+    find: 'settled.push(vatPromise);',
+    replace: `return VatPromise.tell(vatPromise);
+  settled.push(vatPromise);`,
+    tests: ['packages/vat/src/core/promise.test.ts'],
+  },
+  {
+    name: 'vat-cut',
+    breaks: 'messages under an ended cause are delivered',
+    file: 'packages/vat/src/core/causes.ts',
+    find: 'if (this.#ended.size === 0) return undefined;',
+    replace: 'return undefined;',
+    tests: ['packages/vat/src/turn/driver.test.ts'],
+  },
+  {
+    name: 'vat-limit',
+    breaks: 'no budget has a limit',
+    file: 'packages/vat/src/core/meter.ts',
+    find: '    if (next > this.#limits[budget] && amount > 0) throw this.#over(budget);',
+    replace: '',
+    tests: [
+      'packages/vat/src/core/meter.test.ts',
+      'packages/vat/src/actor/table.test.ts',
+      'packages/vat/src/core/promise.test.ts',
+    ],
+  },
+  {
+    name: 'vat-sealed',
+    breaks: 'a reference leads to its class, whose statics open it',
+    file: 'packages/vat/src/core/reference.ts',
+    find: "  Reflect.deleteProperty(prototype, 'constructor');",
+    replace: '',
+    tests: ['packages/vat/src/core/reference.test.ts'],
+  },
+  {
+    name: 'line-bytes',
+    breaks: 'a session fills the disk with the bytes of its lines',
+    file: 'packages/vat/src/core/meter.ts',
+    find: ' || this.lineBytes + bytes > this.#limits.lineBytes',
+    replace: '',
+    tests: ['packages/vat/src/ledger/budget.test.ts'],
+  },
+  {
+    name: 'options-known',
+    breaks: 'an option that nobody reads is ignored',
+    file: 'packages/vat/src/core/options.ts',
+    find: 'if (!(known as readonly string[]).includes(key)) throw',
+    replace: 'if (known.length === 0) throw',
+    tests: ['packages/vat/src/options.test.ts', 'packages/caps-fs/src/base/arguments.test.ts'],
+  },
+  {
+    name: 'options-meant',
+    breaks: 'the option that was meant is not named',
+    file: 'packages/vat/src/core/options.ts',
+    find: 'const meant = nearest(key, known);',
+    replace: "const meant = key === '' ? nearest(key, known) : undefined;",
+    tests: ['packages/vat/src/options.test.ts'],
+  },
+  {
+    name: 'options-read-once',
+    breaks: 'an option is read again after it was checked',
+    file: 'packages/vat/src/core/options.ts',
+    find: '= { ...given } as never;',
+    replace: '= given as never;',
+    tests: ['packages/vat/src/options.test.ts'],
+  },
+  {
+    name: 'sever-forwarded',
+    breaks: 'a forwarder of an object of a peer passes for an object of this process',
+    file: 'packages/vat/src/core/outside.ts',
+    find: '    if (connection !== undefined) return connection;\n    at = behind.get(at);',
+    replace: '    if (connection !== undefined) return connection;\n    at = undefined;',
+    tests: ['packages/vat/src/captp/sever.test.ts'],
+  },
+];

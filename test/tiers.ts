@@ -1,0 +1,138 @@
+/**
+ * Which test files run when. `HOB_TIER` names the tier; without it every file runs.
+ *
+ * | tier | command | files |
+ * | --- | --- | --- |
+ * | `check` | `npm run check` | those under 5 s on two idle cores |
+ * | `test` | `npm test` | all but `deepFiles` |
+ * | `deep` | `npm run test:deep` | `deepFiles`, and those that import `test/depth.ts`, in full |
+ *
+ * No test asserts a time, so a file that grows slow fails nothing; `npm run check` names it at the end.
+ */
+import { globSync, readFileSync } from 'node:fs';
+
+export const tiers = ['check', 'test', 'deep'] as const;
+
+/** Whole files of kills, races, users and kernels, of the real Hermes, and of the SDKs of agent loops. */
+export const deepFiles: readonly string[] = [
+  'examples/demo/demo.test.ts',
+  'examples/tools.test.ts',
+  'packages/caps-fs/src/escapes-launched.test.ts',
+  'packages/caps-shell/src/steps.test.ts',
+  'packages/host/src/crash.test.ts',
+  'packages/vat/src/ledger/crash.test.ts',
+  'packages/*/crash/*.test.ts',
+  'test-bisim/*bisim.test.ts',
+  'test/api.test.ts',
+  'test/hermes.test.ts',
+  'test/release-run.test.ts',
+  'test/browser.test.ts',
+  'test/native-build.test.ts',
+  'test/packed-cli.test.ts',
+  'test/publish.test.ts',
+  'test/tutorial.test.ts',
+];
+
+/** Over 5 s: left out by `npm run check` alone. */
+export const slowFiles: readonly string[] = [
+  'bench/durable.test.ts',
+  'examples/examples.test.ts',
+  'packages/caps-fs/src/escapes-table.test.ts',
+  'packages/caps-fs/src/race-attacker.test.ts',
+  'packages/caps-fs/src/race-kill.test.ts',
+  'packages/caps-shell/src/attack.test.ts',
+  'packages/caps-shell/src/begun.test.ts',
+  'packages/caps-shell/src/kill.test.ts',
+  'packages/caps-shell/src/life.test.ts',
+  'packages/caps-shell/src/shell.test.ts',
+  'packages/caps-shell/src/waiting.test.ts',
+  'packages/cli/src/verbs/import.test.ts',
+  'packages/cli/src/daemon/custody.test.ts',
+  'packages/cli/src/daemon/inbox/inbox.test.ts',
+  'packages/cli/src/daemon/serve.test.ts',
+  'packages/cli/src/daemon/tell.test.ts',
+  'packages/cli/src/daemon/terminal.test.ts',
+  'packages/cli/src/daemon/drafts.test.ts',
+  'packages/cli/src/daemon/wishes.test.ts',
+  'packages/cli/src/plan/decide.test.ts',
+  'packages/guest/src/attack.test.ts',
+  'packages/host/src/crowd.test.ts',
+  'packages/host/src/dead-ids.test.ts',
+  'packages/host/src/durable.test.ts',
+  'packages/host/src/ensure.test.ts',
+  'packages/host/src/granters/start.test.ts',
+  'packages/host/src/granters/stop.test.ts',
+  'packages/host/src/handover.test.ts',
+  'packages/host/src/host.test.ts',
+  'packages/host/src/powerbox/cost.test.ts',
+  'packages/host/src/powerbox/draft.test.ts',
+  'packages/host/src/powerbox/gate.test.ts',
+  'packages/host/src/powerbox/request.test.ts',
+  'packages/host/src/programs/cli.test.ts',
+  'packages/host/src/programs/commands.test.ts',
+  'packages/host/src/programs/main.test.ts',
+  'packages/host/src/programs/own-host.test.ts',
+  'packages/host/src/programs/session-flags.test.ts',
+  'packages/host/src/seed.test.ts',
+  'packages/host/src/sessions/code.test.ts',
+  'packages/host/src/sessions/grace.test.ts',
+  'packages/host/src/sessions/removal.test.ts',
+  'packages/manifest/src/import/widen.test.ts',
+  'packages/revocable/src/durable.test.ts',
+  'packages/tools/src/tools.test.ts',
+  'packages/vat/src/captp/attack.test.ts',
+  'packages/vat/src/captp/endo-drops.test.ts',
+  'packages/vat/src/captp/fence.test.ts',
+  'packages/vat/src/captp/keeping.test.ts',
+  'packages/vat/src/captp/scenarios.test.ts',
+  'packages/vat/src/durable/attacks.test.ts',
+  'packages/vat/src/durable/restart.test.ts',
+  'packages/vat/src/ledger/arguments.test.ts',
+  'packages/vat/src/ledger/checkpoint.test.ts',
+  'packages/vat/src/ledger/cut.test.ts',
+  'packages/vat/src/ledger/retain.test.ts',
+  'packages/vat/src/store/history.test.ts',
+  'packages/vat/src/store/store.test.ts',
+  'test/exit-codes.test.ts',
+  'test/native.test.ts',
+  'test/pack.test.ts',
+  'test/commands.test.ts',
+  'test/readme.test.ts',
+];
+
+/** These change what belongs to the whole process, or count what is in it. All other files share one. */
+export const ownProcess: readonly string[] = ['packages/vat/src/captp/fence.test.ts'];
+
+/**
+ * Files of `vat` and `revocable` that can differ without `lockdown()`: values, errors, references, turns, actors, and
+ * what the dialects make of them. The store, the ledger, transports and limits use nothing that lockdown changes.
+ */
+export const differInPlain: readonly string[] = [
+  'packages/vat/src/*.test.ts',
+  'packages/vat/src/{core,turn,actor,actors,eventual,vats}/*.test.ts',
+  'packages/vat/src/captp/dialects/*.test.ts',
+  'packages/vat/src/captp/{captp,commit,endo,endo-values,hostile,order,settled,streams}.test.ts',
+  'packages/vat/src/durable/{codec,first,restart}.test.ts',
+  'packages/revocable/src/{*,forwarder/*,terms/*}.test.ts',
+];
+
+/** The test files that match `patterns` and belong to the tier; paths from the checkout, with `/`. */
+export function filesOf(
+  tier: string | undefined,
+  patterns: readonly string[],
+  except: readonly string[] = [],
+): string[] {
+  const exclude = [...except, '**/node_modules/**', '**/dist/**', 'test/fixtures/**'];
+  const files = globSync([...patterns], { exclude }).map((file) => file.replaceAll('\\', '/'));
+  return files.sort().filter(memberOf(tier));
+}
+
+function memberOf(tier: string | undefined): (file: string) => boolean {
+  if (tier === undefined || tier === '') return () => true;
+  const inDeep = new Set(globSync([...deepFiles]));
+  const slow = new Set(globSync([...slowFiles]));
+  if (tier === 'check') return (file) => !inDeep.has(file) && !slow.has(file);
+  if (tier === 'test') return (file) => !inDeep.has(file);
+  if (tier === 'deep') return (file) => inDeep.has(file) || readFileSync(file, 'utf8').includes("/depth.ts'");
+  throw new Error(`HOB_TIER is one of ${tiers.join(', ')}, not ${tier}`);
+}
