@@ -3,6 +3,22 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'shell-program-env',
+    breaks: 'a program that the host starts gets the environment of the host, and not the one it was given',
+    file: 'packages/caps-shell/src/start-program.ts',
+    find: '...{ places, more, cwd, env, limits,',
+    replace: '...{ places, more, cwd, env: process.env as typeof env, limits,',
+    tests: ['packages/caps-shell/src/start-program.test.ts'],
+  },
+  {
+    name: 'shell-program-mounts',
+    breaks: 'a program that the host starts is told nothing of the directories that it was given',
+    file: 'packages/caps-shell/src/start-program.ts',
+    find: '...{ places, more, cwd,',
+    replace: '...{ places: [], more, cwd: "/tmp",',
+    tests: ['packages/caps-shell/src/start-program.test.ts'],
+  },
+  {
     name: 'shell-limit-raise',
     breaks: 'a job or an attenuated shell has higher limits than its cap',
     file: 'packages/caps-shell/src/limits.ts',

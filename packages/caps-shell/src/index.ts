@@ -19,3 +19,4 @@ export type {
   SpawnOptions,
   World,
 } from './shell-cap.ts';
+export { startProgram } from './start-program.ts';
