@@ -16,6 +16,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   revocable: ['terms', 'forwarder', '.'],
   'caps-fs': ['base', 'drivers', 'root', 'files', 'search', '.'],
   manifest: ['text', 'words', 'file', 'plan', 'import', 'starter', '.'],
+  mcp: ['text', 'verbs', 'face', 'drivers', 'servers', '.'],
   cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'verbs', '.'],
   host: ['text', 'drivers', 'state', 'sharing', 'powerbox', 'sessions', 'granters', 'door', '.', 'programs'],
 };

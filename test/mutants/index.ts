@@ -7,6 +7,7 @@ import { MUTANTS as guest } from './guest.ts';
 import { MUTANTS as host } from './host/index.ts';
 import { MUTANTS as imports } from './import.ts';
 import { MUTANTS as manifest } from './manifest.ts';
+import { MUTANTS as mcp } from './mcp.ts';
 import type { Mutant } from './mutant.ts';
 import { MUTANTS as packing } from './packing.ts';
 import { MUTANTS as revocable } from './revocable.ts';
@@ -25,5 +26,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...bridgePython,
   ...packing,
   ...tools,
+  ...mcp,
   ...cli,
 ];
