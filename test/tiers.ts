@@ -19,6 +19,7 @@ export const deepFiles: readonly string[] = [
   'examples/tools.test.ts',
   'packages/caps-fs/src/escapes-launched.test.ts',
   'packages/caps-shell/src/steps.test.ts',
+  'packages/cli/src/daemon/names.test.ts',
   'packages/host/src/crash.test.ts',
   'packages/vat/src/ledger/crash.test.ts',
   'packages/*/crash/*.test.ts',

@@ -11,6 +11,7 @@ import { ledgerExport } from './verbs/granter/ledger-export.ts';
 import { ledgerRetain } from './verbs/granter/ledger-retain.ts';
 import { ledgerVerify } from './verbs/granter/ledger-verify.ts';
 import { list } from './verbs/granter/list.ts';
+import { name } from './verbs/granter/name.ts';
 import { narrow } from './verbs/granter/narrow.ts';
 import { refuse } from './verbs/granter/refuse.ts';
 import { renew } from './verbs/granter/renew.ts';
@@ -48,6 +49,7 @@ const granter: readonly Verb[] = [
   narrow,
   renew,
   give,
+  name,
   sessions,
   end,
   confirm,

@@ -16,5 +16,6 @@ export type { Code, CodeRun, Printed } from './sessions/code.ts';
 export type { AskForMore, SessionAnswers, SessionFace } from './sessions/sessions.ts';
 export type { RequestNotice } from './state/host-powers.ts';
 export type { KeptChange, KeptTexts } from './state/kept.ts';
+export type { OwnName } from './state/records.ts';
 export type { GrantTerms, Scope } from './state/terms.ts';
 export type { AgentPowers, Host, HostCode, HostOptions, NewSession, OfferOptions, Session, Started } from './types.ts';

@@ -1,9 +1,10 @@
-/** Finds what a person means by R7, G3 or S12. */
+/** Finds what a person means by R7, G3, S12, or a name that the person gave. */
 import type { Grant, Granter, Request } from '@hob/host';
 import { allOf } from '@hob/host/programs';
 import { E, type Far } from '@hob/vat';
-import { checkId, isMeant } from '../line/ids.ts';
+import { checkId, isId, isMeant, KIND_WORDS, type ShortKind } from '../line/ids.ts';
 import { Mistake } from '../line/mistake.ts';
+import { allNames, shortOf } from './names.ts';
 
 /** A session, as its granter sees it. */
 export interface SessionRow {
@@ -45,10 +46,20 @@ export async function allGrants(
   return found;
 }
 
+/** The id that the person wrote, or that the name stands for. Errors: `Mistake`. */
+async function idOf(granter: Far<Granter>, kind: ShortKind, text: string): Promise<string> {
+  if (isId(kind, text)) return text;
+  const own = [...(await allNames(granter)).values()].find(({ name }) => name === text);
+  if (own === undefined) return checkId(kind, text);
+  if (KIND_WORDS[kind] !== own.kind)
+    throw new Mistake(`${text} is your name for ${shortOf(own)}, which is not a ${KIND_WORDS[kind]}`);
+  return own.id;
+}
+
 /** Errors: `Mistake`. */
 export async function requestNamed(granter: Far<Granter>, text: string): Promise<Request> {
-  checkId('R', text);
-  const found = (await allRequests(granter)).find(({ id }) => isMeant('R', text, id));
+  const meant = await idOf(granter, 'R', text);
+  const found = (await allRequests(granter)).find(({ id }) => isMeant('R', meant, id));
   if (found === undefined)
     throw new Mistake(`no request ${text} waits: it was answered, has ended, or never existed; hob inbox lists them`);
   return found;
@@ -56,8 +67,8 @@ export async function requestNamed(granter: Far<Granter>, text: string): Promise
 
 /** Errors: `Mistake`. */
 export async function grantNamed(granter: Far<Granter>, text: string): Promise<Grant> {
-  checkId('G', text);
-  const found = (await allGrants(granter)).find(({ id }) => isMeant('G', text, id));
+  const meant = await idOf(granter, 'G', text);
+  const found = (await allGrants(granter)).find(({ id }) => isMeant('G', meant, id));
   if (found === undefined) throw new Mistake(`there is no grant ${text}: hob list shows them`);
   return found;
 }
@@ -65,10 +76,20 @@ export async function grantNamed(granter: Far<Granter>, text: string): Promise<G
 /** Also finds a child by its path: `S12/reviewer`. Errors: `Mistake`. */
 export async function sessionNamed(granter: Far<Granter>, text: string): Promise<SessionRow> {
   const [top = '', ...names] = text.split('/');
-  checkId('S', top);
+  const meant = await idOf(granter, 'S', top);
   const sessions = await allSessions(granter);
-  let found = sessions.find(({ id }) => isMeant('S', top, id));
+  let found = sessions.find(({ id }) => isMeant('S', meant, id));
   for (const name of names) found = sessions.find((each) => each.parent === found?.id && each.name === name);
   if (found === undefined) throw new Mistake(`there is no session ${text}: hob sessions lists them`);
   return found;
+}
+
+/** The whole id of a thing that may have a name: R7, G3, S12, or its name. Errors: `Mistake`. */
+export async function thingNamed(granter: Far<Granter>, text: string): Promise<string> {
+  if (isId('R', text)) return (await requestNamed(granter, text)).id;
+  if (isId('G', text)) return (await grantNamed(granter, text)).id;
+  if (isId('S', text.split('/', 1)[0] ?? '')) return (await sessionNamed(granter, text)).id;
+  const own = [...(await allNames(granter)).values()].find(({ name }) => name === text);
+  if (own === undefined) throw new Mistake(`${JSON.stringify(text.slice(0, 40))} is no id and no name of yours: write R7, G3 or S12`, 2); // biome-ignore format: one line
+  return own.id;
 }

@@ -1,5 +1,5 @@
 /** Lines of the ledger for a person, and which of them belong to what. */
-import { shortId } from '../line/ids.ts';
+import { idText, type Names } from './names.ts';
 
 /** A line, as far as it is looked at here. */
 export interface LedgerLine {
@@ -13,18 +13,18 @@ export interface LedgerLine {
 const LEFT_OUT = new Set(['seq', 'k', 't', 'prev', 'hash', 'h', 'p', 'boot']);
 const KIND: Readonly<Record<string, 'G' | 'S' | 'R'>> = { grant: 'G', parent: 'G', session: 'S', request: 'R' };
 
-/** One line of text: number, time, kind, and the fields with short ids. */
-export function lineText(line: LedgerLine, dateText: (ms: number) => string): string {
+/** One line of text: number, time, kind, and the fields with short ids and the granter's own names. */
+export function lineText(line: LedgerLine, dateText: (ms: number) => string, names: Names): string {
   const fields = Object.entries(line)
     .filter(([name, value]) => !LEFT_OUT.has(name) && value !== undefined)
-    .map(([name, value]) => `${name}=${fieldText(name, value)}`);
+    .map(([name, value]) => `${name}=${fieldText(name, value, names)}`);
   const time = typeof line.t === 'number' ? dateText(line.t) : '';
   return [`E${line.seq}`, time, line.k, ...fields].join('  ');
 }
 
-function fieldText(name: string, value: unknown): string {
+function fieldText(name: string, value: unknown, names: Names): string {
   const kind = KIND[name];
-  if (kind !== undefined && typeof value === 'string') return shortId(kind, value);
+  if (kind !== undefined && typeof value === 'string') return idText(kind, value, names);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -3,13 +3,17 @@ import type { Grant, Request } from '@hob/host';
 import { timeLeft } from '@hob/host/programs';
 import { shortId } from '../line/ids.ts';
 import type { SessionRow } from './find.ts';
+import { called, idText, type Names } from './names.ts';
 
 /** The heads of its table. */
 export const GRANT_HEADS: readonly string[] = ['id', 'session', 'cap', 'state', 'uses left', 'time left', 'leads to'];
 /** A grant as a row. */
-export const grantRow = ({ id, session, petname, state, usesLeft, until, what, where }: Grant): readonly string[] => [
-  shortId('G', id),
-  shortId('S', session),
+export const grantRow = (
+  { id, session, petname, state, usesLeft, until, what, where }: Grant,
+  names: Names,
+): readonly string[] => [
+  idText('G', id, names),
+  idText('S', session, names),
   petname,
   state,
   usesLeft === undefined ? 'any' : String(usesLeft),
@@ -17,7 +21,7 @@ export const grantRow = ({ id, session, petname, state, usesLeft, until, what, w
   where === undefined ? what : `${what}, ${where}`,
 ];
 /** A grant as JSON. `until` is in ms since 1970. */
-export const grantJson = ({ id, session, petname, state, usesLeft, until, parent }: Grant): object => ({
+export const grantJson = ({ id, session, petname, state, usesLeft, until, parent }: Grant, names: Names): object => ({
   id: shortId('G', id),
   grant: id,
   session: shortId('S', session),
@@ -26,33 +30,28 @@ export const grantJson = ({ id, session, petname, state, usesLeft, until, parent
   ...(usesLeft === undefined ? {} : { usesLeft }),
   until,
   ...(parent === undefined ? {} : { parent: shortId('G', parent) }),
+  ...called(id, names),
 });
 
 /** The heads of its table. */
 export const REQUEST_HEADS: readonly string[] = ['id', 'session', 'waits', 'time to live', 'asks'];
 const minutes = (ms: number): string => (ms < 120_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.ceil(ms / 60_000)} min`);
 /** A request as a row. */
-export const requestRow = ({ id, asker, waiting, draft, leftMs, effect, flags }: Request): readonly string[] => [
-  shortId('R', id),
-  asker.map((each) => shortId('S', each)).join('/'),
+export const requestRow = (
+  { id, asker, waiting, draft, leftMs, effect, flags }: Request,
+  names: Names,
+): readonly string[] => [
+  idText('R', id, names),
+  asker.map((each) => idText('S', each, names)).join('/'),
   draft === true ? 'draft' : waiting ? 'yes' : 'not connected',
   minutes(leftMs),
   `${flags.length > 0 ? 'BEWARE ' : ''}${effect}`,
 ];
 /** A request as JSON. */
-export const requestJson = ({
-  id,
-  kind,
-  asker,
-  asks,
-  effect,
-  digest,
-  waiting,
-  leftMs,
-  terms,
-  flags,
-  draft,
-}: Request): object => ({
+export const requestJson = (
+  { id, kind, asker, asks, effect, digest, waiting, leftMs, terms, flags, draft }: Request,
+  names: Names,
+): object => ({
   id: shortId('R', id),
   request: id,
   kind,
@@ -65,21 +64,23 @@ export const requestJson = ({
   ...(terms === undefined ? {} : { terms }),
   ...(draft === undefined ? {} : { draft }),
   flags,
+  ...called(id, names),
 });
 
 /** The heads of its table. */
 export const SESSION_HEADS: readonly string[] = ['id', 'name', 'parent', 'whole id'];
 /** A session as a row. */
-export const sessionRow = ({ id, name, parent }: SessionRow): readonly string[] => [
-  shortId('S', id),
+export const sessionRow = ({ id, name, parent }: SessionRow, names: Names): readonly string[] => [
+  idText('S', id, names),
   name,
-  parent === undefined ? '-' : shortId('S', parent),
+  parent === undefined ? '-' : idText('S', parent, names),
   id,
 ];
 /** A session as JSON. */
-export const sessionJson = ({ id, name, parent }: SessionRow): object => ({
+export const sessionJson = ({ id, name, parent }: SessionRow, names: Names): object => ({
   id: shortId('S', id),
   session: id,
   name,
   ...(parent === undefined ? {} : { parent: shortId('S', parent) }),
+  ...called(id, names),
 });

@@ -19,10 +19,11 @@ import { acceptancesOf, checkText } from '../state/acceptances.ts';
 import type { Initiator } from '../state/c-list.ts';
 import { type HostState, tablesOf } from '../state/host-state.ts';
 import { lookAgainAt } from '../state/lapsing.ts';
-import type { AcceptanceRecord, AcceptedText, HostTables } from '../state/records.ts';
+import type { AcceptanceRecord, AcceptedText, HostTables, OwnName } from '../state/records.ts';
 import type { GrantTerms } from '../state/terms.ts';
 import { accept, endAcceptance } from './acceptances.ts';
 import { type LedgerReader, LedgerReaderActor } from './ledger-reader.ts';
+import { ownNames, removeOwnName, setOwnName } from './own-names.ts';
 import { type Grant, grantView, isGranter, OwnRows } from './own-rows.ts';
 
 /** A text that a granter accepted, by its name and its SHA-256. `at` is in ms since 1970. */
@@ -110,6 +111,16 @@ export interface Granter {
   /** Ends an acceptance, and every grant that was made for its text. Errors: `no-such-object`. */
   endAcceptance(name: string, why?: string): Promise<void> | undefined;
   /**
+   * Gives a grant, a session or a request that waits a name of this granter's own, which nobody else sees. Its earlier
+   * name ends. A name has 1 to 63 of a–z, 0–9 and -. Errors: `no-such-object`, `limit`, `invalid` (it is no name, or looks
+   * like another of these names or like an id).
+   */
+  setName(id: string, name: string): OwnName;
+  /** Takes the name of that thing away, also when the thing has ended. Errors: `no-such-object`. */
+  removeName(id: string): void;
+  /** This granter's own names, in pages of at most 100, after the id `after`. */
+  names(after?: string): readonly OwnName[];
+  /**
    * Returns a reader of the ledger. It shows the lines of this granter's sessions and those of no session.
    */
   ledger(): LedgerReader;
@@ -182,16 +193,17 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
         return grantView(tables, grant);
       },
       sessions: (after) => mine(tablesOf(hostState)).sessions(after),
-      end(sessionId, why = '') {
-        const tables = tablesOf(hostState);
-        return endSession(tables, mine(tables).session(sessionId), initiator, short(why));
-      },
+      end: (id, why = '') =>
+        endSession(tablesOf(hostState), mine(tablesOf(hostState)).session(id), initiator, short(why)),
       inbox: (after) => inbox(hostState, isGranter(name), 'granter', after),
       answer: (request, said) => answerRequest(hostState, isGranter(name), initiator, request, said),
       judge: () => spawn(JudgeActor(name, hostState)),
       accept: (text) => accept(tablesOf(hostState), text, initiator),
       acceptances: () => acceptancesOf(tablesOf(hostState), name),
       endAcceptance: (text, why = '') => endAcceptance(tablesOf(hostState), text, { act: initiator, why: short(why) }),
+      setName: (id, own) => setOwnName(tablesOf(hostState), id, own, initiator),
+      removeName: (id) => removeOwnName(tablesOf(hostState), id, initiator),
+      names: (after) => ownNames(tablesOf(hostState), name, after),
       ledger: () => spawn(LedgerReaderActor(name, hostState)),
     };
   },

@@ -2,7 +2,7 @@
  * The ledger as a cap for granters. A granter reads what happened in its sessions, and checks that nobody
  * changed it.
  *
- * Promise: a granter reads the lines of the sessions that name it, of its own acceptances, and about no session. It reads
+ * Promise: a granter reads the lines of the sessions that name it, of its own acceptances and names, and about no session. It reads
  * no line of another granter's session, also after that session has ended. The ledger itself says whose a
  * session is. If that line was dropped, the tables of the host say it while the session lasts. If nothing
  * says it, no granter reads the line. The operator can export it while no host runs.
@@ -132,8 +132,8 @@ export class GranterLedger {
 
   #mayRead(granter: string, { k, session, grant, meter, by }: LineFields): boolean {
     if (kindsForAll.has(k)) return true;
-    // A text is accepted by one granter, for its own sessions.
-    if (k === 'accept') return by === granter;
+    // Texts are accepted by one granter, for its own sessions. Names are given by one granter, for itself.
+    if (k === 'accept' || k === 'name') return by === granter;
     if (meter === `granter:${granter}`) return true;
     const metered = meter?.startsWith('session:') === true ? meter.slice('session:'.length) : undefined;
     const at = session ?? (grant === undefined ? metered : this.#sessionOf.get(grant));

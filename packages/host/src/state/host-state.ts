@@ -66,6 +66,7 @@ const storedNames: Readonly<Record<keyof HostTables, string>> = {
   endedGroups: 'ended',
   remover: 'remover',
   acceptances: 'acceptances',
+  ownNames: 'ownNames',
   kept: 'kept',
 };
 

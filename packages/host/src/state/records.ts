@@ -101,6 +101,13 @@ export interface AcceptanceRecord extends AcceptedText {
   readonly at: number;
 }
 
+/** A granter's own name for a thing. The key is `GRANTER/ID`. */
+export interface OwnName {
+  readonly id: string;
+  readonly kind: 'grant' | 'session' | 'request';
+  readonly name: string;
+}
+
 export interface GranterRecord {
   readonly name: string;
   readonly secret: string;
@@ -185,6 +192,7 @@ export interface HostTables {
   /** The one actor that removes. */
   readonly remover: Table<object>;
   readonly acceptances: Table<AcceptanceRecord>;
+  readonly ownNames: Table<OwnName>;
   /** Texts that the program keeps, by name (`kept.ts`). */
   readonly kept: Table<string>;
 }

@@ -36,6 +36,7 @@ export const KINDS = {
   revoke: 'a granter ended a grant: grant, by, surface, why',
   accept:
     'a granter accepted a text by its hash, or that ended: what (begin, end), name, sha256, by, surface, why, grants',
+  name: 'a granter gave a thing a name of its own, or took that away: what (begin, end), grant or session or request, name, by, surface',
   draft: 'a drafted change was begun, or could not be made: request, session, grant, method, what (begin, fail), code',
   expire: 'a grant ended by time: grant, code',
   secret:

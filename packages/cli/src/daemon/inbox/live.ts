@@ -10,6 +10,7 @@ import type { GrantTerms, Request } from '@hob/host';
 import { approvalText } from '@hob/host/programs';
 import { durationPattern, milliseconds } from '@hob/manifest';
 import { shortId } from '../../line/ids.ts';
+import type { Names } from '../names.ts';
 import type { Key } from './keys.ts';
 
 /** How long a card is on the screen before it can be approved. */
@@ -49,6 +50,8 @@ export interface Dialog {
 
 export interface Live {
   readonly items: readonly Item[];
+  /** The granter's own names. */
+  readonly names: Names;
   /** The id of a request. */
   readonly chosen?: string;
   readonly dialog?: Dialog;
@@ -70,7 +73,7 @@ export interface Live {
 }
 
 export type LiveEvent =
-  | { readonly type: 'requests'; readonly requests: readonly Request[]; readonly now: number }
+  | { readonly type: 'requests'; readonly requests: readonly Request[]; readonly names?: Names; readonly now: number }
   | { readonly type: 'key'; readonly key: Key; readonly now: number }
   | { readonly type: 'tick'; readonly now: number }
   | { readonly type: 'drawn'; readonly card: boolean; readonly end: boolean; readonly scroll: number }
@@ -90,6 +93,7 @@ export interface Step {
 
 export const begin = (size: Size, now: number): Live => ({
   items: [],
+  names: new Map(),
   scroll: 0,
   shownMs: 0,
   seenEnd: false,
@@ -143,7 +147,7 @@ export function choicesOf(live: Live): readonly Choice[] {
 export function step(live: Live, event: LiveEvent): Step {
   switch (event.type) {
     case 'requests':
-      return withRequests(live, event.requests, event.now);
+      return withRequests({ ...live, names: event.names ?? live.names }, event.requests, event.now);
     case 'key':
       return withKey({ ...live, now: event.now }, event.key);
     case 'tick': {

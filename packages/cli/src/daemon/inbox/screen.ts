@@ -9,6 +9,7 @@
 import { card } from '@hob/host';
 import { terminalLine } from '@hob/host/line';
 import { shortId } from '../../line/ids.ts';
+import { idText, namesLine } from '../names.ts';
 import { choicesOf, chosenItem, type Dialog, type Item, isArmed, type Live } from './live.ts';
 
 /** A screen, and what of the card is on it. */
@@ -42,8 +43,9 @@ export function screenOf(live: Live): Screen {
   const left = size.rows - above.length - foot.length;
   if (item === undefined) return { rows: [...above, ...foot].slice(0, size.rows), ...none };
   if (left < FEWEST_OF_CARD) return small;
+  const own = namesLine([item.request.id, ...item.request.asker], live.names);
   const lines = card({ ...item.request, ageMs: Math.max(0, live.now - item.since), leftMs: leftOf(item, live.now) });
-  const whole = lines.flatMap((line) => wrapped(line.replaceAll(item.request.id, shortId('R', item.request.id)), size.columns)); // biome-ignore format: one line
+  const whole = [...lines, ...(own === undefined ? [] : [own])].flatMap((line) => wrapped(line.replaceAll(item.request.id, shortId('R', item.request.id)), size.columns)); // biome-ignore format: one line
   const fits = whole.length <= left;
   const height = fits ? left : left - 1;
   const scroll = Math.min(live.scroll, Math.max(0, whole.length - height));
@@ -65,12 +67,12 @@ function windowOf({ items, chosen }: Live, most: number): readonly Item[] {
   return items.slice(from, from + most);
 }
 
-function rowOf(item: Item, { chosen, now }: Live): string {
+function rowOf(item: Item, { chosen, names, now }: Live): string {
   const { id, asker, effect, flags, waiting } = item.request;
   const mark = id === chosen ? '>' : ' ';
-  const who = asker.map((each) => shortId('S', each)).join('/');
+  const who = asker.map((each) => idText('S', each, names)).join('/');
   const beware = flags.length > 0 ? 'BEWARE ' : '';
-  return `${mark} ${shortId('R', id)}  ${countdown(leftOf(item, now))} left  ${who}  ${beware}it ${effect}${waiting ? '' : ' (not connected)'}`;
+  return `${mark} ${idText('R', id, names)}  ${countdown(leftOf(item, now))} left  ${who}  ${beware}it ${effect}${waiting ? '' : ' (not connected)'}`;
 }
 
 /** `59:58`, or `1:00:00`. */

@@ -24,6 +24,7 @@ export const give: Verb = {
     const { grantLine } = await import('@hob/host/programs');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
+    const { allNames } = await import('../../daemon/names.ts');
     const { grantJson } = await import('../../daemon/rows.ts');
     const { limitsOf } = await import('../../line/limits.ts');
     const [to, as] = [textOf(given, 'to'), textOf(given, 'as')];
@@ -34,7 +35,7 @@ export const give: Verb = {
       const child = await sessionNamed(granter, to);
       const grant = (await E(granter).delegate(session, petname, child.id, terms)) as Grant;
       line(grantLine(grant));
-      json(grantJson(grant));
+      json(grantJson(grant, await allNames(granter)));
       return 0;
     });
   },

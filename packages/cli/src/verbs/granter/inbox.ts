@@ -1,4 +1,6 @@
 /** `hob inbox`: the requests that wait`. */
+import type { Request } from '@hob/host';
+import type { Names } from '../../daemon/names.ts';
 import { shortId } from '../../line/ids.ts';
 import { STATE } from '../../line/options.ts';
 import { REQUEST_JSON } from '../../line/shapes.ts';
@@ -23,22 +25,34 @@ export const inbox: Verb = {
     const { card } = await import('@hob/host');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { allRequests, requestNamed } = await import('../../daemon/find.ts');
+    const { allNames, namesLine } = await import('../../daemon/names.ts');
     const { REQUEST_HEADS, requestJson, requestRow } = await import('../../daemon/rows.ts');
     const { canBeLive, liveInbox } = await import('../../daemon/inbox/drivers/terminal.ts');
     const { pause, ring } = await import('../../drivers/pause.ts');
     return await withHost(given, async ({ granter }) => {
       const [only] = given.operands;
+      const show = (request: Request, names: Names): void => {
+        for (const text of card(request)) line(text);
+        const own = namesLine([request.id, ...request.asker], names);
+        if (own !== undefined) line(own);
+      };
       if (only !== undefined) {
         const request = await requestNamed(granter, only);
-        for (const text of card(request)) line(text);
-        json([requestJson(request)]);
+        const names = await allNames(granter);
+        show(request, names);
+        json([requestJson(request, names)]);
         return 0;
       }
       if (!isGiven(given, 'follow')) {
         const waiting = await allRequests(granter);
+        const names = await allNames(granter);
         if (waiting.length === 0) say('no request waits');
-        else table(REQUEST_HEADS, waiting.map(requestRow));
-        json(waiting.map(requestJson));
+        else
+          table(
+            REQUEST_HEADS,
+            waiting.map((request) => requestRow(request, names)),
+          );
+        json(waiting.map((request) => requestJson(request, names)));
         return 0;
       }
       if (!isJson && canBeLive()) {
@@ -50,10 +64,11 @@ export const inbox: Verb = {
         for (const request of await allRequests(granter)) {
           if (shown.has(request.id)) continue;
           shown.add(request.id);
+          const names = await allNames(granter);
           if (isTerminal) ring();
-          for (const text of card(request)) line(text);
+          show(request, names);
           line(`  to answer:  hob grant ${shortId('R', request.id)}   or   hob refuse ${shortId('R', request.id)}`);
-          json(requestJson(request));
+          json(requestJson(request, names));
         }
     });
   },

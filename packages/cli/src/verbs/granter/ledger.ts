@@ -24,15 +24,17 @@ export const ledger: Verb = {
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
     const { isOfGrant, isOfSession, lineText, linesBehind } = await import('../../daemon/ledger-line.ts');
+    const { allNames } = await import('../../daemon/names.ts');
     const { dateText } = await import('../../drivers/machine.ts');
     const { pause } = await import('../../drivers/pause.ts');
     type Line = Parameters<typeof lineText>[0];
     const [grant, session, why] = [textOf(given, 'grant'), textOf(given, 'session'), textOf(given, 'why')];
-    const show = (each: Line): void => {
-      line(lineText(each, dateText));
-      json(each);
-    };
     return await withHost(given, async ({ granter }) => {
+      let names = await allNames(granter);
+      const show = (each: Line): void => {
+        line(lineText(each, dateText, names));
+        json(each);
+      };
       if (why !== undefined) {
         const all: Line[] = [];
         for await (const text of linesOf(granter)) all.push(JSON.parse(text) as Line);
@@ -48,6 +50,7 @@ export const ledger: Verb = {
         for await (const text of linesOf(granter, from)) {
           const each = JSON.parse(text) as Line;
           from = each.seq + 1;
+          if (each.k === 'name') names = await allNames(granter);
           if ((g === undefined || isOfGrant(each, g)) && (s === undefined || isOfSession(each, s))) show(each);
         }
         if (!isGiven(given, 'follow')) return 0;

@@ -14,14 +14,20 @@ export const list: Verb = {
   async run(given, { say, json, table }) {
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { allGrants, sessionNamed } = await import('../../daemon/find.ts');
+    const { allNames } = await import('../../daemon/names.ts');
     const { GRANT_HEADS, grantJson, grantRow } = await import('../../daemon/rows.ts');
     const of = textOf(given, 'session');
     return await withHost(given, async ({ granter }) => {
       const session = of === undefined ? {} : { session: (await sessionNamed(granter, of)).id };
       const grants = await allGrants(granter, { ...session, ...(isGiven(given, 'all') ? {} : { live: true }) });
+      const names = await allNames(granter);
       if (grants.length === 0) say('no live grants');
-      else table(GRANT_HEADS, grants.map(grantRow));
-      json(grants.map(grantJson));
+      else
+        table(
+          GRANT_HEADS,
+          grants.map((grant) => grantRow(grant, names)),
+        );
+      json(grants.map((grant) => grantJson(grant, names)));
       return 0;
     });
   },

@@ -19,6 +19,7 @@ export const narrow: Verb = {
     const { grantLine } = await import('@hob/host/programs');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed } = await import('../../daemon/find.ts');
+    const { allNames } = await import('../../daemon/names.ts');
     const { grantJson } = await import('../../daemon/rows.ts');
     const { limitsOf } = await import('../../line/limits.ts');
     const methods = textOf(given, 'methods');
@@ -29,7 +30,7 @@ export const narrow: Verb = {
       const { id } = await grantNamed(granter, given.operands[0] ?? '');
       const grant = (await E(granter).narrow(id, terms)) as Grant;
       line(grantLine(grant));
-      json(grantJson(grant));
+      json(grantJson(grant, await allNames(granter)));
       return 0;
     });
   },

@@ -14,12 +14,18 @@ export const sessions: Verb = {
   async run(given, { say, json, table }) {
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { allSessions } = await import('../../daemon/find.ts');
+    const { allNames } = await import('../../daemon/names.ts');
     const { SESSION_HEADS, sessionJson, sessionRow } = await import('../../daemon/rows.ts');
     return await withHost(given, async ({ granter }) => {
       const open = await allSessions(granter);
+      const names = await allNames(granter);
       if (open.length === 0) say('no session is open');
-      else table(SESSION_HEADS, open.map(sessionRow));
-      json(open.map(sessionJson));
+      else
+        table(
+          SESSION_HEADS,
+          open.map((session) => sessionRow(session, names)),
+        );
+      json(open.map((session) => sessionJson(session, names)));
       return 0;
     });
   },

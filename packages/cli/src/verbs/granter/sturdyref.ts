@@ -33,6 +33,7 @@ export const sturdyrefMint: Verb = {
     const { mintSturdyref } = await import('@hob/host/programs');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
+    const { allNames } = await import('../../daemon/names.ts');
     const { grantJson } = await import('../../daemon/rows.ts');
     const { limitsOf } = await import('../../line/limits.ts');
     const terms = limitsOf(given);
@@ -41,7 +42,7 @@ export const sturdyrefMint: Verb = {
     return await withHost(given, async ({ granter }) => {
       const { id } = await sessionNamed(granter, session);
       const grant = await mintSturdyref(granter, { session: id, petname, terms }, secretTo, output.line);
-      output.json(grantJson(await grantNamed(granter, grant)));
+      output.json(grantJson(await grantNamed(granter, grant), await allNames(granter)));
       return 0;
     });
   },
@@ -60,14 +61,20 @@ export const sturdyrefList: Verb = {
     const { allOf } = await import('@hob/host/programs');
     const { E } = await import('@hob/vat');
     const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { allNames } = await import('../../daemon/names.ts');
     const { GRANT_HEADS, grantJson, grantRow } = await import('../../daemon/rows.ts');
     return await withHost(given, async ({ granter }) => {
       const found: Grant[] = [];
       for await (const grant of allOf(async (after) => (await E(granter).sturdyrefs(after)) as readonly Grant[]))
         found.push(grant);
+      const names = await allNames(granter);
       if (found.length === 0) say('no sturdyrefs');
-      else table(GRANT_HEADS, found.map(grantRow));
-      json(found.map(grantJson));
+      else
+        table(
+          GRANT_HEADS,
+          found.map((grant) => grantRow(grant, names)),
+        );
+      json(found.map((grant) => grantJson(grant, names)));
       return 0;
     });
   },

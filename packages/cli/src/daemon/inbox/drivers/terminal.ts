@@ -11,6 +11,7 @@ import { CapError, type Far } from '@hob/vat';
 import { ring } from '../../../drivers/pause.ts';
 import { shortId } from '../../../line/ids.ts';
 import { allRequests } from '../../find.ts';
+import { allNames } from '../../names.ts';
 import { afterPause, type Key, keysIn, NO_INPUT } from '../keys.ts';
 import { type Act, begin, type LiveEvent, type Size, step } from '../live.ts';
 import { screenOf } from '../screen.ts';
@@ -114,8 +115,9 @@ class LiveList {
   async #look(): Promise<void> {
     while (!this.#isOver) {
       const requests: readonly Request[] = await allRequests(this.#granter);
+      const names = await allNames(this.#granter);
       if (this.#isOver) return;
-      this.#do({ type: 'requests', requests, now: Date.now() });
+      this.#do({ type: 'requests', requests, names, now: Date.now() });
       this.#draw();
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
