@@ -27,7 +27,7 @@ import { base32, hashSecret, newSecret, takeOptions } from '@hob/vat/forwarder';
 import { backup } from '@hob/vat/store';
 import { closeCodes } from '@hob/vat/wire';
 import { ConnectionSlots } from './door/connection-slots.ts';
-import { type Listener, listen, type ObjectRequest } from './door/drivers/listener.ts';
+import { type DoorHandlers, type Listener, listen, type ObjectRequest } from './door/drivers/listener.ts';
 import { callObject, type HttpReply, noCall, noObject } from './door/object-call.ts';
 import { type OpenDoor, OpenDoors } from './door/open-doors.ts';
 import { type FoundPeer, peerOf } from './door/peers.ts';
@@ -264,7 +264,7 @@ export class LiveHost implements Host {
   }
 
   async serve(options?: ServeOptions): Promise<OpenDoor> {
-    const listener = await this.#listen(options, (secret) => this.#find(secret));
+    const listener = await this.#listen(options, (secret, beside) => this.#find(secret, beside));
     return this.#doors.add(listener, listener.url);
   }
 
@@ -277,7 +277,7 @@ export class LiveHost implements Host {
     return this.#doors.addUnnoted(await this.#listen({ path: options.path }, async () => peer));
   }
 
-  #listen(at: ServeOptions | undefined, find: (secret: string) => Promise<EnteredPeer | undefined>): Promise<Listener> {
+  #listen(at: ServeOptions | undefined, find: DoorHandlers<EnteredPeer>['find']): Promise<Listener> {
     return listen<EnteredPeer>(placeOf(at), {
       find,
       slot: (guest, end) => this.#slots.take(guest, end),
@@ -292,11 +292,11 @@ export class LiveHost implements Host {
     });
   }
 
-  async #find(secret: string): Promise<EnteredPeer | undefined> {
+  async #find(secret: string, beside?: boolean): Promise<EnteredPeer | undefined> {
     const found = (await this.#turn((tables) => peerOf(tables, secret))) as FoundPeer | undefined;
     if (found === undefined) return undefined;
     const { who, session, payer, face } = found;
-    return { who, session, face: face as Far<object>, meter: this.#meter(payer) };
+    return { who, session, face: face as Far<object>, meter: this.#meter(payer), beside: beside === true };
   }
 
   async #objectCall({ who: guest, url, call, gone, post }: ObjectRequest<EnteredPeer>): Promise<HttpReply> {

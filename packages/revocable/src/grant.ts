@@ -57,12 +57,16 @@ export interface GrantActor extends ForwarderState {
   finish(): void;
   /** The store was put back to an earlier state, and the granter `by` says that the grant goes on. */
   confirm(by: string): void;
-  /** `until` is in ms since 1970. `lasting`: it outlives a boot of the machine. */
+  /**
+   * `until` is in ms since 1970. `lasting`: it outlives a boot of the machine. `methods`: those that it allows,
+   * undefined for all.
+   */
   look(): {
     readonly state: GrantStatus;
     readonly usesLeft: number | undefined;
     readonly until: number;
     readonly lasting: boolean;
+    readonly methods: readonly string[] | undefined;
   };
 }
 
@@ -165,6 +169,7 @@ export const GrantActor: Definition<GrantActor, [...Stored]> = define(
         usesLeft: left,
         until: limits.wallDeadline,
         lasting: limits.boot === undefined,
+        methods: limits.methods,
       }),
     };
   },

@@ -3,6 +3,23 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'beside-slot',
+    breaks: 'the programs of a session share one slot, so there is no limit on them',
+    file: 'packages/host/src/door/connection-slots.ts',
+    find: 'if (session === undefined || beside === true) return this.#chargeSlot(meter);',
+    replace:
+      'if (beside === true) return { ok: true, release: () => {} };\n    if (session === undefined) return this.#chargeSlot(meter);',
+    tests: ['packages/host/src/door/beside.test.ts'],
+  },
+  {
+    name: 'beside-waiters',
+    breaks: 'a call that waits for a person counts as abandoned when another program of the session enters',
+    file: 'packages/host/src/door/presence.ts',
+    find: 'if (beside !== true || !this.#isConnected(who)) this.#waiters.connected(who);',
+    replace: 'this.#waiters.connected(who);',
+    tests: ['packages/host/src/door/beside.test.ts'],
+  },
+  {
     name: 'door-fence',
     breaks: 'an error at the door, about one connection, ends the host',
     file: 'packages/host/src/door/drivers/listener.ts',
@@ -174,7 +191,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'grace-connected',
     breaks: 'a session that somebody entered during the look is ended under them later',
     file: 'packages/host/src/door/presence.ts',
-    find: 'if (![...this.#connections].some(({ who }) => who === session))\n',
+    find: 'if (!this.#isConnected(session)) ',
     replace: '',
     tests: ['packages/host/src/door/presence.test.ts'],
   },

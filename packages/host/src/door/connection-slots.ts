@@ -15,6 +15,8 @@ export interface Caller {
   readonly who: string;
   readonly session: string | undefined;
   readonly meter: Meter;
+  /** It is one of several programs of its session, so it replaces no connection and has a slot of its own. */
+  readonly beside?: boolean;
 }
 
 export type SlotResult =
@@ -55,9 +57,9 @@ export class ConnectionSlots {
   }
 
   /** Takes a slot for a socket. `end` closes the socket when a newer one needs its slot. */
-  take({ who, session, meter }: Caller, end: () => void): SlotResult {
+  take({ who, session, meter, beside }: Caller, end: () => void): SlotResult {
     if (isGranter(who)) return this.#addSocket(who, end, maxGranterSockets, () => {});
-    if (session === undefined) return this.#chargeSlot(meter);
+    if (session === undefined || beside === true) return this.#chargeSlot(meter);
     if (this.#byCaller.has(who)) return this.#addSocket(who, end, maxSessionSockets, () => {});
     const place = this.#chargeSlot(meter);
     return place.ok ? this.#addSocket(who, end, maxSessionSockets, place.release) : place;

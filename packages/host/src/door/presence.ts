@@ -1,8 +1,8 @@
 /**
  * The connections of sessions, and how long a session outlives its last one.
  *
- * Promise: a session has one connection, the newest. A connection is closed when its session has ended or
- * its secret was replaced. A session whose last connection was lost is kept for the grace time, and after
+ * Promise: a session has one connection, the newest, and beside it those that asked to stand beside others. A
+ * connection is closed when its session has ended or its secret was replaced. A session whose last connection was lost is kept for the grace time, and after
  * it as long as it holds a lasting grant.
  */
 import type { CapTPStats, Clock, Connection, Dialect, Far, Meter } from '@hob/vat';
@@ -16,6 +16,8 @@ export interface EnteredPeer {
   readonly session: string | undefined;
   readonly face: Far<object>;
   readonly meter: Meter;
+  /** It is one of several programs of its session. */
+  readonly beside?: boolean;
 }
 
 interface LiveConnection {
@@ -61,18 +63,20 @@ export class Presence {
     this.#fault = of.fault;
   }
 
-  welcome({ who, session }: EnteredPeer, dialect: Dialect, connection: Connection): void {
+  /** `beside`: it leaves the other connections of its session open. One that does not closes them all. */
+  welcome({ who, session, beside }: EnteredPeer, dialect: Dialect, connection: Connection): void {
     if (session !== undefined) {
       this.#stopGrace(session);
-      this.#close(who, 'a newer connection of this session took its place', closeCodes.fenced);
+      if (beside !== true) this.#close(who, 'a newer connection of this session took its place', closeCodes.fenced);
     }
+    // Those who wait over another connection wait on.
+    if (beside !== true || !this.#isConnected(who)) this.#waiters.connected(who);
     const link = { who, dialect, connection };
     this.#connections.add(link);
-    this.#waiters.connected(who);
     connection.closed
       .then(({ code }) => {
         this.#connections.delete(link);
-        const others = [...this.#connections].some((other) => other.who === who);
+        const others = this.#isConnected(who);
         if (!others) this.#waiters.disconnected(who);
         if (session !== undefined && !others && code !== closeCodes.sessionEnded) this.left(session);
       })
@@ -127,6 +131,10 @@ export class Presence {
     this.cut('the host is closing', closeCodes.goingAway);
   }
 
+  #isConnected(caller: string): boolean {
+    return [...this.#connections].some(({ who }) => who === caller);
+  }
+
   #close(who: string, why: string, code: number): void {
     for (const link of this.#connections) if (link.who === who) link.connection.close(why, code);
   }
@@ -138,8 +146,7 @@ export class Presence {
       this.#graces.delete(session);
       const lookAgain = (): void => {
         // It may have been entered while its grants were checked.
-        if (![...this.#connections].some(({ who }) => who === session))
-          this.#startGrace(session, Math.max(this.#graceMs, minRecheckMs));
+        if (!this.#isConnected(session)) this.#startGrace(session, Math.max(this.#graceMs, minRecheckMs));
       };
       // A failed store has ended nothing. The session is checked again, so it is not kept for ever.
       this.#sessions

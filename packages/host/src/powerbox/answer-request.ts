@@ -148,7 +148,7 @@ function approveGrant(
   });
   closeRequest(tables, pending);
   logAnswer('approve', pending, initiator, { grant: grant.id });
-  resolveRequest(tables, id, lease === undefined ? { cap } : { cap, grant: grant.id });
+  resolveRequest(tables, id, { cap, grant: grant.id });
 }
 
 /** A cap that is granted to a facet that asks has no name of its own, and ends with the facet. */

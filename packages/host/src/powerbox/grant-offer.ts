@@ -69,6 +69,9 @@ export function grantOffer(
     parent: lease,
     ...human,
     ...(accepted === undefined ? {} : { accepted: { name: accepted.name, hash: accepted.hash } }),
+    ...(waits === undefined ? {} : { waits }),
+    ...(drafts === undefined ? {} : { drafts }),
+    ...(asks === undefined ? {} : { asks: true as const }),
     gate,
   };
   if (lease === undefined) addToCList(tables, session, petname, cap, grant);

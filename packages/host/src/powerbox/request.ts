@@ -11,8 +11,10 @@ import { petnames } from '../state/c-list.ts';
 import { sessionOf } from '../state/groups.ts';
 import { type HostState, tablesOf } from '../state/host-state.ts';
 import { skeletonOf } from '../state/names.ts';
+import { numberOf } from '../state/order.ts';
 import type { HostTables, SessionRecord } from '../state/records.ts';
 import { type GrantTerms, parseTerms } from '../state/terms.ts';
+import type { WaitResult } from '../state/waiters.ts';
 import { digestOf } from './digest.ts';
 import { flagsIn, permits, termRows, termText } from './display.ts';
 import { offerRows, offerText } from './offer-text.ts';
@@ -25,6 +27,8 @@ export interface RequestArgs {
 }
 
 const longestWhy = 2000;
+
+type Granted = Extract<WaitResult, { readonly cap: object }>;
 
 function parseRequest(given: unknown): RequestArgs {
   const shape = 'request takes {asks: "notes", terms: {uses: 1}, why: "to correct a typo"}';
@@ -71,7 +75,21 @@ function openSessionNamed(tables: HostTables, id: string): SessionRecord {
 
 /** In a turn of the session. */
 export function requestGrant(hostState: HostState, session: string, given: unknown): Promise<object> {
-  return fileAndWait(hostState, session, parseRequest(given), undefined);
+  return fileAndWait(hostState, session, parseRequest(given)).granted;
+}
+
+/** A request that waits: its id as its granters read it, such as R7, and the petname that it was granted under. */
+export interface Asked {
+  readonly request: string;
+  readonly outcome: Promise<{ readonly petname: string }>;
+}
+
+/** In a turn of the session: as `requestGrant`, and tells the id at once. */
+export function askForGrant(hostState: HostState, session: string, given: unknown): Asked {
+  const { id, granted } = fileAndWait(hostState, session, parseRequest(given), (tables, { grant }) => ({
+    petname: tables.grants.get(grant ?? '')?.petname ?? '',
+  }));
+  return { request: `R${numberOf(id)}`, outcome: granted as Asked['outcome'] };
 }
 
 /**
@@ -82,8 +100,9 @@ function fileAndWait(
   hostState: HostState,
   sessionId: string,
   of: RequestArgs,
-  stale: string | undefined,
-): Promise<object> {
+  resultOf: (tables: HostTables, said: Granted) => object = (_tables, { cap }) => cap,
+  stale?: string,
+): { readonly id: string; readonly granted: Promise<object> } {
   const tables = tablesOf(hostState);
   const session = openSessionNamed(tables, sessionId);
   if (session.granters.length === 0)
@@ -117,7 +136,8 @@ function fileAndWait(
     }),
   };
   const id = fileRequest(tables, asking, stale === undefined ? () => countRequest(tables, session.payer) : undefined);
-  return E.when(waitForAnswer(tables, id, sessionId, undefined), (said) =>
-    'cap' in said ? said.cap : fileAndWait(hostState, sessionId, of, id),
+  const granted = E.when(waitForAnswer(tables, id, sessionId, undefined), (said) =>
+    'cap' in said ? resultOf(tablesOf(hostState), said) : fileAndWait(hostState, sessionId, of, resultOf, id).granted,
   ) as unknown as Promise<object>;
+  return { id, granted };
 }

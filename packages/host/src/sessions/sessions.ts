@@ -7,7 +7,7 @@
  */
 import { type Answers, CapError, type Definition, define, E, type Far, ledgerLine, spawn, table } from '@hob/vat';
 import { hashSecret, takeOptions } from '@hob/vat/forwarder';
-import { requestGrant } from '../powerbox/request.ts';
+import { type Asked, askForGrant, requestGrant } from '../powerbox/request.ts';
 import { delegate } from '../sharing/delegation.ts';
 import { resolveUrl } from '../sharing/urls.ts';
 import { capNamed, petnames } from '../state/c-list.ts';
@@ -19,6 +19,8 @@ import { addSession } from '../state/order.ts';
 import type { HostTables, SecretOwner, SessionRecord } from '../state/records.ts';
 import { checkReserved } from '../state/reserved.ts';
 import type { GrantTerms } from '../state/terms.ts';
+import { type CancellableCall, callHeld, cancelCall, cancellable } from './calls.ts';
+import { type Holding, holdingsOf } from './holdings.ts';
 
 /** The results of a session's methods, as its caller gets them. The caller names the type of the cap. */
 export interface SessionAnswers {
@@ -63,6 +65,24 @@ export interface SessionFace extends Answers<SessionAnswers> {
    * Errors: `denied` (with what to ask for instead), `expired`, `limit`, `no-such-object`, `invalid`.
    */
   request<T extends object = object>(ask: AskForMore): Promise<T>;
+  /** The caps that it holds, as data: methods, uses and time left, and which calls wait for a person. */
+  holdings(): readonly Holding[];
+  /**
+   * As a call of the cap itself, and `cancel` can end it. Arguments are data. Errors: `invalid`, `no-such-object`,
+   * `no-such-method`, those of the cap.
+   */
+  call(call: CancellableCall): Promise<unknown>;
+  /**
+   * Ends a call, or a request of `ask`, by the name that its caller gave it: its answer breaks with `revoked`, its
+   * job ends, its request is withdrawn. Resolves when the drivers at work for it are done, also if there is no such
+   * call. Errors: `invalid`, `limit`.
+   */
+  cancel(call: string): Promise<void>;
+  /**
+   * As `request`, and tells at once the id that granters read. `outcome` is fulfilled with the petname of what was
+   * granted, or breaks as `request` does. `call` names it for `cancel`. Errors: as for `request`.
+   */
+  ask(ask: AskForMore & { readonly call?: string }): Asked;
   /** The new secret; the old one dies when the new one is first used. */
   rotate(): Promise<{ readonly secret: string }>;
 }
@@ -94,6 +114,13 @@ export const SessionActor: Definition<SessionFace, [hostState: HostState, id: st
         }) as never;
       },
       request: (ask) => requestGrant(hostState, id, ask) as never,
+      holdings: () => holdingsOf(...mine()),
+      call: (call) => callHeld(mine()[1], call),
+      cancel: (call) => cancelCall(mine()[1].id, call),
+      ask(given) {
+        const { call, ...ask } = given ?? {};
+        return cancellable(mine()[1].id, call, () => askForGrant(hostState, id, ask));
+      },
       rotate: () => rotateSecret(hostState, id) as never,
     };
   },

@@ -85,6 +85,10 @@ export interface GrantRecord {
   readonly act?: string;
   /** The accepted text that it was made for. It ends with that acceptance. */
   readonly accepted?: AcceptedText;
+  /** The calls that wait for a granter, the methods whose calls are kept as drafts, and whether it asks (`terms.ts`). */
+  readonly waits?: true | readonly string[];
+  readonly drafts?: readonly string[];
+  readonly asks?: true;
   readonly gate: GrantActor;
 }
 

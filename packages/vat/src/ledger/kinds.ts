@@ -39,6 +39,7 @@ export const KINDS = {
   name: 'a granter gave a thing a name of its own, or took that away: what (begin, end), grant or session or request, name, by, surface',
   draft: 'a drafted change was begun, or could not be made: request, session, grant, method, what (begin, fail), code',
   expire: 'a grant ended by time: grant, code',
+  cancel: 'a session cancelled a call or a request of its own: session, call (the name that it gave the call)',
   secret:
     'a secret was stored or removed, or all were put under another key: what, name (never the value), by, surface',
   'host-stop': 'the host closed in good order',

@@ -206,9 +206,9 @@ export function attempt<R>(body: () => R): R {
 
 /**
  * Kinds of lines that begin something and are refused over budget. Other lines record what was done or ended,
- * and are always written.
+ * and are always written. A caller may cancel as often as it likes, and each time is a row that stays.
  */
-const begins: ReadonlySet<string> = new Set(['call', 'grant', 'request', 'session']);
+const begins: ReadonlySet<string> = new Set(['call', 'grant', 'request', 'session', 'cancel']);
 
 // Most calls of read-only tools have no arguments, and encoding costs more than the rest of a line.
 const noArguments: EncodedArgs = encodeArgs([]);

@@ -43,7 +43,8 @@ export interface ObjectRequest<Who> {
 
 /** The functions that the host gives to the listener. */
 export interface DoorHandlers<Who> {
-  find(secret: string): Promise<Who | undefined>;
+  /** `beside`: the connection leaves the others of its session open. */
+  find(secret: string, beside?: boolean): Promise<Who | undefined>;
   /** Takes a slot for a socket. `end` closes the socket. */
   slot(who: Who, end: () => void): SlotResult;
   /** Takes a slot for an HTTP call. */
@@ -188,7 +189,9 @@ class Door<Who> {
       .split(',')
       .map((protocol) => protocol.trim())
       .filter((protocol) => protocol !== '');
-    const admission = await admit({ host, origin, authorization, protocols }, this.#names, find);
+    const beside = request.url === BESIDE;
+    const knock = { host, origin, authorization, protocols };
+    const admission = await admit(knock, this.#names, (secret) => find(secret, beside));
     if (this.#closed) return void stream.destroy();
     if (!admission.ok) return refuse(stream, admission.status, admission.reason);
     if (stream.destroyed) return;
@@ -282,6 +285,8 @@ function cutOldest(sockets: Set<Socket>): void {
 type Refusal = Exclude<SlotResult, { readonly ok: true }>;
 
 const isObject = /^\/object\//;
+/** The path of a socket that leaves the other connections of its session open (`docs/wire.md`). */
+const BESIDE = '/beside';
 /** The largest HTTP call. Larger calls go over CapTP. */
 const largestCall = 256 << 10;
 
