@@ -45,8 +45,7 @@ const report = process.env['HOB_TEST_REPORT'];
 export default defineConfig({
   plugins: await mutated(),
   test: {
-    // The cache does not know of mutants: a run without one would find the changed text there.
-    fsModuleCache: !process.env['HOB_MUTANT'],
+    fsModuleCache: true,
     pool: 'forks',
     // Vitest leaves one core free; much of what is tested here waits for processes and disks.
     maxWorkers: availableParallelism(),
