@@ -47,8 +47,8 @@ export default defineConfig({
   test: {
     fsModuleCache: true,
     pool: 'forks',
-    // Vitest leaves one core free; much of what is tested here waits for processes and disks.
-    maxWorkers: availableParallelism(),
+    // About half of the time of a test here goes by waiting for processes and disks.
+    maxWorkers: availableParallelism() * 2,
     // These end what hangs. They are no measure of speed: a busy machine gets its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,
