@@ -222,6 +222,30 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['import(computed)', 'process'],
     why: "entry point: loads the agent's program",
   },
+  'packages/mcp/src/drivers/powers.ts': {
+    powers: ['node:crypto', 'setTimeout'],
+    why: 'times the wait for a call, and makes names of calls that nobody guesses',
+  },
+  'packages/mcp/src/drivers/secret.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'reads the secret of a session from a file or a descriptor',
+  },
+  'packages/mcp/src/drivers/sdk.ts': {
+    powers: ['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],
+    why: 'the MCP SDK, which reads the process and the clock',
+  },
+  'packages/mcp/src/drivers/line-transport.ts': {
+    powers: ['@modelcontextprotocol/server'],
+    why: 'the messages of the MCP SDK',
+  },
+  'packages/mcp/src/drivers/entrance.ts': {
+    powers: ['WebSocket', 'ws'],
+    why: 'the socket of a thin client to its host',
+  },
+  'packages/cli/src/drivers/mcp-entry.ts': {
+    powers: ['process'],
+    why: 'standard input and output of hob mcp, and the two variables that hob start sets for it',
+  },
   'packages/cli/src/main.ts': {
     powers: ['import.meta', 'node:module', 'process'],
     why: 'entry point: the command hob; keeps its compiled modules beside them',
@@ -301,7 +325,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'hashes wish lists, and looks again whether an accepted one has changed',
   },
   'packages/cli/src/daemon/drivers/agent.ts': {
-    powers: ['node:child_process', 'node:fs', 'node:os', 'process'],
+    powers: ['import.meta', 'node:child_process', 'node:fs', 'node:os', 'process'],
     why: "runs the agent's program of a person, and hands over its entry in a file",
   },
   'packages/cli/src/drivers/layers.ts': {

@@ -1,5 +1,5 @@
 /**
- * The verbs that load no host, by themselves: an editor or a commit hook calls them often.
+ * The verbs that load no host, by themselves: an editor, a commit hook or an agent calls them often.
  *
  * All other verbs load a host anyway, so for them the whole table is loaded (`verbs.ts`).
  */
@@ -10,6 +10,7 @@ export const QUICK: Readonly<Record<string, () => Promise<Verb>>> = {
   check: async () => (await import('./verbs/manifest/check.ts')).check,
   explain: async () => (await import('./verbs/manifest/explain.ts')).explain,
   import: async () => (await import('./verbs/import.ts')).importVerb,
+  mcp: async () => (await import('./verbs/host/mcp.ts')).mcp,
   version: async () => (await import('./verbs/version.ts')).version,
 };
 

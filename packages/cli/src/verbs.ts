@@ -21,6 +21,7 @@ import { sturdyrefList, sturdyrefMint, sturdyrefRotate } from './verbs/granter/s
 import { wishes } from './verbs/granter/wishes.ts';
 import { backup } from './verbs/host/backup.ts';
 import { doctor } from './verbs/host/doctor.ts';
+import { mcp } from './verbs/host/mcp.ts';
 import { restore } from './verbs/host/restore.ts';
 import { serve } from './verbs/host/serve.ts';
 import { start } from './verbs/host/start.ts';
@@ -39,7 +40,7 @@ import { secretRotate } from './verbs/secrets/rotate.ts';
 import { secretSet } from './verbs/secrets/set.ts';
 import { version } from './verbs/version.ts';
 
-const host: readonly Verb[] = [serve, start, status, stop];
+const host: readonly Verb[] = [serve, start, mcp, status, stop];
 const granter: readonly Verb[] = [
   inbox,
   grant,

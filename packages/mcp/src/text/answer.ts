@@ -4,7 +4,7 @@
  * Some agents show their model only the text of a result, others only its `structuredContent`. So each of the two
  * is complete.
  */
-import { CapError } from '@hob/vat';
+import { CapError } from '@hob/vat/peer';
 
 /** JSON data of an answer. */
 export type Data = Readonly<Record<string, unknown>>;

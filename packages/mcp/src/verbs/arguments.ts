@@ -4,7 +4,7 @@
  * Promise: nothing is sent to a cap before all arguments fit, so a call that does not fit spends no use. Nothing is
  * converted.
  */
-import { CapError } from '@hob/vat';
+import { CapError } from '@hob/vat/peer';
 
 /** The schema of one argument: the part of JSON Schema that is checked here. */
 export interface ArgumentSchema {

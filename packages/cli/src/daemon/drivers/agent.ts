@@ -2,12 +2,14 @@
  * Runs an agent's program with the entry to its session.
  *
  * Promise: the secret is in a file that only its user may read, in a folder that goes when the program ends; it is in
- * no environment and no command line. The program gets the signals that end this one.
+ * no environment and no command line. The configuration of an MCP server lies beside it. The program gets the signals
+ * that end this one.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openSecretFile } from '@hob/host/programs';
 import { Mistake } from '../../line/mistake.ts';
 import type { OpenedEntry } from '../daemon.ts';
@@ -24,10 +26,14 @@ export async function runAgent([program = '', ...args]: readonly string[], entry
     const children = Object.fromEntries(
       Object.entries(entry.children).map(([name, { secret }]) => [name, handOver(`child-${name}`, secret)]),
     );
+    const secretFile = handOver('session', entry.secret);
+    const config = join(folder, 'mcp.json');
+    writeFileSync(config, `${JSON.stringify(mcpConfig(entry.url, secretFile), undefined, 2)}\n`, { mode: 0o600 });
     const env = {
       ...process.env,
       HOB_URL: entry.url,
-      HOB_SECRET_FILE: handOver('session', entry.secret),
+      HOB_SECRET_FILE: secretFile,
+      HOB_MCP_CONFIG: config,
       ...(Object.keys(children).length === 0 ? {} : { HOB_CHILDREN: JSON.stringify(children) }),
     };
     return await ended(program, args, env);
@@ -35,6 +41,20 @@ export async function runAgent([program = '', ...args]: readonly string[], entry
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** As `--mcp-config` of agent hosts takes it. It names the file of the secret, and not the secret. */
+const mcpConfig = (url: string, secretFile: string): object => ({
+  mcpServers: {
+    hob: {
+      command: process.execPath,
+      args: [
+        ...process.execArgv,
+        fileURLToPath(new URL('../../main.ts', import.meta.url)),
+        ...['mcp', '--url', url, '--secret-file', secretFile],
+      ],
+    },
+  },
+});
 
 /** Aborted by the first signal that would end this process. A second one ends it. */
 export function untilSignal(): AbortSignal {

@@ -25,6 +25,7 @@ export const start: Verb = {
     'hob start -- node my-agent.mjs',
     'hob start --name review -- python agent.py',
     'hob start --layer flags=only-docs.yaml -- node my-agent.mjs',
+    'hob start -- sh -c \'claude --strict-mcp-config --mcp-config "$HOB_MCP_CONFIG"\'',
   ],
   codes: {
     0: 'the program ended with 0',
