@@ -80,6 +80,18 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Date', 'node:crypto', 'node:fs', 'node:process', 'process', 'setImmediate', 'setTimeout'],
     why: 'the system calls of a directory cap, each on a held descriptor',
   },
+  'packages/mcp/src/servers/drivers/connection.ts': {
+    powers: ['@modelcontextprotocol/client'],
+    why: 'speaks MCP with a server of tools, over the streams of a job; the library sets timers',
+  },
+  'packages/mcp/src/servers/drivers/schema.ts': {
+    powers: ['@modelcontextprotocol/client/validators/cf-worker', 'node:vm'],
+    why: 'checks a result against the schema of its server, and is interrupted when that takes too long',
+  },
+  'packages/mcp/src/servers/drivers/hash.ts': {
+    powers: ['node:crypto'],
+    why: 'SHA-256, for the seals of tools',
+  },
   'packages/caps-shell/src/drivers/cgroup.ts': {
     powers: ['node:fs', 'process', 'setTimeout'],
     why: 'makes a cgroup for each job and removes it',

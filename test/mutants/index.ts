@@ -8,6 +8,7 @@ import { MUTANTS as host } from './host/index.ts';
 import { MUTANTS as imports } from './import.ts';
 import { MUTANTS as manifest } from './manifest.ts';
 import { MUTANTS as mcp } from './mcp.ts';
+import { MUTANTS as mcpServers } from './mcp-servers.ts';
 import type { Mutant } from './mutant.ts';
 import { MUTANTS as packing } from './packing.ts';
 import { MUTANTS as revocable } from './revocable.ts';
@@ -27,5 +28,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...packing,
   ...tools,
   ...mcp,
+  ...mcpServers,
   ...cli,
 ];

@@ -4,6 +4,7 @@ import type { AnyDefinition } from '@hob/vat';
 import { GranterActor } from './granters/grants.ts';
 import { LedgerReaderActor } from './granters/ledger-reader.ts';
 import { LocalGranterActor } from './granters/local-granter.ts';
+import { ChangeAskActor } from './powerbox/ask-change.ts';
 import { AskFacetActor } from './powerbox/ask-facet.ts';
 import { GateAskActor } from './powerbox/gate.ts';
 import { JudgeActor } from './powerbox/judge.ts';
@@ -25,5 +26,6 @@ export const definitions: readonly AnyDefinition[] = Object.freeze([
   PowerboxActor,
   GateAskActor,
   AskFacetActor,
+  ChangeAskActor,
   JudgeActor,
 ]);

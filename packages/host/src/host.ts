@@ -42,6 +42,7 @@ import { type LocalOptions, localOptions, openLocalGranter } from './granters/lo
 import { type StartOptions, type StartResult, startSession, takeStartOptions } from './granters/start.ts';
 import { revokeEverything } from './granters/stop.ts';
 import { Offers } from './offers.ts';
+import { ChangeAskActor } from './powerbox/ask-change.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { hostPowers } from './powers-driver.ts';
 import { labelOf, type SessionLabel, sessionHandle } from './session-handle.ts';
@@ -255,6 +256,8 @@ export class LiveHost implements Host {
     return await this.#turn((tables) => localName(tables, kind, text));
   }
 
+  readonly changeAsker: Host['changeAsker'] = () =>
+    this.#vat.root('change asker', () => ChangeAskActor(this.#hostState));
   offer(name: string, cap: object, options?: OfferOptions): Promise<void> {
     return this.#offers.offer(name, cap, options);
   }
@@ -318,9 +321,7 @@ export class LiveHost implements Host {
     return this.vats.restoredBecause;
   }
 
-  trust(by: string): Promise<void> {
-    return this.vats.trust(by);
-  }
+  readonly trust: Host['trust'] = (by) => this.vats.trust(by);
 
   async verify(options?: { readonly against?: readonly string[] }): Promise<LedgerVerdict> {
     return await verifyLedger(this.#store, takeOptions(options, 'verify', { against: true }));
@@ -330,9 +331,7 @@ export class LiveHost implements Host {
     return exportLedger(this.#store, options);
   }
 
-  backup(file: string): Promise<void> {
-    return backup(this.#store, file);
-  }
+  readonly backup: Host['backup'] = (file) => backup(this.#store, file);
 
   async close(): Promise<void> {
     this.#closing = true;

@@ -12,6 +12,7 @@ import type { Granter } from './granters/grants.ts';
 import type { LocalOptions } from './granters/local-granter.ts';
 import type { Grant } from './granters/own-rows.ts';
 import type { StartOptions } from './granters/start.ts';
+import type { ChangeAsker } from './powerbox/ask-change.ts';
 import type { RequestNotice } from './state/host-powers.ts';
 import type { KeptChange, KeptTexts } from './state/kept.ts';
 
@@ -154,6 +155,11 @@ export interface Host extends AsyncDisposable {
    * `no-such-object`, `STALE` (their key is another one by now).
    */
   kept(change?: KeptChange): Promise<KeptTexts>;
+  /**
+   * Returns an object that asks a granter about a change of what an offer leads to, for the session of the call that it
+   * is asked in. It lasts like an actor of the store.
+   */
+  changeAsker(): Promise<Far<ChangeAsker>>;
   /**
    * Offers `code` (or `as`). A session that is granted it runs programs with the caps that it holds. `open`
    * returns the guests that run them (`openGuests`). It is called for the first program, and the host closes

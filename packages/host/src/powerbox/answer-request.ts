@@ -119,7 +119,7 @@ const logAnswer = (
 function approveCall(tables: HostTables, pending: RequestRecord, initiator: Initiator): void {
   closeRequest(tables, pending);
   logAnswer('approve', pending, initiator, { grant: pending.under.at(-1) });
-  resolveRequest(tables, pending.id, { go: true });
+  resolveRequest(tables, pending.id, pending.change === true ? { go: true, all: true } : { go: true });
 }
 
 function approveGrant(

@@ -248,6 +248,8 @@ export interface RequestRecord extends RequestDisplay {
   readonly proposals: readonly Proposal[];
   /** For a call: when its uses were charged, in vat time. */
   readonly charged?: number;
+  /** It is about a change (`ask-change.ts`), and a yes is for all who wait. */
+  readonly change?: true;
   /** The caller does not wait: it was told that this is a draft. */
   readonly draft?: true;
   /** A granter was shown this request, or the one that it replaces. */

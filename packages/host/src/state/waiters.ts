@@ -7,9 +7,12 @@
  */
 import { CapError, type DriverCall } from '@hob/vat';
 
-/** The outcome of a request. `again`: what was shown has changed, so it is asked once more. */
+/**
+ * The outcome of a request. `all`: the yes is for whoever waits, and not for one call. `again`: what was shown has
+ * changed, so it is asked once more.
+ */
 export type RequestOutcome =
-  | { readonly go: true }
+  | { readonly go: true; readonly all?: true }
   | { readonly cap: object; readonly grant?: string }
   | { readonly again: true }
   | RequestEnd;
@@ -85,7 +88,7 @@ export class RequestWaiters {
       const { result: said } = waiter;
       if ('code' in verdict && verdict.unseen === true) said.resolve({ unseen: verdict });
       else if ('code' in verdict) said.reject(new CapError(verdict.code, verdict.message));
-      else if ('cap' in verdict || waiter === goes) said.resolve(verdict);
+      else if ('cap' in verdict || 'all' in verdict || waiter === goes) said.resolve(verdict);
       else if (there.includes(waiter)) said.resolve({ again: true });
       else said.reject(new CapError('disconnected', 'its connection was lost while it waited'));
     }

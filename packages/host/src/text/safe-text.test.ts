@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { escaped, flagsOf, safeText } from './safe-text.ts';
+import { escaped, flagsOf, safeLines, safeText } from './safe-text.ts';
 
 // Said in another way than the source does, so that both would have to be wrong.
 const ranges = [
@@ -98,4 +98,13 @@ test('a text of nothing but odd words does not fill the screen with flags', () =
   const flags = flagsOf(Array.from({ length: 3000 }, (_, n) => `pа${n}`).join(' '));
   expect(flags.length).toBe(6);
   expect(flags.at(-1)).toMatch(/^and \d+ more$/);
+});
+
+test('text of several lines keeps its lines and tabs, and each line is shown as escaped alone', () => {
+  expect(safeLines('a\tb\u202e\r\nc\rd\n')).toBe('a\tb⟦U+202E⟧\nc⟦CR⟧d\n');
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'binary' }).map((line) => line.replaceAll(/[\r\n\t]/g, ''))), (lines) => {
+      expect(safeLines(lines.join('\n'))).toBe(lines.map(escaped).join('\n'));
+    }),
+  );
 });

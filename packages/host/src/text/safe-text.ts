@@ -8,6 +8,7 @@
  */
 import { lookalikes } from './lookalikes.ts';
 
+/** A text of somebody else as it is shown, with warnings. */
 export interface SafeText {
   readonly text: string;
   /** Warnings that a person should read first. Most texts have none. */
@@ -58,6 +59,16 @@ const plainAscii = /^[ -~]*$/;
  * Escapes `text`, all of it. Our own brackets and quotes in it are escaped too: nobody else can write them.
  */
 export const escaped = (text: string): string => (plainAscii.test(text) ? text : escapeWith(text, numbered, ourMarks));
+
+/**
+ * Text of several lines of somebody who is not trusted: each line is escaped like `escaped`, and line breaks and tabs
+ * stay. A carriage return before a line break is left out.
+ */
+export const safeLines = (text: string): string =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.split('\t').map(escaped).join('\t'))
+    .join('\n');
 
 /** One line for a terminal, which may have our brackets and quotes in it already. */
 export const terminalLine = (line: string): string => (plainAscii.test(line) ? line : escapeWith(line, numbered));

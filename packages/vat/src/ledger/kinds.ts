@@ -38,6 +38,7 @@ export const KINDS = {
     'a granter accepted a text by its hash, or that ended: what (begin, end), name, sha256, by, surface, why, grants',
   name: 'a granter gave a thing a name of its own, or took that away: what (begin, end), grant or session or request, name, by, surface',
   draft: 'a drafted change was begun, or could not be made: request, session, grant, method, what (begin, fail), code',
+  seal: 'a tool of a server was sealed (begin), its definition changed (change), or a granter approved the change (accept): what, server, tool, seal, was',
   expire: 'a grant ended by time: grant, code',
   cancel: 'a session cancelled a call or a request of its own: session, call (the name that it gave the call)',
   secret:
