@@ -153,7 +153,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'host-change-shown',
     breaks: 'the difference of a changed tool is shown with hidden characters',
-    file: 'packages/host/src/powerbox/ask-change.ts',
+    file: 'packages/host/src/sessions/ask-change.ts',
     find: 'diff: diffText(difference),',
     replace: 'diff: difference,',
     tests: TOOL,
@@ -161,7 +161,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'host-change-digest',
     breaks: 'a yes to one version of a tool is joined with the question about another',
-    file: 'packages/host/src/powerbox/ask-change.ts',
+    file: 'packages/host/src/sessions/ask-change.ts',
     find: 'data: [version],',
     replace: 'data: [],',
     tests: TOOL,

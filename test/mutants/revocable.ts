@@ -3,6 +3,30 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'revocable-bound-beneath',
+    breaks: 'a path beneath a directory may go out of it by ..',
+    file: 'packages/revocable/src/terms/bounds.ts',
+    find: 'return own.every(isName) && names.every',
+    replace: 'return names.every',
+    tests: ['packages/revocable/src/terms/bounds.test.ts'],
+  },
+  {
+    name: 'revocable-bound-fields',
+    breaks: 'a record may have fields that no bound names',
+    file: 'packages/revocable/src/terms/bounds.ts',
+    find: 'Object.keys(value).every((key) => Object.hasOwn(fields, key)) &&',
+    replace: '',
+    tests: ['packages/revocable/src/terms/bounds.test.ts'],
+  },
+  {
+    name: 'revocable-bound-narrower',
+    breaks: 'a bound that leaves out a bound field passes for a narrower one',
+    file: 'packages/revocable/src/terms/bounds.ts',
+    find: 'missing.every(([, inner]) => within(inner, undefined)) ?',
+    replace: 'missing.length >= 0 ?',
+    tests: ['packages/revocable/src/terms/bounds.test.ts'],
+  },
+  {
     name: 'suspended',
     breaks: 'grants of a store that was put back go on without confirmation',
     file: 'packages/revocable/src/terms/era.ts',

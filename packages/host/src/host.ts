@@ -42,11 +42,11 @@ import { type LocalOptions, localOptions, openLocalGranter } from './granters/lo
 import { type StartOptions, type StartResult, startSession, takeStartOptions } from './granters/start.ts';
 import { revokeEverything } from './granters/stop.ts';
 import { Offers } from './offers.ts';
-import { ChangeAskActor } from './powerbox/ask-change.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { hostPowers } from './powers-driver.ts';
 import { labelOf, type SessionLabel, sessionHandle } from './session-handle.ts';
 import { sessionLimits } from './session-limits.ts';
+import { ChangeAskActor } from './sessions/ask-change.ts';
 import { endUnlessLasting, openGrace } from './sessions/grace.ts';
 import { endedCallers, openRemover } from './sessions/removal.ts';
 import { openSession, sessionToContinue } from './sessions/sessions.ts';

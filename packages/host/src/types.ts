@@ -12,7 +12,7 @@ import type { Granter } from './granters/grants.ts';
 import type { LocalOptions } from './granters/local-granter.ts';
 import type { Grant } from './granters/own-rows.ts';
 import type { StartOptions } from './granters/start.ts';
-import type { ChangeAsker } from './powerbox/ask-change.ts';
+import type { ChangeAsker } from './sessions/ask-change.ts';
 import type { RequestNotice } from './state/host-powers.ts';
 import type { KeptChange, KeptTexts } from './state/kept.ts';
 

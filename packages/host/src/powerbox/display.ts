@@ -141,9 +141,20 @@ export function termRows(terms: GrantTerms, wall: number = wallTime()): Rows {
   return rows.slice(0, mostRows);
 }
 
+/** No other fields may be there. */
+function fieldsText(fields: Readonly<Record<string, Bound>>): string {
+  const all = Object.entries(fields);
+  const shown = all.slice(0, 8).map(([key, bound]) => `${safeText(key, 64).text} ${boundText(bound)}`);
+  const more = all.length > 8 ? `, and ${all.length - 8} more fields` : '';
+  return `only the fields ${shown.join('; ')}${more}`;
+}
+
 function boundText(bound: Bound): string {
   if ('is' in bound) return `only ${valueText(bound.is, 100)}`;
   if ('oneOf' in bound) return `one of ${valueText(bound.oneOf, 200)}`;
+  if ('any' in bound) return 'anything';
+  if ('beneath' in bound) return `only a path beneath ${quoted(`/${bound.beneath.join('/')}`, 200)}`;
+  if ('fields' in bound) return fieldsText(bound.fields);
   return `from ${bound.min ?? 'any'} to ${bound.max ?? 'any'}`;
 }
 

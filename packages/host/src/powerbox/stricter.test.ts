@@ -134,7 +134,10 @@ function reach(given: GrantTerms): Reach {
           const value = args[Number(position)];
           if ('is' in bound) return bound.is === value;
           if ('oneOf' in bound) return bound.oneOf.includes(value);
-          const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = bound;
+          const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = bound as {
+            min?: number;
+            max?: number;
+          };
           return value !== undefined && value >= min && value <= max;
         })
       );

@@ -104,20 +104,14 @@ test('a server reaches no file outside its directories, no secret of the host an
   const { call, folder } = await serverScene('old', { env: { TOKEN: 'given' } });
   const environment = textOf(await call('look', { env: true }));
   expect(Object.keys(JSON.parse(environment)).sort()).toEqual(['HOME', 'LANG', 'PATH', 'TMPDIR', 'TOKEN']);
-  for (const path of [
-    join(elsewhere, 'key'),
-    `/proc/${process.pid}/environ`,
-    '/etc/shadow',
-    '/root/.bashrc',
-    '/srv/../root/.profile',
-  ])
+  for (const path of [join(elsewhere, 'key'), `/proc/${process.pid}/environ`, '/etc/shadow', '/srv/../root/.profile'])
     expect([path, textOf(await call('look', { path }))]).toEqual([path, expect.stringContaining('failed: ')]);
   // Its own /proc shows its own world.
   expect(textOf(await call('look', { path: '/proc/1/environ' }))).not.toContain('ambient');
   for (const write of [join(elsewhere, 'mark'), '/srv/scripted.mjs', '/usr/mark', '/etc/mark'])
     expect([write, textOf(await call('look', { write }))]).toEqual([write, expect.stringContaining('failed: ')]);
   expect(existsSync(join(elsewhere, 'mark'))).toBe(false);
-  expect(textOf(await call('look', { write: '/work/own' }))).toBe('wrote');
+  expect(textOf(await call('look', { write: '/data/own' }))).toBe('wrote');
   expect(readFileSync(join(folder, 'own'), 'utf8')).toBe('written');
   expect(textOf(await call('look', { dial: port }))).toContain('failed: ');
   expect(dialled).toBe(0);

@@ -1,20 +1,20 @@
 /**
  * A server of tools that does what its tests ask of it. It speaks JSON-RPC by hand, because a library would refuse to be
- * this rude. Run in the sandbox: `node scripted.mjs ERA`, with `/work` to read what it shall be and to leave its marks.
+ * this rude. Run in the sandbox: `node scripted.mjs ERA`, with `/data` to read what it shall be and to leave its marks.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [era = 'old'] = process.argv.slice(2);
 /** What it shall be now: written by the test. */
-const now = () => (existsSync('/work/be.json') ? JSON.parse(readFileSync('/work/be.json', 'utf8')) : {});
+const now = () => (existsSync('/data/be.json') ? JSON.parse(readFileSync('/data/be.json', 'utf8')) : {});
 const put = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const complete = era === 'new' ? { resultType: 'complete' } : {};
 const listed = era === 'new' ? { ...complete, ttlMs: 60_000, cacheScope: 'private' } : {};
 const text = (said) => ({ ...complete, content: [{ type: 'text', text: said }] });
 const object = { type: 'object' };
 
-appendFileSync('/work/starts', `${process.pid}\n`);
+appendFileSync('/data/starts', `${process.pid}\n`);
 if (now().dies === 'at the start') {
   process.stderr.write('cannot find the file of this server\n');
   process.exit(3);
@@ -128,12 +128,12 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
   if (method === 'server/discover' && era === 'dies') process.exit(9);
   if (method === 'initialize' && era !== 'new')
     return put({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'scripted', version: '1' }, instructions: now().instructions ?? 'Be kind.' } }); // biome-ignore format: one line
-  if (method === 'notifications/cancelled') return appendFileSync('/work/cancelled', `${params.requestId}\n`);
+  if (method === 'notifications/cancelled') return appendFileSync('/data/cancelled', `${params.requestId}\n`);
   if (id === undefined) return;
   if (method === 'tools/list') return put({ id, result: { ...listed, tools: tools() } });
   if (method !== 'tools/call') return put({ id, error: { code: -32_601, message: 'Method not found' } });
   const { name, arguments: args } = params;
-  appendFileSync('/work/calls', `${name}\n`);
+  appendFileSync('/data/calls', `${name}\n`);
   if (acts[name] !== undefined) return acts[name](id, args);
   put({ id, result: await reads[name](args) });
 });

@@ -10,7 +10,7 @@ import type { ToolResult } from '../../src/servers/result.ts';
 export type Scripted = 'old' | 'new' | 'dies';
 
 export interface ServerScene {
-  /** The folder that the server sees as /work, on this machine. */
+  /** The folder that the server sees as /data, on this machine. */
   readonly folder: string;
   readonly server: ToolServer;
   /** Says what the server shall be from now on. */
@@ -42,8 +42,8 @@ export async function scriptedOptions(folder: string, era: Scripted): Promise<Se
     name: 'scripted',
     program: process.execPath,
     args: ['/srv/scripted.mjs', era],
-    mounts: { '/srv': await code.readOnly(), '/work': await opened(folder) },
-    cwd: '/work',
+    mounts: { '/srv': await code.readOnly(), '/data': await opened(folder) },
+    cwd: '/data',
   };
 }
 

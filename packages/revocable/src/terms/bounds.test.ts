@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Box, code, lines, say, world } from '../../test/world.ts';
 import { bound, revocable, type Terms } from '../index.ts';
-import { type Bounds, checkBounds, readBounds } from './bounds.ts';
+import { type Bound, type Bounds, boundText, checkBounds, narrowerBound, readBounds } from './bounds.ts';
 
 interface Account {
   pay(to: unknown, amount: unknown, ...more: readonly unknown[]): string;
@@ -206,3 +206,106 @@ test('bounds cannot be changed after the grant is made', async () => {
   expect(await code(say(cap, 'pay', 'bob', { to: 'alice' }))).toBe('denied');
   expect(await code(say(cap, 'pay', 'alice', { to: 'bob' }))).toBe('denied');
 });
+
+const taken = (bound: Bound, value: unknown): boolean => {
+  try {
+    checkBounds(readBounds({ call: { 0: bound } }), 'call', value === undefined ? [] : [value]);
+    return true;
+  } catch (error) {
+    expect((error as CapError).code).toBe('denied');
+    return false;
+  }
+};
+
+test('a path beneath a directory is compared name by name, and never as a text', () => {
+  const bound = { beneath: ['data', 'src'] };
+  for (const good of ['/data/src', '/data/src/a', '/data/src/a/b.txt', '/data/src/..a', '/data/src/%2e%2e'])
+    expect([good, taken(bound, good)]).toEqual([good, true]);
+  for (const bad of [
+    ...[
+      '/data/srcs',
+      '/data/src-2/a',
+      '/data',
+      '/',
+      '',
+      'data/src/a',
+      './data/src',
+      '/data/src/../key',
+      '/data/src/./a',
+    ],
+    ...[
+      '/data//src/a',
+      '//data/src/a',
+      '/data/src/',
+      '/data/src/a/',
+      '/data/src/..',
+      '/data/src/a\0',
+      '/DATA/src',
+      '/data/src\0/a',
+    ],
+    ...['file:///data/src/a', '~/data/src', [['/data/src/a']], { 0: '/' }, 5, null, undefined, Object('/data/src/a')],
+  ])
+    expect([bad, taken(bound, bad)]).toEqual([bad, false]);
+  expect(taken({ beneath: [] }, '/etc/passwd')).toBe(true);
+});
+
+test('the fields of a record are bound by name: one that is missing, or that no bound names, is refused', () => {
+  const bound = {
+    fields: { owner: { is: 'acme' }, path: { beneath: ['data'] }, n: { max: 5 }, text: { any: true } },
+  } as const;
+  const good = { owner: 'acme', path: '/data/a', n: 3, text: { x: [1] } };
+  expect(taken(bound, good)).toBe(true);
+  expect(taken(bound, { owner: 'acme', path: '/data/a', n: 3 })).toBe(true);
+  for (const bad of [
+    ...[
+      { ...good, owner: 'other' },
+      { ...good, owner: ['acme'] },
+      { ...good, path: '/etc' },
+      { ...good, n: '3' },
+    ],
+    ...[{ ...good, paths: ['/etc'] }, { path: '/data/a', n: 3 }, {}, [], [good], 'acme', null, undefined],
+    JSON.parse('{"__proto__":{"owner":"acme"},"path":"/data/a","n":3}'),
+  ])
+    expect([bad, taken(bound, bad)]).toEqual([bad, false]);
+  expect(boundText(bound)).toBe(
+    'a record of "owner" "acme", "path" a path beneath "/data", "n" a number of at most 5, "text" anything',
+  );
+});
+
+const value = fc.oneof(
+  fc.constantFrom<unknown>('a', 'b', 1, 2, 3, '/x', '/x/y', '/x/y/z', '/x/../y', undefined),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+const { bound: anyBound } = fc.letrec<{ bound: Bound }>((tie) => ({
+  bound: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom('a', 'b', 1, 2, '/x/y').map((is) => ({ is })),
+    fc.subarray<unknown>(['a', 'b', 1, 2, '/x'], { minLength: 1 }).map((oneOf) => ({ oneOf })),
+    fc.constantFrom<Bound>({ min: 1 }, { max: 2 }, { min: 1, max: 3 }, { any: true }),
+    fc.constantFrom<string[]>([], ['x'], ['x', 'y']).map((beneath) => ({ beneath })),
+    fc.dictionary(fc.constantFrom('p', 'q'), tie('bound'), { maxKeys: 2 }).map((fields) => ({ fields })),
+  ),
+}));
+const args = fc.oneof(value, fc.dictionary(fc.constantFrom('p', 'q', 'r'), fc.oneof(value, fc.dictionary(fc.constantFrom('p', 'q'), value)), { maxKeys: 3 })); // biome-ignore format: one line
+
+test('a bound that passes for a narrower one takes nothing that the wider one refuses', () => {
+  let narrowed = 0;
+  fc.assert(
+    fc.property(anyBound, anyBound, fc.array(args, { maxLength: 12 }), (outer, inner, values) => {
+      const found = narrowerBound(outer, inner);
+      if (found === undefined) return;
+      narrowed += 1;
+      for (const one of values)
+        if (taken(found, one)) expect([outer, found, one, taken(outer, one)]).toEqual([outer, found, one, true]);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(narrowed).toBeGreaterThan(50);
+});
+
+test.each([
+  { any: false }, { beneath: 'a/b' }, { beneath: ['a/b'] }, { beneath: ['..'] }, { beneath: [''] }, { fields: [] }, { fields: { a: 1 } }, { fields: { a: {} } },
+  { fields: { a: { is: 1, any: true } } }, Array.from({ length: 20 }).reduce<object>((inner) => ({ fields: { a: inner } }), { any: true }),
+])('%j is no bound of a record or a path', (bound) => {
+  expect(() => readBounds({ call: { 0: bound } } as never)).toThrowError(expect.objectContaining({ code: 'invalid' }));
+}); // biome-ignore format: a list

@@ -1,5 +1,6 @@
 /**
- * Bounds on arguments: exactly this data, one of a list, or a number in a range.
+ * Bounds on arguments: exactly this data, one of a list, a number in a range, a path beneath a directory, or a record
+ * whose fields have bounds.
  *
  * A bound compares data with data, by type and value, and never text with a pattern. A value that can change
  * (a promise, an object with behaviour) is not data and is refused. A bounded method takes no arguments after
@@ -9,11 +10,19 @@
 import { CapError, isReference } from '@hob/vat';
 import { frozenData } from '@hob/vat/forwarder';
 
-/** The values that an argument may have: exactly this data, one of a list, or a number in a range. */
+/** The values that an argument may have. */
 export type Bound =
+  /** Exactly this data. */
   | { readonly is: unknown }
   | { readonly oneOf: readonly unknown[] }
-  | { readonly min?: number; readonly max?: number };
+  /** A number in a range. */
+  | { readonly min?: number; readonly max?: number }
+  /** An absolute path whose first names are these, compared name by name. It has no `.`, `..` or empty name. */
+  | { readonly beneath: readonly string[] }
+  /** A record. A field that is named here has to have such a value; a field that is not may not be there. */
+  | { readonly fields: Readonly<Record<string, Bound>> }
+  /** Any value, or none. */
+  | { readonly any: true };
 
 /** Method, then position of the argument, from 0. */
 export type Bounds = Readonly<Record<string, Readonly<Record<number, Bound>>>>;
@@ -40,15 +49,29 @@ export function readBounds(given: Bounds): Bounds {
   return where as Bounds;
 }
 
-function checkBound(bound: unknown): void {
-  const shape = 'a bound is {is: …}, {oneOf: […]} or {min: …, max: …}';
-  if (!isRecord(bound)) return refuse(shape);
+const DEEPEST = 8;
+
+function checkBound(bound: unknown, depth = 0): void {
+  const shape =
+    'a bound is {is: …}, {oneOf: […]}, {min: …, max: …}, {beneath: [name, …]}, {fields: {name: bound}} or {any: true}';
+  if (!isRecord(bound) || depth > DEEPEST) return refuse(shape);
   switch (Object.keys(bound).sort().join()) {
     case 'is':
       return;
     case 'oneOf':
       if (!Array.isArray(bound['oneOf']) || bound['oneOf'].length === 0)
         refuse('oneOf is a list of at least one choice');
+      return;
+    case 'any':
+      if (bound['any'] !== true) refuse('any is true, or left out');
+      return;
+    case 'beneath':
+      if (!Array.isArray(bound['beneath']) || !bound['beneath'].every(isName))
+        refuse('beneath is a list of the names of a path, without /, . and ..');
+      return;
+    case 'fields':
+      if (!isRecord(bound['fields'])) return refuse('fields is a record of bounds');
+      for (const field of Object.values(bound['fields'])) checkBound(field, depth + 1);
       return;
     case 'min':
     case 'max':
@@ -89,7 +112,28 @@ export function checkBounds(bounds: Bounds, method: string, args: readonly unkno
     );
 }
 
+/** A name in a path: what no system takes for another directory. */
+const isName = (name: unknown): name is string =>
+  typeof name === 'string' && name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
+
+function isBeneath(names: readonly string[], value: unknown): boolean {
+  if (typeof value !== 'string' || !value.startsWith('/')) return false;
+  const own = value === '/' ? [] : value.slice(1).split('/');
+  return own.every(isName) && names.every((name, at) => own[at] === name);
+}
+
+function hasFields(fields: Readonly<Record<string, Bound>>, value: unknown): boolean {
+  if (!isRecord(value) || !isPlain(value)) return false;
+  return (
+    Object.keys(value).every((key) => Object.hasOwn(fields, key)) &&
+    Object.entries(fields).every(([key, bound]) => within(bound, Object.hasOwn(value, key) ? value[key] : undefined))
+  );
+}
+
 function within(bound: Bound, value: unknown): boolean {
+  if ('any' in bound) return true;
+  if ('beneath' in bound) return isBeneath(bound.beneath, value);
+  if ('fields' in bound) return hasFields(bound.fields, value);
   if ('is' in bound) return same(bound.is, value);
   if ('oneOf' in bound) return bound.oneOf.some((choice) => same(choice, value));
   // A person who writes a range means neither NaN, nor -0, nor an infinite amount.
@@ -105,11 +149,33 @@ function within(bound: Bound, value: unknown): boolean {
 export function narrowerBound(outer: Bound, bound: Bound): Bound | undefined {
   if ('is' in bound) return within(outer, bound.is) ? bound : undefined;
   if ('oneOf' in bound) return bound.oneOf.every((choice) => within(outer, choice)) ? bound : undefined;
-  if ('is' in outer || 'oneOf' in outer) return undefined;
+  if ('any' in outer) return bound;
+  if ('any' in bound || 'is' in outer || 'oneOf' in outer) return undefined;
+  if ('beneath' in outer || 'beneath' in bound)
+    return 'beneath' in outer && 'beneath' in bound && outer.beneath.every((name, at) => bound.beneath[at] === name)
+      ? bound
+      : undefined;
+  if ('fields' in outer || 'fields' in bound)
+    return 'fields' in outer && 'fields' in bound ? narrowerFields(outer.fields, bound) : undefined;
   const narrower = { ...outer, ...bound };
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = narrower;
   const inside = min >= (outer.min ?? Number.NEGATIVE_INFINITY) && max <= (outer.max ?? Number.POSITIVE_INFINITY);
   return inside && min <= max ? narrower : undefined;
+}
+
+/** Each field is narrower. A field that the narrower bound does not name has to be one that may be left out. */
+function narrowerFields(
+  outer: Readonly<Record<string, Bound>>,
+  bound: Extract<Bound, { readonly fields: unknown }>,
+): Bound | undefined {
+  const fields: Record<string, Bound> = {};
+  for (const [key, inner] of Object.entries(bound.fields)) {
+    const found = Object.hasOwn(outer, key) ? narrowerBound(outer[key] as Bound, inner) : undefined;
+    if (found === undefined) return undefined;
+    fields[key] = found;
+  }
+  const missing = Object.entries(outer).filter(([key]) => !Object.hasOwn(fields, key));
+  return missing.every(([, inner]) => within(inner, undefined)) ? { fields } : undefined;
 }
 
 /** Deep equality by type and value; references by identity. A value that can change equals nothing. */
@@ -136,6 +202,16 @@ export function boundText(bound: Bound): string {
   if ('oneOf' in bound) {
     const some = bound.oneOf.slice(0, 5).map(text).join(', ');
     return bound.oneOf.length > 5 ? `one of ${some} and ${bound.oneOf.length - 5} more` : `one of ${some}`;
+  }
+  if ('any' in bound) return 'anything';
+  if ('beneath' in bound) return `a path beneath ${text(`/${bound.beneath.join('/')}`)}`;
+  if ('fields' in bound) {
+    const fields = Object.entries(bound.fields);
+    const some = fields
+      .slice(0, 5)
+      .map(([key, inner]) => `${text(key)} ${boundText(inner)}`)
+      .join(', ');
+    return `a record of ${some === '' ? 'no fields' : some}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}`;
   }
   const { min, max } = bound;
   if (min === undefined) return `a number of at most ${max}`;

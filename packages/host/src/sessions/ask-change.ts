@@ -6,15 +6,15 @@
  * alone: a call that is gated is asked for by itself.
  */
 import { CapError, type Definition, define, E } from '@hob/vat';
+import { digestOf } from '../powerbox/digest.ts';
+import { diffText, flagsIn } from '../powerbox/display.ts';
+import { offerRows } from '../powerbox/offer-text.ts';
+import { countRequest, fileRequest, waitForAnswer } from '../powerbox/pending.ts';
 import { callerUnder } from '../sharing/sturdyrefs.ts';
 import { sessionOf } from '../state/groups.ts';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import type { GrantRecord, HostTables } from '../state/records.ts';
 import { quoted } from '../text/safe-text.ts';
-import { digestOf } from './digest.ts';
-import { diffText, flagsIn } from './display.ts';
-import { offerRows } from './offer-text.ts';
-import { countRequest, fileRequest, waitForAnswer } from './pending.ts';
 
 /** A change, as a person is shown it. All texts may be those of a stranger. */
 export interface Change {
