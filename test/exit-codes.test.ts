@@ -138,7 +138,7 @@ requires('linux')(
     ends(await hob(granter.secret ?? '', 'revoke', 'g999-none', '--state', state), 1);
     ends(await hob(granter.secret ?? '', 'approve', 'q999-none', 'a'.repeat(12), '--state', state), 1);
     const wrong = [['unknown'], [], ['grants', '--unknown'], ['revoke'], ['revoke', 'a', 'b'], ['ledger', 'unknown']];
-    for (const args of wrong) ends(await hob('', ...args), 2);
+    for (const ended of await Promise.all(wrong.map((args) => hob('', ...args)))) ends(ended, 2);
     ends(await hob('', '--help'), 0);
 
     const program = (name: string, text: string): string => {
@@ -148,9 +148,8 @@ requires('linux')(
     const good = program('good.mjs', 'export default async ({ say }) => say("done");');
     const agent = (file: readonly string[], env: Readonly<Record<string, string>> = { HOB_URL: url }, secret = session.secret ?? ''): Promise<Ended> => run('agent.ts', file, { env, stdin: `${secret}\n` }); // biome-ignore format: one line
     ends(await agent([good]), 0);
-    ends(await agent([]), 2);
-    ends(await agent([good], {}), 2);
-    ends(await agent([good], undefined, ''), 2);
+    const incomplete = [agent([]), agent([good], {}), agent([good], undefined, '')];
+    for (const ended of await Promise.all(incomplete)) ends(ended, 2);
     ends(await agent([program('none.mjs', 'export const a = 1;')]), 2);
     ends(await agent([program('throws.mjs', 'export default async () => { throw new Error("no"); };')]), 2);
 
@@ -164,6 +163,8 @@ requires('linux')(
     again.kill('SIGTERM');
     expect(await again.ended).toBe(0);
   },
+  // Over twenty programs one after the other.
+  300_000,
 );
 
 test('npm run node ends as its FILE ends; an unknown verb is 2; the doctor says 0 or 1', async () => {
