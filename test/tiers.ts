@@ -33,6 +33,7 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/daemon/tell.test.ts',
   'packages/cli/src/daemon/terminal.test.ts',
   'packages/cli/src/daemon/wishes.test.ts',
+  'packages/cli/src/plan/servers.test.ts',
   'packages/cli/src/verbs/granter/granter.test.ts',
   'packages/cli/src/verbs/host/host.test.ts',
   'packages/cli/src/verbs/manifest/init.test.ts',

@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.ts';
 
 const HOSTILE = ['packages/mcp/src/servers/hostile.test.ts'];
+const PLAN = ['packages/cli/src/plan/servers.test.ts'];
 const TOOL = ['packages/mcp/src/servers/tool.test.ts'];
 const SERVER = ['packages/mcp/src/servers/server.test.ts'];
 
@@ -165,5 +166,45 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'data: [version],',
     replace: 'data: [],',
     tests: TOOL,
+  },
+  {
+    name: 'servers-writes',
+    breaks: 'a server changes a root that it may only read',
+    file: 'packages/cli/src/plan/servers.ts',
+    find: 'writes.includes(root) ? whole : await whole.readOnly()',
+    replace: 'whole',
+    tests: PLAN,
+  },
+  {
+    name: 'servers-gated',
+    breaks: 'a tool runs without a question in a mode that asks',
+    file: 'packages/cli/src/plan/rights.ts',
+    find: "? {} : { gated: ['call'] };",
+    replace: '? {} : {};',
+    tests: PLAN,
+  },
+  {
+    name: 'servers-where',
+    breaks: 'the bounds of a manifest are not those of the grant',
+    file: 'packages/cli/src/plan/terms.ts',
+    find: "if (cap.kind !== 'mcp' || cap.where === undefined) return {};",
+    replace: "if (cap.kind !== 'mcp' || cap.where !== null) return {};",
+    tests: PLAN,
+  },
+  {
+    name: 'manifest-where-narrow',
+    breaks: 'a lower layer takes the bounds of a tool away',
+    file: 'packages/manifest/src/plan/narrow.ts',
+    find: 'const where = own.where ?? wanted.where;',
+    replace: 'const where = wanted.where;',
+    tests: ['packages/manifest/src/plan/compile.test.ts'],
+  },
+  {
+    name: 'manifest-server-sees',
+    breaks: 'a bound names a directory that the server does not see',
+    file: 'packages/manifest/src/plan/servers.ts',
+    find: '!of.seen.includes(directory.root)',
+    replace: 'of.seen === undefined',
+    tests: ['packages/manifest/src/plan/compile.test.ts'],
   },
 ];

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Granter, type Host, openHost, type Request, type SessionFace } from '@hob/host';
 import { check, lineOf, type Plan } from '@hob/manifest';
+import { definitions } from '@hob/mcp/servers';
 import { connect, E, type Far } from '@hob/vat';
 import type { Connected } from '@hob/vat/wire';
 import { onTestFinished } from 'vitest';
 import { machine } from '../src/drivers/machine.ts';
+import type { Machine } from '../src/plan/machine.ts';
 import { type OpenedSession, PlanSessions } from '../src/plan/sessions.ts';
 
 export interface PlanScene {
@@ -17,7 +19,7 @@ export interface PlanScene {
   /** Sessions of another manifest of the same host. */
   sessions(manifest: string): Promise<PlanSessions>;
   /** Sessions of a plan. */
-  sessionsOf(plan: Plan): Promise<PlanSessions>;
+  sessionsOf(plan: Plan, powers?: Partial<Machine>): Promise<PlanSessions>;
   enter(secret: string): Promise<Connected<SessionFace>>;
   open(manifest: string, name?: string): Promise<OpenedSession & { readonly agent: Far<SessionFace> }>;
   /** Waits until so many requests wait. */
@@ -46,7 +48,7 @@ export async function planScene(files: Readonly<Record<string, string>> = {}): P
     writeFileSync(join(folder, 'project', name), text);
   }
   mkdirSync(join(folder, 'state'));
-  const host = await openHost({ stateDir: join(folder, 'state') });
+  const host = await openHost({ stateDir: join(folder, 'state'), definitions });
   const { granter } = await host.addGranter('owner');
   const { url } = await host.serve();
   const entered: Connected<SessionFace>[] = [];
@@ -65,11 +67,11 @@ export async function planScene(files: Readonly<Record<string, string>> = {}): P
     entered.push(connection);
     return connection;
   };
-  const sessionsOf = async (plan: Plan): Promise<PlanSessions> => {
+  const sessionsOf = async (plan: Plan, powers: Partial<Machine> = {}): Promise<PlanSessions> => {
     const roots = Object.fromEntries(
       Object.entries(plan.roots).flatMap(([name, path]) => (path === undefined ? [] : [[name, join(folder, path)]])),
     );
-    const made = new PlanSessions(host, { granter: 'owner', plan, roots, machine });
+    const made = new PlanSessions(host, { granter: 'owner', plan, roots, machine: { ...machine, ...powers } });
     all.push(made);
     await made.prepare();
     return made;

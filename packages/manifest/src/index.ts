@@ -18,6 +18,7 @@ export type {
   Directory,
   Given,
   Plan,
+  PlannedBound,
   PlannedCap,
   PlannedCommand,
   PlannedFs,

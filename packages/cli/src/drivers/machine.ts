@@ -17,6 +17,9 @@ export const machine: Machine = {
     return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
   },
   now: () => Date.now(),
+  // `hob serve` puts those of its host in their place.
+  secret: () => undefined,
+  blank: (text) => text,
 };
 
 function isProgram(path: string): boolean {

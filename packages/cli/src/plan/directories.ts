@@ -73,6 +73,11 @@ export class Directories {
     return made;
   }
 
+  /** Closes the server with these directories. */
+  async keepServer<T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T> {
+    return this.keep(await starting);
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#made.splice(0).map((made) => made.close().catch(() => {})));
     await Promise.all([...this.#open.values()].map((root) => root.then((cap) => cap.close()).catch(() => {})));

@@ -10,4 +10,8 @@ export interface Machine {
   readonly scratch: () => { readonly path: string; remove(): void };
   /** In ms since 1970. */
   readonly now: () => number;
+  /** The value of a stored secret; undefined if there is none that can be opened. */
+  readonly secret: (name: string) => string | undefined;
+  /** Takes the values of all secrets out of a text. */
+  readonly blank: (text: string) => string;
 }

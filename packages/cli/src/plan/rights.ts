@@ -25,11 +25,12 @@ export interface Waiting {
 
 /** The decisions of a plan, as lists of methods of a cap. */
 export function waitingMethods(
-  kind: 'fs' | 'command' | 'shell',
+  kind: 'fs' | 'command' | 'shell' | 'mcp',
   can: readonly FsRight[],
   decisions: Readonly<Record<string, Decision>>,
 ): Waiting {
   if (kind === 'command') return decisions['command'] === 'runs' ? {} : { gated: ['run'] };
+  if (kind === 'mcp') return decisions['mcp'] === 'runs' ? {} : { gated: ['call'] };
   if (kind === 'shell') return decisions['shell'] === 'runs' ? {} : { gated: ['run', 'spawn'] };
   const how = (name: Operation): readonly (Decision | undefined)[] =>
     rightsNaming(name)

@@ -6,7 +6,7 @@
  * cannot be made is left out, so that nobody who writes in a root stops sessions. An offer is named after all that its object is made of, so a changed manifest never changes what an earlier grant leads to.
  */
 import type { Granter, Host, NewSession, OfferOptions } from '@hob/host';
-import type { Directory, Plan, PlannedCap } from '@hob/manifest';
+import type { Directory, Plan, PlannedCap, PlannedMcp } from '@hob/manifest';
 import { E, type Far } from '@hob/vat';
 import { Mistake } from '../line/mistake.ts';
 import { Directories, mountsOf, type RealRoots } from './directories.ts';
@@ -14,6 +14,7 @@ import type { FindProgram, Machine } from './machine.ts';
 import { petnameOf } from './names.ts';
 import { makeCommand, makeShell, programOf } from './programs.ts';
 import { operationsOf, readingOperations } from './rights.ts';
+import { programOf as programOfServer, rootsOfServer, Servers, toolPetnames } from './servers.ts';
 import { grantTerms } from './terms.ts';
 import type { Text } from './wishes.ts';
 
@@ -32,6 +33,16 @@ export interface Opening {
   readonly from?: Readonly<Record<string, Text>>;
 }
 
+/** A petname of a session, and the name of the offer behind it. */
+interface Offered {
+  readonly petname: string;
+  readonly offer: string;
+}
+
+/** The petnames of the cap of that name. */
+const petnamesOf = (cap: PlannedCap | undefined, name: string): readonly string[] =>
+  cap?.kind === 'mcp' ? toolPetnames(cap) : [petnameOf(name)];
+
 /** Opens sessions of one plan. */
 export class PlanSessions {
   readonly #host: Host;
@@ -42,6 +53,7 @@ export class PlanSessions {
   readonly #shared: Directories;
   /** The offers that were made, by name. */
   readonly #offers = new Map<string, Promise<void>>();
+  readonly #servers: Servers;
   /** The objects of one session, until it ends. */
   readonly #closing = new Set<() => Promise<void>>();
 
@@ -50,7 +62,7 @@ export class PlanSessions {
     host: Host,
     { granter, plan, roots, machine }: { readonly granter: string; readonly plan: Plan; readonly roots: RealRoots; readonly machine: Machine }, // biome-ignore format: one line
   ) {
-    for (const cap of Object.values(plan.caps)) refuseUnbuilt(cap);
+    for (const cap of Object.values(plan.caps)) refuseUnbuilt(plan, cap);
     refuseUnbuiltParts(plan);
     this.#host = host;
     this.#granter = granter;
@@ -58,6 +70,12 @@ export class PlanSessions {
     this.#roots = roots;
     this.#machine = machine;
     this.#shared = new Directories(roots);
+    this.#servers = new Servers(host, machine);
+  }
+
+  /** What the person who starts the host has to know about its servers. */
+  get notes(): readonly string[] {
+    return this.#servers.notes;
   }
 
   /** Makes everything that sessions share, so that mistakes are found before the first session. Errors: `Mistake`. */
@@ -72,7 +90,8 @@ export class PlanSessions {
     const names: Record<string, string> = {};
     for (const cap of Object.values(this.#plan.caps))
       if (!directoriesOf(this.#plan, cap).some(({ root }) => scratch.includes(root)))
-        names[cap.name] = await this.#offer(this.#plan, cap, this.#shared);
+        for (const { petname, offer } of await this.#offer(this.#plan, cap, this.#shared))
+          names[cap.kind === 'mcp' ? petname : cap.name] = offer;
     return names;
   }
 
@@ -103,21 +122,21 @@ export class PlanSessions {
       const granter = await this.#host.granter(this.#granter);
       const caps = Object.values(plan.caps);
       const wished = caps.filter((cap) => Object.hasOwn(from, cap.name));
-      const offers: [PlannedCap, string][] = [];
+      const offers: [PlannedCap, Offered][] = [];
       for (const cap of caps.filter((one) => !wished.includes(one)))
-        offers.push([cap, await this.#offer(plan, cap, directories)]);
+        for (const offered of await this.#offer(plan, cap, directories)) offers.push([cap, offered]);
       session = await this.#host.openSession({ name, granters: [this.#granter] });
       const { id } = session;
-      const grant = async (cap: PlannedCap, offer: string): Promise<void> => {
+      const grant = async (cap: PlannedCap, { petname, offer }: Offered): Promise<void> => {
         const terms = grantTerms(plan, cap, this.#machine.now());
-        await E(granter).grant(id, petnameOf(cap.name), offer, terms, from[cap.name]);
+        await E(granter).grant(id, petname, offer, terms, from[cap.name]);
       };
-      for (const [cap, offer] of offers) await grant(cap, offer);
+      for (const [cap, offered] of offers) await grant(cap, offered);
       const dropped: string[] = [];
       for (const cap of wished)
         try {
-          refuseUnbuilt(cap);
-          await grant(cap, await this.#offer(plan, cap, directories));
+          refuseUnbuilt(plan, cap);
+          for (const offered of await this.#offer(plan, cap, directories)) await grant(cap, offered);
         } catch (error) {
           dropped.push(`${from[cap.name]?.name}: ${cap.name} is left out: ${(error as Error).message}`);
         }
@@ -149,14 +168,16 @@ export class PlanSessions {
         granters: [this.#granter],
         parent: parent.id,
       });
-      for (const { cap } of give) await E(granter).delegate(parent.id, petnameOf(cap), child.id);
+      for (const { cap } of give)
+        for (const petname of petnamesOf(plan.caps[cap], cap)) await E(granter).delegate(parent.id, petname, child.id);
       children[name] = child;
     }
     return children;
   }
 
-  /** Returns the name of the offer. */
-  async #offer(plan: Plan, cap: PlannedCap, directories: Directories): Promise<string> {
+  /** Returns the petnames of a cap with the names of their offers: one, and for tools one for each. */
+  async #offer(plan: Plan, cap: PlannedCap, directories: Directories): Promise<readonly Offered[]> {
+    if (cap.kind === 'mcp') return await this.#offerTools(plan, cap, directories);
     const made = madeOf(plan, cap, directories, this.#machine.findProgram);
     const name = await this.#host.nameFor(cap.kind, JSON.stringify(made));
     const known = this.#offers.get(name);
@@ -165,7 +186,17 @@ export class PlanSessions {
     // The cause of a failure may be mended, such as a missing folder.
     offering.catch(() => this.#offers.delete(name));
     await offering;
-    return name;
+    return [{ petname: petnameOf(cap.name), offer: name }];
+  }
+
+  async #offerTools(plan: Plan, cap: PlannedMcp, directories: Directories): Promise<readonly Offered[]> {
+    const tools = await this.#servers.tools(plan, cap, directories);
+    for (const { offer, label, cap: tool } of tools) {
+      const offering = this.#offers.get(offer) ?? this.#host.offer(offer, tool, { label, methods: ['call', 'describe'], reads: ['describe'] }); // biome-ignore format: one line
+      this.#offers.set(offer, offering);
+      await offering;
+    }
+    return tools;
   }
 
   async #make(plan: Plan, cap: PlannedCap, directories: Directories): Promise<object> {
@@ -179,6 +210,7 @@ export class PlanSessions {
 /** Every directory that a cap has, or that its program sees. */
 function directoriesOf(plan: Plan, cap: PlannedCap): readonly Directory[] {
   if (cap.kind === 'fs') return [cap.directory];
+  if (cap.kind === 'mcp') return rootsOfServer(plan, cap).map((root) => ({ root, path: '' }));
   if (cap.kind !== 'command' && cap.kind !== 'shell') return [];
   const mounted = mountsOf(plan, cap.mounts).map(({ directory }) => directory);
   return cap.cwd === undefined ? mounted : [...mounted, cap.cwd];
@@ -213,11 +245,12 @@ function madeOf(plan: Plan, cap: PlannedCap, directories: Directories, find: Fin
 }
 
 const unbuilt = ({ name, kind }: PlannedCap): Mistake =>
-  new Mistake(`${name}: a cap of the kind ${kind} is not built yet: sessions start with fs, command and shell. Remove it from the manifest`); // biome-ignore format: one line
+  new Mistake(`${name}: a cap of the kind ${kind} is not built yet: sessions start with fs, command, shell and mcp. Remove it from the manifest`); // biome-ignore format: one line
 
 /** Errors: `Mistake`, which names what this version cannot start. */
-function refuseUnbuilt(cap: PlannedCap): void {
-  if (cap.kind === 'http' || cap.kind === 'mcp' || cap.kind === 'message') throw unbuilt(cap);
+function refuseUnbuilt(plan: Plan, cap: PlannedCap): void {
+  if (cap.kind === 'http' || cap.kind === 'message') throw unbuilt(cap);
+  if (cap.kind === 'mcp') programOfServer(plan, cap);
   if (cap.terms.needs !== undefined || cap.offer?.needs !== undefined)
     throw new Mistake(`${cap.name}: needs: passkey is not built yet: use always_human, or remove it from the manifest`);
 }

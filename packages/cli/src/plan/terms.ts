@@ -6,6 +6,7 @@
 import type { GrantTerms } from '@hob/host';
 import { decisionsOf, type Plan, type PlannedCap, type PlannedTerms } from '@hob/manifest';
 import { waitingMethods } from './rights.ts';
+import { argumentBound } from './servers.ts';
 
 /** As long as a host grants anything. */
 const LONGEST = 90 * 86_400_000;
@@ -13,9 +14,19 @@ const LONGEST = 90 * 86_400_000;
 /** The terms of a cap when its session starts at `now`, in ms since 1970. */
 export function grantTerms(plan: Plan, cap: PlannedCap, now: number): GrantTerms {
   const base = limits(cap.terms, plan.deadlineMs, now);
-  if (cap.how === 'ask') return { ...base, asks: proposal(cap, plan.deadlineMs, now) };
-  const kind = cap.kind === 'fs' || cap.kind === 'shell' ? cap.kind : 'command';
-  return { ...base, ...waitingMethods(kind, cap.kind === 'fs' ? cap.can : [], decisionsOf(plan, cap)) };
+  if (cap.how === 'ask') return { ...base, ...boundsOf(cap), asks: proposal(cap, plan.deadlineMs, now) };
+  const kind = cap.kind === 'fs' || cap.kind === 'shell' || cap.kind === 'mcp' ? cap.kind : 'command';
+  return {
+    ...base,
+    ...boundsOf(cap),
+    ...waitingMethods(kind, cap.kind === 'fs' ? cap.can : [], decisionsOf(plan, cap)),
+  };
+}
+
+/** The bounds of the arguments of a tool. Its description is no call. */
+function boundsOf(cap: PlannedCap): GrantTerms {
+  if (cap.kind !== 'mcp' || cap.where === undefined) return {};
+  return { methods: ['call', 'describe'], where: { call: { 0: argumentBound({ fields: cap.where }) } } };
 }
 
 /** The terms that a question proposes. A manifest that names none means this one call. */

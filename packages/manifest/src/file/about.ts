@@ -1,7 +1,7 @@
 /** The meaning of each key of a manifest, in one sentence. Editors show it, and `docs/manifest.md` has a row for each. */
 
 /** The kinds of records in a manifest. */
-export type Part = 'file' | 'root' | 'server' | 'session' | 'cap' | 'offer' | 'child' | 'judge' | 'ledger';
+export type Part = 'file' | 'root' | 'server' | 'session' | 'cap' | 'bound' | 'offer' | 'child' | 'judge' | 'ledger';
 
 /** The sentence for each key of each kind of record. */
 export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
@@ -19,7 +19,8 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
   root: { temp: 'true: an empty folder for each session, which goes with it.' },
   server: {
     command: 'The program of the server and its arguments. It runs in the sandbox.',
-    roots: 'Roots that the program sees.',
+    roots: 'Roots that the program reads, each as /ROOT.',
+    writes: 'Roots that the program also changes, each as /ROOT.',
     secrets: 'Names of stored secrets that the program gets.',
     url: 'The address of the server.',
     secret: 'The name of a stored secret that is sent to the server.',
@@ -49,7 +50,8 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     methods: 'The methods that may be sent: GET, HEAD, POST, PUT, PATCH, DELETE.',
     secret: 'The name of a stored secret. The session never sees its value.',
     mcp: 'The name of a server.',
-    tools: 'The names of the tools that may be called.',
+    tools: 'The names of the tools that may be called. Each is a cap of its own.',
+    where: 'What each argument of a call may be, by name. An argument that is not named is refused.',
     message: 'One recipient, as channel:recipient.',
     uses: 'How many calls, at most.',
     for: 'How long, from the grant on: 15m, 8h or 30d.',
@@ -58,6 +60,15 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     always_human:
       'true: a person answers each call, in every mode. No judge, and no answer for several requests at once.',
     offer: 'The terms that the question proposes. Without it: this one call.',
+  },
+  bound: {
+    is: 'Exactly this data.',
+    oneOf: 'One of these values.',
+    min: 'A number of at least this.',
+    max: 'A number of at most this.',
+    beneath: 'A path in ROOT or ROOT/folder, as the server sees it: /ROOT/folder.',
+    fields: 'A record with these fields and no others.',
+    any: 'true: any value, or none.',
   },
   offer: {
     uses: 'How many calls the question proposes.',
@@ -80,6 +91,7 @@ const NEXT: Readonly<Record<string, Part>> = {
   caps: 'cap',
   ask: 'cap',
   offer: 'offer',
+  where: 'bound',
   children: 'child',
   judge: 'judge',
   ledger: 'ledger',
@@ -90,6 +102,8 @@ type Schema = Readonly<Record<string, unknown>>;
 /** The same JSON Schema with a description for each key. */
 export function described(schema: Schema, part: Part = 'file'): Schema {
   const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
+    // The only part of the schema that contains itself.
+    if (keyword === '$defs') return [keyword, inner(value, 'bound')];
     if (keyword !== 'properties')
       return [keyword, Array.isArray(value) ? value.map((one) => inner(one, part)) : inner(value, part)];
     const keys = Object.entries(value as Readonly<Record<string, Schema>>).map(([key, one]) => {
@@ -103,7 +117,7 @@ export function described(schema: Schema, part: Part = 'file'): Schema {
 
 /** The roots of a server are a list of names, and no records. */
 const nextOf = (part: Part, key: string): Part =>
-  part === 'file' || part === 'session' || key === 'offer' ? (NEXT[key] ?? part) : part;
+  part === 'file' || part === 'session' || key === 'offer' || key === 'where' ? (NEXT[key] ?? part) : part;
 
 const inner = (value: unknown, part: Part): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? described(value as Schema, part) : value;
@@ -120,6 +134,7 @@ export function keysOf(
         found.set(part, (found.get(part) ?? new Set()).add(key));
         keysOf(one, nextOf(part, key), found);
       }
+    else if (keyword === '$defs') keysOf(value as Schema, 'bound', found);
     else
       for (const one of Array.isArray(value) ? value : [value])
         if (typeof one === 'object' && one !== null) keysOf(one as Schema, part, found);

@@ -85,6 +85,7 @@ const HEADS: Readonly<Record<Part, string>> = {
   server: '## Servers',
   session: '## The session',
   cap: '## Caps',
+  bound: '### Bounds of arguments',
   offer: '### Offers',
   child: '## Children',
   judge: '## Judge and ledger',

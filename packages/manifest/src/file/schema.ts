@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { nearest, quoted } from '../text/mistakes.ts';
 import { described } from './about.ts';
 import { DURATION, LONGEST_MS, milliseconds } from './terms.ts';
-import type { Manifest } from './types.ts';
+import type { ArgumentBound, Manifest } from './types.ts';
 
 /** Joins the two lines of a message. */
 export const say = (wrong: string, write: string): string => `${wrong}\n${write}`;
@@ -161,9 +161,42 @@ const http = record('an http cap', {
   secret: name('secret').optional(),
   ...terms,
 });
+const scalar = z.union([z.string().max(4096), z.number(), z.boolean(), z.null()]);
+const MOST_FIELDS = 64;
+/** A value of an argument: exactly that, or a record that says what it may be. */
+const argument: z.ZodType<ArgumentBound, ArgumentBound> = z.lazy(() =>
+  z.union(
+    [
+      scalar,
+      record('a bound', { is: z.json() }),
+      record('a bound', { oneOf: z.array(z.json()).min(1).max(MOST_NAMES) }),
+      record('a bound', { min: z.number().optional(), max: z.number().optional() }).refine(
+        ({ min, max }) => (min ?? max) !== undefined && (min ?? max ?? 0) <= (max ?? min ?? 0),
+        { error: say('min is more than max, or both are missing', 'write {min: 1, max: 5}') },
+      ),
+      record('a bound', { beneath: text('beneath', 'project/src') }),
+      record('a bound', { fields: bounds }),
+      record('a bound', { any: z.literal(true) }),
+    ],
+    {
+      error: say(
+        'this is no bound of an argument',
+        'write a value, {oneOf: [a, b]}, {min: 1, max: 5}, {beneath: project/src}, {fields: {name: bound}} or {any: true}',
+      ),
+    },
+  ),
+);
+const bounds = z
+  .record(z.string().min(1).max(256), argument, {
+    error: say('where is a record of bounds', 'write where: {owner: acme}'),
+  })
+  .refine((all) => Object.keys(all).length > 0 && Object.keys(all).length <= MOST_FIELDS, {
+    error: say(`where has no arguments, or more than ${MOST_FIELDS}`, 'write where: {owner: acme}'),
+  });
 const mcp = record('a cap of an MCP server', {
   mcp: name('mcp'),
-  tools: list('tools', text('a tool', 'get_issue'), '[get_issue]'),
+  tools: list('tools', text('a tool', 'get_issue').max(128), '[get_issue]', 100),
+  where: bounds.optional(),
   ...terms,
 });
 const message = record('a message cap', {
@@ -215,6 +248,7 @@ const server = z.union(
     record('a server', {
       command: list('command', text('a word', 'npx'), '[node, server.js]'),
       roots: list('roots', name('a root'), '[project]').optional(),
+      writes: list('writes', name('a root'), '[project]').optional(),
       secrets: list('secrets', name('a secret'), '[LINEAR_KEY]').optional(),
     }),
     record('a server', { url: text('url', 'https://mcp.example.org/'), secret: name('secret').optional() }),

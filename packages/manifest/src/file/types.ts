@@ -69,10 +69,26 @@ export interface HttpCap extends CapTerms {
   readonly secret?: string | undefined;
 }
 
+/** The values that an argument of a tool may have. A text, a number, true, false or null means exactly that. */
+export type ArgumentBound =
+  | string
+  | number
+  | boolean
+  | null
+  | { readonly is: unknown }
+  | { readonly oneOf: readonly unknown[] }
+  | { readonly min?: number | undefined; readonly max?: number | undefined }
+  /** A path in `ROOT/folder`, as the server sees it: `/ROOT/folder/…`. */
+  | { readonly beneath: string }
+  | { readonly fields: Readonly<Record<string, ArgumentBound>> }
+  | { readonly any: true };
+
 /** Tools of a server that `servers` names. */
 export interface McpCap extends CapTerms {
   readonly mcp: string;
   readonly tools: readonly string[];
+  /** Bounds of the arguments, by name. An argument that is not named here is refused then. */
+  readonly where?: Readonly<Record<string, ArgumentBound>> | undefined;
 }
 
 /** One recipient, as `channel:recipient`. */
@@ -112,6 +128,8 @@ export type Server =
   | {
       readonly command: readonly string[];
       readonly roots?: readonly string[] | undefined;
+      /** Roots that the program may change, too. */
+      readonly writes?: readonly string[] | undefined;
       readonly secrets?: readonly string[] | undefined;
     }
   | { readonly url: string; readonly secret?: string | undefined };

@@ -224,3 +224,49 @@ test('deny of a session takes a cap away, and every mode leaves it away', () => 
     expect(plan.denied).toEqual(['push']);
   }
 });
+
+const SERVERS = 'version: 1\nroots: { project: ., tools: ./mcp }\nservers:\n  fs: { command: [node, /tools/a.js], roots: [tools], writes: [project] }\n  far: { url: "https://x.example/" }\n'; // biome-ignore format: one line
+
+test('bounds of tools are compiled to data, with directories resolved', () => {
+  const where = '{ owner: acme, n: { min: 1, max: 5 }, tags: { oneOf: [[a], b] }, path: { beneath: project/src }, more: { fields: { x: { any: true }, y: { is: null } } } }'; // biome-ignore format: one line
+  const { plan } = check([{ layer: 'user', file: 'hob.yaml', text: `${SERVERS}session: { caps: { a: { mcp: fs, tools: [read], where: ${where} } } }` }], { now: 0 }); // biome-ignore format: one line
+  expect(plan?.caps['a']).toMatchObject({
+    kind: 'mcp',
+    where: {
+      owner: { is: 'acme' },
+      n: { min: 1, max: 5 },
+      tags: { oneOf: [['a'], 'b'] },
+      path: { beneath: { root: 'project', path: 'src' } },
+      more: { fields: { x: { any: true }, y: { is: null } } },
+    },
+  });
+});
+
+test.for([
+  ['servers: { fs: { command: [node], roots: [proj] } }', 'servers.fs.roots[0]', 'there is no root'],
+  ['{ mcp: fs, tools: [read], where: { path: { beneath: other } } }', 'where.path.beneath', 'there is no root'],
+  ['{ mcp: far, tools: [read], where: { path: { beneath: project } } }', 'where.path.beneath', 'does not see'],
+  ['{ mcp: fs, tools: [read], where: { path: { beneath: ../x } } }', 'where.path.beneath', 'there is no root'],
+  ['{ mcp: fs, tools: [read_file, read-file] }', 'tools', 'looks like'],
+  ['{ mcp: fs, tools: [read], where: {} }', 'where', 'no arguments'],
+  ['{ mcp: fs, tools: [read], where: { n: { min: 5, max: 1 } } }', 'where.n', 'min is more than max'],
+  ['{ mcp: fs, tools: [read], where: { n: { is: 1, oneOf: [1] } } }', 'where.n', 'no bound'],
+  ['{ mcp: fs, tools: [read], where: { n: [1] } }', 'where.n', 'no bound'],
+] as const)('%s is a mistake at its place', ([text, at, wrong]) => {
+  const whole = text.startsWith('servers') ? `version: 1\nroots: { project: . }\n${text}` : `${SERVERS}session: { caps: { a: ${text} } }`; // biome-ignore format: one line
+  const { mistakes } = check([{ layer: 'user', file: 'hob.yaml', text: whole }], { now: 0 });
+  expect(mistakes.map((one) => `${one.at}: ${one.wrong}`).join('\n')).toContain(wrong);
+  expect(mistakes.map((one) => one.at).join('\n')).toContain(at);
+});
+
+test('a lower layer takes no bound of a tool away', () => {
+  const layer = (name: 'user' | 'project', cap: string) => ({ layer: name, file: `${name}.yaml`, text: `${name === 'user' ? SERVERS : 'version: 1\n'}session: { caps: { a: ${cap} } }` }); // biome-ignore format: one line
+  const bound = layer('user', '{ mcp: fs, tools: [read, list], where: { path: { beneath: project/src } } }');
+  for (const lower of ['{ mcp: fs, tools: [read] }', '{ mcp: fs, tools: [read], where: { path: { any: true } } }']) {
+    const { plan } = check([bound, layer('project', lower)], { now: 0 });
+    expect(plan?.caps['a']).toMatchObject({
+      tools: ['read'],
+      where: { path: { beneath: { root: 'project', path: 'src' } } },
+    });
+  }
+});

@@ -19,6 +19,7 @@ import { wordsOf } from './examples.ts';
 import { lookAlikes } from './names.ts';
 import { DEFAULT_MODE, type Directory, type Plan, type PlannedCap, type PlannedTerms } from './plan.ts';
 import { type Machine, type Origin, rootsOf } from './roots.ts';
+import { mcpOf, rootsOfServers } from './servers.ts';
 
 /** Facts that the caller adds, because a manifest cannot contain them. */
 export interface Surroundings extends Machine {
@@ -77,6 +78,7 @@ class Compiler {
   compile(): Compiled {
     const { session = {}, granters, judge, ledger } = this.#manifest;
     this.#readFlags();
+    this.#findings.push(...rootsOfServers(this.#manifest.servers ?? {}, this.#roots));
     this.#findings.push(...lookAlikes(this.#manifest, Object.keys(this.#held)));
     const listed = [
       ...Object.entries(session.caps ?? {}).map(([name, cap]) => ['caps', name, cap] as const),
@@ -156,10 +158,8 @@ class Compiler {
       const secret = cap.secret === undefined ? {} : { secret: cap.secret };
       this.#caps[name] = { ...base, kind: 'http', origin, path: pathname, methods, ...secret };
     } else if ('mcp' in cap) {
-      const servers = Object.keys(this.#servers);
-      if (!Object.hasOwn(this.#servers, cap.mcp))
-        this.#wrong([...path, 'mcp'], `there is no server ${cap.mcp}`, orNearest(cap.mcp, servers));
-      this.#caps[name] = { ...base, kind: 'mcp', server: cap.mcp, tools: [...new Set(cap.tools)].sort() };
+      const known = { servers: this.#servers, roots: this.#roots };
+      this.#caps[name] = mcpOf(cap, base, path, known, this.#findings);
     } else this.#caps[name] = { ...base, kind: 'message', recipient: cap.message };
   }
 

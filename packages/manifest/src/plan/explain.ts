@@ -3,7 +3,17 @@ import { quoted, visible } from '../text/mistakes.ts';
 import type { Word } from '../words/row.ts';
 import { type Decision, decisionOf } from './decide.ts';
 import { covering, type Effect, effectOfFs, effectOfHttp, isWritable } from './effects.ts';
-import type { Directory, Plan, PlannedCap, PlannedCommand, PlannedFs, PlannedShell, PlannedTerms } from './plan.ts';
+import type {
+  Directory,
+  Plan,
+  PlannedBound,
+  PlannedCap,
+  PlannedCommand,
+  PlannedFs,
+  PlannedMcp,
+  PlannedShell,
+  PlannedTerms,
+} from './plan.ts';
 
 /** One cap in words. `weakest` says what the cap is only as strong as. */
 export interface Explained {
@@ -49,10 +59,30 @@ function doesOf(cap: PlannedCap): string {
     case 'http':
       return `may send ${cap.methods.join(', ')} to ${cap.origin}${cap.path}${cap.secret === undefined ? '' : `, with the secret ${cap.secret}`}`;
     case 'mcp':
-      return `may call ${cap.tools.map(quoted).join(', ')} of the server ${cap.server}`;
+      return `may call ${cap.tools.map(quoted).join(', ')} of the server ${cap.server}${whereText(cap)}`;
     case 'message':
       return `may send a message to ${quoted(cap.recipient)}`;
   }
+}
+
+/** The names of the arguments, as a call may have no others. */
+const whereText = ({ where }: PlannedMcp): string =>
+  where === undefined
+    ? ''
+    : `, with no other arguments than ${Object.entries(where)
+        .map(([name, bound]) => `${name} ${boundText(bound)}`)
+        .join(', ')}`;
+
+function boundText(bound: PlannedBound): string {
+  if ('is' in bound) return quoted(JSON.stringify(bound.is));
+  if ('oneOf' in bound) return `one of ${bound.oneOf.map((one) => quoted(JSON.stringify(one))).join(', ')}`;
+  if ('any' in bound) return '(any)';
+  if ('beneath' in bound) return `beneath ${at(bound.beneath)}`;
+  if ('fields' in bound)
+    return `{${Object.entries(bound.fields)
+      .map(([name, inner]) => `${name} ${boundText(inner)}`)
+      .join(', ')}}`;
+  return `from ${bound.min ?? 'any'} to ${bound.max ?? 'any'}`;
 }
 
 const placeText = ({ cwd }: PlannedCommand): string => (cwd === undefined ? '' : `, in ${at(cwd)}`);
@@ -170,10 +200,25 @@ function weakestOf(plan: Plan, cap: PlannedCap): string {
     case 'http':
       return 'the server behind that prefix';
     case 'mcp':
-      return 'the server: it decides what its tools do';
+      return weakServer(plan, cap);
     case 'message':
       return 'the recipient';
   }
+}
+
+function weakServer({ servers }: Plan, { server: name }: PlannedMcp): string {
+  const server = servers[name];
+  const decides = 'the server: it decides what its tools do.';
+  if (server === undefined || 'url' in server) return decides;
+  const { roots = [], writes = [], secrets = [] } = server;
+  const reads = roots.filter((root) => !writes.includes(root));
+  return [
+    decides,
+    'It runs in the sandbox, without a network.',
+    ...(reads.length === 0 ? [] : [`It reads all of ${reads.join(', ')}.`]),
+    writes.length === 0 ? 'It changes no file that lasts.' : `It may change all of ${writes.join(', ')}.`,
+    ...(secrets.length === 0 ? [] : [`It knows the secrets ${secrets.join(', ')}.`]),
+  ].join(' ');
 }
 
 function neverOf(caps: readonly PlannedCap[]): readonly string[] {

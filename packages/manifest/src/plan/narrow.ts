@@ -150,7 +150,14 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
   if (own.kind === 'mcp' && wanted.kind === 'mcp') {
     if (own.server !== wanted.server) return other('another server');
     const tools = beyond(wanted.tools, own.tools, 'tools');
-    return tools.length === 0 ? undefined : { ...own, ...both, tools };
+    const where = own.where ?? wanted.where;
+    if (
+      own.where !== undefined &&
+      wanted.where !== undefined &&
+      JSON.stringify(own.where) !== JSON.stringify(wanted.where)
+    )
+      drop('where is not that of the layer above: that of the layer above holds');
+    return tools.length === 0 ? undefined : { ...own, ...both, tools, ...(where === undefined ? {} : { where }) };
   }
   if (own.kind === 'message' && wanted.kind === 'message')
     return own.recipient === wanted.recipient ? { ...own, ...both } : other('another recipient');

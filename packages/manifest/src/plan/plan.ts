@@ -65,11 +65,21 @@ export interface PlannedHttp extends Planned {
   readonly methods: readonly Method[];
   readonly secret?: string;
 }
-/** Tools of a server. */
+/** The values that an argument of a tool may have. */
+export type PlannedBound =
+  | { readonly is: unknown }
+  | { readonly oneOf: readonly unknown[] }
+  | { readonly min?: number; readonly max?: number }
+  | { readonly beneath: Directory }
+  | { readonly fields: Readonly<Record<string, PlannedBound>> }
+  | { readonly any: true };
+/** Tools of a server. Each is a cap of its own, with the same terms. */
 export interface PlannedMcp extends Planned {
   readonly kind: 'mcp';
   readonly server: string;
   readonly tools: readonly string[];
+  /** The arguments of every call, by name. Undefined: any. */
+  readonly where?: Readonly<Record<string, PlannedBound>>;
 }
 /** One recipient. */
 export interface PlannedMessage extends Planned {

@@ -8,6 +8,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { type Host, openHost, sentinelHome } from '@hob/host';
 import { endWithProcess, holderOf, openStateDir, readStopOrder } from '@hob/host/programs';
+import { definitions } from '@hob/mcp/servers';
 import { dateText, machine } from '../../drivers/machine.ts';
 import { type ReadManifest, readManifest, realRoots } from '../../drivers/manifest-file.ts';
 import { ownCode, socketFolder, socketPath, usualPlaces } from '../../drivers/places.ts';
@@ -70,6 +71,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const host = await openHost({
     stateDir: state,
     onRequest: told.request,
+    definitions,
     ...(sentinel === undefined ? {} : { sentinel }),
     graceMs: GRACE_MS,
     observe: ({ id, error }) =>
@@ -82,10 +84,12 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     // No hob start watches over them any more, and no agent has their secret.
     for (const session of await host.sessions())
       if (session.parent === undefined) await session.endUnlessEntered('its host ended before its agent entered');
-    const sessions = new PlanSessions(host, { granter: 'owner', plan, roots, machine });
-    await sessions.prepare();
     await secrets.open();
     blank = (text) => secrets.blanker().text(text);
+    const withSecrets = { ...machine, secret: secrets.value, blank };
+    const sessions = new PlanSessions(host, { granter: 'owner', plan, roots, machine: withSecrets });
+    await sessions.prepare();
+    for (const line of sessions.notes) say(line);
     const { url } = await host.serve();
     const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
     const since = Date.now();

@@ -1,0 +1,142 @@
+/**
+ * The MCP servers of a plan, and their tools as caps.
+ *
+ * Promise: a server runs in the sandbox only, with the roots and the secrets that its entry names and no address. It is
+ * started before the first session that needs it, and a server that cannot start is told with its last words. Each tool
+ * is an offer of its own, named after everything that its server is made of.
+ */
+import type { FsCap } from '@hob/caps-fs';
+import type { GrantTerms, Host } from '@hob/host';
+import type { Plan, PlannedBound, PlannedMcp, Server } from '@hob/manifest';
+import { makeTools, openServer, type ToolServer } from '@hob/mcp/servers';
+import { CapError } from '@hob/vat';
+import { Mistake } from '../line/mistake.ts';
+import { type Directories, mountPoint } from './directories.ts';
+import type { Machine } from './machine.ts';
+import { petnameOf } from './names.ts';
+
+/** One tool of a cap, as a session gets it. */
+export interface ToolOffer {
+  readonly petname: string;
+  /** The name of the offer. */
+  readonly offer: string;
+  readonly label: string;
+  readonly cap: object;
+}
+
+/** The bound of an argument in the terms of a grant. */
+type Bound = NonNullable<GrantTerms['where']>[string][number];
+type Program = Extract<Server, { readonly command: readonly string[] }>;
+
+/** The servers that run, each once for its directories. */
+export class Servers {
+  readonly #host: Host;
+  readonly #machine: Machine;
+  readonly #running = new Map<string, Promise<ToolServer>>();
+  /** What the person who starts the host has to know: tools that wait for a look. */
+  readonly notes: string[] = [];
+
+  constructor(host: Host, machine: Machine) {
+    this.#host = host;
+    this.#machine = machine;
+  }
+
+  /** The tools of a cap. Errors: `Mistake`. */
+  async tools(plan: Plan, cap: PlannedMcp, directories: Directories): Promise<readonly ToolOffer[]> {
+    const server = programOf(plan, cap);
+    const made = this.#madeOf(cap.server, server, directories);
+    const key = await this.#host.nameFor('server', made);
+    const running = this.#running.get(key) ?? directories.keepServer(this.#start(cap.server, server, directories));
+    this.#running.set(key, running);
+    running.catch(() => this.#running.delete(key));
+    try {
+      const tools = await makeTools(this.#host, await running, { key, tools: cap.tools });
+      return await Promise.all(
+        Object.entries(tools).map(async ([tool, { cap: object, suspended }]) => {
+          if (suspended) this.#note(`hob: the tool ${tool} of the server ${cap.server} has changed since it was approved: its next call shows the difference and asks`); // biome-ignore format: one line
+          const offer = await this.#host.nameFor('tool', JSON.stringify([made, tool]));
+          return {
+            petname: toolPetname(cap, tool),
+            offer,
+            label: `${tool} of ${cap.server}`.slice(0, 100),
+            cap: object,
+          };
+        }),
+      );
+    } catch (error) {
+      throw error instanceof CapError ? new Mistake(`servers.${cap.server}: ${error.message}`) : error;
+    }
+  }
+
+  #note(line: string): void {
+    if (!this.notes.includes(line)) this.notes.push(line);
+  }
+
+  #madeOf(name: string, server: Program, directories: Directories): string {
+    const place = (root: string): string => directories.realPath({ root, path: '' });
+    const { command, roots = [], writes = [], secrets = [] } = server;
+    return JSON.stringify([name, this.#program(name, server), command, roots.map((root) => [root, place(root)]), writes.map((root) => [root, place(root)]), secrets]); // biome-ignore format: one line
+  }
+
+  #program(name: string, { command: [program = ''] }: Program): string {
+    const path = this.#machine.findProgram(program);
+    if (path !== undefined) return path;
+    throw new Mistake(`servers.${name}: there is no program ${program} on this machine: install it, or write its absolute path`); // biome-ignore format: one line
+  }
+
+  async #start(name: string, server: Program, directories: Directories): Promise<ToolServer> {
+    const { command, roots = [], writes = [], secrets = [] } = server;
+    const mounts: Record<string, FsCap> = {};
+    for (const root of [...roots, ...writes]) {
+      const whole = await directories.whole({ root, path: '' });
+      mounts[mountPoint({ root, path: '' })] = writes.includes(root) ? whole : await whole.readOnly();
+    }
+    const env = Object.fromEntries(secrets.map((secret) => [secret, this.#secret(name, secret)]));
+    return await openServer({
+      name,
+      program: this.#program(name, server),
+      args: command.slice(1),
+      mounts,
+      env,
+      blank: this.#machine.blank,
+    });
+  }
+
+  #secret(name: string, secret: string): string {
+    const value = this.#machine.secret(secret);
+    if (value !== undefined) return value;
+    throw new Mistake(
+      `servers.${name}.secrets: ${secret} is not stored, or cannot be opened: hob secret set ${secret}`,
+    );
+  }
+}
+
+/** Errors: `Mistake`. */
+export function programOf({ servers }: Plan, { server: name }: PlannedMcp): Program {
+  const server = servers[name];
+  if (server !== undefined && 'command' in server) return server;
+  throw new Mistake(`servers.${name}: a server at an address (url) is not built yet, because a sandbox has no network: name a program with command, or remove it`); // biome-ignore format: one line
+}
+
+/** The directories that the server of a cap sees. */
+export function rootsOfServer(plan: Plan, cap: PlannedMcp): readonly string[] {
+  const { roots = [], writes = [] } = programOf(plan, cap);
+  return [...new Set([...roots, ...writes])];
+}
+
+/** The petname of a tool: `CAP-TOOL`. Errors: `Mistake`. */
+export function toolPetname({ name }: Pick<PlannedMcp, 'name'>, tool: string): string {
+  const petname = petnameOf(`${name}-${tool.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`);
+  if (petname.length <= 63) return petname;
+  throw new Mistake(`${name}: ${petname} is longer than 63 characters: give the cap of this tool a shorter name`);
+}
+
+/** The petnames of all tools of a cap. */
+export const toolPetnames = (cap: PlannedMcp): readonly string[] => cap.tools.map((tool) => toolPetname(cap, tool));
+
+/** The bound of a planned argument, with paths as the server sees them. */
+export function argumentBound(bound: PlannedBound): Bound {
+  if ('fields' in bound) return { fields: Object.fromEntries(Object.entries(bound.fields).map(([name, inner]) => [name, argumentBound(inner)])) }; // biome-ignore format: one line
+  if (!('beneath' in bound)) return bound as Bound;
+  return { beneath: mountPoint(bound.beneath).slice(1).split('/') };
+}
