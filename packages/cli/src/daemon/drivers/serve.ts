@@ -14,10 +14,11 @@ import { type ReadManifest, readManifest, realRoots } from '../../drivers/manife
 import { ownCode, socketFolder, socketPath, usualPlaces } from '../../drivers/places.ts';
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
+import type { RealRoots } from '../../plan/directories.ts';
 import { PlanSessions } from '../../plan/sessions.ts';
 import { type DaemonStatus, daemonOf } from '../daemon.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
-import { servedSecrets } from '../served-secrets.ts';
+import { type ServedSecrets, servedSecrets } from '../served-secrets.ts';
 import { ServedWishes } from '../wishes.ts';
 import { copier, removeCopies } from './copies.ts';
 import { type Log, openLog } from './log.ts';
@@ -86,10 +87,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
       if (session.parent === undefined) await session.endUnlessEntered('its host ended before its agent entered');
     await secrets.open();
     blank = (text) => secrets.blanker().text(text);
-    const withSecrets = { ...machine, secret: secrets.value, blank };
-    const sessions = new PlanSessions(host, { granter: 'owner', plan, roots, machine: withSecrets });
-    await sessions.prepare();
-    for (const line of sessions.notes) say(line);
+    const sessions = await prepared(host, { plan, roots, secrets, say });
     const { url } = await host.serve();
     const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
     const since = Date.now();
@@ -129,6 +127,23 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     await closed(host);
     throw error;
   }
+}
+
+interface Prepared {
+  readonly plan: ReadManifest['plan'];
+  readonly roots: RealRoots;
+  readonly secrets: ServedSecrets;
+  readonly say: (line: string) => void;
+}
+
+/** The sessions of a plan, with everything that they share. Errors: `Mistake`. */
+async function prepared(host: Host, { plan, roots, secrets, say }: Prepared): Promise<PlanSessions> {
+  const blank = (text: string): string => secrets.blanker().text(text);
+  const powers = { ...machine, secret: secrets.value, blank };
+  const sessions = new PlanSessions(host, { granter: 'owner', plan, roots, machine: powers });
+  await sessions.prepare();
+  for (const line of sessions.notes) say(line);
+  return sessions;
 }
 
 /** Under systemd these lines go to the journal. */
