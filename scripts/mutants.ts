@@ -4,6 +4,7 @@
  * It exits 0 only if the tests pass as they are, every mutant of `test/mutants/` is caught by a test that failed (not by
  * a file that did not even load), and each replacement still fits the sources. `--part 2/5` takes every fifth row,
  * beginning with the second. `--today 12` takes 12 rows, other ones each day, until all have had their turn.
+ * `--only-mutants` is for who has just seen the tests pass as they are.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,6 +22,9 @@ const PARALLEL = 2;
 const LIMIT_MS = 300_000;
 /** The run of all test files as they are. */
 const WHOLE_LIMIT_MS = 3_600_000;
+const BAIL = ['--bail=1'];
+/** Most mutants are caught here, which is enough. Files that do not run there run everywhere. */
+const ONE_REGIME = ['--project=locked', '--project=locked, own process', '--passWithNoTests'];
 /** The row of the run in which no mechanism is left out. */
 const unmutated = '(nothing left out)';
 
@@ -43,8 +47,9 @@ const command = commandLine('npm run mutants --')
   .option('--config <file>', 'of vitest', 'vitest.config.ts')
   .option('--part <k/n>', 'every N-th row, beginning with the K-th', '1/1')
   .option('--today <n>', 'N rows, other ones each day')
+  .option('--only-mutants', 'without the run in which nothing is left out')
   .parse();
-const values = command.opts<{ config: string; part: string; today?: string }>();
+const values = command.opts<{ config: string; part: string; today?: string; onlyMutants?: true }>();
 const positionals = command.args;
 process.exitCode = await main();
 
@@ -71,7 +76,8 @@ async function main(): Promise<number> {
     console.log(`${row.verdict.padEnd(7)}  ${row.name.padEnd(widest)}  ${row.by}`);
     return row;
   };
-  const jobs = [() => told(judgeUnmutated(chosen)), ...chosen.map((mutant) => () => told(judge(mutant)))];
+  const jobs = chosen.map((mutant) => () => told(judge(mutant)));
+  if (values.onlyMutants !== true) jobs.unshift(() => told(judgeUnmutated(chosen)));
   const verdicts = await inParallel(jobs);
   const caught = verdicts.filter(({ verdict }) => verdict === 'caught').length;
   const good = verdicts.filter(({ verdict }) => ['caught', 'passes', 'skipped'].includes(verdict)).length;
@@ -119,7 +125,8 @@ function isPython(file: string): boolean {
 async function judge(mutant: Mutant): Promise<Verdict> {
   const { name, breaks, tests } = mutant;
   if (tests.some(isPython)) return judgePython(mutant);
-  let { failed, first } = await runTests(tests, name);
+  let { failed, first } = await runTests(tests, name, [...BAIL, ...ONE_REGIME]);
+  if (failed === 0) ({ failed, first } = await runTests(tests, name));
   // Stopped at its first failure, vitest now and then ends before it has said which that was.
   if (failed > 0 && first === undefined) ({ failed, first } = await runTests(tests, name, []));
   if (first !== undefined) return { name, verdict: 'caught', by: first };
@@ -168,7 +175,7 @@ async function judgePython(mutant: Mutant): Promise<Verdict> {
 async function runTests(
   files: readonly string[],
   mutant: string | undefined,
-  stopEarly: readonly string[] = mutant === undefined ? [] : ['--bail=1'],
+  options: readonly string[] = mutant === undefined ? [] : BAIL,
 ): Promise<TestRun> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-mutant-'));
   const report = join(folder, 'report.json');
@@ -176,7 +183,7 @@ async function runTests(
   const temporary = mutant === undefined ? {} : temporaryIn(folder);
   const env = { ...process.env, ...temporary, HOB_DEEP: '1', HOB_TEST_REPORT: report, ...environmentOf(mutant ?? '') };
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-  const child = spawn(process.execPath, [vitest, 'run', '--config', values.config, ...stopEarly, ...files], {
+  const child = spawn(process.execPath, [vitest, 'run', '--config', values.config, ...options, ...files], {
     cwd: ROOT,
     env,
     stdio: 'ignore',
