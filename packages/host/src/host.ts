@@ -24,7 +24,7 @@ import {
   verifyLedger,
 } from '@hob/vat';
 import { base32, hashSecret, newSecret, takeOptions } from '@hob/vat/forwarder';
-import { backup } from '@hob/vat/store';
+import { backup, retainLedger } from '@hob/vat/store';
 import { closeCodes } from '@hob/vat/wire';
 import { ConnectionSlots } from './door/connection-slots.ts';
 import { type DoorHandlers, type Listener, listen, type ObjectRequest } from './door/drivers/listener.ts';
@@ -327,10 +327,8 @@ export class LiveHost implements Host {
     return await verifyLedger(this.#store, takeOptions(options, 'verify', { against: true }));
   }
 
-  ledger(options: { readonly from?: number; readonly follow?: boolean } = {}): AsyncIterable<string> {
-    return exportLedger(this.#store, options);
-  }
-
+  readonly ledger: Host['ledger'] = (options = {}) => exportLedger(this.#store, options);
+  readonly retain: Host['retain'] = async (options) => (await retainLedger(this.#store, options)).dropped;
   readonly backup: Host['backup'] = (file) => backup(this.#store, file);
 
   async close(): Promise<void> {

@@ -15,6 +15,7 @@ const hostOptions: OptionNames<HostOptions> = {
   stateDir: true,
   sentinel: true,
   onCheckpoint: true,
+  blank: true,
   clock: true,
   random: true,
   observe: true,
@@ -48,7 +49,7 @@ export async function openHost(given: HostOptions): Promise<Host> {
   try {
     const all = new Set([...definitions, ...(options.definitions ?? [])]);
     const first = pendingStop(stateDir);
-    const { onCheckpoint, observe } = options;
+    const { onCheckpoint, blank, observe } = options;
     vats = await openVats({
       store,
       clock,
@@ -56,6 +57,7 @@ export async function openHost(given: HostOptions): Promise<Host> {
       definitions: [...all],
       ...(first === undefined ? {} : { first }),
       ...(onCheckpoint === undefined ? {} : { onCheckpoint }),
+      ...(blank === undefined ? {} : { blank }),
       ...(observe === undefined ? {} : { onFault: (error) => observe({ id: base32(random(5)), error }) }),
     });
     const vat = vats.vat('host');

@@ -194,6 +194,11 @@ export interface Host extends AsyncDisposable {
   trust(by: string): Promise<void>;
   /** Checks the ledger. `against` are checkpoints that were sent elsewhere: each must still hold. */
   verify(options?: { readonly against?: readonly string[] }): Promise<LedgerVerdict>;
+  /**
+   * Drops the lines of the ledger that were written before `before` (ms since 1970), up to a checkpoint. A signed line
+   * records it, with `by`. Resolves with their number. Errors: `invalid` (the ledger is not whole), `unavailable`.
+   */
+  retain(options: { readonly before: number; readonly by: string }): Promise<number>;
   /** Returns the ledger as JSON Lines, whole and in order. */
   ledger(options?: { readonly from?: number; readonly follow?: boolean }): AsyncIterable<string>;
   /**
@@ -229,6 +234,8 @@ export interface HostOptions {
    * closes. See `VatsOptions`.
    */
   readonly onCheckpoint?: (checkpoint: string) => void | Promise<void>;
+  /** Removes the values of secrets from a text. The ledger keeps texts and arguments as this returns them. */
+  readonly blank?: (text: string) => string;
   readonly clock?: Clock;
   readonly random?: (bytes: number) => Uint8Array;
   /**

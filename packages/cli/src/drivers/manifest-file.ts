@@ -1,13 +1,14 @@
 /**
  * Compiles the manifests that govern, and finds the real folders of their roots.
  *
- * Promise: no root is, contains or lies inside the state, the code or a manifest of the host.
+ * Promise: no root is, contains or lies inside the state, the code, a manifest or the ledger's copy of the host.
  */
 import { realpathSync } from 'node:fs';
 import { checkRoot } from '@hob/host/programs';
 import { check, type Layer, type LayerName, lineOf, layers as ORDER, type Plan } from '@hob/manifest';
 import { Mistake } from '../line/mistake.ts';
 import type { RealRoots } from '../plan/directories.ts';
+import { unusedParts } from '../plan/unused.ts';
 import { servedLayers, surroundings, type UsualPlaces } from './layers.ts';
 
 /** The manifests of a host, compiled, with what was warned about. */
@@ -31,7 +32,7 @@ export function readManifest(places: UsualPlaces, named: readonly string[] = [])
   const around = surroundings();
   const compiled = (all: readonly Layer[]): { readonly plan: Plan; readonly warnings: readonly string[] } => {
     const { plan, mistakes } = check(all, around);
-    const lines = mistakes.map(lineOf);
+    const lines = [...mistakes, ...unusedParts(all)].map(lineOf);
     if (plan === undefined) throw mistaken(lines);
     return { plan, warnings: lines };
   };
@@ -79,7 +80,7 @@ export function realRoots(plan: Plan, own: readonly string[]): RealRoots {
       const { code } = error as { readonly code?: string };
       throw new Mistake(
         code === 'E_ROOT_CONTAINS_HOST_STATE'
-          ? `roots.${name}: this folder is, contains or lies inside the state, the code or the manifest of the host: choose a smaller root, or move the manifest or the state` // biome-ignore format: one line
+          ? `roots.${name}: this folder is, contains or lies inside the state, the code, the manifest or the ledger of the host: choose a smaller root, or move them` // biome-ignore format: one line
           : `roots.${name}: there is no folder ${path} that may be read: make it, or name another`,
       );
     }

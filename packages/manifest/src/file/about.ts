@@ -78,9 +78,9 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
   child: { give: 'Names of caps that the child gets; NAME.readonly is the part that reads.' },
   judge: { may: 'propose, refuse, or both.', model: 'The name of the model.' },
   ledger: {
-    path: 'The folder of the ledger.',
-    keep: 'How long lines are kept: 90d.',
-    redact: 'secrets: values of secrets are deleted from it.',
+    path: 'A folder for a copy of the ledger, outside of every root.',
+    keep: 'How long lines stay in the state: 90d.',
+    redact: 'secrets: no value of a secret is in it. This holds anyway.',
   },
 };
 

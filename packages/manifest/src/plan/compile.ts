@@ -18,7 +18,7 @@ import { effectOfProgram } from './effects.ts';
 import { wordsOf } from './examples.ts';
 import { lookAlikes } from './names.ts';
 import { DEFAULT_MODE, type Directory, type Plan, type PlannedCap, type PlannedTerms } from './plan.ts';
-import { type Machine, type Origin, rootsOf } from './roots.ts';
+import { type Machine, type Origin, placeOf, rootsOf } from './roots.ts';
 import { mcpOf, rootsOfServers } from './servers.ts';
 
 /** Facts that the caller adds, because a manifest cannot contain them. */
@@ -96,6 +96,7 @@ class Compiler {
     for (const name of session.deny ?? []) delete this.#caps[name];
     const { children, findings } = childrenOf(this.#manifest, this.#caps);
     this.#findings.push(...findings);
+    const place = ledger?.path === undefined ? {} : { path: this.#place(ledger.path) };
     const broken = this.#findings.some(({ severity }) => severity !== 'warning');
     if (broken) return { plan: undefined, findings: this.#findings };
     const plan: Plan = {
@@ -116,7 +117,7 @@ class Compiler {
               ...(judge.model === undefined ? {} : { model: judge.model }),
             },
           }),
-      ...(ledger === undefined ? {} : { ledger: ledgerOf(ledger) }),
+      ...(ledger === undefined ? {} : { ledger: { ...ledgerOf(ledger), ...place } }),
     };
     return { plan, findings: this.#findings };
   }
@@ -224,6 +225,18 @@ class Compiler {
     return text === undefined ? undefined : directoryOf(text, path, this.#roots, this.#findings);
   }
 
+  /** The folder of the ledger's copy. A session that could write there could change what it did. */
+  #place(written: string): string {
+    const { home, holds, origin } = this.#surroundings;
+    const place = placeOf(written, origin?.folder, home);
+    if (place === undefined)
+      this.#wrong(['ledger', 'path'], `${quoted(written)} is not a place`, 'write a path like /srv/ledger or ~/ledger');
+    for (const [name, root] of Object.entries(this.#roots))
+      if (place !== undefined && root !== undefined && holds?.(root, `${place}/ledger`) === true)
+        this.#wrong(['ledger', 'path'], `this folder lies in the root ${name}, so a session could change the record of what it did`, 'write a folder outside of every root'); // biome-ignore format: one line
+    return place ?? written;
+  }
+
   #terms({ uses, for: time, until, ...rest }: CapTerms | Offer, path: Path): PlannedTerms {
     const untilMs = until === undefined ? undefined : Date.parse(until);
     if (untilMs !== undefined && untilMs <= this.#surroundings.now)
@@ -239,8 +252,7 @@ class Compiler {
   }
 }
 
-const ledgerOf = ({ path, keep, redact }: NonNullable<Manifest['ledger']>): NonNullable<Plan['ledger']> => ({
-  ...(path === undefined ? {} : { path }),
+const ledgerOf = ({ keep, redact }: NonNullable<Manifest['ledger']>): NonNullable<Plan['ledger']> => ({
   ...(keep === undefined ? {} : { keepMs: milliseconds(keep) }),
   ...(redact === undefined ? {} : { redact }),
 });

@@ -75,7 +75,7 @@ export function rootsOf(
 }
 
 /** The path with the folder before it. `..` stays: a link may stand before it, and only the system knows where it leads. */
-function placeOf(written: string, folder: string | undefined, home: string | undefined): string | undefined {
+export function placeOf(written: string, folder: string | undefined, home: string | undefined): string | undefined {
   if (/[\0\n\r]/.test(written)) return undefined;
   const inHome = /^~(?:\/|$)/.test(written);
   if (inHome && home === undefined) return undefined;

@@ -13,6 +13,7 @@ import { endsAuthority } from '../store/engine.ts';
 import type { LedgerLine } from '../store/records.ts';
 import type { Clock } from '../time/clock.ts';
 import { SALT } from './arguments.ts';
+import { type Blank, blankedEntry } from './blanked.ts';
 import { commitment } from './commitment.ts';
 import { type Cut, cutFields } from './dropped.ts';
 import type { KnownLedgerEntry, LineKind } from './kinds.ts';
@@ -68,6 +69,8 @@ export interface LedgerPowers {
    * row with the same one.
    */
   readonly onCheckpoint?: ((checkpoint: string) => void) | undefined;
+  /** Removes the values of secrets from a text. */
+  readonly blank?: Blank | undefined;
 }
 
 /**
@@ -201,9 +204,10 @@ class Chain implements Ledger {
   // ---- lines ----------------------------------------------------------------------------------------------
 
   #take(entries: readonly KnownLedgerEntry[]): Prepared {
-    const { clock } = this.#powers;
+    const { clock, blank } = this.#powers;
     for (const { kind } of entries) checkOurs(kind);
-    return this.#chain(this.#runs.take(entries, clock.tick(), clock.wall()), { numberOf: entries[0] });
+    const ours = blank === undefined ? entries : entries.map((entry) => blankedEntry(entry, blank));
+    return this.#chain(this.#runs.take(ours, clock.tick(), clock.wall()), { numberOf: ours[0] });
   }
 
   #commit(entries: readonly AnyEntry[], options: ChainOptions = {}): void {

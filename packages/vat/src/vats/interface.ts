@@ -46,6 +46,11 @@ export interface VatsOptions {
    */
   readonly onCheckpoint?: (checkpoint: string) => void | Promise<void>;
   /**
+   * Removes the values of secrets from a text. It is called with each text of a ledger line and with the arguments
+   * beside it, before they are hashed and stored. It must not throw.
+   */
+  readonly blank?: (text: string) => string;
+  /**
    * Runs before the work of the last process continues: messages on their way, alarms, waiting actors. Work
    * that it ends, by cutting a cause or cancelling an alarm, does not happen. If it throws, nothing continues
    * and `openVats` rejects with the same error.
@@ -64,6 +69,7 @@ export const vatsOptions: OptionNames<VatsOptions> = {
   onWarning: true,
   development: true,
   onCheckpoint: true,
+  blank: true,
   first: true,
 };
 

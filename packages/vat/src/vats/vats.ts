@@ -131,7 +131,7 @@ class LiveVats implements Vats {
     // Made after the object store: a store that is refused must get no ledger line.
     const send = onCheckpoint === undefined ? undefined : (checkpoint: string) => this.#send(onCheckpoint, checkpoint);
     const now = (): number => this.#time.now();
-    if (engine !== undefined) this.#ledger = makeLedger(engine, { clock, random, vatTime: now, onCheckpoint: send });
+    if (engine !== undefined) this.#ledger = makeLedger(engine, { clock, random, vatTime: now, onCheckpoint: send, blank: logs.blank }); // biome-ignore format: one line
     this.#sturdyrefs = new Sturdyrefs(random, storedTable(this.#objectStore, this.#outputCommit));
     this.#freshName = freshNames(random);
     this.#wakes = new LiveWakes({

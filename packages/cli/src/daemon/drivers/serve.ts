@@ -17,10 +17,12 @@ import { Mistake } from '../../line/mistake.ts';
 import type { RealRoots } from '../../plan/directories.ts';
 import { PlanSessions } from '../../plan/sessions.ts';
 import { type DaemonStatus, daemonOf } from '../daemon.ts';
+import { ledgerKeeper } from '../keep-ledger.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
 import { type ServedSecrets, servedSecrets } from '../served-secrets.ts';
 import { ServedWishes } from '../wishes.ts';
 import { copier, removeCopies } from './copies.ts';
+import { LedgerCopy } from './ledger-copy.ts';
 import { type Log, openLog } from './log.ts';
 import { keyFiles, keyRingAt } from './secrets-key.ts';
 import { openTelling, type TellChoice } from './tell.ts';
@@ -53,11 +55,10 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const read = readManifest(usualPlaces(manifest), layers);
   const { file, plan } = read;
   for (const line of [...read.warnings, ...hidesMore(plan)]) say(line);
-  for (const key of ['ledger', 'judge'] as const)
-    if (plan[key] !== undefined) say(`hob: ${key} of the manifest is not used yet: the host keeps its own ledger, and no judge sees requests`); // biome-ignore format: one line
+  const { path: ledgerPath, keepMs } = plan.ledger ?? {};
   const sentinel = sentinelHome();
   const manifests = read.layers.map((layer) => layer.file);
-  const beside = [sentinel, logFile, tell.webhookKeyFile].filter((path) => path !== undefined);
+  const beside = [sentinel, logFile, tell.webhookKeyFile, ledgerPath].filter((path) => path !== undefined);
   const own = [...manifests, ...beside, ...keyFiles(secretsKey), ...ownCode()];
   const roots = realRoots(plan, [state, ...own]);
   const path = socketPath(state);
@@ -75,6 +76,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     definitions,
     ...(sentinel === undefined ? {} : { sentinel }),
     graceMs: GRACE_MS,
+    blank: (text) => blank(text),
     observe: ({ id, error }) =>
       log.write(blank(`error ${id}: ${error instanceof Error ? error.stack : String(error)}`)),
   });
@@ -111,6 +113,8 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     });
     await host.serveGranter({ path, granter: 'owner', surface: SURFACE, daemon });
     lookAgainAndAgain(() => wishes.endChanged());
+    const copy = ledgerPath === undefined ? undefined : new LedgerCopy(ledgerPath, (from) => host.ledger({ from }));
+    lookAgainAndAgain(ledgerKeeper({ host, keepMs, copy, now: machine.now, log: note }));
     log.write(
       `process ${process.pid} serves a manifest in the mode ${plan.mode}, with ${Object.keys(caps).length} caps`,
     );
