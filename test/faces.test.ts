@@ -43,7 +43,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     defaultLimits CapTPStats BrowserSocket fromBrowserSocket fromChild PipeChannel pipeChannel fromWebSocket
     largestFrame chargeConnection ByteSink ByteSource iterate`),
   './store': words(`
-    exportLedger isStoreHeld checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions
+    exportLedger isStoreHeld draftOf processMark removeDrafts removeLeft checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions
     verifyLedger restoreStore backup openStore Store`),
   './forwarder': words(`
     ephemeral breakAnswer frozenCopy frozenData tellAnyway argumentsOf became becomes lastingName Group forwardsTo

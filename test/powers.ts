@@ -52,6 +52,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs'],
     why: 'writes a store into one file, and a file into a folder',
   },
+  'packages/vat/src/store/drivers/drafts.ts': {
+    powers: ['node:crypto', 'node:fs', 'process'],
+    why: 'removes the drafts of processes that have ended, and looks which of them live',
+  },
   'packages/vat/src/store/drivers/sentinel.ts': {
     powers: ['node:fs'],
     why: 'how far the store is known to have come, in a folder that is named',
@@ -325,8 +329,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   },
   'packages/cli/src/daemon/drivers/client.ts': { powers: ['node:fs'], why: 'sees whether a host has its socket' },
   'packages/cli/src/daemon/drivers/copies.ts': {
-    powers: ['node:fs', 'process'],
+    powers: ['node:fs'],
     why: 'takes the copy of a served state into the file that a person named',
+  },
+  'packages/cli/src/daemon/drivers/ledger-copy.ts': {
+    powers: ['node:fs'],
+    why: 'writes the copy of the ledger into the folder of the manifest',
   },
   'packages/cli/src/daemon/drivers/log.ts': {
     powers: ['Date', 'node:fs', 'process'],

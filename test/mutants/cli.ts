@@ -7,6 +7,7 @@ const planTests = ['packages/cli/src/plan/sessions.test.ts'];
 const againTests = ['packages/cli/src/daemon/again.test.ts'];
 const initTests = ['packages/cli/src/verbs/manifest/init.test.ts'];
 const killedTests = ['packages/cli/src/daemon/killed.test.ts'];
+const keepLedgerTests = ['packages/cli/src/daemon/keep-ledger.test.ts'];
 const copyTests = ['packages/cli/src/daemon/drivers/copies.test.ts'];
 const logTests = ['packages/cli/src/daemon/drivers/log.test.ts'];
 const hostVerbTests = ['packages/cli/src/verbs/host/host.test.ts'];
@@ -210,7 +211,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/cli/src/plan/programs.ts',
     find: 'takes: (args, isPath) => takesArgs(plan, cap, args, isPath),',
     replace: 'takes: (args, isPath) => takesArgs(plan, cap, args, isPath) || true,',
-    tests: planTests,
+    tests: ['packages/cli/src/plan/decide-commands.test.ts'],
   },
   {
     name: 'cli-plan-hidden',
@@ -304,7 +305,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cli-copy-whole',
     breaks: 'a backup is under its name before it is whole',
     file: 'packages/cli/src/daemon/drivers/copies.ts',
-    find: 'const draft = `${file}.${process.pid}.part`;',
+    find: 'const draft = draftOf(file);',
     replace: 'const draft = file;',
     tests: copyTests,
   },
@@ -384,8 +385,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cli-entry-place',
     breaks: 'the secret of a session lies in the folder that the agent works in',
     file: 'packages/cli/src/daemon/drivers/agent.ts',
-    find: 'isAbsolute(named) ? named : tmpdir()',
-    replace: 'named',
+    find: 'isAbsolute(named) ? [named, tmpdir()] : [tmpdir()]',
+    replace: '[named]',
     tests: ['packages/cli/src/verbs/host/host.test.ts'],
   },
   {
@@ -539,5 +540,69 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'take(part, longest - 1)',
     replace: 'take(part, 0)',
     tests: ['packages/cli/src/secrets/blank.test.ts'],
+  },
+  {
+    name: 'cli-ledger-copied-first',
+    breaks: 'lines of the ledger are dropped although they could not be copied',
+    file: 'packages/cli/src/daemon/keep-ledger.ts',
+    find: 'await copy?.catchUp();',
+    replace: 'await copy?.catchUp().catch(() => {});',
+    tests: keepLedgerTests,
+  },
+  {
+    name: 'cli-ledger-half-line',
+    breaks: 'the copy of the ledger goes on after half a line',
+    file: 'packages/cli/src/daemon/drivers/ledger-copy.ts',
+    find: 'ftruncateSync(descriptor, size - tail.length + whole);',
+    replace: '',
+    tests: keepLedgerTests,
+  },
+  {
+    name: 'cli-ledger-other',
+    breaks: 'the copy of the ledger goes on after lines of another ledger',
+    file: 'packages/cli/src/daemon/drivers/ledger-copy.ts',
+    find: 'if (same !== last) return undefined;',
+    replace: '',
+    tests: keepLedgerTests,
+  },
+  {
+    name: 'cli-ledger-link',
+    breaks: 'the copy of the ledger follows a link',
+    file: 'packages/cli/src/daemon/drivers/ledger-copy.ts',
+    find: 'O_APPEND | O_CREAT | O_NOFOLLOW, 0o600',
+    replace: 'O_APPEND | O_CREAT, 0o600 & O_NOFOLLOW',
+    tests: keepLedgerTests,
+  },
+  {
+    name: 'cli-judge-warning',
+    breaks: 'a judge of a manifest is left out without a word',
+    file: 'packages/cli/src/plan/unused.ts',
+    find: '.length === 0) return [];',
+    replace: '.length >= 0) return [];',
+    tests: ['packages/cli/src/daemon/ledger-part.test.ts'],
+  },
+  {
+    name: 'cli-ledger-blank',
+    breaks: 'the value of a secret stands in the arguments of the ledger',
+    file: 'packages/cli/src/daemon/drivers/serve.ts',
+    find: 'blank: (text) => blank(text),',
+    replace: '',
+    tests: ['packages/cli/src/daemon/ledger-part.test.ts'],
+  },
+  {
+    name: 'cli-entry-left',
+    breaks: 'the secret that a killed hob start handed over stays on the disk',
+    file: 'packages/cli/src/daemon/drivers/agent.ts',
+    find: 'for (const place of places) removeLeft(',
+    replace: 'for (const place of [] as string[]) removeLeft(',
+    tests: killedTests,
+  },
+  {
+    name: 'cli-give-left',
+    breaks: 'a list says that a child has more uses than its parent',
+    file: 'packages/host/src/granters/own-rows.ts',
+    find: 'for (let up = grant.parent; up !== undefined; ) {',
+    replace: 'for (let up = grant.parent; up === null; ) {',
+    tests: ['packages/host/src/sharing/delegation.test.ts'],
   },
 ];

@@ -379,4 +379,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (parts < 0)',
     tests: parseTests,
   },
+  {
+    name: 'manifest-ledger-root',
+    breaks: 'a session can change the copy of the ledger',
+    file: 'packages/manifest/src/plan/compile.ts',
+    find: 'holds?.(root, `${place}/ledger`) === true)',
+    replace: 'holds === null)',
+    tests: ['packages/cli/src/daemon/ledger-part.test.ts'],
+  },
 ];

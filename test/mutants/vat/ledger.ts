@@ -122,4 +122,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (this.#furthest < 0)',
     tests: ['packages/vat/src/ledger/sent.test.ts', 'packages/vat/src/ledger/checkpoint.test.ts'],
   },
+  {
+    name: 'ledger-blank-arguments',
+    breaks: 'the arguments beside a line have the value of a secret',
+    file: 'packages/vat/src/ledger/blanked.ts',
+    find: 'args === undefined || args.argc === 0 ? args : blankedArgs(args, blank)',
+    replace: 'args',
+    tests: ['packages/vat/src/ledger/blanked.test.ts'],
+  },
+  {
+    name: 'ledger-blank-fields',
+    breaks: 'a field of a line has the value of a secret',
+    file: 'packages/vat/src/ledger/blanked.ts',
+    find: "if (typeof value === 'string') return blank(value);",
+    replace: '',
+    tests: ['packages/vat/src/ledger/blanked.test.ts'],
+  },
 ];

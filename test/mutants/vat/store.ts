@@ -181,4 +181,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (taken.memory !== true && Object.keys(taken).length > 9)',
     tests: ['packages/vat/src/options.test.ts'],
   },
+  {
+    name: 'drafts-alive',
+    breaks: 'the draft of a process that still writes it is removed',
+    file: 'packages/vat/src/store/drivers/drafts.ts',
+    find: "return (error as NodeJS.ErrnoException).code === 'ESRCH';\n  }\n  const now = startOf(Number(pid));\n  return now !== undefined && String(now) !== start;",
+    replace: "return (error as NodeJS.ErrnoException).code === 'ESRCH';\n  }\n  return start !== undefined;",
+    tests: ['packages/vat/src/store/drivers/drafts.test.ts'],
+  },
+  {
+    name: 'drafts-elsewhere',
+    breaks: 'a draft of another container or boot is removed',
+    file: 'packages/vat/src/store/drivers/drafts.ts',
+    find: 'if (where !== place() || Number(pid) === process.pid) return false;',
+    replace: 'if (Number(pid) === process.pid) return false;',
+    tests: ['packages/vat/src/store/drivers/drafts.test.ts'],
+  },
+  {
+    name: 'drafts-left',
+    breaks: 'a killed restore holds up the next one',
+    file: 'packages/vat/src/store/drivers/backup.ts',
+    find: '    removeDrafts(target);\n',
+    replace: '',
+    tests: ['packages/vat/src/store/drivers/drafts.test.ts'],
+  },
 ];

@@ -57,6 +57,28 @@ test('hob start that is killed before its agent enters leaves no session and no 
   expect((await hob.run('ledger', 'show')).out).toMatch(/what=end.*hob start ended before its agent entered/);
 });
 
+test('the folder with the secret that a killed hob start left goes with the next one; that of one that runs stays', async () => {
+  const hob = hobHome();
+  await hob.serve();
+  const entries = (): readonly string[] => readdirSync(join(hob.folder, 'tmp')).filter((name) => name.startsWith('hob-entry-')); // biome-ignore format: one line
+  const [dead, lives] = [started(hob, ...IDLE), started(hob, ...IDLE)];
+  await dead.shows(/it runs/);
+  await lives.shows(/it runs/);
+  const before = entries();
+  expect(before).toHaveLength(2);
+  await kill(dead);
+  expect(entries()).toEqual(before);
+  const next = started(hob, ...IDLE);
+  await next.shows(/it runs/);
+  const after = entries();
+  expect(after).toHaveLength(2);
+  expect(before.filter((name) => after.includes(name))).toEqual([before.find((name) => name.includes(`-${lives.child.pid}-`))]); // biome-ignore format: one line
+  lives.child.stdin!.end();
+  next.child.stdin!.end();
+  expect([await lives.ended, await next.ended]).toEqual([5, 5]);
+  expect(entries()).toEqual([]);
+});
+
 test('hob start that is killed when its agent has entered ends nothing: the agent goes on', async () => {
   const hob = hobHome();
   const host = await hob.serve();

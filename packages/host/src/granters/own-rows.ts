@@ -34,8 +34,8 @@ export interface Grant {
 }
 
 export function grantView(tables: HostTables, grant: GrantRecord): Grant {
-  const { id, session, petname, granter, offered, parent, gate } = grant;
-  const { usesLeft, until } = gate.look();
+  const { id, session, petname, granter, offered, parent } = grant;
+  const { usesLeft, until } = leftOf(tables, grant);
   const info = tables.offerInfo.get(offered);
   return {
     id,
@@ -50,6 +50,23 @@ export function grantView(tables: HostTables, grant: GrantRecord): Grant {
     ...(usesLeft === undefined ? {} : { usesLeft }),
     until,
   };
+}
+
+/** The uses and the time that are left. A call spends a use of each grant above, and ends with the first of them. */
+function leftOf(
+  tables: HostTables,
+  grant: GrantRecord,
+): { readonly usesLeft?: number | undefined; readonly until: number } {
+  let { usesLeft, until } = grant.gate.look();
+  for (let up = grant.parent; up !== undefined; ) {
+    const above = tables.grants.get(up);
+    if (above === undefined) break;
+    const more = above.gate.look();
+    usesLeft = more.usesLeft === undefined ? usesLeft : Math.min(usesLeft ?? more.usesLeft, more.usesLeft);
+    until = Math.min(until, more.until);
+    up = above.parent;
+  }
+  return { usesLeft, until };
 }
 
 /** Returns a test: whether a session names that granter. */

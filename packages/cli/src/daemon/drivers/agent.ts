@@ -2,8 +2,8 @@
  * Runs an agent's program with the entry to its session.
  *
  * Promise: the secret is in a file that only its user may read, in a folder that goes when the program ends; it is in
- * no environment and no command line. The configuration of an MCP server lies beside it. The program gets the signals
- * that end this one.
+ * no environment and no command line. The configuration of an MCP server lies beside it. A folder that a killed
+ * `hob start` left goes when the next one begins. The program gets the signals that end this one.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { constants, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openSecretFile } from '@hob/host/programs';
+import { processMark, removeLeft } from '@hob/vat/store';
 import { Mistake } from '../../line/mistake.ts';
 import type { OpenedEntry } from '../daemon.ts';
 
@@ -63,13 +64,19 @@ export function untilSignal(): AbortSignal {
   return signalled.signal;
 }
 
+/** The beginning of the name of the folder with the secrets. */
+const ENTRY = 'hob-entry-';
+
 /** In the folder of the user's login where there is one. A relative path is to be ignored, says the specification. */
 function newFolder(): string {
   const named = process.env['XDG_RUNTIME_DIR'] ?? '';
+  const places = isAbsolute(named) ? [named, tmpdir()] : [tmpdir()];
+  for (const place of places) removeLeft(place, { before: ENTRY, after: '-[A-Za-z0-9]{6}' });
+  const begun = `${ENTRY}${processMark()}-`;
   try {
-    return mkdtempSync(join(isAbsolute(named) ? named : tmpdir(), 'hob-entry-'));
+    return mkdtempSync(join(places[0] as string, begun));
   } catch {
-    return mkdtempSync(join(tmpdir(), 'hob-entry-'));
+    return mkdtempSync(join(tmpdir(), begun));
   }
 }
 

@@ -3,7 +3,7 @@
  *
  * Promise: the daemon writes a copy into the folder of its socket, which is its user's alone, and the command takes it
  * from there into the file that the person named. The file appears when it is whole and on the disk. It is readable for
- * its owner only and never replaces another file. At most one copy stays behind if a process is killed.
+ * its owner only and never replaces another file. A killed process leaves at most one copy or draft, which the next backup removes.
  *
  * The daemon does not write to the person's path itself: a service may see other files there than the person does.
  */
@@ -19,9 +19,10 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { draftOf, removeDrafts } from '@hob/vat/store';
 import { Mistake } from '../../line/mistake.ts';
 
-const COPY = /^backup-\d+(?:\.part)?$/;
+const COPY = /^backup-\d+(?:(?:\.[\w-]+)?\.part)?$/;
 
 /** Removes the copies that lie in the folder. */
 export function removeCopies(folder: string): void {
@@ -53,11 +54,12 @@ export function checkFree(file: string): void {
 
 /** The command's side. Errors: `Mistake`. */
 export function takeCopy(folder: string, name: string, file: string): void {
-  if (!COPY.test(name)) throw new Mistake('the host has named no copy: start it again with this version of hob');
+  if (!/^backup-\d+$/.test(name))
+    throw new Mistake('the host has named no copy: start it again with this version of hob');
   const copy = join(folder, name);
-  const draft = `${file}.${process.pid}.part`;
+  const draft = draftOf(file);
   try {
-    rmSync(draft, { force: true });
+    removeDrafts(file);
     copyFileSync(copy, draft, constants.COPYFILE_EXCL);
     syncFile(draft);
     linkSync(draft, file); // unlike a rename, it never replaces another file

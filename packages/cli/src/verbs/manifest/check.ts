@@ -1,5 +1,6 @@
 /** `hob check`: mistakes of a manifest, and what it decides about calls. Nothing is started. */
 import type { Call, Decision, Mistake, Plan } from '@hob/manifest';
+import type { ReadLayers } from '../../drivers/layers.ts';
 import { Mistake as UserMistake } from '../../line/mistake.ts';
 import { LAYERS } from '../../line/options.ts';
 import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
@@ -8,10 +9,11 @@ import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
 export const check: Verb = {
   name: 'check',
   operands: '[file]',
-  about: 'finds the mistakes of a manifest, runs its examples, and says what it decides about calls',
+  about:
+    'finds the mistakes of a manifest, runs its examples, and says what it decides about calls. Without a file, of all layers that hob serve reads',
   options: [
     LAYERS,
-    { flags: '--as <layer>', about: 'the layer of the file itself (default: user)' },
+    { flags: '--as <layer>', about: 'the layer of the file that is named (default: user)' },
     {
       flags: '--calls <file>',
       about: 'a call in each line, as JSON: {"cap","method"?,"argv"?,"path"?} or {"command"}',
@@ -28,33 +30,35 @@ export const check: Verb = {
     '{ "mistakes": { "severity": "error" | "warning", "file", "line", "column", "at", "wrong", "write" }[],\n' +
     '  "calls": { "line": number, "call": object, "decision": "runs" | "asks" | "drafts" | "absent" }[] }',
   codes: { 1: 'the manifest has mistakes', 3: 'it has warnings only, with --strict' },
-  async run(given, { line, json, table }) {
+  async run(given, { line, say, json, table }) {
     const [
       { check: checkLayers, decide, jsonSchema, lineOf },
-      { layerNamed, readLayers, surroundings, textOfFile },
-      { usualManifest },
+      { layerNamed, readLayers, servedLayers, surroundings, textOfFile },
+      { usualPlaces },
+      { unusedParts },
     ] = await Promise.all([
       import('@hob/manifest'),
       import('../../drivers/layers.ts'),
       import('../../drivers/places.ts'),
+      import('../../plan/unused.ts'),
     ]);
     if (isGiven(given, 'schema')) {
       for (const text of JSON.stringify(jsonSchema(), undefined, 2).split('\n')) line(text);
       json(jsonSchema());
       return 0;
     }
-    const as = textOf(given, 'as');
-    const read = readLayers(
-      given.operands[0] ?? usualManifest(),
-      listOf(given, 'layer'),
-      as === undefined ? undefined : layerNamed(as),
-    );
+    const [[file], as, named] = [given.operands, textOf(given, 'as'), listOf(given, 'layer')];
+    const read: ReadLayers & { readonly said?: readonly string[] } =
+      file === undefined
+        ? servedLayers(usualPlaces(undefined), named)
+        : readLayers(file, named, as === undefined ? undefined : layerNamed(as));
     const { plan, mistakes: found } =
       read.lost.length > 0 ? { plan: undefined, mistakes: [] } : checkLayers(read.given, surroundings());
-    const mistakes: readonly Mistake[] = [...read.lost, ...found];
-    const file = textOf(given, 'calls');
-    const calls = file === undefined || plan === undefined ? [] : callsIn(textOfFile(file), file, plan, decide);
+    const mistakes: readonly Mistake[] = [...read.lost, ...found, ...unusedParts(read.given)];
+    const list = textOf(given, 'calls');
+    const calls = list === undefined || plan === undefined ? [] : callsIn(textOfFile(list), list, plan, decide);
     json({ mistakes, calls });
+    for (const text of read.said ?? []) say(text);
     for (const mistake of mistakes) line(lineOf(mistake));
     if (calls.length > 0)
       table(

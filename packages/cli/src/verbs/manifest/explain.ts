@@ -1,4 +1,5 @@
 /** `hob explain`: a manifest in plain words. */
+import type { ReadLayers } from '../../drivers/layers.ts';
 import { LAYERS } from '../../line/options.ts';
 import { listOf, type Verb } from '../../line/verb.ts';
 
@@ -25,8 +26,10 @@ export const explain: Verb = {
       import('../../drivers/machine.ts'),
     ]);
     const [[file], named] = [given.operands, listOf(given, 'layer')];
-    const { given: read, lost } =
+    const from: ReadLayers & { readonly said?: readonly string[] } =
       file === undefined ? servedLayers(usualPlaces(undefined), named) : readLayers(file, named);
+    const { given: read, lost } = from;
+    for (const text of from.said ?? []) say(text);
     const { plan, mistakes } = lost.length > 0 ? { plan: undefined, mistakes: lost } : check(read, surroundings());
     for (const mistake of mistakes) say(lineOf(mistake));
     if (plan === undefined) {

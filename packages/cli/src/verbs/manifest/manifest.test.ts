@@ -79,8 +79,21 @@ test('check --schema prints the JSON Schema that editors complete from, and chec
   expect([code, err]).toEqual([0, '']);
   expect(JSON.parse(out)).toEqual(jsonSchema());
   expect(JSON.parse(hob('check', '--schema', '--json').out)).toEqual(jsonSchema());
+});
+
+test('check without a file looks at the layers that hob serve reads', () => {
   const none = hob('check');
-  expect([none.code, none.out]).toEqual([1, expect.stringMatching(/hob\.yaml:1:1: there is no such file/)]);
+  expect([none.code, none.err]).toEqual([1, expect.stringMatching(/there is no manifest .*hob\.yaml: write one/)]);
+  mkdirSync(join(folder, '.config/hob'), { recursive: true });
+  file('.config/hob/hob.yaml', GOOD.replace('./work', '../../work'));
+  expect(hob('check')).toEqual({ code: 0, out: 'no mistakes\n', err: '' });
+  // The file of the working directory is a layer under it.
+  const lower = file('hob.yaml', 'version: 1\nsession: { caps: { more: { fs: project, can: [read] } } }');
+  expect(hob('check').out).toMatch(/hob\.yaml:2:20: warning: session\.caps\.more: no layer above has more/);
+  expect(hob('check', '--strict').code).toBe(3);
+  expect(hob('check', lower, '--layer', 'flags=good.yaml').out).not.toMatch(/no layer above has more/);
+  rmSync(join(folder, lower));
+  rmSync(join(folder, '.config'), { recursive: true });
 });
 
 test('check refuses a manifest inside one of its roots, also through a link, and a root that is not there', () => {

@@ -21,6 +21,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { CapError } from '../../core/errors.ts';
 import { takeOptions } from '../../core/options.ts';
+import { draftOf, removeDrafts } from './drafts.ts';
 import { amend, makeFolder, type Sqlite, syncFolder } from './sqlite.ts';
 
 const KEY = 'ledger.key';
@@ -29,9 +30,9 @@ const KEY = 'ledger.key';
  * Writes a backup. `folder` is the folder of the store. Errors: `invalid` (the file exists), `unavailable`.
  */
 export async function writeBackup(sqlite: Sqlite, folder: string, file: string): Promise<void> {
-  const draft = `${file}.part`;
+  const draft = draftOf(file);
   try {
-    rmSync(draft, { force: true });
+    removeDrafts(file);
     closeSync(openSync(draft, 'wx', 0o600)); // while it is empty: the copy keeps the mode
     await sqlite.copyTo(draft);
     const key = readFileSync(join(folder, KEY));
@@ -89,9 +90,10 @@ export async function restoreStore(file: string, where: { readonly path: string 
   const target = join(path, 'store.db');
   try {
     makeFolder(resolve(path));
+    removeDrafts(target);
     if (readdirSync(path).length > 0)
       throw new CapError('invalid', 'a store can be restored only into an empty folder: empty it, or name another');
-    const draft = `${target}.part`;
+    const draft = draftOf(target);
     copyFileSync(file, draft, constants.COPYFILE_EXCL);
     sync(draft);
     linkSync(draft, target);
