@@ -31,6 +31,7 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/daemon/killed.test.ts',
   'packages/cli/src/daemon/ledger-part.test.ts',
   'packages/cli/src/daemon/names.test.ts',
+  'packages/cli/src/daemon/reach.test.ts',
   'packages/cli/src/daemon/names.test.ts',
   'packages/cli/src/daemon/tell.test.ts',
   'packages/cli/src/daemon/terminal.test.ts',

@@ -10,7 +10,7 @@ export interface LedgerLine {
 }
 
 /** Fields that a person needs no more than once, or never. */
-const LEFT_OUT = new Set(['seq', 'k', 't', 'prev', 'hash', 'h', 'p', 'boot']);
+const LEFT_OUT = new Set(['v', 'seq', 'k', 't', 'vt', 'prev', 'crc', 'boot']);
 const KIND: Readonly<Record<string, 'G' | 'S' | 'R'>> = { grant: 'G', parent: 'G', session: 'S', request: 'R' };
 
 /** One line of text: number, time, kind, and the fields with short ids and the granter's own names. */

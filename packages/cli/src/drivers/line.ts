@@ -75,8 +75,16 @@ function parse(args: readonly string[], verbs: readonly Verb[]): Parsed {
   const hob = hobLine(verbs, (parsed) => {
     found = parsed;
   });
-  hob.parse([...args], { from: 'user' });
+  hob.parse([...withUsual(args, verbs)], { from: 'user' });
   return found ?? hob.error('name a verb: hob --help lists them');
+}
+
+/** The line with the verb that a group means when none is named. */
+function withUsual(args: readonly string[], verbs: readonly Verb[]): readonly string[] {
+  const [group, next = '-', ...rest] = args;
+  const usual = verbs.find(({ name, isUsual }) => isUsual === true && name.startsWith(`${group} `));
+  if (usual === undefined || !next.startsWith('-') || next === '--help') return args;
+  return [...usual.name.split(' '), ...(args.length === 1 ? [] : [next]), ...rest];
 }
 
 /** Only a terminal gets aligned tables, and nothing gets colour: `NO_COLOR` holds always. */

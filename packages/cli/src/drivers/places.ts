@@ -15,6 +15,12 @@ export function stateOf(given: Given): string {
   return named === undefined ? join(home('XDG_STATE_HOME', '.local/state'), 'hob', 'state') : resolve(named);
 }
 
+/** A state that nobody serves, and the folder of its sentinel if a person named it. */
+export function restOf(given: Given): { readonly state: string; readonly sentinel?: string } {
+  const sentinel = textOf(given, 'sentinel');
+  return { state: stateOf(given), ...(sentinel === undefined ? {} : { sentinel: resolve(sentinel) }) };
+}
+
 /** The folder of the granter's socket: in the state, and its user's alone. */
 export const socketFolder = (state: string): string => join(state, 'granter');
 

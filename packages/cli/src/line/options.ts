@@ -6,6 +6,19 @@ export const STATE: VerbOption = {
   flags: '--state <dir>',
   about: 'the state of the host (default: hob/state in $XDG_STATE_HOME, or in ~/.local/state)',
 };
+/** Which host a granter's verb reaches: over its socket, or anywhere with the granter's secret. */
+export const REACH: readonly VerbOption[] = [
+  STATE,
+  {
+    flags: '--url <url>',
+    about: 'the address of a host. The verb asks for the granter’s secret, or reads it from the standard input',
+  },
+];
+/** Where the sentinel of a state is. */
+export const SENTINEL: VerbOption = {
+  flags: '--sentinel <dir>',
+  about: 'where the sentinel of the state is (default: hob/sentinels in $XDG_STATE_HOME, or in ~/.local/state)',
+};
 /** How `hob serve` tells people about requests. */
 export const TELLING: readonly VerbOption[] = [
   { flags: '--notify', about: 'shows each request on the desktop, with notify-send or osascript' },

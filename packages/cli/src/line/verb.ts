@@ -51,6 +51,8 @@ export interface Verb {
    * only read files.
    */
   readonly hardened?: true;
+  /** Runs when its group is called without a verb: `hob ledger --grant G3` is `hob ledger show --grant G3`. */
+  readonly isUsual?: true;
   /** Returns the exit code. Errors of a user's are `Mistake` or `CapError`. */
   run(given: Given, output: Output): Promise<number>;
 }

@@ -1,11 +1,11 @@
 /** The way from a verb of `hob` to the host that serves a state: its granter's socket. */
 import { existsSync } from 'node:fs';
 import type { Granter, LocalGranter } from '@hob/host';
-import { checkPrivateFolder, holderOf } from '@hob/host/programs';
+import { askSecret, checkPrivateFolder, holderOf } from '@hob/host/programs';
 import { connect, E, type Far } from '@hob/vat';
 import { socketFolder, socketPath, stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';
-import type { Given } from '../../line/verb.ts';
+import { type Given, textOf } from '../../line/verb.ts';
 import type { Daemon } from '../daemon.ts';
 
 /** The objects of a host that a verb calls. */
@@ -14,8 +14,13 @@ export interface Reached {
   readonly daemon: Far<Daemon>;
 }
 
+/** Whether the verb works on a state of this machine, and not on an address. */
+export const isHere = (given: Given): boolean => textOf(given, 'url') === undefined;
+
 /** Connects, calls `act`, and closes the connection. Errors: `Mistake` (no host serves the state), those of `act`. */
 export async function withHost<R>(given: Given, act: (reached: Reached) => Promise<R>): Promise<R> {
+  const url = textOf(given, 'url');
+  if (url !== undefined) return await withSecret(url, act);
   const state = stateOf(given);
   const path = socketPath(state);
   const holder = holderOf(state);
@@ -33,6 +38,25 @@ export async function withHost<R>(given: Given, act: (reached: Reached) => Promi
       granter: E(bootstrap).granter() as unknown as Far<Granter>,
       daemon: E(bootstrap).daemon() as unknown as Far<Daemon>,
     });
+  } finally {
+    close();
+    await closed;
+  }
+}
+
+/** The same with the secret of a granter, for a host whose socket is not here. Only `hob serve` has a daemon. */
+async function withSecret<R>(url: string, act: (reached: Reached) => Promise<R>): Promise<R> {
+  if (!/^(?:wss?|ws\+unix):$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new Mistake('--url takes the address that the host prints: ws://127.0.0.1:PORT', 2);
+  const secret = await askSecret('Granter’s secret: ');
+  if (secret === '') throw new Mistake('no secret was given: type it, or pipe it in as the first line');
+  const { bootstrap, close, closed } = await connect<Granter>(url, { secret });
+  try {
+    return await act({ granter: bootstrap, daemon: undefined as never });
+  } catch (error) {
+    // A session and a sturdyref are let in, too, and have none of a granter's methods.
+    if ((error as { readonly code?: unknown }).code !== 'no-such-method') throw error;
+    throw new Mistake('this is the secret of a session or a sturdyref, and not a granter’s');
   } finally {
     close();
     await closed;

@@ -8,6 +8,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { type Host, openHost, sentinelHome } from '@hob/host';
 import { endWithProcess, holderOf, openStateDir, readStopOrder } from '@hob/host/programs';
+import type { Plan } from '@hob/manifest';
 import { definitions } from '@hob/mcp/servers';
 import { dateText, machine } from '../../drivers/machine.ts';
 import { type ReadManifest, readManifest, realRoots } from '../../drivers/manifest-file.ts';
@@ -41,6 +42,8 @@ export interface ServeChoice {
   /** `org=FILE` and so on. */
   readonly layers: readonly string[];
   readonly state: string;
+  /** The folder of the sentinel. Undefined: the usual one. */
+  readonly sentinel: string | undefined;
   /** The file of the log. Undefined: the standard error. */
   readonly log: string | undefined;
   readonly say: (line: string) => void;
@@ -55,10 +58,9 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const read = readManifest(usualPlaces(manifest), layers);
   const { file, plan } = read;
   for (const line of [...read.warnings, ...hidesMore(plan)]) say(line);
-  const { path: ledgerPath, keepMs } = plan.ledger ?? {};
-  const sentinel = sentinelHome();
+  const sentinel = choice.sentinel ?? sentinelHome();
   const manifests = read.layers.map((layer) => layer.file);
-  const beside = [sentinel, logFile, tell.webhookKeyFile, ledgerPath].filter((path) => path !== undefined);
+  const beside = [sentinel, logFile, tell.webhookKeyFile, plan.ledger?.path].filter((path) => path !== undefined);
   const own = [...manifests, ...beside, ...keyFiles(secretsKey), ...ownCode()];
   const roots = realRoots(plan, [state, ...own]);
   const path = socketPath(state);
@@ -113,8 +115,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     });
     await host.serveGranter({ path, granter: 'owner', surface: SURFACE, daemon });
     lookAgainAndAgain(() => wishes.endChanged());
-    const copy = ledgerPath === undefined ? undefined : new LedgerCopy(ledgerPath, (from) => host.ledger({ from }));
-    lookAgainAndAgain(ledgerKeeper({ host, keepMs, copy, now: machine.now, log: note }));
+    keepLedger(host, plan, note);
     log.write(
       `process ${process.pid} serves a manifest in the mode ${plan.mode}, with ${Object.keys(caps).length} caps`,
     );
@@ -164,6 +165,12 @@ async function servedWishes(host: Host, { plan }: ReadManifest, sessions: PlanSe
   // Nobody knows which lists were accepted or ended after the backup.
   if (host.restored) await wishes.endAll('the state was restored to an earlier one');
   return wishes;
+}
+
+/** Does what the manifest says about the ledger, until the process ends. */
+function keepLedger(host: Host, { ledger: { path, keepMs } = {} }: Plan, log: (line: string) => void): void {
+  const copy = path === undefined ? undefined : new LedgerCopy(path, (from) => host.ledger({ from }));
+  lookAgainAndAgain(ledgerKeeper({ host, keepMs, copy, now: machine.now, log }));
 }
 
 const closed = (host: Host): Promise<void> => host.close().catch(() => {});

@@ -1,13 +1,14 @@
-/** `hob confirm`: after a restored state`. */
+/** `hob confirm`: after a restored state. */
 import { shortId } from '../../line/ids.ts';
-import { STATE } from '../../line/options.ts';
+import { REACH } from '../../line/options.ts';
 import type { Verb } from '../../line/verb.ts';
+
 /** `hob confirm` */
 export const confirm: Verb = {
   name: 'confirm',
   operands: '<grant...>',
   about: 'lets grants work again that wait because the state was restored from a backup; “all” confirms all of them',
-  options: [STATE],
+  options: [...REACH],
   examples: ['hob list --all', 'hob confirm G3', 'hob confirm all'],
   json: '{ confirmed: string[] }',
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },

@@ -1,13 +1,14 @@
-/** `hob end`: ends a session`. */
+/** `hob end`: ends a session. */
 import { shortId } from '../../line/ids.ts';
-import { STATE } from '../../line/options.ts';
+import { REACH } from '../../line/options.ts';
 import type { Verb } from '../../line/verb.ts';
+
 /** `hob end` */
 export const end: Verb = {
   name: 'end',
   operands: '<session>',
   about: 'ends a session and its children, with all their grants',
-  options: [STATE],
+  options: [...REACH],
   examples: ['hob end S12'],
   json: '{ ended: string }',
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },

@@ -1,9 +1,10 @@
-/** `hob give`: hands a cap to a child session`. */
+/** `hob give`: hands a cap to a child session. */
 import type { Grant } from '@hob/host';
 import { Mistake } from '../../line/mistake.ts';
-import { LIMITS, STATE } from '../../line/options.ts';
+import { LIMITS, REACH } from '../../line/options.ts';
 import { GRANT_JSON } from '../../line/shapes.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
+
 /** `hob give` */
 export const give: Verb = {
   name: 'give',
@@ -13,7 +14,7 @@ export const give: Verb = {
     { flags: '--to <session>', about: 'the child: S13, or S12/reviewer' },
     { flags: '--as <name>', about: 'what the child calls it' },
     ...LIMITS,
-    STATE,
+    ...REACH,
   ],
   examples: ['hob give G3 --to S12/reviewer', 'hob give G3 --to S13 --uses 2'],
   json: GRANT_JSON,

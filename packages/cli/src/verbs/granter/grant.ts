@@ -1,13 +1,14 @@
-/** `hob grant`: says yes to a request`. */
+/** `hob grant`: says yes to a request. */
 import { shortId } from '../../line/ids.ts';
-import { LIMITS, STATE } from '../../line/options.ts';
+import { LIMITS, REACH } from '../../line/options.ts';
 import { isGiven, type Verb } from '../../line/verb.ts';
+
 /** `hob grant` */
 export const grant: Verb = {
   name: 'grant',
   operands: '<request>',
   about: 'says yes to a request, on the terms that were asked or on narrower ones',
-  options: [...LIMITS, { flags: '--yes', about: 'does not ask at a terminal' }, STATE],
+  options: [...LIMITS, { flags: '--yes', about: 'does not ask at a terminal' }, ...REACH],
   examples: ['hob grant R7', 'hob grant R7 --uses 5 --for 15m'],
   json: '{ request: string, granted: boolean }',
   codes: { 1: 'nothing was granted: refused, not found, no host, or you said no' },
@@ -19,16 +20,17 @@ export const grant: Verb = {
     const { machine } = await import('../../drivers/machine.ts');
     const { limitsOf } = await import('../../line/limits.ts');
     const terms = limitsOf(given);
-    const agree = async (lines: readonly string[]): Promise<boolean> => {
-      if (isGiven(given, 'yes') || isJson || !atTerminal()) return true;
-      for (const text of lines) say(text);
-      return await confirm('Approve? (yes or no) ');
-    };
     return await withHost(given, async ({ granter }) => {
       const { id, digest } = await requestNamed(granter, given.operands[0] ?? '');
+      const short = (text: string): string => text.replaceAll(id, shortId('R', id));
+      const agree = async (lines: readonly string[]): Promise<boolean> => {
+        if (isGiven(given, 'yes') || isJson || !atTerminal()) return true;
+        for (const text of lines) say(short(text));
+        return await confirm('Approve? (yes or no) ');
+      };
       // The id names what was shown: a request that changes gets another id.
       const code = await approve(granter, { id, digest, terms, wall: machine.now() }, agree, (text) =>
-        line(text.replaceAll(id, shortId('R', id))),
+        line(short(text)),
       );
       json({ request: shortId('R', id), granted: code === 0 });
       return code;

@@ -1,10 +1,11 @@
-/** `hob inbox`: the requests that wait`. */
+/** `hob inbox`: the requests that wait. */
 import type { Request } from '@hob/host';
 import type { Names } from '../../daemon/names.ts';
 import { shortId } from '../../line/ids.ts';
-import { STATE } from '../../line/options.ts';
+import { REACH } from '../../line/options.ts';
 import { REQUEST_JSON } from '../../line/shapes.ts';
 import { isGiven, type Verb } from '../../line/verb.ts';
+
 /** `hob inbox` */
 export const inbox: Verb = {
   name: 'inbox',
@@ -15,7 +16,7 @@ export const inbox: Verb = {
       flags: '--follow',
       about: 'a live list: arrow keys choose a request, Enter answers it, q leaves. Without a terminal: lines',
     },
-    STATE,
+    ...REACH,
   ],
   examples: ['hob inbox', 'hob inbox R7', 'hob inbox --follow'],
   json: `${REQUEST_JSON}[], with --follow one line for each request`,
@@ -32,7 +33,7 @@ export const inbox: Verb = {
     return await withHost(given, async ({ granter }) => {
       const [only] = given.operands;
       const show = (request: Request, names: Names): void => {
-        for (const text of card(request)) line(text);
+        for (const text of card(request)) line(text.replaceAll(request.id, shortId('R', request.id)));
         const own = namesLine([request.id, ...request.asker], names);
         if (own !== undefined) line(own);
       };

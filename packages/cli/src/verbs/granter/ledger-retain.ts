@@ -1,5 +1,5 @@
 /** `hob ledger retain`: drops old lines. */
-import { STATE } from '../../line/options.ts';
+import { SENTINEL, STATE } from '../../line/options.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
 
 /** `hob ledger retain` */
@@ -10,6 +10,7 @@ export const ledgerRetain: Verb = {
     { flags: '--days <n>', about: 'how many days stay' },
     { flags: '--by <name>', about: 'who says so (default: operator)' },
     STATE,
+    SENTINEL,
   ],
   examples: ['hob ledger export old.jsonl && hob ledger retain --days 90'],
   json: '{ said: string[] }',
@@ -17,7 +18,7 @@ export const ledgerRetain: Verb = {
   hardened: true,
   async run(given, { line, json }) {
     const { retainAtRest } = await import('@hob/host/programs');
-    const { stateOf } = await import('../../drivers/places.ts');
+    const { restOf } = await import('../../drivers/places.ts');
     const { machine } = await import('../../drivers/machine.ts');
     const said: string[] = [];
     const retention = {
@@ -25,7 +26,7 @@ export const ledgerRetain: Verb = {
       by: textOf(given, 'by') ?? 'operator',
       wall: machine.now(),
     };
-    const code = await retainAtRest({ state: stateOf(given) }, retention, (text) => {
+    const code = await retainAtRest(restOf(given), retention, (text) => {
       said.push(text);
       line(text);
     });

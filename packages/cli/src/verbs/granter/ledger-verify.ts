@@ -1,5 +1,5 @@
 /** `hob ledger verify`: whether nobody changed the ledger. */
-import { STATE } from '../../line/options.ts';
+import { REACH, SENTINEL } from '../../line/options.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
 
 /** As many checkpoints as one message takes. Those before them vouch for less. */
@@ -12,7 +12,8 @@ export const ledgerVerify: Verb = {
   about: 'checks the whole ledger of the state, served or not, or an exported file',
   options: [
     { flags: '--against <file>', about: 'also checks each checkpoint in this file, which was kept elsewhere' },
-    STATE,
+    ...REACH,
+    SENTINEL,
   ],
   examples: ['hob ledger verify', 'hob ledger verify ledger.jsonl', 'hob ledger verify --against checkpoints.txt'],
   json:
@@ -23,8 +24,8 @@ export const ledgerVerify: Verb = {
   async run(given, { line, json }) {
     const { checkpointsOf, holderOf, verdictLines, verifyAtRest } = await import('@hob/host/programs');
     const { E, verifyLedger } = await import('@hob/vat');
-    const { withHost } = await import('../../daemon/drivers/client.ts');
-    const { absolute, stateOf } = await import('../../drivers/places.ts');
+    const { isHere, withHost } = await import('../../daemon/drivers/client.ts');
+    const { absolute, restOf, stateOf } = await import('../../drivers/places.ts');
     const [file] = given.operands;
     const kept = textOf(given, 'against');
     const against = kept === undefined ? undefined : checkpointsOf(absolute(kept));
@@ -33,7 +34,7 @@ export const ledgerVerify: Verb = {
       if (file !== undefined)
         return await verifyLedger({ file: absolute(file) }, against === undefined ? {} : { against });
       // Also a state on which no host starts, since its ledger is not whole.
-      if (holderOf(state) === 'nobody') return await verifyAtRest({ state }, against);
+      if (isHere(given) && holderOf(state) === 'nobody') return await verifyAtRest(restOf(given), against);
       return await withHost(given, async ({ granter }) => {
         const ledger = E(E(granter).ledger());
         return await (against === undefined ? ledger.verify() : ledger.verify(against.slice(-MOST_AGAINST)));

@@ -1,7 +1,7 @@
 /** `hob ledger`: what happened, and by whose leave. */
 import { lineNumber } from '../../line/ids.ts';
 import { Mistake } from '../../line/mistake.ts';
-import { SESSION, STATE } from '../../line/options.ts';
+import { REACH, SESSION } from '../../line/options.ts';
 import { isGiven, textOf, type Verb } from '../../line/verb.ts';
 
 /** `hob ledger show` */
@@ -13,12 +13,13 @@ export const ledger: Verb = {
     SESSION,
     { flags: '--why <line>', about: 'the grant, the request and the answer behind this line: E91' },
     { flags: '--follow', about: 'goes on with new lines, until Ctrl-C' },
-    STATE,
+    ...REACH,
   ],
-  examples: ['hob ledger show --grant G3', 'hob ledger show --why E91', 'hob ledger show --follow'],
+  examples: ['hob ledger', 'hob ledger --grant G3', 'hob ledger --why E91', 'hob ledger show --follow'],
   json: '{ seq: number, k: string, [field]: unknown }, one line for each, as it is in the ledger (docs/ledger.md)',
   codes: { 1: 'no host serves the state, or there is no such line' },
   hardened: true,
+  isUsual: true,
   async run(given, { line, json }) {
     const { linesOf } = await import('@hob/host/programs');
     const { withHost } = await import('../../daemon/drivers/client.ts');

@@ -1,12 +1,13 @@
-/** `hob list`: the grants`. */
-import { SESSION, STATE } from '../../line/options.ts';
+/** `hob list`: the grants. */
+import { REACH, SESSION } from '../../line/options.ts';
 import { GRANT_JSON } from '../../line/shapes.ts';
 import { isGiven, textOf, type Verb } from '../../line/verb.ts';
+
 /** `hob list` */
 export const list: Verb = {
   name: 'list',
   about: 'lists the live grants, with the uses and the time that are left',
-  options: [SESSION, { flags: '--all', about: 'also grants that have ended' }, STATE],
+  options: [SESSION, { flags: '--all', about: 'also grants that have ended' }, ...REACH],
   examples: ['hob list', 'hob list --session S12 --all'],
   json: `${GRANT_JSON}[]`,
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },
@@ -21,7 +22,7 @@ export const list: Verb = {
       const session = of === undefined ? {} : { session: (await sessionNamed(granter, of)).id };
       const grants = await allGrants(granter, { ...session, ...(isGiven(given, 'all') ? {} : { live: true }) });
       const names = await allNames(granter);
-      if (grants.length === 0) say('no live grants');
+      if (grants.length === 0) say(isGiven(given, 'all') ? 'no grants of open sessions' : 'no live grants');
       else
         table(
           GRANT_HEADS,

@@ -1,7 +1,7 @@
 /** `hob name`: a person's own names. */
 import type { OwnName } from '@hob/host';
 import { Mistake } from '../../line/mistake.ts';
-import { STATE } from '../../line/options.ts';
+import { REACH } from '../../line/options.ts';
 import { isGiven, type Verb } from '../../line/verb.ts';
 
 /** `hob name` */
@@ -10,7 +10,7 @@ export const name: Verb = {
   operands: '[thing] [name]',
   about:
     'gives a grant, a session or a request a name of your own. Verbs take it in place of the id. No session sees it. Without operands: lists your names',
-  options: [{ flags: '--remove', about: 'takes the name away' }, STATE],
+  options: [{ flags: '--remove', about: 'takes the name away' }, ...REACH],
   examples: ['hob name G3 deploy-key', 'hob revoke deploy-key', 'hob name G3 --remove', 'hob name'],
   json: '{ id: string, kind: "grant" | "session" | "request", called: string }[]',
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },

@@ -1,15 +1,16 @@
-/** `hob narrow`: takes away from a grant`. */
+/** `hob narrow`: takes away from a grant. */
 import type { Grant } from '@hob/host';
 import { Mistake } from '../../line/mistake.ts';
-import { LIMITS, STATE } from '../../line/options.ts';
+import { LIMITS, REACH } from '../../line/options.ts';
 import { GRANT_JSON } from '../../line/shapes.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
+
 /** `hob narrow` */
 export const narrow: Verb = {
   name: 'narrow',
   operands: '<grant>',
   about: 'takes uses, time or methods away from a grant, while it is in use',
-  options: [...LIMITS, { flags: '--methods <a,b>', about: 'these methods only' }, STATE],
+  options: [...LIMITS, { flags: '--methods <a,b>', about: 'these methods only' }, ...REACH],
   examples: ['hob narrow G3 --uses 3', 'hob narrow G3 --methods readText,list'],
   json: GRANT_JSON,
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },

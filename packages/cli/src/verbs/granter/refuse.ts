@@ -1,13 +1,14 @@
-/** `hob refuse`: says no to a request`. */
+/** `hob refuse`: says no to a request. */
 import { shortId } from '../../line/ids.ts';
-import { STATE } from '../../line/options.ts';
+import { REACH } from '../../line/options.ts';
 import { isGiven, type Verb } from '../../line/verb.ts';
+
 /** `hob refuse` */
 export const refuse: Verb = {
   name: 'refuse',
   operands: '<request> [why...]',
   about: 'says no to a request; the agent is told why',
-  options: [{ flags: '--lasting', about: 'refuses it again as long as its session lasts' }, STATE],
+  options: [{ flags: '--lasting', about: 'refuses it again as long as its session lasts' }, ...REACH],
   examples: ['hob refuse R7', 'hob refuse R7 not before the release'],
   json: '{ request: string }',
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },

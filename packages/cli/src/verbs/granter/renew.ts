@@ -1,15 +1,16 @@
-/** `hob renew`: lets a grant last longer`. */
+/** `hob renew`: lets a grant last longer. */
 import type { Grant } from '@hob/host';
 import { Mistake } from '../../line/mistake.ts';
-import { STATE } from '../../line/options.ts';
+import { REACH } from '../../line/options.ts';
 import { GRANT_JSON } from '../../line/shapes.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
+
 /** `hob renew` */
 export const renew: Verb = {
   name: 'renew',
   operands: '<grant>',
   about: 'lets a live grant last so long from now, at most 90 days',
-  options: [{ flags: '--for <time>', about: 'from now on: 15m, 8h, 30d' }, STATE],
+  options: [{ flags: '--for <time>', about: 'from now on: 15m, 8h, 30d' }, ...REACH],
   examples: ['hob renew G3 --for 8h'],
   json: GRANT_JSON,
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },

@@ -1,7 +1,8 @@
-/** `hob revoke`: ends grants`. */
+/** `hob revoke`: ends grants. */
 import { Mistake } from '../../line/mistake.ts';
-import { SESSION, STATE } from '../../line/options.ts';
+import { REACH, SESSION } from '../../line/options.ts';
 import { isGiven, textOf, type Verb } from '../../line/verb.ts';
+
 /** `hob revoke` */
 export const revoke: Verb = {
   name: 'revoke',
@@ -12,7 +13,7 @@ export const revoke: Verb = {
     SESSION,
     { flags: '--all', about: 'all grants of all sessions' },
     { flags: '--wish <list>', about: 'the acceptance of a wish list, and what it filled: project/hob.yaml' },
-    STATE,
+    ...REACH,
   ],
   examples: ['hob revoke G3', 'hob revoke --session S12', 'hob revoke --all', 'hob revoke --wish project/hob.yaml'],
   json: '{ revoked: string }',

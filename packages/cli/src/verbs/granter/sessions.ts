@@ -1,12 +1,13 @@
-/** `hob sessions`: the open sessions`. */
-import { STATE } from '../../line/options.ts';
+/** `hob sessions`: the open sessions. */
+import { REACH } from '../../line/options.ts';
 import { SESSION_JSON } from '../../line/shapes.ts';
 import type { Verb } from '../../line/verb.ts';
+
 /** `hob sessions` */
 export const sessions: Verb = {
   name: 'sessions',
   about: 'lists the open sessions',
-  options: [STATE],
+  options: [...REACH],
   examples: ['hob sessions'],
   json: `${SESSION_JSON}[]`,
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },

@@ -1,7 +1,7 @@
 /** `hob sturdyref mint`, `list` and `rotate`: secrets that open one cap for whoever has them. */
 import type { Grant } from '@hob/host';
 import type { SecretTo } from '@hob/host/programs';
-import { LIMITS, STATE } from '../../line/options.ts';
+import { LIMITS, REACH } from '../../line/options.ts';
 import { GRANT_JSON } from '../../line/shapes.ts';
 import { type Given, type Output, textOf, type Verb, type VerbOption } from '../../line/verb.ts';
 
@@ -24,7 +24,7 @@ export const sturdyrefMint: Verb = {
   name: 'sturdyref mint',
   operands: '<session> <cap>',
   about: 'makes a secret that opens this cap of that session for its bearer. It is a grant of its own',
-  options: [SECRET_TO, ...LIMITS, STATE],
+  options: [SECRET_TO, ...LIMITS, ...REACH],
   examples: ['hob sturdyref mint S12 notes --uses 5 --for 1h --secret-to notes.secret'],
   json: GRANT_JSON,
   codes: CODES,
@@ -52,7 +52,7 @@ export const sturdyrefMint: Verb = {
 export const sturdyrefList: Verb = {
   name: 'sturdyref list',
   about: 'lists the grants that have such a secret. hob revoke ends one with its secret',
-  options: [STATE],
+  options: [...REACH],
   examples: ['hob sturdyref list'],
   json: `${GRANT_JSON}[]`,
   codes: CODES,
@@ -85,7 +85,7 @@ export const sturdyrefRotate: Verb = {
   name: 'sturdyref rotate',
   operands: '<grant>',
   about: 'makes a new secret. The old one stops working when the new one is first used',
-  options: [SECRET_TO, STATE],
+  options: [SECRET_TO, ...REACH],
   examples: ['hob sturdyref rotate G4 --secret-to notes.secret'],
   json: '{ rotated: string }',
   codes: CODES,

@@ -1,5 +1,6 @@
-/** `hob doctor`: what this machine can do`. */
+/** `hob doctor`: what this machine can do. */
 import type { Verb } from '../../line/verb.ts';
+
 /** `hob doctor` */
 export const doctor: Verb = {
   name: 'doctor',

@@ -1,6 +1,7 @@
-/** `hob serve`: serves the sessions of a manifest`. */
-import { LAYERS, MANIFEST, SECRETS_KEY, STATE, TELLING } from '../../line/options.ts';
+/** `hob serve`: serves the sessions of a manifest. */
+import { LAYERS, MANIFEST, SECRETS_KEY, SENTINEL, STATE, TELLING } from '../../line/options.ts';
 import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
+
 /** `hob serve` */
 export const serve: Verb = {
   name: 'serve',
@@ -9,6 +10,7 @@ export const serve: Verb = {
     MANIFEST,
     LAYERS,
     STATE,
+    SENTINEL,
     {
       flags: '--log <file>',
       about: 'where the log goes: rotated at 1 MiB, with 4 older files (default: the standard error)',
@@ -34,7 +36,7 @@ export const serve: Verb = {
   async run(given, { line, say, json }) {
     const { serve: start } = await import('../../daemon/drivers/serve.ts');
     const { absolute, secretsKeyOf, stateOf } = await import('../../drivers/places.ts');
-    const [log, webhook, keyFile] = ['log', 'webhook', 'webhookKeyFile'].map((name) => textOf(given, name));
+    const [log, webhook, keyFile, sentinel] = ['log', 'webhook', 'webhookKeyFile', 'sentinel'].map((name) => textOf(given, name)); // biome-ignore format: one line
     const tell = {
       notify: isGiven(given, 'notify'),
       notifyWith: textOf(given, 'notifyWith'),
@@ -45,6 +47,7 @@ export const serve: Verb = {
       manifest: textOf(given, 'manifest'),
       layers: listOf(given, 'layer'),
       state: stateOf(given),
+      sentinel: sentinel === undefined ? undefined : absolute(sentinel),
       log: log === undefined ? undefined : absolute(log),
       say,
       tell,

@@ -1,11 +1,11 @@
-/** `hob start`: runs an agent in a session of its own`. */
-
+/** `hob start`: runs an agent in a session of its own. */
 import type { Granter } from '@hob/host';
 import type { Far } from '@hob/vat';
 import type { OpenedEntry, Starter } from '../../daemon/daemon.ts';
 import { shortId } from '../../line/ids.ts';
 import { STATE } from '../../line/options.ts';
 import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
+
 /** `hob start` */
 export const start: Verb = {
   name: 'start',

@@ -1,4 +1,4 @@
-/** `hob status`: what is served`. */
+/** `hob status`: what is served. */
 import type { DaemonStatus, WishRow } from '../../daemon/daemon.ts';
 import { STATE } from '../../line/options.ts';
 import type { Verb } from '../../line/verb.ts';

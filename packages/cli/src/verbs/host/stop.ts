@@ -1,6 +1,7 @@
-/** `hob stop`: the emergency stop`. */
+/** `hob stop`: the emergency stop. */
 import { STATE } from '../../line/options.ts';
 import { textOf, type Verb } from '../../line/verb.ts';
+
 /** `hob stop` */
 export const stop: Verb = {
   name: 'stop',
