@@ -6,7 +6,7 @@
  */
 import type { Host } from '@hob/host';
 
-/** What the manifest says, with the powers for it. */
+/** The part `ledger` of the manifest, with the powers for it. */
 export interface Keeping {
   readonly host: Pick<Host, 'retain'>;
   readonly keepMs?: number | undefined;

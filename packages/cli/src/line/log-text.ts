@@ -9,7 +9,7 @@ import { terminalLine } from '@hob/host/line';
 const MOST = 2_000;
 /** A path in quotes or brackets, as errors and stacks have it. It may hold blanks. */
 const QUOTED_PATH = /(['"“‘`(])(?:file:\/\/)?\/[^'"”’`)\n]*(?=['"”’`)])/g;
-/** The folders of a path. What begins with `//` is an address. */
+/** The folders of a path. A text that begins with `//` is an address. */
 const FOLDERS = /(?<![\w.~:/@-])(?:file:\/\/)?\/(?:[^\s:'"()/]+\/)+/g;
 const SECRET = /hob1_[\w-]+/g;
 

@@ -9,7 +9,8 @@ const PRODUCTS: readonly string[] = ['hermes', 'claude', 'codex', 'gemini'] sati
 export const importVerb: Verb = {
   name: 'import',
   operands: '<product> <file...>',
-  about: 'prints a manifest of the rules of hermes, claude, codex or gemini, and names what it cannot say',
+  about:
+    'turns the rules of hermes, claude, codex or gemini into a manifest, and names the rules that it cannot express',
   options: [
     {
       flags: '--root <name=dir>',

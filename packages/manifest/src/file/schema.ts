@@ -1,8 +1,8 @@
 /**
  * The shape of `hob.yaml`: one schema is the TypeScript type, the check at run time and the published JSON Schema.
  *
- * It checks shapes. What depends on two places (a cap that names a root, an example that must run) is checked by
- * `compile`. Each message has two lines: what is wrong, and what to write.
+ * It checks shapes. `compile` checks rules about two places: a cap that names a root, an example that
+ * must run. Each message has two lines: what is wrong, and what to write.
  */
 import { z } from 'zod';
 import { nearest, quoted } from '../text/mistakes.ts';

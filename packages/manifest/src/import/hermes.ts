@@ -174,7 +174,7 @@ function filePattern(spec: string, how: How): FilePattern {
   if (spec.startsWith('/')) return pathPattern(spec, '/');
   if (spec === '~' || spec.startsWith('~/')) return pathPattern(spec.slice(1), 'home');
   const pattern = pathPattern(spec, 'cwd');
-  // The proposal does not say at which depth a name counts. What takes away counts at any.
+  // The proposal does not say at which depth a name counts. A rule that takes away counts at any depth.
   return how === 'allow' || pattern.names[0] === '**' ? pattern : { ...pattern, names: ['**', ...pattern.names] };
 }
 

@@ -170,7 +170,7 @@ class Translation {
     });
   }
 
-  /** The servers that one file declares. Of a name that means two servers none is taken. */
+  /** The servers that one file declares. If a name means two servers, neither is taken. */
   #servers(): ReadonlyMap<string, NonNullable<Manifest['servers']>[string]> {
     const all = this.#found.flatMap(({ servers }) => servers);
     const once = all.filter(({ name, server }) =>

@@ -84,7 +84,7 @@ function withoutQuotes(line: string): string {
     const sign = line.charAt(n);
     if (sign === '#' && /^\s?$/.test(line.charAt(n - 1))) break;
     const end = sign === '"' || sign === "'" ? endOfQuote(line, n) : undefined;
-    // A quote that stays open ends in another line. What follows may be text or not.
+    // A quote that stays open ends in another line. The rest may be text or not.
     if (end === undefined && (sign === '"' || sign === "'")) return rest + line.slice(n);
     n = end ?? n;
     if (end === undefined) rest += sign;

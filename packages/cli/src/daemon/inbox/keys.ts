@@ -66,7 +66,7 @@ const CONTROLS: Readonly<Record<string, KeyName>> = {
 
 const ESC = '\u001b';
 const PASTE_ENDS = `${ESC}[201~`;
-/** A sequence of a key is shorter. What is longer is junk. */
+/** A sequence of a key is shorter. A longer one is junk. */
 const LONGEST = 32;
 
 /** The keys in `text`, which follows on what was left. */

@@ -9,10 +9,10 @@ import { textOf, type Verb } from '../../line/verb.ts';
 export const give: Verb = {
   name: 'give',
   operands: '<grant>',
-  about: 'hands what a session holds to a child of it, with the same limits or narrower ones',
+  about: 'gives a cap of a session to one of its children, with the same limits or narrower ones',
   options: [
     { flags: '--to <session>', about: 'the child: S13, or S12/reviewer' },
-    { flags: '--as <name>', about: 'what the child calls it' },
+    { flags: '--as <name>', about: 'the name of the cap in the child (default: the same)' },
     ...LIMITS,
     ...REACH,
   ],

@@ -5,10 +5,11 @@ import { textOf, type Verb } from '../../line/verb.ts';
 /** `hob ledger retain` */
 export const ledgerRetain: Verb = {
   name: 'ledger retain',
-  about: 'drops the lines that are older, up to a checkpoint, while no host serves the state. A signed line records it',
+  about:
+    'drops lines that are older than some days, up to a checkpoint. No host may serve the state. A signed line records it',
   options: [
-    { flags: '--days <n>', about: 'how many days stay' },
-    { flags: '--by <name>', about: 'who says so (default: operator)' },
+    { flags: '--days <n>', about: 'the days of lines that stay' },
+    { flags: '--by <name>', about: 'the name of the person, for the ledger (default: operator)' },
     STATE,
     SENTINEL,
   ],

@@ -8,7 +8,10 @@ export const refuse: Verb = {
   name: 'refuse',
   operands: '<request> [why...]',
   about: 'says no to a request; the agent is told why',
-  options: [{ flags: '--lasting', about: 'refuses it again as long as its session lasts' }, ...REACH],
+  options: [
+    { flags: '--lasting', about: 'also refuses the same request later, as long as the session lasts' },
+    ...REACH,
+  ],
   examples: ['hob refuse R7', 'hob refuse R7 not before the release'],
   json: '{ request: string }',
   codes: { 1: 'no host serves the state, or it refuses: the message says why' },

@@ -9,7 +9,7 @@ import { textOf, type Verb } from '../../line/verb.ts';
 export const renew: Verb = {
   name: 'renew',
   operands: '<grant>',
-  about: 'lets a live grant last so long from now, at most 90 days',
+  about: 'sets how long a live grant lasts from now on: at most 90 days',
   options: [{ flags: '--for <time>', about: 'from now on: 15m, 8h, 30d' }, ...REACH],
   examples: ['hob renew G3 --for 8h'],
   json: GRANT_JSON,

@@ -5,7 +5,8 @@ import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
 /** `hob serve` */
 export const serve: Verb = {
   name: 'serve',
-  about: 'serves manifests until it is stopped: agents get sessions with hob start, requests arrive in hob inbox',
+  about:
+    'serves the manifest until it is stopped. Agents get sessions with hob start; their requests arrive in hob inbox',
   options: [
     MANIFEST,
     LAYERS,

@@ -12,7 +12,7 @@ export const start: Verb = {
   operands: '<agent...>',
   about: 'opens a session of the manifest, runs the agent’s program in it, and ends the session with the program',
   options: [
-    { flags: '--name <name>', about: 'what to call the session (default: agent)' },
+    { flags: '--name <name>', about: 'the name of the session (default: agent)' },
     {
       flags: '--layer <layer=file>',
       about: 'a manifest that makes this session narrower: project, local or flags',

@@ -9,7 +9,7 @@ const STATES = { waits: 'not accepted', accepted: 'accepted', mistaken: 'not use
 /** `hob status` */
 export const status: Verb = {
   name: 'status',
-  about: 'says which host serves the state, and what waits in it',
+  about: 'says which host serves the state, and how many requests wait',
   options: [STATE],
   examples: ['hob status', 'hob status --json'],
   json:

@@ -5,7 +5,7 @@ import { textOf, type Verb } from '../../line/verb.ts';
 /** `hob stop` */
 export const stop: Verb = {
   name: 'stop',
-  about: 'revokes all grants and ends the host, also one that hangs',
+  about: 'revokes all grants and ends the host, even if it hangs',
   options: [{ flags: '--wait <time>', about: 'how long it may take to end before it is killed (default: 10s)' }, STATE],
   examples: ['hob stop'],
   json: '{ said: string[] }',

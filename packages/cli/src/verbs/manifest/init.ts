@@ -13,7 +13,7 @@ export const init: Verb = {
     { flags: '--root <dir>', about: 'the folder that the agent works in (default: this one)' },
     { flags: '--may <what>', about: 'read; ask: also change files, after a yes; write: change files (default: ask)' },
     { flags: '--command <line>', about: 'a command that it may run, such as "npm test"; may be repeated', many: true },
-    { flags: '--yes', about: 'asks nothing: what no option says has its default' },
+    { flags: '--yes', about: 'asks nothing, and uses the defaults for the other options' },
   ],
   examples: [
     'hob init',

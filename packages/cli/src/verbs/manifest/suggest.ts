@@ -6,9 +6,9 @@ import { textOf, type Verb } from '../../line/verb.ts';
 /** `hob suggest` */
 export const suggest: Verb = {
   name: 'suggest',
-  about: 'prints what you granted again and again as a change of the manifest, to read and to apply by hand',
+  about: 'prints a change of the manifest for caps that you granted again and again. You read it, and apply it by hand',
   options: [
-    { flags: '--from <n>', about: 'what was granted so many times (default: 5)' },
+    { flags: '--from <n>', about: 'how often a cap was granted (default: 5)' },
     { flags: '--ledger <file>', about: 'an exported ledger, in place of that of the state' },
     MANIFEST,
     STATE,
