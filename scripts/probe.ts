@@ -1,6 +1,7 @@
 /** `probe.ts NAME …`: prints those needs that this machine has, as `HOB_REQUIRE` takes them. For `.ci/run`. */
 import { NEEDS, needs } from '../test/probes.ts';
 import { setUpHermes } from './hermes.mjs';
+import { setUpMcpServers } from './mcp-servers.mjs';
 import { setUpSdks } from './sdks.mjs';
 import { setUpZig } from './zig.mjs';
 
@@ -8,5 +9,6 @@ const names = process.argv.slice(2);
 // Asked for, it is brought first; a machine that cannot have it is told so by the probe.
 if (names.includes('hermes')) await setUpHermes();
 if (names.includes('sdks')) await setUpSdks();
+if (names.includes('mcpServers')) await setUpMcpServers();
 if (names.includes('zig')) await setUpZig();
 console.log(NEEDS.filter((need) => names.includes(need) && needs(need)).join(','));

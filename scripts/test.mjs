@@ -19,6 +19,7 @@ import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, re
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setUpHermes } from './hermes.mjs';
+import { setUpMcpServers } from './mcp-servers.mjs';
 import { BRIDGE, setUpPython } from './python.mjs';
 import { setUpSdks } from './sdks.mjs';
 import { environmentFor, ROOT } from './setup.mjs';
@@ -52,7 +53,7 @@ async function testMost(filter) {
 async function testDeep(filter) {
   const env = { HOB_DEEP: '1' };
   if (filter.length > 0) return named(filter, env);
-  await Promise.all([setUpHermes(), setUpSdks()]);
+  await Promise.all([setUpHermes(), setUpSdks(), setUpMcpServers()]);
   const mutants = { name: 'mutants of the day', args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '6'] };
   return [vitest([], { ...env, HOB_TIER: 'deep' }), ...(await python(true)), mutants];
 }
@@ -61,6 +62,7 @@ async function testDeep(filter) {
 async function named(filter, env) {
   if (filter.some((part) => /bisim|hermes/.test(part))) await setUpHermes();
   if (filter.some((part) => /examples\/tools/.test(part))) await setUpSdks();
+  if (filter.some((part) => /mcp/.test(part))) await setUpMcpServers();
   return [vitest(filter, env)];
 }
 

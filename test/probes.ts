@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { delegated } from '../packages/caps-shell/src/drivers/cgroup.ts';
 import { HERMES_VERSIONS, hermesPython } from '../scripts/hermes.mjs';
+import { mcpServersMissing } from '../scripts/mcp-servers.mjs';
 import { sdksMissing } from '../scripts/sdks.mjs';
 import { deepStack } from '../scripts/stack.mjs';
 import { zigProgram } from '../scripts/zig.mjs';
@@ -27,6 +28,7 @@ export type Need =
   | 'python'
   | 'hermes'
   | 'sdks'
+  | 'mcpServers'
   | 'systemd'
   | 'userns'
   | 'unshare'
@@ -74,6 +76,8 @@ const probes: Record<Need, () => string | undefined> = {
   hermes: () => HERMES_VERSIONS.map((version) => hermesPython(version).missing).find((reason) => reason !== undefined),
   // The same: `examples/tools/node_modules`.
   sdks: sdksMissing,
+  // The same: `.toolchain/mcp-servers`.
+  mcpServers: mcpServersMissing,
   systemd: () => runs('needs the program systemd-analyze', 'systemd-analyze', '--version'),
   git: () => leaves('needs the program git', ['git', 'init', '-q']),
   patch: () => leaves('needs the program patch', ['patch', '-s', 'f'], '--- f\n+++ f\n@@ -0,0 +1 @@\n+a\n'),

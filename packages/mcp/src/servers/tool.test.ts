@@ -188,6 +188,22 @@ test('a no refuses the call, and the next call asks again; a change that comes w
   expect(await call).toBe('ok');
 });
 
+test('a lasting no is for the version that was shown: another version asks again', async () => {
+  const at = await scene();
+  at.be(CHANGES['schema'] as object);
+  const refused = code(E(at.echo).call({ text: 'one' }) as never);
+  const first = await at.inbox();
+  await E(at.granter).answer(first.id, { refuse: 'never', lasting: true, digest: first.digest });
+  expect(await refused).toBe('denied');
+  expect(await code(E(at.echo).call({ text: 'two' }) as never)).toBe('denied');
+  at.be(CHANGES['annotations'] as object);
+  const call = code(E(at.echo).call({ text: 'three' }) as never);
+  const second = await at.inbox();
+  expect(second.diff).toContain('destructiveHint');
+  await E(at.granter).answer(second.id, { grant: {}, digest: second.digest });
+  expect(await call).toBe('ok');
+});
+
 test('several calls that meet one change are one request, and one yes lets all of them go on', async () => {
   const at = await scene();
   at.be(CHANGES['annotations'] as object);

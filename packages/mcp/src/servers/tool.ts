@@ -120,11 +120,25 @@ function callSealed(parts: Parts, args: object): Promise<ToolResult> {
   const { tool, seal, driver } = parts;
   const { sealed, changed } = seal.look();
   if (sealed === undefined) throw notSeen();
-  if (changed !== undefined) return askAndCall(parts, args, sealed, changed);
+  if (changed !== undefined) return lookAndAsk(parts, args);
   return E.when(E(driver).call(tool, args, sealed.seal) as unknown as Promise<CallOutcome>, (outcome) => {
     if ('result' in outcome) return outcome.result;
     seal.meet(outcome.changed);
     return callSealed(parts, args);
+  }) as unknown as Promise<ToolResult>;
+}
+
+/** No definition has this seal, so the server tells its definition and calls nothing. */
+const NO_SEAL = '';
+
+/** A person is shown what is there now, and not what was there when the tool was suspended. */
+function lookAndAsk(parts: Parts, args: object): Promise<ToolResult> {
+  const { tool, seal, driver } = parts;
+  return E.when(E(driver).call(tool, args, NO_SEAL) as unknown as Promise<CallOutcome>, (outcome) => {
+    if ('changed' in outcome) seal.meet(outcome.changed);
+    const { sealed, changed } = seal.look();
+    if (sealed === undefined || changed === undefined) return callSealed(parts, args);
+    return askAndCall(parts, args, sealed, changed);
   }) as unknown as Promise<ToolResult>;
 }
 
