@@ -59,7 +59,7 @@ export class LineTransport implements Transport {
     for (let from = 0; from < chunk.length && !this.#closed; ) {
       const end = chunk.indexOf(NEWLINE, from);
       const part = chunk.subarray(from, end < 0 ? chunk.length : end);
-      if (this.#dropped === undefined && this.#length + part.length > LONGEST_LINE) this.#drop();
+      if (this.#dropped === undefined && this.#length + part.length > LONGEST_LINE) this.#drop(part);
       if (this.#dropped === undefined) {
         // A copy: a small line would otherwise keep the whole chunk.
         this.#parts.push(Buffer.from(part));
@@ -72,9 +72,10 @@ export class LineTransport implements Transport {
   }
 
   /** The line is too long: forgets all of it but its begin and its end. */
-  #drop(): void {
-    const begin = Buffer.concat(this.#parts).toString('latin1');
-    this.#dropped = { begin: begin.slice(0, KEPT), end: begin.slice(-KEPT) };
+  #drop(part: Buffer): void {
+    const before = Buffer.concat(this.#parts);
+    const begin = Buffer.concat([before.subarray(0, KEPT), part.subarray(0, KEPT)]).toString('latin1');
+    this.#dropped = { begin: begin.slice(0, KEPT), end: before.subarray(-KEPT).toString('latin1') };
     this.#parts = [];
     this.#length = 0;
   }

@@ -28,18 +28,27 @@ export function secretInFile(file: string): string {
 
 /** The secret in an open descriptor, which is closed. Errors: `invalid`. */
 export function secretFrom(descriptor: number): string {
+  // One of Node's own is none of these, and closing it would end the process.
+  const kinds = [constants.S_IFREG, constants.S_IFIFO, constants.S_IFSOCK];
+  if (!kinds.includes(kindOf(descriptor))) throw noDescriptor();
   try {
     const text = readFileSync(descriptor, 'utf8').trim();
     if (text === '' || text.length > LONGEST || !/^[\w-]+$/.test(text))
       throw new CapError('invalid', 'there is no secret in it: give the file or the descriptor that holds it');
     return text;
   } catch (error) {
-    throw error instanceof CapError ? error : new CapError('invalid', 'there is no such descriptor to read a secret from'); // biome-ignore format: one line
+    throw error instanceof CapError ? error : noDescriptor();
   } finally {
-    try {
-      closeSync(descriptor);
-    } catch {
-      // It was never open.
-    }
+    closeSync(descriptor);
   }
 }
+
+function kindOf(descriptor: number): number {
+  try {
+    return fstatSync(descriptor).mode & constants.S_IFMT;
+  } catch {
+    return 0;
+  }
+}
+
+const noDescriptor = (): CapError => new CapError('invalid', 'there is no such descriptor to read a secret from');

@@ -90,7 +90,10 @@ export class VerbFace implements Face {
       const args = readArguments(given, inputOf(verb));
       signal?.throwIfAborted();
       const answer = verb.run(this.#callOf(own, args, signal)).catch(refuse);
-      const whole = answer.then((one) => this.#paged(one));
+      const whole = answer.then((one) => {
+        own.over();
+        return this.#paged(one);
+      });
       // `wait_for` itself returns in time, with the id that it was given.
       if (verb.name === 'wait_for') return await whole;
       const there = await within(this.#parts.after, whole, this.#parts.waitMs);
@@ -192,6 +195,11 @@ class OwnCall {
     const session = await this.#parts.session();
     this.#sent = true;
     return await E(session).call({ call: this.#name, cap, method, args });
+  }
+
+  /** It has its answer: a later cancellation is ignored. A job that it began goes on. */
+  over(): void {
+    this.#sent = false;
   }
 
   cancel(): void {

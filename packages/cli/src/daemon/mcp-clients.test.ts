@@ -1,0 +1,87 @@
+/** The clients of both SDKs drive every verb of `hob mcp`, as an agent host does: real processes, a real host. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client as NewerClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as NewerTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { expect, onTestFinished } from 'vitest';
+import { requires } from '../../../../test/needs.ts';
+import { type HobHome, hobHome } from '../../test/hob.ts';
+
+const test = requires('linux', 'cc', 'userns');
+
+const MANIFEST = `version: 1
+roots: { project: project }
+session:
+  deadline: 8h
+  caps:
+    src: { fs: project/src, can: [read, list, search, write] }
+    sh: { shell: sandbox, mounts: [src] }
+  ask:
+    more: { fs: project/src, can: [read, write], offer: { uses: 20, for: 1h } }
+`;
+/** It waits, as an agent would, and tells its configuration. */
+const AGENT = `import { readFileSync } from 'node:fs';
+console.log(readFileSync(process.env.HOB_MCP_CONFIG, 'utf8').replaceAll('\\n', ''));
+process.stdin.resume();`;
+
+interface Config {
+  readonly mcpServers: { readonly hob: { readonly command: string; readonly args: string[] } };
+}
+interface Result {
+  readonly content?: unknown;
+  readonly structuredContent?: unknown;
+  readonly isError?: unknown;
+}
+/** The part of both clients that is used. */
+interface AnyClient {
+  connect(transport: never): Promise<void>;
+  listTools(): Promise<{ readonly tools: readonly { readonly name: string }[] }>;
+  callTool(params: { readonly name: string; readonly arguments: Record<string, unknown> }): Promise<Result>;
+  close(): Promise<void>;
+}
+
+async function configOf(hob: HobHome): Promise<Config['mcpServers']['hob']> {
+  await hob.serve();
+  writeFileSync(join(hob.folder, 'agent.mjs'), AGENT);
+  const agent = hob.start('start', '--', process.execPath, join(hob.folder, 'agent.mjs'));
+  await agent.shows(/mcpServers.*\}\n/);
+  return (JSON.parse(agent.out) as Config).mcpServers.hob;
+}
+
+const info = { name: 'test', version: '1.0.0' };
+const clients: readonly (readonly [string, () => AnyClient, (config: { command: string; args: string[]; env: Record<string, string> }) => object])[] = [
+  ['1.x', () => new OlderClient(info) as unknown as AnyClient, (config) => new OlderTransport(config)],
+  ['2.x', () => new NewerClient(info) as unknown as AnyClient, (config) => new NewerTransport(config)],
+]; // biome-ignore format: a table
+
+for (const [line, make, transport] of clients)
+  test(`the SDK client ${line} lists and calls every verb`, async () => {
+    const hob = hobHome(MANIFEST);
+    const { command, args } = await configOf(hob);
+    const client = make();
+    await client.connect(transport({ command, args, env: { ...hob.env } }) as never);
+    onTestFinished(() => client.close());
+    const { tools } = await client.listTools();
+    const data = async (name: string, given: Record<string, unknown>): Promise<Readonly<Record<string, unknown>>> => {
+      const result = await client.callTool({ name, arguments: given });
+      expect([name, result.isError ?? false]).toEqual([name, false]);
+      return result.structuredContent as Readonly<Record<string, unknown>>;
+    };
+    expect((await data('caps', {}))['caps']).toHaveLength(3);
+    expect(await data('read', { cap: 'src', path: 'a.txt' })).toEqual({ text: 'one\n' });
+    expect(await data('write', { cap: 'src', path: 'b.txt', text: 'two\n' })).toHaveProperty('version');
+    expect((await data('edit', { cap: 'src', path: 'b.txt', old: 'two', new: 'three' }))['diff']).toContain('+three');
+    expect((await data('list', { cap: 'src' }))['entries']).toHaveLength(2);
+    expect((await data('search', { cap: 'src', text: 'three' }))['hits']).toEqual([{ path: 'b.txt', line: 1, text: 'three' }]); // biome-ignore format: one line
+    expect(await data('run', { cap: 'sh', command: 'cat */b.txt || ls' })).toMatchObject({ ended: 'exit' });
+    const { job } = await data('run', { cap: 'sh', command: 'echo done', background: true });
+    expect(await data('job', { cap: 'sh', job })).toMatchObject({ status: 0, stdout: 'done\n' });
+    expect(await data('call', { cap: 'src', method: 'glob', args: ['*.txt'] })).toEqual({ value: ['a.txt', 'b.txt'] });
+    const { request } = await data('request_cap', { cap: 'src', why: 'to test' });
+    expect((await hob.run('grant', String(request), '--yes')).code).toBe(0);
+    expect(await data('wait_for', { request })).toEqual({ cap: 'src-2' });
+    expect(tools.map(({ name }) => name).sort()).toEqual(['call', 'caps', 'edit', 'job', 'list', 'read', 'request_cap', 'run', 'search', 'wait_for', 'write']); // biome-ignore format: one line
+    expect(await client.callTool({ name: 'read', arguments: { cap: 'nothing', path: 'a' } })).toMatchObject({ isError: true }); // biome-ignore format: one line
+  });
