@@ -1,13 +1,15 @@
 /** Tools as sealed caps of a real host. The attacker is the server, which changes what it said; the store is on a disk. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Granter, type Host, openHost, type Request, type SessionFace } from '@hob/host';
 import { connect, E, type Far } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
-import { code, type ServerScene, serverScene, textOf } from '../../test/servers/world.ts';
-import { definitions, makeTools, type ToolCap } from './index.ts';
+import { code, type ServerScene, scratch, scriptedOptions, serverScene, textOf } from '../../test/servers/world.ts';
+import { definitions, makeTools, openServer, type ToolCap } from './index.ts';
 
 const test = requires('linux', 'cc', 'userns');
 
@@ -23,6 +25,7 @@ interface Scene extends ServerScene {
 }
 
 const KEY = 'server-of-test';
+const KILLED = new URL('../../test/servers/killed-child.ts', import.meta.url).pathname;
 const offered = (tool: string): string => `tool-${tool}`;
 
 async function scene(terms: object = {}, made?: ServerScene): Promise<Scene> {
@@ -167,6 +170,30 @@ test('a suspended tool stays suspended over a restart, also if its definition is
   expect(at.marks('calls')).toEqual([]);
   await E(again.granter).answer(second.id, { grant: {}, digest: second.digest });
   expect(await call).toBe('ok');
+});
+
+test('a suspension outlasts kill -9 of the host, also if the old definition is back by then', async () => {
+  const [stateDir, folder] = [mkdtempSync(join(tmpdir(), 'hob-tools-')), scratch()];
+  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
+  const child = spawn(process.execPath, ['--no-warnings', KILLED, stateDir, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const gone = once(child, 'exit');
+  const [said] = (await Promise.race([once(child.stdout, 'data'), gone])) as [unknown];
+  expect(String(said)).toBe('suspended\n');
+  child.kill('SIGKILL');
+  await gone;
+  writeFileSync(join(folder, 'be.json'), '{}');
+  const server = await openServer(await scriptedOptions(folder, 'old'));
+  onTestFinished(() => server.close());
+  const host = await openHost({ stateDir, definitions });
+  onTestFinished(() => host.close());
+  const { echo } = await makeTools(host, server, { key: KEY, tools: ['echo'] });
+  expect(echo?.suspended).toBe(true);
+  expect(await E(echo?.cap as Far<ToolCap>).describe()).toMatchObject({
+    suspended: true,
+    description: expect.stringMatching(/^Says what/),
+  });
 });
 
 test('a no refuses the call, and the next call asks again; a change that comes while it is asked is asked anew', async () => {
