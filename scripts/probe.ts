@@ -1,5 +1,6 @@
 /** `probe.ts NAME …`: prints those needs that this machine has, as `HOB_REQUIRE` takes them. For `.ci/run`. */
 import { NEEDS, needs } from '../test/probes.ts';
+import { AGENT_NAMES, setUpAgents } from './agents.mjs';
 import { setUpHermes } from './hermes.mjs';
 import { setUpMcpServers } from './mcp-servers.mjs';
 import { setUpSdks } from './sdks.mjs';
@@ -10,5 +11,6 @@ const names = process.argv.slice(2);
 if (names.includes('hermes')) await setUpHermes();
 if (names.includes('sdks')) await setUpSdks();
 if (names.includes('mcpServers')) await setUpMcpServers();
+await setUpAgents(AGENT_NAMES.filter((name) => names.includes(name)));
 if (names.includes('zig')) await setUpZig();
 console.log(NEEDS.filter((need) => names.includes(need) && needs(need)).join(','));

@@ -4,7 +4,7 @@
  * - `check`: lint, types, and the test files of under 5 s.
  * - `test`: lint, types, and every promise with moderate volumes, in every language. Nothing is downloaded for the deep run.
  * - `test:deep`: kills, races, users and kernels, full volumes, the real Hermes (340 MB), the SDKs of agent loops
- *   (200 MB), and some mutants each day.
+ *   (200 MB), the real agent hosts (`scripts/agents.mjs`), and some mutants each day.
  *
  * `test/tiers.ts` says which test files each of them runs. With a FILTER, `test` and `test:deep` run the test files whose
  * path matches, whatever their tier, and nothing else.
@@ -18,6 +18,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AGENT_NAMES, setUpAgents } from './agents.mjs';
 import { setUpHermes } from './hermes.mjs';
 import { setUpMcpServers } from './mcp-servers.mjs';
 import { BRIDGE, setUpPython } from './python.mjs';
@@ -54,6 +55,7 @@ async function testDeep(filter) {
   const env = { HOB_DEEP: '1' };
   if (filter.length > 0) return named(filter, env);
   await Promise.all([setUpHermes(), setUpSdks(), setUpMcpServers()]);
+  await setUpAgents();
   const mutants = { name: 'mutants of the day', args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '6'] };
   return [vitest([], { ...env, HOB_TIER: 'deep' }), ...(await python(true)), mutants];
 }
@@ -63,6 +65,7 @@ async function named(filter, env) {
   if (filter.some((part) => /bisim|hermes/.test(part))) await setUpHermes();
   if (filter.some((part) => /examples\/tools/.test(part))) await setUpSdks();
   if (filter.some((part) => /mcp/.test(part))) await setUpMcpServers();
+  await setUpAgents(AGENT_NAMES.filter((name) => filter.some((part) => part.includes(`recipes/real/${name}`))));
   return [vitest(filter, env)];
 }
 

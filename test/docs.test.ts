@@ -30,6 +30,10 @@ const NOT_FILES = new Set([
   'settings.json',
   '.mcp.json',
   'config.toml',
+  'CLAUDE.md',
+  'GEMINI.md',
+  'opencode.json',
+  '.opencode/plugin/*.js',
 ]);
 /** Folders that commands make. */
 const MADE = /^\.(?:toolchain|hob)\//;

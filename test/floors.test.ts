@@ -17,7 +17,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'caps-fs': ['base', 'drivers', 'root', 'files', 'search', '.'],
   manifest: ['text', 'words', 'file', 'plan', 'import', 'starter', '.'],
   mcp: ['text', 'verbs', 'face', 'drivers', 'servers', '.'],
-  cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'verbs', '.'],
+  cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'recipes', 'verbs', '.'],
   host: ['text', 'drivers', 'state', 'sharing', 'powerbox', 'sessions', 'granters', 'door', '.', 'programs'],
 };
 /** A folder with more product files than this cannot be scanned by a reader. */

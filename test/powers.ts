@@ -345,8 +345,16 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'hashes wish lists, and looks again whether an accepted one has changed',
   },
   'packages/cli/src/daemon/drivers/agent.ts': {
-    powers: ['import.meta', 'node:child_process', 'node:fs', 'node:os', 'process'],
+    powers: ['import.meta', 'node:child_process', 'node:fs', 'node:os', 'process', 'setTimeout'],
     why: "runs the agent's program of a person, and hands over its entry in a file",
+  },
+  'packages/cli/src/recipes/drivers/relay.ts': {
+    powers: ['node:crypto', 'node:http', 'node:https'],
+    why: 'the relay between an agent host and its model: listens on loopback, and calls the model',
+  },
+  'packages/cli/src/recipes/drivers/run.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'makes the empty directory and the home of an agent host, and passes on the listed variables',
   },
   'packages/cli/src/drivers/layers.ts': {
     powers: ['Date', 'node:fs', 'node:os'],

@@ -9,12 +9,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { delegated } from '../packages/caps-shell/src/drivers/cgroup.ts';
+import { agentProgram } from '../scripts/agents.mjs';
 import { HERMES_VERSIONS, hermesPython } from '../scripts/hermes.mjs';
 import { mcpServersMissing } from '../scripts/mcp-servers.mjs';
 import { sdksMissing } from '../scripts/sdks.mjs';
 import { deepStack } from '../scripts/stack.mjs';
 import { zigProgram } from '../scripts/zig.mjs';
 import { CHROMIUM, chromiumOptions } from './packed/chromium.ts';
+
+export { agentProgram } from '../scripts/agents.mjs';
 
 /** Runs programs of arm64 Linux. */
 export const QEMU = 'qemu-aarch64-static';
@@ -29,6 +32,9 @@ export type Need =
   | 'hermes'
   | 'sdks'
   | 'mcpServers'
+  | 'claude'
+  | 'opencode'
+  | 'gemini'
   | 'systemd'
   | 'userns'
   | 'unshare'
@@ -78,6 +84,10 @@ const probes: Record<Need, () => string | undefined> = {
   sdks: sdksMissing,
   // The same: `.toolchain/mcp-servers`.
   mcpServers: mcpServersMissing,
+  // The same: the real agent hosts, in `.toolchain/agents/`.
+  claude: () => agentProgram('claude').missing,
+  opencode: () => agentProgram('opencode').missing,
+  gemini: () => agentProgram('gemini').missing,
   systemd: () => runs('needs the program systemd-analyze', 'systemd-analyze', '--version'),
   git: () => leaves('needs the program git', ['git', 'init', '-q']),
   patch: () => leaves('needs the program patch', ['patch', '-s', 'f'], '--- f\n+++ f\n@@ -0,0 +1 @@\n+a\n'),

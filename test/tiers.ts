@@ -14,7 +14,7 @@ import { globSync, readFileSync } from 'node:fs';
 export const tiers = ['check', 'test', 'deep'] as const;
 
 /**
- * Whole files of kills, races, users and kernels, of the real Hermes, of the SDKs of agent loops, of the packed
+ * Whole files of kills, races, users and kernels, of the real Hermes, of agent hosts, of the SDKs of agent loops, of the packed
  * packages, and those that start dozens of hosts and commands. `npm test` keeps the files in which the main job runs:
  * `serve`, `main-job`, `main`, `cli`, `commands`, `readme`.
  */
@@ -33,6 +33,7 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/daemon/names.test.ts',
   'packages/cli/src/daemon/reach.test.ts',
   'packages/cli/src/daemon/names.test.ts',
+  'packages/cli/src/recipes/real/*.test.ts',
   'packages/cli/src/daemon/tell.test.ts',
   'packages/cli/src/daemon/terminal.test.ts',
   'packages/cli/src/daemon/wishes.test.ts',

@@ -11,6 +11,7 @@ import { MUTANTS as mcp } from './mcp.ts';
 import { MUTANTS as mcpServers } from './mcp-servers.ts';
 import type { Mutant } from './mutant.ts';
 import { MUTANTS as packing } from './packing.ts';
+import { MUTANTS as recipes } from './recipes.ts';
 import { MUTANTS as revocable } from './revocable.ts';
 import { MUTANTS as tools } from './tools.ts';
 import { MUTANTS as vat } from './vat/index.ts';
@@ -30,4 +31,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...mcp,
   ...mcpServers,
   ...cli,
+  ...recipes,
 ];

@@ -22,6 +22,7 @@ import { wishes } from './verbs/granter/wishes.ts';
 import { backup } from './verbs/host/backup.ts';
 import { doctor } from './verbs/host/doctor.ts';
 import { mcp } from './verbs/host/mcp.ts';
+import { recipe } from './verbs/host/recipe.ts';
 import { restore } from './verbs/host/restore.ts';
 import { serve } from './verbs/host/serve.ts';
 import { start } from './verbs/host/start.ts';
@@ -40,7 +41,7 @@ import { secretRotate } from './verbs/secrets/rotate.ts';
 import { secretSet } from './verbs/secrets/set.ts';
 import { version } from './verbs/version.ts';
 
-const host: readonly Verb[] = [serve, start, mcp, status, stop];
+const host: readonly Verb[] = [serve, start, mcp, recipe, status, stop];
 const granter: readonly Verb[] = [
   inbox,
   grant,

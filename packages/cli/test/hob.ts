@@ -65,6 +65,8 @@ export interface HobHome {
   json<T>(...args: readonly string[]): Promise<T>;
   /** Asks again until the answer is as wanted. */
   until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T>;
+  /** Ends another program with this home. */
+  track(running: Running): void;
   /** Serves `manifest`. */
   serve(): Promise<Running>;
 }
@@ -88,10 +90,13 @@ export function hobHome(manifest: string = MANIFEST): HobHome {
   const env = { PATH, HOME: join(folder, 'home'), TMPDIR: join(folder, 'tmp'), ...inheritedMutant() };
   const words = [process.execPath, '--import', resolveHook, main];
   const open = new Set<Running>();
-  const start = (...args: readonly string[]): Running => {
-    const running = new Running(words[0] as string, [...words.slice(1), ...args], env, folder);
+  const track = (running: Running): void => {
     open.add(running);
     running.ended.then(() => open.delete(running));
+  };
+  const start = (...args: readonly string[]): Running => {
+    const running = new Running(words[0] as string, [...words.slice(1), ...args], env, folder);
+    track(running);
     return running;
   };
   onTestFinished(async () => {
@@ -120,6 +125,7 @@ export function hobHome(manifest: string = MANIFEST): HobHome {
     words,
     run,
     start,
+    track,
     json,
     async until(ask, wanted) {
       for (;;) {

@@ -37,7 +37,7 @@ export async function runAgent([program = '', ...args]: readonly string[], entry
       HOB_MCP_CONFIG: config,
       ...(Object.keys(children).length === 0 ? {} : { HOB_CHILDREN: JSON.stringify(children) }),
     };
-    return await ended(program, args, env);
+    return await runProgram(program, args, { env });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -80,13 +80,43 @@ function newFolder(): string {
   }
 }
 
-function ended(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+/** How a program is run. */
+export interface RunOptions {
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly cwd?: string;
+  /**
+   * The program gets a process group of its own, whose last processes end with it. Only without a terminal: a group in
+   * the background could not read from it.
+   */
+  readonly ownGroup?: boolean;
+  /** Ends the program when it is aborted. */
+  readonly end?: AbortSignal;
+}
+
+/** A program that was asked to end gets this long. */
+const ENDING_MS = 5_000;
+
+/** Runs a program with our terminal and the signals that end us. Returns its exit code, 128 + N for a signal. Errors: `Mistake`. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  { env, cwd, ownGroup = false, end }: RunOptions,
+): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: 'inherit', env });
+    const detached = ownGroup && !process.stdin.isTTY;
+    const child = spawn(program, args, { stdio: 'inherit', env, detached, ...(cwd === undefined ? {} : { cwd }) });
     const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
     for (const signal of signals) process.on(signal, passOn);
+    let timer: NodeJS.Timeout | undefined;
+    const cut = (): void => {
+      child.kill('SIGTERM');
+      timer = setTimeout(() => child.kill('SIGKILL'), ENDING_MS);
+    };
+    end?.addEventListener('abort', cut, { once: true });
     const over = (): void => {
+      clearTimeout(timer);
+      end?.removeEventListener('abort', cut);
       for (const signal of signals) process.off(signal, passOn);
     };
     child.once('error', ({ code }: NodeJS.ErrnoException) => {
@@ -95,7 +125,16 @@ function ended(program: string, args: readonly string[], env: NodeJS.ProcessEnv)
     });
     child.once('exit', (code, signal) => {
       over();
+      if (detached) killGroup(child.pid);
       resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
   });
+}
+
+function killGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // Nobody is left in it.
+  }
 }

@@ -3,8 +3,9 @@ import type { Granter } from '@hob/host';
 import type { Far } from '@hob/vat';
 import type { OpenedEntry, Starter } from '../../daemon/daemon.ts';
 import { shortId } from '../../line/ids.ts';
+import { Mistake } from '../../line/mistake.ts';
 import { STATE } from '../../line/options.ts';
-import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
+import { type Given, isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
 
 /** `hob start` */
 export const start: Verb = {
@@ -18,18 +19,29 @@ export const start: Verb = {
       about: 'a manifest that makes this session narrower: project, local or flags',
       many: true,
     },
+    {
+      flags: '--recipe <host>',
+      about: 'runs an agent host so that its model has the verbs of Hob and nothing else: see hob recipe',
+    },
+    { flags: '--model-url <url>', about: 'with --recipe: the address of the model, if it is not the usual one' },
+    {
+      flags: '--model <name>',
+      about: 'with --recipe: the model’s name, for a host whose configuration has it (opencode)',
+    },
     { flags: '--discard-drafts', about: 'does not wait for the drafts of the agent: they end with the session' },
     STATE,
   ],
   examples: [
     'hob start -- node my-agent.mjs',
     'hob start --name review -- python agent.py',
+    'hob start --recipe claude -- claude -p "run the tests"',
     'hob start --layer flags=only-docs.yaml -- node my-agent.mjs',
     'hob start -- sh -c \'claude --strict-mcp-config --mcp-config "$HOB_MCP_CONFIG"\'',
   ],
   codes: {
     0: 'the program ended with 0',
     1: 'no host serves the state, a layer has mistakes, or the program cannot be run',
+    125: 'with --recipe: the host offered its model a tool of its own, and was ended',
     3: 'any other code is the program’s own; 128 + N for the signal N',
   },
   hardened: true,
@@ -40,6 +52,7 @@ export const start: Verb = {
     const { runAgent, untilSignal } = await import('../../daemon/drivers/agent.ts');
     const { layerTexts } = await import('../../drivers/layers.ts');
     const { pause } = await import('../../drivers/pause.ts');
+    const byRecipe = await recipeRun(given, say);
     const name = textOf(given, 'name') ?? 'agent';
     const layers = layerTexts(listOf(given, 'layer'));
     return await withHost(given, async ({ granter, daemon }) => {
@@ -60,7 +73,7 @@ export const start: Verb = {
       say(`hob: session ${label}`);
       const end = (reached: Far<Granter>): Promise<unknown> => E(reached).end(entry.id, 'its agent ended');
       try {
-        const code = await runAgent(given.operands, entry);
+        const code = await (byRecipe === undefined ? runAgent(given.operands, entry) : byRecipe(entry));
         const left = isGiven(given, 'discardDrafts') ? 0 : await drafts(entry.id);
         if (left > 0) {
           // Before the line that tells of Ctrl-C.
@@ -81,6 +94,41 @@ export const start: Verb = {
     });
   },
 };
+
+/** How the program is run by the recipe that was named; undefined if none was. Errors: `Mistake`. */
+async function recipeRun(
+  given: Given,
+  say: (text: string) => void,
+): Promise<((entry: OpenedEntry) => Promise<number>) | undefined> {
+  const named = textOf(given, 'recipe');
+  const [modelUrl, modelName] = [textOf(given, 'modelUrl'), textOf(given, 'model')];
+  if (named === undefined) {
+    if (modelUrl !== undefined || modelName !== undefined)
+      throw new Mistake('--model-url and --model go with --recipe', 2);
+    return undefined;
+  }
+  const { recipeOf } = await import('../../recipes/all.ts');
+  const { VERBS } = await import('../../recipes/our-verbs.ts');
+  const { runRecipe } = await import('../../recipes/drivers/run.ts');
+  const { ownCommand, stateOf } = await import('../../drivers/places.ts');
+  const recipe = recipeOf(named);
+  const address = modelUrl ?? recipe.model;
+  if (!URL.canParse(address)) throw new Mistake('--model-url is no address: write https://HOST/PATH', 2);
+  if (recipe.needsModelName && modelName === undefined)
+    throw new Mistake(`${recipe.program} has the name of its model in its configuration: name it with --model`, 2);
+  if (recipe.notTight !== undefined) say(`hob: this recipe is not tight: ${recipe.notTight}`);
+  return (entry) =>
+    runRecipe(recipe, {
+      words: given.operands,
+      state: stateOf(given),
+      entry,
+      server: [...ownCommand(), 'mcp'],
+      verbs: VERBS,
+      upstream: new URL(address),
+      ...(modelName === undefined ? {} : { modelName }),
+      say,
+    });
+}
 
 /** The session has ended already. Any other error is thrown again. */
 function isGone(error: unknown): void {

@@ -1,0 +1,45 @@
+/** Claude Code. */
+import { type Recipe, SERVER } from './recipe.ts';
+
+/** The recipe for Claude Code. */
+export const claude: Recipe = {
+  name: 'claude',
+  program: 'claude',
+  version: '2.1.197',
+  wire: 'anthropic',
+  model: 'https://api.anthropic.com',
+  keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+  toolName: (verb) => `mcp__${SERVER}__${verb}`,
+  tolerated: {},
+  needsModelName: false,
+  closes: [
+    '--tools "" takes away all tools of its own, --disable-slash-commands its skills and commands',
+    '--strict-mcp-config starts no MCP server but Hob’s, whatever .mcp.json says',
+    '--setting-sources "" reads no settings, hooks, instructions, skills or agents of a project or a user',
+    'CLAUDE_CODE_DISABLE_ATTACHMENTS: @path in a prompt reads no file',
+    'CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: it does not run git at its start, which would run core.fsmonitor',
+    'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: it calls nobody but its model',
+  ],
+  setUp: ({ home, model, server: [command = '', ...args] }) => ({
+    files: {
+      'hob-mcp.json': json({ mcpServers: { [SERVER]: { type: 'stdio', command, args } } }),
+    },
+    env: {
+      ANTHROPIC_BASE_URL: model,
+      CLAUDE_CONFIG_DIR: `${home}/.claude`,
+      CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
+      CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1',
+      CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
+      CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+    },
+    args: [
+      ...['--tools', '', '--strict-mcp-config', '--mcp-config', `${home}/hob-mcp.json`, '--setting-sources', ''],
+      // The last one takes one value, so that a prompt that follows is not taken for a value of a list.
+      ...['--disable-slash-commands', '--allowedTools', `mcp__${SERVER}`, '--permission-mode', 'dontAsk'],
+    ],
+  }),
+};
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

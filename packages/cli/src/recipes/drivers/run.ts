@@ -1,0 +1,106 @@
+/**
+ * Runs an agent host by its recipe.
+ *
+ * Promise: the host starts in an empty directory in the state of Hob. No root of a manifest contains the state, lies in
+ * it or is it, so no agent can write there or in any directory above. Its home is new and goes with it. It gets the
+ * variables that are listed here and in the recipe, and no others. The address of its model is the relay.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { openSecretFile } from '@hob/host/programs';
+import { runProgram } from '../../daemon/drivers/agent.ts';
+import { allows, type Recipe } from '../recipe.ts';
+import { openRelay } from './relay.ts';
+
+/** What a program needs to run and to write to a terminal. A proxy is not among them: it would be a way past the relay. */
+const PASSED: readonly string[] = [
+  ...['PATH', 'TERM', 'COLORTERM', 'NO_COLOR', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LC_MESSAGES'],
+];
+
+/** The exit code of a run that the relay ended. */
+export const FOREIGN_TOOL = 125;
+
+export interface RecipeRun {
+  /** The host's program and the person's arguments for it. */
+  readonly words: readonly string[];
+  /** The state of Hob. */
+  readonly state: string;
+  /** The session's address and secret. */
+  readonly entry: { readonly url: string; readonly secret: string };
+  /** `hob mcp`, without options. */
+  readonly server: readonly string[];
+  /** The verbs that it may offer. */
+  readonly verbs: readonly string[];
+  /** The address of the model. */
+  readonly upstream: URL;
+  /** The name of the model, for a host whose configuration has it. */
+  readonly modelName?: string;
+  readonly say: (text: string) => void;
+}
+
+/** Returns the host's exit code, or `FOREIGN_TOOL`. Errors: `Mistake` (the host cannot be run, the address is wrong). */
+export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number> {
+  const end = new AbortController();
+  let foreign: readonly string[] | undefined;
+  const relay = await openRelay({
+    upstream: run.upstream,
+    wire: recipe.wire,
+    isAllowed: allows(recipe, run.verbs),
+    onForeign: (tools) => {
+      foreign = tools;
+      end.abort();
+    },
+    say: run.say,
+  });
+  const folder = newFolder(run.state);
+  try {
+    const places = { home: join(folder, 'home'), start: join(folder, 'empty') };
+    for (const made of [places.home, join(places.home, 'tmp'), places.start]) mkdirSync(made, { mode: 0o700 });
+    chmodSync(places.start, 0o500);
+    const secretFile = join(folder, 'session');
+    openSecretFile(secretFile).write(run.entry.secret);
+    const { modelName = 'default', words } = run;
+    const server = [...run.server, '--url', run.entry.url, '--secret-file', secretFile];
+    const { files, env, args } = recipe.setUp({ ...places, model: relay.url, modelName, server });
+    writeFiles(places.home, files);
+    const [program = '', ...rest] = words;
+    const kept = Object.fromEntries([...PASSED, ...recipe.keys].map((name) => [name, process.env[name]]));
+    const code = await runProgram(program, [...args, ...rest], {
+      env: { ...kept, HOME: places.home, TMPDIR: join(places.home, 'tmp'), ...env },
+      cwd: places.start,
+      ownGroup: true,
+      end: end.signal,
+    });
+    if (foreign === undefined) return code;
+    run.say(refusal(recipe, foreign));
+    return FOREIGN_TOOL;
+  } finally {
+    await relay.close();
+    // A program of the host's may still be writing there.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+}
+
+/** Writes the files of a recipe below `folder`, for their owner only. Existing ones stay: `wx`. */
+export function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' });
+  }
+}
+
+function newFolder(state: string): string {
+  const folder = join(state, 'agents');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return mkdtempSync(join(folder, 'run-'));
+}
+
+/** The names are of the host's request: they are shown quoted, and not all of them. */
+function refusal({ program, version }: Recipe, tools: readonly string[]): string {
+  const shown = tools.slice(0, 5).map((tool) => JSON.stringify(tool.slice(0, 60)));
+  const more = tools.length > shown.length ? ` and ${tools.length - shown.length} more` : '';
+  return (
+    `hob: ${program} offered its model tools that are not Hob’s: ${shown.join(', ')}${more}. The request was not sent and ` +
+    `the run was ended. Take out the arguments that bring them back, or use ${program} ${version}, which the recipe was tried with`
+  );
+}

@@ -1,0 +1,4 @@
+/** The verbs that Hob’s MCP server may offer (docs/mcp.md). `code` is offered by some sessions only. */
+export const VERBS: readonly string[] = [
+  ...['caps', 'read', 'write', 'edit', 'list', 'search', 'run', 'job', 'code', 'call', 'request_cap', 'wait_for'],
+];

@@ -1,0 +1,86 @@
+/** `hob recipe`: the configuration of an agent host in which its model has the verbs of Hob alone. */
+
+import { textOf, type Verb } from '../../line/verb.ts';
+import type { Recipe, SetUp } from '../../recipes/recipe.ts';
+
+/** `hob recipe` */
+export const recipe: Verb = {
+  name: 'recipe',
+  operands: '<host>',
+  about: 'prints the configuration of an agent host in which its model has the verbs of Hob and no tool of the host’s',
+  options: [
+    { flags: '--write <dir>', about: 'writes the files into this folder, which becomes the home of the host' },
+    { flags: '--model <name>', about: 'the model’s name, for a host whose configuration has it (opencode)' },
+  ],
+  examples: [
+    'hob recipe claude',
+    'hob recipe opencode --model gpt-5.5 --write ~/hob-opencode',
+    'hob recipe claude --json',
+  ],
+  json: '{ host: string, version: string, tight: boolean, open?: string, closes: string[], keys: string[], tolerated: { [tool]: string }, files: { [path]: string }, env: { [name]: string }, command: string[] }', // biome-ignore format: one line
+  codes: { 1: 'a file cannot be written, or is there already' },
+  async run(given, { line, say, json }) {
+    const { recipeOf } = await import('../../recipes/all.ts');
+    const { absolute, ownCommand } = await import('../../drivers/places.ts');
+    const found = recipeOf(given.operands[0] ?? '');
+    const folder = textOf(given, 'write');
+    const home = folder === undefined ? '/HOME-OF-THE-HOST' : absolute(folder);
+    const setUp = found.setUp({
+      home,
+      start: '/EMPTY-DIRECTORY',
+      model: found.model,
+      modelName: textOf(given, 'model') ?? 'MODEL',
+      server: [...ownCommand(), 'mcp'],
+    });
+    const env = { HOME: home, ...setUp.env };
+    const command = [found.program, ...setUp.args];
+    if (folder !== undefined) {
+      const { writeNewFile } = await import('../../drivers/new-file.ts');
+      for (const [name, text] of Object.entries(setUp.files)) writeNewFile(`${home}/${name}`, text);
+    }
+    for (const text of page(found, setUp, home, command)) line(text);
+    if (folder !== undefined) say(`hob: the files are in ${home}`);
+    const { name: host, version, notTight, closes, keys, tolerated } = found;
+    const open = notTight === undefined ? {} : { open: notTight };
+    json({
+      host,
+      version,
+      tight: notTight === undefined,
+      ...open,
+      closes,
+      keys,
+      tolerated,
+      files: setUp.files,
+      env,
+      command,
+    });
+    return 0;
+  },
+};
+
+/** The first line says whether the recipe is tight. */
+function page(found: Recipe, { files, env }: SetUp, home: string, command: readonly string[]): readonly string[] {
+  const { program, version, notTight, closes, keys, tolerated, name } = found;
+  return [
+    notTight === undefined
+      ? `# ${program} ${version}: its model has the verbs of Hob and nothing else`
+      : `# ${program} ${version}: NOT TIGHT: ${notTight}`,
+    `# hob start --recipe ${name} -- ${program} …    does all of this, and looks at what is offered`,
+    ...closes.map((text) => `# ${text}`),
+    ...Object.entries(tolerated).map(([tool, why]) => `# left: ${tool}: ${why}`),
+    '',
+    ...Object.entries(files).flatMap(([path, text]) => [
+      `# the file ${home}/${path}`,
+      ...text.trimEnd().split('\n'),
+      '',
+    ]),
+    '# in an empty directory that the agent cannot write, nor any directory above it:',
+    `HOME=${quoted(home)} \\`,
+    ...Object.entries(env).map(([key, value]) => `${key}=${quoted(value)} \\`),
+    `# and of your own: ${keys.join(', ')}`,
+    `  ${command.map(quoted).join(' ')}`,
+  ];
+}
+
+/** As a shell takes it for one word. */
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
