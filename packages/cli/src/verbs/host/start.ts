@@ -63,11 +63,21 @@ export const start: Verb = {
           // The host has ended, and the drafts with it.
           () => 0,
         );
-      const taken = new Set((await allSessions(granter)).map((session) => session.name));
       const over = Promise.withResolvers<void>();
       const starter = driverOf<Starter>({ ended: () => over.promise });
-      const tried = freeName(name, taken);
-      const entry = (await E(daemon).open(tried, starter as unknown as Starter, layers)) as OpenedEntry;
+      const names = async (): Promise<ReadonlySet<string>> =>
+        new Set((await allSessions(granter)).map((session) => session.name));
+      const open = async (): Promise<OpenedEntry> => {
+        const tried = freeName(name, await names());
+        try {
+          return (await E(daemon).open(tried, starter as unknown as Starter, layers)) as OpenedEntry;
+        } catch (error) {
+          // Another hob start may have taken the name meanwhile.
+          if (!(await names()).has(tried)) throw error;
+          return await open();
+        }
+      };
+      const entry = await open();
       for (const text of entry.said) say(text);
       const label = shortId('S', entry.id);
       say(`hob: session ${label}`);
