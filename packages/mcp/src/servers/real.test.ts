@@ -6,7 +6,7 @@ import { openFsCap } from '@hob/caps-fs';
 import { openHost, type SessionFace } from '@hob/host';
 import { connect, E, type Far } from '@hob/vat';
 import { expect, onTestFinished } from 'vitest';
-import { MCP_SERVERS } from '../../../../scripts/mcp-servers.mjs';
+import { MCP_SERVERS } from '../../../../test/mcp-servers.ts';
 import { requires } from '../../../../test/needs.ts';
 import { code, scratch, textOf } from '../../test/servers/world.ts';
 import { definitions, makeTools, openServer, type ToolCap, type ToolResult } from './index.ts';
