@@ -27,7 +27,9 @@ test('each entry of the lists is a file that is there', () => {
 
 test('npm test asks for no Hermes and no SDKs', () => {
   const asks = inTier('test').filter((file) =>
-    /requires\([^)]*'(?:hermes|sdks|mcpServers|claude|opencode|gemini)'|hermesPython\(/.test(readFileSync(file, 'utf8')),
+    /requires\([^)]*'(?:hermes|sdks|mcpServers|claude|opencode|gemini)'|hermesPython\(/.test(
+      readFileSync(file, 'utf8'),
+    ),
   );
   expect(asks).toEqual([]);
 });
