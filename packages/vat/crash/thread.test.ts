@@ -10,7 +10,7 @@ test('whoever waits for the thread gets the answer to its own question, however 
   const post = Worker.prototype.postMessage;
   Worker.prototype.postMessage = function (this: Worker, ...given: Parameters<typeof post>) {
     Reflect.apply(post, this, given);
-    stand(4);
+    stand(30);
   };
   onTestFinished(() => {
     Worker.prototype.postMessage = post;
