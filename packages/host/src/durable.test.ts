@@ -77,7 +77,9 @@ test('after kill -9 an agent enters its session with the same secret, and finds 
   expect(await ring(again, 'until')).toBe('unavailable');
   await second.do('offer');
   const after = await second.do<Grant[]>('granter', 'owner', 'list');
-  expect(after).toEqual(before.map((each) => (each.petname === 'three' ? { ...each, usesLeft: 1 } : each)));
+  // What the child has left is at most what the grant above has.
+  const called = ['three', 'mine'];
+  expect(after).toEqual(before.map((each) => (called.includes(each.petname) ? { ...each, usesLeft: 1 } : each)));
   const said = Object.fromEntries(await Promise.all(Object.keys(terms).map(async (petname) => [petname, await ring(again, petname)]))); // biome-ignore format: one line
   expect(said).toEqual({ once: 'exhausted', three: 'ok', hour: 'ok', session: 'ok', until: 'ok', permanent: 'ok', gone: 'revoked' }); // biome-ignore format: one line
   const below = await enter(url, child.secret);
