@@ -12,6 +12,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   fs: () => import('./fs.ts'),
   listing: () => import('./listing.ts'),
   manifest: () => import('./manifest.ts'),
+  mcp: () => import('./mcp.ts'),
   revocable: () => import('./revocable.ts'),
   sessions: () => import('./sessions.ts'),
   shell: () => import('./shell.ts'),

@@ -32,8 +32,8 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/daemon/ledger-part.test.ts',
   'packages/cli/src/daemon/names.test.ts',
   'packages/cli/src/daemon/reach.test.ts',
-  'packages/cli/src/daemon/names.test.ts',
   'packages/cli/src/recipes/real/*.test.ts',
+  'packages/cli/src/daemon/mcp-clients.test.ts',
   'packages/cli/src/daemon/tell.test.ts',
   'packages/cli/src/daemon/terminal.test.ts',
   'packages/cli/src/daemon/wishes.test.ts',
@@ -61,6 +61,8 @@ export const deepFiles: readonly string[] = [
   'test/publish.test.ts',
   'test/release-run.test.ts',
   'test/tutorial.test.ts',
+  'packages/mcp/src/face/face.test.ts',
+  'packages/mcp/src/stdio.test.ts',
 ];
 
 /** Over 5 s: left out by `npm run check` alone. */
@@ -76,6 +78,7 @@ export const slowFiles: readonly string[] = [
   'packages/caps-shell/src/shell.test.ts',
   'packages/caps-shell/src/waiting.test.ts',
   'packages/cli/src/verbs/import.test.ts',
+  'packages/cli/src/daemon/mcp.test.ts',
   'packages/cli/src/daemon/serve.test.ts',
   'packages/cli/src/plan/decide.test.ts',
   'packages/cli/src/plan/decide-commands.test.ts',

@@ -66,7 +66,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/mcp/src/face/face.ts',
     find: `for (const end of this.#running) end();`,
     replace: ``,
-    tests: ['packages/mcp/src/stdio.test.ts'],
+    tests,
   },
   {
     name: 'mcp-end-waiting',

@@ -176,6 +176,7 @@ test('several servers of one session work side by side, and a lost connection is
   await at.grant('notes', 'notes');
   const clients = [await Client.open(at, 'older'), await Client.open(at, 'newer')];
   for (const client of clients) await client.call('list', { cap: 'notes' });
+  expect(at.host.connections()).toHaveLength(2);
   // A program of its own takes the place of both.
   const { connect } = await import('@hob/vat');
   const taker = await connect(at.url, { secret: at.session.secret });

@@ -16,6 +16,8 @@ export interface World {
   readonly session: NewSession;
   readonly granter: Far<Granter>;
   readonly url: string;
+  /** A place in the directory. */
+  path(name: string): string;
   file(name: string): string;
   write(name: string, data: string | Uint8Array): void;
   grant(petname: string, offer: string, terms?: object): Promise<unknown>;
@@ -53,6 +55,7 @@ export async function world({ shell = false }: { readonly shell?: boolean } = {}
     session,
     granter,
     url,
+    path: (name) => join(root, name),
     file: (name) => readFileSync(join(root, name), 'utf8'),
     write: (name, data) => writeFileSync(join(root, name), data),
     grant: (petname, offer, terms = {}) =>

@@ -1,4 +1,5 @@
 /** The verbs of a session, over a real connection to a real host. */
+import { existsSync } from 'node:fs';
 import * as tools from '@hob/tools';
 import { E } from '@hob/vat';
 import fc from 'fast-check';
@@ -192,6 +193,10 @@ programs(
     await face.close();
     expect(await at.lines('cancel')).toHaveLength(1);
     const other = await at.face();
+    const running = other.call('run', { cap: 'sh', command: 'echo > begun; sleep 1000' });
+    while (!existsSync(at.path('begun'))) await new Promise((resolve) => setTimeout(resolve, 10));
+    await other.close();
+    expect((await running).data['code']).toBe('revoked');
     expect(await dataOf(other, 'job', { cap: 'sh', job, do: 'stop' })).toMatchObject({ status: 137, ended: 'signal', stdout: 'ready\n' }); // biome-ignore format: one line
     expect(await dataOf(other, 'job', { cap: 'sh', job: 'j-unknown' })).toMatchObject({ code: 'no-such-object' });
   },
