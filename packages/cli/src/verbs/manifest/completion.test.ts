@@ -35,7 +35,7 @@ test('bash completes verbs, sub-verbs, options and files', (context) => {
   expect(new Set(offeredByBash(cwd, ''))).toEqual(new Set([...first, '--help', '--version']));
   expect(offeredByBash(cwd, 'gr')).toEqual(['grant']);
   expect(offeredByBash(cwd, 'ledger', 'ver')).toEqual(['verify']);
-  expect(offeredByBash(cwd, 'grant', 'R7', '--u')).toEqual(['--uses']);
+  expect(offeredByBash(cwd, 'grant', 'R7', '--us')).toEqual(['--uses']);
   expect(offeredByBash(cwd, 'ledger', 'show', '--w')).toEqual(['--why']);
   expect(offeredByBash(cwd, 'revoke', '--a')).toEqual(['--all']);
   expect(offeredByBash(cwd, 'restore', 'cop')).toEqual(['copy.db']);
