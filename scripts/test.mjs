@@ -56,7 +56,10 @@ async function testDeep(filter) {
   if (filter.length > 0) return named(filter, env);
   await Promise.all([setUpHermes(), setUpSdks(), setUpMcpServers()]);
   await setUpAgents();
-  const mutants = { name: 'mutants of the day', args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '6', '--only-mutants'] };
+  const mutants = {
+    name: 'mutants of the day',
+    args: [join(ROOT, 'scripts', 'mutants.ts'), '--today', '6', '--only-mutants'],
+  };
   return [vitest([], { ...env, HOB_TIER: 'deep' }), ...(await python(true)), mutants];
 }
 
