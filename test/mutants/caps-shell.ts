@@ -229,6 +229,9 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/caps-shell/src/argv.ts',
     find: "if (value !== '' && !PLAIN.test(value))",
     replace: "if (value === '-')",
+    also: [
+      { file: 'packages/caps-shell/src/argv.ts', find: 'return PLAIN.test(value) && places', replace: 'return places' },
+    ],
     tests: ['packages/caps-shell/src/command.test.ts'],
   },
   {
