@@ -4,7 +4,7 @@
  * It exits 0 only if the tests pass as they are, every mutant of `test/mutants/` is caught by a test that failed (not by
  * a file that did not even load), and each replacement still fits the sources. `--part 2/5` takes every fifth row,
  * beginning with the second. `--today 12` takes 12 rows, other ones each day, until all have had their turn.
- * `--only-mutants` is for who has just seen the tests pass as they are.
+ * `--only-mutants` is for who has just seen the tests pass as they are. `--at-once 1` is for a machine that others use.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,6 @@ import { tableOf } from '../test/mutants/table.ts';
 import { BRIDGE, setUpPython } from './python.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
-const PARALLEL = 2;
 /** A mutant that makes the tests hang is not caught: nobody would learn what is wrong. */
 const LIMIT_MS = 300_000;
 /** The run of all test files as they are. */
@@ -48,8 +47,11 @@ const command = commandLine('npm run mutants --')
   .option('--part <k/n>', 'every N-th row, beginning with the K-th', '1/1')
   .option('--today <n>', 'N rows, other ones each day')
   .option('--only-mutants', 'without the run in which nothing is left out')
+  .option('--at-once <n>', 'how many rows at once', '2')
   .parse();
-const values = command.opts<{ config: string; part: string; today?: string; onlyMutants?: true }>();
+const values = command.opts<{ config: string; part: string; today?: string; onlyMutants?: true; atOnce: string }>();
+const parallel = Number(values.atOnce);
+if (!Number.isInteger(parallel) || parallel < 1) command.error('hob: --at-once is a whole number', { exitCode: 2 });
 const positionals = command.args;
 process.exitCode = await main();
 
@@ -221,6 +223,6 @@ async function inParallel<T>(jobs: readonly (() => Promise<T>)[]): Promise<T[]> 
       if (job !== undefined) answers[index] = await job();
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
+  await Promise.all(Array.from({ length: parallel }, work));
   return answers;
 }

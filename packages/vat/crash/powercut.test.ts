@@ -127,6 +127,17 @@ onPowerCut('left to chance, each sector is the old or the new one, and a seed sa
   expect(seen.some((one) => /on/.test(one) && /no/.test(one))).toBe(true);
 });
 
+onPowerCut('a truncation that was not synced is on the disk whole or not at all, as on a real disk', () => {
+  const old = 'o'.repeat(SECTOR * 64);
+  const outcome = (seed: string): string => {
+    const disk = newDisk();
+    run(disk, `save('x', 'o'.repeat(${SECTOR * 64})); sync('.'); fs.truncateSync('x');`);
+    cut(disk, 'mixed', chanceFrom(seed));
+    return text(disk, 'x');
+  };
+  expect(new Set(Array.from({ length: 12 }, (_, seed) => outcome(`${seed}`)))).toEqual(new Set(['', old]));
+});
+
 onPowerCut('it takes nobody’s lock away: a store under it stays closed to others', async () => {
   const disk = newDisk();
   const path = join(disk.folder, 'store');

@@ -92,8 +92,8 @@ export function cut(disk: Disk, kind: CutKind, chance: Chance): void {
 }
 
 /**
- * Each sector old or new, and so the length. How many are new is itself by chance: none, few, half, most,
- * all.
+ * Each sector old or new, and so the length; a truncation whole or not at all. How many are new is itself by
+ * chance: none, few, half, most, all.
  */
 function mix(synced: Buffer, newest: Buffer, chance: Chance): Buffer {
   const percent = [0, 3, 50, 97, 100][chance(5)] as number;
@@ -101,7 +101,9 @@ function mix(synced: Buffer, newest: Buffer, chance: Chance): Buffer {
   const result = Buffer.alloc((isNew() ? newest : synced).length); // a sector that was never written reads as zeros
   for (let at = 0; at < result.length; at += SECTOR) {
     const [before, after] = [synced.subarray(at, at + SECTOR), newest.subarray(at, at + SECTOR)];
-    if (before.equals(after)) before.copy(result, at);
+    // A truncation that is not on the disk has removed nothing. Zeros in the middle of an emptied log would hide
+    // its last commits behind the first ones, which are older than the database.
+    if (before.equals(after) || at >= newest.length) before.copy(result, at);
     else (isNew() ? after : before).copy(result, at);
   }
   return result;
