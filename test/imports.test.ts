@@ -1,5 +1,5 @@
 /**
- * Imports go one way: vat <- revocable <- caps-fs <- caps-shell <- guest <- manifest <- host <- tools <- mcp <- cli <- examples,
+ * Imports go one way: vat <- revocable <- caps-fs <- caps-shell <- caps-net <- guest <- manifest <- host <- tools <- mcp <- cli <- examples,
  * test-bisim.
  *
  * A package is imported by its name and declares whom it imports; within a package no file imports itself around a
@@ -10,7 +10,19 @@ import { dirname, join } from 'node:path/posix';
 import { expect, test } from 'vitest';
 import { filesIn, importsOf, isTest, isTypeScript, packages, ROOT, read, type Source } from './sources.ts';
 
-const ORDER = ['vat', 'revocable', 'caps-fs', 'caps-shell', 'guest', 'manifest', 'host', 'tools', 'mcp', 'cli'];
+const ORDER = [
+  'vat',
+  'revocable',
+  'caps-fs',
+  'caps-shell',
+  'caps-net',
+  'guest',
+  'manifest',
+  'host',
+  'tools',
+  'mcp',
+  'cli',
+];
 /** Folders that nothing imports. */
 const PROGRAMS = ['examples', 'test-bisim', 'bench'];
 

@@ -1,6 +1,7 @@
 /** Every mutant of the repository. Add a row to the file of its package; `vat` and `host` have a file for each folder. */
 import { MUTANTS as bridgePython } from './bridge-python.ts';
 import { MUTANTS as capsFs } from './caps-fs.ts';
+import { MUTANTS as capsNet } from './caps-net.ts';
 import { MUTANTS as capsShell } from './caps-shell.ts';
 import { MUTANTS as cli } from './cli.ts';
 import { MUTANTS as guest } from './guest.ts';
@@ -21,6 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...revocable,
   ...capsFs,
   ...capsShell,
+  ...capsNet,
   ...guest,
   ...manifest,
   ...imports,

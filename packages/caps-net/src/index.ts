@@ -1,0 +1,2 @@
+/** The public face of `@hob/caps-net`. */
+export type { NetCode } from './base/errors.ts';
