@@ -21,7 +21,7 @@ import { Listings } from './root/listings.ts';
 import { WriteOrder } from './root/order.ts';
 import { unbounded } from './root/terms.ts';
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly backend?: 'proc' | 'native';
   readonly limits?: Readonly<Record<string, number>>;
   /**

@@ -17,7 +17,7 @@ import type { Ended, Job, Less, RunOptions, ShellCap, ShellDescription, SpawnOpt
 const SHELL = '/bin/bash';
 
 /** The mounts, variables and limits of a shell: all that its programs may reach and use. */
-export interface Authority {
+interface Authority {
   readonly places: readonly MountPoint[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

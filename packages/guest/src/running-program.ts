@@ -14,7 +14,7 @@ import type { ProgramLimits } from './limits.ts';
 import type { IdleProcess } from './pool.ts';
 import type { Evaluation, GuestJob } from './types.ts';
 
-export interface EvaluationRequest {
+interface EvaluationRequest {
   readonly source: string;
   readonly caps: Readonly<Record<string, object>>;
   readonly limits: ProgramLimits;

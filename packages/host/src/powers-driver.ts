@@ -9,7 +9,7 @@ import { hashObjectId } from './sharing/urls.ts';
 import type { HostPowers, RequestNotice } from './state/host-powers.ts';
 import type { RequestWaiters } from './state/waiters.ts';
 
-export interface PowersOfProcess {
+interface PowersOfProcess {
   readonly storeTag: string;
   readonly random: (bytes: number) => Uint8Array;
   readonly store: Store;

@@ -23,7 +23,7 @@ export const labelOf = ({ id, name, parent }: SessionRecord): SessionLabel => ({
   ...(parent === undefined ? {} : { parent }),
 });
 
-export interface SessionHandleParts {
+interface SessionHandleParts {
   readonly label: SessionLabel;
   readonly secret: string | undefined;
   readonly ended: Promise<void>;

@@ -15,7 +15,7 @@ import { type Finding, located, type Mistake } from './text/mistakes.ts';
 import type { Source } from './text/read.ts';
 
 /** A person reads the whole list before they accept it. */
-export const MOST_WISHES = 32;
+const MOST_WISHES = 32;
 
 /** A plan with what a wish list adds to it. */
 export interface Wished {

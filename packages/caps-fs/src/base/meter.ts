@@ -5,7 +5,7 @@
  */
 import { refusal } from './errors.ts';
 
-export interface Cost {
+interface Cost {
   readonly bytes?: number;
   readonly files?: number;
 }

@@ -15,7 +15,7 @@ import { isExcepted } from '../root/terms.ts';
 import type { Operation } from './operation.ts';
 import { sweep } from './sweep.ts';
 
-export type DirectoryEntry = Stat & { readonly name: string };
+type DirectoryEntry = Stat & { readonly name: string };
 
 const defaultPage = 1_000;
 const maxPage = 10_000;

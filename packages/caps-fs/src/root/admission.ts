@@ -8,7 +8,7 @@
 import { refusal } from '../base/errors.ts';
 import { type Holder, Shares } from './holder.ts';
 
-export interface AdmissionTerms {
+interface AdmissionTerms {
   readonly places: number;
   readonly maxWaiting: number;
   /** The most bytes that all waiting operations may hold together. */

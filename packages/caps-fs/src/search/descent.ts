@@ -42,7 +42,7 @@ export interface VisitedEntry {
   readonly kind: FileKind;
 }
 
-export interface Visitor {
+interface Visitor {
   /** Whether to skip this entry of the current directory. Asked before the entries are sorted. */
   passes?(name: string, kind: FileKind): boolean;
   /** Called before the entries of a directory. */

@@ -39,7 +39,7 @@ const maxOpen = 16;
 /** A malformed pattern. The message is safe to show. */
 export class GlobError extends Error {}
 
-export interface GlobOptions {
+interface GlobOptions {
   /** The budget for parsing and matching. */
   readonly budget?: StepBudget | undefined;
   /** Whether `*` and `?` match a name that begins with a dot. */

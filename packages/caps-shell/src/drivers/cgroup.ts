@@ -11,7 +11,7 @@ import { errorOf } from '../errors.ts';
 import type { SandboxLimits } from '../sandbox-spec.ts';
 
 /** `dir`: the parent of the cgroups of jobs. `why`: why there is none, with the remedy. */
-export type Delegated = { readonly dir: string } | { readonly why: string };
+type Delegated = { readonly dir: string } | { readonly why: string };
 
 export interface Cgroup {
   /** The descriptor of its directory, until `close`. */

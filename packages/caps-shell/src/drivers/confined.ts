@@ -9,7 +9,7 @@ import { type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { HOME, NODE, openImage, PATH } from './image.ts';
 import { MOST_TRIES, type SandboxEnd, type SandboxProcess, startSandbox } from './sandbox.ts';
 
-export interface ConfinedLimits {
+interface ConfinedLimits {
   readonly wallMs?: number;
   readonly cpuMs?: number;
   readonly memoryBytes?: number;
@@ -19,7 +19,7 @@ export interface ConfinedLimits {
   readonly openFiles?: number;
   readonly outputBytes?: number;
 }
-export interface ConfinedEnd {
+interface ConfinedEnd {
   /** Exit status, or 128 + signal. */
   readonly status: number;
   readonly stdout: string;

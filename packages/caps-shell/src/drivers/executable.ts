@@ -10,7 +10,7 @@ import { basename } from 'node:path';
 import { CapError } from '@hob/vat';
 import type { Mount, SandboxSpec } from '../sandbox-spec.ts';
 
-export interface Executable {
+interface Executable {
   /** Path inside. */
   readonly program: string;
   /** Its name, as `argv[0]`. */

@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import type { Mount, SandboxSpec } from '../sandbox-spec.ts';
 
-export interface Image extends Pick<SandboxSpec, 'mounts' | 'links' | 'files'> {
+interface Image extends Pick<SandboxSpec, 'mounts' | 'links' | 'files'> {
   /** Closes the descriptors of `mounts`. Call it after the start. */
   close(): void;
 }

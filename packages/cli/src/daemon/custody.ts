@@ -29,7 +29,7 @@ export interface KeyRing {
 }
 
 /** A secret as a list shows it. */
-export interface SecretRow {
+interface SecretRow {
   readonly name: string;
   /** The id of its key. It does not tell the key. */
   readonly key: string;

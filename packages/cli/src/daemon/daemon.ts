@@ -86,7 +86,7 @@ export interface Served {
 }
 
 /** The parts of a daemon. */
-export interface DaemonParts {
+interface DaemonParts {
   readonly open: (
     name: string,
     layers: readonly LayerText[],

@@ -7,7 +7,7 @@
 import type { Host } from '@hob/host';
 
 /** The part `ledger` of the manifest, with the powers for it. */
-export interface Keeping {
+interface Keeping {
   readonly host: Pick<Host, 'retain'>;
   readonly keepMs?: number | undefined;
   readonly copy?: { catchUp(): Promise<void> } | undefined;

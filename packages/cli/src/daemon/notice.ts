@@ -8,7 +8,7 @@ import type { RequestNotice } from '@hob/host';
 import { shortId } from '../line/ids.ts';
 
 /** The body of a webhook. Times are in ms since 1970. */
-export interface WebhookBody {
+interface WebhookBody {
   readonly type: 'request';
   /** R7. */
   readonly request: string;

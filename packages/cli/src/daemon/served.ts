@@ -23,7 +23,7 @@ export interface Served {
 }
 
 /** A session, with what a person has to know about it. */
-export type OpenedServed = OpenedSession & { readonly said: readonly string[] };
+type OpenedServed = OpenedSession & { readonly said: readonly string[] };
 
 /** Opens a session. Errors: `invalid` (a layer has mistakes, or a cap cannot be made), those of a host. */
 export async function openServed(

@@ -21,12 +21,12 @@ import { type Again, grantedAgain, lastOffered } from './again.ts';
 import type { LedgerLine } from './ledger-line.ts';
 
 /** A cap to move, and the ledger lines of the answers. */
-export interface Suggested extends Move {
+interface Suggested extends Move {
   readonly lines: readonly string[];
 }
 
 /** The text of the manifest with the suggestions, and the caps that stay in `ask`, with the reason. */
-export interface Suggestions {
+interface Suggestions {
   readonly text: string;
   readonly moves: readonly Suggested[];
   readonly left: readonly { readonly cap: string; readonly why: string }[];

@@ -29,7 +29,7 @@ export function readLayers(file: string, named: readonly string[], as: LayerName
 }
 
 /** Reads `org=FILE` and so on. Errors: `Mistake`. */
-export function namedFiles(named: readonly string[]): readonly NamedFile[] {
+function namedFiles(named: readonly string[]): readonly NamedFile[] {
   return named.map((one) => {
     const [, name = '', path = ''] = /^([a-z]+)=(.+)$/s.exec(one) ?? [];
     return [layerNamed(name), path];
@@ -37,7 +37,7 @@ export function namedFiles(named: readonly string[]): readonly NamedFile[] {
 }
 
 /** Reads one file for each layer. Errors: `Mistake`. */
-export function readFiles(files: readonly NamedFile[]): ReadLayers {
+function readFiles(files: readonly NamedFile[]): ReadLayers {
   for (const [n, [layer]] of files.entries())
     if (files.findIndex((other) => other[0] === layer) < n)
       throw new UserMistake(`the layer ${layer} is named twice: a layer is one file`, 2);
@@ -72,7 +72,7 @@ export interface UsualPlaces {
 }
 
 /** The layers that are served. */
-export interface ServedLayers extends ReadLayers {
+interface ServedLayers extends ReadLayers {
   /** Why a file that was found is not used. */
   readonly said: readonly string[];
 }

@@ -28,7 +28,7 @@ interface Parsed {
 }
 
 /** The whole command line of `hob`. `then` is called with the verb that was given. */
-export function hobLine(verbs: readonly Verb[], then: (parsed: Parsed) => void = () => {}): Command {
+function hobLine(verbs: readonly Verb[], then: (parsed: Parsed) => void = () => {}): Command {
   const hob = newCommand('hob')
     .description('What an agent may hold is written in hob.yaml. This command serves it, and answers requests.')
     .usage('VERB [OPTIONS]')

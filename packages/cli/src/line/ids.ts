@@ -6,7 +6,7 @@
 import { Mistake } from './mistake.ts';
 
 /** The kinds of things that have a short id. */
-export type IdKind = 'R' | 'G' | 'S' | 'E';
+type IdKind = 'R' | 'G' | 'S' | 'E';
 /** The kinds of things that may also have a name. */
 export type ShortKind = Exclude<IdKind, 'E'>;
 /** The kinds in words. */

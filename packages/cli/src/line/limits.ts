@@ -4,7 +4,7 @@ import { Mistake } from './mistake.ts';
 import { type Given, textOf } from './verb.ts';
 
 /** Limits as terms of a grant. */
-export interface Limits {
+interface Limits {
   readonly uses?: number;
   readonly for?: number;
 }

@@ -16,7 +16,7 @@ import type { Machine } from './machine.ts';
 import { petnameOf } from './names.ts';
 
 /** One tool of a cap, as a session gets it. */
-export interface ToolOffer {
+interface ToolOffer {
   readonly petname: string;
   /** The name of the offer. */
   readonly offer: string;
@@ -125,7 +125,7 @@ export function rootsOfServer(plan: Plan, cap: PlannedMcp): readonly string[] {
 }
 
 /** The petname of a tool: `CAP-TOOL`. Errors: `Mistake`. */
-export function toolPetname({ name }: Pick<PlannedMcp, 'name'>, tool: string): string {
+function toolPetname({ name }: Pick<PlannedMcp, 'name'>, tool: string): string {
   const petname = petnameOf(`${name}-${tool.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`);
   if (petname.length <= 63) return petname;
   throw new Mistake(`${name}: ${petname} is longer than 63 characters: give the cap of this tool a shorter name`);

@@ -11,7 +11,7 @@ import { lineOf, type Plan, type PlannedCap, wish } from '@hob/manifest';
 import type { Directories } from './directories.ts';
 
 /** The name of a wish list in its root. */
-export const WISH_FILE = 'hob.yaml';
+const WISH_FILE = 'hob.yaml';
 
 /** More than a manifest may have, so that the reader of manifests says so. */
 const MOST_BYTES = 256 * 1024 + 1;
@@ -20,7 +20,7 @@ const MOST_BYTES = 256 * 1024 + 1;
 export type Text = Pick<Acceptance, 'name' | 'hash'>;
 
 /** One wish list, as it is now. */
-export interface WishList {
+interface WishList {
   /** `ROOT/hob.yaml`. */
   readonly name: string;
   /** SHA-256 of its bytes. Undefined if it cannot be read. */

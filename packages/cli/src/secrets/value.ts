@@ -7,7 +7,7 @@
 import { Mistake } from '../line/mistake.ts';
 
 /** A shorter value would blank innocent words. */
-export const SHORTEST = 8;
+const SHORTEST = 8;
 const FEWEST_DIFFERENT = 4;
 const MOST_BYTES = 16_384;
 

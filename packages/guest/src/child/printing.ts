@@ -24,7 +24,7 @@ function text(value: unknown): string {
 }
 
 /** The `console` of a program. */
-export interface Printing {
+interface Printing {
   readonly error: (...args: unknown[]) => void;
   readonly [method: string]: (...args: never[]) => void;
 }

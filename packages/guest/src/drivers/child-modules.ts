@@ -16,7 +16,7 @@ interface Module {
 }
 
 /** All modules, by the names that they have in stacks. */
-export interface ChildModules {
+interface ChildModules {
   readonly entry: string;
   readonly modules: Readonly<Record<string, Module>>;
 }

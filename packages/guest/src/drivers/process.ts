@@ -10,7 +10,7 @@ import { CapError } from '@hob/vat';
 import { type PipeChannel, pipeChannel } from '@hob/vat/wire';
 import { boot, childModules } from './child-modules.ts';
 
-export interface ProcessLimits {
+interface ProcessLimits {
   readonly memoryBytes: number;
   readonly cpuMs: number;
 }

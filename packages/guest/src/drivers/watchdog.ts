@@ -16,7 +16,7 @@ export interface Used {
   readonly peakBytes: number;
 }
 
-export interface Watched {
+interface Watched {
   /** Measures now. */
   used(): Used;
   stop(): void;

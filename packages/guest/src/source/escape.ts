@@ -19,7 +19,7 @@ import { walk } from './walk.ts';
  */
 const REFUSED = /\bimport(?=\s*(?:\(|\/[/*]))|\beval(?=\s*\()|<!--|-->/g;
 
-export interface Escaped {
+interface Escaped {
   readonly edits: readonly Edit[];
   /** Names that the rewritten program expects around it, each with the expression for its value. */
   readonly hoisted: readonly (readonly [name: string, expression: string])[];

@@ -7,7 +7,7 @@
 import type { Program } from 'acorn';
 import { below, type Tree } from './walk.ts';
 
-export interface FreeName {
+interface FreeName {
   readonly name: string;
   readonly offset: number;
   /** `asked`: used by `typeof` only, which also works for a name that does not exist. */

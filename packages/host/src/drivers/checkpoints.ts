@@ -10,7 +10,7 @@ import { resolve } from 'node:path';
 import { CapError } from '@hob/vat';
 
 /** Resolves after one try. */
-export type CheckpointSender = (checkpoint: string) => Promise<void>;
+type CheckpointSender = (checkpoint: string) => Promise<void>;
 
 const firstRetryMs = 60_000;
 const longestRetryMs = 3_600_000;

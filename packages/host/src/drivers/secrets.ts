@@ -152,7 +152,7 @@ export function openSecretFile(file: string): { write(secret: string): void; aba
  * Returns the secret in a file and removes the file. Errors: `invalid`, also if others may read the file.
  * Then it is no secret any more, and the file stays for a person to see.
  */
-export function takeSecret(file: string): string {
+function takeSecret(file: string): string {
   let descriptor: number;
   try {
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

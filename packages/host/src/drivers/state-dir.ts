@@ -137,7 +137,7 @@ function syncNames(folder: string): void {
 }
 
 /** Where a host listens. It holds no secret. */
-export interface HostAddress {
+interface HostAddress {
   readonly url: string;
   readonly pid: number;
 }

@@ -68,7 +68,7 @@ interface LineFields {
 }
 
 /** The session of a grant and its granters, as the tables of the host have them. */
-export interface LineOwner {
+interface LineOwner {
   readonly session: string;
   readonly granters: readonly string[];
 }

@@ -9,7 +9,7 @@
 import { base32, canonicalText, hashSecret } from '@hob/vat/forwarder';
 import type { FileVersion } from '../state/records.ts';
 
-export interface DigestInput {
+interface DigestInput {
   /** The asker, its grants, and the number of the offer's object. */
   readonly cap: readonly unknown[];
   readonly method: string;

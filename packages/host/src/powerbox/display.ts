@@ -10,7 +10,7 @@ import type { OfferInfo } from '../state/records.ts';
 import type { GrantTerms } from '../state/terms.ts';
 import { escaped, flagsOf, quoted, safeText } from '../text/safe-text.ts';
 
-export const longestValue = 400;
+const longestValue = 400;
 const mostRows = 24;
 
 export type Rows = readonly (readonly [name: string, value: string])[];

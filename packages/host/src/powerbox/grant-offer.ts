@@ -18,7 +18,7 @@ import { type GrantTerms, parseTerms } from '../state/terms.ts';
 import { AskFacetActor } from './ask-facet.ts';
 import { GateAskActor } from './gate.ts';
 
-export interface OfferGrant {
+interface OfferGrant {
   readonly petname: string;
   readonly offered: unknown;
   readonly terms: GrantTerms;

@@ -55,10 +55,10 @@ export interface Request extends RequestDisplay {
 const page = 50;
 /** Diffs are large. A page must fit into one frame with its quotes escaped. */
 const pageChars = 120_000;
-export const longestWhyShown = 500;
+const longestWhyShown = 500;
 
 /** The viewer: a granter is told where things are on this host, a judge is not. Its words go to the agent. */
-export type Viewer = 'granter' | 'judge';
+type Viewer = 'granter' | 'judge';
 
 /** In a turn. */
 export function inbox(

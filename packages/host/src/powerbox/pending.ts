@@ -99,7 +99,7 @@ function checkedCounts(tables: HostTables, payer: string): RequestCounts {
   return now - before.since >= hour ? { since: now, asked: 0, pending: before.pending } : before;
 }
 
-export function powerboxOf(tables: HostTables): object {
+function powerboxOf(tables: HostTables): object {
   const powerbox = tables.powerbox.get('powerbox');
   if (powerbox === undefined) throw new CapError('unavailable', 'the host is starting: try again');
   return powerbox;

@@ -9,7 +9,7 @@ import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import type { HostTables } from '../state/records.ts';
 import { closeRequest, isUnseen, logWithdrawn, refundUses, resolveRequest, withdrawRequest } from './pending.ts';
 
-export interface Powerbox {
+interface Powerbox {
   expire(request: string): void;
   /**
    * Ends the request if nobody waits for it. Its asker may have been cut off before or after it began to

@@ -20,7 +20,7 @@ import { flagsIn, permits, termRows, termText } from './display.ts';
 import { offerRows, offerText } from './offer-text.ts';
 import { countRequest, fileRequest, type NewRequest, waitForAnswer } from './pending.ts';
 
-export interface RequestArgs {
+interface RequestArgs {
   readonly asks: string;
   readonly terms: GrantTerms;
   readonly why: string;

@@ -4,7 +4,7 @@
  */
 import type { SecretFiles, Secrets } from '../drivers/secrets.ts';
 
-export interface StartOutcome {
+interface StartOutcome {
   readonly url: string;
   readonly secrets: Secrets;
   /** The session has ended. */

@@ -3,7 +3,7 @@ import type { CapError, Far } from '@hob/vat';
 import type { Granter } from '../granters/grants.ts';
 import type { Host } from '../types.ts';
 
-export interface OwnerGranter {
+interface OwnerGranter {
   readonly granter: Far<Granter>;
   /** Known only when it is new. */
   readonly secret: string | undefined;

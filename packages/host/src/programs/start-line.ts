@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { count, given, newCommand, once, showUsage } from './read-line.ts';
 import type { SessionFlags } from './session-flags.ts';
 
-export interface StartLine {
+interface StartLine {
   readonly root: string | undefined;
   readonly state: string | undefined;
   readonly sentinel: string | undefined;

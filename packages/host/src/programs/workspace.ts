@@ -16,7 +16,7 @@ import type { Host, Started } from '../types.ts';
 import { enterOwner } from './owner.ts';
 import { checkFlags, flagsOf, noteOf, type SessionFlags } from './session-flags.ts';
 
-export interface StartSettings {
+interface StartSettings {
   /** The directory, without links: by another way to it the same grants are found again. */
   readonly root: string;
   /** This machine has no directory cap. */
@@ -29,7 +29,7 @@ export interface StartSettings {
 }
 
 /** Secrets are known only when they are made. */
-export interface OpenedWorkspace {
+interface OpenedWorkspace {
   readonly started: Started;
   readonly secret: string | undefined;
   readonly granterSecret: string | undefined;

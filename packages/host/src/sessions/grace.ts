@@ -18,7 +18,7 @@ import { endSession } from './removal.ts';
 /** Grants that one turn looks at: some 5 ms of work. */
 const most = 256;
 
-export interface Grace {
+interface Grace {
   /** Looks at some grants, and sends itself a message for the rest. Returns whether the session goes on. */
   look(session: string): boolean | Promise<boolean>;
 }

@@ -23,7 +23,7 @@ const mostLooked = 2000;
 /** The cost of removing a session besides its grants, in grants. */
 const costOfSession = 4;
 
-export interface Remover {
+interface Remover {
   /** A group has ended: closes sockets, and removes. */
   begin(group: Group, sessions: readonly string[]): void;
   /**

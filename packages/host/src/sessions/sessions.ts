@@ -146,7 +146,7 @@ function parseChild(child: unknown): { readonly name: string; readonly caps: Rea
   return { name, caps: caps as Readonly<Record<string, string>> };
 }
 
-export interface OpenSessionOptions {
+interface OpenSessionOptions {
   readonly name: string;
   readonly granters: readonly string[];
   readonly parent?: SessionRecord | undefined;

@@ -28,7 +28,7 @@ export const callerUnder = (tables: HostTables, session: string, grant: string):
   tables.sturdyrefs.has(key(session, grant)) ? sturdyrefCaller(grant) : session;
 
 /** The sturdyrefs of a session, with their grants. */
-export function sturdyrefsOf(
+function sturdyrefsOf(
   tables: HostTables,
   session: string,
 ): readonly (readonly [grant: string, row: SturdyrefRecord])[] {

@@ -92,4 +92,4 @@ export function resolveUrl(tables: HostTables, session: SessionRecord, url: unkn
   throw new CapError('no-such-object', noSuchObject);
 }
 
-export const noSuchObject = 'this names no object here';
+const noSuchObject = 'this names no object here';

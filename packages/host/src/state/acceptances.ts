@@ -10,7 +10,7 @@ import type { Initiator } from './c-list.ts';
 import type { AcceptanceRecord, AcceptedText, HostTables } from './records.ts';
 
 /** More than a person reads. */
-export const mostAcceptances = 100;
+const mostAcceptances = 100;
 
 const key = (granter: string, name: string): string => `${granter}/${name}`;
 

@@ -32,7 +32,7 @@ const refuse = (what: string): never => {
   throw new CapError('invalid', what);
 };
 
-export interface ParsedTerms {
+interface ParsedTerms {
   readonly terms: Terms;
   /** The time of a grant that names none, in ms. */
   readonly defaultMs?: number;

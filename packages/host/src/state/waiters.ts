@@ -18,7 +18,7 @@ export type RequestOutcome =
   | RequestEnd;
 
 /** A request that ended without approval. `unseen`: no granter was shown it. */
-export interface RequestEnd {
+interface RequestEnd {
   readonly code: string;
   readonly message: string;
   readonly unseen?: boolean;

@@ -62,7 +62,7 @@ export interface ShellCap extends CapTerms {
 }
 
 /** An origin with a path prefix that ends in `/`. */
-export interface HttpCap extends CapTerms {
+interface HttpCap extends CapTerms {
   readonly http: string;
   readonly methods: readonly Method[];
   /** The name of a stored secret. The session never sees its value. */
@@ -92,7 +92,7 @@ export interface McpCap extends CapTerms {
 }
 
 /** One recipient, as `channel:recipient`. */
-export interface MessageCap extends CapTerms {
+interface MessageCap extends CapTerms {
   readonly message: string;
 }
 
@@ -109,7 +109,7 @@ export interface Offer {
 export type Ask = Cap & { readonly offer?: Offer | undefined };
 
 /** The caps of a session, and its deadline. */
-export interface SessionPart {
+interface SessionPart {
   /** No grant outlives it. */
   readonly deadline?: string | undefined;
   readonly mode?: Mode | undefined;

@@ -171,7 +171,7 @@ function addRule(
 }
 
 /** The text in the brackets of `Bash`. `*` stands for any text, also for spaces. */
-export function bashSubject(spec: string): { subject: Subject; why?: string } {
+function bashSubject(spec: string): { subject: Subject; why?: string } {
   const [, prefix] = /^(.*?)(?::\*| +\*)$/s.exec(spec) ?? [];
   const line = prefix ?? spec;
   // `git log *` takes `git log`, and `git log` with a space and anything after it.

@@ -80,7 +80,7 @@ const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 const PLAIN = /^[A-Za-z0-9_@%+:,./=~-]+$/;
 
 /** A text that cannot be read as words, with the reason. */
-export interface Unread {
+interface Unread {
   readonly why: string;
 }
 export const isUnread = (value: object): value is Unread => 'why' in value;

@@ -38,7 +38,7 @@ export function decide(plan: Plan, call: Call): Decision {
 }
 
 /** The caps of a plan that run a command: command caps of this program with a row that takes it, and every shell. */
-export function runnersOf(plan: Plan, [program = '', ...args]: readonly string[], work?: Work): readonly PlannedCap[] {
+function runnersOf(plan: Plan, [program = '', ...args]: readonly string[], work?: Work): readonly PlannedCap[] {
   return Object.values(plan.caps).filter(
     (cap) =>
       cap.kind === 'shell' ||

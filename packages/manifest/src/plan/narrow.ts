@@ -97,7 +97,7 @@ function least(a: number | undefined, b: number | undefined): number | undefined
 }
 
 /** Takes the strictest value of each term. */
-export function strictest(a: PlannedTerms, b: PlannedTerms): PlannedTerms {
+function strictest(a: PlannedTerms, b: PlannedTerms): PlannedTerms {
   const [uses, forMs, untilMs] = [least(a.uses, b.uses), least(a.forMs, b.forMs), least(a.untilMs, b.untilMs)];
   const needs = a.needs ?? b.needs;
   return {
@@ -228,7 +228,7 @@ function narrowCommand(
 }
 
 /** Whether every call that `inner` takes is taken by `outer`. It may say no where the answer is yes. */
-export function isRowWithin(inner: Row, outer: Row): boolean {
+function isRowWithin(inner: Row, outer: Row): boolean {
   return inner.length === outer.length && inner.every((word, n) => isWordWithin(word, outer[n] as Word));
 }
 

@@ -9,7 +9,7 @@ import { skeleton } from '../plan/names.ts';
 import { reviewedFor } from '../words/flags.ts';
 
 /** Files that usually hold secrets, and files that make other programs run code. */
-export const SECRET_FILES: readonly string[] = [
+const SECRET_FILES: readonly string[] = [
   ...['.env*', '*.pem', '*.key', '*.p12', '*.kdbx', 'id_rsa*', 'id_ed25519*', '.npmrc', '.netrc', '.pypirc'],
   ...['.ssh', '.gnupg', '.aws', '.git'],
 ];

@@ -5,7 +5,7 @@ export const MOST_BYTES: number = 256 * 1024;
 export const MOST_LINES = 10_000;
 export const MOST_DEPTH = 32;
 /** Parts are what the parser works for: entries of lists and records, anchors and aliases. */
-export const MOST_PARTS = 10_000;
+const MOST_PARTS = 10_000;
 
 export const flatter = 'write it flatter: no part of a manifest is deeper than 8';
 

@@ -26,7 +26,7 @@ export type Word =
   | { readonly kind: 'path'; readonly cap: string }
   | { readonly kind: 'flags'; readonly set: string };
 
-export interface Wrong {
+interface Wrong {
   /** The index of the word. */
   readonly word: number;
   readonly wrong: string;
@@ -103,7 +103,7 @@ export function isReadingRow(program: string, row: readonly Word[]): boolean {
 }
 
 /** The facts about the session with which a row judges a call. */
-export interface RowContext {
+interface RowContext {
   readonly flags: Readonly<Record<string, readonly string[]>>;
   /** Whether a path, as seen from the command's `cwd`, lies beneath the directory of that cap. */
   readonly isBeneath: (cap: string, path: string) => boolean;

@@ -9,7 +9,7 @@ import type { Readable, Writable } from 'node:stream';
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/server';
 
 /** The longest line, in bytes. */
-export const LONGEST_LINE: number = 1 << 20;
+const LONGEST_LINE: number = 1 << 20;
 /** So much of a dropped line is kept of its begin and its end, to find the id that its answer needs. */
 const KEPT = 256;
 const NEWLINE = 10;

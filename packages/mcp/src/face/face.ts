@@ -24,7 +24,7 @@ export interface Definition {
 }
 
 /** What a face needs of the process. */
-export interface FaceParts {
+interface FaceParts {
   /** The bootstrap object of the session's connection. Called for each message, so that it may connect again. */
   readonly session: () => Promise<Far<HeldSession>>;
   readonly verbs: readonly Verb[];

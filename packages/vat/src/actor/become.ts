@@ -13,7 +13,7 @@ import { current, turnFor } from '../turn/turn.ts';
 import { thrown } from '../turn/values.ts';
 
 /** An actor that can become something else. */
-export interface Becoming extends Target {
+interface Becoming extends Target {
   /** Undefined while the actor is being made. */
   readonly reference: object | undefined;
   /**

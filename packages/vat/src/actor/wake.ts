@@ -39,7 +39,7 @@ interface Wake {
 }
 
 /** The services that the alarms of one store need. */
-export interface WakeServices {
+interface WakeServices {
   readonly clock: Pick<Clock, 'after'>;
   /** Vat time, as `vatTime()` returns it. */
   readonly now: () => number;

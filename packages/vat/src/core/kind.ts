@@ -4,9 +4,9 @@ import type { DefineOptions } from './types.ts';
 export type Constructor = (bcom: never, ...args: never[]) => unknown;
 
 /** From the arguments of one version to those of a later one. */
-export type Migration = (...old: readonly unknown[]) => unknown;
+type Migration = (...old: readonly unknown[]) => unknown;
 
-export interface ActorKindParts {
+interface ActorKindParts {
   readonly label: string;
   /** Whether a behaviour is one procedure that receives every call. */
   readonly procedure: boolean;

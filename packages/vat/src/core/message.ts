@@ -50,7 +50,7 @@ export abstract class Target {
   }
 }
 
-export interface MessageParts {
+interface MessageParts {
   readonly to: Target;
   /** `''` for a call without a method name. */
   readonly method: string;

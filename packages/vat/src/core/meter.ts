@@ -17,7 +17,7 @@ import type { Meter } from './types.ts';
  * - `lineBytes` is about the disk space of those lines.
  * - `argumentBytes` limits what the ledger keeps of one argument and is never counted.
  */
-export const budgets = [
+const budgets = [
   'actors',
   'portraitBytes',
   'messages',
@@ -29,7 +29,7 @@ export const budgets = [
   'argumentBytes',
   'turnMs',
 ] as const;
-export type Budget = (typeof budgets)[number];
+type Budget = (typeof budgets)[number];
 /** The budgets that are charged and refunded. */
 export type Holding = Exclude<Budget, 'turnMs' | 'lines' | 'lineBytes' | 'argumentBytes'>;
 

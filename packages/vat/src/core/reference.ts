@@ -20,7 +20,7 @@ export abstract class ByReference {
 }
 
 /** How a method called on a reference reaches its target. Set once by the module that knows turns. */
-export interface Dispatch {
+interface Dispatch {
   /** In a turn the target is called near, straight from the reference: each frame more fills the stack sooner. */
   inTurn(): boolean;
   outside(target: Target, method: string, args: unknown[]): unknown;

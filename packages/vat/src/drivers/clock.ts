@@ -31,7 +31,7 @@ export function systemClock(): Clock {
 }
 
 /** The parts of a clock. Separate, so that a test can simulate a suspend. */
-export interface ClockParts {
+interface ClockParts {
   readonly bootId: string;
   boottime(): number;
   wall(): number;

@@ -24,7 +24,7 @@ export interface Cells {
 export type Shape = 'function' | 'procedure' | readonly string[];
 
 /** Functions that the object store needs. The modules for actors, tables and drivers provide them. */
-export interface Makers {
+interface Makers {
   /**
    * `stored` is undefined for an actor that is no longer in the store. It keeps its name, and calls on it
    * break.

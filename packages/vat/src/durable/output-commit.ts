@@ -89,7 +89,7 @@ export class Batch implements Writes, Barrier {
 /** Makes a batch durable. Calls `done` once, at once or later, with an error if the commit failed. */
 export type Commit = (writes: Writes, done: (error: unknown) => void) => void;
 
-export interface CommitPowers {
+interface CommitPowers {
   readonly commit: Commit;
   tick(): number;
   /** A commit has ended. Turns that waited because a batch was full may run. */

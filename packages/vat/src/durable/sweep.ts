@@ -27,7 +27,7 @@ export interface Pages {
   pageLater(prefix: string, after: string, limit: number): Promise<readonly (readonly [key: string, value: string])[]>;
 }
 
-export interface Sweeping {
+interface Sweeping {
   readonly read: Pages;
   readonly outputCommit: OutputCommit;
   readonly objectStore: ObjectStore;

@@ -22,7 +22,7 @@ export interface ByteSink {
   abort(): Promise<void>;
 }
 
-export interface IterateOptions {
+interface IterateOptions {
   /** Maximum number of bytes in a chunk. Default: the source decides. */
   readonly max?: number;
   /** The number of chunks to request at a time. Default 1, because not every source allows more. */

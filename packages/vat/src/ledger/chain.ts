@@ -59,7 +59,7 @@ export interface Ledger {
   close(): void;
 }
 
-export interface LedgerPowers {
+interface LedgerPowers {
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   /** The vat time that lines record. */

@@ -12,7 +12,7 @@ import type { StoredLine } from '../store/records.ts';
 import { engineOf, type Store } from '../store/store.ts';
 import { breathe, PAGE } from './pages.ts';
 
-export interface ExportOptions {
+interface ExportOptions {
   /** The first line of the export, counted from 1. Only an export from line 1 can be verified by itself. */
   readonly from?: number;
   /** Continues with later lines. */

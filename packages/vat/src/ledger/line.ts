@@ -28,7 +28,7 @@ export const CRC_TAIL = 18;
 /** A field given as `undefined` is left out. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-export interface LineParts {
+interface LineParts {
   readonly seq: number;
   readonly t: number;
   readonly vt: number;

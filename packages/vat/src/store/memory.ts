@@ -5,7 +5,7 @@ import { memorySigner } from '../drivers/keys.ts';
 import type { Args, LedgerLine, StoredLine } from './records.ts';
 import { Full, type Rows } from './rows.ts';
 
-export interface MemoryOptions {
+interface MemoryOptions {
   /** For tests: the disk is full at this many lines. */
   readonly maxLines?: number;
   /** For tests: a reserve beyond that. */

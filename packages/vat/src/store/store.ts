@@ -28,7 +28,7 @@ export interface Store extends AsyncDisposable {
  * copied with it. A file there records how far the store has come, so a store that was put back to an earlier
  * state is noticed. It must be the same folder at each opening.
  */
-export type StoreWhere =
+type StoreWhere =
   | {
       readonly path: string;
       readonly sentinel?: string | undefined;

@@ -35,7 +35,7 @@ export class Copied extends Given {
 export const withPromises: WeakSet<object> = new WeakSet();
 
 /** Facts about decoded data that its decoder knows. */
-export interface Decoded {
+interface Decoded {
   /** Whether it holds a promise. */
   readonly promises: boolean;
   /** Whether it holds bytes, which cannot be frozen. */

@@ -41,7 +41,7 @@ export type DriverMethods = Readonly<
 >;
 
 /** Converts the result of a method before it is passed on. */
-export type ConvertResult = (value: unknown, chain: Message['chain']) => unknown;
+type ConvertResult = (value: unknown, chain: Message['chain']) => unknown;
 
 let drivers = 0;
 

@@ -72,7 +72,7 @@ export interface Wakes {
   cancel(key: string): void;
 }
 
-export interface Mark {
+interface Mark {
   readonly undos: number;
   readonly effects: number;
 }

@@ -315,7 +315,7 @@ export function pass(value: unknown, account: Account): unknown {
     : value;
 }
 
-export interface Passed {
+interface Passed {
   readonly args: readonly unknown[];
   readonly promises: boolean;
 }

@@ -22,7 +22,7 @@ import type { ActorHome } from '../turn/runnable.ts';
 import { fulfilled, lostReference, nameOf } from './names.ts';
 
 /** The functions of the vats that these parts call. */
-export interface DurableVats {
+interface DurableVats {
   /** Undefined until the store has been accepted. */
   ledger(): Ledger | undefined;
   through(commit: Commit): Commit;

@@ -41,7 +41,7 @@ export const newSecret = (random: (bytes: number) => Uint8Array): string => `hob
 export const hashSecret = (secret: string): string => sha256(`hob-secret-v1:${secret}`);
 
 /** The table of references by hash. */
-export interface SturdyrefTable {
+interface SturdyrefTable {
   get(hash: string): Far<unknown> | undefined;
   /** Durable once the promise resolves. */
   set(hash: string, reference: Far<unknown>): Promise<void>;

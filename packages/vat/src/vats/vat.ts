@@ -18,7 +18,7 @@ import { HomeVat } from './home-vat.ts';
 import type { Vat, Vats } from './interface.ts';
 
 /** The services that all vats of a process share. */
-export interface SharedServices {
+interface SharedServices {
   readonly intake: Intake;
   readonly chain: Chain;
   readonly clock: Clock;

@@ -54,7 +54,7 @@ export async function inThread<R>(begin: () => Begun, until: Until): Promise<R> 
 }
 
 /** A task, and the descriptors that it works on, until it is over. */
-export interface Begun extends Disposable {
+interface Begun extends Disposable {
   readonly task: Task;
 }
 

@@ -12,7 +12,7 @@ import type { FindProgram } from '../../plan/machine.ts';
 import { desktopText } from '../notice.ts';
 
 /** The way to a desktop. */
-export interface Desktop {
+interface Desktop {
   /** Returns at once. */
   show(notice: RequestNotice): void;
   close(): void;

@@ -20,7 +20,7 @@ import {
 import { join } from 'node:path';
 
 /** The lines of a ledger from this number on. */
-export type ReadLines = (from: number) => AsyncIterable<string>;
+type ReadLines = (from: number) => AsyncIterable<string>;
 
 /** A line has at most 8 KiB. */
 const TAIL = 32 * 1024;

@@ -11,7 +11,7 @@ import type { LedgerLine } from '../ledger-line.ts';
 import { withHost } from './client.ts';
 
 /** Lines, and what a running host says about its manifest. */
-export interface LedgerSource {
+interface LedgerSource {
   readonly lines: readonly LedgerLine[];
   /** The file of the manifest, and what it leads to; undefined if no host serves the state. */
   readonly served?: Served & { readonly file: string };

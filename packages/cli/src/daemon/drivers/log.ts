@@ -18,7 +18,7 @@ export interface Log {
 }
 
 /** How much is kept, and the clock. */
-export interface LogOptions {
+interface LogOptions {
   readonly mostBytes?: number;
   /** So many files besides the newest: `FILE.1` is the next older one. */
   readonly kept?: number;

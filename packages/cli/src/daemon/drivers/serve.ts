@@ -33,10 +33,10 @@ import { lookAgainAndAgain, sha256 } from './wishes.ts';
 const GRACE_MS = 3_600_000;
 
 /** How the ledger calls acts over the socket. */
-export const SURFACE = 'socket';
+const SURFACE = 'socket';
 
 /** The manifest to serve, and the places of the host. */
-export interface ServeChoice {
+interface ServeChoice {
   /** Undefined: the manifest at the usual place. */
   readonly manifest: string | undefined;
   /** `org=FILE` and so on. */

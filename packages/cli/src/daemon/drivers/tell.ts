@@ -20,7 +20,7 @@ export interface TellChoice {
 }
 
 /** All ways at once. */
-export interface Telling {
+interface Telling {
   request(notice: RequestNotice): void;
   close(): void;
 }

@@ -18,7 +18,7 @@ export interface Webhook {
 }
 
 /** Times are in ms. */
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly url: URL;
   readonly key: Uint8Array;
   readonly say: (line: string) => void;
@@ -56,7 +56,7 @@ export function webhookKey(text: string): Uint8Array {
 }
 
 /** The headers that sign a body. `at` is in ms since 1970. */
-export function signedHeaders(key: Uint8Array, id: string, at: number, body: string): Readonly<Record<string, string>> {
+function signedHeaders(key: Uint8Array, id: string, at: number, body: string): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(at / 1000));
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };

@@ -26,7 +26,7 @@ export type KeyName =
   | 'interrupt';
 
 /** The rest of the input so far. */
-export interface KeyInput {
+interface KeyInput {
   /** The beginning of a sequence whose end has not come. */
   readonly rest: string;
   /** A paste has begun and not ended. */

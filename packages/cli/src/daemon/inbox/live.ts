@@ -35,7 +35,7 @@ export interface Size {
 }
 
 /** A text that is typed in a line of its own. */
-export interface Typing {
+interface Typing {
   readonly of: 'why' | 'terms';
   readonly text: string;
 }
@@ -111,7 +111,7 @@ export const chosenItem = ({ items, chosen }: Live): Item | undefined =>
 export const isArmed = ({ shownMs, seenEnd }: Live): boolean => shownMs >= ARM_MS && seenEnd;
 
 /** One way to answer. */
-export interface Choice {
+interface Choice {
   readonly label: string;
   /** The terms, in words, for a yes. */
   readonly means?: string;

@@ -13,7 +13,7 @@ import { idText, namesLine } from '../names.ts';
 import { choicesOf, chosenItem, type Dialog, type Item, isArmed, type Live } from './live.ts';
 
 /** A screen, and what of the card is on it. */
-export interface Screen {
+interface Screen {
   readonly rows: readonly string[];
   /** The card is on it, in part at least. */
   readonly card: boolean;
@@ -76,7 +76,7 @@ function rowOf(item: Item, { chosen, names, now }: Live): string {
 }
 
 /** `59:58`, or `1:00:00`. */
-export function countdown(ms: number): string {
+function countdown(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   const two = (n: number): string => String(n).padStart(2, '0');
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];

@@ -24,7 +24,7 @@ const MOST_REQUESTS = 16;
 /** Between two pieces of a request or an answer. A model may think for some minutes. */
 const IDLE_MS = 15 * 60_000;
 
-export interface RelayOptions {
+interface RelayOptions {
   /** The address of the model. */
   readonly upstream: URL;
   readonly wire: Wire;

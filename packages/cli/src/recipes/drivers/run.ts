@@ -20,7 +20,7 @@ const PASSED: readonly string[] = [
 /** The exit code of a run that the relay ended. */
 export const FOREIGN_TOOL = 125;
 
-export interface RecipeRun {
+interface RecipeRun {
   /** The host's program and the person's arguments for it. */
   readonly words: readonly string[];
   /** The state of Hob. */
@@ -82,7 +82,7 @@ export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number>
 }
 
 /** Writes the files of a recipe below `folder`, for their owner only. Existing ones stay: `wx`. */
-export function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' });

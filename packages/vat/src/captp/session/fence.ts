@@ -21,7 +21,7 @@ import { closeCodes } from './duplex.ts';
 import { type Fault, Violation } from './operations.ts';
 
 /** The session that a fault closes. */
-export interface Fenced {
+interface Fenced {
   /** If the session is closing or closed, the fault is only recorded. */
   close(code: number, reason: string): void;
 }
@@ -105,7 +105,7 @@ type EntryRule<T, F> = F extends (...args: infer A) => infer R ? 'inside' | ((se
  * `inside`: only other parts of the session call it, or its errors are meant for the caller. Any other value
  * makes the method an entry: it is the function whose result the caller gets after a fault.
  */
-export type EntryRules<T> = { readonly [K in keyof Methods<T>]: EntryRule<T, Methods<T>[K]> };
+type EntryRules<T> = { readonly [K in keyof Methods<T>]: EntryRule<T, Methods<T>[K]> };
 
 /** Fences the entries of a class. A method that `entries` does not list is a type error. */
 export function fenced<T extends { readonly fence: Fence }>(

@@ -55,7 +55,7 @@ export interface DecodedArguments {
  * `deliver`, `answer` and `resolve` throw `CapError` if the value cannot be encoded; then nothing was sent.
  * Frames leave at `flush`.
  */
-export interface OutgoingOperations {
+interface OutgoingOperations {
   /** `question` 0: no answer is wanted. `method` `''`: the target is called as a function. */
   deliver(to: Slot, method: string, args: readonly unknown[], question: number): void;
   /**

@@ -20,7 +20,7 @@ export interface Link {
 }
 
 /** The session, as this file sees it. */
-export interface Speaking {
+interface Speaking {
   /** Sends the drops of settled promises. */
   giveBack(): void;
   /** The connection is closed. */

@@ -12,7 +12,7 @@ const node = typeof process === 'undefined' ? undefined : process.getBuiltinModu
 const NodeBuffer = typeof Buffer === 'undefined' ? undefined : Buffer;
 
 /** Checks of what an object is that run no code of the object. */
-export interface ObjectKinds {
+interface ObjectKinds {
   isProxy(value: unknown): boolean;
   isPromise(value: unknown): value is Promise<unknown>;
   isNativeError(value: unknown): value is Error;

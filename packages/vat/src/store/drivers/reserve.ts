@@ -9,7 +9,7 @@ import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSyn
 import { join } from 'node:path';
 import { syncFolder } from './sqlite.ts';
 
-export interface Reserve {
+interface Reserve {
   /** Takes the room if it is not taken yet. Returns true if it is taken now. */
   fill(): boolean;
   /** Takes the same room once more and gives back the old. Returns true if the disk had it. */

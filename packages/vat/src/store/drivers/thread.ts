@@ -28,7 +28,7 @@ interface Data {
   readonly signal: Int32Array;
 }
 
-export interface Thread {
+interface Thread {
   /** Blocks until the result is there. Throws what the method threw. */
   ask(method: string, ...args: readonly unknown[]): unknown;
   /** Calls `then` once, with an error if there is one. */
