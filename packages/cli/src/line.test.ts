@@ -6,7 +6,7 @@ import { inheritedMutant } from '../../../test/mutants/environment.ts';
 import { helpAfter } from './line/help.ts';
 import { GRANT_JSON, REQUEST_JSON, SESSION_JSON } from './line/shapes.ts';
 import { tableLines } from './line/table.ts';
-import { QUICK, verbsFor } from './quick.ts';
+import { TABLE, verbsFor } from './table.ts';
 import { verbs } from './verbs.ts';
 
 const main = new URL('./main.ts', import.meta.url).pathname;
@@ -75,11 +75,20 @@ test('a table is aligned on a terminal, and divided by tabs elsewhere', () => {
   expect(tableLines(['id', 'name'], rows, { isTerminal: false })).toEqual(['G1\tnotes', 'G12\ta b']);
 });
 
-test('a verb that is loaded by itself is the one of the table', async () => {
-  for (const [name, load] of Object.entries(QUICK)) {
-    expect(verbs, name).toContain(await load());
-    expect(await verbsFor([name, '--help'])).toEqual([await load()]);
+test('a command line loads its own verb, or those of its group; a word that names none has all to choose from', async () => {
+  for (const [name, load] of Object.entries(TABLE)) {
+    const verb = await load();
+    expect(verb.name).toBe(name);
+    const [first = ''] = name.split(' ');
+    const group = verbs.filter((one) => one.name.split(' ')[0] === first);
+    expect(group).toContain(verb);
+    expect(await verbsFor([...name.split(' '), '--help'])).toEqual(group);
   }
-  for (const args of [[], ['--help'], ['chek'], ['toString'], ['ledger', 'verify']])
-    expect(await verbsFor(args), args.join(' ')).toBe(verbs);
+  for (const args of [[], ['--help'], ['chek'], ['toString'], ['ledger verify']])
+    expect(await verbsFor(args), args.join(' ')).toEqual(verbs);
+});
+
+test('an option or a verb of a group that is mistyped is named though only its own verbs are loaded', () => {
+  expect(hob('ledger', 'verfy').err).toMatch(/verify/);
+  expect(hob('list', '--sesion', 'S1').err).toMatch(/Did you mean --session\?/);
 });

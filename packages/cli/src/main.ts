@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 enableCompileCache(fileURLToPath(new URL('../node_modules/.compile-cache', import.meta.url)));
 // A reader that has gone, such as `head`, is no mistake, and nothing can be said to it.
 process.stdout.on('error', () => process.exit(1));
-const [{ runLine }, { verbsFor }] = await Promise.all([import('./drivers/line.ts'), import('./quick.ts')]);
+const [{ runLine }, { verbsFor }] = await Promise.all([import('./drivers/line.ts'), import('./table.ts')]);
 const args = process.argv.slice(2);
 const code = await runLine(args, await verbsFor(args));
 // A slow reader of a pipe gets all of it.

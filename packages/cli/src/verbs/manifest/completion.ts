@@ -4,8 +4,8 @@ import type { Verb } from '../../line/verb.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** `hob completion` over this table, which holds it too. */
-export const completionOf = (verbs: () => readonly Verb[]): Verb => ({
+/** `hob completion` */
+export const completion: Verb = {
   name: 'completion',
   operands: '<shell>',
   about: 'prints a script that completes verbs and options in bash, zsh or fish',
@@ -17,10 +17,11 @@ export const completionOf = (verbs: () => readonly Verb[]): Verb => ({
   async run({ operands }, { line }) {
     const shell = SHELLS.find((one) => one === operands[0]);
     if (shell === undefined) throw new Mistake(`name a shell: ${SHELLS.join(', ')}`, 2);
-    for (const text of scriptFor(shell, verbs()).split('\n')) line(text);
+    const { allVerbs } = await import('../../table.ts');
+    for (const text of scriptFor(shell, await allVerbs()).split('\n')) line(text);
     return 0;
   },
-});
+};
 
 /** The words that may follow each verb: further words of groups, then options. */
 function wordsAfter(verbs: readonly Verb[]): ReadonlyMap<string, readonly string[]> {

@@ -1,0 +1,70 @@
+/**
+ * Where each verb of `hob` is, in the order in which the help lists them.
+ *
+ * A command line loads the file of its own verb and no other: editors, commit hooks and agents call `hob` often, and
+ * reading modules is most of the time that a verb takes.
+ */
+import type { Verb } from './line/verb.ts';
+
+type Load = () => Promise<Verb>;
+
+/** The loader of each verb, by its name. */
+export const TABLE: Readonly<Record<string, Load>> = {
+  serve: async () => (await import('./verbs/host/serve.ts')).serve,
+  start: async () => (await import('./verbs/host/start.ts')).start,
+  mcp: async () => (await import('./verbs/host/mcp.ts')).mcp,
+  recipe: async () => (await import('./verbs/host/recipe.ts')).recipe,
+  status: async () => (await import('./verbs/host/status.ts')).status,
+  stop: async () => (await import('./verbs/host/stop.ts')).stop,
+
+  inbox: async () => (await import('./verbs/granter/inbox.ts')).inbox,
+  grant: async () => (await import('./verbs/granter/grant.ts')).grant,
+  refuse: async () => (await import('./verbs/granter/refuse.ts')).refuse,
+  list: async () => (await import('./verbs/granter/list.ts')).list,
+  revoke: async () => (await import('./verbs/granter/revoke.ts')).revoke,
+  narrow: async () => (await import('./verbs/granter/narrow.ts')).narrow,
+  renew: async () => (await import('./verbs/granter/renew.ts')).renew,
+  give: async () => (await import('./verbs/granter/give.ts')).give,
+  name: async () => (await import('./verbs/granter/name.ts')).name,
+  sessions: async () => (await import('./verbs/granter/sessions.ts')).sessions,
+  end: async () => (await import('./verbs/granter/end.ts')).end,
+  confirm: async () => (await import('./verbs/granter/confirm.ts')).confirm,
+  wishes: async () => (await import('./verbs/granter/wishes.ts')).wishes,
+  accept: async () => (await import('./verbs/granter/accept.ts')).accept,
+  'sturdyref mint': async () => (await import('./verbs/granter/sturdyref.ts')).sturdyrefMint,
+  'sturdyref list': async () => (await import('./verbs/granter/sturdyref.ts')).sturdyrefList,
+  'sturdyref rotate': async () => (await import('./verbs/granter/sturdyref.ts')).sturdyrefRotate,
+
+  'ledger show': async () => (await import('./verbs/granter/ledger.ts')).ledger,
+  'ledger verify': async () => (await import('./verbs/granter/ledger-verify.ts')).ledgerVerify,
+  'ledger export': async () => (await import('./verbs/granter/ledger-export.ts')).ledgerExport,
+  'ledger retain': async () => (await import('./verbs/granter/ledger-retain.ts')).ledgerRetain,
+
+  init: async () => (await import('./verbs/manifest/init.ts')).init,
+  check: async () => (await import('./verbs/manifest/check.ts')).check,
+  explain: async () => (await import('./verbs/manifest/explain.ts')).explain,
+  suggest: async () => (await import('./verbs/manifest/suggest.ts')).suggest,
+  import: async () => (await import('./verbs/import.ts')).importVerb,
+
+  'secret set': async () => (await import('./verbs/secrets/set.ts')).secretSet,
+  'secret list': async () => (await import('./verbs/secrets/list.ts')).secretList,
+  'secret remove': async () => (await import('./verbs/secrets/remove.ts')).secretRemove,
+  'secret rotate': async () => (await import('./verbs/secrets/rotate.ts')).secretRotate,
+
+  doctor: async () => (await import('./verbs/host/doctor.ts')).doctor,
+  unit: async () => (await import('./verbs/host/unit.ts')).unit,
+  backup: async () => (await import('./verbs/host/backup.ts')).backup,
+  restore: async () => (await import('./verbs/host/restore.ts')).restore,
+  completion: async () => (await import('./verbs/manifest/completion.ts')).completion,
+  version: async () => (await import('./verbs/version.ts')).version,
+};
+
+/** Loads every verb. */
+export const allVerbs = async (): Promise<readonly Verb[]> =>
+  await Promise.all(Object.values(TABLE).map(async (load) => await load()));
+
+/** The verbs among which a command line chooses: one, those of a group, or all if its first word names none. */
+export async function verbsFor([word = '']: readonly string[]): Promise<readonly Verb[]> {
+  const meant = Object.entries(TABLE).filter(([name]) => name.split(' ')[0] === word);
+  return meant.length === 0 ? await allVerbs() : await Promise.all(meant.map(async ([, load]) => await load()));
+}
