@@ -55,7 +55,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   unit: async () => (await import('./verbs/host/unit.ts')).unit,
   backup: async () => (await import('./verbs/host/backup.ts')).backup,
   restore: async () => (await import('./verbs/host/restore.ts')).restore,
-  completion: async () => (await import('./verbs/manifest/completion.ts')).completion,
+  completion: async () => (await import('./verbs/manifest/completion.ts')).completionOf(allVerbs),
   version: async () => (await import('./verbs/version.ts')).version,
 };
 

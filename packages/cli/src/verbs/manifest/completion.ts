@@ -4,8 +4,8 @@ import type { Verb } from '../../line/verb.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** `hob completion` */
-export const completion: Verb = {
+/** `hob completion` over the verbs that `all` loads. It is one of them. */
+export const completionOf = (all: () => Promise<readonly Verb[]>): Verb => ({
   name: 'completion',
   operands: '<shell>',
   about: 'prints a script that completes verbs and options in bash, zsh or fish',
@@ -17,11 +17,10 @@ export const completion: Verb = {
   async run({ operands }, { line }) {
     const shell = SHELLS.find((one) => one === operands[0]);
     if (shell === undefined) throw new Mistake(`name a shell: ${SHELLS.join(', ')}`, 2);
-    const { allVerbs } = await import('../../table.ts');
-    for (const text of scriptFor(shell, await allVerbs()).split('\n')) line(text);
+    for (const text of scriptFor(shell, await all()).split('\n')) line(text);
     return 0;
   },
-};
+});
 
 /** The words that may follow each verb: further words of groups, then options. */
 function wordsAfter(verbs: readonly Verb[]): ReadonlyMap<string, readonly string[]> {
