@@ -17,6 +17,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -41,6 +42,14 @@ for m in ${MODULES.join(' ')}; do [ -e /$m.ko ] && /bin/busybox insmod /$m.ko; d
 /bin/busybox mount -t ext4 /dev/vda /new
 exec /bin/busybox switch_root /new /run.sh
 `;
+/** The words with which a shell moves into a subgroup of the cgroup that was given to it, as the page for operators has them. */
+function moved(): string {
+  const page = readFileSync(join(ROOT, 'docs', 'deployment.md'), 'utf8');
+  const words = /^ExecStart=\/bin\/sh -c '(.*)' sh /m.exec(page)?.[1];
+  if (words === undefined) throw new Error('docs/deployment.md has no line that moves into a subgroup');
+  return words.replaceAll('$$', '$');
+}
+
 /** As root the host is in the root of the tree; as a user in a subgroup of what was given to that user. */
 const THEN = `#!/bin/bash
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
@@ -52,9 +61,9 @@ export HOB_REQUIRE=linux,cc,userns,cgroup2 NO_COLOR=1 CI=1 HOME=/tmp PATH=/usr/b
 run() { "$@" node --no-warnings node_modules/vitest/vitest.mjs run --reporter=verbose ${TEST}; }
 run; root=$?
 cd /sys/fs/cgroup; echo '+memory +pids' > cgroup.subtree_control
-mkdir -p given/host; for f in . cgroup.procs cgroup.subtree_control; do busybox chown ${USER}:${USER} given/$f; done
-cd /repo; rm -rf node_modules/.vite* /tmp/*; busybox chown -R ${USER} packages/caps-shell/build; echo 0 > /sys/fs/cgroup/given/host/cgroup.procs
-run setpriv --reuid ${USER} --regid ${USER} --clear-groups; user=$?
+mkdir given; for f in . cgroup.procs cgroup.subtree_control; do busybox chown ${USER}:${USER} given/$f; done
+cd /repo; rm -rf node_modules/.vite* /tmp/*; busybox chown -R ${USER} packages/caps-shell/build; echo 0 > /sys/fs/cgroup/given/cgroup.procs
+run setpriv --reuid ${USER} --regid ${USER} --clear-groups sh -c '${moved()}' sh; user=$?
 echo "hob-vm: root $root user $user"
 busybox poweroff -f
 `;
