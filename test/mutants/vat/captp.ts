@@ -11,6 +11,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/vat/src/captp/transport/websocket.test.ts'],
   },
   {
+    name: 'fence-browser',
+    breaks: 'an error in a listener of a browser’s WebSocket ends the page, or the process',
+    file: 'packages/vat/src/captp/transport/browser-socket.ts',
+    find: "inbox.guard(({ data }) => inbox.frame(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer))),",
+    replace: "({ data }) => inbox.frame(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer)),",
+    tests: ['packages/vat/src/captp/transport/websocket.test.ts'],
+  },
+  {
     name: 'fence-child',
     breaks: 'an error at a message of a child process ends this one',
     file: 'packages/vat/src/captp/transport/child.ts',

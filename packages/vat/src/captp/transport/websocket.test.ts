@@ -268,6 +268,36 @@ test('a browser’s WebSocket carries the same frames, and close codes', async (
   ]);
 });
 
+test('an error in a listener of a browser’s WebSocket ends neither the page nor another connection', async () => {
+  const open = async (): Promise<readonly [Duplex, Duplex]> => {
+    const socket = accepted();
+    const browser = fromWebSocket(new globalThis.WebSocket(url, ['captp']) as object);
+    return [browser, fromWebSocket(await socket)];
+  };
+  const [[one, oneHost], [two, twoHost]] = [await open(), await open()];
+  const injected = [new Error('a fault at a frame'), new Error('a fault at the close')];
+  const faults: unknown[] = [];
+  one.onFault?.((error) => faults.push(error));
+  one.onFrame(() => {
+    throw injected[0];
+  });
+  const over = new Promise<void>((done) =>
+    one.onClose(() => {
+      done();
+      throw injected[1];
+    }),
+  );
+  oneHost.send('a frame');
+  oneHost.close(1000, '');
+  await over;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(faults).toEqual(injected);
+  twoHost.send('another frame');
+  expect(await frame(two)).toBe('another frame');
+  twoHost.close(1000, '');
+  await closed(two);
+});
+
 test('frames sent while a browser still connects count as buffered, and leave in their order once it is open', async () => {
   const connection = accepted();
   const browser = fromWebSocket(new globalThis.WebSocket(url, ['captp']) as object);
