@@ -13,6 +13,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   listing: () => import('./listing.ts'),
   manifest: () => import('./manifest.ts'),
   mcp: () => import('./mcp.ts'),
+  net: () => import('./net.ts'),
   revocable: () => import('./revocable.ts'),
   sessions: () => import('./sessions.ts'),
   shell: () => import('./shell.ts'),

@@ -136,6 +136,22 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:child_process', 'node:fs', 'node:os', 'process', 'setTimeout'],
     why: 'starts the sandbox program and hears what it says; waits for the last process of one that was killed',
   },
+  'packages/caps-net/src/drivers/resolve.ts': {
+    powers: ['node:dns/promises', 'node:os'],
+    why: 'the addresses of names, and of this machine',
+  },
+  'packages/caps-net/src/http/drivers/connect.ts': {
+    powers: ['node:net', 'node:tls', 'setTimeout', 'undici'],
+    why: 'the connections of an http cap, to addresses that were judged',
+  },
+  'packages/caps-net/src/http/drivers/pool.ts': {
+    powers: ['undici'],
+    why: 'HTTP over these connections',
+  },
+  'packages/caps-net/src/http/drivers/inflate.ts': {
+    powers: ['node:zlib'],
+    why: 'decodes compressed answers',
+  },
   'packages/caps-fs/src/search/drivers/main-thread.ts': {
     powers: ['performance'],
     why: 'measures how long a search keeps the main thread from other holders',

@@ -3,8 +3,9 @@
  *
  * Promise: the host's own log has no value of a secret that can be opened. After a change the new values hold at once.
  */
+import { type Blanker, blankerOf } from '@hob/caps-net/secret';
 import type { Host } from '@hob/host';
-import { type Blanker, blankerOf } from '../secrets/blank.ts';
+
 import { type KeyRing, openSecrets, type SecretStore } from './custody.ts';
 
 /** Secrets of a host. */

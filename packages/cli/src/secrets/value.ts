@@ -1,15 +1,6 @@
-/**
- * The names and values of secrets that are taken.
- *
- * Promise: each value that is taken can be blanked out of a text: it is long enough that it does not stand there by
- * chance, and has nothing of the mark that takes its place.
- */
+/** The names and values of secrets that are taken at the command line. */
+import { wrongWithSecret } from '@hob/caps-net/secret';
 import { Mistake } from '../line/mistake.ts';
-
-/** A shorter value would blank innocent words. */
-const SHORTEST = 8;
-const FEWEST_DIFFERENT = 4;
-const MOST_BYTES = 16_384;
 
 /** Errors: `Mistake`. */
 export function checkSecretName(name: string): string {
@@ -19,18 +10,7 @@ export function checkSecretName(name: string): string {
 
 /** Errors: `Mistake`, which names no part of the value. */
 export function checkSecretValue(value: string): string {
-  const wrong = wrongWith(value);
+  const wrong = wrongWithSecret(value);
   if (wrong === undefined) return value;
   throw new Mistake(`nothing was stored: ${wrong}`);
-}
-
-function wrongWith(value: string): string | undefined {
-  if (value.length < SHORTEST)
-    return `the value has fewer than ${SHORTEST} characters. It could not be blanked out of outputs without blanking innocent text: take a longer one`; // biome-ignore format: one line
-  if (new Set(value).size < FEWEST_DIFFERENT)
-    return `the value has fewer than ${FEWEST_DIFFERENT} different characters. It could not be blanked out of outputs without blanking innocent text`; // biome-ignore format: one line
-  if (Buffer.byteLength(value) > MOST_BYTES) return 'the value has more than 16 KiB: a secret is a token, a password or a key'; // biome-ignore format: one line
-  if (!value.isWellFormed() || value.includes('\ufffd')) return 'the value is not UTF-8 text';
-  if (/[⟦⟧\0]/u.test(value)) return 'the value has ⟦, ⟧ or a zero byte, which no token has';
-  return undefined;
 }
