@@ -23,7 +23,7 @@ async function granted(port: number, terms: object = {}) {
   });
   const driven = driverOf<HttpCap>(cap);
   const { cap: held, revoker } = (await vats.vat('a').turn(() => revocable(driven, terms as never) as never)) as unknown as Grant<HttpCap>; // biome-ignore format: one line
-  return { vats, held: held as Far<HttpCap>, revoker };
+  return { vats, held: held as unknown as Far<HttpCap>, revoker };
 }
 
 test('over a wire an answer has a body that is read there', async () => {
