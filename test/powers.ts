@@ -140,9 +140,21 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:dns/promises', 'node:os'],
     why: 'the addresses of names, and of this machine',
   },
+  'packages/caps-net/src/drivers/connect.ts': {
+    powers: ['node:net', 'node:tls', 'setTimeout'],
+    why: 'connections to addresses that were judged, in a time',
+  },
   'packages/caps-net/src/http/drivers/connect.ts': {
-    powers: ['node:net', 'node:tls', 'setTimeout', 'undici'],
-    why: 'the connections of an http cap, to addresses that were judged',
+    powers: ['undici'],
+    why: 'the tunnel of a proxy',
+  },
+  'packages/caps-net/src/drivers/digest.ts': {
+    powers: ['Date', 'node:crypto'],
+    why: 'digests of messages, names that nobody guesses, and the hour of a draft',
+  },
+  'packages/caps-net/src/message/drivers/mail.ts': {
+    powers: ['node:stream', 'nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection'],
+    why: 'hands messages to a mail server',
   },
   'packages/caps-net/src/http/drivers/pool.ts': {
     powers: ['undici'],

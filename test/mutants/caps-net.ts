@@ -6,6 +6,8 @@ const attack = ['packages/caps-net/src/http/attack.test.ts'];
 const paths = ['packages/caps-net/src/http/path.test.ts'];
 const http = ['packages/caps-net/src/http/http.test.ts'];
 const granted = ['packages/caps-net/src/http/granted.test.ts'];
+const tls = ['packages/caps-net/src/http/tls.test.ts'];
+const messages = ['packages/caps-net/src/message/message.test.ts'];
 const injected = ['packages/caps-net/src/http/injected.test.ts', 'packages/caps-net/src/secret/blank-stream.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -92,7 +94,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'net-pinned',
     breaks: `a name is resolved again after its addresses were judged`,
-    file: 'packages/caps-net/src/http/drivers/connect.ts',
+    file: 'packages/caps-net/src/drivers/connect.ts',
     find: `lookup: pinned, `,
     replace: ``,
     tests: attack,
@@ -100,7 +102,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'net-judged',
     breaks: `the addresses of a name are not judged`,
-    file: 'packages/caps-net/src/http/drivers/connect.ts',
+    file: 'packages/caps-net/src/drivers/connect.ts',
     find: `return policy.judge(found);`,
     replace: `return found.flatMap((text) => readAddress(text) ?? []);`,
     tests: attack,
@@ -108,7 +110,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'net-judged-literal',
     breaks: `an address in the origin is not judged`,
-    file: 'packages/caps-net/src/http/drivers/connect.ts',
+    file: 'packages/caps-net/src/drivers/connect.ts',
     find: `if (host.address !== undefined) return policy.judge([host.text]);`,
     replace: `if (host.address !== undefined) return [host.address];`,
     tests: attack,
@@ -326,5 +328,80 @@ export const MUTANTS: readonly Mutant[] = [
     find: `if (injected !== undefined && !origin.secure && given['addresses'] === undefined)`,
     replace: `if (Number.isNaN(1))`,
     tests: injected,
+  },
+  {
+    name: 'net-tls-name',
+    breaks: `a certificate of another name is taken`,
+    file: 'packages/caps-net/src/drivers/connect.ts',
+    find: `...(host.address === undefined ? { servername: host.text } : {}),`,
+    replace: `...(host.address === undefined ? { servername: 'localhost' } : {}),`,
+    tests: tls,
+  },
+  {
+    name: 'net-draft-once',
+    breaks: `a draft is sent twice`,
+    file: 'packages/caps-net/src/message/drafts.ts',
+    find: `    this.#kept.delete(found.kept.draft.id);
+`,
+    replace: ``,
+    tests: messages,
+  },
+  {
+    name: 'net-draft-same',
+    breaks: `a draft whose recipient was changed is sent`,
+    file: 'packages/caps-net/src/message/drafts.ts',
+    find: `if (canonicalText(given) !== canonicalText(found.kept.draft))`,
+    replace: `if (canonicalText(given) === undefined)`,
+    tests: messages,
+  },
+  {
+    name: 'net-message-line',
+    breaks: `a subject makes a header of its own`,
+    file: 'packages/caps-net/src/message/text.ts',
+    find: `if (INVISIBLE.test(line))`,
+    replace: `if (line === undefined)`,
+    tests: messages,
+  },
+  {
+    name: 'net-message-text',
+    breaks: `a text turns the direction of what follows`,
+    file: 'packages/caps-net/src/message/text.ts',
+    find: `  if (TURNING.test(text)) throw refusal('E_MESSAGE', 'the text has a mark that turns the direction of what follows');
+`,
+    replace: ``,
+    tests: messages,
+  },
+  {
+    name: 'net-mailbox',
+    breaks: `a mailbox is a list of mailboxes`,
+    file: 'packages/caps-net/src/message/text.ts',
+    find: `  if (!/^[A-Za-z0-9!#$%&'*+/=?^_\`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*+/=?^_\`{|}~-]+)*$/.test(local) || local.length > 64)`,
+    replace: `  if (local.length > 64)`,
+    tests: messages,
+  },
+  {
+    name: 'net-message-unknown',
+    breaks: `a message that may have arrived is told as one that did not`,
+    file: 'packages/caps-net/src/message/cap.ts',
+    find: `    if (left) throw refusal('unknown-outcome', 'ask the recipient, or look into the channel');
+`,
+    replace: ``,
+    tests: messages,
+  },
+  {
+    name: 'net-slack-escape',
+    breaks: `a text mentions everybody in a channel`,
+    file: 'packages/caps-net/src/message/webhook.ts',
+    find: `.replaceAll('<', '&lt;')`,
+    replace: ``,
+    tests: messages,
+  },
+  {
+    name: 'net-outbox-new',
+    breaks: `a message replaces another file of the outbox`,
+    file: 'packages/caps-net/src/message/outbox.ts',
+    find: `{ create: 'new' }`,
+    replace: `{}`,
+    tests: messages,
   },
 ];

@@ -13,4 +13,18 @@ export type {
   HttpText,
   Injection,
 } from './http/http-cap.ts';
+export { makeMessageCap } from './message/cap.ts';
+export { type MailOptions, mailAdapter } from './message/drivers/mail.ts';
+export type {
+  Attachment,
+  Channel,
+  Draft,
+  DraftOptions,
+  Message,
+  MessageAdapter,
+  MessageCap,
+  Sent,
+} from './message/message-cap.ts';
+export { outboxAdapter } from './message/outbox.ts';
+export { type WebhookOptions, webhookAdapter } from './message/webhook.ts';
 export { makeSecret, type Secret } from './secret/secret.ts';

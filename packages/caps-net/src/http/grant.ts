@@ -4,7 +4,7 @@
  * Promise: what is not written the one way is refused when the cap is made, not read in some way.
  */
 
-import { type Host, takeHost } from '../address/host.ts';
+import { type Origin, takeOrigin } from '../address/origin.ts';
 import { type AddressPolicy, addressPolicy } from '../address/policy.ts';
 import { takeCount, takeList, takeRecord, takeText } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
@@ -12,14 +12,6 @@ import { Secret } from '../secret/secret.ts';
 import { type Headers, takeAllowed, takeFixed, takeName } from './headers.ts';
 import type { HttpLimits, HttpOptions } from './http-cap.ts';
 import { type Segments, takePrefix } from './path.ts';
-
-/** An origin, taken apart. */
-export interface Origin {
-  readonly text: string;
-  readonly secure: boolean;
-  readonly host: Host;
-  readonly port: number;
-}
 
 /** What a request needs beside its path: how the secret is put in. */
 export interface Injected {
@@ -76,20 +68,6 @@ export function takeGrant(options: HttpOptions, own: () => readonly string[]): G
     proxy: takeProxy(given['proxy']),
     ca: given['ca'] === undefined ? undefined : takeText(given['ca'], 'ca', 1024 * KiB),
   });
-}
-
-/** Errors: `invalid`, `E_HOST`. */
-export function takeOrigin(given: unknown, what: string): Origin {
-  const text = takeText(given, what, 2_048);
-  const [, scheme, spelled = '', port] = /^(https?):\/\/(\[[^\]]*\]|[^/:?#@[\]]*)(?::([0-9]{1,5}))?$/.exec(text) ?? [];
-  if (scheme === undefined) throw refusal('invalid', `${what} is written as https://host or https://host:port`);
-  const host = takeHost(spelled);
-  const secure = scheme === 'https';
-  const number = port === undefined ? (secure ? 443 : 80) : Number(port);
-  // A URL parser has one spelling of a port too, and leaves out the usual one.
-  if (number < 1 || number > 65_535 || new URL(text).origin !== text)
-    throw refusal('invalid', `${what} has its port written otherwise`);
-  return Object.freeze({ text, secure, host, port: number });
 }
 
 function takeMethods(given: unknown): readonly string[] {

@@ -18,8 +18,8 @@ import { join } from 'node:path';
 import { type CapError, connect, E } from '@hob/vat';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { certificate } from '../../../../../test/certificate.ts';
 import { requires } from '../../../../../test/needs.ts';
-import { certificate } from '../../../test/certificate.ts';
 import { type TestHost, testHost } from '../../../test/test-host.ts';
 import type { SessionFace } from '../../index.ts';
 

@@ -1,0 +1,105 @@
+/**
+ * Opens connections to judged addresses.
+ *
+ * Promise: a name is resolved once for each connection, all of its addresses are judged, and the socket is given these
+ * addresses and no name, so nothing resolves it again between the check and the use. TLS checks the certificate against
+ * the granted name.
+ */
+import net from 'node:net';
+import tls from 'node:tls';
+import type { CapError } from '@hob/vat';
+import type { Address } from '../address/address.ts';
+import type { Origin } from '../address/origin.ts';
+import type { AddressPolicy } from '../address/policy.ts';
+import { refusal } from '../base/errors.ts';
+import type { Resolver } from './resolve.ts';
+
+type Socket = net.Socket;
+
+/** Where to, and what is trusted there. */
+export interface Way {
+  readonly origin: Origin;
+  readonly policy: AddressPolicy;
+  readonly ca: string | undefined;
+}
+
+/** A connected socket, with TLS if the origin has it. Errors: `E_ADDRESS`, `E_UNREACHABLE`, `E_TLS`, `E_TIMEOUT`. */
+export async function openSocket(way: Way, resolver: Resolver, signal: AbortSignal): Promise<Socket> {
+  return await dial(way.origin, await judged(way, resolver), way.ca, signal);
+}
+
+/** The addresses of the origin, judged. Errors: `E_ADDRESS`, `E_UNREACHABLE`. */
+export async function judged({ origin: { host }, policy }: Way, { resolve }: Resolver): Promise<readonly Address[]> {
+  if (host.address !== undefined) return policy.judge([host.text]);
+  const found = await resolve(host.text).catch(() => {
+    throw refusal('E_UNREACHABLE', 'its name is not known');
+  });
+  return policy.judge(found);
+}
+
+/** Connects to one of the addresses, in their order (RFC 8305). */
+function dial(
+  { host, port, secure }: Origin,
+  addresses: readonly Address[],
+  ca: string | undefined,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const pinned: net.LookupFunction = (_name, _options, done) =>
+    done(
+      null,
+      addresses.map(({ text, family }) => ({ address: text, family })),
+    );
+  const where = { host: host.text, port, lookup: pinned, autoSelectFamily: true, noDelay: true, keepAlive: true };
+  const socket = secure ? tls.connect({ ...where, ...trust(host, ca) }) : net.connect(where);
+  return connected(socket, secure, signal);
+}
+
+/** TLS over a socket that is connected. */
+export const secured = (
+  socket: Socket,
+  { host }: Origin,
+  ca: string | undefined,
+  signal: AbortSignal,
+): Promise<Socket> => connected(tls.connect({ socket, host: host.text, ...trust(host, ca) }), true, signal);
+
+const trust = (host: Origin['host'], ca: string | undefined): tls.ConnectionOptions => ({
+  ...(host.address === undefined ? { servername: host.text } : {}),
+  ...(ca === undefined ? {} : { ca }),
+  ALPNProtocols: ['http/1.1'],
+  minVersion: 'TLSv1.2',
+});
+
+function connected(socket: Socket, secure: boolean, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: CapError): void => {
+      socket.destroy();
+      reject(error);
+    };
+    const late = (): void => fail(refusal('E_TIMEOUT', 'there is no connection'));
+    signal.addEventListener('abort', late, { once: true });
+    if (signal.aborted) late();
+    socket.once(secure ? 'secureConnect' : 'connect', () => {
+      signal.removeEventListener('abort', late);
+      resolve(socket);
+    });
+    // Stays, so that an error after the connection stands does not end the process.
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      fail(isOfTls(error) ? refusal('E_TLS') : refusal('E_UNREACHABLE')),
+    );
+    socket.once('close', () => fail(secure ? refusal('E_TLS', 'the server ended it') : refusal('E_UNREACHABLE')));
+  });
+}
+
+const isOfTls = ({ code = '' }: NodeJS.ErrnoException): boolean =>
+  /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_|EPROTO|ERR_OSSL|INVALID_CA|CRL_)/.test(code);
+
+/** Runs `act` with a signal that fires after `ms`. */
+export async function inTime<T>(ms: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), ms);
+  try {
+    return await act(late.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
