@@ -10,14 +10,14 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { deepStack } from './scripts/stack.mjs';
 import { mutated } from './test/mutants/plugin.ts';
-import { differInPlain, filesOf, ownProcess } from './test/tiers.ts';
+import { differInPlain, filesOf, ownProcess, sameInNative, sameInPlain } from './test/tiers.ts';
 
 const tier = process.env['HOB_TIER'];
 const directories = ['packages/caps-fs/src/**/*.test.ts'];
-// These go over both by themselves.
-const overBoth = ['packages/caps-fs/src/{escapes,race}-*.test.ts'];
 const locked = ['packages/*/src/**/*.test.ts', '{examples,test-bisim,bench}/**/*.test.ts'];
 const house = ['test/*.test.ts', 'packages/*/crash/*.test.ts'];
+// `check` is quick: it runs each file once.
+const twice = tier !== 'check';
 
 /** A regime is two projects: the files that share a process, and those that have one each. */
 function regime(name: string, files: readonly string[], env: Record<string, string>, setupFiles: readonly string[]) {
@@ -59,11 +59,13 @@ export default defineConfig({
     projects: [
       ...regime('locked', filesOf(tier, locked), proc, ['./test/lockdown.ts', './test/closed-vats.ts']),
       // The tests of directories once more, over the C part of `caps-fs`; skipped with the reason where it is not built.
-      ...regime('native', filesOf(tier, directories, overBoth), native, [
+      ...regime('native', twice ? filesOf(tier, directories, sameInNative) : [], native, [
         './test/lockdown.ts',
         './packages/caps-fs/test/native.ts',
       ]),
-      ...regime('plain', filesOf(tier, [...differInPlain, ...house]), proc, ['./test/plain.ts']),
+      ...regime('plain', filesOf(tier, [...(twice ? differInPlain : []), ...house], sameInPlain), proc, [
+        './test/plain.ts',
+      ]),
     ],
   },
 });

@@ -48,7 +48,10 @@ function check(filter) {
 
 async function testMost(filter) {
   if (filter.length > 0) return named(filter, {});
-  return [[LINT, { ...TYPES, later: true }], vitest([], { HOB_TIER: 'test' }), ...(await python(false))];
+  return [
+    [LINT, { ...TYPES, later: true }],
+    [vitest([], { HOB_TIER: 'test' }), ...(await python(false))],
+  ];
 }
 
 async function testDeep(filter) {
@@ -86,8 +89,8 @@ async function python(inHermes) {
   const cache = join(ROOT, '.toolchain', 'mypy');
   const others = real.map((file) => `--ignore=${file}`);
   return [
-    { name: 'python types', command, args: ['-m', 'mypy', '--cache-dir', cache], cwd, env },
-    suite('python', others),
+    { name: 'python types', command, args: ['-m', 'mypy', '--cache-dir', cache], cwd, env, later: true },
+    { ...suite('python', others), later: true },
   ];
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { E, verifyLedger } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { anyCharacter } from '../../../test/any-character.ts';
 import { Program } from '../../../test/processes.ts';
 import { code, held, lines, testHost } from '../test/test-host.ts';
 import { out, outJson, outText, say, sayText } from './drivers/terminal.ts';
@@ -19,7 +20,7 @@ import { terminalJson, terminalLine } from './text/safe-text.ts';
 const unsafe = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Variation_Selector}\u{2800}]|(?! )\p{Zs}/u;
 const evil = '\u009b31m\u202eegnar\u200b\u2028\u0007\u001b[2J\u{e0041}\ud800\ufeff';
 const anything = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.array(fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit))).map((units) => units.join('')),
   fc.array(fc.constantFrom(...evil, 'a', '⟦', '“', '"', '\\', '\n')).map((chars) => chars.join('')),
 );

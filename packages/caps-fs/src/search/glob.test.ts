@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { expect, test } from 'vitest';
+import { volume } from '../../../../test/depth.ts';
 import { matches, namedBy } from '../base/names.ts';
 import { GlobError, parseGlob } from './glob.ts';
 import { StepBudget, TooMuch } from './step-budget.ts';
@@ -125,7 +126,7 @@ test('a pattern that is accepted means what it means to picomatch', () => {
         expect(named(pattern, path)).toBe(picomatch(pattern, { posix: true })(path));
       },
     ),
-    { numRuns: 5_000 },
+    { numRuns: volume(1_000, 5_000) },
   );
 });
 
@@ -190,7 +191,7 @@ test('a pattern of one name means what the same regular expression means', () =>
         expect(named(pieces.join(''), name, true)).toBe(new RegExp(`^${source}$`).test(name));
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: volume(300, 1_000) },
   );
 });
 

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { volume } from '../../../../test/depth.ts';
 import { requires } from '../../../../test/needs.ts';
 import { scratch } from '../../test/scratch.ts';
 import { IgnoreRules } from './ignore.ts';
@@ -69,7 +70,7 @@ requires('git')('search leaves out exactly the files that git leaves out', async
       const found = await s.cap.search('needle');
       expect(found.map((hit) => hit.path).sort()).toEqual(shownByGit(s.at('.')).sort());
     }),
-    { numRuns: 40 },
+    { numRuns: volume(10, 40) },
   );
 });
 

@@ -3,6 +3,7 @@ import { driver, openVats, type Vats } from '@hob/vat';
 import { canonicalText } from '@hob/vat/forwarder';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anyCharacter } from '../../../../test/any-character.ts';
 import { digestOf } from './digest.ts';
 import { argumentRows, diffText, flagsIn, methodText, permits, termRows, termText, valueText } from './display.ts';
 
@@ -21,7 +22,7 @@ const isOneLine = (text: string): void => {
 };
 
 const nasty = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({ unit: anyCharacter, maxLength: 8 }),
   fc.constantFrom('\u202e', '\u200b', '\n', '\u0000', '\u009b', '⟦cut: 0 more⟧', '”', 'pаypal', '\u{e0041}', '\ud800', 'a.txt'),
 ); // biome-ignore format: one line
 const key = nasty.filter((name) => name !== '__proto__');

@@ -7,6 +7,7 @@ import { makeCommandCap, makeShellCap } from '@hob/caps-shell';
 import { connect, E, type Far } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { anyCharacter } from '../../../../test/any-character.ts';
 import { requires } from '../../../../test/needs.ts';
 import { later, type Scene, scene } from '../../test/asking.ts';
 import { code, held } from '../../test/test-host.ts';
@@ -77,7 +78,7 @@ test('a label cannot forge a card: no line of its own, no quote, no character th
 });
 
 test('whatever a label and a place say, each is one text between our quotes', () => {
-  const odd = fc.string({ unit: 'binary', minLength: 1, maxLength: 60 });
+  const odd = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 60 });
   fc.assert(
     fc.property(odd, odd, fc.boolean(), (label, name, inside) => {
       const place = { kind: 'directory', name } as const;

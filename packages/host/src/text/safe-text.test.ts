@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { anyCharacter } from '../../../../test/any-character.ts';
 import { escaped, flagsOf, safeLines, safeText } from './safe-text.ts';
 
 // Said in another way than the source does, so that both would have to be wrong.
@@ -20,7 +21,7 @@ const nasty = fc.constantFrom(
   '\u202e', '\u2066', '\u200b', '\u200d', '\ufeff', '\u0000', '\u001b', '\u0085', '\u009b', '\n', '\r', '\t', '\u00a0', '\u3000', '\u2028', '\u00ad', '\u034f', '\ufe0f', '\u{e0041}', '\u{e0100}', '\u3164', '\u2800', '\ud800', '\udfff', '\u0301', '\u0e31', '⟦', '⟧', 'U+202E', 'а', 'a', ' ',
 ); // biome-ignore format: one line
 const anyText = fc
-  .array(fc.oneof(nasty, fc.string({ unit: 'binary', maxLength: 3 }), fc.string({ unit: 'grapheme', maxLength: 3 })), { maxLength: 30 })
+  .array(fc.oneof(nasty, fc.string({ unit: anyCharacter, maxLength: 3 }), fc.string({ unit: 'grapheme', maxLength: 3 })), { maxLength: 30 })
   .map((parts) => parts.join('')); // biome-ignore format: one line
 
 test('for any text, the output has no control character, direction mark, zero-width character, odd space or half a character', () => {
@@ -103,8 +104,11 @@ test('a text of nothing but odd words does not fill the screen with flags', () =
 test('text of several lines keeps its lines and tabs, and each line is shown as escaped alone', () => {
   expect(safeLines('a\tb\u202e\r\nc\rd\n')).toBe('a\tb⟦U+202E⟧\nc⟦CR⟧d\n');
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'binary' }).map((line) => line.replaceAll(/[\r\n\t]/g, ''))), (lines) => {
-      expect(safeLines(lines.join('\n'))).toBe(lines.map(escaped).join('\n'));
-    }),
+    fc.property(
+      fc.array(fc.string({ unit: anyCharacter }).map((line) => line.replaceAll(/[\r\n\t]/g, ''))),
+      (lines) => {
+        expect(safeLines(lines.join('\n'))).toBe(lines.map(escaped).join('\n'));
+      },
+    ),
   );
 });

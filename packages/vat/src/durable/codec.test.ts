@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { anyCharacter } from '../../../../test/any-character.ts';
 import { CapError } from '../core/errors.ts';
 import { symbolNamed } from '../core/symbols.ts';
 import { decode, encode, type Finding, type Name, type Naming, namesIn } from './codec.ts';
@@ -33,7 +34,7 @@ const reference = fc.oneof(
 const data = fc.letrec((tie) => ({
   any: fc.oneof(
     { depthSize: 'small' },
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.double(),
     fc.integer(),
     fc.bigInt(),

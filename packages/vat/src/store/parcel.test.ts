@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { anyCharacter } from '../../../../test/any-character.ts';
 import { packed, unpacked } from './parcel.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 });
@@ -20,7 +21,7 @@ const write = fc.record({
   head: fc.record({ seq: fc.nat(), hash: fc.string(), mark: optional(view) }),
   lines: fc.array(line, { maxLength: 5 }),
   cells: fc
-    .array(fc.tuple(fc.string({ unit: 'binary' }), optional(fc.string({ unit: 'binary' }))))
+    .array(fc.tuple(fc.string({ unit: anyCharacter }), optional(fc.string({ unit: anyCharacter }))))
     .map((all) => new Map(all)),
 });
 

@@ -2,6 +2,8 @@
 import type { Request } from '@hob/host';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { anyCharacter } from '../../../../../test/any-character.ts';
+import { volume } from '../../../../../test/depth.ts';
 import { type KeyName, keysIn, NO_INPUT } from './keys.ts';
 import { type Act, ARM_MS, begin, choicesOf, type Live, type LiveEvent, step, termsIn } from './live.ts';
 import { GOES_ON, screenOf, wrapped } from './screen.ts';
@@ -288,7 +290,7 @@ test('whatever happens, only a request that is there is approved, and its card w
         watch();
       }
     }),
-    { numRuns: 500 },
+    { numRuns: volume(100, 500) },
   );
   // The property speaks of something: the path itself approves.
   expect(approvals).toBeGreaterThan(0);
@@ -315,7 +317,7 @@ test('a sequence of keys is read the same in any parts, and pasted text is no ke
 });
 
 test('for any texts and any size, the rows fit the screen, and a row that goes on is marked', () => {
-  const anyText = fc.string({ unit: 'binary', maxLength: 300 });
+  const anyText = fc.string({ unit: anyCharacter, maxLength: 300 });
   fc.assert(
     fc.property(
       anyText,

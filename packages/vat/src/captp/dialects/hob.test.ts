@@ -2,6 +2,7 @@
 import { makeTagged, passStyleOf } from '@endo/pass-style';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { anyCharacter } from '../../../../../test/any-character.ts';
 import { CapError } from '../../core/errors.ts';
 import { Account } from '../../core/meter.ts';
 import { driver } from '../../index.ts';
@@ -321,7 +322,7 @@ const plainData = fc.letrec<{ value: unknown }>((tie) => ({
     ),
     fc.double(),
     fc.bigInt(),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.uint8Array(),
     fc.array(tie('value'), { maxLength: 5 }),
     fc.dictionary(
