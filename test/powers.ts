@@ -152,6 +152,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Date', 'node:crypto'],
     why: 'digests of messages, names that nobody guesses, and the hour of a draft',
   },
+  'packages/caps-net/src/credential/drivers/sign.ts': {
+    powers: ['node:crypto'],
+    why: 'signs with keys that no session reads',
+  },
   'packages/caps-net/src/message/drivers/mail.ts': {
     powers: ['node:stream', 'nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection'],
     why: 'hands messages to a mail server',

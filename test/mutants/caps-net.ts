@@ -8,6 +8,7 @@ const http = ['packages/caps-net/src/http/http.test.ts'];
 const granted = ['packages/caps-net/src/http/granted.test.ts'];
 const tls = ['packages/caps-net/src/http/tls.test.ts'];
 const messages = ['packages/caps-net/src/message/message.test.ts'];
+const signer = ['packages/caps-net/src/credential/signer.test.ts'];
 const injected = ['packages/caps-net/src/http/injected.test.ts', 'packages/caps-net/src/secret/blank-stream.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -403,5 +404,37 @@ export const MUTANTS: readonly Mutant[] = [
     find: `{ create: 'new' }`,
     replace: `{}`,
     tests: messages,
+  },
+  {
+    name: 'net-signer-context',
+    breaks: `a signature means something in another protocol`,
+    file: 'packages/caps-net/src/credential/signer.ts',
+    find: `Buffer.concat([before, takeBytes`,
+    replace: `Buffer.concat([takeBytes`,
+    tests: signer,
+  },
+  {
+    name: 'net-signer-weak',
+    breaks: `whoever sees an HMAC guesses its key`,
+    file: 'packages/caps-net/src/credential/drivers/sign.ts',
+    find: `key.length < SHORTEST_HMAC_KEY`,
+    replace: `key.length < 1`,
+    tests: signer,
+  },
+  {
+    name: 'net-signer-kind',
+    breaks: `a key of another kind signs`,
+    file: 'packages/caps-net/src/credential/drivers/sign.ts',
+    find: `key?.asymmetricKeyType !== 'ed25519'`,
+    replace: `key === undefined`,
+    tests: signer,
+  },
+  {
+    name: 'net-client-key',
+    breaks: `a part of a private key is in an error`,
+    file: 'packages/caps-net/src/drivers/connect.ts',
+    find: `throw error instanceof CapError ? error : refusal('E_SECRET', 'the client certificate and its key do not fit');`,
+    replace: `throw error;`,
+    tests: tls,
   },
 ];

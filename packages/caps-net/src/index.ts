@@ -1,5 +1,8 @@
 /** The public face of `@hob/caps-net`. */
+
 export type { NetCode } from './base/errors.ts';
+export { makeSignerCap } from './credential/signer.ts';
+export type { Signature, SignerCap, SignerDescription, SignerOptions } from './credential/signer-cap.ts';
 export { makeHttpCap } from './http/cap.ts';
 export type {
   FetchOptions,

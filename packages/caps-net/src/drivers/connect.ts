@@ -7,11 +7,12 @@
  */
 import net from 'node:net';
 import tls from 'node:tls';
-import type { CapError } from '@hob/vat';
+import { CapError } from '@hob/vat';
 import type { Address } from '../address/address.ts';
 import type { Origin } from '../address/origin.ts';
 import type { AddressPolicy } from '../address/policy.ts';
 import { refusal } from '../base/errors.ts';
+import type { Secret } from '../secret/secret.ts';
 import type { Resolver } from './resolve.ts';
 
 type Socket = net.Socket;
@@ -21,11 +22,18 @@ export interface Way {
   readonly origin: Origin;
   readonly policy: AddressPolicy;
   readonly ca: string | undefined;
+  readonly client?: ClientCertificate | undefined;
+}
+
+/** A certificate in PEM, and its private key. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: Secret;
 }
 
 /** A connected socket, with TLS if the origin has it. Errors: `E_ADDRESS`, `E_UNREACHABLE`, `E_TLS`, `E_TIMEOUT`. */
 export async function openSocket(way: Way, resolver: Resolver, signal: AbortSignal): Promise<Socket> {
-  return await dial(way.origin, await judged(way, resolver), way.ca, signal);
+  return await dial(way, await judged(way, resolver), signal);
 }
 
 /** The addresses of the origin, judged. Errors: `E_ADDRESS`, `E_UNREACHABLE`. */
@@ -38,33 +46,39 @@ export async function judged({ origin: { host }, policy }: Way, { resolve }: Res
 }
 
 /** Connects to one of the addresses, in their order (RFC 8305). */
-function dial(
-  { host, port, secure }: Origin,
-  addresses: readonly Address[],
-  ca: string | undefined,
-  signal: AbortSignal,
-): Promise<Socket> {
+function dial(way: Way, addresses: readonly Address[], signal: AbortSignal): Promise<Socket> {
+  const { host, port, secure } = way.origin;
   const pinned: net.LookupFunction = (_name, _options, done) =>
     done(
       null,
       addresses.map(({ text, family }) => ({ address: text, family })),
     );
   const where = { host: host.text, port, lookup: pinned, autoSelectFamily: true, noDelay: true, keepAlive: true };
-  const socket = secure ? tls.connect({ ...where, ...trust(host, ca) }) : net.connect(where);
+  const socket = secure ? overTls(() => tls.connect({ ...where, ...trust(way) })) : net.connect(where);
   return connected(socket, secure, signal);
 }
 
 /** TLS over a socket that is connected. */
-export const secured = (
-  socket: Socket,
-  { host }: Origin,
-  ca: string | undefined,
-  signal: AbortSignal,
-): Promise<Socket> => connected(tls.connect({ socket, host: host.text, ...trust(host, ca) }), true, signal);
+export const secured = (socket: Socket, way: Way, signal: AbortSignal): Promise<Socket> =>
+  connected(
+    overTls(() => tls.connect({ socket, host: way.origin.host.text, ...trust(way) })),
+    true,
+    signal,
+  );
 
-const trust = (host: Origin['host'], ca: string | undefined): tls.ConnectionOptions => ({
+/** A key that is none is thrown at once, with a part of it in the error. */
+function overTls(connect: () => Socket): Socket {
+  try {
+    return connect();
+  } catch (error) {
+    throw error instanceof CapError ? error : refusal('E_SECRET', 'the client certificate and its key do not fit');
+  }
+}
+
+const trust = ({ origin: { host }, ca, client }: Way): tls.ConnectionOptions => ({
   ...(host.address === undefined ? { servername: host.text } : {}),
   ...(ca === undefined ? {} : { ca }),
+  ...(client === undefined ? {} : { cert: client.cert, key: client.key.use() }),
   ALPNProtocols: ['http/1.1'],
   minVersion: 'TLSv1.2',
 });

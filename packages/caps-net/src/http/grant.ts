@@ -8,6 +8,7 @@ import { type Origin, takeOrigin } from '../address/origin.ts';
 import { type AddressPolicy, addressPolicy } from '../address/policy.ts';
 import { takeCount, takeList, takeRecord, takeText } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
+import type { ClientCertificate } from '../drivers/connect.ts';
 import { Secret } from '../secret/secret.ts';
 import { type Headers, takeAllowed, takeFixed, takeName } from './headers.ts';
 import type { HttpLimits, HttpOptions } from './http-cap.ts';
@@ -33,6 +34,7 @@ export interface Grant {
   readonly limits: HttpLimits;
   readonly proxy: { readonly origin: Origin; readonly authorization: Secret | undefined; readonly names: 'here' | 'proxy' } | undefined; // biome-ignore format: one line
   readonly ca: string | undefined;
+  readonly client: ClientCertificate | undefined;
 }
 
 const KiB = 1024;
@@ -45,7 +47,7 @@ const LIMITS: Readonly<Record<keyof HttpLimits, readonly [is: number, most: numb
   redirects: [5, 20],
   concurrent: [8, 64],
 };
-const NAMES = 'origin prefix methods headers set inject addresses limits proxy ca'.split(' ');
+const NAMES = 'origin prefix methods headers set inject addresses limits proxy ca client'.split(' ');
 export const SAFE: readonly string[] = Object.freeze(['GET', 'HEAD']);
 const METHODS = [...SAFE, 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
 
@@ -66,6 +68,7 @@ export function takeGrant(options: HttpOptions, own: () => readonly string[]): G
     policy: addressPolicy(given['addresses'], own),
     limits: takeLimits(given['limits']),
     proxy: takeProxy(given['proxy']),
+    client: takeClient(given['client'], origin),
     ca: given['ca'] === undefined ? undefined : takeText(given['ca'], 'ca', 1024 * KiB),
   });
 }
@@ -108,6 +111,14 @@ function takeInjection(given: unknown): Injected | undefined {
     throw refusal('invalid', 'inject.format is bearer, basic or raw');
   const write = format === 'raw' ? (value: string) => value : (value: string) => `Bearer ${value}`;
   return { secret, header: takeName(header ?? 'authorization'), query: undefined, write };
+}
+
+function takeClient(given: unknown, { secure }: Origin): ClientCertificate | undefined {
+  if (given === undefined) return undefined;
+  const { cert, key } = takeRecord(given, 'client', ['cert', 'key']);
+  if (!(key instanceof Secret)) throw refusal('invalid', 'client.key is made by makeSecret');
+  if (!secure) throw refusal('invalid', 'a client certificate goes with https');
+  return Object.freeze({ cert: takeText(cert, 'client.cert', 64 * KiB), key });
 }
 
 function takeProxy(given: unknown): Grant['proxy'] {

@@ -124,4 +124,6 @@ export interface HttpOptions {
   readonly proxy?: HttpProxy;
   /** Certificates (PEM) that are trusted instead of those that Node knows. */
   readonly ca?: string;
+  /** A certificate of the client (PEM), with its private key: it is read for each connection. */
+  readonly client?: { readonly cert: string; readonly key: Secret };
 }

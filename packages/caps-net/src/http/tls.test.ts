@@ -1,9 +1,11 @@
 /** TLS: the certificate has to be of the granted name, and from somebody who is trusted. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
 import { certificate } from '../../../../test/certificate.ts';
 import { codeOf, leadingTo } from '../../test/web.ts';
+import { makeSecret } from '../secret/secret.ts';
 import { openHttpCap } from './cap.ts';
 
 test('a certificate of another name, or of a stranger, ends it before anything is sent', async () => {
@@ -32,4 +34,32 @@ test('a certificate of another name, or of a stranger, ends it before anything i
   expect(seen).toEqual([`localhost:${port}`, `127.0.0.1:${port}`]);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
+});
+
+test('a client certificate is shown, its key is read for each connection, and a wrong one is told without a part of it', async () => {
+  const [server, mine] = [certificate(), certificate()];
+  const seen: boolean[] = [];
+  const at = createServer({ ...server, requestCert: true, ca: mine.cert }, (request, response) => {
+    seen.push((request.socket as TLSSocket).authorized);
+    response.setHeader('connection', 'close').end('hello');
+  });
+  await new Promise<void>((resolve) => at.listen(0, '127.0.0.1', resolve));
+  const { port } = at.address() as AddressInfo;
+  let key: string | undefined = mine.key;
+  const options = { origin: `https://localhost:${port}`, addresses: ['127.0.0.1'], ca: server.cert };
+  const client = { cert: mine.cert, key: makeSecret(() => key) };
+  {
+    await using cap = openHttpCap({ ...options, client }, leadingTo('127.0.0.1'));
+    expect((await cap.getText('/')).text).toBe('hello');
+    for (key of [undefined, certificate().key, 'no key, only a text that is not one']) {
+      const error = (await cap.get('/').catch((thrown: unknown) => thrown)) as Error & { code: string };
+      expect([error.code, error.message.includes('only a text')]).toEqual(['E_SECRET', false]);
+    }
+    key = mine.key;
+    expect((await cap.getText('/')).text).toBe('hello');
+  }
+  expect(seen).toEqual([true, true]);
+  expect(await codeOf(() => openHttpCap({ ...options, origin: `http://localhost:${port}`, client }, leadingTo()))).toBe('invalid'); // biome-ignore format: one line
+  at.closeAllConnections();
+  await new Promise((resolve) => at.close(resolve));
 });

@@ -25,11 +25,11 @@ export function connectorOf(grant: Grant, resolver: Resolver): buildConnector.co
 }
 
 async function open(grant: Grant, resolver: Resolver, late: AbortSignal): Promise<Socket> {
-  const { origin, proxy, ca } = grant;
+  const { origin, proxy } = grant;
   if (proxy === undefined) return await openSocket(grant, resolver, late);
   const addresses = proxy.names === 'proxy' ? undefined : await judged(grant, resolver);
   const through = await tunnel(proxy, addresses, origin, late);
-  return origin.secure ? await secured(through, origin, ca, late) : through;
+  return origin.secure ? await secured(through, grant, late) : through;
 }
 
 /** Undici's client of one connection asks the proxy. Its socket is the tunnel. */
