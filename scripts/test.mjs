@@ -1,7 +1,7 @@
 /**
  * `npm run check`, `npm test` and `npm run test:deep`; then what was skipped and why, then one line that counts.
  *
- * - `check`: lint, types, and the test files of under 5 s.
+ * - `check`: lint, types, and the test files of under 3 s of processor time.
  * - `test`: lint, types, and every promise with moderate volumes, in every language. Nothing is downloaded for the deep run.
  * - `test:deep`: kills, races, users and kernels, full volumes, the real Hermes (340 MB), the SDKs of agent loops
  *   (200 MB), the real agent hosts (`scripts/agents.mjs`), and some mutants each day.

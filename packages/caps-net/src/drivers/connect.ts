@@ -18,7 +18,7 @@ import type { Resolver } from './resolve.ts';
 type Socket = net.Socket;
 
 /** Where to, and what is trusted there. */
-export interface Way {
+interface Way {
   readonly origin: Origin;
   readonly policy: AddressPolicy;
   readonly ca: string | undefined;
