@@ -152,6 +152,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['Date', 'node:crypto'],
     why: 'digests of messages, names that nobody guesses, and the hour of a draft',
   },
+  'packages/caps-net/src/schedule/drivers/cron.ts': {
+    powers: ['Date', 'croner'],
+    why: 'the times of a cron line, also as text; it sets no timer and reads no clock',
+  },
   'packages/caps-net/src/credential/drivers/sign.ts': {
     powers: ['node:crypto'],
     why: 'signs with keys that no session reads',

@@ -9,6 +9,7 @@ const granted = ['packages/caps-net/src/http/granted.test.ts'];
 const tls = ['packages/caps-net/src/http/tls.test.ts'];
 const messages = ['packages/caps-net/src/message/message.test.ts'];
 const signer = ['packages/caps-net/src/credential/signer.test.ts'];
+const schedules = ['packages/caps-net/src/schedule/schedule.test.ts', 'packages/caps-net/src/schedule/crash.test.ts'];
 const injected = ['packages/caps-net/src/http/injected.test.ts', 'packages/caps-net/src/secret/blank-stream.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -436,5 +437,70 @@ export const MUTANTS: readonly Mutant[] = [
     find: `throw error instanceof CapError ? error : refusal('E_SECRET', 'the client certificate and its key do not fit');`,
     replace: `throw error;`,
     tests: tls,
+  },
+  {
+    name: 'net-schedule-overlap',
+    breaks: `two runs of one schedule go on at once`,
+    file: 'packages/caps-net/src/schedule/book.ts',
+    find: `entry.last === 'running' || `,
+    replace: ``,
+    tests: schedules,
+  },
+  {
+    name: 'net-schedule-missed',
+    breaks: `a run whose time passed runs although the granter said never`,
+    file: 'packages/caps-net/src/schedule/book.ts',
+    find: `(terms.missed === 'never' && now - entry.next > GRACE_MS)`,
+    replace: `false`,
+    tests: schedules,
+  },
+  {
+    name: 'net-schedule-gone',
+    breaks: `the schedules go on when the grant of their runs has ended`,
+    file: 'packages/caps-net/src/schedule/book.ts',
+    find: `if (GONE.has(code)) {`,
+    replace: `if (code === undefined) {`,
+    tests: schedules,
+  },
+  {
+    name: 'net-schedule-noted',
+    breaks: `a run is begun again after a crash`,
+    file: 'packages/caps-net/src/schedule/book.ts',
+    find: `      rows.set(id, { ...entry, next: next ?? Number.MAX_SAFE_INTEGER, runs: number, last: 'running' });
+`,
+    replace: ``,
+    tests: schedules,
+  },
+  {
+    name: 'net-schedule-face',
+    breaks: `a holder says that a run is over`,
+    file: 'packages/caps-net/src/schedule/make.ts',
+    find: `return spawn(ScheduleFace(book));`,
+    replace: `return book;`,
+    tests: schedules,
+  },
+  {
+    name: 'net-schedule-interval',
+    breaks: `an interval goes by the wall clock`,
+    file: 'packages/caps-net/src/schedule/book.ts',
+    find: `when.kind === 'interval' ? vatTime() : wallTime()`,
+    replace: `wallTime()`,
+    tests: schedules,
+  },
+  {
+    name: 'net-schedule-doubled',
+    breaks: `a doubled hour runs twice`,
+    file: 'packages/caps-net/src/schedule/drivers/cron.ts',
+    find: ` && isSecondPass(next, zone)`,
+    replace: ` && false`,
+    tests: schedules,
+  },
+  {
+    name: 'net-schedule-fields',
+    breaks: `a line of seconds runs each second`,
+    file: 'packages/caps-net/src/schedule/drivers/cron.ts',
+    find: `fields.length !== 5`,
+    replace: `fields.length < 5`,
+    tests: schedules,
   },
 ];

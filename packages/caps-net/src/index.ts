@@ -30,4 +30,6 @@ export type {
 } from './message/message-cap.ts';
 export { outboxAdapter } from './message/outbox.ts';
 export { type WebhookOptions, webhookAdapter } from './message/webhook.ts';
+export { makeScheduleCap, scheduleDefinitions } from './schedule/make.ts';
+export type { Run, Runner, ScheduleCap, Scheduled, ScheduleTerms } from './schedule/schedule-cap.ts';
 export { makeSecret, type Secret } from './secret/secret.ts';
