@@ -503,4 +503,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: `fields.length < 5`,
     tests: schedules,
   },
+  {
+    name: 'net-message-shown',
+    breaks: 'a granter is shown the beginning of a message, and approves all of it',
+    file: 'packages/host/src/powerbox/display.ts',
+    find: '  const message = messageRows(method, args);\n  if (message !== undefined) return message;\n',
+    replace: '',
+    tests: ['packages/host/src/powerbox/message.test.ts'],
+  },
 ];

@@ -79,9 +79,30 @@ const argumentNames: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function argumentRows(method: string, args: readonly unknown[], directory: boolean): Rows {
+  const message = messageRows(method, args);
+  if (message !== undefined) return message;
   const known = directory && Object.hasOwn(argumentNames, method) ? (argumentNames[method] as readonly string[]) : [];
   const rows = args.slice(0, mostRows).map((arg, at) => [known[at] ?? `argument ${at + 1}`, valueText(arg)] as const);
   return args.length <= mostRows ? rows : [...rows, ['and', `${args.length - mostRows} more arguments`]];
+}
+
+const draftFields = 'attachments digest id kind recipient subject text';
+/** Longer than other values: a person approves every word of a message. The inbox still fits into a frame. */
+const longestMessage = 4_000;
+
+/** The rows of a draft of `@hob/caps-net`: whom it goes to and all of it, as it will arrive. Known by its fields. */
+function messageRows(method: string, [draft, ...more]: readonly unknown[]): Rows | undefined {
+  if (method !== 'send' || more.length > 0 || typeof draft !== 'object' || draft === null) return undefined;
+  if (Object.keys(draft).sort().join(' ') !== draftFields) return undefined;
+  const { recipient, kind, subject, text, attachments, digest } = draft as Readonly<Record<string, unknown>>;
+  const files = Array.isArray(attachments) ? attachments.slice(0, mostRows) : [attachments];
+  return [
+    ['to', `${valueText(recipient)}, by ${valueText(kind, 100)}`],
+    ['subject', valueText(subject)],
+    ['text', valueText(text, longestMessage)],
+    ...files.map((file) => ['attachment', valueText(file)] as const),
+    ['digest', valueText(digest, 100)],
+  ];
 }
 
 export const methodText = (method: string): string => (method === '' ? 'the object itself' : safeText(method, 64).text);
