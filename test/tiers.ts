@@ -81,7 +81,6 @@ export const slowFiles: readonly string[] = [
   'packages/caps-fs/src/search/seek.test.ts',
   'packages/caps-fs/src/versions.test.ts',
   'packages/caps-net/src/http/http.test.ts',
-  'packages/caps-net/src/schedule/crash.test.ts',
   'packages/caps-shell/src/attack.test.ts',
   'packages/caps-shell/src/begun.test.ts',
   'packages/caps-shell/src/covered.test.ts',
