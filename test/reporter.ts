@@ -5,6 +5,7 @@
  * `context.skip('reason')`.) A run that is narrowed by a name pattern leaves tests out on purpose: those count nowhere.
  */
 import { writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { relative } from 'node:path';
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
@@ -61,8 +62,9 @@ export default class Counts implements Reporter {
   }
 }
 
-/** A busy machine makes files slow, so this is advice: it fails nothing. */
+/** A busy machine makes files slow, so this is advice: it fails nothing. Where much else runs it says nothing. */
 function nameSlow(modules: readonly TestModule[]): void {
+  if ((loadavg()[0] ?? 0) > 3 * availableParallelism()) return;
   const slow = modules.filter((module) => module.diagnostic().duration > SLOW_MS);
   for (const module of slow) {
     const seconds = (module.diagnostic().duration / 1000).toFixed(1);
