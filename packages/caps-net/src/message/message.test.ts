@@ -280,6 +280,11 @@ test('an outbox gets one whole file for each message', async () => {
   expect(await readdir(folder)).toEqual([receipt]);
   const bytes = await readFile(join(folder, receipt));
   expect([digestOf(bytes), JSON.parse(bytes.toString())]).toMatchObject([draft.digest, { to: 'the printer', text: 'print' }]); // biome-ignore format: one line
+  const same = { id: draft.id, subject: '', text: 'another', attachments: [] };
+  const again = outboxAdapter({ directory, recipient: 'the printer' });
+  const hand = { signal: new AbortController().signal, leaving: () => {} };
+  expect(await codeOf(() => again.deliver(Buffer.from('another'), same, hand))).toBe('E_REFUSED');
+  expect(await readFile(join(folder, receipt))).toEqual(bytes);
   const reader = makeMessageCap(outboxAdapter({ directory: await directory.readOnly(), recipient: 'nobody' }));
   expect(await codeOf(async () => reader.send(await reader.draft('x')))).toBe('E_REFUSED');
 });
