@@ -10,7 +10,6 @@ const tls = ['packages/caps-net/src/http/tls.test.ts'];
 const messages = ['packages/caps-net/src/message/message.test.ts'];
 const signer = ['packages/caps-net/src/credential/signer.test.ts'];
 const schedules = ['packages/caps-net/src/schedule/schedule.test.ts'];
-const crashes = ['packages/caps-net/crash/schedule.test.ts'];
 const injected = ['packages/caps-net/src/http/injected.test.ts', 'packages/caps-net/src/secret/blank-stream.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -470,7 +469,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: `      rows.set(id, { ...entry, next: next ?? Number.MAX_SAFE_INTEGER, runs: number, last: 'running' });
 `,
     replace: ``,
-    tests: crashes,
+    tests: schedules,
   },
   {
     name: 'net-schedule-face',
