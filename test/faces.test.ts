@@ -40,7 +40,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     makeTicker Tickable Ticker makeTimer Timer`),
   './wire': words(`
     CapTPOptions Connected Connection captp Dialect dialects release WireFault connect closeCodes Duplex CapTPLimits
-    defaultLimits CapTPStats BrowserSocket fromBrowserSocket fromChild PipeChannel pipeChannel fromWebSocket
+    checkJson defaultLimits CapTPStats BrowserSocket fromBrowserSocket fromChild PipeChannel pipeChannel fromWebSocket
     largestFrame chargeConnection ByteSink ByteSource iterate`),
   './store': words(`
     exportLedger isStoreHeld draftOf processMark removeDrafts removeLeft checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions

@@ -17,7 +17,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'caps-fs': ['base', 'drivers', 'root', 'files', 'search', '.'],
   'caps-net': ['base', 'address', 'secret', 'drivers', 'http', 'message', 'credential', 'schedule', '.'],
   manifest: ['text', 'words', 'file', 'plan', 'import', 'starter', '.'],
-  mcp: ['text', 'verbs', 'face', 'drivers', 'servers', '.'],
+  mcp: ['text', 'verbs', 'face', 'drivers', 'servers', '.', 'http'],
   cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'recipes', 'verbs', '.'],
   host: ['text', 'drivers', 'state', 'sharing', 'powerbox', 'sessions', 'granters', 'door', '.', 'programs'],
 };

@@ -232,6 +232,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process'],
     why: 'writes an exported ledger where the caller says',
   },
+  'packages/host/src/door/drivers/face-call.ts': {
+    powers: ['node:stream', 'node:stream/promises'],
+    why: 'hands a request of HTTP to a face, and its response back as a stream',
+  },
   'packages/host/src/door/drivers/listener.ts': {
     powers: ['node:http', 'node:https', 'setImmediate', 'ws'],
     why: 'the one door: HTTP and WebSocket, on loopback, on a Unix socket or with TLS',
@@ -285,6 +289,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   'packages/mcp/src/drivers/sdk.ts': {
     powers: ['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],
     why: 'the MCP SDK, which reads the process and the clock',
+  },
+  'packages/mcp/src/http/drivers/session-http.ts': {
+    powers: ['@modelcontextprotocol/server', 'node:crypto'],
+    why: 'the MCP SDK over HTTP, and ids of clients that nobody guesses',
   },
   'packages/mcp/src/drivers/line-transport.ts': {
     powers: ['@modelcontextprotocol/server'],

@@ -132,4 +132,22 @@ export const MUTANTS: readonly Mutant[] = [
     replace: `if (code === 0)`,
     tests: ['packages/mcp/src/stdio.test.ts'],
   },
+  {
+    name: 'mcp-http-own-face',
+    breaks: 'sessions over HTTP share one face, so one session works with the caps of another',
+    file: 'packages/mcp/src/http/index.ts',
+    find: 'const known = sessions.get(from.id);',
+    replace: 'const [known] = sessions.values();',
+    tests: ['packages/mcp/src/http/http.test.ts'],
+  },
+  {
+    name: 'mcp-http-body',
+    breaks: 'a body of any size is parsed',
+    file: 'packages/host/src/door/drivers/face-call.ts',
+    find: `  if (bytes > largestFrame)
+    throw`,
+    replace: `  if (bytes < 0)
+    throw`,
+    tests: ['packages/mcp/src/http/http.test.ts'],
+  },
 ];

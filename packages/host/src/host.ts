@@ -28,6 +28,7 @@ import { backup, retainLedger } from '@hob/vat/store';
 import { closeCodes } from '@hob/vat/wire';
 import { ConnectionSlots } from './door/connection-slots.ts';
 import { type DoorHandlers, type Listener, listen, type ObjectRequest } from './door/drivers/listener.ts';
+import { checkFaces, type HttpFaces, httpSession } from './door/http-face.ts';
 import { callObject, type HttpReply, noCall, noObject } from './door/object-call.ts';
 import { type OpenDoor, OpenDoors } from './door/open-doors.ts';
 import { type FoundPeer, peerOf } from './door/peers.ts';
@@ -63,6 +64,7 @@ import { checkHostWords } from './state/reserved.ts';
 import { RequestWaiters } from './state/waiters.ts';
 import type { Host, HostOptions, NewSession, OfferOptions, Session, Started } from './types.ts';
 
+type Handlers = DoorHandlers<EnteredPeer>;
 type Given = Required<Pick<HostOptions, 'stateDir' | 'random' | 'clock' | 'graceMs' | 'requestMs'>>;
 interface HostParts extends Given {
   readonly store: Store;
@@ -266,8 +268,8 @@ export class LiveHost implements Host {
     return this.#offers.offerCode(open, options);
   }
 
-  async serve(options?: ServeOptions): Promise<OpenDoor> {
-    const listener = await this.#listen(options, (secret, beside) => this.#find(secret, beside));
+  async serve(options?: ServeOptions, faces?: HttpFaces): Promise<OpenDoor> {
+    const listener = await this.#listen(options, (secret, beside) => this.#find(secret, beside), checkFaces(faces));
     return this.#doors.add(listener, listener.url);
   }
 
@@ -280,16 +282,17 @@ export class LiveHost implements Host {
     return this.#doors.addUnnoted(await this.#listen({ path: options.path }, async () => peer));
   }
 
-  #listen(at: ServeOptions | undefined, find: DoorHandlers<EnteredPeer>['find']): Promise<Listener> {
+  #listen(at: ServeOptions | undefined, find: Handlers['find'], faces?: Handlers['faces']): Promise<Listener> {
+    const welcome: Handlers['welcome'] = (guest, duplex, dialect) => {
+      const { face: bootstrap, meter } = guest;
+      const observe = this.#observe === undefined ? {} : { observe: this.#observe };
+      this.#presence.welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter, ...observe }));
+    };
     return listen<EnteredPeer>(placeOf(at), {
-      find,
+      ...{ find, welcome, ...(faces === undefined ? {} : { faces }) },
+      session: (guest) => httpSession(guest, welcome),
       slot: (guest, end) => this.#slots.take(guest, end),
       slotForCall: (guest, gone) => this.#slots.takeForCall(guest, gone),
-      welcome: (guest, duplex, dialect) => {
-        const { face: bootstrap, meter } = guest;
-        const observe = this.#observe === undefined ? {} : { observe: this.#observe };
-        this.#presence.welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter, ...observe }));
-      },
       callObject: (request) => this.#objectCall(request),
       fault: (error) => this.#fault(error),
     });

@@ -1,5 +1,6 @@
 /** The public face of `@hob/host`. */
 
+export type { HttpFace, HttpFaces, HttpSession } from './door/http-face.ts';
 export type { ServeOptions } from './door/where.ts';
 export { sentinelHome } from './drivers/state-home.ts';
 export type { Acceptance, Granter } from './granters/grants.ts';

@@ -7,6 +7,7 @@
 import type { Guests } from '@hob/guest';
 import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Vats } from '@hob/vat';
 import type { WireFault } from '@hob/vat/wire';
+import type { HttpFaces } from './door/http-face.ts';
 import type { ServeOptions } from './door/where.ts';
 import type { Granter } from './granters/grants.ts';
 import type { LocalOptions } from './granters/local-granter.ts';
@@ -168,9 +169,10 @@ export interface Host extends AsyncDisposable {
   offerCode(open: () => Promise<Guests>, options?: { readonly as?: string }): Promise<void>;
   /**
    * Serves CapTP over WebSocket: on loopback, on a Unix socket (`path`), or with TLS (`host`, `tls`). The state
-   * notes the address, so that the command line finds the host. Errors: `invalid`, `unavailable`.
+   * notes the address, so that the command line finds the host. `faces` are other protocols over HTTP, by their paths.
+   * Errors: `invalid`, `unavailable`.
    */
-  serve(options?: ServeOptions): Promise<{ readonly url: string; close(): Promise<void> }>;
+  serve(options?: ServeOptions, faces?: HttpFaces): Promise<{ readonly url: string; close(): Promise<void> }>;
   /**
    * Serves a granter on a Unix socket, without a secret, to everybody who may open its folder. The folder must be its
    * user's alone (mode 0700). The ledger records acts over it with `surface`. Errors: `invalid`, `no-such-object`,

@@ -1,7 +1,8 @@
 /** Makes the face of a session. */
 import { E, type Far } from '@hob/vat/peer';
-import { after, newName } from './drivers/powers.ts';
+import { newName, after as timer } from './drivers/powers.ts';
 import { type Face, VerbFace } from './face/face.ts';
+import type { After } from './face/waits.ts';
 import { callVerb, caps, requestCap, waitFor } from './verbs/asking.ts';
 import { edit, list, read, search, write } from './verbs/files.ts';
 import { code, job, run } from './verbs/programs.ts';
@@ -17,6 +18,8 @@ export interface FaceOptions {
   readonly waitMs?: number;
   /** Called when a person has granted what was asked for. */
   readonly onGrant?: () => void;
+  /** A timer. That of the process by default. */
+  readonly after?: After;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface FaceOptions {
  */
 export async function openFace(
   session: Far<HeldSession> | (() => Promise<Far<HeldSession>>),
-  { waitMs = WAIT_MS, onGrant }: FaceOptions = {},
+  { waitMs = WAIT_MS, onGrant, after = timer }: FaceOptions = {},
 ): Promise<Face> {
   const reach = isFunction(session) ? session : () => Promise.resolve(session);
   const held = (await E(await reach()).holdings()) as readonly Held[];

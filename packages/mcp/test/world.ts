@@ -8,6 +8,7 @@ import { makeShellCap } from '@hob/caps-shell';
 import { type Granter, type Host, type NewSession, openHost, type Request, type SessionFace } from '@hob/host';
 import { connect, E, type Far } from '@hob/vat';
 import { onTestFinished } from 'vitest';
+import { type HttpOptions, mcpOverHttp } from '../src/http/index.ts';
 import { type Face, type FaceOptions, openFace } from '../src/index.ts';
 import { serveStdio } from '../src/stdio.ts';
 
@@ -27,7 +28,13 @@ export interface World {
   face(options?: FaceOptions): Promise<Face>;
 }
 
-export async function world({ shell = false }: { readonly shell?: boolean } = {}): Promise<World> {
+export async function world({
+  shell = false,
+  http = {},
+}: {
+  readonly shell?: boolean;
+  readonly http?: Partial<HttpOptions>;
+} = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-mcp-'));
   const root = join(folder, 'root');
   mkdirSync(root);
@@ -38,7 +45,7 @@ export async function world({ shell = false }: { readonly shell?: boolean } = {}
   if (made !== undefined) await host.offer('shell', made);
   const { granter } = await host.ensureGranter('alice');
   const session = await host.openSession({ name: 'demo', granters: ['alice'] });
-  const { url } = await host.serve();
+  const { url } = await host.serve({}, { '/mcp': mcpOverHttp({ version: '1.0.0', ...http }) });
   const open: { close(): void; readonly closed: Promise<unknown> }[] = [];
   onTestFinished(async () => {
     for (const connection of open) {
@@ -89,7 +96,7 @@ export interface Message {
 }
 
 /** The envelope of each request of the newer era. */
-const ENVELOPE = {
+export const ENVELOPE: Readonly<Record<string, unknown>> = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {}, url: {} } },

@@ -1,10 +1,11 @@
-/** The clients of both SDKs drive every verb of `hob mcp`, as an agent host does: real processes, a real host. */
-import { writeFileSync } from 'node:fs';
+/** The clients of both SDKs drive every verb over both transports, as an agent host does: real processes, a real host. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client as NewerClient } from '@modelcontextprotocol/client';
+import { Client as NewerClient, StreamableHTTPClientTransport as NewerHttp } from '@modelcontextprotocol/client';
 import { StdioClientTransport as NewerTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { type HobHome, hobHome } from '../../test/hob.ts';
@@ -26,7 +27,7 @@ const AGENT = `import { readFileSync } from 'node:fs';
 console.log(readFileSync(process.env.HOB_MCP_CONFIG, 'utf8').replaceAll('\\n', ''));
 process.stdin.resume();`;
 
-interface Config {
+interface HostConfig {
   readonly mcpServers: { readonly hob: { readonly command: string; readonly args: string[] } };
 }
 interface Result {
@@ -42,19 +43,35 @@ interface AnyClient {
   close(): Promise<void>;
 }
 
-async function configOf(hob: HobHome): Promise<Config['mcpServers']['hob']> {
+async function configOf(hob: HobHome): Promise<HostConfig['mcpServers']['hob']> {
   await hob.serve();
   writeFileSync(join(hob.folder, 'agent.mjs'), AGENT);
   const agent = hob.start('start', '--', process.execPath, join(hob.folder, 'agent.mjs'));
   await agent.shows(/mcpServers.*\}\n/);
-  return (JSON.parse(agent.out) as Config).mcpServers.hob;
+  return (JSON.parse(agent.out) as HostConfig).mcpServers.hob;
 }
 
 const info = { name: 'test', version: '1.0.0' };
-const clients: readonly (readonly [string, () => AnyClient, (config: { command: string; args: string[]; env: Record<string, string> }) => object])[] = [
-  ['1.x', () => new OlderClient(info) as unknown as AnyClient, (config) => new OlderTransport(config)],
-  ['2.x', () => new NewerClient(info) as unknown as AnyClient, (config) => new NewerTransport(config)],
-]; // biome-ignore format: a table
+/** The path `/mcp` of the host, and the header with the secret of the session. */
+function httpOf({ args }: { readonly args: readonly string[] }): readonly [URL, { readonly requestInit: RequestInit }] {
+  const after = (flag: string): string => args[args.indexOf(flag) + 1] as string;
+  const secret = readFileSync(after('--secret-file'), 'utf8').trim();
+  const url = new URL(`${after('--url').replace('ws', 'http')}/mcp`);
+  return [url, { requestInit: { headers: { Authorization: `Bearer ${secret}` } } }];
+}
+
+type Config = { readonly command: string; readonly args: string[]; readonly env: Record<string, string> };
+const older = (): AnyClient => new OlderClient(info) as unknown as AnyClient;
+const newer = (mode: 'legacy' | 'auto') => (): AnyClient =>
+  new NewerClient(info, { versionNegotiation: { mode } }) as unknown as AnyClient;
+const clients: readonly (readonly [string, () => AnyClient, (config: Config) => object])[] = [
+  ['1.x over stdio', older, (config) => new OlderTransport(config)],
+  ['2.x over stdio', newer('legacy'), (config) => new NewerTransport(config)],
+  ['2.x over stdio in the newer era', newer('auto'), (config) => new NewerTransport(config)],
+  ['1.x over HTTP', older, (config) => new OlderHttp(...httpOf(config))],
+  ['2.x over HTTP', newer('legacy'), (config) => new NewerHttp(...httpOf(config))],
+  ['2.x over HTTP in the newer era', newer('auto'), (config) => new NewerHttp(...httpOf(config))],
+];
 
 for (const [line, make, transport] of clients)
   test(`the SDK client ${line} lists and calls every verb`, async () => {

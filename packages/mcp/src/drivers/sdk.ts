@@ -30,7 +30,8 @@ export function serve(face: Face, version: string, transport: Transport): Served
   };
 }
 
-function serverFor(face: Face, version: string): Server {
+/** A server of the SDK for one connection, or for one request. */
+export function serverFor(face: Face, version: string): Server {
   const server = new Server(
     { name: 'hob', version },
     { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
@@ -39,12 +40,17 @@ function serverFor(face: Face, version: string): Server {
   server.setRequestHandler('tools/call', async ({ params }, context) =>
     resultOf(
       await face.call(params.name, params.arguments ?? {}, {
-        signal: context.mcpReq.signal,
+        signal: signalOf(context),
         ...progressOf(context),
       }),
     ),
   );
   return server;
+}
+
+/** Over HTTP a call also ends when its client closes the stream that would carry the answer. */
+function signalOf({ mcpReq, http }: ServerContext): AbortSignal {
+  return http?.req === undefined ? mcpReq.signal : AbortSignal.any([mcpReq.signal, http.req.signal]);
 }
 
 function progressOf({ mcpReq }: ServerContext): { readonly onProgress?: (seconds: number) => void } {

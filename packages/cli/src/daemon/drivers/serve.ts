@@ -19,6 +19,7 @@ import type { RealRoots } from '../../plan/directories.ts';
 import { PlanSessions } from '../../plan/sessions.ts';
 import { type DaemonStatus, daemonOf } from '../daemon.ts';
 import { ledgerKeeper } from '../keep-ledger.ts';
+import { mcpFace } from '../mcp-face.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
 import { type ServedSecrets, servedSecrets } from '../served-secrets.ts';
 import { ServedWishes } from '../wishes.ts';
@@ -92,7 +93,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     await secrets.open();
     blank = (text) => secrets.blanker().text(text);
     const sessions = await prepared(host, { plan, roots, secrets, say });
-    const { url } = await host.serve();
+    const { url } = await host.serve({}, { '/mcp': mcpFace });
     const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
     const since = Date.now();
     const { mode } = plan;

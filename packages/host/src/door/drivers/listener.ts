@@ -1,8 +1,8 @@
 /**
- * One place where a host listens: WebSockets and object calls.
+ * One place where a host listens: WebSockets, object calls, and other protocols at paths of their own.
  *
- * Promise: without TLS it is on loopback or a Unix socket only. A request that is neither a WebSocket with a known secret nor an
- * object call gets a short HTTP reply and nothing else. Unknown clients, sessions and granters have
+ * Promise: without TLS it is on loopback or a Unix socket only. A request that is neither a WebSocket with a known secret, nor an
+ * object call, nor for a face, gets a short HTTP reply and nothing else. Unknown clients, sessions and granters have
  * separate limits, so none keeps another out. Closing ends every socket and frees the port.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
@@ -14,8 +14,10 @@ import { largestFrame } from '@hob/vat/wire';
 import { WebSocketServer } from 'ws';
 import { admit, chosenDialect, secretOf, wrongOrigin } from '../admission.ts';
 import type { SlotResult } from '../connection-slots.ts';
+import type { HttpFace, HttpSession } from '../http-face.ts';
 import { type HttpReply, type ObjectCall, parseCall, storeFails, unknownSecret } from '../object-call.ts';
 import type { HostNames, ListenPlace } from '../where.ts';
+import { callFace } from './face-call.ts';
 import { limitHandshakes } from './tls-handshakes.ts';
 import { listenOn, type SocketFile } from './unix-socket.ts';
 
@@ -51,6 +53,10 @@ export interface DoorHandlers<Who> {
   slotForCall(who: Who, gone: AbortSignal): Promise<SlotResult>;
   welcome(who: Who, duplex: Duplex, dialect: Dialect): void;
   callObject(request: ObjectRequest<Who>): Promise<HttpReply>;
+  /** Other protocols, by their paths. */
+  readonly faces?: ReadonlyMap<string, HttpFace>;
+  /** The session of a caller, for a face. Undefined if the caller is none. */
+  session?(who: Who): HttpSession | undefined;
   /** Logs an error of ours. Nobody outside sees it. */
   fault(error: unknown): void;
 }
@@ -146,7 +152,8 @@ class Door<Who> {
   #requested(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
     this.#unauthenticated.requestArrived(request.socket);
     response.sendDate = false;
-    if (!isObject.test(request.url ?? '')) {
+    const face = this.#handlers.faces?.get(request.url ?? '');
+    if (face === undefined && !isObject.test(request.url ?? '')) {
       response
         .writeHead(426, { 'content-type': 'text/plain', connection: 'close' })
         .end('Hob speaks CapTP over WebSocket.\n');
@@ -154,9 +161,47 @@ class Door<Who> {
     }
     const { host, origin } = request.headers;
     const misplaced = wrongOrigin({ host, origin }, this.#names);
-    const reply =
-      misplaced === undefined ? this.#objectCalled(request, response) : Promise.resolve(forbidden(misplaced));
-    return reply.catch(() => storeFails).then(({ status, body }) => sendReply(response, status, body));
+    const reply: Promise<HttpReply | undefined> =
+      misplaced !== undefined
+        ? Promise.resolve(forbidden(misplaced))
+        : face === undefined
+          ? this.#objectCalled(request, response)
+          : this.#faceCalled(request, response, face);
+    return reply
+      .catch(() => storeFails)
+      .then((answer) => {
+        if (answer !== undefined) sendReply(response, answer.status, answer.body);
+      });
+  }
+
+  /** Returns a refusal, or undefined if the face has answered. */
+  async #faceCalled(
+    request: IncomingMessage,
+    response: ServerResponse,
+    face: HttpFace,
+  ): Promise<HttpReply | undefined> {
+    const { find, slotForCall, session: sessionOf, fault } = this.#handlers;
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const secret = secretOf({ authorization: request.headers.authorization, protocols: [] });
+    const who = secret === undefined ? undefined : await find(secret, true);
+    const session = who === undefined ? undefined : sessionOf?.(who);
+    if (who === undefined || session === undefined) return unknownSecret;
+    this.#unauthenticated.remove(request.socket);
+    const slot = await slotForCall(who, gone.signal);
+    if (!slot.ok) return noSlot(slot);
+    if (response.destroyed) slot.release();
+    response.once('close', slot.release);
+    try {
+      await callFace(request, response, { face, session, gone: gone.signal });
+    } catch (error) {
+      if (error instanceof CapError && error.code === 'limit') return tooLarge(error.message);
+      // The client went while it sent its request.
+      if (gone.signal.aborted || request.destroyed) return undefined;
+      fault(error);
+      return faceFault;
+    }
+    return undefined;
   }
 
   async #objectCalled(request: IncomingMessage, response: ServerResponse): Promise<HttpReply> {
@@ -307,6 +352,13 @@ const noSlot = ({ status, code, reason }: Refusal): HttpReply => ({
 });
 
 const forbidden = (why: string): HttpReply => ({ status: 403, body: JSON.stringify({ code: 'denied', message: why }) });
+
+const faceError = (status: number, code: number, ours: string, message: string): HttpReply => ({
+  status,
+  body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message, data: { code: ours } } }),
+});
+const tooLarge = (why: string): HttpReply => faceError(413, -32_600, 'limit', why);
+const faceFault = faceError(500, -32_603, 'fault', 'the request failed for a reason of Hob’s own');
 
 function sendReply(response: ServerResponse, status: number, body: string): void {
   const text = `${body}\n`;

@@ -7,7 +7,8 @@
  * `{}` in a list is 3 letters of text and 64 bytes of memory.
  */
 import { utf8Length } from '../../core/drivers/platform.ts';
-import type { SessionLimits } from '../session/limits.ts';
+import { CapError } from '../../core/errors.ts';
+import { defaultLimits, type SessionLimits } from '../session/limits.ts';
 import { Violation } from '../session/operations.ts';
 
 /**
@@ -39,6 +40,15 @@ export const shortString = 10;
 /** True if some of so many tokens may count as more. */
 export const isDear = (of: { readonly keys: number; readonly strings: number; readonly lists: number }): boolean =>
   of.keys > freeKeys || of.strings > freeStrings || of.lists > freeLists - 8;
+
+/** Checks JSON text of a stranger before it is parsed, with the limits of a frame. Errors: `limit`. */
+export function checkJson(text: string): void {
+  try {
+    checkStructure(text, defaultLimits, 'a body');
+  } catch (error) {
+    throw error instanceof Violation ? new CapError('limit', error.message) : error;
+  }
+}
 
 /**
  * Throws `Violation` if the text must not be parsed. Characters inside strings do not count as tokens.

@@ -1,0 +1,60 @@
+/**
+ * Hands one HTTP request to a face, and its response back.
+ *
+ * Promise: a body over the limit is refused while it arrives, and no more of it is kept than the limit. The face gets
+ * neither the secret nor a cookie. A client that has gone aborts the request and cancels the body of its response.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { CapError } from '@hob/vat';
+import { checkJson, largestFrame } from '@hob/vat/wire';
+import type { HttpFace, HttpSession } from '../http-face.ts';
+
+/** Headers that are for the door alone. */
+const OURS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'connection', 'transfer-encoding', 'keep-alive']);
+
+/** Errors: `limit` (the body), those of the face. */
+export async function callFace(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { face, session, gone }: { readonly face: HttpFace; readonly session: HttpSession; readonly gone: AbortSignal },
+): Promise<void> {
+  const body = request.method === 'POST' ? await bodyOf(request) : undefined;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headersDistinct))
+    if (!OURS.has(name)) headers.set(name, (value ?? []).join(', '));
+  const { method = 'GET', url = '/' } = request;
+  const given = new Request(`http://localhost${url}`, { method, headers, body: body ?? null, signal: gone });
+  await send(response, await face(given, session));
+}
+
+/** So much of a body that is refused is read and dropped, because a client reads no answer while it sends. */
+const MOST_DROPPED = 16 << 20;
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request.iterator({ destroyOnReturn: false })) {
+    bytes += (part as Buffer).length;
+    if (bytes > MOST_DROPPED) break;
+    if (bytes > largestFrame) parts = [];
+    else parts.push(part as Buffer);
+  }
+  if (bytes > largestFrame)
+    throw new CapError('limit', `a body may have ${largestFrame} bytes: give less text, or write it in parts`);
+  const text = Buffer.concat(parts).toString('utf8');
+  checkJson(text);
+  return text;
+}
+
+async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
+  const kept = [...headers].filter(([name]) => !OURS.has(name));
+  response.writeHead(status, { ...Object.fromEntries(kept), 'cache-control': 'no-store', connection: 'close' });
+  // A client waits for the headers of a stream, also while nothing is in it.
+  response.flushHeaders();
+  if (body === null) return void response.end();
+  // A client may go at any time.
+  await pipeline(Readable.fromWeb(body as ReadableStream), response).catch(() => {});
+}
