@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { publishable } from '../scripts/pack/packages.ts';
-import { nativePartsOf } from '../scripts/pack/platforms.ts';
+import { nativePartsOf, platformsFor } from '../scripts/pack/platforms.ts';
 import { fileNameOf } from '../scripts/pack/sbom.ts';
 import { requires } from './needs.ts';
 import { plainEnv } from './packed/installed.ts';
@@ -60,7 +60,7 @@ requires('git')(
     const order = ['tree', 'version', 'changelog', 'owner', 'tests', 'pack', 'checksums', 'tree again', 'would run'];
     expect(steps.filter((step, index) => step !== '' && step !== steps[index - 1])).toEqual(order);
     const all = publishable().flatMap((one) => {
-      const native = needs('zig') ? nativePartsOf(one) : {};
+      const native = needs('zig') ? nativePartsOf(one, platformsFor(false)) : {};
       const names = [one.manifest.name, ...Object.keys(native)];
       return names.map((name) => `${fileNameOf(name)}-${one.manifest.version}`);
     });

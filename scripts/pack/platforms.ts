@@ -12,18 +12,27 @@ import { type Package, ROOT } from './packages.ts';
 import { writeNativeBom } from './sbom.ts';
 import { ownerFields, tarballOf } from './tarball.ts';
 
-const platforms = Object.keys(PLATFORMS) as Platform[];
+/** All platforms, or that of this machine. */
+export const platformsFor = (here: boolean): readonly Platform[] =>
+  (Object.keys(PLATFORMS) as Platform[]).filter((name) => !here || name === `${process.platform}-${process.arch}`);
 
 const nameOf = ({ of }: Part, platform: Platform): string => `@hob/${of === 'caps-shell' ? 'sandbox' : of}-${platform}`;
 
 /** The optional dependencies of a package: its native parts, in its own version. */
-export function nativePartsOf({ folder, manifest }: Package): Readonly<Record<string, string>> {
+export function nativePartsOf(
+  { folder, manifest }: Package,
+  platforms: readonly Platform[],
+): Readonly<Record<string, string>> {
   const own = PARTS.filter(({ of }) => of === folder);
   return Object.fromEntries(own.flatMap((part) => platforms.map((each) => [nameOf(part, each), manifest.version])));
 }
 
-/** Builds all native parts below `work` and packs them. Returns the names of the tarballs. */
-export async function packNativeParts(all: readonly Package[], work: string, target: string): Promise<string[]> {
+/** Builds all native parts below `work` and packs those of `platforms`. Returns the names of the tarballs. */
+export async function packNativeParts(
+  all: readonly Package[],
+  platforms: readonly Platform[],
+  { work, target }: { readonly work: string; readonly target: string },
+): Promise<string[]> {
   const { zig, missing } = await setUpZig();
   if (zig === undefined) throw new Error(`${missing}; npm run pack -- --without-native leaves the native parts out`);
   const into = join(work, 'native');

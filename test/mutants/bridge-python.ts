@@ -550,4 +550,12 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
     replace: '',
     tests: [test('test_shim_guards.py')],
   },
+  {
+    name: 'py-tls-anybody',
+    breaks: 'a host whose certificate nobody vouches for gets the secret',
+    file: source('address.py'),
+    find: 'tls = ssl.create_default_context()',
+    replace: 'tls = ssl._create_unverified_context()',
+    tests: [test('test_sessions.py')],
+  },
 ];

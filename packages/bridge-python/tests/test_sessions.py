@@ -47,6 +47,28 @@ async def test_a_session_enters_by_a_unix_socket_and_a_wrong_address_of_one_is_t
             await hob.connect(wrong, secret)
 
 
+async def test_a_session_enters_by_tls_with_a_private_authority_and_never_without_it(host: HostProcess) -> None:
+    tls = host.do("tls")
+    _id, secret = host.session()
+    async with await hob.connect(tls["url"], secret, ca=tls["ca"]) as session:
+        assert await session.caps() == []
+        await session.enter_again()
+        assert await session.caps() == []
+    await asyncio.sleep(0)
+    async with await hob.connect_granter(tls["url"], host.granter_secret, ca=tls["ca"]) as granter:
+        assert await granter.sessions()
+    await asyncio.sleep(0)
+    # A host that nobody vouches for never gets the secret.
+    for ca in (None, tls["other"]):
+        with pytest.raises(hob.Unavailable) as unknown:
+            await hob.connect(tls["url"], secret, ca=ca)
+        assert "certificate" in str(unknown.value)
+    for wrong in ("", "no certificate", str(host.folder)):
+        with pytest.raises(hob.Invalid) as refused:
+            await hob.connect(tls["url"], secret, ca=wrong)
+        assert "PEM" in str(refused.value)
+
+
 async def test_a_session_can_use_its_caps_and_nothing_else(host: HostProcess) -> None:
     async with entered(host, workspace={"uses": 50}) as (session, _, _id):
         assert await session.caps() == ["workspace"]

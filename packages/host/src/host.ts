@@ -6,7 +6,6 @@
  * After a kill or a power cut a session is entered again with its secret, and finds its caps and what is left
  * of its grants.
  */
-import { dirname } from 'node:path';
 import type { Guests } from '@hob/guest';
 import {
   type CapTPStats,
@@ -34,7 +33,7 @@ import { type OpenDoor, OpenDoors } from './door/open-doors.ts';
 import { type FoundPeer, peerOf } from './door/peers.ts';
 import { type EnteredPeer, Presence, type SessionLookup } from './door/presence.ts';
 import { placeOf, type ServeOptions } from './door/where.ts';
-import { checkPrivateFolder } from './drivers/private-folder.ts';
+import { privateSocket } from './drivers/private-folder.ts';
 import { orderStop, readStopOrder, removeStopOrder } from './drivers/state-dir.ts';
 import { addGranter, replaceGranterSecret } from './granters/accounts.ts';
 import type { Granter } from './granters/grants.ts';
@@ -275,11 +274,11 @@ export class LiveHost implements Host {
 
   async serveGranter(given: LocalOptions): Promise<OpenDoor> {
     const options = takeOptions(given, 'serveGranter', localOptions);
-    checkPrivateFolder(dirname(options.path));
+    const path = privateSocket(this.#stateDir, options.path);
     const face = (await openLocalGranter((body) => this.#turn(body), this.#hostState, options)) as Far<object>;
     const who = `granter:${options.granter}`;
     const peer: EnteredPeer = { who, session: undefined, face, meter: this.#meter(who) };
-    return this.#doors.addUnnoted(await this.#listen({ path: options.path }, async () => peer));
+    return this.#doors.addUnnoted(await this.#listen({ path }, async () => peer));
   }
 
   #listen(at: ServeOptions | undefined, find: Handlers['find'], faces?: Handlers['faces']): Promise<Listener> {

@@ -175,7 +175,8 @@ export interface Host extends AsyncDisposable {
   serve(options?: ServeOptions, faces?: HttpFaces): Promise<{ readonly url: string; close(): Promise<void> }>;
   /**
    * Serves a granter on a Unix socket, without a secret, to everybody who may open its folder. The folder must be its
-   * user's alone (mode 0700). The ledger records acts over it with `surface`. Errors: `invalid`, `no-such-object`,
+   * user's alone (mode 0700). Without `path` it is `granter` in the state, where the command `hob` finds it with
+   * `--state`. The ledger records acts over it with `surface`. Errors: `invalid`, `no-such-object`,
    * `unavailable`.
    */
   serveGranter(options: LocalOptions): Promise<{ readonly url: string; close(): Promise<void> }>;

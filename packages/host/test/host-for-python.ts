@@ -12,6 +12,7 @@ import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap, type ShellCap } from '@hob/caps-shell';
 import { testClock } from '@hob/vat/testing';
 import { openHost } from '../src/index.ts';
+import { certificate } from './certificate.ts';
 
 const [state = '', root = ''] = process.argv.slice(2);
 const clock = testClock({ wall: Date.now() });
@@ -49,6 +50,11 @@ const acts: Readonly<Record<string, (...args: never[]) => unknown>> = {
   ran: () => ran.splice(0),
   /** Beside the state. */
   socket: async () => (await host.serve({ path: join(dirname(state), 'socket') })).url,
+  tls: async () => {
+    const tls = certificate();
+    const { url } = await host.serve({ host: '127.0.0.1', tls });
+    return { url, ca: tls.cert, other: certificate().cert };
+  },
   letGo: () => {
     waiting.resolve('over');
     waiting = Promise.withResolvers();

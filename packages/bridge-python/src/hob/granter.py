@@ -134,5 +134,8 @@ class Granter(Entered):
         return await E(E(self.root).ledger()).verify()
 
 
-async def connect_granter(url: str, secret: str, *, limits: Limits | None = None, timeout: float = 30.0) -> Granter:
-    return Granter(url, secret, await open_websocket(url, secret, limits=limits, timeout=timeout), limits)
+async def connect_granter(
+    url: str, secret: str, *, limits: Limits | None = None, timeout: float = 30.0, ca: str | None = None
+) -> Granter:
+    """Enters the host as a granter, as `connect` enters a session."""
+    return Granter(url, secret, await open_websocket(url, secret, limits=limits, timeout=timeout, ca=ca), limits, ca)

@@ -30,21 +30,25 @@ class Child:
     id: str
     secret: str
     url: str
+    ca: str | None = None
 
     def __repr__(self) -> str:
         return f"<hob.Child {self.id}>"
 
     async def enter(self) -> Session:
-        return await connect(self.url, self.secret)
+        return await connect(self.url, self.secret, ca=self.ca)
 
 
 class Entered:
     """A client that has entered a host with a secret, and can enter it again."""
 
-    def __init__(self, url: str, secret: str, connection: Connection, limits: Limits | None) -> None:
+    def __init__(
+        self, url: str, secret: str, connection: Connection, limits: Limits | None, ca: str | None = None
+    ) -> None:
         self.url = url
         self._secret = secret
         self._limits = limits
+        self._ca = ca
         self.connection = connection
 
     @property
@@ -57,7 +61,9 @@ class Entered:
         before you repeat it."""
         self.connection.close("enters again")
         account = self.connection.account
-        self.connection = await open_websocket(self.url, self._secret, limits=self._limits, account=account)
+        self.connection = await open_websocket(
+            self.url, self._secret, limits=self._limits, account=account, ca=self._ca
+        )
 
     async def ended(self) -> tuple[int, str]:
         """Waits for the end of the connection. Returns its code and reason. 4403: the session itself has
@@ -78,8 +84,10 @@ class Entered:
 
 
 class Session(Entered):
-    def __init__(self, url: str, secret: str, connection: Connection, limits: Limits | None = None) -> None:
-        super().__init__(url, secret, connection, limits)
+    def __init__(
+        self, url: str, secret: str, connection: Connection, limits: Limits | None = None, ca: str | None = None
+    ) -> None:
+        super().__init__(url, secret, connection, limits, ca)
         self._held: dict[str, Promise] = {}
 
     def __repr__(self) -> str:
@@ -120,7 +128,7 @@ class Session(Entered):
         given = dict(caps) if isinstance(caps, Mapping) else dict(self._named(cap) for cap in _listed(caps))
         handed = {its: cap if isinstance(cap, str) else self.petname_of(cap) for its, cap in given.items()}
         made = await E(self.root).spawnChild({"name": name, "caps": handed})
-        return Child(made["id"], made["secret"], self.url)
+        return Child(made["id"], made["secret"], self.url, self._ca)
 
     def _named(self, cap: object) -> tuple[str, object]:
         petname = cap if isinstance(cap, str) else self.petname_of(cap)
@@ -149,7 +157,10 @@ def _listed(caps: Iterable[object]) -> Iterable[object]:
     return caps
 
 
-async def connect(url: str, secret: str, *, limits: Limits | None = None, timeout: float = 30.0) -> Session:
-    """Enters the session of this secret. Raises `Refused`, `Unavailable`, `Disconnected`."""
-    return Session(url, secret, await open_websocket(url, secret, limits=limits, timeout=timeout), limits)
+async def connect(
+    url: str, secret: str, *, limits: Limits | None = None, timeout: float = 30.0, ca: str | None = None
+) -> Session:
+    """Enters the session of this secret. `ca` has the certificates (PEM) of a private authority, for `wss://`.
+    Raises `Refused`, `Unavailable`, `Disconnected`, `Invalid`."""
+    return Session(url, secret, await open_websocket(url, secret, limits=limits, timeout=timeout, ca=ca), limits, ca)
 

@@ -161,9 +161,9 @@ def read(of: Cap, *, max: int | None = None) -> Iterator[bytes]:
 __all__ = ["Cap", "E", "Granter", "Later", "Session", "connect", "connect_granter", "read", "submit", "wait"]
 
 
-def connect(url: str, secret: str, *, timeout: float = 30.0) -> Session:
-    return Session(_loop.run(async_connect(url, secret, timeout=timeout)))
+def connect(url: str, secret: str, *, timeout: float = 30.0, ca: str | None = None) -> Session:
+    return Session(_loop.run(async_connect(url, secret, timeout=timeout, ca=ca)))
 
 
-def connect_granter(url: str, secret: str, *, timeout: float = 30.0) -> Granter:
-    return Granter(_loop.run(async_connect_granter(url, secret, timeout=timeout)))
+def connect_granter(url: str, secret: str, *, timeout: float = 30.0, ca: str | None = None) -> Granter:
+    return Granter(_loop.run(async_connect_granter(url, secret, timeout=timeout, ca=ca)))

@@ -224,11 +224,13 @@ async def open_websocket(
     limits: Limits | None = None,
     timeout: float = 30.0,
     account: Account | None = None,
+    ca: str | None = None,
 ) -> Connection:
     """Enters a host. If the host can let nobody in now, asks again until `timeout` seconds are over. Raises
-    `Refused`, `Limit`, `Unavailable`, `Disconnected`."""
+    `Refused`, `Limit`, `Unavailable`, `Disconnected`. `ca` has certificates (PEM) that may sign that of a `wss://`
+    host, besides those of the machine."""
     limits = limits or Limits()
-    address = Address.parse(url)
+    address = Address.parse(url, ca)
     if not secret.isascii() or not secret.replace("-", "").replace("_", "").isalnum():
         raise Invalid("a secret is made of letters, digits, - and _")
     last: CapError = Unavailable(f"the host did not answer in {timeout:g} s")

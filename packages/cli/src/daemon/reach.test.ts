@@ -48,6 +48,34 @@ test('with --url a verb asks for the granter’s secret; a secret of a session, 
   await refused(/unknown option '--url'/, secret, 'ledger', 'retain', '--days', '3', '--url', url);
 }, 400_000);
 
+test('a host of its own serves its granter in its state: verbs of a granter work there, and those of hob serve say why not', async () => {
+  const hob = hobHome();
+  const state = join(hob.folder, 'own');
+  mkdirSync(state);
+  const host = await openHost({ stateDir: state });
+  onTestFinished(async () => {
+    await host.close();
+    rmSync(state, { recursive: true });
+  });
+  const { granter } = await host.addGranter('me');
+  const session = await host.openSession({ name: 'work', granters: ['me'] });
+  await host.offer('bell', { ring: async () => 'ding' });
+  await E(granter).grant(session.id, 'bell', 'bell', { uses: 3 });
+  await host.serve();
+  const own = (...args: readonly string[]): Promise<Ran> => hob.run(...args, '--state', state);
+  expect(await own('list')).toMatchObject({ code: 1, err: expect.stringMatching(/^hob: process \d+ has this state.*host\.serveGranter.*--url\n$/) }); // biome-ignore format: one line
+  await host.serveGranter({ granter: 'me' });
+  expect((await own('list')).out).toMatch(/^G1\tS1\tbell\tlive\t3\t/);
+  expect((await own('sessions')).out).toMatch(/^S1\twork\t/);
+  for (const args of [['status'], ['backup', join(hob.folder, 'copy')], ['wishes'], ['start']])
+    expect(await hob.run(...args, '--state', state, ...(args[0] === 'start' ? ['--', 'true'] : [])), args[0]).toEqual({
+      code: 1,
+      out: '',
+      err: 'hob: the host of this state is a program of its own, and serves no manifest: only hob serve does this\n',
+    });
+  expect((await own('revoke', 'G1')).out).toBe('revoked G1\n');
+}, 400_000);
+
 test('a state is served, verified and shortened with a sentinel in a folder that is named', async () => {
   const hob = hobHome();
   const sentinel = join(hob.folder, 'sentinel');

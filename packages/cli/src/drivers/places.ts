@@ -5,7 +5,6 @@ import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Mistake } from '../line/mistake.ts';
 import { type Given, textOf } from '../line/verb.ts';
 import type { UsualPlaces } from './layers.ts';
 
@@ -19,18 +18,6 @@ export function stateOf(given: Given): string {
 export function restOf(given: Given): { readonly state: string; readonly sentinel?: string } {
   const sentinel = textOf(given, 'sentinel');
   return { state: stateOf(given), ...(sentinel === undefined ? {} : { sentinel: resolve(sentinel) }) };
-}
-
-/** The folder of the granter's socket: in the state, and its user's alone. */
-export const socketFolder = (state: string): string => join(state, 'granter');
-
-/** Its path. Errors: `Mistake`. */
-export function socketPath(state: string): string {
-  const path = join(socketFolder(state), 'socket');
-  // The kernel takes 107 bytes, and a colon ends the path in an address.
-  if (Buffer.byteLength(path) > 107 || path.includes(':'))
-    throw new Mistake('the path of the state is too long for a socket, or has a colon: name another with --state');
-  return path;
 }
 
 /** The place of the key of the secrets: a file outside of the state, or `fd:N`. */

@@ -191,7 +191,7 @@ export async function secretOfAgent(): Promise<string> {
   delete process.env['HOB_SECRET_FILE'];
   delete process.env['HOB_SECRET'];
   if (file !== undefined) return takeSecret(resolve(file));
-  if (old === undefined) return askSecret('The session’s secret (npm start shows it): ');
+  if (old === undefined) return askSecret('The session’s secret (its host showed it once): ');
   say('hob agent: HOB_SECRET can be read in /proc by other programs: use HOB_SECRET_FILE, or be asked');
   return old;
 }

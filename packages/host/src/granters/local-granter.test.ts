@@ -1,5 +1,5 @@
 /** A granter's socket: no secret, a folder of its own, and acts that the ledger tells apart. */
-import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, E, type Far } from '@hob/vat';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -45,4 +45,32 @@ test('a folder that others may open, or a link to one, is refused', async () => 
   const at = { path: join(home.folder, 'link', 's'), granter: 'owner', surface: 'socket' };
   expect(await code(home.host.serveGranter(at))).toBe('invalid');
   expect(await code(home.host.serveGranter({ ...at, path: path(), granter: 'nobody' }))).toBe('no-such-object');
+});
+
+test('without a path it is in the state, in a folder of its own that no other user may open', async () => {
+  const folder = join(home.folder, 'state', 'granter');
+  // As an older version, or a careless copy, could have left it.
+  mkdirSync(folder, { mode: 0o755 });
+  const { url, close } = await home.host.serveGranter({ granter: 'owner' });
+  expect(url).toBe(`ws+unix:${join(folder, 'socket')}:/`);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  const { bootstrap, close: leave, closed } = await connect<LocalGranter>(url, { secret: 'none' });
+  const owner = E(bootstrap).granter() as unknown as Far<Granter>;
+  await home.host.offer('bell', { ring: async () => 'ding' });
+  await E(owner).grant(home.session.id, 'bell', 'bell', { uses: 1 });
+  expect(await lines(home.host, 'grant')).toMatchObject([{ by: 'owner', surface: 'socket' }]);
+  // A program of its own has nothing beside the granter, and no message reaches another object in its place.
+  await expect(E(bootstrap).daemon()).rejects.toMatchObject({ code: 'no-such-object' });
+  leave();
+  await closed;
+  await close();
+});
+
+test('a link in the place of that folder is refused, and what it leads to keeps its mode', async () => {
+  const [folder, elsewhere] = [join(home.folder, 'state', 'granter'), join(home.folder, 'elsewhere')];
+  mkdirSync(elsewhere, { mode: 0o755 });
+  rmSync(folder, { recursive: true, force: true });
+  symlinkSync(elsewhere, folder);
+  expect(await code(home.host.serveGranter({ granter: 'owner' }))).toBe('invalid');
+  expect(statSync(elsewhere).mode & 0o777).toBe(0o755);
 });

@@ -4,7 +4,7 @@
  * Promise: its acts are recorded with the name of that surface, so the ledger tells them from acts of a program and
  * from acts with a secret.
  */
-import { type Definition, define, driverOf, spawn } from '@hob/vat';
+import { CapError, type Definition, define, driverOf, spawn } from '@hob/vat';
 import type { OptionNames } from '@hob/vat/forwarder';
 import { type HostState, storeTagOf } from '../state/host-state.ts';
 import { granterNamed } from '../state/lookups.ts';
@@ -22,18 +22,28 @@ export const LocalGranterActor: Definition<LocalGranter, [granter: Granter, daem
   'host.localGranter',
   (_bcom, granter, daemon) => ({
     granter: () => granter,
-    daemon: () => daemon ?? granter,
+    daemon() {
+      if (daemon === undefined)
+        throw new CapError(
+          'no-such-object',
+          'the host of this state is a program of its own, and serves no manifest: only hob serve does this',
+        );
+      return daemon;
+    },
   }),
 );
 
 /** Where a granter is served without a secret. */
 export interface LocalOptions {
-  /** The path of a Unix socket, in a folder that only its user may open. */
-  readonly path: string;
+  /**
+   * The path of a Unix socket, in a folder that only its user may open. Without it, it is the place in the state where
+   * the command `hob` looks.
+   */
+  readonly path?: string;
   /** The name of the granter. */
   readonly granter: string;
-  /** How the ledger calls this way to the granter. */
-  readonly surface: string;
+  /** How the ledger calls this way to the granter; `socket` if nothing else is said. */
+  readonly surface?: string;
   /** An object with async methods that connections reach beside the granter. */
   readonly daemon?: object;
 }
@@ -46,7 +56,7 @@ type InTurn = <R>(body: (tables: HostTables) => R) => Promise<unknown>;
 export async function openLocalGranter(
   turn: InTurn,
   hostState: HostState,
-  { granter, surface, daemon }: LocalOptions,
+  { granter, surface = 'socket', daemon }: LocalOptions,
 ): Promise<object> {
   const tag = (await turn((tables) => {
     granterNamed(tables, granter);

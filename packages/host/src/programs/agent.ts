@@ -1,5 +1,6 @@
+#!/usr/bin/env node
 /**
- * `npm run agent -- FILE`: runs an agent's program in a locked-down process.
+ * `hob-agent FILE`, in a checkout `npm run agent -- FILE`: runs an agent's program in a locked-down process.
  *
  * The default export of FILE is called with `{url, secret, say}`. The secret comes from the file in
  * HOB_SECRET_FILE, which is removed, or from the terminal or standard input. So no process has it in its
@@ -21,7 +22,7 @@ const fail = (text: string): never => {
 
 /** Throws for what is no command line, and for `--help` and `--version`; it has been written then. */
 function fileToRun(): string {
-  const agent = agentCommand();
+  const agent = agentCommand(process.env['npm_lifecycle_event'] === 'agent' ? 'npm run agent --' : 'hob-agent');
   agent.parse(process.argv.slice(2), { from: 'user' });
   return agent.args[0] as string;
 }
@@ -34,7 +35,7 @@ try {
 }
 const url = process.env['HOB_URL'];
 delete process.env['HOB_URL'];
-if (url === undefined) fail('HOB_URL says which host to enter: npm start prints the line');
+if (url === undefined) fail('HOB_URL says which host to enter: set it to the address that the host prints');
 const secret = await secretOfAgent().catch((error: Error) => fail(error.message));
 if (secret === '')
   fail('no secret was given: type it, pipe it in as the first line, or name its file in HOB_SECRET_FILE');

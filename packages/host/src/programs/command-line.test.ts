@@ -46,7 +46,7 @@ function rows(make: () => Command, command: Command = make(), path: readonly str
   return command.commands.flatMap((child) => rows(make, child, [...path, child.name()]));
 }
 
-const makers = [() => hobCommand(), startCommand, agentCommand];
+const makers = [() => hobCommand(), startCommand, () => agentCommand('hob-agent')];
 const all = makers.flatMap((make) => rows(make));
 const label = ({ path, make }: Row): string => [make().name(), ...path].join(' ');
 /** As many operands as it needs. */

@@ -1,7 +1,7 @@
 /** The parts of `npm start` and `npm run hob` that the command `hob` uses. */
 export { writeLines } from '../drivers/export-file.ts';
 export { endWithProcess, holderOf } from '../drivers/life.ts';
-export { checkPrivateFolder } from '../drivers/private-folder.ts';
+export { checkPrivateFolder, granterSocket, openPrivateFolder } from '../drivers/private-folder.ts';
 export { askSecret, atTerminal, confirm } from '../drivers/prompt.ts';
 export { checkRoot } from '../drivers/roots.ts';
 export { openSecretFile } from '../drivers/secrets.ts';

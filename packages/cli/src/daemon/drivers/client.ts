@@ -1,9 +1,9 @@
 /** The way from a verb of `hob` to the host that serves a state: its granter's socket. */
 import { existsSync } from 'node:fs';
 import type { Granter, LocalGranter } from '@hob/host';
-import { askSecret, checkPrivateFolder, holderOf } from '@hob/host/programs';
+import { askSecret, checkPrivateFolder, granterSocket, holderOf } from '@hob/host/programs';
 import { connect, E, type Far } from '@hob/vat';
-import { socketFolder, socketPath, stateOf } from '../../drivers/places.ts';
+import { stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { type Given, textOf } from '../../line/verb.ts';
 import type { Daemon } from '../daemon.ts';
@@ -22,21 +22,27 @@ export async function withHost<R>(given: Given, act: (reached: Reached) => Promi
   const url = textOf(given, 'url');
   if (url !== undefined) return await withSecret(url, act);
   const state = stateOf(given);
-  const path = socketPath(state);
+  const { folder, path } = granterSocket(state);
   const holder = holderOf(state);
   if (holder === 'nobody')
     throw new Mistake('no host serves this state: start one with hob serve, or name its state with --state');
   if (!existsSync(path))
     throw new Mistake(
-      `process ${holder.pid ?? '?'} has this state, and hob serve has not made its socket: wait for it, or end that process`,
+      `process ${holder.pid ?? '?'} has this state, and no socket of a granter: wait for hob serve; a program of yours makes one with host.serveGranter; npm start has none, so use --url`,
     );
   // A socket in a folder of others could be anybody's.
-  checkPrivateFolder(socketFolder(state));
+  checkPrivateFolder(folder);
   const { bootstrap, close, closed } = await connect<LocalGranter>(`ws+unix:${path}:/`, { secret: 'none' });
   try {
     return await act({
       granter: E(bootstrap).granter() as unknown as Far<Granter>,
-      daemon: E(bootstrap).daemon() as unknown as Far<Daemon>,
+      // Asked for by the verbs that need it: a host that is not `hob serve` has none.
+      get daemon() {
+        const daemon = E(bootstrap).daemon() as unknown as Promise<Far<Daemon>>;
+        // The call that a verb makes on it breaks with the same reason.
+        daemon.catch(() => {});
+        return daemon as unknown as Far<Daemon>;
+      },
     });
   } finally {
     close();

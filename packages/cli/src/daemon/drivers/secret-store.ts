@@ -6,9 +6,9 @@
 
 import { existsSync } from 'node:fs';
 import { type KeptTexts, openHost, sentinelHome } from '@hob/host';
-import { holderOf, isState, openStateDir } from '@hob/host/programs';
+import { granterSocket, holderOf, isState, openStateDir } from '@hob/host/programs';
 import { E } from '@hob/vat';
-import { socketPath, stateOf } from '../../drivers/places.ts';
+import { stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { Given } from '../../line/verb.ts';
 import type { SecretStore } from '../custody.ts';
@@ -24,7 +24,7 @@ export async function withSecretStore<R>(
   if (!make && (!existsSync(state) || !isState(state)))
     throw new Mistake('there is no state of a host, and so no secret: hob secret set makes one, and --state names another'); // biome-ignore format: one line
   const holder = existsSync(state) ? holderOf(state) : 'nobody';
-  if (holder !== 'nobody' && existsSync(socketPath(state)))
+  if (holder !== 'nobody' && existsSync(granterSocket(state).path))
     return await withHost(given, ({ daemon }) =>
       act({
         read: async () => (await E(daemon).secrets()) as KeptTexts,

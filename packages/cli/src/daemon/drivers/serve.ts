@@ -5,14 +5,20 @@
  * of mode 0700, and no secret of the granter is made known. It ends on SIGINT, SIGTERM and SIGHUP. Files that a killed
  * host left never hold up the next one.
  */
-import { chmodSync, mkdirSync } from 'node:fs';
 import { type Host, openHost, sentinelHome } from '@hob/host';
-import { endWithProcess, holderOf, openStateDir, readStopOrder } from '@hob/host/programs';
+import {
+  endWithProcess,
+  granterSocket,
+  holderOf,
+  openPrivateFolder,
+  openStateDir,
+  readStopOrder,
+} from '@hob/host/programs';
 import type { Plan } from '@hob/manifest';
 import { definitions } from '@hob/mcp/servers';
 import { dateText, machine } from '../../drivers/machine.ts';
 import { type ReadManifest, readManifest, realRoots } from '../../drivers/manifest-file.ts';
-import { ownCode, socketFolder, socketPath, usualPlaces } from '../../drivers/places.ts';
+import { ownCode, usualPlaces } from '../../drivers/places.ts';
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { RealRoots } from '../../plan/directories.ts';
@@ -32,9 +38,6 @@ import { lookAgainAndAgain, sha256 } from './wishes.ts';
 
 /** A session may be away for as long between two connections. */
 const GRACE_MS = 3_600_000;
-
-/** How the ledger calls acts over the socket. */
-const SURFACE = 'socket';
 
 /** The manifest to serve, and the places of the host. */
 interface ServeChoice {
@@ -64,7 +67,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const beside = [sentinel, logFile, tell.webhookKeyFile, plan.ledger?.path].filter((path) => path !== undefined);
   const own = [...manifests, ...beside, ...keyFiles(secretsKey), ...ownCode()];
   const roots = realRoots(plan, [state, ...own]);
-  const path = socketPath(state);
+  const { folder } = granterSocket(state);
   openStateDir(state);
   const holder = holderOf(state);
   if (holder !== 'nobody')
@@ -100,8 +103,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode, caps, url, since };
     const wishes = await servedWishes(host, read, sessions);
     for (const line of wishesAtStart(await wishes.rows())) say(line);
-    const folder = socketFolder(state);
-    privateFolder(folder);
+    openPrivateFolder(folder);
     removeCopies(folder);
     const backup = copier(folder, (copy) => host.backup(copy));
     const served: Served = { read, sessions, wishes, log: log.write };
@@ -114,7 +116,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
       secrets: secrets.store,
       log: log.write,
     });
-    await host.serveGranter({ path, granter: 'owner', surface: SURFACE, daemon });
+    await host.serveGranter({ granter: 'owner', daemon });
     lookAgainAndAgain(() => wishes.endChanged());
     keepLedger(host, plan, note);
     log.write(
@@ -175,8 +177,3 @@ function keepLedger(host: Host, { ledger: { path, keepMs } = {} }: Plan, log: (l
 }
 
 const closed = (host: Host): Promise<void> => host.close().catch(() => {});
-
-function privateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  chmodSync(path, 0o700);
-}

@@ -14,19 +14,19 @@ export const backup: Verb = {
   codes: { 1: 'there is no state, another program has it, or the file is there already' },
   hardened: true,
   async run(given, { line, json }) {
-    const { holderOf, isState } = await import('@hob/host/programs');
+    const { granterSocket, holderOf, isState } = await import('@hob/host/programs');
     const { backup: write, openStore } = await import('@hob/vat/store');
     const { E } = await import('@hob/vat');
     const { checkFree, takeCopy } = await import('../../daemon/drivers/copies.ts');
     const { withHost } = await import('../../daemon/drivers/client.ts');
-    const { absolute, socketFolder, stateOf } = await import('../../drivers/places.ts');
+    const { absolute, stateOf } = await import('../../drivers/places.ts');
     const state = stateOf(given);
     if (!isState(state)) throw new Mistake('there is no state of a host: name its folder with --state');
     const file = absolute(given.operands[0] ?? '');
     const served = holderOf(state) !== 'nobody';
     if (served) {
       checkFree(file);
-      takeCopy(socketFolder(state), await withHost(given, ({ daemon }) => E(daemon).backup()), file);
+      takeCopy(granterSocket(state).folder, await withHost(given, ({ daemon }) => E(daemon).backup()), file);
     } else {
       const store = await openStore({ path: state, look: true });
       try {
