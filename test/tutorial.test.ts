@@ -45,6 +45,9 @@ const expected = (text: string): RegExp =>
 /** What it installs, by name. */
 const packages: readonly string[] = page.match(/^npm install (@hob\/.*)$/m)?.[1]?.split(' ') ?? [];
 
+/** What moves the cursor, and is no text. */
+const CONTROL = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]|\\r`, 'g');
+
 /** A command that was typed in a terminal, as it runs. */
 class Typed {
   readonly child: ChildProcess;
@@ -56,7 +59,7 @@ class Typed {
     this.child = spawn('script', ['-qec', text, '/dev/null'], { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr])
       stream?.setEncoding('utf8').on('data', (part: string) => {
-        this.said += part.replaceAll('\r', '');
+        this.said += part.replace(CONTROL, '');
       });
     this.child.stdin?.on('error', () => {});
     this.ended = new Promise((resolve) => this.child.once('close', () => resolve()));
@@ -116,8 +119,8 @@ class Reader {
     const shell = new Typed(text, this.folder, { PATH, HOME: join(this.folder, 'home'), TERM: 'xterm' });
     this.#terminals.set(terminal, shell);
     this.#last = terminal;
-    if (/hob-agent /.test(text)) await shell.answer(/secret.*: $/, this.#agentSecret);
-    if (/^hob grant (?!.*--yes)/.test(text)) await shell.answer(/\(yes or no\) $/, 'yes');
+    if (/hob-agent /.test(text)) await shell.answer(/secret.*: /, this.#agentSecret);
+    if (/^hob grant (?!.*--yes)/.test(text)) await shell.answer(/\(yes or no\)/, 'yes');
     if (/^node host\.ts/.test(text)) await shell.says(/ready at .*\n/);
     else if (/ (?:sorts|writes)\.ts/.test(text)) await shell.says(/waiting\n/);
     else await shell.ended;

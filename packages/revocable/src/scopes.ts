@@ -44,7 +44,10 @@ export async function approveFor<T extends object>(
   return await approve(cap, () => ({ for: seconds * 1000 }));
 }
 
-/** Allows calls until `ended` settles, the machine boots, or 90 days are over. */
+/**
+ * Allows calls until `ended` settles, the machine boots, or 90 days are over. The second argument is a session and no
+ * record of options, so it may have other members.
+ */
 export async function approveSession<T extends object>(
   cap: Far<T>,
   { ended }: { readonly ended: Promise<void> },
