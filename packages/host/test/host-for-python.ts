@@ -11,8 +11,8 @@ import { createInterface } from 'node:readline';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap, type ShellCap } from '@hob/caps-shell';
 import { testClock } from '@hob/vat/testing';
+import { certificate } from '../../../test/certificate.ts';
 import { openHost } from '../src/index.ts';
-import { certificate } from './certificate.ts';
 
 const [state = '', root = ''] = process.argv.slice(2);
 const clock = testClock({ wall: Date.now() });
