@@ -340,8 +340,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'looks again after a while; the bell',
   },
   'packages/cli/src/daemon/drivers/serve.ts': {
-    powers: ['Date', 'node:fs', 'process'],
-    why: 'entry point: the host of a manifest, and the folder of its socket',
+    powers: ['Date', 'process'],
+    why: 'entry point: the host of a manifest',
   },
   'packages/cli/src/daemon/drivers/webhook.ts': {
     powers: ['Date', 'fetch', 'node:crypto', 'setTimeout'],

@@ -61,9 +61,17 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'host-socket-folder',
     breaks: 'a granter is served without a secret in a folder that others may open',
-    file: 'packages/host/src/host.ts',
-    find: 'checkPrivateFolder(dirname(options.path));',
-    replace: 'void checkPrivateFolder;',
+    file: 'packages/host/src/drivers/private-folder.ts',
+    find: 'if ((checkOwner(path) & 0o077) !== 0) throw notPrivate();',
+    replace: 'checkOwner(path);',
+    tests: ['packages/host/src/granters/local-granter.test.ts'],
+  },
+  {
+    name: 'host-socket-link',
+    breaks: 'a link in the state decides which folder is opened for a granter, and changes its mode',
+    file: 'packages/host/src/drivers/private-folder.ts',
+    find: '  checkOwner(path);\n  chmodSync',
+    replace: '  chmodSync',
     tests: ['packages/host/src/granters/local-granter.test.ts'],
   },
   {
