@@ -233,7 +233,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cli-socket-folder',
     breaks: 'hob trusts a socket in a folder that others may open',
     file: 'packages/cli/src/daemon/drivers/client.ts',
-    find: 'checkPrivateFolder(socketFolder(state));',
+    find: 'checkPrivateFolder(folder);',
     replace: 'void checkPrivateFolder;',
     tests: serveTests,
   },
