@@ -48,7 +48,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
   './forwarder': words(`
     ephemeral breakAnswer frozenCopy frozenData tellAnyway argumentsOf became becomes lastingName Group forwardsTo
     symbolKey Passing passOn farOf cut drivenBy lastsUnder named objectOf shownMethods bootId byMessage canonicalText freshName inTurn
-    OptionNames takeOptions takeRecord Place placeOf withPlace storeEra suspended under Watch watch base32 hashSecret newSecret onlyVats vatOf vatsOf`),
+    OptionNames takeOptions takeRecord Effect Effects effectsOf withEffects Place placeOf withPlace storeEra suspended under Watch watch base32 hashSecret newSecret onlyVats vatOf vatsOf`),
   './testing': words('Faults development memoryPair TestClock testClock'),
   './lockdown': [],
 };

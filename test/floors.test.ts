@@ -17,6 +17,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'caps-fs': ['base', 'drivers', 'root', 'files', 'search', '.'],
   'caps-net': ['base', 'address', 'secret', 'drivers', 'http', 'message', 'credential', 'schedule', '.'],
   manifest: ['text', 'words', 'file', 'plan', 'import', 'starter', '.'],
+  firewall: ['call', 'assess/factors', 'assess', 'crisis/reading', 'crisis/languages', 'crisis', 'replay', '.'],
   mcp: ['text', 'verbs', 'face', 'drivers', 'servers', '.', 'http'],
   cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'recipes', 'verbs', '.'],
   host: ['text', 'drivers', 'state', 'sharing', 'powerbox', 'sessions', 'granters', 'door', '.', 'programs'],

@@ -1,6 +1,6 @@
 /**
- * Imports go one way: vat <- revocable <- caps-fs <- caps-shell <- caps-net <- guest <- manifest <- host <- tools <- mcp <- cli <- examples,
- * test-bisim.
+ * Imports go one way: vat <- revocable <- caps-fs <- caps-shell <- caps-net <- guest <- manifest <- host <- firewall <- tools <- mcp
+ * <- cli <- examples, test-bisim.
  *
  * A package is imported by its name and declares whom it imports; within a package no file imports itself around a
  * corner, not even for a type. A name that a file exports is for other files.
@@ -19,6 +19,7 @@ const ORDER = [
   'guest',
   'manifest',
   'host',
+  'firewall',
   'tools',
   'mcp',
   'cli',

@@ -4,6 +4,7 @@ import { MUTANTS as capsFs } from './caps-fs.ts';
 import { MUTANTS as capsNet } from './caps-net.ts';
 import { MUTANTS as capsShell } from './caps-shell.ts';
 import { MUTANTS as cli } from './cli.ts';
+import { MUTANTS as firewall } from './firewall.ts';
 import { MUTANTS as guest } from './guest.ts';
 import { MUTANTS as host } from './host/index.ts';
 import { MUTANTS as imports } from './import.ts';
@@ -27,6 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...manifest,
   ...imports,
   ...host,
+  ...firewall,
   ...bridgePython,
   ...packing,
   ...tools,

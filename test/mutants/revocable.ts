@@ -80,7 +80,7 @@ export const MUTANTS: readonly Mutant[] = [
     also: [
       {
         file: 'packages/revocable/src/forwarder/forward-call.ts',
-        find: "if (next !== undefined && reachedBy === 'near') throw byMessageOnly();",
+        find: "if (reachedBy === 'near' && (next !== undefined || guarding?.judge !== undefined)) throw byMessageOnly();",
         replace: '',
       },
     ],
@@ -195,22 +195,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'gated-data',
     breaks: 'gated arguments may be objects and promises, which can change after approval',
     file: 'packages/revocable/src/gated.ts',
-    find: `before: (state, method, args) => {
-    if (waits(state, method) && !isData(args))
-      throw new CapError(
-        'invalid',
-        \`"\${shown(method)}" waits for approval here, so its arguments must be data: an object or a promise could change after the approval\`,
-      );
-  },`,
-    replace: 'before: (state, method, args) => {},',
+    find: 'if (waits(state, method)) checkCanWait(method, args);',
+    replace: '',
     tests: ['packages/revocable/src/gated.test.ts', 'packages/revocable/src/forwarder/forward.test.ts'],
   },
   {
     name: 'gated',
     breaks: 'a call is sent whatever the judge answered',
-    file: 'packages/revocable/src/gated.ts',
-    find: 'if (yes === true) return send(args);',
-    replace: 'return send(args);',
+    file: 'packages/revocable/src/forwarder/waiting.ts',
+    find: 'if (yes === true) return send(call.args);',
+    replace: 'return send(call.args);',
     tests: ['packages/revocable/src/forwarder/forward.test.ts'],
   },
   {

@@ -7,13 +7,14 @@
  */
 
 import type { ByteSink, ByteSource } from '@hob/vat';
-import { drivenBy, lastsUnder, type Place, withPlace } from '@hob/vat/forwarder';
+import { drivenBy, lastsUnder, type Place, withEffects, withPlace } from '@hob/vat/forwarder';
 import { outward, refusal } from './base/errors.ts';
 import type { FsCap } from './base/fs-cap.ts';
 import { Handle } from './base/handle.ts';
 import { allMethods } from './base/methods.ts';
 import { drivenMethods } from './driven.ts';
 import { yieldToEventLoop } from './drivers/yield.ts';
+import { fsEffects } from './effects.ts';
 import { append, copy, read, write } from './files/content.ts';
 import { chmod, setTimes, truncate, writeAt } from './files/in-place.ts';
 import { readlink, symlink } from './files/links.ts';
@@ -149,6 +150,7 @@ export function directoryCap(held: HeldDirectory, parent?: Life, whenOver?: () =
   );
   admit(cap, held, life);
   withPlace(cap, () => placeFor(held, life));
+  withEffects(cap, () => fsEffects);
   forgotten.register(cap, life, life);
   return cap;
 }

@@ -7,11 +7,12 @@
  * most programs can be made to read, write or run others. So the program runs in the sandbox too.
  */
 import { CapError } from '@hob/vat';
-import { drivenBy, takeOptions, withPlace } from '@hob/vat/forwarder';
+import { drivenBy, takeOptions, withEffects, withPlace } from '@hob/vat/forwarder';
 import { takeText } from './arguments.ts';
 import { type ArgForms, type ArgSpec, checkedArgs, takeArgs } from './argv.ts';
 import { type Caller, callerOf, host } from './caller.ts';
 import { openExecutable } from './drivers/executable.ts';
+import { programEffects } from './effects.ts';
 import { TEXT_BUDGET } from './job.ts';
 import { Jobs } from './jobs.ts';
 import { takeTimeout } from './limits.ts';
@@ -70,6 +71,7 @@ export async function makeCommandCap(
     close: () => close(host),
   });
   withPlace(command, () => ({ kind: 'program', name: path, mounts: placesIn(places) }));
+  withEffects(command, () => programEffects({ writes: places.some(({ rights }) => rights === 'rw') }));
   return drivenBy(command, {
     run: ([args, options], call) => run(callerOf(call), args, options as RunOptions, TEXT_BUDGET),
     close: (_args, call) => close(callerOf(call)),

@@ -5,9 +5,10 @@
  * is shown.
  */
 import { CapError } from '@hob/vat';
-import { drivenBy, type OptionNames, takeOptions, withPlace } from '@hob/vat/forwarder';
+import { drivenBy, type OptionNames, takeOptions, withEffects, withPlace } from '@hob/vat/forwarder';
 import { takeArgument, takeMap } from './arguments.ts';
 import { type Caller, callerOf, host } from './caller.ts';
+import { programEffects } from './effects.ts';
 import { type JobRequest, type RunningJob, TEXT_BUDGET } from './job.ts';
 import { Jobs } from './jobs.ts';
 import { type FullLimits, fullLimits, lowered, takeTimeout } from './limits.ts';
@@ -134,6 +135,7 @@ function shellOf(authority: Authority, jobs: Jobs): ShellCap {
     close: () => close(host),
   });
   withPlace(shell, () => ({ kind: 'shell', mounts: placesIn(places) }));
+  withEffects(shell, () => programEffects({ writes: places.some(({ rights }) => rights === 'rw') }));
   return drivenBy(shell, {
     run: ([text, options], call) => run(callerOf(call), text, options as RunOptions, TEXT_BUDGET),
     spawn: ([text, options], call) => spawn(callerOf(call), text, options as SpawnOptions),

@@ -3,6 +3,7 @@
 export type { HttpFace, HttpFaces, HttpSession } from './door/http-face.ts';
 export type { ServeOptions } from './door/where.ts';
 export { sentinelHome } from './drivers/state-home.ts';
+export type { CallDecision, CallFacts, CallFirewall } from './firewall.ts';
 export type { Acceptance, Granter } from './granters/grants.ts';
 export type { LedgerReader } from './granters/ledger-reader.ts';
 export type { LocalGranter, LocalOptions } from './granters/local-granter.ts';
@@ -22,6 +23,6 @@ export type { AskForMore, SessionAnswers, SessionFace } from './sessions/session
 export type { RequestNotice } from './state/host-powers.ts';
 export type { KeptChange, KeptTexts } from './state/kept.ts';
 export type { OwnName } from './state/records.ts';
-export type { GrantTerms, Scope } from './state/terms.ts';
+export type { CallLevel, GrantTerms, Scope } from './state/terms.ts';
 export { type SafeText, safeLines, safeText } from './text/safe-text.ts';
 export type { AgentPowers, Host, HostCode, HostOptions, NewSession, OfferOptions, Session, Started } from './types.ts';

@@ -14,6 +14,8 @@ import { checkName } from './state/names.ts';
 import type { HostTables } from './state/records.ts';
 import type { OfferOptions } from './types.ts';
 
+const offerOptions = { reads: true, methods: true, label: true, effects: true } as const;
+
 type InTurn = <R>(body: (tables: HostTables) => R) => Promise<unknown>;
 
 export class Offers {
@@ -31,13 +33,13 @@ export class Offers {
   }
 
   async offer(name: string, cap: object, options?: OfferOptions): Promise<void> {
-    const { reads = [], methods, label } = takeOptions(options, 'offer', { reads: true, methods: true, label: true });
+    const { reads = [], methods, label, effects } = takeOptions(options, 'offer', offerOptions);
     checkName(name, 'the name of an offer');
     const lasting = `hob-offer:${this.#storeTag}:${name}`;
     const given = isReference(cap) ? cap : driverOf(cap, { name: lasting, reads: reads as never });
     const inStore = (await this.#turn(() => lastingName(given) !== undefined)) as boolean;
     const reference = inStore ? given : named(lasting, given);
-    const about = inspectOffer(cap, { reads, methods, label });
+    const about = inspectOffer(cap, { reads, methods, label, effects });
     await this.#turn((tables) => {
       // The first offer of a process replaces the object of the process before. A later one is another cap.
       const known = this.#names.has(name) ? undefined : tables.offerInfo.get(name)?.number;

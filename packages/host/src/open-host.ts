@@ -2,13 +2,15 @@
  * Opens a host: checks the options, opens the store and the vats, carries out a stop that was ordered, and
  * starts.
  */
+import { guardCalls } from '@hob/revocable';
 import { CapError, openStore, openVats, systemClock, systemRandom, type Vats } from '@hob/vat';
 import { base32, type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { definitions } from './definitions.ts';
 import { openStateDir } from './drivers/state-dir.ts';
+import { type CallFirewall, guardCall } from './firewall.ts';
 import { pendingStop } from './granters/stop.ts';
 import { LiveHost } from './host.ts';
-import { HostStateActor } from './state/host-state.ts';
+import { type HostState, HostStateActor } from './state/host-state.ts';
 import type { Host, HostOptions } from './types.ts';
 
 const hostOptions: OptionNames<HostOptions> = {
@@ -23,6 +25,7 @@ const hostOptions: OptionNames<HostOptions> = {
   requestMs: true,
   onRequest: true,
   withoutLockdown: true,
+  firewall: true,
   definitions: true,
 };
 
@@ -48,7 +51,16 @@ export async function openHost(given: HostOptions): Promise<Host> {
   let vats: Vats | undefined;
   try {
     const all = new Set([...definitions, ...(options.definitions ?? [])]);
-    const first = pendingStop(stateDir);
+    const { firewall } = options;
+    const stop = pendingStop(stateDir);
+    // Before any stored message runs, so that none goes on without an assessment.
+    const first =
+      firewall === undefined && stop === undefined
+        ? undefined
+        : async (opened: Vats): Promise<void> => {
+            if (firewall !== undefined) await putBeforeCalls(opened, firewall);
+            await stop?.(opened);
+          };
     const { onCheckpoint, blank, observe } = options;
     vats = await openVats({
       store,
@@ -77,5 +89,10 @@ const isLockedDown = (): boolean =>
   [Object, Array, Map, Set, Promise, RegExp, String].every(
     (intrinsic) => Object.isFrozen(intrinsic) && Object.isFrozen(intrinsic.prototype),
   );
+
+async function putBeforeCalls(vats: Vats, firewall: CallFirewall): Promise<void> {
+  const hostState = (await vats.vat('host').root('house', () => HostStateActor({}))) as unknown as HostState;
+  guardCalls(vats, (call) => guardCall(hostState, firewall, call));
+}
 
 const longestTimer = 24 * 86_400_000;

@@ -6,9 +6,11 @@
  */
 import type { Guests } from '@hob/guest';
 import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Vats } from '@hob/vat';
+import type { Effects } from '@hob/vat/forwarder';
 import type { WireFault } from '@hob/vat/wire';
 import type { HttpFaces } from './door/http-face.ts';
 import type { ServeOptions } from './door/where.ts';
+import type { CallFirewall } from './firewall.ts';
 import type { Granter } from './granters/grants.ts';
 import type { LocalOptions } from './granters/local-granter.ts';
 import type { Grant } from './granters/own-rows.ts';
@@ -92,6 +94,11 @@ export interface OfferOptions {
    * requests and in lists of grants. No session sees it. Without it they see the name of the offer.
    */
   readonly label?: string;
+  /**
+   * The effects of the methods, for a firewall. Those that the object declares itself count as well; where both
+   * name a method, these do. A method of which nothing is known counts as one with effects outside.
+   */
+  readonly effects?: Effects;
 }
 
 /** A running host. `await using` closes it. */
@@ -254,6 +261,8 @@ export interface HostOptions {
    * that joins another one. It is not a look at the request: a call that nobody saw still costs nothing.
    */
   readonly onRequest?: (notice: RequestNotice) => void;
+  /** Decides about each call of a grant before it goes on: `@hob/firewall` makes one. */
+  readonly firewall?: CallFirewall;
   /**
    * Opens the host although the intrinsics of the process are not hardened. Then every module of the process
    * can reach everything that the host holds. Set it only for a program that cannot be locked down and trusts

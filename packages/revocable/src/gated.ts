@@ -6,43 +6,14 @@
  * Objects that come out of a call are gated too, and the judge is told of the calls that they came out of. A
  * waiting call may be overtaken by others.
  */
-import { CapError, type Definition, E, type Far, isReference, spawn, vatTime } from '@hob/vat';
+import { type Definition, E, type Far, spawn } from '@hob/vat';
 import { canonicalText, freshName, hashSecret, takeOptions } from '@hob/vat/forwarder';
 import { cross } from './forwarder/cross.ts';
 import { type Forward, forwardFully } from './forwarder/forward.ts';
 import type { ForwarderState } from './forwarder/forwarder.ts';
-import { asItIs, type FullPolicy, shown } from './forwarder/policy.ts';
+import { asItIs, type FullPolicy } from './forwarder/policy.ts';
+import { checkCanWait, isData, type Judge, sendIfApproved } from './forwarder/waiting.ts';
 import { readMethods } from './terms/methods.ts';
-
-/** A call that waits. */
-export interface GatedCall {
-  readonly method: string;
-  readonly args: readonly unknown[];
-  /**
-   * The calls that its object came out of, outermost first, as text. Empty for the object that was gated
-   * itself.
-   */
-  readonly via: readonly string[];
-}
-
-/** Decides about calls: a person, behind the program that asks them. Its maker trusts it. */
-export interface Judge {
-  /**
-   * Returns `true` to send the call, or `{with: args}` to send it with these arguments. They pin what was
-   * shown, for example the version of a file: if the object then throws `STALE`, the judge is asked again.
-   * `inner` is the object behind, to look at. The uses of the call were charged at vat time `at`.
-   */
-  ask(call: GatedCall, inner: object, at: number): boolean | { readonly with: readonly unknown[] };
-}
-
-/** Whether `value` holds no reference, promise or function, and no object of a class. */
-export function isData(value: unknown): boolean {
-  if (isReference(value) || value instanceof Promise || typeof value === 'function') return false;
-  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true;
-  const proto: unknown = Object.getPrototypeOf(value);
-  if (!Array.isArray(value) && proto !== Object.prototype && proto !== null) return false;
-  return Object.values(value).every(isData);
-}
 
 type State = [judge: Judge, methods: readonly string[] | undefined, via: readonly string[]];
 
@@ -50,31 +21,11 @@ const waits = ([, methods]: State, method: string): boolean => methods === undef
 
 const policy: FullPolicy<State> = {
   before: (state, method, args) => {
-    if (waits(state, method) && !isData(args))
-      throw new CapError(
-        'invalid',
-        `"${shown(method)}" waits for approval here, so its arguments must be data: an object or a promise could change after the approval`,
-      );
+    if (waits(state, method)) checkCanWait(method, args);
   },
   defer: (state, { method, args }, inner, send) => {
     const [judge, methods, via] = state;
-    const at = vatTime();
-    const ask = (): Promise<unknown> =>
-      E.when(E(judge).ask({ method, args, via }, inner, at) as Promise<unknown>, (yes) => {
-        const pinned = pinnedBy(yes);
-        if (pinned !== undefined)
-          return E.when(
-            send(pinned),
-            (value) => value,
-            (error) => {
-              if ((error as { readonly code?: string }).code === 'STALE') return ask();
-              throw error;
-            },
-          );
-        if (yes === true) return send(args);
-        throw new CapError('denied', 'this call was not approved: ask the person who decides');
-      });
-    const answer = waits(state, method) ? ask() : send(args);
+    const answer = waits(state, method) ? sendIfApproved(judge, { method, args, via }, inner, send) : send(args);
     // An object that comes out is gated too. The judge is told its path: "write a.txt" says little without
     // it.
     return E.when(answer, (value) => {
@@ -86,11 +37,6 @@ const policy: FullPolicy<State> = {
   },
   wrap: asItIs,
 };
-
-function pinnedBy(yes: unknown): readonly unknown[] | undefined {
-  const args = typeof yes === 'object' && yes !== null ? (yes as { readonly with?: unknown }).with : undefined;
-  return Array.isArray(args) ? args : undefined;
-}
 
 const longestStep = 1000;
 

@@ -20,6 +20,7 @@ export { farOf } from './eventual/resolver.ts';
 export { cut } from './turn/cut.ts';
 export { shownMethods } from './turn/driver.ts';
 export { drivenBy, lastsUnder, objectOf } from './turn/driver-of.ts';
+export { type Effect, type Effects, effectsOf, withEffects } from './turn/effects.ts';
 export { named } from './turn/named-driver.ts';
 export { type Place, placeOf, withPlace } from './turn/place.ts';
 export { bootId, byMessage, freshName, inTurn, storeEra, suspended, under } from './turn/turn.ts';

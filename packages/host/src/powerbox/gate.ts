@@ -23,14 +23,22 @@ import type { Preview } from './preview-text.ts';
 
 export const GateAskActor: Definition<
   Judge,
-  [hostState: HostState, gatedGrant: string, drafts?: readonly string[] | undefined]
-> = define('host.gate', (_bcom, hostState, gatedGrant, drafts) => ({
+  [
+    hostState: HostState,
+    gatedGrant: string,
+    drafts?: readonly string[] | undefined,
+    reasons?: readonly string[] | undefined,
+  ]
+> = define('host.gate', (_bcom, hostState, gatedGrant, drafts, reasons = []) => ({
   ask: (call, target, charged) =>
     E.when(
       E(powersOf(tablesOf(hostState))).callingGrants() as unknown as Promise<readonly string[]>,
       (callingGrants) => {
         const isDraft = drafts?.includes(call.method) === true;
-        return askAboutCall({ hostState, gatedGrant, call, target, callingGrants, charged, isDraft }, undefined);
+        return askAboutCall(
+          { hostState, gatedGrant, call, target, callingGrants, charged, isDraft, reasons },
+          undefined,
+        );
       },
     ) as never,
 }));
@@ -46,6 +54,8 @@ interface CallContext {
   readonly charged: number;
   /** The grant keeps such calls as drafts. It counts for directories only, because their changes can be shown. */
   readonly isDraft: boolean;
+  /** Why a firewall makes the call wait. */
+  readonly reasons: readonly string[];
 }
 
 type GateDecision = boolean | { readonly with: readonly unknown[] };
@@ -168,6 +178,7 @@ function fileAndWait(gated: CallContext, preview: Preview, stale: string | undef
         ['method', methodText(method)],
         ...argumentRows(method, args, directory),
         ...preview.rows,
+        ...gated.reasons.map((reason) => ['why it waits', reason] as const),
       ],
       ...(preview.diff === undefined ? {} : { diff: preview.diff }),
       permits: [isDraft ? 'this one change, which is made at your yes' : 'this one call, and nothing else'],

@@ -2,28 +2,50 @@
  * Finds out what an offered object can do: its methods, which of them only read, and whether it is a
  * directory, and where it is.
  */
-import { isReference } from '@hob/vat';
-import { objectOf, placeOf } from '@hob/vat/forwarder';
+import { CapError, isReference } from '@hob/vat';
+import { type Effects, effectsOf, objectOf, placeOf } from '@hob/vat/forwarder';
 import type { OfferInfo } from '../state/records.ts';
 import { checkLabel, placeText } from './offer-text.ts';
 
 const most = 200;
 
+interface Inspected {
+  readonly reads: readonly string[];
+  readonly methods?: readonly string[] | undefined;
+  readonly label: string | undefined;
+  readonly effects?: Effects | undefined;
+}
+
 /** Outside turns. Errors: `invalid`. */
 export function inspectOffer(
   cap: object,
-  { reads, methods: shown, label }: { readonly reads: readonly string[]; readonly methods?: readonly string[] | undefined; readonly label: string | undefined }, // biome-ignore format: one line
+  { reads, methods: shown, label, effects: given }: Inspected,
 ): Omit<OfferInfo, 'number'> {
   checkLabel(label);
   const methods = isReference(cap) ? undefined : methodsOf(cap);
+  const effects = bothEffects(effectsOf(isReference(cap) ? (objectOf(cap) ?? cap) : cap), given);
   const place = placeOf(isReference(cap) ? (objectOf(cap) ?? cap) : cap);
   return {
     methods: shown === undefined ? methods : [...shown],
     reads: [...reads],
     directory: isDirectory(methods),
+    ...(effects === undefined ? {} : { effects }),
     ...(label === undefined ? {} : { label }),
     ...(place === undefined ? {} : { place: placeText(place) }),
   };
+}
+
+const classes: readonly unknown[] = ['A', 'B', 'C', 'D'];
+const undoable: readonly unknown[] = [undefined, 'easy', 'hard', 'impossible'];
+
+/** Errors: `invalid`. */
+function bothEffects(declared: Effects | undefined, given: Effects | undefined): Effects | undefined {
+  if (declared === undefined && given === undefined) return undefined;
+  const both = { ...declared, ...given };
+  for (const { class: of, undo, outbound } of Object.values(both))
+    if (!classes.includes(of) || !undoable.includes(undo) || !['undefined', 'boolean'].includes(typeof outbound))
+      throw new CapError('invalid', "the effect of a method is a record such as {class: 'C', undo: 'hard', outbound: true}"); // biome-ignore format: one line
+  return both;
 }
 
 function methodsOf(cap: object): readonly string[] {

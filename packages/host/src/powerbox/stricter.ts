@@ -7,7 +7,7 @@
  */
 import { type Bounds, boundText, defaultTerm, longestTerm, narrowerBound } from '@hob/revocable';
 import { CapError } from '@hob/vat';
-import type { GrantTerms } from '../state/terms.ts';
+import { callLevels, type GrantTerms } from '../state/terms.ts';
 import { safeText } from '../text/safe-text.ts';
 import { termTime } from './display.ts';
 
@@ -25,6 +25,7 @@ export function stricter(asked: GrantTerms, said: GrantTerms, wall: number): Gra
   if (said.audited === false && isAudited(asked)) wider('audited', 'true');
   if (said.mount === true && asked.mount !== true) wider('mount', 'false');
   const gated = bothGated(asked.gated, said.gated);
+  const level = lowerLevel(asked.level, said.level);
   return {
     ...(uses === undefined ? {} : { uses }),
     ...strictTime(asked, said, wall),
@@ -32,6 +33,7 @@ export function stricter(asked: GrantTerms, said: GrantTerms, wall: number): Gra
     ...(audited ? { audited } : {}),
     ...(asked.mount === true && said.mount === true ? { mount: true } : {}),
     ...(gated === undefined ? {} : { gated }),
+    ...(level === undefined ? {} : { level }),
     ...draftsOf(asked.drafts, said.drafts, gated),
   };
 }
@@ -146,6 +148,14 @@ function strictBounds(method: string, asked: Bounds | undefined, said: Bounds | 
     both[position] = narrower ?? bound;
   }
   return both;
+}
+
+/** The level up to which calls go on. A grant that names none has `medium`. */
+function lowerLevel(asked: GrantTerms['level'], said: GrantTerms['level']): GrantTerms['level'] {
+  if (asked === undefined && said === undefined) return undefined;
+  const [most, mine] = [callLevels.indexOf(asked ?? 'medium'), callLevels.indexOf(said ?? asked ?? 'medium')];
+  if (mine > most) wider('level', callLevels[most] as string);
+  return callLevels[Math.min(most, mine)];
 }
 
 /** A call that waits for a yes in one of the two waits. */

@@ -4,8 +4,9 @@
  */
 import type { GrantActor } from '@hob/revocable';
 import type { Table } from '@hob/vat';
+import type { Effects } from '@hob/vat/forwarder';
 import type { HostPowers } from './host-powers.ts';
-import type { GrantTerms } from './terms.ts';
+import type { CallLevel, GrantTerms } from './terms.ts';
 
 /** An entry of a c-list. It stays when its grant has ended, because a petname is never bound again. */
 export interface CListEntry {
@@ -89,6 +90,8 @@ export interface GrantRecord {
   readonly waits?: true | readonly string[];
   readonly drafts?: readonly string[];
   readonly asks?: true;
+  /** The highest level of risk at which a call goes on without a person, if a firewall is there. `medium` if absent. */
+  readonly level?: CallLevel;
   readonly gate: GrantActor;
 }
 
@@ -154,6 +157,8 @@ export interface OfferInfo {
   readonly reads: readonly string[];
   /** It has the methods of a directory cap, so a request can show what a call would change. */
   readonly directory: boolean;
+  /** What its maker declares about its methods. */
+  readonly effects?: Effects;
   /** Its name for people, from the program that runs the host. It is kept as it was given: show it quoted. */
   readonly label?: string;
   /** Where it was when it was offered, as a line for granters only. Quoted and escaped already. */

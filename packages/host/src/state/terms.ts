@@ -8,6 +8,11 @@ import { CapError, wallTime } from '@hob/vat';
  */
 export type Scope = 'once' | 'session' | 'permanent';
 
+/** Levels of risk of a call, as a firewall assesses it. */
+export type CallLevel = 'low' | 'medium' | 'high';
+
+export const callLevels: readonly CallLevel[] = Object.freeze(['low', 'medium', 'high']);
+
 /**
  * The terms of a grant: those of `@hob/revocable`, a scope, and which calls a granter approves one by one.
  * Times are in ms.
@@ -21,6 +26,11 @@ export type GrantTerms = Terms & {
    * waits in the inbox with its diff, and a yes makes it. On other objects such a call waits, as with `gated`.
    */
   readonly drafts?: readonly string[];
+  /**
+   * With a firewall: the highest level of risk at which a call goes on without a person. `medium` if it is not given.
+   * Crisis-sensitive calls wait at any level.
+   */
+  readonly level?: CallLevel;
   /**
    * The cap asks before it is there: a call waits until a granter grants the offer, and these terms are proposed. The
    * other terms are those of the cap that asks.
@@ -38,6 +48,7 @@ interface ParsedTerms {
   readonly defaultMs?: number;
   readonly gated: true | readonly string[] | undefined;
   readonly drafts: readonly string[] | undefined;
+  readonly level: CallLevel | undefined;
   readonly asks: Omit<GrantTerms, 'asks'> | undefined;
 }
 
@@ -45,13 +56,14 @@ interface ParsedTerms {
 export function parseTerms(given: GrantTerms): ParsedTerms {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     refuse('the terms of a grant are a record such as {uses: 1, for: 60000}');
-  const { scope, gated, drafts, asks, ...terms } = given;
+  const { scope, gated, drafts, level, asks, ...terms } = given;
+  if (level !== undefined && !callLevels.includes(level)) refuse('level must be low, medium or high');
   if (asks !== undefined) checkProposal(asks, gated ?? drafts);
   if (gated !== undefined && gated !== true && !isNames(gated))
     refuse('gated must be true, or a list of the methods whose calls wait for approval');
   if (drafts !== undefined && (!isNames(drafts) || gated === true))
     refuse('drafts must be a list of the methods whose calls are kept as drafts, and gated cannot be true beside it');
-  return { ...timed(scope, terms), gated, drafts, asks };
+  return { ...timed(scope, terms), gated, drafts, level, asks };
 }
 
 /** The terms that a cap proposes when it asks. Errors: `invalid`. */
@@ -64,7 +76,7 @@ function checkProposal(asks: unknown, gated: unknown): void {
 const isNames = (list: unknown): boolean =>
   Array.isArray(list) && list.length > 0 && list.every((name) => typeof name === 'string' && name !== '');
 
-function timed(scope: Scope | undefined, terms: Terms): Omit<ParsedTerms, 'gated' | 'drafts' | 'asks'> {
+function timed(scope: Scope | undefined, terms: Terms): Omit<ParsedTerms, 'gated' | 'drafts' | 'level' | 'asks'> {
   switch (scope) {
     case undefined:
       // N uses and no time: they end with their session.

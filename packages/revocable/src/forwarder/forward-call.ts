@@ -10,7 +10,9 @@ import { callOrSend, isNear } from '@hob/vat/actors';
 import { breakAnswer, frozenCopy, type Group, passOn, tellAnyway, under } from '@hob/vat/forwarder';
 import { type Crossing, cross, forwardTargetOf } from './cross.ts';
 import type { EndedCall, ForwarderState, ForwardTarget } from './forwarder.ts';
+import { type Guarding, guardOf } from './guard.ts';
 import { asItIs, type FullPolicy, opaque, shown } from './policy.ts';
+import { checkCanWait, type Judge, sendIfApproved } from './waiting.ts';
 
 /**
  * How a call arrived. `forwarder`: in the turn of another forwarder, which undoes its own charge if this one
@@ -74,16 +76,29 @@ class Calls<S extends readonly unknown[]> {
     const latched = policy.latch?.(this.#state);
     const state = latched ?? this.#state;
     let next: S | undefined;
+    let guarding: Guarding | undefined;
     try {
       if (target.inward) policy.admitCallback?.(state);
-      else next = (policy.before?.(state, call.method, call.args, now) ?? undefined) as S | undefined;
+      else {
+        next = (policy.before?.(state, call.method, call.args, now) ?? undefined) as S | undefined;
+        guarding = this.#guard(state, target.inner, call);
+      }
     } catch (error) {
       this.#writeEnd('refuse', state, { method: call.method, inward: target.inward }, error);
       return this.#refuse(latched, error as Error, reachedBy);
     }
-    if (next !== undefined && reachedBy === 'near') throw byMessageOnly();
-    this.#writeCall(state, target.inward, call);
-    return this.#send({ target, call, reachedBy, state, next });
+    if (reachedBy === 'near' && (next !== undefined || guarding?.judge !== undefined)) throw byMessageOnly();
+    this.#writeCall(state, target.inward, call, guarding?.fields);
+    return this.#send({ target, call, reachedBy, state, next, judge: guarding?.judge });
+  }
+
+  /** Only grants are guarded: other forwarders lie behind a grant, or hold what a granter did not grant. */
+  #guard(state: S, inner: object, { method, args }: Call): Guarding | undefined {
+    if (this.#policy.cause === undefined) return undefined;
+    const guard = guardOf(this.#self);
+    const guarding = guard?.({ grant: this.#policy.cause(state), method, args, inner });
+    if (guarding?.judge !== undefined) checkCanWait(method, args);
+    return guarding;
   }
 
   #refuse(latched: S | undefined, error: Error, reachedBy: ReachedBy): unknown {
@@ -108,8 +123,9 @@ class Calls<S extends readonly unknown[]> {
     readonly reachedBy: ReachedBy;
     readonly state: S;
     readonly next: S | undefined;
+    readonly judge: Judge | undefined;
   }): unknown {
-    const { target, call, reachedBy, state, next } = admitted;
+    const { target, call, reachedBy, state, next, judge } = admitted;
     const policy = this.#policy;
     const { method } = call;
     const { inward } = target;
@@ -118,10 +134,13 @@ class Calls<S extends readonly unknown[]> {
       : call.args;
     const cause = policy.cause?.(state);
     const groups = policy.groups?.(state) ?? noGroups;
-    const sent = (): unknown =>
-      inward || policy.defer === undefined
+    const send = (others: readonly unknown[]): Promise<unknown> => sendTo(target.inner, method, others);
+    const sent = (): unknown => {
+      if (judge !== undefined) return sendIfApproved(judge, { method, args, via: [] }, target.inner, send);
+      return inward || policy.defer === undefined
         ? this.#sendOn(target, { method, args }, reachedBy)
-        : policy.defer(state, { method, args }, target.inner, (others) => sendTo(target.inner, method, others));
+        : policy.defer(state, { method, args }, target.inner, send);
+    };
     let result: unknown;
     try {
       result = cause === undefined ? sent() : under(cause, sent, groups);
@@ -223,12 +242,13 @@ class Calls<S extends readonly unknown[]> {
     return this.near && this.#policy.wrap === undefined;
   }
 
-  #writeCall(state: S, inward: boolean, { method, args }: Call): void {
+  #writeCall(state: S, inward: boolean, { method, args }: Call, guarded: Guarding['fields']): void {
     const fields = this.#policy.ledgerFields?.(state);
     if (fields === undefined) return;
     // A literal: spreads would cost as much as the rest of the call. In the ledger, `back` marks a callback.
     const { grant, use, act } = fields;
-    ledgerLine('call', { grant, method: shown(method), use, act, back: inward || undefined }, args);
+    const line = { grant, method: shown(method), use, act, back: inward || undefined };
+    ledgerLine('call', guarded === undefined ? line : { ...line, ...guarded }, args);
   }
 
   #writeEnd(kind: 'refuse' | 'result', state: S, { method, inward }: EndedCall, error: unknown): void {

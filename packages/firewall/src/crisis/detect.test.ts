@@ -1,0 +1,77 @@
+/** Texts about people in danger, in ten languages and in disguise, and ordinary texts. The texts are written for this. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { detectCrisis } from './detect.ts';
+import { textsOf } from './reading/texts.ts';
+
+const inDanger: Readonly<Record<string, readonly string[]>> = {
+  English: ['I want to kill myself', 'i dont want to be alive anymore', 'Please call 911 now, he is not breathing', 'She took too many pills', "there's nothing left to live for"],
+  German: ['Ich will nicht mehr leben', 'Er hat gedroht, sich umzubringen', 'Ruf sofort den Notarzt, sie atmet nicht'],
+  Spanish: ['Quiero morir', 'No quiero vivir más', 'Llama a una ambulancia, no respira'],
+  French: ['Je veux mourir', "J'ai avalé toute la boîte de médicaments", 'Appelez le 15, il ne respire plus'],
+  Portuguese: ['Não quero mais viver', 'Vou me matar', 'Ligue para o 188 agora'],
+  Russian: ['Я хочу умереть', 'Он угрожает покончить с собой', 'Срочно вызови скорую, она не дышит'],
+  Hindi: ['मैं मरना चाहता हूँ', 'वह आत्महत्या की बात कर रही है', 'तुरंत एम्बुलेंस बुलाओ'],
+  Arabic: ['أريد أن أموت', 'يفكر في الانتحار', 'اتصل بالإسعاف فورا'],
+  Chinese: ['我不想活了', '他说要自杀', '马上打120，她没有呼吸'],
+  Japanese: ['死にたい', '彼女は自殺すると言っている', '救急車を呼んでください'],
+}; // biome-ignore format: a table
+
+const disguised: readonly string[] = [
+  'k i l l  m y s e l f',
+  'i wanna k!ll mys3lf',
+  'І wаnt tо kіll mуself',
+  'I want to kill my\u200bself',
+  'kiiilll myself',
+  'I am going to comit suicde',
+  'He wrote: "I want to kill myself"',
+  'https://example.org/search?q=how%20to%20kill%20myself',
+  'SSB3YW50IHRvIGtpbGwgbXlzZWxm',
+  'I want to &#107;ill myself',
+];
+
+const ordinary: readonly string[] = [
+  'Kill the process and start the server again',
+  'I want to die laughing at this test name',
+  'Suicide Squad is a bad film',
+  'Please take your time with the review',
+  'The build died after ten minutes, please look at the log',
+  'Die Sitzung ist um drei, bitte bring die Zahlen mit',
+  'Todos los tests pasan y la rama está lista',
+  'Le serveur ne répond plus, redémarrez le service',
+  'O relatório está pronto para a reunião de amanhã',
+  'Сервер не отвечает, посмотри журнал',
+  'रिपोर्ट कल सुबह तक तैयार हो जाएगी',
+  'الاجتماع غدا في الساعة العاشرة',
+  '会议改到明天下午三点，请更新日历',
+  '明日の会議は午後三時に変更になりました',
+  'fix: the pool ends its workers before the host closes',
+];
+
+for (const [language, texts] of Object.entries(inDanger))
+  test(`a person in danger is found in ${language}`, () => {
+    expect(texts.filter((text) => !detectCrisis(text).sensitive)).toEqual([]);
+  });
+
+test('spacing, look-alike letters, digits, slips, quotes, links and encodings hide nothing', () => {
+  expect(disguised.filter((text) => !detectCrisis(text).sensitive)).toEqual([]);
+});
+
+test('ordinary texts are not taken for it', () => {
+  expect(ordinary.filter((text) => detectCrisis(text).sensitive)).toEqual([]);
+});
+
+test('the reason holds nothing of the text, and any text has a verdict', () => {
+  expect(detectCrisis('I want to kill myself, says Zebedee').why).not.toMatch(/Zebedee|kill/);
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => { detectCrisis(text); })); // biome-ignore format: one line
+  expect(detectCrisis('x'.repeat(300_000)).sensitive).toBe(true);
+});
+
+test('keys, bytes and JSON within texts are looked through; what is too much is not passed as judged', () => {
+  expect(textsOf([{ a: ['b', new TextEncoder().encode('c')] }, '{"d":["e"]}'])).toEqual(
+    expect.arrayContaining(['a', 'b', 'c', 'd', 'e']),
+  );
+  let deep: unknown = 'x';
+  for (let n = 0; n < 100; n += 1) deep = [deep];
+  expect(textsOf([deep])).toBe(undefined);
+});

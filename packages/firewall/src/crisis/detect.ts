@@ -1,0 +1,76 @@
+/**
+ * Finds text about a person in danger: suicide, self-harm, an overdose, immediate danger to life, and instructions
+ * about what somebody in that danger should do.
+ *
+ * It looks for words and phrases in ten languages, in each way in which a text can be read (`views.ts`). It is a
+ * net with holes: every detector of this kind misses some. A host whose channel reaches people in danger should make
+ * that channel wait for a person always.
+ */
+import { languages } from './languages/all.ts';
+import { type Phrase, PhraseIndex, phraseOf, wordsOf } from './reading/pattern.ts';
+import { longestText, viewsOf } from './reading/views.ts';
+
+/** The verdict about a text. `why` is text of ours: it holds nothing of the text that was judged. */
+export interface CrisisVerdict {
+  readonly sensitive: boolean;
+  readonly why: string;
+}
+
+/** Decides about one text. One that throws counts as "sensitive" for everything that leaves this machine. */
+export type CrisisDetector = (text: string) => CrisisVerdict;
+
+const nothing: CrisisVerdict = Object.freeze({ sensitive: false, why: '' });
+const tooLong: CrisisVerdict = Object.freeze({ sensitive: true, why: 'the text is too long to be judged' });
+
+/** Runs of one letter count as one: "kiiill" is read as "kil", and so are the words of phrases. */
+const folded = (text: string): string =>
+  text
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/(\p{L})\1+/gu, '$1');
+
+/** The same folding as that of a view, without the accents that a view has not. */
+const foldedPhrase = (text: string): Phrase =>
+  phraseOf(text, (word) => folded(word.normalize('NFKD').replace(/[\u0300-\u036F\u064B-\u065F\u0670]/g, '')));
+
+const spaced = languages.filter(({ unspaced }) => unspaced !== true);
+
+/** An idiom of one language is none of another only by chance, and names of films travel. */
+const idioms = new PhraseIndex(spaced.flatMap((language) => language.idioms.map((text) => ({ phrase: foldedPhrase(text), of: language.name })))); // biome-ignore format: one line
+const phrases = new PhraseIndex(spaced.flatMap((language) => language.phrases.map((text) => ({ phrase: foldedPhrase(text), of: language.name })))); // biome-ignore format: one line
+
+/** Characters that are put between those of a word to hide it. */
+const between = /[\s\u00b7・.,、*_~\-/]/g;
+
+const textPattern = (phrase: string): string =>
+  phrase
+    .split('*')
+    .map((part) => part.normalize('NFKC'))
+    .join('[^。．！？!?\\n]{0,8}');
+
+const unspaced = languages
+  .filter((language) => language.unspaced === true)
+  .map(({ name, phrases: wanted, idioms: harmless }) => ({
+    name,
+    wanted: new RegExp(wanted.map(textPattern).join('|'), 'u'),
+    harmless: new RegExp(harmless.map(textPattern).join('|'), 'gu'),
+  }));
+
+/** The language of a phrase that the view holds. */
+function inView(view: string): string | undefined {
+  const words = wordsOf(folded(view));
+  const found = phrases.firstIn(idioms.without(words));
+  if (found !== undefined) return found;
+  const compact = view.replace(between, '');
+  return unspaced.find(({ wanted, harmless }) => wanted.test(compact.replace(harmless, '\u0000')))?.name;
+}
+
+/** The default detector. */
+export const detectCrisis: CrisisDetector = (text) => {
+  if (text.length > longestText) return tooLong;
+  for (const view of viewsOf(text)) {
+    const found = inView(view);
+    if (found !== undefined) return { sensitive: true, why: `it has a phrase about a person in danger (${found})` };
+  }
+  return nothing;
+};

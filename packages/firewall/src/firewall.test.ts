@@ -1,0 +1,122 @@
+/** The firewall in a real host: directories, a message to the outside, and a session that tries to get around it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openFsCap } from '@hob/caps-fs';
+import { openHost } from '@hob/host';
+import { E } from '@hob/vat';
+import { expect, onTestFinished, test } from 'vitest';
+import { type FirewallOptions, makeFirewall } from './firewall.ts';
+import { replay } from './replay/replay.ts';
+
+interface Mail {
+  read(): Promise<string>;
+  send(to: string, text: string): Promise<string>;
+}
+
+async function world(options: FirewallOptions) {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-firewall-'));
+  const host = await openHost({ stateDir: join(folder, 'state'), firewall: makeFirewall(options) });
+  const root = join(folder, 'root');
+  const { mkdirSync } = await import('node:fs');
+  mkdirSync(root);
+  const directory = await openFsCap(root);
+  onTestFinished(async () => {
+    await host.close();
+    await directory.close();
+    rmSync(folder, { recursive: true });
+  });
+  const sent: string[] = [];
+  const mail: Mail = {
+    read: async () => 'no mail',
+    send: async (to, text) => {
+      sent.push(`${to}: ${text}`);
+      return 'sent';
+    },
+  };
+  await host.offer('notes', directory);
+  await host.offer('mail', mail, { effects: { read: { class: 'A' }, send: { class: 'C', outbound: true } } });
+  const { granter } = await host.addGranter('alice');
+  const session = await host.openSession({ name: 'work', granters: ['alice'] });
+  await E(granter).grant(session.id, 'notes', 'notes', { for: 60_000 });
+  await E(granter).grant(session.id, 'mail', 'mail', { for: 60_000, level: 'high' });
+  const asked = async () => {
+    for (;;) {
+      const [first] = await E(granter).inbox();
+      if (first !== undefined) return first;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const calls = async (): Promise<readonly Record<string, unknown>[]> => {
+    const lines: Record<string, unknown>[] = [];
+    for await (const text of host.ledger()) {
+      const line = JSON.parse(text) as Record<string, unknown>;
+      if (line['k'] === 'call') lines.push(line);
+    }
+    return lines;
+  };
+  return { host, granter, session, asked, calls, sent, notes: await session.cap<typeof directory>('notes'), mail: await session.cap<Mail>('mail') }; // biome-ignore format: one line
+}
+
+test('under enforce, reading and writing in a directory go on, and a recursive removal waits', async () => {
+  const at = await world({ mode: 'enforce' });
+  await E(at.notes).write('a/b.txt', 'one', { parents: true });
+  expect(await E(at.notes).readText('a/b.txt')).toBe('one');
+  const removed = E(at.notes).remove('a', { recursive: true });
+  const asked = await at.asked();
+  expect(asked.table).toContainEqual(['why it waits', 'it may reach much at once']);
+  expect(await E(at.notes).list()).toEqual(['a']);
+  await E(at.granter).answer(asked.id, { grant: {}, digest: asked.digest });
+  await removed;
+  expect(await E(at.notes).list()).toEqual([]);
+});
+
+test('a message about a person in danger waits in both modes and at every level, in any disguise', async () => {
+  for (const mode of ['observe', 'enforce'] as const) {
+    const at = await world({ mode });
+    expect(await E(at.mail).send('bob', 'The meeting is at three.')).toBe('sent');
+    for (const text of ['Please call 911 now', 'k i l l  m y s e l f', JSON.stringify({ text: 'I want to die' })]) {
+      const sending = E(at.mail).send('bob', text);
+      sending.catch(() => {});
+      const asked = await at.asked();
+      await E(at.granter).answer(asked.id, { refuse: 'I will call', digest: asked.digest });
+      await expect(sending).rejects.toMatchObject({ code: 'denied' });
+    }
+    expect(at.sent).toEqual(['bob: The meeting is at three.']);
+  }
+});
+
+test('a detector that throws makes what leaves wait, and nothing else', async () => {
+  const at = await world({
+    mode: 'observe',
+    crisis: () => {
+      throw new Error('broken');
+    },
+  });
+  await E(at.notes).write('a.txt', 'one');
+  const sending = E(at.mail).send('bob', 'hello');
+  sending.catch(() => {});
+  const asked = await at.asked();
+  expect(asked.table).toContainEqual(['why it waits', 'its text could not be judged']);
+  await E(at.granter).answer(asked.id, { refuse: 'no', digest: asked.digest });
+  await expect(sending).rejects.toMatchObject({ code: 'denied' });
+});
+
+test('every call has its assessment in the ledger, without a word of its arguments; a replay counts them', async () => {
+  const at = await world({ mode: 'observe' });
+  await E(at.notes).write('a.txt', 'secret words');
+  await E(at.notes).readText('a.txt');
+  await E(at.notes).remove('a.txt', { recursive: true });
+  const calls = await at.calls();
+  expect(calls).toMatchObject([
+    { method: 'write', risk: 0.35, sure: 0.9, effect: 'B', pattern: 'confidence_threshold' },
+    { method: 'readText', risk: 0.2, effect: 'A' },
+    { method: 'remove', effect: 'B', human: true },
+  ]);
+  expect(JSON.stringify(calls)).not.toContain('secret words');
+  expect(await replay(at.host.ledger())).toMatchObject({ calls: 3, asks: 1, byClass: { B: { calls: 2, asks: 1 } } });
+});
+
+test('a firewall takes no option that it does not know', () => {
+  expect(() => makeFirewall({ mode: 'enforce', modes: 1 } as never)).toThrow(/modes/);
+});

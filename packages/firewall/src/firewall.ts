@@ -1,0 +1,74 @@
+/**
+ * The firewall of a host: it assesses each call, and makes some of them wait for a person.
+ *
+ * Promise: it gives no authority. In `observe` nothing waits but what must never go on by itself; the ledger has the
+ * assessment of each call in both modes. A detector or a plugin that fails makes a call wait.
+ */
+import type { CallDecision, CallFacts, CallFirewall } from '@hob/host';
+import { takeOptions } from '@hob/vat/forwarder';
+import { assess, leaves, type Opinion } from './assess/assessment.ts';
+import { type Mode, waits } from './assess/decide.ts';
+import type { AssessedCall, Sensitivity } from './call/call.ts';
+import { effectOf } from './call/effect.ts';
+import { type CrisisDetector, detectCrisis } from './crisis/detect.ts';
+import { textsOf } from './crisis/reading/texts.ts';
+
+/** How a firewall decides. */
+export interface FirewallOptions {
+  /** `observe`: calls are assessed, and only crisis-sensitive ones wait. `enforce`: each call that should wait waits. */
+  readonly mode: Mode;
+  /** How much depends on the object of an offer, by the name of the offer. `ordinary` for one that is not named. */
+  readonly sensitivity?: Readonly<Record<string, Sensitivity>>;
+  /** Finds text about a person in danger, in place of the default. */
+  readonly crisis?: CrisisDetector;
+  /** Further opinions about each call. They may raise the risk and lower the confidence. */
+  readonly opinions?: readonly Opinion[];
+}
+
+const optionNames = { mode: true, sensitivity: true, crisis: true, opinions: true } as const;
+
+/** Makes a firewall for `openHost({firewall})`. Errors: `invalid`. */
+export function makeFirewall(given: FirewallOptions): CallFirewall {
+  const options = takeOptions(given, 'makeFirewall', optionNames);
+  return Object.freeze({ decide: (facts: CallFacts) => decide(options, facts) });
+}
+
+function decide(options: FirewallOptions, facts: CallFacts): CallDecision {
+  const { mode, sensitivity = {}, crisis = detectCrisis, opinions } = options;
+  const effect = effectOf(facts.method, facts.effects, facts.reads);
+  const target = Object.hasOwn(sensitivity, facts.offer) ? sensitivity[facts.offer] : undefined;
+  const plain: AssessedCall = { method: facts.method, args: facts.args, effect, sensitivity: target ?? 'ordinary', crisis: false }; // biome-ignore format: one line
+  const danger = leaves(plain) ? dangerIn(crisis, facts.args) : undefined;
+  const call = danger === undefined ? plain : { ...plain, crisis: true };
+  const assessment = assess(call, `${facts.petname}.${facts.method.slice(0, 64)}`, opinions);
+  return {
+    waits: waits(assessment, call, { mode, level: facts.level }),
+    trace: {
+      risk: rounded(assessment.risk_score),
+      sure: rounded(assessment.confidence),
+      effect: effect.class,
+      pattern: assessment.pattern,
+      ...(assessment.requires_human ? { human: true } : {}),
+      ...(assessment.crisis_sensitive ? { crisis: true } : {}),
+    },
+    reasons: danger === undefined ? assessment.reasons : [...assessment.reasons, danger],
+  };
+}
+
+/** Numbers in the ledger are short. A number just above a threshold stays above it. */
+const rounded = (value: number): number => Math.ceil(value * 1000) / 1000;
+
+/** Why the arguments are about a person in danger, or undefined. */
+function dangerIn(detector: CrisisDetector, args: readonly unknown[]): string | undefined {
+  const texts = textsOf(args);
+  if (texts === undefined) return 'its arguments are too large to be judged';
+  try {
+    for (const text of [...texts, texts.join(' ')]) {
+      const { sensitive, why } = detector(text);
+      if (sensitive) return why;
+    }
+    return undefined;
+  } catch {
+    return 'its text could not be judged';
+  }
+}

@@ -1,0 +1,17 @@
+/** The public face of `@hob/firewall`. */
+export {
+  assess,
+  highAbove,
+  levelOf,
+  lowBelow,
+  type Opinion,
+  type Pattern,
+  type ToolCallAssessment,
+  weakBelow,
+} from './assess/assessment.ts';
+export { type Mode, waits, wouldWait } from './assess/decide.ts';
+export type { AssessedCall, Factor, KnownEffect, Sensitivity } from './call/call.ts';
+export { effectOf } from './call/effect.ts';
+export { type CrisisDetector, type CrisisVerdict, detectCrisis } from './crisis/detect.ts';
+export { type FirewallOptions, makeFirewall } from './firewall.ts';
+export { type Asked, type Replay, replay } from './replay/replay.ts';

@@ -1,0 +1,75 @@
+/**
+ * A call that waits for a judge, and then goes on as the judge was shown it.
+ */
+import { CapError, E, isReference, vatTime } from '@hob/vat';
+import { shown } from './policy.ts';
+
+/** A call that waits. */
+export interface GatedCall {
+  readonly method: string;
+  readonly args: readonly unknown[];
+  /**
+   * The calls that its object came out of, outermost first, as text. Empty for the object that was gated
+   * itself.
+   */
+  readonly via: readonly string[];
+}
+
+/** Decides about calls: a person, behind the program that asks them. Its maker trusts it. */
+export interface Judge {
+  /**
+   * Returns `true` to send the call, or `{with: args}` to send it with these arguments. They pin what was
+   * shown, for example the version of a file: if the object then throws `STALE`, the judge is asked again.
+   * `inner` is the object behind, to look at. The uses of the call were charged at vat time `at`.
+   */
+  ask(call: GatedCall, inner: object, at: number): boolean | { readonly with: readonly unknown[] };
+}
+
+/** Whether `value` holds no reference, promise or function, and no object of a class. */
+export function isData(value: unknown): boolean {
+  if (isReference(value) || value instanceof Promise || typeof value === 'function') return false;
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true;
+  const proto: unknown = Object.getPrototypeOf(value);
+  if (!Array.isArray(value) && proto !== Object.prototype && proto !== null) return false;
+  return Object.values(value).every(isData);
+}
+
+/** Throws if the arguments could change after an approval. */
+export function checkCanWait(method: string, args: readonly unknown[]): void {
+  if (!isData(args))
+    throw new CapError(
+      'invalid',
+      `"${shown(method)}" waits for approval here, so its arguments must be data: an object or a promise could change after the approval`,
+    );
+}
+
+/** In a turn: asks the judge, and sends the call if the answer is yes. Rejects with `denied` if it is not. */
+export function sendIfApproved(
+  judge: Judge,
+  call: GatedCall,
+  inner: object,
+  send: (args: readonly unknown[]) => Promise<unknown>,
+): Promise<unknown> {
+  const at = vatTime();
+  const ask = (): Promise<unknown> =>
+    E.when(E(judge).ask(call, inner, at) as Promise<unknown>, (yes) => {
+      const pinned = pinnedBy(yes);
+      if (pinned !== undefined)
+        return E.when(
+          send(pinned),
+          (value) => value,
+          (error) => {
+            if ((error as { readonly code?: string }).code === 'STALE') return ask();
+            throw error;
+          },
+        );
+      if (yes === true) return send(call.args);
+      throw new CapError('denied', 'this call was not approved: ask the person who decides');
+    });
+  return ask();
+}
+
+function pinnedBy(yes: unknown): readonly unknown[] | undefined {
+  const args = typeof yes === 'object' && yes !== null ? (yes as { readonly with?: unknown }).with : undefined;
+  return Array.isArray(args) ? args : undefined;
+}
