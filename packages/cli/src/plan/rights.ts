@@ -12,6 +12,18 @@ type Operation = keyof FsCap;
 /** The operations that `can` gives. */
 export const operationsOf = (can: readonly FsRight[]): readonly Operation[] => methodsOf(can) as readonly Operation[];
 
+/**
+ * The methods of the part of a directory that only reads, and of the streams that it reads from. `readOnly` is the one
+ * method among them that returns a directory, and that directory reads only, too: `subdir` would return one with all
+ * rights. Paths lead into directories, so it is not needed.
+ */
+export const readingPart = (can: readonly FsRight[]): readonly string[] => [
+  ...operationsOf(can.filter((right) => right === 'read' || right === 'list' || right === 'search')).filter(
+    (name) => rightsNaming(name).length > 0,
+  ),
+  ...['readOnly', 'next', 'return'],
+];
+
 /** Those that change nothing. */
 export const readingOperations: readonly Operation[] = operationsOf(['read', 'list', 'search']);
 

@@ -1,7 +1,7 @@
 /** Sessions of a real host from a plan. The agent is the attacker, over a real connection. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FsCap } from '@hob/caps-fs';
+import { changingMethods, type FsCap } from '@hob/caps-fs';
 import type { CommandCap, ShellCap } from '@hob/caps-shell';
 import type { Grant, SessionFace } from '@hob/host';
 import { E, type Far } from '@hob/vat';
@@ -184,6 +184,50 @@ children: { Reviewer: { give: [docs] } }
   expect(await E(docs).readText('notes.txt')).toBe('notes\n');
   await E(at.granter).revoke({ session: session.id });
   expect(await code(E(docs).readText('notes.txt'))).toBe('revoked');
+});
+
+test('a child that gets NAME.readonly reads and lists, finds no way to change anything, and loses it with its parent', async () => {
+  const at = await planScene({ 'src/deep/b.txt': 'two\n' });
+  const { children, session } = await at.open(`${head}  mode: autonomous
+  caps:
+    src: { fs: project/src, can: [read, list, search, write, remove] }
+    log: { fs: project/src, can: [read, write] }
+children: { reviewer: { give: [src.readonly, log.readonly] } }
+`);
+  const { bootstrap: child } = await at.enter(children['reviewer']!.secret);
+  expect(await E(child).caps()).toEqual(['log', 'src']);
+  const src = fs(child, 'src');
+  expect(await E(src).readText('a.txt')).toBe('one\n');
+  expect(await E(src).list('deep')).toEqual(['b.txt']);
+  expect((await E(src).search('two')).length).toBe(1);
+  expect(await E(E(src).openRead('a.txt')).next()).toEqual(new TextEncoder().encode('one\n'));
+  expect(await code(E(fs(child, 'log')).list('.'))).not.toBe('ok');
+  const readOnly = E(src).readOnly() as unknown as Far<FsCap>;
+  expect(await E(readOnly).readText('deep/b.txt')).toBe('two\n');
+  type Anything = Far<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+  for (const [from, cap] of Object.entries({ src, readOnly, log: fs(child, 'log') }))
+    for (const method of changingMethods)
+      expect(await code(E(cap as unknown as Anything)[method]!('x', 'y')), `${from}.${method}`).not.toBe('ok');
+  // Ways around: a directory with all rights, made of the one that only reads.
+  for (const made of [E(src).subdir('deep'), E(src).only(['write']), E(src).except(['x']), E(readOnly).only(['write'])])
+    expect(await code(E(made as unknown as Far<FsCap>).write('x', 'y'))).not.toBe('ok');
+  expect(readdirSync(join(at.folder, 'project/src')).sort()).toEqual(['a.txt', 'deep']);
+  const [grant] = (await E(at.granter).list({ session: session.id })) as readonly Grant[];
+  expect(grant!.petname).toBe('src');
+  await E(at.granter).revoke({ grant: grant!.id });
+  for (const cap of [src, readOnly]) expect(await code(E(cap).list('.'))).toBe('revoked');
+});
+
+test('NAME.readonly of a program is the program if all of it reads, and is refused by name if it writes', async () => {
+  const at = await planScene();
+  const text = (reads: string): string => `${head}  caps:
+    show: { command: cat, cwd: project/src, ${reads}argv: [[a.txt]] }
+children: { reviewer: { give: [show.readonly] } }
+`;
+  await expect(at.open(text(''))).rejects.toThrow(/^children\.reviewer: show\.readonly: no part of a program/);
+  expect(await at.host.sessions()).toEqual([]);
+  const { children } = await at.open(text('reads: true, '));
+  expect(await E((await at.enter(children['reviewer']!.secret)).bootstrap).caps()).toEqual(['show']);
 });
 
 test('a changed manifest never changes what an earlier grant leads to', async () => {

@@ -13,7 +13,7 @@ import { Directories, mountsOf, type RealRoots } from './directories.ts';
 import type { FindProgram, Machine } from './machine.ts';
 import { petnameOf } from './names.ts';
 import { makeCommand, makeShell, programOf } from './programs.ts';
-import { operationsOf, readingOperations } from './rights.ts';
+import { operationsOf, readingOperations, readingPart } from './rights.ts';
 import { programOf as programOfServer, rootsOfServer, Servers, toolPetnames } from './servers.ts';
 import { grantTerms } from './terms.ts';
 import type { Text } from './wishes.ts';
@@ -168,8 +168,11 @@ export class PlanSessions {
         granters: [this.#granter],
         parent: parent.id,
       });
-      for (const { cap } of give)
-        for (const petname of petnamesOf(plan.caps[cap], cap)) await E(granter).delegate(parent.id, petname, child.id);
+      for (const { cap: name, readonly } of give) {
+        const cap = plan.caps[name];
+        const part = readonly === true && cap?.kind === 'fs' ? { methods: readingPart(cap.can) } : {};
+        for (const petname of petnamesOf(cap, name)) await E(granter).delegate(parent.id, petname, child.id, part);
+      }
       children[name] = child;
     }
     return children;
@@ -260,7 +263,11 @@ function refuseUnbuiltParts(plan: Plan): void {
   if (plan.granters !== undefined && plan.granters.join() !== 'owner')
     throw new Mistake('granters: this version serves the granter owner only: write [owner], or remove the key');
   for (const [child, give] of Object.entries(plan.children))
-    for (const { cap, readonly } of give)
-      if (readonly === true)
-        throw new Mistake(`children.${child}: ${cap}.readonly is a part of a cap, which is not built yet: give the whole cap, or a smaller one`); // biome-ignore format: one line
+    for (const { cap: name, readonly } of give) {
+      const cap = plan.caps[name];
+      if (readonly !== true || cap?.kind === 'fs') continue;
+      // All of it reads, so its reading part is the whole.
+      if ((cap?.kind === 'command' || cap?.kind === 'shell') && cap.effect === 'read') continue;
+      throw new Mistake(`children.${child}: ${name}.readonly: no part of a program that writes can be given: put the rows that read into a cap of their own, with reads: true, and give that`); // biome-ignore format: one line
+    }
 }
