@@ -30,6 +30,7 @@ import { ROOT } from './setup.mjs';
 const AGENTS = {
   claude: { size: '235 MB', link: ['node_modules/@anthropic-ai/claude-code', 'install.cjs'] },
   opencode: { size: '355 MB', link: ['node_modules/opencode-ai', 'postinstall.mjs'] },
+  codex: { size: '290 MB' },
   gemini: { size: '100 MB' },
 };
 export const AGENT_NAMES = Object.keys(AGENTS);

@@ -400,6 +400,26 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process'],
     why: 'makes the empty directory and the home of an agent host, and passes on the listed variables',
   },
+  'packages/cli/src/recipes/drivers/made.ts': {
+    powers: ['node:child_process', 'node:fs', 'node:os', 'process'],
+    why: 'runs an agent host that prints what a file of its recipe is made of',
+  },
+  'packages/cli/src/recipes/drivers/box.ts': {
+    powers: ['import.meta', 'node:child_process', 'node:crypto', 'node:fs', 'node:net', 'process'],
+    why: 'the doors, the keys and the streams of an agent host in a box, and the MCP server behind one door',
+  },
+  'packages/cli/src/recipes/drivers/terminal.ts': {
+    powers: ['node:net', 'process'],
+    why: "the person's terminal, for a program in a box",
+  },
+  'packages/cli/src/recipes/drivers/inside/enter.ts': {
+    powers: ['node:child_process', 'node:fs', 'node:net', 'node:os', 'process'],
+    why: 'runs in the box: carries requests to the door of the model, and starts the agent',
+  },
+  'packages/cli/src/recipes/drivers/inside/door.ts': {
+    powers: ['node:net', 'process'],
+    why: 'runs in the box: carries bytes to the door of the MCP server',
+  },
   'packages/cli/src/drivers/layers.ts': {
     powers: ['Date', 'node:fs', 'node:os'],
     why: 'reads manifests of several layers, and looks whether their roots are there and hold a manifest',

@@ -7,7 +7,7 @@
 import { type StdioOptions, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { delegated } from '../packages/caps-shell/src/drivers/cgroup.ts';
 import { agentProgram } from '../scripts/agents.mjs';
 import { HERMES_VERSIONS, hermesPython } from '../scripts/hermes.mjs';
@@ -18,6 +18,12 @@ import { zigProgram } from '../scripts/zig.mjs';
 import { CHROMIUM, chromiumOptions } from './packed/chromium.ts';
 
 export { agentProgram } from '../scripts/agents.mjs';
+
+/** The program `hermes` of the release that the recipe is tried with. */
+export function hermesProgram(): { readonly program?: string; readonly missing?: string } {
+  const { python, missing: why } = hermesPython('0.19.0');
+  return python === undefined ? { missing: why ?? 'needs hermes-agent' } : { program: join(dirname(python), 'hermes') };
+}
 
 /** Runs programs of arm64 Linux. */
 export const QEMU = 'qemu-aarch64-static';
@@ -33,6 +39,7 @@ export type Need =
   | 'sdks'
   | 'mcpServers'
   | 'claude'
+  | 'codex'
   | 'opencode'
   | 'gemini'
   | 'systemd'
@@ -86,6 +93,7 @@ const probes: Record<Need, () => string | undefined> = {
   mcpServers: mcpServersMissing,
   // The same: the real agent hosts, in `.toolchain/agents/`.
   claude: () => agentProgram('claude').missing,
+  codex: () => agentProgram('codex').missing,
   opencode: () => agentProgram('opencode').missing,
   gemini: () => agentProgram('gemini').missing,
   systemd: () => runs('needs the program systemd-analyze', 'systemd-analyze', '--version'),

@@ -33,6 +33,7 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/daemon/names.test.ts',
   'packages/cli/src/daemon/reach.test.ts',
   'packages/cli/src/recipes/real/*.test.ts',
+  'packages/cli/src/recipes/drivers/box.test.ts',
   'packages/cli/src/daemon/mcp-clients.test.ts',
   'packages/cli/src/daemon/tell.test.ts',
   'packages/cli/src/daemon/terminal.test.ts',

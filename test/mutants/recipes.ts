@@ -8,6 +8,9 @@ const toolTests = ['packages/cli/src/recipes/offered-tools.test.ts'];
 const json = 'packages/cli/src/recipes/strict-json.ts';
 const run = 'packages/cli/src/recipes/drivers/run.ts';
 const runTests = ['packages/cli/src/recipes/drivers/run.test.ts'];
+const box = 'packages/cli/src/recipes/drivers/box.ts';
+const boxed = 'packages/cli/src/daemon/box.ts';
+const boxTests = ['packages/cli/src/recipes/drivers/box.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -22,8 +25,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'recipes-shut',
     breaks: 'after a foreign tool the host goes on with its next request',
     file: relay,
-    find: '    this.end();\n    this.#options.onForeign(tools);',
-    replace: '    this.#over.abort();\n    this.#options.onForeign(tools);',
+    find: '    this.end();\n    this.#options.onForeign?.(tools);',
+    replace: '    this.#over.abort();\n    this.#options.onForeign?.(tools);',
     tests: relayTests,
   },
   {
@@ -134,17 +137,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'recipes-environment',
     breaks: 'the host gets the whole environment of the person',
     file: run,
-    find: 'Object.fromEntries([...PASSED, ...recipe.keys].map((name) => [name, process.env[name]]))',
-    replace:
-      '{ ...process.env, ...Object.fromEntries([...PASSED, ...recipe.keys].map((name) => [name, process.env[name]])) }',
+    find: 'const kept = passed(PASSED);',
+    replace: 'const kept = { ...process.env };',
     tests: runTests,
   },
   {
     name: 'recipes-empty',
     breaks: 'the host starts in the directory of the person',
     file: run,
-    find: '      cwd: places.start,\n',
-    replace: '',
+    find: 'const cwd = places.start;',
+    replace: 'const cwd = process.cwd();',
     tests: runTests,
   },
   {
@@ -154,5 +156,62 @@ export const MUTANTS: readonly Mutant[] = [
     find: '      foreign = tools;\n      end.abort();',
     replace: '      foreign = tools;\n      setTimeout(() => end.abort(), 200_000);',
     tests: runTests,
+  },
+  {
+    name: 'box-keys',
+    breaks: 'the key of the person is in the box',
+    file: box,
+    find: 'map(([name, { standIn }]) => [name, standIn])',
+    replace: 'map(([name, { key }]) => [name, key])',
+    tests: boxTests,
+  },
+  {
+    name: 'box-provider',
+    breaks: 'the provider of the model may search and fetch for a program in a box',
+    file: box,
+    find: '{ foreignIn: toolsOfProvider }',
+    replace: '{ foreignIn: () => [] }',
+    tests: boxTests,
+  },
+  {
+    name: 'box-grants',
+    breaks: 'a box goes on with a directory that was revoked',
+    file: 'packages/cli/src/plan/box.ts',
+    find: '      ends.push(ended);\n',
+    replace: '      void ended;\n',
+    tests: boxTests,
+  },
+  {
+    name: 'box-counted',
+    breaks: 'a directory whose calls are counted is in a box, where nobody counts',
+    file: 'packages/cli/src/plan/box.ts',
+    find: 'const { ended, done } = await reveal(await session.cap(petnameOf(cap.name)));',
+    replace:
+      'const { ended, done } = await reveal(await session.cap(petnameOf(cap.name))).catch(() => ({ ended: new AbortController().signal, done: () => {} }));',
+    tests: boxTests,
+  },
+  {
+    name: 'box-session',
+    breaks: 'a box outlives its session',
+    file: boxed,
+    find: 'ends: [over.signal, ...held.ends]',
+    replace: 'ends: []',
+    tests: boxTests,
+  },
+  {
+    name: 'box-lost',
+    breaks: 'a box outlives its hob start',
+    file: boxed,
+    find: "await found?.plain.signal('KILL').catch(() => {});",
+    replace: 'return false;',
+    tests: boxTests,
+  },
+  {
+    name: 'box-doors',
+    breaks: 'a program in a box may change the folder of its doors',
+    file: boxed,
+    find: "await (await open('doors')).readOnly()",
+    replace: "await open('doors')",
+    tests: boxTests,
   },
 ];

@@ -19,4 +19,4 @@ export type {
   SpawnOptions,
   World,
 } from './shell-cap.ts';
-export { startProgram } from './start-program.ts';
+export { type ProgramOptions, startProgram } from './start-program.ts';

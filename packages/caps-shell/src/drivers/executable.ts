@@ -10,7 +10,7 @@ import { basename } from 'node:path';
 import { CapError } from '@hob/vat';
 import type { Mount, SandboxSpec } from '../sandbox-spec.ts';
 
-interface Executable {
+interface Executable extends Disposable {
   /** Path inside. */
   readonly program: string;
   /** Its name, as `argv[0]`. */
@@ -70,6 +70,7 @@ export function openExecutable(path: string): Executable {
       forgotten.unregister(made);
       close();
     },
+    [Symbol.dispose]: () => made.close(),
   });
   forgotten.register(made, close, made);
   return made;

@@ -39,6 +39,27 @@ const FILES: Readonly<Record<string, string>> = {
   '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 };
 
+/** Directories of this machine as mounts of the system, by their paths inside. Dispose of them after the start. */
+export function openTrees(trees: Readonly<Record<string, string>>): Pick<Image, 'mounts'> & Disposable {
+  const mounts: Mount[] = [];
+  const close = (): void => {
+    for (const { fd } of mounts) fs.closeSync(fd);
+  };
+  try {
+    for (const [at, path] of Object.entries(trees)) mounts.push(systemMount(at, path));
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { mounts, [Symbol.dispose]: close };
+}
+
+function systemMount(at: string, path: string): Mount {
+  const fd = fs.openSync(path, O_PATH);
+  const { dev, ino } = fs.fstatSync(fd, { bigint: true });
+  return { fd, dev, ino, at, writable: false, system: true };
+}
+
 /** `trees` are more directories of this machine, by their path inside. */
 export function openImage(trees: Readonly<Record<string, string>> = {}): Image {
   const mounts: Mount[] = [];
@@ -46,11 +67,7 @@ export function openImage(trees: Readonly<Record<string, string>> = {}): Image {
   const close = (): void => {
     for (const { fd } of mounts) fs.closeSync(fd);
   };
-  const add = (at: string, path: string): void => {
-    const fd = fs.openSync(path, O_PATH);
-    const { dev, ino } = fs.fstatSync(fd, { bigint: true });
-    mounts.push({ fd, dev, ino, at, writable: false, system: true });
-  };
+  const add = (at: string, path: string): void => void mounts.push(systemMount(at, path));
   try {
     for (const path of [...PROGRAMS, ...SETTINGS]) {
       const found = fs.lstatSync(path, { throwIfNoEntry: false });

@@ -4,6 +4,7 @@ import type { LayerName } from '@hob/manifest';
 import { E, type Far } from '@hob/vat';
 import { shortId } from '../line/ids.ts';
 import type { OpenedSession } from '../plan/sessions.ts';
+import { type Box, boxOf } from './box.ts';
 import type { SecretStore, StoreChange } from './custody.ts';
 
 /** A session that was opened for an agent. */
@@ -14,6 +15,8 @@ export interface OpenedEntry {
   readonly children: Readonly<Record<string, { readonly id: string; readonly secret: string }>>;
   /** Warnings, such as a wish that could not be made. */
   readonly said: readonly string[];
+  /** Runs the agent's program in a box. It is a reference, so it is no part of a text. */
+  readonly box: Far<Box>;
 }
 
 /** A manifest of a lower layer, for one session. `folder` is absolute: relative roots begin there. */
@@ -96,22 +99,30 @@ interface DaemonParts {
   readonly status: DaemonStatus;
   readonly backup: () => Promise<string>;
   readonly secrets: SecretStore;
+  /** The folder of the runs of agent hosts, in the state. */
+  readonly agents: string;
   /** Writes a line of the log. */
   readonly log: (line: string) => void;
 }
 
 /** The object behind it. */
-export function daemonOf({ open, wishes, served, status, backup, secrets, log }: DaemonParts): Daemon {
+export function daemonOf({ open, wishes, served, status, backup, secrets, agents, log }: DaemonParts): Daemon {
   return {
     async open(name, starter, layers = []) {
-      const { session, children, said } = await open(name, layers);
+      const opened = await open(name, layers);
+      const { session, children, said } = opened;
       const label = shortId('S', session.id);
       log(`session ${label} is open`);
       session.ended.then(
         () => log(`session ${label} has ended`),
         () => {},
       );
+      const box = boxOf({ opened, agents, log });
       const lost = async (): Promise<void> => {
+        if (await box.kill()) {
+          log(`session ${label} has lost its hob start, and its box ends`);
+          return await session.end('hob start ended before the program in its box');
+        }
         const how = await session.endUnlessEntered('hob start ended before its agent entered');
         if (how === 'ends') log(`session ${label} has lost its hob start, and nobody had entered it: it ends`);
         if (how === 'entered') log(`session ${label} has lost its hob start: its agent goes on`);
@@ -121,7 +132,8 @@ export function daemonOf({ open, wishes, served, status, backup, secrets, log }:
         .then(undefined, lost)
         // The host is ending, or its disk failed. The next serve ends the session.
         .catch(() => {});
-      return { id: session.id, secret: session.secret, url: status.url, children: entriesOf(children), said };
+      const { id, secret } = session;
+      return { id, secret, url: status.url, children: entriesOf(children), said, box: box.reference };
     },
     status: async () => status,
     wishes: async () => await wishes(),

@@ -9,6 +9,7 @@ import type { Granter, Host, NewSession, OfferOptions } from '@hob/host';
 import type { Directory, Plan, PlannedCap, PlannedMcp } from '@hob/manifest';
 import { E, type Far } from '@hob/vat';
 import { Mistake } from '../line/mistake.ts';
+import { type HeldDirectories, heldDirectories } from './box.ts';
 import { Directories, mountsOf, type RealRoots } from './directories.ts';
 import type { FindProgram, Machine } from './machine.ts';
 import { petnameOf } from './names.ts';
@@ -24,6 +25,8 @@ export interface OpenedSession {
   readonly children: Readonly<Record<string, NewSession>>;
   /** The wishes that could not be made, each with the reason. */
   readonly dropped: readonly string[];
+  /** Its directories, for a program in a box. */
+  readonly directories: () => Promise<HeldDirectories>;
 }
 
 /** A plan that is narrower than the one that is served, or has accepted wishes besides. */
@@ -143,7 +146,8 @@ export class PlanSessions {
       const children = await this.#openChildren(plan, session, granter);
       this.#closing.add(clean);
       session.ended.then(clean).catch(() => {});
-      return { session, children, dropped };
+      const opened = session;
+      return { session, children, dropped, directories: () => heldDirectories(plan, opened, directories) };
     } catch (error) {
       await session?.end('it could not be opened whole').catch(() => {});
       await clean();

@@ -1,5 +1,5 @@
 /** Claude Code. */
-import { type Recipe, SERVER } from './recipe.ts';
+import { type Places, type Recipe, SERVER, type SetUp } from './recipe.ts';
 
 /** The recipe for Claude Code. */
 export const claude: Recipe = {
@@ -20,26 +20,43 @@ export const claude: Recipe = {
     'CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: it does not run git at its start, which would run core.fsmonitor',
     'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: it calls nobody but its model',
   ],
-  setUp: ({ home, model, server: [command = '', ...args] }) => ({
-    files: {
-      'hob-mcp.json': json({ mcpServers: { [SERVER]: { type: 'stdio', command, args } } }),
-    },
+  setUp: (places) => ({
+    files: files(places),
     env: {
-      ANTHROPIC_BASE_URL: model,
-      CLAUDE_CONFIG_DIR: `${home}/.claude`,
+      ...env(places),
       CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
       CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1',
       CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1',
       CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS: '1',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
     },
     args: [
-      ...['--tools', '', '--strict-mcp-config', '--mcp-config', `${home}/hob-mcp.json`, '--setting-sources', ''],
+      ...['--tools', '', '--strict-mcp-config', '--mcp-config', `${places.home}/hob-mcp.json`, '--setting-sources', ''],
       // The last one takes one value, so that a prompt that follows is not taken for a value of a list.
       ...['--disable-slash-commands', '--allowedTools', `mcp__${SERVER}`, '--permission-mode', 'dontAsk'],
     ],
   }),
+  setUpInBox: (places) => ({
+    files: files(places),
+    env: { ...env(places), IS_SANDBOX: '1' },
+    args: [
+      ...['--mcp-config', `${places.home}/hob-mcp.json`, '--allowedTools', `mcp__${SERVER},${OWN_TOOLS}`],
+      ...['--disallowedTools', 'WebSearch,WebFetch', '--permission-mode', 'acceptEdits'],
+    ],
+  }),
 };
+
+/** They act in the box. */
+const OWN_TOOLS = 'Bash,Edit,Write,NotebookEdit,Read,Glob,Grep,Task,Agent,Skill';
+
+const files = ({ server: [command = '', ...args] }: Places): SetUp['files'] => ({
+  'hob-mcp.json': json({ mcpServers: { [SERVER]: { type: 'stdio', command, args } } }),
+});
+
+const env = ({ home, model }: Places): SetUp['env'] => ({
+  ANTHROPIC_BASE_URL: model,
+  CLAUDE_CONFIG_DIR: `${home}/.claude`,
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+});
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

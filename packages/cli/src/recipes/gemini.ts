@@ -21,17 +21,14 @@ export const gemini: Recipe = {
     '-e none, skills.enabled: no extensions and no skills',
     'the empty directory: it reads GEMINI.md, .gemini/.env and .env of its directory and those above',
   ],
-  setUp: ({ home, model, server: [command = '', ...args] }) => ({
+  setUp: ({ home, model, server }) => ({
     files: {
       '.gemini/settings.json': json({
-        security: { auth: { selectedType: 'gemini-api-key' } },
-        general: { enableAutoUpdate: false, disableAutoUpdate: true },
-        privacy: { usageStatisticsEnabled: false },
+        ...common(server),
         tools: { core: [toolName('*')] },
         skills: { enabled: false },
         admin: { extensions: { enabled: false } },
         advanced: { ignoreLocalEnv: true },
-        mcpServers: { [SERVER]: { command, args, trust: true, timeout: 60_000 } },
       }),
       'hob-policy.toml': POLICY,
     },
@@ -40,7 +37,22 @@ export const gemini: Recipe = {
     // Without --skip-trust it refuses a directory that it does not know, with 55.
     args: ['-e', 'none', '--admin-policy', `${home}/hob-policy.toml`, '--skip-trust'],
   }),
+  setUpInBox: ({ model, server }) => ({
+    files: {
+      '.gemini/settings.json': json({ ...common(server), tools: { exclude: ['google_web_search', 'web_fetch'] } }),
+    },
+    env: { GOOGLE_GEMINI_BASE_URL: model, GEMINI_CLI_NO_RELAUNCH: 'true' },
+    args: ['--approval-mode', 'yolo', '--skip-trust'],
+  }),
 };
+
+/** In a box and out of it. */
+const common = ([command = '', ...args]: readonly string[]): object => ({
+  security: { auth: { selectedType: 'gemini-api-key' } },
+  general: { enableAutoUpdate: false, disableAutoUpdate: true },
+  privacy: { usageStatisticsEnabled: false },
+  mcpServers: { [SERVER]: { command, args, trust: true, timeout: 60_000 } },
+});
 
 /** A pattern would list the tools and deny their calls: so each has its exact name. */
 const POLICY = `[[rule]]

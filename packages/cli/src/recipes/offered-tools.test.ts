@@ -1,7 +1,7 @@
 /** No tool in a request to a model is overlooked, in any of the four APIs and however it is written. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { offeredTools } from './offered-tools.ts';
+import { offeredTools, toolsOfProvider } from './offered-tools.ts';
 import { readJson, Unreadable } from './strict-json.ts';
 
 const read = (text: string): unknown => readJson(new TextEncoder().encode(text));
@@ -28,6 +28,20 @@ test('the tools of each API are found', () => {
     [{ web_search_options: {} }, ['(web_search_options)']],
   ]; // biome-ignore format: one line each
   for (const [body, tools] of cases) expect(offeredTools(body), JSON.stringify(body)).toEqual(tools);
+});
+
+test('the tools that the provider runs are told from those that the host runs', () => {
+  const cases: [object, string[]][] = [
+    [{ tools: [{ name: 'Bash', input_schema: {} }, { type: 'custom', name: 'exec' }, { type: 'function', function: { name: 'x' } }] }, []],
+    [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, ['web_search_20250305']],
+    [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'a' }, { type: 'web_search' }] }] }, ['web_search']],
+    [{ tools: [{ type: 'tool_search', execution: 'client' }, { type: 'local_shell' }] }, []],
+    [{ tools: [{ type: 'tool_search' }, { type: 'tool_search', execution: 'server' }] }, ['tool_search', 'tool_search']],
+    [{ input: [{ type: 'additional_tools', tools: [{ type: 'custom', name: 'exec' }, { type: 'mcp', server_url: 'https://x' }] }] }, ['mcp']],
+    [{ tools: [{ functionDeclarations: [{ name: 'a' }] }, { googleSearch: {} }, { url_context: {} }] }, ['googleSearch', 'url_context']],
+    [{ mcp_servers: [{ url: 'https://x' }] }, ['(mcp_servers)']],
+  ]; // biome-ignore format: one line each
+  for (const [body, tools] of cases) expect(toolsOfProvider(body), JSON.stringify(body)).toEqual(tools);
 });
 
 test('arguments, results and texts of a conversation are data, whatever keys they have', () => {

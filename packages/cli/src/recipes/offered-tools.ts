@@ -37,15 +37,29 @@ const RUN_BY_HOST: ReadonlySet<string> = new Set(['function', 'custom', 'namespa
  * that adds tools, `web_search_20250305` for a type that the provider runs. Errors: `Unreadable`.
  */
 export function offeredTools(body: unknown): readonly string[] {
+  return toolsIn(body, (entry) => namesIn(entry, ''));
+}
+
+/**
+ * Those of `offeredTools` that the model's provider runs itself, so that no program on this machine does: a search, a
+ * fetch, code, servers of its own. Errors: `Unreadable`.
+ */
+export function toolsOfProvider(body: unknown): readonly string[] {
+  return toolsIn(body, providersIn);
+}
+
+type Find = (entry: unknown) => readonly string[];
+
+function toolsIn(body: unknown, find: Find): readonly string[] {
   const request = fieldsOf(body, 'its body is no object');
   return Object.entries(request).flatMap(([key, value]) => {
     const field = plain(key);
     if (isEmpty(value)) return [];
-    if (field === 'tools' || field === 'functions') return list(value).flatMap((entry) => namesIn(entry, ''));
+    if (field === 'tools' || field === 'functions') return list(value).flatMap(find);
     // Text in `prompt` is the old completion API, and an id in `container` holds no tools.
     if (ADDS_TOOLS.has(field)) return typeof value === 'string' && field !== 'cachedcontent' ? [] : [`(${key})`];
-    if (TURNS.has(field) && Array.isArray(value)) return value.flatMap(toolsInTurn);
-    if (WRAPS.has(field) && typeof value === 'object') return offeredTools(value);
+    if (TURNS.has(field) && Array.isArray(value)) return value.flatMap((turn) => toolsInTurn(turn, find));
+    if (WRAPS.has(field) && typeof value === 'object') return toolsIn(value, find);
     return [];
   });
 }
@@ -54,11 +68,11 @@ export function offeredTools(body: unknown): readonly string[] {
  * Items of type `additional_tools`, results of a search for tools, and whatever else carries such a list. Arguments and
  * results of calls are deeper and are not looked at: they are data, whatever their keys are.
  */
-function toolsInTurn(turn: unknown): readonly string[] {
+function toolsInTurn(turn: unknown, find: Find): readonly string[] {
   if (typeof turn !== 'object' || turn === null) return [];
   return Object.entries(turn).flatMap(([key, value]) => {
-    if (plain(key) === 'tools' && !isEmpty(value)) return list(value).flatMap((entry) => namesIn(entry, ''));
-    return Array.isArray(value) && PARTS.has(plain(key)) ? value.flatMap(toolsInTurn) : [];
+    if (plain(key) === 'tools' && !isEmpty(value)) return list(value).flatMap(find);
+    return Array.isArray(value) && PARTS.has(plain(key)) ? value.flatMap((part) => toolsInTurn(part, find)) : [];
   });
 }
 
@@ -86,6 +100,18 @@ function namesIn(entry: unknown, space: string): readonly string[] {
   const within = fields.filter(([key]) => plain(key) === 'tools').flatMap(([, value]) => list(value));
   if (within.length === 0) throw new Unreadable('it has a namespace without tools');
   return within.flatMap((each) => namesIn(each, `${space}${own}/`));
+}
+
+/** An entry that is a function, or a namespace of functions, is run by the host. Every other kind counts. */
+function providersIn(entry: unknown): readonly string[] {
+  const fields = Object.entries(fieldsOf(entry, 'it has a tool that is no object'));
+  const kinds = fields.filter(([key]) => plain(key) === 'type').map(([, value]) => text(value));
+  const isOfClient = fields.some(([key, value]) => key === 'execution' && value === 'client');
+  const foreign = kinds.filter((kind) => !RUN_BY_HOST.has(kind) && kind !== 'local_shell' && !(kind === 'tool_search' && isOfClient)); // biome-ignore format: one line
+  const keys = new Set(fields.map(([key]) => plain(key)));
+  if (keys.has('name') || keys.has('type') || keys.has('function'))
+    return [...foreign, ...fields.filter(([key]) => plain(key) === 'tools').flatMap(([, value]) => list(value).flatMap(providersIn))]; // biome-ignore format: one line
+  return fields.map(([key]) => key).filter((key) => plain(key) !== 'functiondeclarations');
 }
 
 /** The declaration of a function: all its fields but its name describe it. */

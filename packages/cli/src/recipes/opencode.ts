@@ -35,9 +35,28 @@ export const opencode: Recipe = {
     },
     args: [],
   }),
+  setUpInBox: ({ home, model, modelName, server }) => ({
+    files: { 'opencode.json': configuration({ model, modelName, server }, { '*': 'allow', webfetch: 'deny', websearch: 'deny' }) }, // biome-ignore format: one line
+    env: {
+      OPENCODE_CONFIG: `${home}/opencode.json`,
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      // A workspace with .opencode makes it ask the package registry, and in a box nobody answers.
+      npm_config_fetch_retries: '0',
+    },
+    args: [],
+  }),
 };
 
-function configuration({ model, modelName, server }: Omit<Places, 'home' | 'start'>): string {
+type Permission = Readonly<Record<string, 'allow' | 'deny'>>;
+
+const HOB_ALONE: Permission = { '*': 'deny', [`${SERVER}_*`]: 'allow' };
+
+function configuration(
+  { model, modelName, server }: Omit<Places, 'home' | 'start'>,
+  permission: Permission = HOB_ALONE,
+): string {
   const mcp = { type: 'local', command: server, enabled: true };
   return `${JSON.stringify(
     {
@@ -50,7 +69,7 @@ function configuration({ model, modelName, server }: Omit<Places, 'home' | 'star
       lsp: false,
       formatter: false,
       snapshot: false,
-      permission: { '*': 'deny', [`${SERVER}_*`]: 'allow' },
+      permission,
       provider: {
         [PROVIDER]: {
           npm: '@ai-sdk/openai-compatible',

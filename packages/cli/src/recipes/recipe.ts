@@ -3,6 +3,7 @@
  *
  * A recipe is data and pure functions. `hob recipe` prints what it makes, and `hob start --recipe` runs it.
  */
+import { offeredTools } from './offered-tools.ts';
 import type { Wire } from './wires.ts';
 
 /** The name by which each host knows our MCP server. The names of tools are made of it. */
@@ -31,6 +32,15 @@ export interface SetUp {
   readonly args: readonly string[];
 }
 
+/** A file that is made of what the host's own program prints. */
+interface MadeFile {
+  /** The path below the home. */
+  readonly file: string;
+  readonly args: readonly string[];
+  /** The text of the file. Errors: any, if the output is not as expected. */
+  readonly of: (output: string, modelName: string) => string;
+}
+
 /** One host. */
 export interface Recipe {
   readonly name: string;
@@ -53,10 +63,21 @@ export interface Recipe {
   /** Its configuration has the name of the model. */
   readonly needsModelName: boolean;
   readonly setUp: (places: Places) => SetUp;
+  /**
+   * The same for a host in a box, which keeps its own tools. They need no approvals: the box is the limit. Undefined for
+   * a host whose code works in no other place than that of this machine.
+   */
+  readonly setUpInBox?: (places: Places) => SetUp;
+  /** Beside the files of `setUp`. */
+  readonly made?: readonly MadeFile[];
 }
 
-/** Whether a tool may be in a request of this host. */
-export const allows = ({ toolName, tolerated }: Recipe, verbs: readonly string[]): ((tool: string) => boolean) => {
+/** Finds the tools in a request that are neither ours nor tolerated. */
+export const foreignTo = (
+  { toolName, tolerated }: Recipe,
+  verbs: readonly string[],
+): ((body: unknown) => readonly string[]) => {
   const ours = new Set(verbs.map(toolName));
-  return (tool) => ours.has(tool) || Object.hasOwn(tolerated, tool);
+  return (body) =>
+    [...new Set(offeredTools(body))].filter((tool) => !ours.has(tool) && !Object.hasOwn(tolerated, tool));
 };

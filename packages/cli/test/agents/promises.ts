@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
-import { agentProgram } from '../../../../test/probes.ts';
+import { recipeOf } from '../../src/recipes/all.ts';
 import { type HobHome, hobHome } from '../hob.ts';
 import { scriptedModel } from '../model/model.ts';
 import type { Call } from '../model/wire.ts';
 import { hostileWorkspace } from './plant.ts';
-import { plant, processesWith, type RecipeScene, recipeScene, type TestedHost } from './scene.ts';
+import { plant, processesWith, programOf, type RecipeScene, recipeScene, type TestedHost } from './scene.ts';
 
 /** A host and its own tools, by the names with which a model would call them. */
 export interface PromisedHost extends TestedHost {
@@ -19,6 +19,12 @@ export interface PromisedHost extends TestedHost {
   readonly reopens: { readonly lines: string; readonly args: string };
   /** The environment for a start without a recipe. */
   readonly bare: (url: string) => Readonly<Record<string, string>>;
+  /** More of its arguments there. */
+  readonly bareArgs?: (url: string) => readonly string[];
+  /** Files of its home there. */
+  readonly bareFiles?: (url: string) => Readonly<Record<string, string>>;
+  /** The call with which its own shell runs a command, for a host that runs in a box. */
+  readonly shell?: (command: string, offered: readonly string[]) => Call;
 }
 
 const MANIFEST = `version: 1
@@ -53,6 +59,10 @@ async function nothingLeft(home: HobHome): Promise<void> {
   while (processesWith(join(stateOf(home), 'agents')).length > 0) await pause();
   expect(runsOf(home)).toEqual([]);
 }
+
+/** The tools that reached the model and are neither Hob's nor tolerated. */
+const foreignIn = ({ model }: RecipeScene, { name }: PromisedHost): readonly string[] =>
+  model.asked.flatMap(({ offered }) => offered).filter((tool) => !tool.includes('hob') && !Object.hasOwn(recipeOf(name).tolerated, tool)); // biome-ignore format: one line
 
 /** Adds the tests of one host to the file that calls it. */
 export function promisesOf(host: PromisedHost): void {
@@ -122,7 +132,7 @@ export function promisesOf(host: PromisedHost): void {
       expect(scene.model.asked.flatMap(({ text }) => text.match(/MARK-[\w-]+|CANARY_ENV/g) ?? [])).toEqual([]);
       expect(readdirSync(scene.granted, { recursive: true }).sort()).toEqual(files);
       expect(scene.others()).toEqual(before);
-      for (const { offered } of scene.model.asked) for (const tool of offered) expect(tool).toMatch(/hob/);
+      expect(foreignIn(scene, host)).toEqual([]);
       await nothingLeft(scene.home);
     },
     MOST_MS,
@@ -136,14 +146,15 @@ export function promisesOf(host: PromisedHost): void {
       const [workspace, canaries] = ['config/project', 'canaries'].map((name) => join(home.folder, name)) as [string, string]; // biome-ignore format: one line
       mkdirSync(canaries);
       hostileWorkspace(workspace, canaries);
-      const program = agentProgram(host.name).program ?? '';
+      const program = programOf(host.name);
+      plant(join(home.folder, 'home'), host.bareFiles?.(model.url) ?? {});
       const env = {
         ...home.env,
         PATH: `${dirname(program)}:${home.env['PATH']}`,
         [host.key]: 'k',
         ...host.bare(model.url),
       };
-      const [, ...args] = host.words('go');
+      const [, ...args] = [...host.words('go'), ...(host.bareArgs?.(model.url) ?? [])];
       const child = spawn(program, args, { cwd: workspace, env, stdio: 'ignore', detached: true });
       const ended = new Promise((done) => child.once('close', done));
       const isHarmed = (): boolean =>
@@ -162,18 +173,54 @@ export function promisesOf(host: PromisedHost): void {
     async () => {
       const scene = await recipeScene(host, MANIFEST, () => ({ text: 'DONE' }));
       const wrapper = join(scene.home.folder, 'changed');
-      const program = agentProgram(host.name).program ?? '';
+      const program = programOf(host.name);
       writeFileSync(wrapper, `#!/bin/sh\n${host.reopens.lines}\nexec ${program} "$@" ${host.reopens.args}\n`, {
         mode: 0o755,
       });
       const running = scene.start('go', wrapper);
       expect(await running.ended, running.out + running.err).toBe(125);
       expect(running.err).toMatch(/offered its model tools that are not Hob’s/);
-      expect(scene.model.asked.flatMap(({ offered }) => offered).filter((tool) => !tool.includes('hob'))).toEqual([]);
+      expect(foreignIn(scene, host)).toEqual([]);
       await nothingLeft(scene.home);
     },
     MOST_MS,
   );
+
+  const { shell } = host;
+  if (shell !== undefined)
+    test(
+      'in a box its own tools act in the directories of its session alone, and Hob’s server is there; a hostile workspace gets no further, and no key is there',
+      async () => {
+        const outside = (scene: RecipeScene): string => join(scene.home.folder, 'outside.txt');
+        let look = '';
+        const scene = await recipeScene(host, MANIFEST, ({ turn, offered }) => {
+          if (turn === 0) return { calls: [shell(look, offered)] };
+          // Codex calls tools of MCP that it does not list.
+          const list = offered.find((tool) => /hob.*list$/.test(tool)) ?? 'mcp__hob/list';
+          return turn === 1 ? { calls: [{ name: list, args: { cap: 'src', path: '.' } }] } : { text: 'DONE' };
+        });
+        const canaries = join(scene.home.folder, 'canaries');
+        mkdirSync(canaries);
+        hostileWorkspace(join(scene.granted, 'src'), canaries);
+        writeFileSync(outside(scene), 'MARK-outside\n');
+        const { port } = new URL(scene.model.url);
+        look = `echo by-its-own-tool > made.txt; cat ${outside(scene)}; touch ${join(canaries, 'own-tool')}; ls ${scene.home.folder} /root /home /run; env; cat /proc/*/environ; (echo > /dev/tcp/127.0.0.1/${port}) && echo MARK-dialled; echo the end`;
+        const before = scene.others();
+        const running = scene.startBoxed('go');
+        expect(await running.ended, running.out + running.err).toBe(0);
+        const said = scene.model.asked.map(({ results }) => results.join('\n')).join('\n');
+        expect(said).toContain('the end');
+        expect(readFileSync(join(scene.granted, 'src/made.txt'), 'utf8')).toBe('by-its-own-tool\n');
+        expect(said.match(/"?made\.txt/g)?.length, said).toBeGreaterThan(0);
+        expect(said).not.toMatch(/MARK-outside|MARK-dialled|key-of-the-person|HOB_/);
+        expect(readdirSync(canaries)).toEqual([]);
+        expect(scene.others()).toEqual(before);
+        // The key is put in out here.
+        expect(scene.model.asked.filter(({ keyed }) => !keyed)).toEqual([]);
+        await nothingLeft(scene.home);
+      },
+      MOST_MS,
+    );
 
   test(
     'when the host is killed in the middle of a call, its session ends and nothing is left running',

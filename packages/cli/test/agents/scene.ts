@@ -1,14 +1,14 @@
 /** A real agent host, started by `hob start --recipe` in a home of its own, with a scripted model. For tests. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { agentProgram } from '../../../../test/probes.ts';
+import { agentProgram, hermesProgram } from '../../../../test/probes.ts';
 import { type HobHome, hobHome, Running } from '../hob.ts';
 import { type Asked, type Model, scriptedModel } from '../model/model.ts';
 import type { Say } from '../model/wire.ts';
 
 /** A host as the tests start it. */
 export interface TestedHost {
-  readonly name: 'claude' | 'opencode' | 'gemini';
+  readonly name: 'claude' | 'codex' | 'opencode' | 'gemini' | 'hermes';
   /** Behind the address of the scripted model. */
   readonly path: string;
   readonly key: string;
@@ -25,9 +25,15 @@ export interface RecipeScene {
   readonly granted: string;
   /** Starts the host, or another program in its place, by the recipe. */
   start(prompt: string, program?: string): Running;
+  /** Starts the host in a box, with its own tools. */
+  startBoxed(prompt: string): Running;
   /** Every file below the home of this scene, with its text, but for those below `granted` and the state. */
   others(): Readonly<Record<string, string>>;
 }
+
+/** The program of the real release. Its need is there. */
+export const programOf = (name: TestedHost['name']): string =>
+  (name === 'hermes' ? hermesProgram() : agentProgram(name)).program ?? '';
 
 /** Hob serves `manifest`, whose root is `project`. */
 export async function recipeScene(
@@ -38,24 +44,25 @@ export async function recipeScene(
   const home = hobHome(manifest);
   const model = await scriptedModel(next);
   await home.serve();
-  const { program = '' } = agentProgram(host.name);
+  const program = programOf(host.name);
   const granted = join(home.folder, 'config/project');
   const path = `${dirname(program)}${delimiter}${home.env['PATH']}`;
   const env = { ...home.env, PATH: path, [host.key]: 'key-of-the-person' };
+  const begin = (how: readonly string[], prompt: string, other?: string): Running => {
+    const [words = '', ...args] = home.words;
+    const options = [...how, '--model-url', `${model.url}${host.path}`, ...host.options];
+    const [own = '', ...rest] = host.words(prompt);
+    const running = new Running(words, [...args, 'start', ...options, '--', other ?? own, ...rest], env, granted);
+    running.child.stdin?.end();
+    home.track(running);
+    return running;
+  };
   return {
     home,
     model,
     granted,
-    start(prompt, other) {
-      const [words = '', ...args] = home.words;
-      const options = ['--recipe', host.name, '--model-url', `${model.url}${host.path}`, ...host.options];
-      const [own = '', ...rest] = host.words(prompt);
-      const line = ['start', ...options, '--', other ?? own, ...rest];
-      const running = new Running(words, [...args, ...line], env, granted);
-      running.child.stdin?.end();
-      home.track(running);
-      return running;
-    },
+    start: (prompt, other) => begin(['--recipe', host.name], prompt, other),
+    startBoxed: (prompt) => begin(['--box'], prompt),
     others: () =>
       textsBelow(home.folder, (name) => name.startsWith('config/project') || name.startsWith('home/.local')),
   };

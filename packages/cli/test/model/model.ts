@@ -19,6 +19,8 @@ export interface Asked {
   /** The results of tools so far. */
   readonly results: readonly string[];
   readonly text: string;
+  /** Whether a header has the key of the person. */
+  readonly keyed: boolean;
 }
 
 export interface Model {
@@ -40,7 +42,13 @@ export async function scriptedModel(next: (asked: Asked) => Say | Promise<Say>):
     const text = await textOf(request);
     if (api === undefined || request.method !== 'POST') return void response.end('{"data":[],"models":[],"input_tokens":1,"totalTokens":1}'); // biome-ignore format: one line
     const body = JSON.parse(text) as Body;
-    const one = { turn: api.turn(body), offered: api.offered(body), results: api.results(body), text };
+    const one = {
+      turn: api.turn(body),
+      offered: api.offered(body),
+      results: api.results(body),
+      text,
+      keyed: JSON.stringify(request.headers).includes('key-of-the-person'),
+    };
     asked.push(one);
     const say = one.offered.length === 0 ? { text: 'title' } : await next(one);
     const { whole, events } = api.answer(say, one.turn, body);

@@ -18,7 +18,7 @@ import type { Plan } from '@hob/manifest';
 import { definitions } from '@hob/mcp/servers';
 import { dateText, machine } from '../../drivers/machine.ts';
 import { type ReadManifest, readManifest, realRoots } from '../../drivers/manifest-file.ts';
-import { ownCode, usualPlaces } from '../../drivers/places.ts';
+import { agentsFolder, ownCode, usualPlaces } from '../../drivers/places.ts';
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { RealRoots } from '../../plan/directories.ts';
@@ -98,9 +98,8 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     const sessions = await prepared(host, { plan, roots, secrets, say });
     const { url } = await host.serve({}, { '/mcp': mcpFace });
     const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
-    const since = Date.now();
     const { mode } = plan;
-    const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode, caps, url, since };
+    const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode, caps, url, since: Date.now() }; // biome-ignore format: one line
     const wishes = await servedWishes(host, read, sessions);
     for (const line of wishesAtStart(await wishes.rows())) say(line);
     openPrivateFolder(folder);
@@ -114,6 +113,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
       status,
       backup,
       secrets: secrets.store,
+      agents: agentsFolder(state),
       log: log.write,
     });
     await host.serveGranter({ granter: 'owner', daemon });

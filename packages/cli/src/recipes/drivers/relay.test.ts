@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
+import { offeredTools } from '../offered-tools.ts';
 import type { Wire } from '../wires.ts';
 import { openRelay, type Relay } from './relay.ts';
 
@@ -46,7 +47,7 @@ async function scene(answer = plainAnswer, wire: Wire = 'anthropic'): Promise<Sc
   const relay = await openRelay({
     upstream: new URL(`http://127.0.0.1:${(model.address() as AddressInfo).port}/base/`),
     wire,
-    isAllowed: (tool) => tool === 'ours',
+    foreignIn: (body) => offeredTools(body).filter((tool) => tool !== 'ours'),
     onForeign: (tools) => foreign.push([...tools]),
     say: (text) => said.push(text),
   });
@@ -241,7 +242,7 @@ test('requests that were under way end when a foreign tool comes', async () => {
 });
 
 test('a model that is away is a clear error, and an address that is not safe is refused', async () => {
-  const options = { wire: 'chat', isAllowed: () => true, onForeign: () => {}, say: () => {} } as const;
+  const options = { wire: 'chat', foreignIn: () => [], onForeign: () => {}, say: () => {} } as const;
   for (const address of ['http://model.example/v1', 'ftp://model.example', 'https://u:p@model.example', 'https://model.example/?key=1']) // biome-ignore format: one line
     await expect(openRelay({ ...options, upstream: new URL(address) }), address).rejects.toThrow(
       /address of the model/,

@@ -1,19 +1,18 @@
 /**
  * The relay between an agent host and its model: the only address of a model that the host gets.
  *
- * Promise: a request is sent on only after all of its body was read and every tool in it was found among those that are
- * allowed. Exactly the bytes that were judged are sent. The first request with another tool is not sent, and neither is
+ * Promise: a request is sent on only after all of its body was read and no foreign tool was found in it. Exactly the bytes that were judged are sent. The first request with another tool is not sent, and neither is
  * any later one. Answers pass as they come, without being held. The relay changes nothing in a body and keeps neither
  * keys nor prompts: a request is in memory until it is sent, and no text of it gets into a message but names of tools.
  *
- * It listens on loopback, behind a path that cannot be guessed, so no other program and no web page uses it.
+ * It listens on loopback or on a socket in a folder of its user, behind a path that cannot be guessed, so no other
+ * program and no web page uses it.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestOptions, request as requestHttp, type ServerResponse } from 'node:http'; // biome-ignore format: one line
 import { request as requestHttps } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { Mistake } from '../../line/mistake.ts';
-import { offeredTools } from '../offered-tools.ts';
 import { readJson, Unreadable } from '../strict-json.ts';
 import { isPassedOn, type Wire } from '../wires.ts';
 
@@ -28,11 +27,19 @@ interface RelayOptions {
   /** The address of the model. */
   readonly upstream: URL;
   readonly wire: Wire;
-  readonly isAllowed: (tool: string) => boolean;
-  /** Called once, with the tools of the first request that is not sent because of them. */
-  readonly onForeign: (tools: readonly string[]) => void;
+  /** The tools in a request that may not be there. Errors: `Unreadable`. */
+  readonly foreignIn: (body: unknown) => readonly string[];
+  /**
+   * Called once, with the foreign tools of the first request that has some: no later request is sent. Undefined: only
+   * the requests that have some are not sent.
+   */
+  readonly onForeign?: (tools: readonly string[]) => void;
   /** Tells the person why a request was not sent. */
   readonly say: (text: string) => void;
+  /** A socket to listen on in place of loopback, and the one `Host` that is taken there. */
+  readonly socket?: { readonly path: string; readonly host: string };
+  /** Texts of headers that are replaced: what stands for a key, by the key. */
+  readonly keys?: ReadonlyMap<string, string>;
 }
 
 export interface Relay {
@@ -54,9 +61,10 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
       socket.end('HTTP/1.1 501 Not Implemented\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
     });
   server.on('checkContinue', (request, response) => void gate.take(request, response));
-  await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  gate.host = `127.0.0.1:${port}`;
+  const { socket } = options;
+  const at = socket === undefined ? { host: '127.0.0.1', port: 0 } : { path: socket.path };
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(at, done));
+  gate.host = socket?.host ?? `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: `http://${gate.host}${gate.prefix}`,
     close: () =>
@@ -108,7 +116,8 @@ class Gate {
       if (target === undefined) return refuse(response, 404, 'there is nothing at this address');
       if (this.#isShut) return refuse(response, 403, 'the run has been ended');
       const body = await this.#read(request, response);
-      const foreign = request.method === 'POST' ? this.#foreignIn(body) : [];
+      const foreign = request.method === 'POST' ? this.#options.foreignIn(readJson(body)) : [];
+      if (foreign.length > 0 && this.#options.onForeign === undefined) throw new Unreadable(offers(foreign));
       if (foreign.length > 0) this.#shut(foreign);
       // Another request may have shut it while this one was read.
       if (this.#isShut) return refuse(response, 403, 'the run has been ended: a tool was offered that is not Hob’s');
@@ -155,20 +164,15 @@ class Gate {
     }
   }
 
-  #foreignIn(body: Buffer): readonly string[] {
-    const offered = new Set(offeredTools(readJson(body)));
-    return [...offered].filter((tool) => !this.#options.isAllowed(tool));
-  }
-
   #shut(tools: readonly string[]): void {
     if (this.#isShut) return;
     this.end();
-    this.#options.onForeign(tools);
+    this.#options.onForeign?.(tools);
   }
 
   #send(request: IncomingMessage, target: string, body: Buffer, response: ServerResponse): void {
     const { upstream } = this.#options;
-    const headers = passedOn(request.rawHeaders);
+    const headers = passedOn(request.rawHeaders).map((text) => withKeys(text, this.#options.keys));
     if (request.method === 'POST') headers.push('content-length', String(body.length));
     const call: RequestOptions = {
       method: request.method as string,
@@ -235,6 +239,18 @@ function passedOn(raw: readonly string[]): string[] {
   return pairs
     .filter(({ name }) => !OF_CONNECTION.has(name.toLowerCase()) && !named.includes(name.toLowerCase()))
     .flatMap(({ name, value }) => [name, value]);
+}
+
+const offers = (tools: readonly string[]): string => `it has what the model’s provider would run: ${namesOf(tools)}`;
+
+function withKeys(header: string, keys: ReadonlyMap<string, string> = new Map()): string {
+  return [...keys].reduce((text, [standIn, key]) => text.replace(standIn, () => key), header);
+}
+
+/** Names of tools for a person: of a request, so they are quoted, and not all of them. */
+export function namesOf(tools: readonly string[]): string {
+  const shown = tools.slice(0, 5).map((tool) => JSON.stringify(tool.slice(0, 60)));
+  return `${shown.join(', ')}${tools.length > shown.length ? ` and ${tools.length - shown.length} more` : ''}`;
 }
 
 /** In the shape in which all four hosts look for a message. */

@@ -9,8 +9,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path';
 import { openSecretFile } from '@hob/host/programs';
 import { runProgram } from '../../daemon/drivers/agent.ts';
-import { allows, type Recipe } from '../recipe.ts';
-import { openRelay } from './relay.ts';
+import { agentsFolder } from '../../drivers/places.ts';
+import { foreignTo, type Recipe } from '../recipe.ts';
+import { makeFiles } from './made.ts';
+import { namesOf, openRelay } from './relay.ts';
 
 /** What a program needs to run and to write to a terminal. A proxy is not among them: it would be a way past the relay. */
 const PASSED: readonly string[] = [
@@ -20,7 +22,7 @@ const PASSED: readonly string[] = [
 /** The exit code of a run that the relay ended. */
 export const FOREIGN_TOOL = 125;
 
-interface RecipeRun {
+export interface RecipeRun {
   /** The host's program and the person's arguments for it. */
   readonly words: readonly string[];
   /** The state of Hob. */
@@ -45,7 +47,7 @@ export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number>
   const relay = await openRelay({
     upstream: run.upstream,
     wire: recipe.wire,
-    isAllowed: allows(recipe, run.verbs),
+    foreignIn: foreignTo(recipe, run.verbs),
     onForeign: (tools) => {
       foreign = tools;
       end.abort();
@@ -62,12 +64,15 @@ export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number>
     const { modelName = 'default', words } = run;
     const server = [...run.server, '--url', run.entry.url, '--secret-file', secretFile];
     const { files, env, args } = recipe.setUp({ ...places, model: relay.url, modelName, server });
-    writeFiles(places.home, files);
     const [program = '', ...rest] = words;
-    const kept = Object.fromEntries([...PASSED, ...recipe.keys].map((name) => [name, process.env[name]]));
+    const kept = passed(PASSED);
+    const own = { HOME: places.home, TMPDIR: join(places.home, 'tmp'), ...env };
+    const cwd = places.start;
+    writeFiles(places.home, await makeFiles(recipe, { program, modelName, cwd, env: { ...kept, ...own } }));
+    writeFiles(places.home, files);
     const code = await runProgram(program, [...args, ...rest], {
-      env: { ...kept, HOME: places.home, TMPDIR: join(places.home, 'tmp'), ...env },
-      cwd: places.start,
+      env: { ...kept, ...passed(recipe.keys), ...own },
+      cwd,
       ownGroup: true,
       end: end.signal,
     });
@@ -76,31 +81,36 @@ export async function runRecipe(recipe: Recipe, run: RecipeRun): Promise<number>
     return FOREIGN_TOOL;
   } finally {
     await relay.close();
-    // A program of the host's may still be writing there.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    removeFolder(folder);
   }
 }
 
+const passed = (names: readonly string[]): Readonly<NodeJS.ProcessEnv> =>
+  Object.fromEntries(names.map((name) => [name, process.env[name]]));
+
 /** Writes the files of a recipe below `folder`, for their owner only. Existing ones stay: `wx`. */
-function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
+export function writeFiles(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' });
   }
 }
 
-function newFolder(state: string): string {
-  const folder = join(state, 'agents');
+/** A new folder for a run. */
+export function newFolder(state: string): string {
+  const folder = agentsFolder(state);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return mkdtempSync(join(folder, 'run-'));
 }
 
-/** The names are of the host's request: they are shown quoted, and not all of them. */
-function refusal({ program, version }: Recipe, tools: readonly string[]): string {
-  const shown = tools.slice(0, 5).map((tool) => JSON.stringify(tool.slice(0, 60)));
-  const more = tools.length > shown.length ? ` and ${tools.length - shown.length} more` : '';
+/** A program of the host's may still be writing there. */
+export const removeFolder = (folder: string): void =>
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+
+/** For the person whose run was ended. */
+export function refusal({ program, version }: Recipe, tools: readonly string[]): string {
   return (
-    `hob: ${program} offered its model tools that are not Hob’s: ${shown.join(', ')}${more}. The request was not sent and ` +
+    `hob: ${program} offered its model tools that are not Hob’s: ${namesOf(tools)}. The request was not sent and ` +
     `the run was ended. Take out the arguments that bring them back, or use ${program} ${version}, which the recipe was tried with`
   );
 }

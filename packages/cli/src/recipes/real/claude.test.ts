@@ -9,6 +9,7 @@ promisesOf({
   words: (prompt) => ['claude', '-p', prompt],
   reopens: { lines: '', args: '--tools Bash' },
   bare: (url) => ({ ANTHROPIC_BASE_URL: url }),
+  shell: (command) => ({ name: 'Bash', args: { command, description: 'x' } }),
   ambient: (run, outside) => [
     { name: 'Bash', args: { command: run('Bash'), description: 'x' } },
     { name: 'Write', args: { file_path: run('Write').slice(6), content: 'x' } },

@@ -12,6 +12,7 @@ promisesOf({
     args: '',
   },
   bare: (url) => ({ GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
+  shell: (command) => ({ name: 'run_shell_command', args: { command, description: 'x' } }),
   ambient: (run, outside) => [
     { name: 'run_shell_command', args: { command: run('shell'), description: 'x' } },
     { name: 'write_file', args: { file_path: run('write').slice(6), content: 'x' } },

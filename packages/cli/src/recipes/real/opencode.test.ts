@@ -22,6 +22,7 @@ promisesOf({
   words: (prompt) => ['opencode', 'run', prompt],
   reopens: { lines: `sed -i 's/"deny"/"allow"/' "$OPENCODE_CONFIG"`, args: '' },
   bare: (url) => ({ OPENCODE_CONFIG_CONTENT: PROVIDER(url), OPENCODE_DISABLE_MODELS_FETCH: '1' }),
+  shell: (command) => ({ name: 'bash', args: { command, description: 'x' } }),
   ambient: (run, outside) => [
     { name: 'bash', args: { command: run('bash'), description: 'x' } },
     { name: 'Bash', args: { command: run('Bash'), description: 'x' } },

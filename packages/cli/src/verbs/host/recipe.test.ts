@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hobHome } from '../../../test/hob.ts';
+import { hobHome, Running } from '../../../test/hob.ts';
 import { RECIPES } from '../../recipes/all.ts';
 
 test('each recipe is printed with its files, its variables and its command; the first line says whether it is tight', async () => {
@@ -34,10 +34,33 @@ test('--write writes the files for their owner only, and overwrites nothing', as
   expect(readFileSync(join(folder, '.gemini/settings.json'), 'utf8')).toBe('mine');
 });
 
+test('--write makes the file that comes out of the host’s own program, without the tools in it', async () => {
+  const hob = hobHome();
+  const bin = join(hob.folder, 'bin');
+  mkdirSync(bin);
+  const catalog = { models: [{ slug: 'known', shell_type: 'unified_exec', tool_mode: 'code_mode_only', supports_search_tool: true, base_instructions: 'kept' }] }; // biome-ignore format: one line
+  writeFileSync(join(bin, 'codex'), `#!/bin/sh\n[ "$*" = "debug models --bundled" ] && echo '${JSON.stringify(catalog)}'\n`, { mode: 0o755 }); // biome-ignore format: one line
+  const run = async (path: string, folder: string): Promise<readonly [number | string, string]> => {
+    const [node = '', ...args] = hob.words;
+    const running = new Running(node, [...args, 'recipe', 'codex', '--model', 'new', '--write', folder], { ...hob.env, PATH: path }, hob.folder); // biome-ignore format: one line
+    hob.track(running);
+    running.child.stdin?.end();
+    return [await running.ended, running.err];
+  };
+  const folder = join(hob.folder, 'agent');
+  expect((await run(`${bin}:/usr/bin:/bin`, folder))[0]).toBe(0);
+  const { models } = JSON.parse(readFileSync(join(folder, '.codex/catalog.json'), 'utf8')) as { readonly models: readonly object[] }; // biome-ignore format: one line
+  expect(models).toEqual(
+    ['known', 'new'].map((slug) => expect.objectContaining({ slug, shell_type: 'disabled', tool_mode: null, supports_search_tool: false, base_instructions: 'kept' })), // biome-ignore format: one line
+  );
+  expect(readFileSync(join(folder, '.codex/config.toml'), 'utf8')).toContain(`"${folder}/.codex/catalog.json"`);
+  expect(await run('/no/such', join(hob.folder, 'other'))).toEqual([1, expect.stringMatching(/codex debug models --bundled" failed \(ENOENT\)/)]); // biome-ignore format: one line
+});
+
 test('a host without a recipe, and options that go with one, are told on the command line', async () => {
   const hob = hobHome();
   for (const [line, text] of [
-    [['recipe', 'cursor'], /there is no recipe for "cursor": there are claude, opencode, gemini/],
+    [['recipe', 'cursor'], /there is no recipe for "cursor": there are claude, codex, opencode, gemini, hermes/],
     [['start', '--model-url', 'https://x', '--', 'true'], /go with --recipe/],
     [['start', '--recipe', 'claude', '--model-url', 'x', '--', 'true'], /is no address/],
     [['start', '--recipe', 'opencode', '--', 'true'], /name it with --model/],

@@ -10,14 +10,17 @@ export const recipe: Verb = {
   about: 'prints the configuration of an agent host in which its model has the verbs of Hob and no tool of the host’s',
   options: [
     { flags: '--write <dir>', about: 'writes the files into this folder, which becomes the home of the host' },
-    { flags: '--model <name>', about: 'the model’s name, for a host whose configuration has it (opencode)' },
+    {
+      flags: '--model <name>',
+      about: 'the model’s name, for a host whose configuration has it (codex, opencode, hermes)',
+    },
   ],
   examples: [
     'hob recipe claude',
     'hob recipe opencode --model gpt-5.5 --write ~/hob-opencode',
     'hob recipe claude --json',
   ],
-  json: '{ host: string, version: string, tight: boolean, open?: string, closes: string[], keys: string[], tolerated: { [tool]: string }, files: { [path]: string }, env: { [name]: string }, command: string[] }', // biome-ignore format: one line
+  json: '{ host: string, version: string, tight: boolean, open?: string, closes: string[], keys: string[], tolerated: { [tool]: string }, files: { [path]: string }, made: { [path]: string[] }, env: { [name]: string }, command: string[] }', // biome-ignore format: one line
   codes: { 1: 'a file cannot be written, or is there already' },
   async run(given, { line, say, json }) {
     const { recipeOf } = await import('../../recipes/all.ts');
@@ -25,18 +28,21 @@ export const recipe: Verb = {
     const found = recipeOf(given.operands[0] ?? '');
     const folder = textOf(given, 'write');
     const home = folder === undefined ? '/HOME-OF-THE-HOST' : absolute(folder);
+    const modelName = textOf(given, 'model') ?? 'MODEL';
     const setUp = found.setUp({
       home,
       start: '/EMPTY-DIRECTORY',
       model: found.model,
-      modelName: textOf(given, 'model') ?? 'MODEL',
+      modelName,
       server: [...ownCommand(), 'mcp'],
     });
     const env = { HOME: home, ...setUp.env };
     const command = [found.program, ...setUp.args];
     if (folder !== undefined) {
       const { writeNewFile } = await import('../../drivers/new-file.ts');
-      for (const [name, text] of Object.entries(setUp.files)) writeNewFile(`${home}/${name}`, text);
+      const { makeFilesOf } = await import('../../recipes/drivers/made.ts');
+      const made = await makeFilesOf(found, modelName);
+      for (const [name, text] of Object.entries({ ...made, ...setUp.files })) writeNewFile(`${home}/${name}`, text);
     }
     for (const text of page(found, setUp, home, command)) line(text);
     if (folder !== undefined) say(`hob: the files are in ${home}`);
@@ -51,6 +57,7 @@ export const recipe: Verb = {
       keys,
       tolerated,
       files: setUp.files,
+      made: Object.fromEntries((found.made ?? []).map(({ file, args }) => [file, [found.program, ...args]])),
       env,
       command,
     });
@@ -60,10 +67,11 @@ export const recipe: Verb = {
 
 /** The first line says whether the recipe is tight. */
 function page(found: Recipe, { files, env }: SetUp, home: string, command: readonly string[]): readonly string[] {
-  const { program, version, notTight, closes, keys, tolerated, name } = found;
+  const { program, version, notTight, closes, keys, tolerated, name, made } = found;
+  const left = Object.keys(tolerated).length;
   return [
     notTight === undefined
-      ? `# ${program} ${version}: its model has the verbs of Hob and nothing else`
+      ? `# ${program} ${version}: its model has the verbs of Hob and ${left === 0 ? 'nothing else' : `${left} tools of its own, which reach nothing but Hob: see below`}`
       : `# ${program} ${version}: NOT TIGHT: ${notTight}`,
     `# hob start --recipe ${name} -- ${program} …    does all of this, and looks at what is offered`,
     ...closes.map((text) => `# ${text}`),
@@ -74,6 +82,7 @@ function page(found: Recipe, { files, env }: SetUp, home: string, command: reado
       ...text.trimEnd().split('\n'),
       '',
     ]),
+    ...(made ?? []).flatMap(({ file, args }) => [`# the file ${home}/${file}`, `# is made of what ${[program, ...args].join(' ')} prints: --write makes it`, '']), // biome-ignore format: one line
     '# in an empty directory that the agent cannot write, nor any directory above it:',
     `HOME=${quoted(home)} \\`,
     ...Object.entries(env).map(([key, value]) => `${key}=${quoted(value)} \\`),

@@ -7,6 +7,9 @@ import { Mistake } from '../../line/mistake.ts';
 import { STATE } from '../../line/options.ts';
 import { type Given, isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
 
+/** How often a session is opened while others take its name. */
+const MOST_TRIES = 20;
+
 /** `hob start` */
 export const start: Verb = {
   name: 'start',
@@ -23,10 +26,18 @@ export const start: Verb = {
       flags: '--recipe <host>',
       about: 'runs an agent host so that its model has the verbs of Hob and nothing else: see hob recipe',
     },
-    { flags: '--model-url <url>', about: 'with --recipe: the address of the model, if it is not the usual one' },
+    {
+      flags: '--box',
+      about: 'runs a known agent host in the sandbox: it sees the directories of its session and its model, and keeps its own tools; with --recipe it has the verbs of Hob alone there, too', // biome-ignore format: one line
+    },
+    {
+      flags: '--model-url <url>',
+      about: 'with --recipe or --box: the address of the model, if it is not the usual one',
+    },
     {
       flags: '--model <name>',
-      about: 'with --recipe: the model’s name, for a host whose configuration has it (opencode)',
+      about:
+        'with --recipe or --box: the model’s name, for a host whose configuration has it (codex, opencode, hermes)',
     },
     { flags: '--discard-drafts', about: 'does not wait for the drafts of the agent: they end with the session' },
     STATE,
@@ -35,6 +46,7 @@ export const start: Verb = {
     'hob start -- node my-agent.mjs',
     'hob start --name review -- python agent.py',
     'hob start --recipe claude -- claude -p "run the tests"',
+    'hob start --box --model gpt-5.5 -- codex',
     'hob start --layer flags=only-docs.yaml -- node my-agent.mjs',
     'hob start -- sh -c \'claude --strict-mcp-config --mcp-config "$HOB_MCP_CONFIG"\'',
   ],
@@ -67,14 +79,15 @@ export const start: Verb = {
       const starter = driverOf<Starter>({ ended: () => over.promise });
       const names = async (): Promise<ReadonlySet<string>> =>
         new Set((await allSessions(granter)).map((session) => session.name));
-      const open = async (): Promise<OpenedEntry> => {
+      const open = async (tries = 1): Promise<OpenedEntry> => {
         const tried = freeName(name, await names());
         try {
           return (await E(daemon).open(tried, starter as unknown as Starter, layers)) as OpenedEntry;
         } catch (error) {
-          // Another hob start may have taken the name meanwhile.
+          // Another hob start may have taken the name meanwhile, which is `invalid`.
+          if (tries === MOST_TRIES || (error as { readonly code?: unknown }).code !== 'invalid') throw error;
           if (!(await names()).has(tried)) throw error;
-          return await open();
+          return await open(tries + 1);
         }
       };
       const entry = await open();
@@ -105,39 +118,42 @@ export const start: Verb = {
   },
 };
 
-/** How the program is run by the recipe that was named; undefined if none was. Errors: `Mistake`. */
+/** How the program is run by a recipe or in a box; undefined if neither was asked for. Errors: `Mistake`. */
 async function recipeRun(
   given: Given,
   say: (text: string) => void,
 ): Promise<((entry: OpenedEntry) => Promise<number>) | undefined> {
-  const named = textOf(given, 'recipe');
+  const [named, inBox] = [textOf(given, 'recipe'), isGiven(given, 'box')];
   const [modelUrl, modelName] = [textOf(given, 'modelUrl'), textOf(given, 'model')];
-  if (named === undefined) {
+  if (named === undefined && !inBox) {
     if (modelUrl !== undefined || modelName !== undefined)
-      throw new Mistake('--model-url and --model go with --recipe', 2);
+      throw new Mistake('--model-url and --model go with --recipe or --box', 2);
     return undefined;
   }
-  const { recipeOf } = await import('../../recipes/all.ts');
+  const { recipeFor, recipeOf } = await import('../../recipes/all.ts');
   const { VERBS } = await import('../../recipes/our-verbs.ts');
-  const { runRecipe } = await import('../../recipes/drivers/run.ts');
   const { ownCommand, stateOf } = await import('../../drivers/places.ts');
-  const recipe = recipeOf(named);
+  const recipe = named === undefined ? recipeFor(given.operands[0] ?? '') : recipeOf(named);
   const address = modelUrl ?? recipe.model;
   if (!URL.canParse(address)) throw new Mistake('--model-url is no address: write https://HOST/PATH', 2);
   if (recipe.needsModelName && modelName === undefined)
     throw new Mistake(`${recipe.program} has the name of its model in its configuration: name it with --model`, 2);
-  if (recipe.notTight !== undefined) say(`hob: this recipe is not tight: ${recipe.notTight}`);
-  return (entry) =>
-    runRecipe(recipe, {
-      words: given.operands,
-      state: stateOf(given),
-      entry,
-      server: [...ownCommand(), 'mcp'],
-      verbs: VERBS,
-      upstream: new URL(address),
-      ...(modelName === undefined ? {} : { modelName }),
-      say,
-    });
+  if (named !== undefined && recipe.notTight !== undefined) say(`hob: this recipe is not tight: ${recipe.notTight}`);
+  const run = {
+    words: given.operands,
+    state: stateOf(given),
+    server: [...ownCommand(), 'mcp'],
+    verbs: VERBS,
+    upstream: new URL(address),
+    ...(modelName === undefined ? {} : { modelName }),
+    say,
+  };
+  if (inBox) {
+    const { runBoxed } = await import('../../recipes/drivers/box.ts');
+    return (entry) => runBoxed(recipe, { ...run, entry, box: entry.box, ownTools: named === undefined }); // biome-ignore format: one line
+  }
+  const { runRecipe } = await import('../../recipes/drivers/run.ts');
+  return (entry) => runRecipe(recipe, { ...run, entry });
 }
 
 /** The session has ended already. Any other error is thrown again. */
