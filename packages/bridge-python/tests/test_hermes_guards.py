@@ -146,14 +146,17 @@ def test_a_request_is_checked_after_all_other_middleware(ran: Said) -> None:
 
 def test_a_request_leaves_with_our_tools_and_no_others(ran: Said) -> None:
     for name in ("refuse is out", "strip is alone"):
-        assert ran.end(name) == "went on" and ran.offered(name) == [OURS, OURS]
+        # A slow machine makes Hermes ask its model again.
+        assert ran.end(name) == "went on" and len(ran.offered(name)) >= 2
+        assert all(names == OURS for names in ran.offered(name))
     # Without this guard it would not end.
     assert all({"terminal", "write_file"} <= set(names) for names in ran.offered("block is alone"))
 
 
 def test_a_request_that_cannot_be_read_leaves_with_none(ran: Said) -> None:
     for name in ("strip has a fault", "no hook works"):
-        assert ran.end(name) == "went on" and ran.offered(name) == [[], []]
+        assert ran.end(name) == "went on" and len(ran.offered(name)) >= 2
+        assert all(names == [] for names in ran.offered(name))
 
 
 def test_a_call_of_each_ambient_name_is_refused_and_does_not_run(ran: Said) -> None:
