@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, realpathSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { basename, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SentJob } from '@hob/caps-shell';
 import { openSecretFile } from '@hob/host/programs';
@@ -96,7 +96,7 @@ export async function runBoxed(recipe: Recipe, run: BoxRun): Promise<number> {
     };
     const order: BoxOrder = {
       run: basename(folder),
-      trees: { [OURS]: fileURLToPath(new URL('./inside/', import.meta.url)), ...found.trees },
+      trees: { [OURS]: dirname(ours('enter')), ...found.trees },
       program: process.execPath,
       args: [...QUIET, `${OURS}/${basename(ours('enter'))}`, JSON.stringify(entry)],
       env: {
