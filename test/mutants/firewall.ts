@@ -52,8 +52,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'firewall-child',
     breaks: 'a call of a child session is assessed at each grant above it, too',
     file: 'packages/host/src/firewall.ts',
-    find: 'return parent === undefined || tables.grants.get(parent)?.asks === true;',
-    replace: 'return true;',
+    find: 'delegated !== true && asks !== true',
+    replace: 'asks !== true',
     tests: host,
   },
   {

@@ -63,7 +63,8 @@ function dangerIn(detector: CrisisDetector, args: readonly unknown[]): string | 
   const texts = textsOf(args);
   if (texts === undefined) return 'its arguments are too large to be judged';
   try {
-    for (const text of [...texts, texts.join(' ')]) {
+    // Also together: a phrase may be cut into several texts.
+    for (const text of texts.length > 1 ? [...texts, texts.join(' ')] : texts) {
       const { sensitive, why } = detector(text);
       if (sensitive) return why;
     }

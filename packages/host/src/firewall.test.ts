@@ -166,3 +166,20 @@ test('a level is a term: an approval never raises it', async () => {
   expect(firewall.seen).toMatchObject([{ level: 'low' }]);
   expect(await code(E(at.owner).grant(at.session.id, 'odd', 'notes', { level: 'none' as never }))).toBe('invalid');
 });
+
+test('the level of a grant holds for a child, too, that asked for it through a cap that it was given', async () => {
+  const firewall = noting(() => goesOn);
+  const at = await scene({ firewall });
+  await E(at.owner).grant(at.session.id, 'push', 'notes', { scope: 'session', asks: { level: 'low', uses: 2 } });
+  const child = await at.child('helper', { push: 'push' });
+  const helper = await at.enterAs<SessionFace>(child.secret);
+  const written = E(held<FsCap>(helper, 'push')).write('a.txt', 'one');
+  const [asked] = await at.inbox();
+  await at.answer(asked!, { grant: { level: 'low', uses: 2 } });
+  await written;
+  await E(held<FsCap>(helper, 'push')).write('a.txt', 'two');
+  expect(firewall.seen.map(({ level, args }) => [level, args[1]])).toEqual([
+    ['low', 'one'],
+    ['low', 'two'],
+  ]);
+});

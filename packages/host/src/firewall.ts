@@ -53,7 +53,7 @@ export function guardCall(hostState: HostState, firewall: CallFirewall, call: Gu
   const tables = tablesOf(hostState);
   const grant = tables.grants.get(call.grant);
   // A grant that the program made itself is no grant of a session.
-  if (grant === undefined || !leadsToOffer(tables, grant)) return undefined;
+  if (grant === undefined || !leadsToOffer(grant)) return undefined;
   const facts = factsOf(tables, grant, call);
   const decision = decideSafely(firewall, facts);
   const { trace: fields } = decision;
@@ -61,11 +61,11 @@ export function guardCall(hostState: HostState, firewall: CallFirewall, call: Gu
   return { fields, judge: spawn(GateAskActor(hostState, grant.id, undefined, decision.reasons)) };
 }
 
-/** The grants above a delegated one, and the facet that asks for a grant, are asked about at the grant of the offer. */
-function leadsToOffer(tables: HostTables, { parent, asks }: GrantRecord): boolean {
-  if (asks === true) return false;
-  return parent === undefined || tables.grants.get(parent)?.asks === true;
-}
+/**
+ * A delegated grant and a facet that asks pass the call on to another grant, which is asked about. A delegated grant of
+ * an earlier version is not marked: its calls are assessed twice, and never less strictly.
+ */
+const leadsToOffer = ({ delegated, asks }: GrantRecord): boolean => delegated !== true && asks !== true;
 
 function factsOf(tables: HostTables, grant: GrantRecord, { method, args }: GuardedCall): CallFacts {
   const info = tables.offerInfo.get(grant.offered);

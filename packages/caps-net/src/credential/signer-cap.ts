@@ -18,7 +18,7 @@ export interface Signature {
   readonly signature: string;
 }
 
-/** What a signer is. */
+/** A signer, without its private key. `publicKey` is undefined for an HMAC. */
 export interface SignerDescription {
   readonly algorithm: Signature['algorithm'];
   readonly publicKey: string | undefined;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { codeOf, leadingTo, web } from '../../test/web.ts';
 import { openHttpCap } from './cap.ts';
 
-/** What a name may resolve to. Each is refused also beside a public address. */
+/** Addresses that a name must not resolve to. Each is refused also beside a public address. */
 const ADDRESSES = [
   ...['127.0.0.1', '127.0.0.2', '127.1.2.3', '127.255.255.254', '0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255'],
   ...['172.16.0.1', '172.31.255.255', '192.168.0.1', '192.168.255.255', '100.64.0.1', '100.127.255.255', '169.254.0.1'],

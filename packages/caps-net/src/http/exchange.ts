@@ -22,7 +22,7 @@ export interface World {
   readonly clock: Clock;
 }
 
-/** What one cap of a world may send. */
+/** The paths and methods that one cap may use. Its attenuated caps have fewer. */
 export interface Scope {
   readonly prefix: Segments;
   readonly methods: readonly string[];

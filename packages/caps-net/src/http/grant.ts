@@ -14,7 +14,7 @@ import { type Headers, takeAllowed, takeFixed, takeName } from './headers.ts';
 import type { HttpLimits, HttpOptions } from './http-cap.ts';
 import { type Segments, takePrefix } from './path.ts';
 
-/** What a request needs beside its path: how the secret is put in. */
+/** How the secret is put into a request. */
 export interface Injected {
   readonly secret: Secret;
   /** Undefined: it is a parameter of the query. */

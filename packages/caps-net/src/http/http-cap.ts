@@ -22,7 +22,7 @@ export interface HttpCap {
   subpath(path: string): Promise<HttpCap>;
   /** The same with GET and HEAD only. */
   readOnly(): Promise<HttpCap>;
-  /** What may be sent. It names no secret and no address. */
+  /** The limits of what may be sent. It names no secret and no address. */
   describe(): Promise<HttpDescription>;
 }
 
@@ -60,7 +60,7 @@ export interface HttpText extends AnswerHead {
   readonly truncated: boolean;
 }
 
-/** What an http cap may send. */
+/** The limits of an http cap. */
 export interface HttpDescription {
   readonly origin: string;
   readonly prefix: string;

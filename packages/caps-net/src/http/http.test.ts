@@ -10,7 +10,7 @@ import type { HttpCap, HttpOptions } from './http-cap.ts';
 const loopback = leadingTo('127.0.0.1');
 const capAt = (at: { readonly port: number }, options: Partial<HttpOptions> = {}): HttpCap & AsyncDisposable =>
   openHttpCap({ origin: `http://api.example:${at.port}`, addresses: ['127.0.0.1'], ...options }, loopback);
-/** Answers with what it was asked. */
+/** Replies with the request that came in. */
 const echo = (): Promise<Web> =>
   web((request, response) => {
     const parts: Buffer[] = [];

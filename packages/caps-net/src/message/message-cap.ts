@@ -53,7 +53,7 @@ export interface Draft extends Channel {
 export interface Sent {
   readonly id: string;
   readonly digest: string;
-  /** What the server said, in short; it may be empty. */
+  /** The reply of the server, in short; it may be empty. */
   readonly receipt: string;
 }
 

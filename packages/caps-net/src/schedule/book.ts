@@ -111,7 +111,7 @@ export const ScheduleBook: Definition<ScheduleBook, Stored> = define(
   },
 );
 
-/** What a holder gets: nobody but the book itself says that a run is over. */
+/** The object that a holder gets. It lacks `finished`: only the book itself says that a run is over. */
 export const ScheduleFace: Definition<ScheduleCap, [book: ScheduleBook]> = define(
   'caps-net.schedules',
   (_bcom, book) => ({

@@ -16,7 +16,7 @@ import type { OpenedSession } from '../plan/sessions.ts';
 export const HOME = '/.hob/home';
 export const DOORS = '/.hob/doors';
 
-/** What runs in a box. */
+/** The program of a box, and its world. */
 export interface BoxOrder {
   /** The folder of the run in the folder of all runs. `home` and `doors` are in it. */
   readonly run: string;

@@ -1,7 +1,7 @@
 /** Codex CLI. */
 import { type Places, type Recipe, SERVER } from './recipe.ts';
 
-/** What Codex reads about models, without the tools that it hangs on a model's entry. */
+/** The entry of a model that Codex reads, without the tools that it adds to such an entry. */
 const CATALOG = '.codex/catalog.json';
 
 /** The recipe for Codex CLI. */

@@ -71,6 +71,9 @@ test('keys, bytes and JSON within texts are looked through; what is too much is 
   expect(textsOf([{ a: ['b', new TextEncoder().encode('c')] }, '{"d":["e"]}'])).toEqual(
     expect.arrayContaining(['a', 'b', 'c', 'd', 'e']),
   );
+  expect(textsOf(['x'.repeat(4000), { y: 'y'.repeat(4000) }])).toBe(undefined);
+  expect(textsOf([new Uint8Array(1 << 20)])).toBe(undefined);
+  expect(textsOf([Array.from({ length: 10_000 }, () => '')])).toBe(undefined);
   let deep: unknown = 'x';
   for (let n = 0; n < 100; n += 1) deep = [deep];
   expect(textsOf([deep])).toBe(undefined);

@@ -52,25 +52,14 @@ export async function replay(lines: AsyncIterable<string> | Iterable<string>): P
     total.calls += 1;
     if (asks) total.asks += 1;
     byClass.add(effect, asks);
-    byDay.add(dayOf(t), asks);
+    byDay.add(days.format(t), asks);
     byGrant.add(grant, asks);
   }
   return { ...total, unassessed, byClass: byClass.rows(), byDay: byDay.rows(), byGrant: byGrant.rows() };
 }
 
-/** The day of a time in ms since 1970, in UTC. Howard Hinnant, chrono-Compatible Low-Level Date Algorithms: `civil_from_days`. */
-function dayOf(time: number): string {
-  const days = Math.floor(time / 86_400_000) + 719_468;
-  const era = Math.floor(days / 146_097);
-  const inEra = days - era * 146_097;
-  const yearOfEra = Math.floor((inEra - Math.floor(inEra / 1460) + Math.floor(inEra / 36_524) - Math.floor(inEra / 146_096)) / 365); // biome-ignore format: one line
-  const inYear = inEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const shifted = Math.floor((5 * inYear + 2) / 153);
-  const month = shifted < 10 ? shifted + 3 : shifted - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  return `${year}-${two(month)}-${two(inYear - Math.floor((153 * shifted + 2) / 5) + 1)}`;
-}
+/** The day of a time in ms since 1970, in UTC. Swedish writes it as `YYYY-MM-DD`. */
+const days = new Intl.DateTimeFormat('sv-SE', { timeZone: 'UTC', dateStyle: 'short' });
 
 class Tally {
   readonly #rows = new Map<string, { calls: number; asks: number }>();

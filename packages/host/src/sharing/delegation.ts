@@ -81,6 +81,7 @@ export function makeChildGrant(
     granter: above.granter,
     offered: above.offered,
     parent: above.id,
+    delegated: true,
     ...human,
     gate,
   };

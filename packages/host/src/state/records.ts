@@ -90,6 +90,8 @@ export interface GrantRecord {
   readonly waits?: true | readonly string[];
   readonly drafts?: readonly string[];
   readonly asks?: true;
+  /** It leads to the cap of the session above, and not to the offer. Absent in grants of earlier versions. */
+  readonly delegated?: true;
   /** The highest level of risk at which a call goes on without a person, if a firewall is there. `medium` if absent. */
   readonly level?: CallLevel;
   readonly gate: GrantActor;

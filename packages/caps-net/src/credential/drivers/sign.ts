@@ -2,7 +2,7 @@
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { refusal } from '../../base/errors.ts';
 
-/** Who sees some HMACs of a shorter text can try all texts. */
+/** In characters. A shorter key could be found from an HMAC, by trying all keys. */
 const SHORTEST_HMAC_KEY = 32;
 
 /** Errors: `E_SECRET`. */
