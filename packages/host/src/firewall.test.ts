@@ -116,12 +116,18 @@ test('a firewall that fails makes the call wait; one that refuses costs no use',
   expect(await code(E(counted).write('a.txt', 'one'))).toBe('ok');
 });
 
-test('arguments that could change after an approval never wait for one', async () => {
+test('arguments that could change after an approval never wait for one, cost no use and are no call in the ledger', async () => {
   const at = await scene({ firewall: noting(() => waits) });
   const cap = await granted(at, 'work', { uses: 1 });
-  const never = new Promise<string>(() => {});
-  expect(await code(E(cap).write('a.txt', never as never))).toBe('invalid');
+  for (const what of [new Promise<string>(() => {}), cap, { deep: [cap] }])
+    expect(await code(E(cap).write('a.txt', what as never))).toBe('invalid');
   expect((await at.inbox(0)).length).toBe(0);
+  // They cost nothing: the one use is there for a call that can wait.
+  const written = E(cap).write('a.txt', 'one');
+  const [asked] = await at.inbox();
+  await at.answer(asked!, { grant: {} });
+  await written;
+  expect(await lines(at.host, 'call')).toHaveLength(1);
 });
 
 test('a grant that was made before there was a firewall is guarded by the next host on the state', async () => {
