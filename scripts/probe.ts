@@ -2,7 +2,7 @@
 import { NEEDS, needs } from '../test/probes.ts';
 import { AGENT_NAMES, setUpAgents } from './agents.mjs';
 import { setUpHermes } from './hermes.mjs';
-import { setUpMcpServers } from './mcp-servers.mjs';
+import { setUpMcpCheckers, setUpMcpServers } from './mcp-servers.mjs';
 import { setUpSdks } from './sdks.mjs';
 import { setUpZig } from './zig.mjs';
 
@@ -11,6 +11,7 @@ const names = process.argv.slice(2);
 if (names.includes('hermes')) await setUpHermes();
 if (names.includes('sdks')) await setUpSdks();
 if (names.includes('mcpServers')) await setUpMcpServers();
+if (names.includes('mcpCheckers')) await setUpMcpCheckers();
 await setUpAgents(AGENT_NAMES.filter((name) => names.includes(name)));
 if (names.includes('zig')) await setUpZig();
 console.log(NEEDS.filter((need) => names.includes(need) && needs(need)).join(','));

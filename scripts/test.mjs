@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AGENT_NAMES, setUpAgents } from './agents.mjs';
 import { setUpHermes } from './hermes.mjs';
-import { setUpMcpServers } from './mcp-servers.mjs';
+import { setUpMcpCheckers, setUpMcpServers } from './mcp-servers.mjs';
 import { BRIDGE, setUpPython } from './python.mjs';
 import { setUpSdks } from './sdks.mjs';
 import { environmentFor, ROOT } from './setup.mjs';
@@ -57,7 +57,7 @@ async function testMost(filter) {
 async function testDeep(filter) {
   const env = { HOB_DEEP: '1' };
   if (filter.length > 0) return named(filter, env);
-  await Promise.all([setUpHermes(), setUpSdks(), setUpMcpServers()]);
+  await Promise.all([setUpHermes(), setUpSdks(), setUpMcpServers(), setUpMcpCheckers()]);
   await setUpAgents();
   const mutants = {
     name: 'mutants of the day',
@@ -70,7 +70,7 @@ async function testDeep(filter) {
 async function named(filter, env) {
   if (filter.some((part) => /bisim|hermes/.test(part))) await setUpHermes();
   if (filter.some((part) => /examples\/tools/.test(part))) await setUpSdks();
-  if (filter.some((part) => /mcp/.test(part))) await setUpMcpServers();
+  if (filter.some((part) => /mcp/.test(part))) await Promise.all([setUpMcpServers(), setUpMcpCheckers()]);
   await setUpAgents(AGENT_NAMES.filter((name) => filter.some((part) => part.includes(`recipes/real/${name}`))));
   return [vitest(filter, env)];
 }

@@ -1,2 +1,2 @@
-/** Where the MCP servers of others lie, for tests of packages. The need `mcpServers` says whether they are there. */
-export { MCP_SERVERS } from '../scripts/mcp-servers.mjs';
+/** Where the MCP servers and checkers of others lie, for tests. The needs `mcpServers` and `mcpCheckers` say whether they are there. */
+export { MCP_CHECKERS, MCP_SERVERS } from '../scripts/mcp-servers.mjs';

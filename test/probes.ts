@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { delegated } from '../packages/caps-shell/src/drivers/cgroup.ts';
 import { agentProgram } from '../scripts/agents.mjs';
 import { HERMES_VERSIONS, hermesPython } from '../scripts/hermes.mjs';
-import { mcpServersMissing } from '../scripts/mcp-servers.mjs';
+import { mcpCheckersMissing, mcpServersMissing } from '../scripts/mcp-servers.mjs';
 import { sdksMissing } from '../scripts/sdks.mjs';
 import { deepStack } from '../scripts/stack.mjs';
 import { zigProgram } from '../scripts/zig.mjs';
@@ -38,6 +38,7 @@ export type Need =
   | 'hermes'
   | 'sdks'
   | 'mcpServers'
+  | 'mcpCheckers'
   | 'claude'
   | 'codex'
   | 'opencode'
@@ -91,6 +92,8 @@ const probes: Record<Need, () => string | undefined> = {
   sdks: sdksMissing,
   // The same: `.toolchain/mcp-servers`.
   mcpServers: mcpServersMissing,
+  // The same: `.toolchain/mcp-checkers`.
+  mcpCheckers: mcpCheckersMissing,
   // The same: the real agent hosts, in `.toolchain/agents/`.
   claude: () => agentProgram('claude').missing,
   codex: () => agentProgram('codex').missing,

@@ -150,4 +150,12 @@ export const MUTANTS: readonly Mutant[] = [
     throw`,
     tests: ['packages/mcp/src/http/http.test.ts'],
   },
+  {
+    name: 'mcp-announced',
+    breaks: 'the server announces what it does not have, and a client asks for it',
+    file: 'packages/mcp/src/drivers/sdk.ts',
+    find: 'capabilities: { tools: { listChanged: true } }',
+    replace: 'capabilities: { tools: { listChanged: true }, logging: {} }',
+    tests: ['packages/mcp/src/http/conformance.test.ts'],
+  },
 ];

@@ -1,4 +1,7 @@
-/** The clients of both SDKs drive every verb over both transports, as an agent host does: real processes, a real host. */
+/**
+ * The clients of both SDKs drive every verb over both transports, as an agent host does: real processes, a real host.
+ * The official inspector lists and calls.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client as NewerClient, StreamableHTTPClientTransport as NewerHttp } from '@modelcontextprotocol/client';
@@ -7,8 +10,9 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, onTestFinished } from 'vitest';
+import { MCP_CHECKERS } from '../../../../test/mcp-servers.ts';
 import { requires } from '../../../../test/needs.ts';
-import { type HobHome, hobHome } from '../../test/hob.ts';
+import { type HobHome, hobHome, Running } from '../../test/hob.ts';
 
 const test = requires('linux', 'cc', 'userns');
 
@@ -101,4 +105,40 @@ for (const [line, make, transport] of clients)
     expect(await data('wait_for', { request })).toEqual({ cap: 'src-2' });
     expect(tools.map(({ name }) => name).sort()).toEqual(['call', 'caps', 'edit', 'job', 'list', 'read', 'request_cap', 'run', 'search', 'wait_for', 'write']); // biome-ignore format: one line
     expect(await client.callTool({ name: 'read', arguments: { cap: 'nothing', path: 'a' } })).toMatchObject({ isError: true }); // biome-ignore format: one line
+  });
+
+const INSPECTOR = join(MCP_CHECKERS, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+
+for (const transport of ['stdio', 'HTTP'])
+  requires(
+    'linux',
+    'cc',
+    'userns',
+    'mcpCheckers',
+  )(`the command line of the official inspector lists and calls over ${transport}`, async () => {
+    const hob = hobHome(MANIFEST);
+    const config = await configOf(hob);
+    const file = join(hob.folder, 'inspected.json');
+    writeFileSync(file, JSON.stringify({ mcpServers: { hob: config } }));
+    const [url, { requestInit }] = httpOf(config);
+    const { Authorization } = requestInit.headers as Readonly<Record<string, string>>;
+    const where =
+      transport === 'stdio'
+        ? ['--config', file, '--server', 'hob']
+        : ['--transport', 'http', '--server-url', url.href, '--header', `Authorization: ${Authorization}`];
+    const inspect = async (...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> => {
+      const running = new Running(process.execPath, [INSPECTOR, '--cli', ...where, ...args], hob.env, hob.folder);
+      hob.track(running);
+      await running.ended;
+      expect(running.out, running.err).toMatch(/^\{/);
+      return JSON.parse(running.out) as Readonly<Record<string, unknown>>;
+    };
+    const call = (tool: string, ...args: readonly string[]): Promise<unknown> =>
+      inspect('--method', 'tools/call', '--tool-name', tool, '--tool-arg', ...args);
+    // It looks at the schemas, too: with `--strict` a fault ends it with 6.
+    const { tools } = await inspect('--method', 'tools/list', '--strict');
+    expect(tools).toHaveLength(11);
+    expect(await call('write', 'cap=src', 'path=seen.txt', 'text=looked')).not.toHaveProperty('isError');
+    expect(await call('read', 'cap=src', 'path=seen.txt')).toMatchObject({ structuredContent: { text: 'looked' } });
+    expect(await call('read', 'cap=nothing', 'path=a')).toMatchObject({ isError: true });
   });
