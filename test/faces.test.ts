@@ -47,7 +47,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     verifyLedger restoreStore backup openStore Store`),
   './forwarder': words(`
     ephemeral breakAnswer frozenCopy frozenData tellAnyway argumentsOf became becomes lastingName Group forwardsTo
-    symbolKey Passing passOn farOf cut drivenBy lastsUnder named objectOf shownMethods bootId byMessage canonicalText freshName inTurn
+    symbolKey Passing passOn farOf cut drivenBy lastsUnder named objectOf shownMethods bootId byMessage currentCauses sha256 canonicalText freshName inTurn
     OptionNames takeOptions takeRecord Effect Effects effectsOf withEffects Place placeOf withPlace storeEra suspended under Watch watch base32 hashSecret newSecret onlyVats vatOf vatsOf`),
   './testing': words('Faults development memoryPair TestClock testClock'),
   './lockdown': [],

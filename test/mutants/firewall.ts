@@ -4,6 +4,8 @@ import type { Mutant } from './mutant.ts';
 const assessment = ['packages/firewall/src/assess/assessment.test.ts'];
 const whole = ['packages/firewall/src/firewall.test.ts'];
 const host = ['packages/host/src/firewall.test.ts'];
+const loops = ['packages/host/src/loops.test.ts'];
+const guardrails = ['packages/firewall/src/guardrails/guardrails.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -71,5 +73,109 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (guarding?.judge !== undefined) checkCanWait(method, args);',
     replace: '',
     tests: host,
+  },
+  {
+    name: 'guardrail-spends',
+    breaks: 'a stopped call is sent all the same',
+    file: 'packages/host/src/firewall.ts',
+    find: 'loops.before(followed, loopRow(tables, grant)?.kept);',
+    replace: '',
+    tests: loops,
+  },
+  {
+    name: 'guardrail-outermost',
+    breaks: 'calls of a child are counted as those of its parent, too',
+    file: 'packages/host/src/firewall.ts',
+    find: 'firewall.loops !== undefined && call.outermost',
+    replace: 'firewall.loops !== undefined',
+    tests: loops,
+  },
+  {
+    name: 'guardrail-turn',
+    breaks: 'a turn of a person lifts nothing',
+    file: 'packages/host/src/state/loops.ts',
+    find: 'return row?.turn === turnOf(tables, session) ? row : undefined;',
+    replace: 'return row;',
+    tests: loops,
+  },
+  {
+    name: 'guardrail-whose-warning',
+    breaks: 'a call has the warnings about other calls',
+    file: 'packages/host/src/state/loops.ts',
+    find: 'all.filter((each) => each.call === call)',
+    replace: 'all',
+    tests: loops,
+  },
+  {
+    name: 'guardrail-keys',
+    breaks: 'the same arguments with their keys in another order are other arguments',
+    file: 'packages/vat/src/vats/canonical-text.ts',
+    find: '.sort(([a], [b]) => (a < b ? -1 : 1))',
+    replace: '',
+    tests: guardrails,
+  },
+  {
+    name: 'guardrail-volatile',
+    breaks: 'a time stamp makes each result another one',
+    file: 'packages/firewall/src/guardrails/compare.ts',
+    find: '.filter(([name]) => !volatile.includes(name))',
+    replace: '',
+    tests: guardrails,
+  },
+  {
+    name: 'guardrail-undeclared',
+    breaks: 'fields that nobody declared are left out of the comparison',
+    file: 'packages/firewall/src/guardrails/compare.ts',
+    find: '!volatile.includes(name)',
+    replace: "!volatile.includes(name) && name !== 'at'",
+    tests: guardrails,
+  },
+  {
+    name: 'guardrail-other-error',
+    breaks: 'another error counts as the same one',
+    file: 'packages/firewall/src/guardrails/counts.ts',
+    find: 'before?.outcome === outcome ? before.count + 1 : 1',
+    replace: '(before?.count ?? 0) + 1',
+    tests: guardrails,
+  },
+  {
+    name: 'guardrail-success-method',
+    breaks: 'a success does not clear the count of its method',
+    file: 'packages/firewall/src/guardrails/counts.ts',
+    find: 'methods: counts.methods.filter(([name]) => name !== method)',
+    replace: 'methods: counts.methods',
+    tests: guardrails,
+  },
+  {
+    name: 'guardrail-success-signature',
+    breaks: 'a success does not clear its signature',
+    file: 'packages/firewall/src/guardrails/counts.ts',
+    find: 'seen.signature !== own)',
+    replace: 'seen.signature !== undefined)',
+    tests: guardrails,
+  },
+  {
+    name: 'guardrail-sixth',
+    breaks: 'the sixth call runs, and the seventh is stopped',
+    file: 'packages/firewall/src/guardrails/guardrails.ts',
+    find: 'limit !== undefined && count >= limit.stop;',
+    replace: 'limit !== undefined && count > limit.stop;',
+    tests: guardrails,
+  },
+  {
+    name: 'guardrail-stream',
+    breaks: 'a stream of equal parts is stopped',
+    file: 'packages/firewall/src/guardrails/guardrails.ts',
+    find: 'if (effect?.idempotent !== undefined) return effect.idempotent;',
+    replace: '',
+    tests: guardrails,
+  },
+  {
+    name: 'guardrail-drafts',
+    breaks: 'a change that is kept as a draft counts as a failure',
+    file: 'packages/firewall/src/guardrails/guardrails.ts',
+    find: "['drafted', 'revoked', 'expired']",
+    replace: "['revoked', 'expired']",
+    tests: guardrails,
   },
 ];

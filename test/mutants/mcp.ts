@@ -5,6 +5,14 @@ const tests = ['packages/mcp/src/face/face.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'mcp-warnings',
+    breaks: 'a warning of the firewall is lost on the way to the client',
+    file: 'packages/mcp/src/drivers/sdk.ts',
+    find: "{ _meta: { 'hob/warnings': [...warnings] } }",
+    replace: '{}',
+    tests: ['packages/mcp/src/stdio.test.ts'],
+  },
+  {
     name: 'mcp-unknown-argument',
     breaks: 'an argument that no verb has is ignored, so a misspelt limit would be no limit',
     file: 'packages/mcp/src/verbs/arguments.ts',

@@ -3,6 +3,8 @@ import type { Effect } from '@hob/vat/forwarder';
 import type { FsCap } from './base/fs-cap.ts';
 
 const reads: Effect = { class: 'A' };
+/** A stream goes on: an equal part is no repetition. */
+const goesOn = { idempotent: false } as const;
 const adds: Effect = { class: 'B', undo: 'easy' };
 /** The earlier content is gone, unless somebody kept it. */
 const replaces: Effect = { class: 'B', undo: 'hard' };
@@ -40,7 +42,7 @@ export const fsEffects: Readonly<Record<keyof FsCap | 'next' | 'return' | 'throw
   rename: replaces,
   openWrite: replaces,
   remove: replaces,
-  next: replaces,
-  return: reads,
-  throw: reads,
+  next: { ...replaces, ...goesOn },
+  return: { ...reads, ...goesOn },
+  throw: { ...reads, ...goesOn },
 });

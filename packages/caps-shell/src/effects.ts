@@ -7,25 +7,27 @@
 import type { Effect, Effects } from '@hob/vat/forwarder';
 
 const reads: Effect = { class: 'A' };
+/** Each call is another one, although it looks alike: the next part of a stream, the wait for a program. */
+const goesOn: Effect = { class: 'A', idempotent: false };
 
 /** `writes`: a directory is mounted for writing. Also of the jobs and the streams that a shell gives out. */
 export function programEffects({ writes }: { readonly writes: boolean }): Effects {
   const runs: Effect = writes ? { class: 'B', undo: 'hard' } : reads;
   return {
     run: runs,
-    spawn: runs,
-    write: runs,
+    spawn: { ...runs, idempotent: false },
+    write: { ...runs, idempotent: false },
     job: reads,
     describe: reads,
     attenuate: reads,
     close: reads,
-    stdout: reads,
-    stderr: reads,
-    next: reads,
-    return: reads,
-    throw: reads,
-    end: reads,
-    signal: reads,
-    wait: reads,
+    stdout: goesOn,
+    stderr: goesOn,
+    next: goesOn,
+    return: goesOn,
+    throw: goesOn,
+    end: goesOn,
+    signal: goesOn,
+    wait: goesOn,
   };
 }

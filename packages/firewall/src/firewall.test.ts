@@ -117,6 +117,26 @@ test('every call has its assessment in the ledger, without a word of its argumen
   expect(await replay(at.host.ledger())).toMatchObject({ calls: 3, asks: 1, byClass: { B: { calls: 2, asks: 1 } } });
 });
 
+test('the same reading is warned of, and the sixth is answered without being sent, until a person has a turn', async () => {
+  const at = await world({ mode: 'observe' });
+  await E(at.notes).write('a.txt', 'one');
+  const read = (): Promise<unknown> =>
+    E(at.notes)
+      .readText('a.txt')
+      .catch((error) => error);
+  for (let n = 0; n < 5; n += 1) expect(await read()).toBe('one');
+  expect(await read()).toMatchObject({
+    code: 'limit',
+    message: expect.stringContaining('has returned the same 5 times'),
+  });
+  // Another method resets nothing, and other arguments go on.
+  await E(at.notes).write('b.txt', 'two');
+  expect(await E(at.notes).readText('b.txt')).toBe('two');
+  expect(await read()).toMatchObject({ code: 'limit' });
+  await at.session.personTurn();
+  expect(await read()).toBe('one');
+});
+
 test('a firewall takes no option that it does not know', () => {
   expect(() => makeFirewall({ mode: 'enforce', modes: 1 } as never)).toThrow(/modes/);
 });

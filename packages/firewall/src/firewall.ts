@@ -12,6 +12,8 @@ import type { AssessedCall, Sensitivity } from './call/call.ts';
 import { effectOf } from './call/effect.ts';
 import { type CrisisDetector, detectCrisis } from './crisis/detect.ts';
 import { textsOf } from './crisis/reading/texts.ts';
+import { makeGuardrails } from './guardrails/guardrails.ts';
+import type { GuardrailOptions } from './guardrails/thresholds.ts';
 
 /** How a firewall decides. */
 export interface FirewallOptions {
@@ -23,14 +25,17 @@ export interface FirewallOptions {
   readonly crisis?: CrisisDetector;
   /** Further opinions about each call. They may raise the risk and lower the confidence. */
   readonly opinions?: readonly Opinion[];
+  /** When calls that go round in circles are warned of, and stopped, in both modes. */
+  readonly guardrails?: GuardrailOptions;
 }
 
-const optionNames = { mode: true, sensitivity: true, crisis: true, opinions: true } as const;
+const optionNames = { mode: true, sensitivity: true, crisis: true, opinions: true, guardrails: true } as const;
 
 /** Makes a firewall for `openHost({firewall})`. Errors: `invalid`. */
 export function makeFirewall(given: FirewallOptions): CallFirewall {
   const options = takeOptions(given, 'makeFirewall', optionNames);
-  return Object.freeze({ decide: (facts: CallFacts) => decide(options, facts) });
+  const loops = makeGuardrails(options.guardrails);
+  return Object.freeze({ decide: (facts: CallFacts) => decide(options, facts), loops });
 }
 
 function decide(options: FirewallOptions, facts: CallFacts): CallDecision {

@@ -14,4 +14,6 @@ export type { AssessedCall, Factor, KnownEffect, Sensitivity } from './call/call
 export { effectOf } from './call/effect.ts';
 export { type CrisisDetector, type CrisisVerdict, detectCrisis } from './crisis/detect.ts';
 export { type FirewallOptions, makeFirewall } from './firewall.ts';
+export { makeGuardrails } from './guardrails/guardrails.ts';
+export type { GuardrailOptions, Threshold } from './guardrails/thresholds.ts';
 export { type Asked, type Replay, replay } from './replay/replay.ts';

@@ -5,11 +5,13 @@
  * on, make it wait for a granter, or refuse it. If it fails, the call waits. A call is assessed once, at the grant
  * that leads to the offer, whichever face or child session it came through.
  */
-import type { GuardedCall, Guarding } from '@hob/revocable';
+import type { CallOutcome, GuardedCall, Guarding } from '@hob/revocable';
 import { CapError, spawn } from '@hob/vat';
-import type { Effects } from '@hob/vat/forwarder';
+import { currentCauses, type Effects, freshName, lastingName } from '@hob/vat/forwarder';
 import { GateAskActor } from './powerbox/gate.ts';
+import { isNamedCall } from './sessions/calls.ts';
 import { type HostState, tablesOf } from './state/host-state.ts';
+import { keepLoops, loopRow } from './state/loops.ts';
 import type { GrantRecord, HostTables } from './state/records.ts';
 import type { CallLevel } from './state/terms.ts';
 
@@ -46,6 +48,33 @@ export interface CallDecision {
 /** Decides about each call, synchronously and in the turn of the call. Throws a `CapError` to refuse it at no cost. */
 export interface CallFirewall {
   decide(call: CallFacts): CallDecision;
+  /** Notices callers that go round in circles. */
+  readonly loops?: LoopGuard;
+}
+
+/** A call of the cap that a session holds, as a loop guard sees it. */
+export interface LoopCall {
+  readonly method: string;
+  readonly args: readonly unknown[];
+  readonly effects: Effects | undefined;
+  readonly reads: readonly string[];
+  /** Stands for the object that is called: the cap, or one that came out of it. */
+  object(): string;
+}
+
+/**
+ * Follows the calls of each cap of each session. It has no state: the host keeps it for each grant, in its store.
+ * `kept` is undefined at first, and after a turn of a person.
+ */
+export interface LoopGuard {
+  /** Before a call. Throws a `CapError` to answer it without sending it, at no cost. */
+  before(call: LoopCall, kept: unknown): void;
+  /** After a call: data to keep in place of `kept`, and a warning for the caller. Undefined if nothing changes. */
+  after(
+    call: LoopCall,
+    outcome: CallOutcome,
+    kept: unknown,
+  ): { readonly kept: unknown; readonly warning?: string | undefined } | undefined;
 }
 
 /** In a turn: asks the firewall about a call of a grant of this host. */
@@ -53,12 +82,50 @@ export function guardCall(hostState: HostState, firewall: CallFirewall, call: Gu
   const tables = tablesOf(hostState);
   const grant = tables.grants.get(call.grant);
   // A grant that the program made itself is no grant of a session.
-  if (grant === undefined || !leadsToOffer(grant)) return undefined;
+  if (grant === undefined) return undefined;
+  // Loops are those of the session that calls, so its own grant counts them.
+  const ended = firewall.loops !== undefined && call.outermost ? follow(hostState, firewall.loops, grant, call) : undefined; // biome-ignore format: one line
+  if (!leadsToOffer(grant)) return ended && { ended };
+  const guarding = decided(hostState, firewall, grant, call);
+  return ended === undefined ? guarding : { ...guarding, ended };
+}
+
+function decided(hostState: HostState, firewall: CallFirewall, grant: GrantRecord, call: GuardedCall): Guarding {
+  const tables = tablesOf(hostState);
   const facts = factsOf(tables, grant, call);
   const decision = decideSafely(firewall, facts);
   const { trace: fields } = decision;
   if (!decision.waits || facts.waits) return { fields };
   return { fields, judge: spawn(GateAskActor(hostState, grant.id, undefined, decision.reasons)) };
+}
+
+/** In a turn: throws if the call is stopped. Returns the function that is told how it ended. */
+function follow(hostState: HostState, loops: LoopGuard, grant: GrantRecord, call: GuardedCall): Guarding['ended'] {
+  const tables = tablesOf(hostState);
+  const { effects, reads = [] } = tables.offerInfo.get(grant.offered) ?? {};
+  const object = (): string => standsFor(call.inner);
+  const followed: LoopCall = { method: call.method, args: call.args, effects, reads, object };
+  loops.before(followed, loopRow(tables, grant)?.kept);
+  const group = currentCauses().find(isNamedCall);
+  return (outcome) => {
+    const now = tablesOf(hostState);
+    if (!now.grants.has(grant.id)) return;
+    const change = loops.after(followed, outcome, loopRow(now, grant)?.kept);
+    if (change === undefined) return;
+    const { kept, warning } = change;
+    keepLoops(now, grant, { kept, warning: warning === undefined ? undefined : { call: group, text: warning } });
+  };
+}
+
+const objects = new WeakMap<object, string>();
+
+/** An object that a cap gave out is another one each time, and lasts no longer than the process. */
+function standsFor(inner: object): string {
+  const known = lastingName(inner) ?? objects.get(inner);
+  if (known !== undefined) return known;
+  const made = freshName('object');
+  objects.set(inner, made);
+  return made;
 }
 
 /**

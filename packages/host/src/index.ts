@@ -3,7 +3,7 @@
 export type { HttpFace, HttpFaces, HttpSession } from './door/http-face.ts';
 export type { ServeOptions } from './door/where.ts';
 export { sentinelHome } from './drivers/state-home.ts';
-export type { CallDecision, CallFacts, CallFirewall } from './firewall.ts';
+export type { CallDecision, CallFacts, CallFirewall, LoopCall, LoopGuard } from './firewall.ts';
 export type { Acceptance, Granter } from './granters/grants.ts';
 export type { LedgerReader } from './granters/ledger-reader.ts';
 export type { LocalGranter, LocalOptions } from './granters/local-granter.ts';
@@ -16,7 +16,7 @@ export type { Request } from './powerbox/inbox.ts';
 export type { Judge } from './powerbox/judge.ts';
 export type { Asked } from './powerbox/request.ts';
 export type { Change, ChangeAsker } from './sessions/ask-change.ts';
-export type { CancellableCall } from './sessions/calls.ts';
+export type { CancellableCall, NotedResult } from './sessions/calls.ts';
 export type { Code, CodeRun, Printed } from './sessions/code.ts';
 export type { Holding } from './sessions/holdings.ts';
 export type { AskForMore, SessionAnswers, SessionFace } from './sessions/sessions.ts';

@@ -7,6 +7,7 @@ import { publishUrl, resolveUrl, unpublishUrl } from './sharing/urls.ts';
 import { sessionOf } from './state/groups.ts';
 import type { HostState } from './state/host-state.ts';
 import { openSessionNamed } from './state/lookups.ts';
+import { notePersonTurn } from './state/loops.ts';
 import type { HostTables, SessionRecord } from './state/records.ts';
 import type { Session } from './types.ts';
 
@@ -49,6 +50,7 @@ export function sessionHandle({ label, secret, ended, turn, hostState }: Session
       (await turn((tables) => resolveUrl(tables, openSessionNamed(tables, id), url))) as unknown as Far<T>,
     unpublish: (url: string) => turn((tables) => unpublishUrl(openSessionNamed(tables, id), url)),
     rotate: async () => (await turn(() => rotateSecret(hostState, id))) as { readonly secret: string },
+    personTurn: async () => void (await turn((tables) => notePersonTurn(tables, id))),
     end: async (why = '') => {
       await turn((tables) => {
         // A session that has ended already needs nothing more.

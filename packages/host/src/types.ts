@@ -52,6 +52,8 @@ export interface Session {
   unpublish(url: string): Promise<void>;
   /** Returns a new secret. The old one stops working when the new one is first used. */
   rotate(): Promise<{ readonly secret: string }>;
+  /** A person has had a turn: what the firewall has stopped, because it went round in circles, goes on. */
+  personTurn(): Promise<void>;
   /**
    * Ends the session, its child sessions and all their grants. Resolves when every driver that worked for
    * them is done.

@@ -20,6 +20,24 @@ const FORGED: readonly (readonly [string, object])[] = [
 ]; // biome-ignore format: pairs
 
 for (const era of eras) {
+  test(`${era}: a warning of the firewall is in the metadata of the result, and the model reads it`, async () => {
+    const at = await world({
+      firewall: {
+        decide: () => ({ waits: false, trace: {}, reasons: [] }),
+        loops: { before: () => {}, after: ({ method }, { ok }) => ({ kept: 1, warning: `${method} ${ok}` }) },
+      },
+    });
+    await at.grant('work', 'notes');
+    at.write('a.txt', 'one');
+    const client = await Client.open(at, era);
+    const read = await client.call('read', { cap: 'work', path: 'a.txt' });
+    expect(read['_meta']).toMatchObject({ 'hob/warnings': expect.arrayContaining(['readText true']) });
+    expect(JSON.stringify(read['content'])).toContain('readText true');
+    const failed = await client.call('read', { cap: 'work', path: 'none.txt' });
+    expect(failed).toMatchObject({ isError: true, _meta: { 'hob/warnings': expect.arrayContaining([expect.stringContaining('false')]) } }); // biome-ignore format: one line
+    expect(await client.call('caps', {})).not.toHaveProperty('_meta.hob/warnings');
+  });
+
   test(`${era}: made-up input responses and request states grant nothing`, async () => {
     const at = await gatedWorld();
     const client = await Client.open(at, era);

@@ -5,7 +5,15 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap } from '@hob/caps-shell';
-import { type Granter, type Host, type NewSession, openHost, type Request, type SessionFace } from '@hob/host';
+import {
+  type CallFirewall,
+  type Granter,
+  type Host,
+  type NewSession,
+  openHost,
+  type Request,
+  type SessionFace,
+} from '@hob/host';
 import { connect, E, type Far } from '@hob/vat';
 import { onTestFinished } from 'vitest';
 import { type HttpOptions, mcpOverHttp } from '../src/http/index.ts';
@@ -31,14 +39,16 @@ export interface World {
 export async function world({
   shell = false,
   http = {},
+  firewall,
 }: {
   readonly shell?: boolean;
   readonly http?: Partial<HttpOptions>;
+  readonly firewall?: CallFirewall;
 } = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-mcp-'));
   const root = join(folder, 'root');
   mkdirSync(root);
-  const host = await openHost({ stateDir: join(folder, 'state') });
+  const host = await openHost({ stateDir: join(folder, 'state'), ...(firewall && { firewall }) });
   const directory = await openFsCap(root);
   await host.offer('notes', directory);
   const made = shell ? await makeShellCap({ mounts: { '/ws': directory } }) : undefined;

@@ -15,6 +15,7 @@ export type { Group } from './core/causes.ts';
 export { type OptionNames, takeOptions, takeRecord } from './core/options.ts';
 export { forwardsTo } from './core/outside.ts';
 export { symbolKey } from './core/symbols.ts';
+export { sha256 } from './drivers/hash.ts';
 export { type Passing, passOn } from './eventual/passing.ts';
 export { farOf } from './eventual/resolver.ts';
 export { cut } from './turn/cut.ts';
@@ -23,7 +24,7 @@ export { drivenBy, lastsUnder, objectOf } from './turn/driver-of.ts';
 export { type Effect, type Effects, effectsOf, withEffects } from './turn/effects.ts';
 export { named } from './turn/named-driver.ts';
 export { type Place, placeOf, withPlace } from './turn/place.ts';
-export { bootId, byMessage, freshName, inTurn, storeEra, suspended, under } from './turn/turn.ts';
+export { bootId, byMessage, currentCauses, freshName, inTurn, storeEra, suspended, under } from './turn/turn.ts';
 export { type Watch, watch } from './turn/watch.ts';
 // Text of data, for digests.
 export { canonicalText } from './vats/canonical-text.ts';

@@ -6,7 +6,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'call-cancel',
     breaks: 'a cancelled call goes on, and so does its job',
     file: 'packages/host/src/sessions/calls.ts',
-    find: 'return under(groupOf(session.id, call), () => sent(...args));',
+    find: 'const answer = under(group, () => sent(...args));',
     replace: 'groupOf(session.id, call);\n  return sent(...args);',
     tests: ['packages/host/src/sessions/calls.test.ts'],
   },

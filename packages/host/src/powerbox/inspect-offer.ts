@@ -3,7 +3,7 @@
  * directory, and where it is.
  */
 import { CapError, isReference } from '@hob/vat';
-import { type Effects, effectsOf, objectOf, placeOf } from '@hob/vat/forwarder';
+import { type Effect, type Effects, effectsOf, objectOf, placeOf } from '@hob/vat/forwarder';
 import type { OfferInfo } from '../state/records.ts';
 import { checkLabel, placeText } from './offer-text.ts';
 
@@ -42,11 +42,19 @@ const undoable: readonly unknown[] = [undefined, 'easy', 'hard', 'impossible'];
 function bothEffects(declared: Effects | undefined, given: Effects | undefined): Effects | undefined {
   if (declared === undefined && given === undefined) return undefined;
   const both = { ...declared, ...given };
-  for (const { class: of, undo, outbound } of Object.values(both))
-    if (!classes.includes(of) || !undoable.includes(undo) || !['undefined', 'boolean'].includes(typeof outbound))
+  for (const { class: of, undo, ...rest } of Object.values(both))
+    if (!classes.includes(of) || !undoable.includes(undo) || !fits(rest))
       throw new CapError('invalid', "the effect of a method is a record such as {class: 'C', undo: 'hard', outbound: true}"); // biome-ignore format: one line
   return both;
 }
+
+const flags: readonly unknown[] = [undefined, true, false];
+
+const fits = ({ outbound, idempotent, volatile = [] }: Partial<Effect>): boolean =>
+  flags.includes(outbound) &&
+  flags.includes(idempotent) &&
+  Array.isArray(volatile) &&
+  volatile.every((name) => typeof name === 'string');
 
 function methodsOf(cap: object): readonly string[] {
   const found = new Set<string>();

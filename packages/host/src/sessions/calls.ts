@@ -9,6 +9,9 @@ import { isData } from '@hob/revocable';
 import { CapError, E, ledgerLine } from '@hob/vat';
 import { cut, type Group, takeOptions, under } from '@hob/vat/forwarder';
 import { capNamed } from '../state/c-list.ts';
+import { type HostState, tablesOf } from '../state/host-state.ts';
+import { warningsOf } from '../state/loops.ts';
+import { skeletonOf } from '../state/names.ts';
 import type { SessionRecord } from '../state/records.ts';
 
 /** One call of a cap that the session holds. `call` names it, for `cancel`. */
@@ -18,7 +21,15 @@ export interface CancellableCall {
   readonly cap: string;
   readonly method: string;
   readonly args: readonly unknown[];
+  /** The call resolves with a `NotedResult`, however it ends. */
+  readonly noted?: boolean;
 }
+
+/** How a call ended, with what the firewall of the host says about it: the metadata of an answer. */
+export type NotedResult = { readonly warnings: readonly string[] } & (
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: Error }
+);
 
 const cancelled: CapError = Object.freeze(new CapError('revoked', 'this call was cancelled by its caller'));
 
@@ -29,21 +40,43 @@ const groupOf = (session: string, call: unknown): Group => {
   return `=call ${session} ${call}`;
 };
 
+/** Whether a cause is the group of a call that its session named. */
+export const isNamedCall = (cause: string): boolean => cause.startsWith('=call ');
+
 type Methods = Readonly<Record<string, ((...args: readonly unknown[]) => Promise<unknown>) | undefined>>;
 
 /** In a turn of the session. Errors: `invalid`, `no-such-object`, `no-such-method`, those of the cap. */
-export function callHeld(session: SessionRecord, given: unknown): Promise<unknown> {
-  const { call, cap, method, args } = takeOptions<Partial<Record<keyof CancellableCall, unknown>>>(
-    (given ?? {}) as object,
-    'call',
-    { call: true, cap: true, method: true, args: true },
-  );
-  if (typeof method !== 'string' || !Array.isArray(args) || !isData(args))
+export function callHeld(hostState: HostState, session: SessionRecord, given: unknown): Promise<unknown> {
+  const {
+    call,
+    cap,
+    method,
+    args,
+    noted = false,
+  } = takeOptions<Partial<Record<keyof CancellableCall, unknown>>>((given ?? {}) as object, 'call', {
+    call: true,
+    cap: true,
+    method: true,
+    args: true,
+    noted: true,
+  });
+  if (typeof method !== 'string' || !Array.isArray(args) || !isData(args) || typeof noted !== 'boolean')
     throw new CapError('invalid', 'call takes {call, cap: "notes", method: "readText", args: ["a.txt"]}, whose arguments are data'); // biome-ignore format: one line
   const held = capNamed(session, cap);
   const sent = (E(held) as unknown as Methods)[method];
   if (sent === undefined) throw new CapError('no-such-method', 'that cannot be the name of a method');
-  return under(groupOf(session.id, call), () => sent(...args));
+  const group = groupOf(session.id, call);
+  const answer = under(group, () => sent(...args));
+  if (!noted) return answer;
+  const warnings = (): readonly string[] => {
+    const grant = session.held.get(skeletonOf(String(cap)))?.grant;
+    return grant === undefined ? [] : warningsOf(tablesOf(hostState), { id: grant, session: session.id }, group);
+  };
+  return E.when(
+    answer,
+    (value): NotedResult => ({ ok: true, value, warnings: warnings() }),
+    (error): NotedResult => ({ ok: false, error, warnings: warnings() }),
+  );
 }
 
 /** In a turn of the session: runs `body`, and what it sends can be cancelled. Errors: `invalid`. */

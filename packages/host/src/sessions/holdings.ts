@@ -7,6 +7,7 @@
 import type { GrantStatus } from '@hob/revocable';
 import { wallTime } from '@hob/vat';
 import { grantState } from '../state/c-list.ts';
+import { warningsOf } from '../state/loops.ts';
 import { grantsFrom } from '../state/order.ts';
 import type { GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
 
@@ -26,6 +27,8 @@ export interface Holding {
   readonly drafts?: readonly string[];
   /** It was not granted yet: the next call waits until a person has granted it. */
   readonly asks?: true;
+  /** The latest warnings of the firewall about its calls, since a person had a turn. */
+  readonly warnings?: readonly string[];
 }
 
 /** In a turn: what the session holds, by petname. */
@@ -55,6 +58,7 @@ function holdingOf(tables: HostTables, petname: string, id: string, leases: Read
   const uses = looks.flatMap(({ usesLeft }) => usesLeft ?? []);
   const methods = allowed(tables.offerInfo.get(own.offered)?.methods, looks);
   const waits = joined(above.map((grant) => grant.waits));
+  const warnings = warningsOf(tables, own);
   const drafts = above.flatMap((grant) => grant.drafts ?? []);
   return {
     petname,
@@ -64,6 +68,7 @@ function holdingOf(tables: HostTables, petname: string, id: string, leases: Read
     leftMs: Math.max(0, Math.min(...looks.map(({ until }) => until)) - wallTime()),
     ...(waits === undefined ? {} : { waits }),
     ...(drafts.length === 0 ? {} : { drafts }),
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(lease === undefined && above.some(({ asks }) => asks) ? { asks: true as const } : {}),
   };
 }

@@ -247,6 +247,7 @@ function removeSession(tables: HostTables, { id, name, parent, secret, nextSecre
   forgetGroups(tables, id);
   for (const hash of [secret, nextSecret]) if (hash !== undefined) tables.secretOwners.delete(hash);
   deleteSession(tables, id);
+  tables.personTurns.delete(id);
   const siblings = parent === undefined ? tables.rootSessions : tables.sessions.get(parent)?.children;
   // The name of the session that was ended is free at once: another one may have it.
   if (siblings?.get(name) === id) siblings.delete(name);

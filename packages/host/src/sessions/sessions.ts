@@ -14,6 +14,7 @@ import { capNamed, petnames } from '../state/c-list.ts';
 import { sessionOf } from '../state/groups.ts';
 import { chainText, type HostState, nextNumber, powersOf, storeTagOf, tablesOf } from '../state/host-state.ts';
 import { endLook } from '../state/lapsing.ts';
+import { notePersonTurn } from '../state/loops.ts';
 import { checkName } from '../state/names.ts';
 import { addSession } from '../state/order.ts';
 import type { HostTables, SecretOwner, SessionRecord } from '../state/records.ts';
@@ -68,8 +69,8 @@ export interface SessionFace extends Answers<SessionAnswers> {
   /** The caps that it holds, as data: methods, uses and time left, and which calls wait for a person. */
   holdings(): readonly Holding[];
   /**
-   * As a call of the cap itself, and `cancel` can end it. Arguments are data. Errors: `invalid`, `no-such-object`,
-   * `no-such-method`, those of the cap.
+   * As a call of the cap itself, and `cancel` can end it. Arguments are data. With `noted` it resolves with a
+   * `NotedResult`. Errors: `invalid`, `no-such-object`, `no-such-method`, those of the cap.
    */
   call(call: CancellableCall): Promise<unknown>;
   /**
@@ -83,6 +84,11 @@ export interface SessionFace extends Answers<SessionAnswers> {
    * granted, or breaks as `request` does. `call` names it for `cancel`. Errors: as for `request`.
    */
   ask(ask: AskForMore & { readonly call?: string }): Asked;
+  /**
+   * The program that holds the session says that a person has had a turn: what the firewall has stopped, because it
+   * went round in circles, goes on.
+   */
+  personTurn(): void;
   /** The new secret; the old one dies when the new one is first used. */
   rotate(): Promise<{ readonly secret: string }>;
 }
@@ -115,7 +121,12 @@ export const SessionActor: Definition<SessionFace, [hostState: HostState, id: st
       },
       request: (ask) => requestGrant(hostState, id, ask) as never,
       holdings: () => holdingsOf(...mine()),
-      call: (call) => callHeld(mine()[1], call),
+      call: (call) => callHeld(hostState, mine()[1], call),
+      personTurn() {
+        const [tables, session] = mine();
+        notePersonTurn(tables, session.id);
+        return undefined;
+      },
       cancel: (call) => cancelCall(mine()[1].id, call),
       ask(given) {
         const { call, ...ask } = given ?? {};

@@ -68,6 +68,8 @@ const storedNames: Readonly<Record<keyof HostTables, string>> = {
   acceptances: 'acceptances',
   ownNames: 'ownNames',
   kept: 'kept',
+  loops: 'loops',
+  personTurns: 'personTurns',
 };
 
 class Tables {

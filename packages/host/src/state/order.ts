@@ -51,6 +51,7 @@ export function addGrant(tables: HostTables, grant: GrantRecord): void {
 /** In a turn. */
 export function deleteGrant(tables: HostTables, { id, session }: Pick<GrantRecord, 'id' | 'session'>): void {
   tables.grants.delete(id);
+  if (tables.loops.has(id)) tables.loops.delete(id);
   const number = key(numberOf(id) as number);
   tables.grantIndex.delete(`${all}/${number}`);
   tables.grantIndex.delete(`${session}/${number}`);

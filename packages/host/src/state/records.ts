@@ -110,6 +110,21 @@ export interface AcceptanceRecord extends AcceptedText {
   readonly at: number;
 }
 
+/** What a firewall remembers of the calls of one grant (`loops.ts`). */
+export interface LoopRow {
+  /** The number of the person's turn that it was counted in. */
+  readonly turn: number;
+  /** The firewall's own data. */
+  readonly kept: unknown;
+  /** The latest warnings, each with the group of the call that it is about. */
+  readonly warnings: readonly LoopWarning[];
+}
+
+export interface LoopWarning {
+  readonly call: string | undefined;
+  readonly text: string;
+}
+
 /** A granter's own name for a thing. The key is `GRANTER/ID`. */
 export interface OwnName {
   readonly id: string;
@@ -206,6 +221,10 @@ export interface HostTables {
   readonly ownNames: Table<OwnName>;
   /** Texts that the program keeps, by name (`kept.ts`). */
   readonly kept: Table<string>;
+  /** By the ids of grants. */
+  readonly loops: Table<LoopRow>;
+  /** How often a person has had a turn, by the ids of sessions. */
+  readonly personTurns: Table<number>;
 }
 
 /** A file and the version that its diff was made from. Undefined if there was no file. */

@@ -65,8 +65,11 @@ function progressOf({ mcpReq }: ServerContext): { readonly onProgress?: (seconds
   };
 }
 
-function resultOf({ text, data, note, image, isError }: Answer): CallToolResult {
+function resultOf({ text, data, note: more, image, isError, warnings }: Answer): CallToolResult {
+  // Most clients show their model no metadata, so it reads the warnings too.
+  const note = warnings === undefined ? more : [...(more === undefined ? [] : [more]), ...warnings].join('\n');
   return {
+    ...(warnings === undefined ? {} : { _meta: { 'hob/warnings': [...warnings] } }),
     content: [
       { type: 'text', text },
       ...(note === undefined ? [] : [{ type: 'text' as const, text: note }]),

@@ -10,7 +10,7 @@ import { CapError, E, type Far } from '@hob/vat/peer';
 import { type Answer, failed } from '../text/answer.ts';
 import { Pages } from '../text/pages.ts';
 import { quoted, type RecordSchema, readArguments } from '../verbs/arguments.ts';
-import type { Held, HeldSession } from '../verbs/session.ts';
+import type { Held, HeldSession, Noted } from '../verbs/session.ts';
 import { type Call, inputOf, type Job, outputOf, type Verb } from '../verbs/verb.ts';
 import { type After, stillWaiting, Waits, within } from './waits.ts';
 
@@ -92,7 +92,7 @@ export class VerbFace implements Face {
       const answer = verb.run(this.#callOf(own, args, signal)).catch(refuse);
       const whole = answer.then((one) => {
         own.over();
-        return this.#paged(one);
+        return own.warned(this.#paged(one));
       });
       // `wait_for` itself returns in time, with the id that it was given.
       if (verb.name === 'wait_for') return await whole;
@@ -185,6 +185,7 @@ class OwnCall {
   readonly #parts: FaceParts;
   readonly #name: string;
   #sent = false;
+  readonly #warnings: string[] = [];
 
   constructor(parts: FaceParts) {
     this.#parts = parts;
@@ -194,7 +195,15 @@ class OwnCall {
   async send(cap: string, method: string, args: readonly unknown[]): Promise<unknown> {
     const session = await this.#parts.session();
     this.#sent = true;
-    return await E(session).call({ call: this.#name, cap, method, args });
+    const ended = (await E(session).call({ call: this.#name, cap, method, args, noted: true })) as Noted;
+    this.#warnings.push(...ended.warnings);
+    if (ended.ok) return ended.value;
+    throw ended.error;
+  }
+
+  /** The answer, with the warnings of the host about what was sent for it. */
+  warned(answer: Answer): Answer {
+    return this.#warnings.length === 0 ? answer : { ...answer, warnings: [...this.#warnings] };
   }
 
   /** It has its answer: a later cancellation is ignored. A job that it began goes on. */

@@ -18,6 +18,8 @@ export interface Answer {
   /** A picture, in base64. */
   readonly image?: { readonly mimeType: string; readonly data: string };
   readonly isError?: true;
+  /** What the host says about the calls that were made for it, such as that they repeat themselves. */
+  readonly warnings?: readonly string[];
 }
 
 /** Codes after which the remedy is to ask a person for a cap. */

@@ -12,6 +12,12 @@ export interface Held {
   readonly asks?: true;
 }
 
+/** What `call` with `noted` resolves with: how a call ended, with what the host says about it. */
+export type Noted = { readonly warnings: readonly string[] } & (
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: Error }
+);
+
 /** The bootstrap object of a session's connection. */
 export interface HeldSession {
   holdings(): readonly Held[];
@@ -20,6 +26,7 @@ export interface HeldSession {
     readonly cap: string;
     readonly method: string;
     readonly args: readonly unknown[];
+    readonly noted: true;
   }): Promise<unknown>;
   cancel(call: string): Promise<void>;
   ask(ask: {

@@ -12,7 +12,7 @@ import { type Crossing, cross, forwardTargetOf } from './cross.ts';
 import type { EndedCall, ForwarderState, ForwardTarget } from './forwarder.ts';
 import { type Guarding, guardOf } from './guard.ts';
 import { asItIs, type FullPolicy, opaque, shown } from './policy.ts';
-import { checkCanWait, type Judge, sendIfApproved } from './waiting.ts';
+import { checkCanWait, sendIfApproved } from './waiting.ts';
 
 /**
  * How a call arrived. `forwarder`: in the turn of another forwarder, which undoes its own charge if this one
@@ -81,7 +81,7 @@ class Calls<S extends readonly unknown[]> {
       if (target.inward) policy.admitCallback?.(state);
       else {
         next = (policy.before?.(state, call.method, call.args, now) ?? undefined) as S | undefined;
-        guarding = this.#guard(state, target.inner, call);
+        guarding = this.#guard(state, target.inner, call, reachedBy === 'message');
       }
     } catch (error) {
       this.#writeEnd('refuse', state, { method: call.method, inward: target.inward }, error);
@@ -89,14 +89,14 @@ class Calls<S extends readonly unknown[]> {
     }
     if (reachedBy === 'near' && (next !== undefined || guarding?.judge !== undefined)) throw byMessageOnly();
     this.#writeCall(state, target.inward, call, guarding?.fields);
-    return this.#send({ target, call, reachedBy, state, next, judge: guarding?.judge });
+    return this.#send({ target, call, reachedBy, state, next, guarding });
   }
 
   /** Only grants are guarded: other forwarders lie behind a grant, or hold what a granter did not grant. */
-  #guard(state: S, inner: object, { method, args }: Call): Guarding | undefined {
+  #guard(state: S, inner: object, { method, args }: Call, outermost: boolean): Guarding | undefined {
     if (this.#policy.cause === undefined) return undefined;
     const guard = guardOf(this.#self);
-    const guarding = guard?.({ grant: this.#policy.cause(state), method, args, inner });
+    const guarding = guard?.({ grant: this.#policy.cause(state), method, args, inner, outermost });
     if (guarding?.judge !== undefined) checkCanWait(method, args);
     return guarding;
   }
@@ -123,9 +123,10 @@ class Calls<S extends readonly unknown[]> {
     readonly reachedBy: ReachedBy;
     readonly state: S;
     readonly next: S | undefined;
-    readonly judge: Judge | undefined;
+    readonly guarding: Guarding | undefined;
   }): unknown {
-    const { target, call, reachedBy, state, next, judge } = admitted;
+    const { target, call, reachedBy, state, next, guarding } = admitted;
+    const judge = guarding?.judge;
     const policy = this.#policy;
     const { method } = call;
     const { inward } = target;
@@ -160,7 +161,7 @@ class Calls<S extends readonly unknown[]> {
     )
       return this.#become(next, result);
     const causes = cause === undefined || groups.length === 0 ? cause : [...groups, cause];
-    return this.#become(next, this.#passOn(result, { method, inward }, causes));
+    return this.#become(next, this.#passOn(result, { method, inward }, causes, guarding?.ended));
   }
 
   #sendOn({ inner, callableNear }: ForwardTarget, { method, args }: Call, reachedBy: ReachedBy): unknown {
@@ -173,11 +174,20 @@ class Calls<S extends readonly unknown[]> {
       : sendTo(inner, method, args);
   }
 
-  #passOn(result: Promise<unknown>, call: EndedCall, cause: string | readonly string[] | undefined): Promise<unknown> {
+  #passOn(
+    result: Promise<unknown>,
+    call: EndedCall,
+    cause: string | readonly string[] | undefined,
+    ended: Guarding['ended'],
+  ): Promise<unknown> {
     const pipelined = { inner: result, inward: call.inward, callableNear: false };
     return passOn(result, {
-      ok: (value) => this.#self.onFulfilled(call, value),
+      ok: (value) => {
+        ended?.({ ok: true, value });
+        return this.#self.onFulfilled(call, value);
+      },
       broken: (error) => {
+        ended?.({ ok: false, error });
         this.#self.onBroken(call, error);
         breakAnswer(error);
       },

@@ -8,6 +8,7 @@
  */
 import type { Vats } from '@hob/vat';
 import { vatsOf } from '@hob/vat/forwarder';
+import type { CallOutcome } from './policy.ts';
 import type { Judge } from './waiting.ts';
 
 /** A call that its grant allows. `inner` is the object behind the grant, or an object that came out of it. */
@@ -16,6 +17,8 @@ export interface GuardedCall {
   readonly method: string;
   readonly args: readonly unknown[];
   readonly inner: object;
+  /** It is the first grant on the way of the call: the one that its caller holds. */
+  readonly outermost: boolean;
 }
 
 /** What a guard makes of a call. */
@@ -24,6 +27,8 @@ export interface Guarding {
   readonly fields?: Readonly<Record<string, unknown>>;
   /** The call waits until this judge, an object of the same vats, says yes. */
   readonly judge?: Judge;
+  /** Runs when the call has ended, in a later turn. A call of an earlier process never ends. */
+  readonly ended?: (outcome: CallOutcome) => void;
 }
 
 /** Decides about the calls of grants, in the turn of the call. Throws to refuse the call, which then costs nothing. */

@@ -16,6 +16,14 @@ export interface Effect {
   readonly undo?: 'easy' | 'hard' | 'impossible';
   /** It carries what it is called with to somebody outside. `false` if it is not said. */
   readonly outbound?: boolean;
+  /**
+   * Called again it does no more than once, so an equal result says that a caller goes round in circles. If it is not
+   * said, methods of class `A` are. `false` for a method whose calls differ although they look alike, such as the
+   * next part of a stream.
+   */
+  readonly idempotent?: boolean;
+  /** Fields of its results that change by themselves, such as a time stamp. They are not compared. */
+  readonly volatile?: readonly string[];
 }
 
 /** The effects of the methods of an object and of the objects that come out of it, by the name of the method. */

@@ -274,6 +274,9 @@ export function under<R>(id: string, body: () => R, groups: readonly Group[] = [
   }
 }
 
+/** The causes of the running turn, groups included, outermost first. Empty if the host program sent its message. */
+export const currentCauses = (): readonly string[] => turnFor('currentCauses').chain.ids;
+
 /**
  * Makes the running turn fail with this error, even if a behaviour catches it. Does nothing outside a turn.
  */
