@@ -5,6 +5,7 @@ import { MUTANTS as capsNet } from './caps-net.ts';
 import { MUTANTS as capsShell } from './caps-shell.ts';
 import { MUTANTS as cli } from './cli.ts';
 import { MUTANTS as firewall } from './firewall.ts';
+import { MUTANTS as firewallServed } from './firewall-served.ts';
 import { MUTANTS as guest } from './guest.ts';
 import { MUTANTS as host } from './host/index.ts';
 import { MUTANTS as imports } from './import.ts';
@@ -29,6 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...imports,
   ...host,
   ...firewall,
+  ...firewallServed,
   ...bridgePython,
   ...packing,
   ...tools,

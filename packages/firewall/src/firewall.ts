@@ -19,8 +19,11 @@ import type { GuardrailOptions } from './guardrails/thresholds.ts';
 export interface FirewallOptions {
   /** `observe`: calls are assessed, and only crisis-sensitive ones wait. `enforce`: each call that should wait waits. */
   readonly mode: Mode;
-  /** How much depends on the object of an offer, by the name of the offer. `ordinary` for one that is not named. */
-  readonly sensitivity?: Readonly<Record<string, Sensitivity>>;
+  /**
+   * How much depends on the object of an offer, by the name of the offer: a record, or a function that is asked at each
+   * call. `ordinary` for one that is not named.
+   */
+  readonly sensitivity?: Readonly<Record<string, Sensitivity>> | ((offer: string) => Sensitivity | undefined);
   /** Finds text about a person in danger, in place of the default. */
   readonly crisis?: CrisisDetector;
   /** Further opinions about each call. They may raise the risk and lower the confidence. */
@@ -41,7 +44,12 @@ export function makeFirewall(given: FirewallOptions): CallFirewall {
 function decide(options: FirewallOptions, facts: CallFacts): CallDecision {
   const { mode, sensitivity = {}, crisis = detectCrisis, opinions } = options;
   const effect = effectOf(facts.method, facts.effects, facts.reads);
-  const target = Object.hasOwn(sensitivity, facts.offer) ? sensitivity[facts.offer] : undefined;
+  const target =
+    typeof sensitivity === 'function'
+      ? sensitivity(facts.offer)
+      : Object.hasOwn(sensitivity, facts.offer)
+        ? sensitivity[facts.offer]
+        : undefined;
   const plain: AssessedCall = { method: facts.method, args: facts.args, effect, sensitivity: target ?? 'ordinary', crisis: false }; // biome-ignore format: one line
   const danger = leaves(plain) ? dangerIn(crisis, facts.args) : undefined;
   const call = danger === undefined ? plain : { ...plain, crisis: true };

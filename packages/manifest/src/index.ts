@@ -21,6 +21,7 @@ export type {
   PlannedBound,
   PlannedCap,
   PlannedCommand,
+  PlannedFirewall,
   PlannedFs,
   PlannedHttp,
   PlannedMcp,

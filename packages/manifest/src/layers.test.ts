@@ -255,3 +255,24 @@ test('no layer, order of layers or file of a workspace ever widens what the boun
   );
   expect(compared).toBeGreaterThan(volume(12, 50));
 });
+
+test('the firewall of a layer holds for those below: none turns it off, raises a level, or says that less depends on a cap', () => {
+  const cap = (terms: object): object => ({ caps: { docs: { fs: 'project', can: ['read'], ...terms } } });
+  const upper = layer('user', cap({ level: 'low', sensitivity: 'high' }), { ...ROOTS, firewall: { mode: 'enforce' } });
+  const lower = layer('project', cap({ level: 'high', sensitivity: 'scratch' }), { firewall: { mode: 'observe' } });
+  const { plan, mistakes } = check([upper, lower], { now });
+  expect(plan).toMatchObject({ firewall: { mode: 'enforce' }, caps: { docs: { terms: { level: 'low', sensitivity: 'high' } } } }); // biome-ignore format: one line
+  expect(mistakes.map(lineOf)).toEqual([expect.stringMatching(/firewall\.mode: the layer above enforces/)]);
+  // Silence of the layer above is `medium` and `ordinary`.
+  const silent = layer('user', cap({}), { ...ROOTS, firewall: { mode: 'observe' } });
+  const asked = check([silent, { ...lower, text: lower.text.replace('observe', 'enforce') }], { now }).plan;
+  expect(asked).toMatchObject({ firewall: { mode: 'enforce' }, caps: { docs: { terms: { level: 'medium', sensitivity: 'ordinary' } } } }); // biome-ignore format: one line
+  const org = check([layer('organisation', {}, { firewall: { mode: 'enforce' } }), silent], { now }).plan;
+  expect(org?.firewall).toEqual({ mode: 'enforce' });
+});
+
+test('a level without a firewall is a warning, because it has no effect', () => {
+  const { plan, mistakes } = check([layer('user', { caps: { docs: { fs: 'project', can: ['read'], level: 'low' } } }, ROOTS)], { now }); // biome-ignore format: one line
+  expect(plan).toBeDefined();
+  expect(mistakes.map(lineOf)).toEqual([expect.stringMatching(/docs\.level: level has no effect: no layer has a firewall/)]); // biome-ignore format: one line
+});

@@ -12,7 +12,7 @@ import { examplesOf } from './plan/examples.ts';
 import { idleDenies } from './plan/names.ts';
 import { followMounts, narrow, stricterMode } from './plan/narrow.ts';
 import { DEFAULT_MODE, type Plan } from './plan/plan.ts';
-import { type Rest, restOf } from './plan/rest.ts';
+import { idleLevels, type Rest, restOf } from './plan/rest.ts';
 import { type Finding, located, type Mistake } from './text/mistakes.ts';
 import { type Document, MOST_MISTAKES, type Source } from './text/read.ts';
 
@@ -59,6 +59,8 @@ export function check(given: readonly Layer[], surroundings: Omit<Surroundings, 
   if (read.every(({ own }) => own !== undefined))
     for (const { manifest, own, findings } of read)
       if (manifest !== undefined && own !== undefined) findings.push(...examplesOf(manifest, own, whole));
+  if (whole.firewall === undefined)
+    for (const { manifest, findings } of read) if (manifest !== undefined) findings.push(...idleLevels(manifest));
   const mistakes = read.flatMap(({ mistakes: own, findings, document }) => [
     ...own,
     ...(document === undefined

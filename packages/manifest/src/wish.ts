@@ -70,6 +70,9 @@ function beyondAsk(manifest: Manifest): readonly Finding[] {
   const secrets = Object.entries(session.ask ?? {}).flatMap(([name, cap]) =>
     'secret' in cap && cap.secret !== undefined ? [['session', 'ask', name, 'secret']] : [],
   );
+  const risks = Object.entries(session.ask ?? {}).flatMap(([name, cap]) =>
+    (['level', 'sensitivity'] as const).filter((key) => cap[key] !== undefined).map((key) => ['session', 'ask', name, key]),
+  ); // biome-ignore format: one line
   return [
     ...paths.map((path) => ({
       path,
@@ -82,6 +85,12 @@ function beyondAsk(manifest: Manifest): readonly Finding[] {
       key: true,
       wrong: 'a wish list names no secret',
       write: 'write the cap in the manifest, which lies outside of the roots',
+    })),
+    ...risks.map((path) => ({
+      path,
+      key: true,
+      wrong: 'a wish list says nothing about how risky its caps are',
+      write: 'leave it out, or write the cap in the manifest',
     })),
   ];
 }

@@ -45,6 +45,8 @@ export interface DaemonStatus {
   /** The files that were compiled, highest first. */
   readonly layers: readonly { readonly layer: LayerName; readonly file: string }[];
   readonly mode: string;
+  /** The mode of the firewall. Undefined if there is none. */
+  readonly firewall?: 'observe' | 'enforce';
   /** The caps of the plan, by name, and how a session gets each. */
   readonly caps: Readonly<Record<string, 'mint' | 'ask'>>;
   readonly url: string;

@@ -11,6 +11,7 @@ import { Mistake } from '../line/mistake.ts';
 import { hiddenName } from '../plan/rights.ts';
 import type { OpenedSession, PlanSessions } from '../plan/sessions.ts';
 import type { LayerText, WishRow } from './daemon.ts';
+import { sameFirewall } from './served-firewall.ts';
 import type { ServedWishes } from './wishes.ts';
 
 /** The parts that sessions of a daemon are opened from. */
@@ -33,6 +34,7 @@ export async function openServed(
 ): Promise<OpenedServed> {
   try {
     const { plan, warnings } = below.length === 0 ? { plan: read.plan, warnings: [] } : read.narrowed(below);
+    sameFirewall(read.plan, plan);
     const opened = await sessions.open(name, await wishes.over(plan));
     for (const line of opened.dropped) log(line);
     return { ...opened, said: [...warnings, ...opened.dropped] };

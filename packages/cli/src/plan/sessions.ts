@@ -46,6 +46,17 @@ interface Offered {
 const petnamesOf = (cap: PlannedCap | undefined, name: string): readonly string[] =>
   cap?.kind === 'mcp' ? toolPetnames(cap) : [petnameOf(name)];
 
+/** The parts that the sessions of a plan are made from. */
+interface PlanParts {
+  readonly granter: string;
+  readonly plan: Plan;
+  /** The real paths of the roots that are no scratch folders. */
+  readonly roots: RealRoots;
+  readonly machine: Machine;
+  /** Is told of each offer, before anybody is granted it. */
+  readonly offered?: (offer: string, cap: PlannedCap) => void;
+}
+
 /** Opens sessions of one plan. */
 export class PlanSessions {
   readonly #host: Host;
@@ -53,6 +64,7 @@ export class PlanSessions {
   readonly #plan: Plan;
   readonly #roots: RealRoots;
   readonly #machine: Machine;
+  readonly #offered: (offer: string, cap: PlannedCap) => void;
   readonly #shared: Directories;
   /** The offers that were made, by name. */
   readonly #offers = new Map<string, Promise<void>>();
@@ -60,11 +72,8 @@ export class PlanSessions {
   /** The objects of one session, until it ends. */
   readonly #closing = new Set<() => Promise<void>>();
 
-  /** `roots` are the real paths of the roots that are no scratch folders. Errors: `Mistake`. */
-  constructor(
-    host: Host,
-    { granter, plan, roots, machine }: { readonly granter: string; readonly plan: Plan; readonly roots: RealRoots; readonly machine: Machine }, // biome-ignore format: one line
-  ) {
+  /** Errors: `Mistake`. */
+  constructor(host: Host, { granter, plan, roots, machine, offered = () => {} }: PlanParts) {
     for (const cap of Object.values(plan.caps)) refuseUnbuilt(plan, cap);
     refuseUnbuiltParts(plan);
     this.#host = host;
@@ -72,6 +81,7 @@ export class PlanSessions {
     this.#plan = plan;
     this.#roots = roots;
     this.#machine = machine;
+    this.#offered = offered;
     this.#shared = new Directories(roots);
     this.#servers = new Servers(host, machine);
   }
@@ -187,6 +197,7 @@ export class PlanSessions {
     if (cap.kind === 'mcp') return await this.#offerTools(plan, cap, directories);
     const made = madeOf(plan, cap, directories, this.#machine.findProgram);
     const name = await this.#host.nameFor(cap.kind, JSON.stringify(made));
+    this.#offered(name, cap);
     const known = this.#offers.get(name);
     const offering = known ?? this.#make(plan, cap, directories).then((object) => this.#host.offer(name, object, shownAs(cap))); // biome-ignore format: one line
     this.#offers.set(name, offering);
@@ -199,6 +210,7 @@ export class PlanSessions {
   async #offerTools(plan: Plan, cap: PlannedMcp, directories: Directories): Promise<readonly Offered[]> {
     const tools = await this.#servers.tools(plan, cap, directories);
     for (const { offer, label, cap: tool } of tools) {
+      this.#offered(offer, cap);
       const offering = this.#offers.get(offer) ?? this.#host.offer(offer, tool, { label, methods: ['call', 'describe'], reads: ['describe'] }); // biome-ignore format: one line
       this.#offers.set(offer, offering);
       await offering;

@@ -14,10 +14,14 @@ const LONGEST = 90 * 86_400_000;
 /** The terms of a cap when its session starts at `now`, in ms since 1970. */
 export function grantTerms(plan: Plan, cap: PlannedCap, now: number): GrantTerms {
   const base = limits(cap.terms, plan.deadlineMs, now);
-  if (cap.how === 'ask') return { ...base, ...boundsOf(cap), asks: proposal(cap, plan.deadlineMs, now) };
+  const { level } = cap.terms;
+  const risk: GrantTerms = level === undefined ? {} : { level };
+  if (cap.how === 'ask')
+    return { ...base, ...boundsOf(cap), asks: { ...proposal(cap, plan.deadlineMs, now), ...risk } };
   const kind = cap.kind === 'fs' || cap.kind === 'shell' || cap.kind === 'mcp' ? cap.kind : 'command';
   return {
     ...base,
+    ...risk,
     ...boundsOf(cap),
     ...waitingMethods(kind, cap.kind === 'fs' ? cap.can : [], decisionsOf(plan, cap)),
   };

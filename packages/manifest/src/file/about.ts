@@ -1,7 +1,18 @@
 /** The meaning of each key of a manifest, in one sentence. Editors show it, and `docs/manifest.md` has a row for each. */
 
 /** The kinds of records in a manifest. */
-export type Part = 'file' | 'root' | 'server' | 'session' | 'cap' | 'bound' | 'offer' | 'child' | 'judge' | 'ledger';
+export type Part =
+  | 'file'
+  | 'root'
+  | 'server'
+  | 'session'
+  | 'cap'
+  | 'bound'
+  | 'offer'
+  | 'child'
+  | 'judge'
+  | 'ledger'
+  | 'firewall';
 
 /** The sentence for each key of each kind of record. */
 export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
@@ -15,6 +26,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     granters: 'Who may say yes. Without it: the granter of the host.',
     judge: 'A model that sees requests. It may propose an answer or refuse, and never grants.',
     ledger: 'Where and how long acts are recorded.',
+    firewall: 'Assesses each call of every session, and makes some wait for a person.',
   },
   root: { temp: 'true: an empty folder for each session, which goes with it.' },
   server: {
@@ -59,6 +71,8 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     needs: 'passkey: a person answers with a passkey.',
     always_human:
       'true: a person answers each call, in every mode. No judge, and no answer for several requests at once.',
+    level: 'With a firewall that enforces: calls of a higher risk wait for a person. low, medium or high.',
+    sensitivity: 'For the firewall: how much depends on what the cap leads to. scratch, ordinary or high.',
     offer: 'The terms that the question proposes. Without it: this one call.',
   },
   bound: {
@@ -82,6 +96,9 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     keep: 'How long lines stay in the state: 90d.',
     redact: 'secrets: no value of a secret is in it. This holds anyway.',
   },
+  firewall: {
+    mode: 'observe: only messages about a person in danger wait. enforce: what is risky or unclear waits, too.',
+  },
 };
 
 const NEXT: Readonly<Record<string, Part>> = {
@@ -95,6 +112,7 @@ const NEXT: Readonly<Record<string, Part>> = {
   children: 'child',
   judge: 'judge',
   ledger: 'ledger',
+  firewall: 'firewall',
 };
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -48,6 +48,8 @@ test.for([
   'version: 1\nsession: { deadline: 8 }',
   'version: 1\nsession: { deadline: 8 hours }',
   'version: 1\njudge: { may: [grant] }',
+  'version: 1\nfirewall: { mode: off }',
+  'version: 1\nfirewall: {}',
   ...[
     '{ fs: project }',
     '{ fs: project, can: [] }',
@@ -55,6 +57,8 @@ test.for([
     '{ fs: project, can: [read], argv: [[a]] }',
     '{ fs: project, can: [read], uses: 0 }',
     '{ fs: project, can: [read], for: 15 minutes }',
+    '{ fs: project, can: [read], level: none }',
+    '{ fs: project, can: [read], sensitivity: low }',
     '{ fs: project, can: [read], offer: { uses: 1 } }',
     '{ command: git }',
     '{ command: git log, argv: [[a]] }',
@@ -90,6 +94,7 @@ const HEADS: Readonly<Record<Part, string>> = {
   child: '## Children',
   judge: '## Judge and ledger',
   ledger: '## Judge and ledger',
+  firewall: '## Firewall',
 };
 
 test('every key of the schema has a sentence for editors and a row in docs/manifest.md, and no other key has one', () => {

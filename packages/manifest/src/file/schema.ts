@@ -105,6 +105,8 @@ const terms = {
   until: date.optional(),
   needs: oneOf('needs', ['passkey']).optional(),
   always_human: z.boolean({ error: say('always_human is true or false', 'write true') }).optional(),
+  level: oneOf('level', ['low', 'medium', 'high']).optional(),
+  sensitivity: oneOf('sensitivity', ['scratch', 'ordinary', 'high']).optional(),
 } as const;
 
 /** A host by name or number, without user, query or wildcard, and a path that ends in `/`. */
@@ -291,6 +293,9 @@ const manifest = record('a manifest', {
     path: text('path', '~/.local/state/hob').optional(),
     keep: duration.optional(),
     redact: oneOf('redact', ['secrets']).optional(),
+  }).optional(),
+  firewall: record('firewall', {
+    mode: oneOf('mode', ['observe', 'enforce']),
   }).optional(),
 });
 

@@ -7,6 +7,11 @@ export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** The rights of a directory cap. */
 export type FsRight = 'read' | 'list' | 'search' | 'write' | 'remove';
 
+/** Levels of risk of a call, as the firewall assesses it. */
+export type Level = 'low' | 'medium' | 'high';
+/** How much depends on the object of a cap. */
+export type Sensitivity = 'scratch' | 'ordinary' | 'high';
+
 /** The limits of a grant. A part that is left out sets no limit. */
 export interface CapTerms {
   /** The number of calls. */
@@ -18,6 +23,10 @@ export interface CapTerms {
   readonly needs?: 'passkey' | undefined;
   /** No judge and no answer for several requests at once. */
   readonly always_human?: boolean | undefined;
+  /** With a firewall that enforces: the highest level of risk at which a call goes on without a person. */
+  readonly level?: Level | undefined;
+  /** For the firewall: how much depends on what the cap leads to. */
+  readonly sensitivity?: Sensitivity | undefined;
 }
 
 /** A directory of a root, for example `project/src`. */
@@ -134,6 +143,12 @@ export type Server =
     }
   | { readonly url: string; readonly secret?: string | undefined };
 
+/** The layer that assesses each call of every session, and makes some wait for a person. */
+interface FirewallPart {
+  /** `observe`: only messages about a person in danger wait. `enforce`: what is risky or unclear waits, too. */
+  readonly mode: 'observe' | 'enforce';
+}
+
 /** The whole of `hob.yaml`: roots, what a session holds, what it may ask for, and who decides. */
 export interface Manifest {
   readonly version: 1;
@@ -154,6 +169,7 @@ export interface Manifest {
         readonly redact?: 'secrets' | undefined;
       }
     | undefined;
+  readonly firewall?: FirewallPart | undefined;
 }
 
 /** Returns its argument. TypeScript checks it, and an editor completes it. */

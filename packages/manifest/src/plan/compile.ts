@@ -76,7 +76,7 @@ class Compiler {
   }
 
   compile(): Compiled {
-    const { session = {}, granters, judge, ledger } = this.#manifest;
+    const { session = {}, granters, judge, ledger, firewall } = this.#manifest;
     this.#readFlags();
     this.#findings.push(...rootsOfServers(this.#manifest.servers ?? {}, this.#roots));
     this.#findings.push(...lookAlikes(this.#manifest, Object.keys(this.#held)));
@@ -118,6 +118,7 @@ class Compiler {
             },
           }),
       ...(ledger === undefined ? {} : { ledger: { ...ledgerOf(ledger), ...place } }),
+      ...(firewall === undefined ? {} : { firewall: { mode: firewall.mode } }),
     };
     return { plan, findings: this.#findings };
   }
@@ -241,13 +242,15 @@ class Compiler {
     const untilMs = until === undefined ? undefined : Date.parse(until);
     if (untilMs !== undefined && untilMs <= this.#surroundings.now)
       this.#wrong([...path, 'until'], 'this date has passed', 'write one in the future, or remove the cap');
-    const { needs, always_human } = rest as CapTerms;
+    const { needs, always_human, level, sensitivity } = rest as CapTerms;
     return {
       ...(uses === undefined ? {} : { uses }),
       ...(time === undefined ? {} : { forMs: milliseconds(time) }),
       ...(untilMs === undefined ? {} : { untilMs }),
       ...(needs === undefined ? {} : { needs }),
       ...(always_human === true ? { alwaysHuman: true as const } : {}),
+      ...(level === undefined ? {} : { level }),
+      ...(sensitivity === undefined ? {} : { sensitivity }),
     };
   }
 }

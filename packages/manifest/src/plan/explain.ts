@@ -31,7 +31,12 @@ export type DateText = (ms: number) => string;
 export function explain(
   plan: Plan,
   dateText: DateText,
-): { readonly caps: readonly Explained[]; readonly never: readonly string[] } {
+): {
+  readonly caps: readonly Explained[];
+  readonly never: readonly string[];
+  /** What the firewall does before each call. Undefined if there is none. */
+  readonly firewall?: string;
+} {
   const caps = Object.values(plan.caps).sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     caps: caps.map((cap) => ({
@@ -41,8 +46,16 @@ export function explain(
       weakest: visible(weakestOf(plan, cap)),
     })),
     never: neverOf(caps),
+    ...(plan.firewall === undefined ? {} : { firewall: FIREWALLS[plan.firewall.mode] }),
   };
 }
+
+const FIREWALLS: Readonly<Record<'observe' | 'enforce', string>> = {
+  observe:
+    'Each call is assessed, and the ledger has the assessment. Only messages about a person in danger wait for a person.',
+  enforce:
+    'Each call is assessed, and the ledger has the assessment. Calls that are risky or unclear wait for a person, whatever the mode says.',
+};
 
 const at = ({ root, path }: Directory): string => (path === '' ? root : `${root}/${path}`);
 
@@ -105,7 +118,7 @@ function wordText(word: Word): string {
 
 function whenOf(plan: Plan, cap: PlannedCap, dateText: DateText): string {
   const limits = limitsOf(cap.terms, dateText);
-  const within = limits === '' ? '' : `, ${limits}`;
+  const within = `${limits === '' ? '' : `, ${limits}`}${riskText(plan, cap)}`;
   if (cap.how === 'ask') {
     const offered = limitsOf(cap.offer ?? {}, dateText);
     return `after a person said yes${offered === '' ? '' : ` (the question offers ${offered})`}${within}`;
@@ -134,6 +147,14 @@ function whenCalled(plan: Plan, cap: Exclude<PlannedCap, PlannedFs>): string {
     case 'message':
       return how('external');
   }
+}
+
+/** What an enforcing firewall does with the calls of this cap. */
+function riskText({ firewall }: Plan, { terms: { level = 'medium', sensitivity } }: PlannedCap): string {
+  if (firewall?.mode !== 'enforce') return '';
+  const most = { low: 'low risk', medium: 'medium risk', high: 'high risk' }[level];
+  const much = sensitivity === 'high' ? ', and much depends on what it leads to' : '';
+  return `; the firewall lets calls of ${most} go on at the most${much}`;
 }
 
 const WORDS: Readonly<Record<Decision, string>> = {

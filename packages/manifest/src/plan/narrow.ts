@@ -5,7 +5,7 @@
  * A change that would widen is dropped, and a finding names it.
  */
 
-import type { Manifest, Mode } from '../file/types.ts';
+import type { Level, Manifest, Mode, Sensitivity } from '../file/types.ts';
 import type { Finding } from '../text/mistakes.ts';
 import type { Word } from '../words/row.ts';
 import type { Row } from './deny.ts';
@@ -96,16 +96,33 @@ function least(a: number | undefined, b: number | undefined): number | undefined
   return a === undefined ? b : b === undefined ? a : Math.min(a, b);
 }
 
-/** Takes the strictest value of each term. */
+/** The lower of two levels. A level that is left out counts as `medium`, as in a grant. */
+function lowerLevel(a: Level | undefined, b: Level | undefined): Level | undefined {
+  if (a === undefined && b === undefined) return undefined;
+  const order: readonly Level[] = ['low', 'medium', 'high'];
+  return order[Math.min(order.indexOf(a ?? 'medium'), order.indexOf(b ?? a ?? 'medium'))];
+}
+
+/** The stricter of what two layers say. Without a word it counts as `ordinary`. */
+function moreSensitive(a: Sensitivity | undefined, b: Sensitivity | undefined): Sensitivity | undefined {
+  if (a === undefined && b === undefined) return undefined;
+  const order: readonly Sensitivity[] = ['scratch', 'ordinary', 'high'];
+  return order[Math.max(order.indexOf(a ?? 'ordinary'), order.indexOf(b ?? a ?? 'ordinary'))];
+}
+
+/** Takes the strictest value of each term. `a` is of the layer above. */
 function strictest(a: PlannedTerms, b: PlannedTerms): PlannedTerms {
   const [uses, forMs, untilMs] = [least(a.uses, b.uses), least(a.forMs, b.forMs), least(a.untilMs, b.untilMs)];
   const needs = a.needs ?? b.needs;
+  const [level, sensitivity] = [lowerLevel(a.level, b.level), moreSensitive(a.sensitivity, b.sensitivity)];
   return {
     ...(uses === undefined ? {} : { uses }),
     ...(forMs === undefined ? {} : { forMs }),
     ...(untilMs === undefined ? {} : { untilMs }),
     ...(needs === undefined ? {} : { needs }),
     ...(a.alwaysHuman || b.alwaysHuman ? { alwaysHuman: true as const } : {}),
+    ...(level === undefined ? {} : { level }),
+    ...(sensitivity === undefined ? {} : { sensitivity }),
   };
 }
 

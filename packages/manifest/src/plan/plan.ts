@@ -1,5 +1,5 @@
 /** A plan: what a session may hold, with every name resolved. It is data that can be printed and compared. */
-import type { FsRight, Method, Mode, Server } from '../file/types.ts';
+import type { FsRight, Level, Method, Mode, Sensitivity, Server } from '../file/types.ts';
 import type { Word } from '../words/row.ts';
 
 /** A directory: the name of a root, and names beneath it, joined by `/`. An empty path is the root itself. */
@@ -16,6 +16,9 @@ export interface PlannedTerms {
   readonly untilMs?: number;
   readonly needs?: 'passkey';
   readonly alwaysHuman?: true;
+  /** With a firewall that enforces: calls of a higher risk wait. */
+  readonly level?: Level;
+  readonly sensitivity?: Sensitivity;
 }
 
 interface Planned {
@@ -115,6 +118,13 @@ export interface Plan {
   /** An empty `may` means that no judge sees the requests. Undefined: the host's own. */
   readonly judge?: { readonly may: readonly ('propose' | 'refuse')[]; readonly model?: string };
   readonly ledger?: { readonly path?: string; readonly keepMs?: number; readonly redact?: 'secrets' };
+  /** Undefined: no call is assessed. */
+  readonly firewall?: PlannedFirewall;
+}
+
+/** The firewall before all calls of a host. */
+export interface PlannedFirewall {
+  readonly mode: 'observe' | 'enforce';
 }
 
 /** The mode of a session whose manifest names none. */

@@ -1,9 +1,10 @@
 /** Granters, judge and ledger over several layers. A lower layer never adds a granter, a judge's right or a place. */
+import type { Manifest } from '../file/types.ts';
 import type { Finding, Path } from '../text/mistakes.ts';
 import type { Plan } from './plan.ts';
 
 /** The parts of a plan that say who decides and where it is recorded. */
-export type Rest = Pick<Plan, 'granters' | 'judge' | 'ledger'>;
+export type Rest = Pick<Plan, 'granters' | 'judge' | 'ledger' | 'firewall'>;
 
 /**
  * The highest layer that names a part holds. With `mayAdd`, the lower one names what no layer above names. Otherwise it
@@ -21,10 +22,12 @@ export function restOf(above: Rest, lower: Rest, { mayAdd }: { mayAdd: boolean }
   const granters = grantersOf(above, lower, mayAdd, drop);
   const judge = judgeOf(above, lower, mayAdd, drop);
   const ledger = ledgerOf(above, lower, mayAdd, drop);
+  const firewall = firewallOf(above.firewall, lower.firewall, drop);
   return {
     ...(granters === undefined ? {} : { granters }),
     ...(judge === undefined ? {} : { judge }),
     ...(ledger === undefined ? {} : { ledger }),
+    ...(firewall === undefined ? {} : { firewall }),
   };
 }
 
@@ -48,6 +51,14 @@ function judgeOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['j
   return own === undefined ? undefined : { ...own, may };
 }
 
+/** A firewall only makes stricter, so any layer may add one, and none takes from that of a layer above. */
+function firewallOf(own: Rest['firewall'], wanted: Rest['firewall'], drop: Drop): Rest['firewall'] {
+  if (own === undefined || wanted === undefined) return own ?? wanted;
+  if (own.mode === 'enforce' && wanted.mode === 'observe')
+    drop(['firewall', 'mode'], 'the layer above enforces: that holds');
+  return own.mode === 'enforce' ? own : wanted;
+}
+
 function ledgerOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['ledger'] {
   const [own = {}, wanted] = [above.ledger, lower.ledger];
   if (wanted === undefined) return above.ledger;
@@ -65,3 +76,19 @@ function ledgerOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['
     ...(redact === undefined ? {} : { redact }),
   };
 }
+
+/** What a manifest says about risk has no effect without a firewall in some layer. */
+export const idleLevels = ({ session = {} }: Manifest): readonly Finding[] =>
+  (['caps', 'ask'] as const).flatMap((part) =>
+    Object.entries(session[part] ?? {}).flatMap(([name, cap]) =>
+      (['level', 'sensitivity'] as const)
+        .filter((key) => cap[key] !== undefined)
+        .map((key) => ({
+          severity: 'warning' as const,
+          path: ['session', part, name, key],
+          key: true,
+          wrong: `${key} has no effect: no layer has a firewall`,
+          write: 'write firewall: {mode: enforce}, or remove it',
+        })),
+    ),
+  );

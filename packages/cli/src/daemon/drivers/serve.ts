@@ -27,6 +27,7 @@ import { type DaemonStatus, daemonOf } from '../daemon.ts';
 import { ledgerKeeper } from '../keep-ledger.ts';
 import { mcpFace } from '../mcp-face.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
+import { type ServedFirewall, servedFirewall } from '../served-firewall.ts';
 import { type ServedSecrets, servedSecrets } from '../served-secrets.ts';
 import { ServedWishes } from '../wishes.ts';
 import { copier, removeCopies } from './copies.ts';
@@ -76,11 +77,13 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const note = (line: string): void => log.write(line.replace(/^hob: /, ''));
   const told = openTelling(tell, note);
   let blank = (text: string): string => text;
+  const { firewall, offered } = servedFirewall(plan);
   const host = await openHost({
     stateDir: state,
     onRequest: told.request,
     definitions,
-    ...(sentinel === undefined ? {} : { sentinel }),
+    ...(firewall && { firewall }),
+    ...(sentinel && { sentinel }),
     graceMs: GRACE_MS,
     blank: (text) => blank(text),
     observe: ({ id, error }) =>
@@ -95,11 +98,10 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
       if (session.parent === undefined) await session.endUnlessEntered('its host ended before its agent entered');
     await secrets.open();
     blank = (text) => secrets.blanker().text(text);
-    const sessions = await prepared(host, { plan, roots, secrets, say });
+    const sessions = await prepared(host, { plan, roots, secrets, say, offered });
     const { url } = await host.serve({}, { '/mcp': mcpFace });
     const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
-    const { mode } = plan;
-    const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode, caps, url, since: Date.now() }; // biome-ignore format: one line
+    const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode: plan.mode, ...(plan.firewall && { firewall: plan.firewall.mode }), caps, url, since: Date.now() }; // biome-ignore format: one line
     const wishes = await servedWishes(host, read, sessions);
     for (const line of wishesAtStart(await wishes.rows())) say(line);
     openPrivateFolder(folder);
@@ -142,13 +144,14 @@ interface Prepared {
   readonly roots: RealRoots;
   readonly secrets: ServedSecrets;
   readonly say: (line: string) => void;
+  readonly offered: ServedFirewall['offered'];
 }
 
 /** The sessions of a plan, with everything that they share. Errors: `Mistake`. */
-async function prepared(host: Host, { plan, roots, secrets, say }: Prepared): Promise<PlanSessions> {
+async function prepared(host: Host, { plan, roots, secrets, say, offered }: Prepared): Promise<PlanSessions> {
   const blank = (text: string): string => secrets.blanker().text(text);
   const powers = { ...machine, secret: secrets.value, blank };
-  const sessions = new PlanSessions(host, { granter: 'owner', plan, roots, machine: powers });
+  const sessions = new PlanSessions(host, { granter: 'owner', plan, roots, machine: powers, offered });
   await sessions.prepare();
   for (const line of sessions.notes) say(line);
   return sessions;

@@ -28,7 +28,7 @@ export const serve: Verb = {
   ],
   json:
     '{ url: string, pid: number, manifest: string, layers: { layer: string, file: string }[], mode: string,\n' +
-    '  caps: { [name]: "mint" | "ask" }, since: number }',
+    '  firewall?: "observe" | "enforce", caps: { [name]: "mint" | "ask" }, since: number }',
   codes: {
     0: 'it was ended by Ctrl-C, SIGTERM, SIGHUP or hob stop',
     1: 'it did not start: the manifest has mistakes, or another process has the state',
@@ -55,6 +55,7 @@ export const serve: Verb = {
       secretsKey: secretsKeyOf(given),
     });
     line(`hob serves ${status.manifest}, in the mode ${status.mode}`);
+    if (status.firewall !== undefined) line(`  a firewall assesses each call, and is set to ${status.firewall}`);
     if (status.layers.length > 1) for (const { layer, file } of status.layers) line(`  layer ${layer}: ${file}`);
     for (const [name, how] of Object.entries(status.caps))
       line(how === 'mint' ? `  ${name}` : `  ${name}, after a person said yes`);

@@ -11,7 +11,7 @@ export const explain: Verb = {
     'says what a session of a manifest can do and never can, and what each cap is only as strong as. Without a file, of all layers that hob serve reads',
   options: [LAYERS],
   examples: ['hob explain', 'hob explain app.yaml --layer org=/etc/hob/org.yaml'],
-  json: '{ "mode": string, "caps": { "cap", "does", "when", "weakest" }[], "never": string[] }, or { "mistakes": object[] }',
+  json: '{ "mode": string, "caps": { "cap", "does", "when", "weakest" }[], "never": string[], "firewall"?: string }, or { "mistakes": object[] }',
   codes: { 1: 'the manifest has mistakes' },
   async run(given, { line, say, json }) {
     const [
@@ -36,9 +36,10 @@ export const explain: Verb = {
       json({ mistakes });
       return 1;
     }
-    const { caps, never } = explainPlan(plan, dateText);
-    json({ mode: plan.mode, caps, never });
+    const { caps, never, firewall } = explainPlan(plan, dateText);
+    json({ mode: plan.mode, caps, never, ...(firewall === undefined ? {} : { firewall }) });
     line(`A session of this manifest, in the mode ${plan.mode}:`);
+    if (firewall !== undefined) line(firewall);
     for (const { cap, does, when, weakest } of caps) {
       line('');
       line(`${cap} ${does}.`);
