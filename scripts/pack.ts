@@ -42,7 +42,7 @@ try {
   for (const one of all) {
     const beside = reached.get(one) ?? new Set<string>();
     const optional = nativePartsOf(one, platforms);
-    const tarball = join(target, pack(one, { all, work, beside, optional, target }));
+    const tarball = join(target, await pack(one, { all, work, beside, optional, target }));
     faults.push(...(await faultsOf(tarball)));
     console.log(tarball);
   }

@@ -4,6 +4,9 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest';
+import { readLayers, surroundings } from '../packages/cli/src/drivers/layers.ts';
+import { check, lineOf } from '../packages/manifest/src/index.ts';
+import { HOSTILE } from '../packages/manifest/test/hostile.ts';
 import { needs } from './needs.ts';
 import { type Installed, installed, plainEnv } from './packed/installed.ts';
 import { nodeFolder, USER } from './packed/user.ts';
@@ -63,6 +66,13 @@ close();
 process.exit(5);
 `;
 
+/** Says which files are loaded as modules. */
+const TRACE = `
+import { registerHooks } from 'node:module';
+import { writeSync } from 'node:fs';
+registerHooks({ load(url, context, next) { if (url.startsWith('file:')) writeSync(2, url + '\\n'); return next(url, context); } });
+`;
+
 const installedOr = (context: TestContext): Installed =>
   made ?? context.skip('needs the package registry, for what Hob depends on');
 
@@ -112,6 +122,34 @@ test('installed with npm install -g, hob serves a manifest, runs an agent and an
   // Nothing of ours goes where the user did not ask for it.
   expect(fs.readdirSync(home).sort()).toEqual(['.config', '.local']);
   expect(fs.readdirSync(join(home, '.config/hob/tmp'))).toEqual([]);
+}, 400_000);
+
+test('an installed hob check loads its bundle alone, and says of hostile manifests what the sources say', async (context) => {
+  const { folder } = installedOr(context);
+  const place = join(folder, 'hostile');
+  fs.mkdirSync(place);
+  const trace = join(place, 'trace.mjs');
+  fs.writeFileSync(trace, TRACE);
+  const env = { PATH: `${nodeFolder(folder)}:/usr/bin:/bin`, HOME: place };
+  const right =
+    'version: 1\nroots: { scratch: { temp: true } }\nsession: { caps: { all: { fs: scratch, can: [read] } } }\n';
+  const file = join(place, 'hob.yaml');
+  for (const { name, text } of [...HOSTILE.filter((_, n) => n % 40 === 0), { name: 'no mistake', text: right }]) {
+    fs.writeFileSync(file, text);
+    const { plan, mistakes } = check(readLayers(file, []).given, surroundings());
+    const options = { env: { ...env, NODE_OPTIONS: `--import=${trace}` }, cwd: place };
+    const ran = await promisify(execFile)(hob, ['check', file], options).catch((error) => error);
+    const lines = plan === undefined ? mistakes.map(lineOf) : ['no mistakes'];
+    expect(ran.stdout.split('\n').slice(0, -1), name).toEqual(lines);
+    const loaded = ran.stderr.trim().split('\n');
+    expect(
+      loaded.filter((url: string) => !/\/@hob\/cli\/dist\/(?:main|line\/data-verbs|data|data\/[\w-]+)\.js$/.test(url)),
+    ).toEqual([]);
+    expect(loaded.length).toBeGreaterThan(3);
+  }
+  expect(fs.readFileSync(join(folder, 'prefix/lib/node_modules/@hob/cli/dist/data/LICENSES.txt'), 'utf8')).toMatch(
+    /^zod /m,
+  );
 }, 400_000);
 
 test('an installed hob refuses a root that holds its own code', async (context) => {

@@ -328,8 +328,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'looks whether a first manifest would overwrite a file',
   },
   'packages/cli/src/drivers/places.ts': {
-    powers: ['import.meta', 'node:fs', 'node:os', 'process'],
-    why: 'finds the state, the manifest, the socket and the code of hob',
+    powers: ['node:os', 'process'],
+    why: 'finds the state, the manifest and the socket of hob',
+  },
+  'packages/cli/src/drivers/own-code.ts': {
+    powers: ['import.meta', 'node:fs', 'process'],
+    why: 'finds the code of hob, which no session may hold',
   },
   'packages/cli/src/drivers/manifest-file.ts': {
     powers: ['node:fs'],

@@ -1,7 +1,8 @@
 /** Makes the tarball of one package from its compiled modules. */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { bundleData } from './bundle.ts';
 import { nameSources } from './maps.ts';
 import { built, type Package, ROOT } from './packages.ts';
 
@@ -18,12 +19,16 @@ export interface Plan {
 }
 
 /** Returns the name of the tarball. */
-export function pack(one: Package, plan: Plan): string {
+export async function pack(one: Package, plan: Plan): Promise<string> {
   const { work, beside, target } = plan;
   const from = join(ROOT, 'packages', one.folder);
   const folder = join(work, one.folder);
   cpSync(join(work, 'js', one.folder, 'src'), join(folder, 'dist'), { recursive: true });
   nameSources(folder);
+  if (one.folder === 'cli') {
+    rmSync(join(folder, 'dist', 'data.js.map'));
+    await bundleData(join(folder, 'dist'));
+  }
   // A module finds it from `dist/` as it does from `src/`.
   const places = [...beside].map((path) => path.replace(/^src\//, 'dist/').replace(/\/$/, ''));
   for (const [n, path] of [...beside].entries()) {

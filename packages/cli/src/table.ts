@@ -4,7 +4,10 @@
  * A command line loads the file of its own verb and no other: editors, commit hooks and agents call `hob` often, and
  * reading modules is most of the time that a verb takes.
  */
+import { DATA } from './data.ts';
 import type { Verb } from './line/verb.ts';
+
+export { runLine } from './drivers/line.ts';
 
 type Load = () => Promise<Verb>;
 
@@ -41,8 +44,8 @@ export const TABLE: Readonly<Record<string, Load>> = {
   'ledger retain': async () => (await import('./verbs/granter/ledger-retain.ts')).ledgerRetain,
 
   init: async () => (await import('./verbs/manifest/init.ts')).init,
-  check: async () => (await import('./verbs/manifest/check.ts')).check,
-  explain: async () => (await import('./verbs/manifest/explain.ts')).explain,
+  check: DATA.check,
+  explain: DATA.explain,
   suggest: async () => (await import('./verbs/manifest/suggest.ts')).suggest,
   import: async () => (await import('./verbs/import.ts')).importVerb,
 
@@ -56,7 +59,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   backup: async () => (await import('./verbs/host/backup.ts')).backup,
   restore: async () => (await import('./verbs/host/restore.ts')).restore,
   completion: async () => (await import('./verbs/manifest/completion.ts')).completionOf(allVerbs),
-  version: async () => (await import('./verbs/version.ts')).version,
+  version: DATA.version,
 };
 
 /** Loads every verb. */

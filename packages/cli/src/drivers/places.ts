@@ -1,10 +1,8 @@
 /**
  * Where `hob` keeps its state, looks for a manifest and puts its socket, by the XDG base directory specification.
  */
-import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isAbsolute, join, resolve } from 'node:path';
 import { type Given, textOf } from '../line/verb.ts';
 import type { UsualPlaces } from './layers.ts';
 
@@ -51,23 +49,4 @@ function home(variable: string, usual: string): string {
   const given = process.env[variable] ?? '';
   // A relative path is to be ignored, says the specification.
   return isAbsolute(given) ? given : join(homedir(), usual);
-}
-
-/** The command line that runs this program again, with whole paths. */
-export const ownCommand = (): readonly string[] => [
-  process.execPath,
-  ...process.execArgv,
-  realpathSync(process.argv[1] as string),
-];
-
-/** The folders with the code of this program. Granting any of them would grant the host. */
-export function ownCode(): readonly string[] {
-  const here = realpathSync(fileURLToPath(new URL('./places.ts', import.meta.url)));
-  const node = dirname(realpathSync(process.execPath));
-  for (let at = dirname(here); dirname(at) !== at; at = dirname(at)) {
-    if (basename(at) === 'node_modules') return [at, node];
-    if (existsSync(join(at, 'pnpm-workspace.yaml')))
-      return [...['packages', 'node_modules', 'scripts', '.toolchain', '.git'].map((name) => join(at, name)), node];
-  }
-  return [dirname(here), node];
 }

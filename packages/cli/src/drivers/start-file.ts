@@ -11,7 +11,8 @@ import { check, jsonSchema, lineOf, type Start, starterText } from '@hob/manifes
 import { Mistake } from '../line/mistake.ts';
 import { surroundings } from './layers.ts';
 import { textAt, writeNewFile } from './new-file.ts';
-import { absolute, fromHome, ownCode } from './places.ts';
+import { ownCode } from './own-code.ts';
+import { absolute, fromHome } from './places.ts';
 
 /** The schema lies beside the manifest, so an editor finds it without a network. */
 const SCHEMA = 'hob.schema.json';

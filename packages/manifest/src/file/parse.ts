@@ -1,5 +1,5 @@
 /** From the text of a manifest to a manifest whose shape is right, or to mistakes with their lines. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type Mistake, type Path, pathText } from '../text/mistakes.ts';
 import { type Document, MOST_MISTAKES, readSource, type Source } from '../text/read.ts';
 import { kinds, manifestSchema, say } from './schema.ts';

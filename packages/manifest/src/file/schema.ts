@@ -4,7 +4,7 @@
  * It checks shapes. `compile` checks rules about two places: a cap that names a root, an example that
  * must run. Each message has two lines: what is wrong, and what to write.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { nearest, quoted } from '../text/mistakes.ts';
 import { described } from './about.ts';
 import { DURATION, LONGEST_MS, milliseconds } from './terms.ts';

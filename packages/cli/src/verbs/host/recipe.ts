@@ -24,7 +24,8 @@ export const recipe: Verb = {
   codes: { 1: 'a file cannot be written, or is there already' },
   async run(given, { line, say, json }) {
     const { recipeOf } = await import('../../recipes/all.ts');
-    const { absolute, ownCommand } = await import('../../drivers/places.ts');
+    const { ownCommand } = await import('../../drivers/own-code.ts');
+    const { absolute } = await import('../../drivers/places.ts');
     const found = recipeOf(given.operands[0] ?? '');
     const folder = textOf(given, 'write');
     const home = folder === undefined ? '/HOME-OF-THE-HOST' : absolute(folder);

@@ -132,7 +132,8 @@ async function recipeRun(
   }
   const { recipeFor, recipeOf } = await import('../../recipes/all.ts');
   const { VERBS } = await import('../../recipes/our-verbs.ts');
-  const { ownCommand, stateOf } = await import('../../drivers/places.ts');
+  const { ownCommand } = await import('../../drivers/own-code.ts');
+  const { stateOf } = await import('../../drivers/places.ts');
   const recipe = named === undefined ? recipeFor(given.operands[0] ?? '') : recipeOf(named);
   const address = modelUrl ?? recipe.model;
   if (!URL.canParse(address)) throw new Mistake('--model-url is no address: write https://HOST/PATH', 2);

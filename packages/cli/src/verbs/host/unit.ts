@@ -12,7 +12,8 @@ export const unit: Verb = {
   codes: { 1: 'a path cannot stand in a unit' },
   async run(given, { line, json }) {
     const { unitText } = await import('../../line/unit-text.ts');
-    const { absolute, ownCommand, stateOf, usualManifest } = await import('../../drivers/places.ts');
+    const { ownCommand } = await import('../../drivers/own-code.ts');
+    const { absolute, stateOf, usualManifest } = await import('../../drivers/places.ts');
     const manifest = absolute(textOf(given, 'manifest') ?? usualManifest());
     const text = unitText([...ownCommand(), 'serve', '--manifest', manifest, '--state', stateOf(given)]);
     for (const each of text.trimEnd().split('\n')) line(each);

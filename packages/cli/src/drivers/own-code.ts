@@ -1,0 +1,23 @@
+/** Where the code of this program is: no session may hold it. */
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The command line that runs this program again, with whole paths. */
+export const ownCommand = (): readonly string[] => [
+  process.execPath,
+  ...process.execArgv,
+  realpathSync(process.argv[1] as string),
+];
+
+/** The folders with the code of this program. Granting any of them would grant the host. */
+export function ownCode(): readonly string[] {
+  const here = realpathSync(fileURLToPath(new URL('./own-code.ts', import.meta.url)));
+  const node = dirname(realpathSync(process.execPath));
+  for (let at = dirname(here); dirname(at) !== at; at = dirname(at)) {
+    if (basename(at) === 'node_modules') return [at, node];
+    if (existsSync(join(at, 'pnpm-workspace.yaml')))
+      return [...['packages', 'node_modules', 'scripts', '.toolchain', '.git'].map((name) => join(at, name)), node];
+  }
+  return [dirname(here), node];
+}
