@@ -558,4 +558,47 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
     replace: 'tls = ssl._create_unverified_context()',
     tests: [test('test_sessions.py')],
   },
+  {
+    name: 'py-own-object',
+    breaks: 'a copy of an offered object has the authority of the original',
+    file: source('far.py'),
+    find: '        return self._of is far',
+    replace: '        return True',
+    tests: [test('test_offered.py')],
+  },
+  {
+    name: 'py-turns',
+    breaks: 'calls of one offered object run at the same time',
+    file: source('threads.py'),
+    find: `            if self._busy:
+                return
+            self._busy = True
+        pool.run(self._run_next)`,
+    replace: '        pool.run(self._run_next)',
+    tests: [test('test_offered.py')],
+  },
+  {
+    name: 'py-turns-waiting',
+    breaks: 'an offered object that waits for a call of itself waits for ever',
+    file: source('calls.py'),
+    find: '            with while_waiting():',
+    replace: '            if True:',
+    tests: [test('test_offered.py')],
+  },
+  {
+    name: 'py-turns-resume',
+    breaks: 'a call that has waited goes on beside the call that began meanwhile',
+    file: source('threads.py'),
+    find: '        mine.wait()',
+    replace: '        pass',
+    tests: [test('test_offered.py')],
+  },
+  {
+    name: 'py-pool-shrinks',
+    breaks: 'each thread of the pool stays for ever',
+    file: source('threads.py'),
+    find: 'if not self._work and self._idle >= self.KEPT:',
+    replace: 'if False:',
+    tests: [test('test_offered.py')],
+  },
 ];

@@ -12,7 +12,7 @@ LAYERS = [
     {"message"},
     {"vat_promise"},
     {"reference"},
-    {"far"},
+    {"far", "threads"},
     {"calls", "streams", "terms"},
     {"captp", "address"},
     {"websocket"},

@@ -2,8 +2,8 @@
 sent without waiting.
 
 Promise: calls of one thread are sent in the order in which it made them. All connections live in one thread
-of their own. Objects that are offered run one call at a time in a thread of theirs, so they may call caps and
-wait.
+of their own. Objects that are offered run in other threads (`threads.py`), so they may call caps and wait.
+Two objects are one only if they are identical: whether they are equal, or can be hashed, does not matter.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-import weakref
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
 from . import reference
 from .errors import Invalid
-from .far import Far
+from .far import Far, own_of
 from .reference import Named, Promise, Ref
+from .threads import Turns, while_waiting
 
 T = TypeVar("T")
 
@@ -43,7 +43,8 @@ class Loop:
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         future = self.submit(coroutine)
         try:
-            return future.result()
+            with while_waiting():
+                return future.result()
         except BaseException:
             # After Ctrl-C this cancels the call. After an error of the call itself it does nothing.
             future.cancel()
@@ -229,11 +230,11 @@ def _inward(value: Any) -> Any:
 
 
 class _InThread(Far):
-    """A far object whose methods run in a thread of its own."""
+    """A far object whose methods run in the threads of the pool."""
 
     def __init__(self, far: Far) -> None:
         self.far = far
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="hob-far")
+        self._turns = Turns()
 
     def __hob_method__(self, name: str) -> Callable[..., Any] | None:
         method = self.far.__hob_method__(name)
@@ -242,14 +243,24 @@ class _InThread(Far):
 
         async def call(*args: Any) -> Any:
             given = [_outward(arg) for arg in args]
-            # Passed to the pool in this step, so the calls run in the order of the pool's queue.
-            done = asyncio.get_running_loop().run_in_executor(self._pool, lambda: _ran(method, given))
-            return _inward(await done)
+            done: Future[Any] = Future()
+
+            def run() -> None:
+                # The caller may be gone by now.
+                if not done.set_running_or_notify_cancel():
+                    return
+                try:
+                    result = _ran(method, given)
+                except BaseException as error:
+                    done.set_exception(error)
+                else:
+                    done.set_result(result)
+
+            # Queued in this step, so the calls run in the order in which they came.
+            self._turns.add(run)
+            return _inward(await asyncio.wrap_future(done))
 
         return call
-
-    def __del__(self) -> None:
-        self._pool.shutdown(wait=False)
 
 
 def _ran(method: Callable[..., Any], args: list[Any]) -> Any:
@@ -259,14 +270,8 @@ def _ran(method: Callable[..., Any], args: list[Any]) -> Any:
     return result
 
 
-# One for each object. So the peer sees one object, and a value that comes back is the original object.
-_threads: Final[weakref.WeakKeyDictionary[Far, _InThread]] = weakref.WeakKeyDictionary()
-_threads_lock: Final = threading.Lock()
-
-
 def _in_thread(far: Far) -> _InThread:
-    with _threads_lock:
-        known = _threads.get(far)
-        if known is None:
-            known = _threads[far] = _InThread(far)
-        return known
+    """Returns the same for each object, so the peer sees one object, and a value that comes back is the
+    original."""
+    wrapped: _InThread = own_of(far).once("in_thread", lambda: _InThread(far))
+    return wrapped

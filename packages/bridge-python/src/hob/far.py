@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 from . import reference
@@ -218,14 +219,55 @@ def queue_of(loop: asyncio.AbstractEventLoop) -> Queue:
 _queues: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, Queue]] = WeakKeyDictionary()
 
 
+class Own:
+    """What belongs to one far object and to no other, kept in its `__dict__`: so it is found by identity, and
+    ends with the object. A copy of the object gets its own."""
+
+    __slots__ = ("_of", "in_thread", "near")
+
+    def __init__(self, of: Far) -> None:
+        self._of = of
+        self.near: Near | None = None
+        self.in_thread: Far | None = None
+
+    def is_of(self, far: Far) -> bool:
+        return self._of is far
+
+    def once(self, name: Literal["in_thread", "near"], make: Callable[[], Any]) -> Any:
+        """Returns what has this name. The first call makes it."""
+        known = getattr(self, name)
+        if known is None:
+            with _making:
+                known = getattr(self, name)
+                if known is None:
+                    known = make()
+                    setattr(self, name, known)
+        return known
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        # In a deep copy and in a pickle of the object, nothing is in this place.
+        return type(None), ()
+
+
+_making: Final = threading.RLock()
+
+
+def own_of(far: Far) -> Own:
+    kept = far.__dict__
+    own = kept.get("_hob_own")
+    if not isinstance(own, Own) or not own.is_of(far):
+        with _making:
+            own = kept.get("_hob_own")
+            if not isinstance(own, Own) or not own.is_of(far):
+                own = kept["_hob_own"] = Own(far)
+    return own
+
+
 def local_target(value: object) -> Target | None:
     if not isinstance(value, Far):
         return None
-    near = value.__dict__.get("_hob_near")
-    if not isinstance(near, Near):
-        near = Near(value)
-        value.__dict__["_hob_near"] = near
-    return near
+    own = own_of(value)
+    return own.near if own.near is not None else own.once("near", lambda: Near(value))
 
 
 reference.local_target = local_target

@@ -7,8 +7,8 @@
 
 Promise: every function may be called from any thread, also from one whose own loop is running (which then
 blocks, as for any slow function). All connections live in one thread of their own. Objects that are offered
-run one call at a time in a thread of theirs, so they may call caps and wait, and each sees its calls in the
-order in which they were sent.
+run in threads of a pool, so they may call caps and wait. Each runs one call at a time, in the order in which
+they came; while a call waits for a cap, the next one may begin.
 """
 
 from __future__ import annotations
