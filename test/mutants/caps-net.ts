@@ -14,6 +14,22 @@ const injected = ['packages/caps-net/src/http/injected.test.ts', 'packages/caps-
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'net-mail-options',
+    breaks: 'a misspelt option of a mail adapter is ignored',
+    file: 'packages/caps-net/src/message/drivers/mail.ts',
+    find: "= takeOptions(given, 'mailAdapter', mailOptions);",
+    replace: '= { ...given, ...(given === undefined ? mailOptions : {}) } as MailOptions;',
+    tests: ['packages/caps-net/src/options.test.ts'],
+  },
+  {
+    name: 'net-mail-tls-word',
+    breaks: 'a misspelt word for TLS means none',
+    file: 'packages/caps-net/src/message/drivers/mail.ts',
+    find: "if (!['implicit', 'starttls', 'none'].includes(tls))",
+    replace: "if (tls === ('' as string))",
+    tests: ['packages/caps-net/src/options.test.ts'],
+  },
+  {
     name: 'net-address-one-of-many',
     breaks: 'a name with one public address leads to any other',
     file: 'packages/caps-net/src/address/policy.ts',

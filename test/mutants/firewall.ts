@@ -33,6 +33,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: [...assessment, ...whole],
   },
   {
+    name: 'firewall-crisis-answer',
+    breaks: 'a detector that returns a promise, or misspells its answer, lets everything through',
+    file: 'packages/firewall/src/firewall.ts',
+    find: "if (typeof sensitive !== 'boolean')",
+    replace: 'if (sensitive === null)',
+    tests: whole,
+  },
+  {
+    name: 'host-firewall-decision',
+    breaks: 'a firewall whose decision is a promise lets every call go on',
+    file: 'packages/host/src/firewall.ts',
+    find: 'return isDecision(decision) ? decision : failed;',
+    replace: 'return (isDecision(decision) ? decision : decision ?? failed) as CallDecision;',
+    tests: host,
+  },
+  {
     name: 'firewall-crisis-thrown',
     breaks: 'a detector that fails lets everything through',
     file: 'packages/firewall/src/firewall.ts',

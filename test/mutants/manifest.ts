@@ -124,6 +124,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: rowTests,
   },
   {
+    name: 'manifest-names-digits',
+    breaks: 'a2ip passes for azip',
+    file: 'packages/manifest/src/plan/names.ts',
+    find: "2: 'z', 5: 's', 8: 'b', 9: 'g', q: 'g' }",
+    replace: "5: 's' }",
+    tests: ['packages/manifest/src/plan/compile.test.ts'],
+  },
+  {
     name: 'manifest-look-alike',
     breaks: 'two names of a session may look alike',
     file: 'packages/manifest/src/plan/names.ts',
@@ -247,8 +255,16 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'manifest-except-parent',
     breaks: 'a file beneath a hidden directory shows',
     file: 'packages/manifest/src/words/except.ts',
-    find: 'return names.some(',
-    replace: 'return names.slice(-1).some(',
+    find: 'return hides.includes(true);',
+    replace: 'return hides.at(-1) === true;',
+    tests: ['packages/manifest/src/words/except.test.ts'],
+  },
+  {
+    name: 'manifest-except-work',
+    breaks: 'many patterns and a long path take minutes',
+    file: 'packages/manifest/src/words/except.ts',
+    find: 'was || matches[at] === true);',
+    replace: 'was || matchesUpTo(pattern.names, names.slice(0, at + 1)).at(-1) === matches[at]);',
     tests: ['packages/manifest/src/words/except.test.ts'],
   },
   {

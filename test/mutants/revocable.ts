@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'revocable-session-option',
+    breaks: 'a misspelt option of approveSession is ignored',
+    file: 'packages/revocable/src/scopes.ts',
+    find: "= takeOptions(session, 'approveSession', { ended: true });",
+    replace: '= { ended: Promise.resolve(), ...session };',
+    tests: ['packages/revocable/src/options.test.ts'],
+  },
+  {
     name: 'revocable-bound-beneath',
     breaks: 'a path beneath a directory may go out of it by ..',
     file: 'packages/revocable/src/terms/bounds.ts',

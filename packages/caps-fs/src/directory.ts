@@ -8,6 +8,7 @@
 
 import type { ByteSink, ByteSource } from '@hob/vat';
 import { drivenBy, lastsUnder, type Place, withEffects, withPlace } from '@hob/vat/forwarder';
+import { bytesOf } from './base/arguments.ts';
 import { outward, refusal } from './base/errors.ts';
 import type { FsCap } from './base/fs-cap.ts';
 import { Handle } from './base/handle.ts';
@@ -103,17 +104,11 @@ class Operations {
   attenuate(operation: keyof FsCap, narrow: () => Terms): Promise<FsCap> {
     return this.run(operation, () => {
       const terms = narrow();
-      return holding(
-        terms.excepted.reduce((sum, pattern) => sum + pattern.length, 0),
-        () => {
-          refuseIfClosed(this.#life);
-          const { directory, holder } = this.#held;
-          return directoryCap(
-            { ...this.#held, directory: directory.share(), terms, holder: holder.below() },
-            this.#life,
-          );
-        },
-      );
+      return holding(bytesOf(terms.excepted), () => {
+        refuseIfClosed(this.#life);
+        const { directory, holder } = this.#held;
+        return directoryCap({ ...this.#held, directory: directory.share(), terms, holder: holder.below() }, this.#life);
+      });
     });
   }
 

@@ -7,6 +7,7 @@
  */
 import { posix } from 'node:path';
 import { CapError } from '@hob/vat';
+import { takeRecord } from '@hob/vat/forwarder';
 import { takeArgument } from './arguments.ts';
 import { isWithin, type MountPoint } from './mounts.ts';
 
@@ -44,7 +45,7 @@ export function takeArgs(given: unknown): readonly ArgSpec[] | ArgForms {
   return Object.freeze(
     given.map((one: unknown, n) => {
       if (typeof one === 'string') return takeArgument(one, `argument ${n + 1}`);
-      const { oneOf, rest } = (one ?? {}) as { readonly oneOf?: unknown; readonly rest?: unknown };
+      const { oneOf, rest } = takeRecord(one, `argument ${n + 1}`, ['oneOf', 'rest']);
       if (Array.isArray(oneOf) && oneOf.length > 0 && rest === undefined)
         return Object.freeze({ oneOf: Object.freeze(oneOf.map((text) => takeArgument(text, `argument ${n + 1}`))) });
       if ((rest === 'any' || rest === 'path') && oneOf === undefined && n === given.length - 1)

@@ -12,6 +12,11 @@ test('an option of another name is refused everywhere, nothing runs, and the one
     makeShellCap: [() => makeShellCap({ mount: {} } as never), 'mount', 'mounts'],
     'makeShellCap, limits': [() => makeShellCap({ mounts: {}, limits }), 'wallM', 'wallMs'],
     makeCommandCap: [() => makeCommandCap('/bin/true', { mounts: {}, arg: [] } as never), 'arg', 'args'],
+    'makeCommandCap, args': [
+      () => makeCommandCap('/bin/true', { mounts: {}, args: [{ oneOf: ['a'], res: 'any' } as never] }),
+      'res',
+      'rest',
+    ],
     run: [() => sh.run('touch /here/a', { timeout: 1 } as never), 'timeout', 'timeoutMs'],
     'run, limits': [() => sh.run('touch /here/a', { limits }), 'wallM', 'wallMs'],
     spawn: [() => sh.spawn('touch /here/a', { nam: 'x' } as never), 'nam', 'name'],

@@ -86,13 +86,17 @@ test('a message about a person in danger waits in both modes and at every level,
   }
 });
 
-test('a detector that throws makes what leaves wait, and nothing else', async () => {
-  const at = await world({
-    mode: 'observe',
-    crisis: () => {
+test.each([
+  [
+    'throws',
+    () => {
       throw new Error('broken');
     },
-  });
+  ],
+  ['returns a promise', async () => ({ sensitive: false, why: '' })],
+  ['misspells its answer', () => ({ sensitve: true, why: '' })],
+] as const)('a detector that %s makes what leaves wait, and nothing else', async (_how, crisis) => {
+  const at = await world({ mode: 'observe', crisis: crisis as never });
   await E(at.notes).write('a.txt', 'one');
   const sending = E(at.mail).send('bob', 'hello');
   sending.catch(() => {});

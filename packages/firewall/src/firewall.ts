@@ -79,6 +79,8 @@ function dangerIn(detector: CrisisDetector, args: readonly unknown[]): string | 
     // Also together: a phrase may be cut into several texts.
     for (const text of texts.length > 1 ? [...texts, texts.join(' ')] : texts) {
       const { sensitive, why } = detector(text);
+      // A promise, or a misspelt name, is no "no".
+      if (typeof sensitive !== 'boolean') throw new TypeError('a detector returns { sensitive, why }');
       if (sensitive) return why;
     }
     return undefined;

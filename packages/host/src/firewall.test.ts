@@ -160,6 +160,25 @@ test('a call that the terms make wait is asked about once', async () => {
   expect(firewall.seen).toMatchObject([{ waits: true }]);
 });
 
+test('a decision that is none makes the call wait: a promise, a misspelt or missing field', async () => {
+  const decisions: unknown[] = [
+    Promise.resolve(goesOn),
+    { wait: true, trace: {}, reasons: [] },
+    { waits: false, reasons: [] },
+    { waits: false, trace: {} },
+    undefined,
+  ];
+  const at = await scene({ firewall: noting(() => decisions.shift() as CallDecision) });
+  const cap = await granted(at, 'work');
+  for (let count = decisions.length; count > 0; count -= 1) {
+    const written = later(E(cap).write('a.txt', 'one'));
+    const [asked] = await at.inbox();
+    expect(JSON.stringify(asked?.table)).toContain('the assessment of the call failed');
+    await at.answer(asked!, { refuse: 'no' });
+    expect(await code(written)).toBe('denied');
+  }
+});
+
 test('a level is a term: an approval never raises it', async () => {
   const firewall = noting(() => goesOn);
   const at = await scene({ firewall });

@@ -2,7 +2,7 @@
  * The port of the firewall: a host tells it of each call that a grant allows, before the call goes on.
  *
  * Promise: a firewall only makes stricter. It is not asked about a call that a grant refuses. It can let a call go
- * on, make it wait for a granter, or refuse it. If it fails, the call waits. A call is assessed once, at the grant
+ * on, make it wait for a granter, or refuse it. If it fails, or returns no decision, the call waits. A call is assessed once, at the grant
  * that leads to the offer, whichever face or child session it came through.
  */
 import type { CallOutcome, GuardedCall, Guarding } from '@hob/revocable';
@@ -159,10 +159,17 @@ const failed: CallDecision = Object.freeze({
 
 function decideSafely(firewall: CallFirewall, facts: CallFacts): CallDecision {
   try {
-    return firewall.decide(facts);
+    const decision: unknown = firewall.decide(facts);
+    return isDecision(decision) ? decision : failed;
   } catch (error) {
     // The grant writes the line of a refusal.
     if (!(error instanceof CapError)) return failed;
     throw error;
   }
+}
+
+/** A promise, or a misspelt `waits`, would let every call go on. */
+function isDecision(given: unknown): given is CallDecision {
+  const { waits, trace, reasons } = (given ?? {}) as Partial<Record<keyof CallDecision, unknown>>;
+  return typeof waits === 'boolean' && typeof trace === 'object' && trace !== null && Array.isArray(reasons);
 }

@@ -6,6 +6,8 @@ import { scene } from '../test/asking.ts';
 import { held } from '../test/test-host.ts';
 import { openHost } from './index.ts';
 
+const A = 'a'.repeat(64);
+
 test('an option of another name is refused everywhere, nothing is done, and the one that was meant is named', async () => {
   const { host, owner, agent, session, request, inbox, child } = await scene();
   const helper = await child('helper');
@@ -29,9 +31,16 @@ test('an option of another name is refused everywhere, nothing is done, and the 
     serve: [() => host.serve({ prt: 1 } as never), 'prt', 'port'],
     serveGranter: [() => host.serveGranter({ path: '/none', daemn: {} } as never), 'daemn', 'daemon'],
     verify: [() => host.verify({ agains: [] } as never), 'agains', 'against'],
+    kept: [() => host.kept({ what: 'set', sett: { A: 'b' }, by: 'a', surface: 's' } as never), 'sett', 'set'],
     ledger: [() => host.ledger({ folow: true } as never), 'folow', 'follow'],
     publish: [() => session.publish('text', { fr: 1 } as never), 'fr', 'for'],
     grant: [() => E(owner).grant(session.id, 'c', 'notes', { use: 1 } as never), 'use', 'uses'],
+    accept: [() => E(owner).accept({ name: 'a', hash: A, has: A } as never), 'has', 'hash'],
+    'grant, accepted': [
+      () => E(owner).grant(session.id, 'c', 'notes', {}, { name: 'a', hash: A, nam: 'b' } as never),
+      'nam',
+      'name',
+    ],
     delegate: [() => E(owner).delegate(session.id, 'text', helper.id, { use: 1 } as never), 'use', 'uses'],
     list: [() => E(owner).list({ sesion: session.id } as never), 'sesion', 'session'],
     sturdyrefs: [() => E(owner).sturdyrefs({ aftr: '' } as never), 'aftr', 'after'],

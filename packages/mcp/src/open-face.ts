@@ -1,4 +1,5 @@
 /** Makes the face of a session. */
+import { type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { E, type Far } from '@hob/vat/peer';
 import { newName, after as timer } from './drivers/powers.ts';
 import { type Face, VerbFace } from './face/face.ts';
@@ -22,6 +23,8 @@ export interface FaceOptions {
   readonly after?: After;
 }
 
+const faceOptions: OptionNames<FaceOptions> = { waitMs: true, onGrant: true, after: true };
+
 /**
  * Makes the face of a session. `session` is the bootstrap object of its connection, or a function that returns it and
  * may connect again. The list of verbs is decided here: it has `code` if the session holds such a cap now, or one
@@ -29,8 +32,9 @@ export interface FaceOptions {
  */
 export async function openFace(
   session: Far<HeldSession> | (() => Promise<Far<HeldSession>>),
-  { waitMs = WAIT_MS, onGrant, after = timer }: FaceOptions = {},
+  options?: FaceOptions,
 ): Promise<Face> {
+  const { waitMs = WAIT_MS, onGrant, after = timer } = takeOptions(options, 'openFace', faceOptions);
   const reach = isFunction(session) ? session : () => Promise.resolve(session);
   const held = (await E(await reach()).holdings()) as readonly Held[];
   const runsCode = held.some(({ methods }) => methods?.includes('evaluate') === true);

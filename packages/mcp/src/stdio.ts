@@ -5,6 +5,7 @@
  * answer, and the process leaves the session. Jobs in the background go on.
  */
 import type { Readable, Writable } from 'node:stream';
+import { type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import { Entrance } from './drivers/entrance.ts';
 import { LineTransport } from './drivers/line-transport.ts';
 import { type Served, serve } from './drivers/sdk.ts';
@@ -24,11 +25,20 @@ export interface StdioOptions {
   readonly output: Writable;
 }
 
+const stdioOptions: OptionNames<StdioOptions> = {
+  url: true,
+  secret: true,
+  version: true,
+  input: true,
+  output: true,
+};
+
 /**
  * Serves until the input ends. Errors, before anything is served: `invalid` (the secret, the address), `denied`,
  * `limit`, `unavailable`, `disconnected`.
  */
-export async function serveStdio({ url, secret, version, input, output }: StdioOptions): Promise<void> {
+export async function serveStdio(options: StdioOptions): Promise<void> {
+  const { url, secret, version, input, output } = takeOptions(options, 'serveStdio', stdioOptions);
   const key = 'file' in secret ? secretInFile(secret.file) : secretFrom(secret.descriptor);
   const entrance = new Entrance<HeldSession>(url, key);
   let served: Served | undefined;

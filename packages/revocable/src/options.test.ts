@@ -2,7 +2,7 @@
 import { type Definition, define, E, openVats } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
 import { expectRefused } from '../../../test/misspelt.ts';
-import { approveFor, checkTerms, forward, gated, grantOf, membrane, revocable } from './index.ts';
+import { approveFor, approveSession, checkTerms, forward, gated, grantOf, membrane, revocable } from './index.ts';
 
 interface Bell {
   ring(): number;
@@ -27,6 +27,7 @@ test('a term or an option of another name is refused everywhere, and the one tha
     ],
     gated: [() => gated(bell, bell as never, { method: ['ring'] } as never), 'method', 'methods'],
     forward: [() => forward('options.test', { befor: () => {} } as never), 'befor', 'before'],
+    approveSession: [() => approveSession(bell, { ende: Promise.resolve() } as never), 'ende', 'ended'],
     approveFor: [() => approveFor(bell, { second: 1 } as never), 'second', 'seconds'],
   });
   // Nothing was wrapped, and the bell itself is as it was.

@@ -45,13 +45,14 @@ export async function approveFor<T extends object>(
 }
 
 /**
- * Allows calls until `ended` settles, the machine boots, or 90 days are over. The second argument is a session and no
- * record of options, so it may have other members.
+ * Allows calls until `ended` settles, the machine boots, or 90 days are over. For a session of `@hob/host` write
+ * `{ ended: session.ended }`.
  */
 export async function approveSession<T extends object>(
   cap: Far<T>,
-  { ended }: { readonly ended: Promise<void> },
+  session: { readonly ended: Promise<void> },
 ): Promise<Approved<T>> {
+  const { ended } = takeOptions(session, 'approveSession', { ended: true });
   if (!(ended instanceof Promise))
     throw new CapError('invalid', 'a session has a promise `ended`: give the session that the approval ends with');
   const approved = await approve(cap, () => ({}), { otherwise: longestTerm });

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { expectRefused, type Misspelt } from '../../../test/misspelt.ts';
-import { takeOptions, takeRecord } from './forwarder.ts';
-import { define, defineProcedure, driver, driverOf, openStore, openVats, type Vats } from './index.ts';
+import { passOn, takeOptions, takeRecord } from './forwarder.ts';
+import { define, defineProcedure, driver, driverOf, openStore, openVats, promise, type Vats } from './index.ts';
 import { exportLedger, restoreStore, retainLedger, verifyLedger } from './store.ts';
 import { memoryPair, testClock } from './testing.ts';
 import { captp, connect, fromWebSocket } from './wire.ts';
@@ -37,6 +37,15 @@ const misspelt = (opened: Vats): Misspelt => {
     verifyLedger: [() => verifyLedger({ file: '/none' }, { anchr: '' } as never), 'anchr', 'anchor'],
     'verifyLedger of a file': [() => verifyLedger({ file: '/none', fil: '' } as never), 'fil', 'file'],
     retainLedger: [() => retainLedger({} as never, { befor: 1, by: 'a' } as never), 'befor', 'before'],
+    passOn: [
+      () =>
+        opened.vat('a').turn(() => {
+          const handlers = { ok: () => {}, broken: () => {}, caus: 'c1' } as never;
+          return void passOn(promise().promise as Promise<unknown>, handlers);
+        }),
+      'caus',
+      'cause',
+    ],
     restoreStore: [() => restoreStore('/none', { path: '/none', pat: '' } as never), 'pat', 'path'],
   };
 };

@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'vat-passing-options',
+    breaks: 'an answer that is passed on with a misspelt cause is not cut with it',
+    file: 'packages/vat/src/eventual/passing.ts',
+    find: "= takeOptions(passing, 'passOn', passingOptions);",
+    replace: '= passing ?? passingOptions;',
+    tests: ['packages/vat/src/options.test.ts'],
+  },
+  {
     name: 'vat-when-ignored',
     breaks: 'an ignored E.when outside a turn ends the process',
     file: 'packages/vat/src/eventual/wait.ts',

@@ -166,6 +166,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/programs/bad-input.test.ts'],
   },
   {
+    name: 'sentinel-place',
+    breaks: 'a state that was emptied and lost its key starts anew, and forgets what was revoked',
+    file: 'packages/vat/src/store/sqlite.ts',
+    find: 'if (before !== undefined)',
+    replace: "if (before?.store === '')",
+    tests: ['packages/host/src/programs/bad-input.test.ts'],
+  },
+  {
+    name: 'sentinel-place-moved',
+    breaks: 'where a state was moved away from, no other can begin',
+    file: 'packages/vat/src/store/drivers/sentinel.ts',
+    find: 'if (found?.place === here && found.commits > 0) return found;',
+    replace: 'if (found !== undefined && found.commits > 0) return found;',
+    tests: ['packages/host/src/programs/bad-input.test.ts'],
+  },
+  {
     name: 'store-damage-told',
     breaks: 'a damaged page is told as a disk that is full',
     file: 'packages/vat/src/store/drivers/thread.ts',

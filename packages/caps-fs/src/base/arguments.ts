@@ -25,6 +25,10 @@ export function takeBytes(value: unknown, max: number, limit: string): Uint8Arra
   return bytes;
 }
 
+/** The bytes of these texts as UTF-8. Memory is counted so: a character takes up to four bytes. */
+export const bytesOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+
 /** Decodes the text of a file. Refuses bytes that would change when the text is written back. */
 export function takeText(bytes: Uint8Array): string {
   try {

@@ -1,6 +1,6 @@
 /** Reads text: lines of a file, its end, and many files in one call. */
 import { CapError } from '@hob/vat';
-import { takeCount, takeList, takeRecord, takeText } from '../base/arguments.ts';
+import { bytesOf, takeCount, takeList, takeRecord, takeText } from '../base/arguments.ts';
 import { outward, refusal } from '../base/errors.ts';
 import type { TextOrRefusal } from '../base/fs-cap.ts';
 import type { HeldDirectory } from '../root/held-directory.ts';
@@ -76,8 +76,7 @@ export function readMany(paths: unknown): Operation<readonly TextOrRefusal[]> {
     if (typeof path !== 'string') throw refusal('PATH_INVALID', 'it is not text');
     return path;
   });
-  const holds = wanted.reduce((sum, path) => sum + path.length, 0);
-  return holding(holds, async (held, ended) => {
+  return holding(bytesOf(wanted), async (held, ended) => {
     const { maxReadBytes } = held.root.limits;
     let left = maxReadBytes;
     const read: TextOrRefusal[] = [];

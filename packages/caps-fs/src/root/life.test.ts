@@ -164,6 +164,19 @@ test('edits that wait for their turn count as writes do', async () => {
   expect(codes.filter((one) => one === 'FS_LIMIT').length).toBe(16);
 });
 
+test('what waits is counted in bytes, and not in characters', async () => {
+  await using s = await scratch({ maxConcurrent: 1 });
+  await s.cap.write('f', 'x');
+  // Three bytes each: 1 MiB. One runs, and 63 wait.
+  const newText = '€'.repeat(349_525);
+  const edits = Array.from({ length: 80 }, () => code(s.cap.edit('f', [{ oldText: 'none', newText }])));
+  expect((await Promise.all(edits)).filter((one) => one === 'FS_LIMIT').length).toBe(16);
+  const paths = Array.from({ length: 1_000 }, () => '€'.repeat(1_000));
+  const reads = Array.from({ length: 40 }, () => code(s.cap.readMany(paths)));
+  // One runs, and 22 wait, with 3 MB each.
+  expect((await Promise.all(reads)).filter((one) => one === 'FS_LIMIT').length).toBe(17);
+});
+
 test('attenuations that wait for their turn count with their patterns', async () => {
   await using s = await scratch({ maxConcurrent: 1 });
   await s.cap.write('f', 'x'.repeat(1_000_000));

@@ -5,7 +5,7 @@
  * the version that was read. A dry run shows exactly what the same call without `dryRun` does.
  */
 import { CapError } from '@hob/vat';
-import { takeFlag, takeList, takeRecord, takeString } from '../base/arguments.ts';
+import { bytesOf, takeFlag, takeList, takeRecord, takeString } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
 import { readWhole, replace } from '../files/content.ts';
 import { holding, type Operation } from '../files/operation.ts';
@@ -33,7 +33,7 @@ export function edit(
   const { dryRun, version: given } = takeRecord(options, 'options', ['dryRun', 'version']);
   const dry = takeFlag(dryRun, 'dryRun');
   const expected = given === undefined ? undefined : takeString(given, 'version');
-  const holds = wanted.reduce((sum, { oldText, newText }) => sum + oldText.length + newText.length, 0);
+  const holds = bytesOf(wanted.flatMap(({ oldText, newText }) => [oldText, newText]));
   return holding(holds, async (held, ended) => {
     for (let tries = 1; ; tries++) {
       try {

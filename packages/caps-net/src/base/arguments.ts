@@ -1,7 +1,7 @@
 /** Checks and copies values from outside once, where they enter. */
 import { refusal } from './errors.ts';
 
-export { takeRecord } from '@hob/vat/forwarder';
+export { type OptionNames, takeOptions, takeRecord } from '@hob/vat/forwarder';
 
 export function takeText(given: unknown, what: string, most: number): string {
   if (typeof given !== 'string' || !given.isWellFormed()) throw refusal('invalid', `${what} is text`);

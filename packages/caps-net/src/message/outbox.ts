@@ -1,16 +1,12 @@
 /** An adapter that writes each message into a directory, as a file of its own, for another program to send. */
 import type { FsCap } from '@hob/caps-fs';
+import { takeOptions } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
 import type { Message, MessageAdapter } from './message-cap.ts';
 
-/** `directory`: messages become `ID.json` there. `recipient` is written into each. */
-export function outboxAdapter({
-  directory,
-  recipient,
-}: {
-  readonly directory: FsCap;
-  readonly recipient: string;
-}): MessageAdapter {
+/** `directory`: messages become `ID.json` there. `recipient` is written into each. Errors: `invalid`. */
+export function outboxAdapter(options: { readonly directory: FsCap; readonly recipient: string }): MessageAdapter {
+  const { directory, recipient } = takeOptions(options, 'outboxAdapter', { directory: true, recipient: true });
   // biome-ignore format: one line
   return Object.freeze({
     kind: 'outbox',

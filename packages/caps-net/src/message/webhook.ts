@@ -5,10 +5,11 @@
  * shape of Slack, marks of links, mentions and formatting are escaped or switched off. The id of the draft goes along as
  * `idempotency-key`.
  */
+import { type OptionNames, takeOptions } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
 import { makeHttpCap } from '../http/cap.ts';
 import type { HttpProxy } from '../http/http-cap.ts';
-import type { Secret } from '../secret/secret.ts';
+import { Secret } from '../secret/secret.ts';
 import type { Message, MessageAdapter } from './message-cap.ts';
 import { plainBody } from './outbox.ts';
 
@@ -25,8 +26,20 @@ export interface WebhookOptions {
   readonly ca?: string;
 }
 
-/** The way to one channel behind a webhook. */
-export function webhookAdapter({ url, recipient, shape = 'plain', ...more }: WebhookOptions): MessageAdapter {
+const webhookOptions: OptionNames<WebhookOptions> = {
+  url: true,
+  recipient: true,
+  shape: true,
+  addresses: true,
+  proxy: true,
+  ca: true,
+};
+
+/** The way to one channel behind a webhook. Errors: `invalid`. */
+export function webhookAdapter(options: WebhookOptions): MessageAdapter {
+  const { url, recipient, shape = 'plain', ...more } = takeOptions(options, 'webhookAdapter', webhookOptions);
+  if (shape !== 'plain' && shape !== 'slack') throw refusal('invalid', 'shape is plain or slack');
+  if (!(url instanceof Secret)) throw refusal('invalid', 'url is made by makeSecret');
   return Object.freeze({
     kind: `webhook (${shape})`,
     recipient,

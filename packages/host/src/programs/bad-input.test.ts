@@ -1,5 +1,5 @@
 /** Places that a user names and that cannot be used: each is one clear message, and nothing of the host is in it. */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'; // biome-ignore format: one line
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync, writeSync } from 'node:fs'; // biome-ignore format: one line
 import { join } from 'node:path';
 import { CapError, E, openStore } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
@@ -93,6 +93,37 @@ test('an emptied store beside its sentinel is refused, and stays as it is: it do
   rmSync(join(state, 'store.db'));
   expect(await opening()).toMatch(/^the folder for the state holds other files/);
   expect(await failure(openStore({ path: state }))).toMatch(/^this store was emptied/);
+});
+
+test('a state that was emptied, and lost its key too, is refused: its sentinel knows the place', async () => {
+  const folder = place();
+  const state = await usedState(folder);
+  const opening = (at = state): Promise<string> =>
+    failure(openHost({ stateDir: at, sentinel: join(folder, 'sentinels') }));
+  for (const name of readdirSync(state)) rmSync(join(state, name), { recursive: true });
+  expect(await opening()).toMatch(/^this store was emptied: its sentinel saw \d+ commits.*[Rr]estore a backup/);
+  expect(await opening()).toMatch(/^this store was emptied/);
+  // The folder itself was removed, or is reached through a link.
+  rmSync(state, { recursive: true });
+  expect(await opening()).toMatch(/^this store was emptied/);
+  symlinkSync(folder, join(folder, 'link'));
+  expect(await opening(join(folder, 'link', 'state'))).toMatch(/^this store was emptied/);
+  // Another folder is another state.
+  await (await openHost({ stateDir: join(folder, 'other'), sentinel: join(folder, 'sentinels') })).close();
+});
+
+test('where a state was moved away from and opened elsewhere, a new one may begin', async () => {
+  const folder = place();
+  const state = await usedState(folder);
+  const options = { sentinel: join(folder, 'sentinels') };
+  renameSync(state, join(folder, 'moved'));
+  await (await openHost({ stateDir: join(folder, 'moved'), ...options })).close();
+  const fresh = await openHost({ stateDir: state, ...options });
+  expect(await fresh.sessions()).toEqual([]);
+  await fresh.close();
+  const moved = await openHost({ stateDir: join(folder, 'moved'), ...options });
+  expect((await moved.sessions()).length).toBe(1);
+  await moved.close();
 });
 
 test('a damaged page is told as damage, and not as a full disk', async () => {

@@ -317,8 +317,10 @@ test('sent checkpoints reveal a ledger that lost lines after them; a state whose
   database.close();
   expect(await refusal(usual())).toMatch(/^hob: the ledger of this store is not as it was written, at line \d+: it is missing/); // biome-ignore format: one line
   expect(await cli('ledger', 'verify')).toMatchObject([1, expect.stringMatching(/NOT whole: line \d+: it is missing: the state was written with/)]); // biome-ignore format: one line
-  // A place that answers nothing stops nothing.
   rmSync(at('state'), { recursive: true });
+  expect(await refusal(usual())).toMatch(/^hob: this store was emptied: its sentinel saw \d+ commits in this folder/);
+  // A person who wants a new state there removes the sentinel, too. A place that answers nothing stops nothing.
+  rmSync(at('xdg/hob/sentinels'), { recursive: true });
   const deaf = start([...usual(), '--checkpoints', 'http://127.0.0.1:1/hook?token=geheim']);
   await readiness(deaf);
   expect(await deaf.stop()).toBe(0);

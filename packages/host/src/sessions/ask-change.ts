@@ -6,6 +6,7 @@
  * alone: a call that is gated is asked for by itself.
  */
 import { CapError, type Definition, define, E } from '@hob/vat';
+import { takeOptions } from '@hob/vat/forwarder';
 import { digestOf } from '../powerbox/digest.ts';
 import { diffText, flagsIn } from '../powerbox/display.ts';
 import { offerRows } from '../powerbox/offer-text.ts';
@@ -57,11 +58,11 @@ function grantsOf(tables: HostTables, under: readonly string[]): readonly [calle
 }
 
 function askAboutChange(tables: HostTables, change: Change, under: readonly string[]): Promise<boolean> {
+  const { what, difference, version } = takeOptions(change, 'ask', { what: true, difference: true, version: true });
   const [called, last] = grantsOf(tables, under);
   const session = sessionOf(tables, called.session);
   const facts = tables.offerInfo.get(last.offered);
   if (session === undefined || facts === undefined) throw ended();
-  const { what, difference, version } = change;
   const id = fileRequest(
     tables,
     {

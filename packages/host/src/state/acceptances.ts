@@ -6,6 +6,7 @@
  * itself.
  */
 import { CapError, ledgerLine, wallTime } from '@hob/vat';
+import { takeOptions } from '@hob/vat/forwarder';
 import type { Initiator } from './c-list.ts';
 import type { AcceptanceRecord, AcceptedText, HostTables } from './records.ts';
 
@@ -15,7 +16,8 @@ const mostAcceptances = 100;
 const key = (granter: string, name: string): string => `${granter}/${name}`;
 
 /** Errors: `invalid`. */
-export function checkText({ name, hash }: AcceptedText): AcceptedText {
+export function checkText(text: AcceptedText): AcceptedText {
+  const { name, hash } = takeOptions(text, 'an accepted text', { name: true, hash: true });
   if (typeof name !== 'string' || !/^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(name))
     throw new CapError('invalid', 'the name of a text has 1 to 200 characters that can be seen');
   if (typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash))

@@ -7,6 +7,7 @@
  * that was thrown away.
  */
 import { CapError, ledgerLine } from '@hob/vat';
+import { type OptionNames, takeOptions } from '@hob/vat/forwarder';
 import type { HostTables } from './records.ts';
 
 /** The texts by name, and the key that they are under. The key is undefined as long as there is none. */
@@ -29,6 +30,16 @@ export interface KeptChange {
   readonly surface: string;
 }
 
+const changeOptions: OptionNames<KeptChange> = {
+  what: true,
+  set: true,
+  remove: true,
+  was: true,
+  under: true,
+  by: true,
+  surface: true,
+};
+
 const MOST = 256;
 const LONGEST = 65_536;
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
@@ -42,7 +53,8 @@ export function keptAfter(tables: HostTables, change?: KeptChange): KeptTexts {
 }
 
 /** Errors: `invalid`, `limit`, `STALE` (another change was made meanwhile), `no-such-object`. */
-function changeKept(tables: HostTables, { what, set = {}, remove = [], was, under, by, surface }: KeptChange): void {
+function changeKept(tables: HostTables, change: KeptChange): void {
+  const { what, set = {}, remove = [], was, under, by, surface } = takeOptions(change, 'kept', changeOptions);
   if (tables.facts.get(UNDER) !== was) throw new CapError('STALE', 'their key was changed meanwhile: try again');
   for (const name of remove) {
     if (!tables.kept.has(name)) throw new CapError('no-such-object', `nothing is kept as ${JSON.stringify(name)}`);

@@ -126,6 +126,21 @@ test.for([
   ['caps: { docs: { fs: project, can: [read], until: 2026-01-01 } }', 'this date has passed'],
   ['caps: { is: { mcp: lineer, tools: [a] } }', 'did you mean linear?'],
   ['caps: { docs: { fs: project, can: [read] }, D0cs: { fs: project, can: [read] } }', 'D0cs looks like docs'],
+  ...[
+    ['azip', 'a2ip'],
+    ['aZ2', 'a2z'],
+    ['dbase', 'd8ase'],
+    ['log9', 'l0g9'],
+    ['dig', 'di9'],
+    ['seg', 'seq'],
+    ['news5', 'new55'],
+  ].map(
+    ([one, other]) =>
+      [
+        `caps: { ${one}: { fs: project, can: [read] }, ${other}: { fs: project, can: [read] } }`,
+        `${other} looks like ${one}`,
+      ] as const,
+  ),
   ['caps: { al: { fs: project, can: [read] }, aI: { fs: project, can: [read] } }', 'aI looks like al'],
   ['caps: { docs: { fs: project, can: [read] } }\n  ask: { docs: { fs: project, can: [read] } }', 'in caps and in ask'],
   ['caps: { git: { command: git, argv: [[-C, text]] } }', 'a row begins with its verb'],

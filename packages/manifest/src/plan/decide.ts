@@ -97,13 +97,15 @@ function allows(plan: Plan, cap: PlannedCap, call: Extract<Call, { cap: string }
   }
 }
 
-/** A directory takes no path with more names. */
+/** A directory takes no path with more names, or with a longer one. */
 const MOST_NAMES = 128;
+const LONGEST_NAME = 255;
 
 /** Outside of the directory there is nothing, and what `except` names is not there. */
 function isExcepted({ except }: PlannedFs, path: string): boolean {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
-  return path.startsWith('/') || names.includes('..') || names.length > MOST_NAMES || hidden(except)(names.join('/'));
+  if (names.length > MOST_NAMES || names.some((name) => name.length > LONGEST_NAME)) return true;
+  return path.startsWith('/') || names.includes('..') || hidden(except)(names.join('/'));
 }
 
 /** Whether a request stays beneath the prefix, however the path is written. */

@@ -41,13 +41,20 @@ export function idleDenies({ session = {} }: Manifest, known: readonly string[])
   });
 }
 
-/** Names with the same skeleton look alike: case, 0 and o, 1, i and l, 5 and s, - and _, rn and m, vv and w, cl and d. */
+/**
+ * Digits and letters that look like a letter. 6 looks like b, and is left out: 6 and 8 are two digits that a list of
+ * names has, and both would be b.
+ */
+const LETTERS: Readonly<Record<string, string>> = { 0: 'o', 1: 'l', i: 'l', 2: 'z', 5: 's', 8: 'b', 9: 'g', q: 'g' };
+
+/**
+ * Names with the same skeleton look alike: case, 0 and o, 1, i and l, 2 and z, 5 and s, 8 and b, 9, q and g, - and _, rn
+ * and m, vv and w, cl and d.
+ */
 export const skeleton = (name: string): string =>
   name
     .toLowerCase()
-    .replaceAll('0', 'o')
-    .replace(/[1i]/g, 'l')
-    .replaceAll('5', 's')
+    .replace(/[0-9iq]/g, (sign) => LETTERS[sign] ?? sign)
     .replaceAll('-', '_')
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')

@@ -53,6 +53,18 @@ test.for(['#x', '!', '/', 'a//b', '../x', 'a/./b', '[abc', 'a\nb', ' a', 'a\\', 
   expect(wrongPattern(text)).toBeDefined();
 });
 
+test('thousands of patterns with **/ and a path of thousands of names are compared at once', {
+  timeout: 30_000,
+}, () => {
+  // Compared with each directory of the path by itself this takes minutes.
+  const patterns = Array.from({ length: 1_500 }, (_, n) => `**/x${n}`);
+  const path = Array.from({ length: 2_000 }, () => 'a').join('/');
+  expect(hidden(patterns)(path)).toBe(false);
+  expect(hidden(patterns)(`${path}/X7/${path}`)).toBe(true);
+  expect(hidden([`${'**/'.repeat(2_000)}b`])(path)).toBe(false);
+  expect(hidden([`${'**/a/'.repeat(500)}b`])(path)).toBe(false);
+});
+
 requires('git')('paths are hidden exactly where git ignores them', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hob-except-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

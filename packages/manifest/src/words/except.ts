@@ -32,19 +32,25 @@ export function wrongPattern(text: string): string | undefined {
   return body.split('/').some((name) => signsOf(name) === undefined) ? 'a [ is not closed' : undefined;
 }
 
-/** Returns a test for paths beneath the directory, with `/` between names. A final name counts as a directory too. */
+/**
+ * Returns a test for paths beneath the directory, with `/` between names. A final name counts as a directory too. Each
+ * pattern is compared with all directories of a path at once, so the work is at most the length of the patterns times
+ * the length of the path.
+ */
 export function hidden(texts: readonly string[]): (path: string) => boolean {
   const exact = texts.map((text) => patternOf(text));
   const folded = texts.map((text) => patternOf(fold(text)));
   return (path) => {
     const names = path.split('/').filter((name) => name !== '' && name !== '.');
-    const lower = names.map(fold);
+    const written = names.map(signsOfName);
+    const lower = names.map((name) => signsOfName(fold(name)));
     // A pattern that takes back counts only as it is written, so case never shows a name.
-    return names.some(
-      (_, n) => isHidden(exact, names.slice(0, n + 1)) || isHidden(folded, lower.slice(0, n + 1), exact, names),
-    );
+    return hidesAny(exact, written) || hidesAny(folded, lower, exact, written);
   };
 }
+
+type Name = readonly string[];
+const signsOfName = (name: string): Name => [...name];
 
 /**
  * The same text for all names that a directory without case may take for one: it also takes the long s of old prints
@@ -58,53 +64,57 @@ const fold = (text: string): string =>
     .toLowerCase()
     .normalize('NFC');
 
-function isHidden(
+/** Whether the patterns hide the path, or one of the directories that it lies in. */
+function hidesAny(
   patterns: readonly Pattern[],
-  names: readonly string[],
+  names: readonly Name[],
   exact: readonly Pattern[] = patterns,
-  written: readonly string[] = names,
+  written: readonly Name[] = names,
 ): boolean {
-  let hides = false;
-  for (const [n, pattern] of patterns.entries())
-    if (!pattern.takesBack) hides ||= matchesNames(pattern.names, names);
-    else if (hides && matchesNames((exact[n] ?? pattern).names, written.slice(0, names.length))) hides = false;
-  return hides;
+  let hides = names.map(() => false);
+  for (const [n, pattern] of patterns.entries()) {
+    if (!pattern.takesBack) {
+      const matches = matchesUpTo(pattern.names, names);
+      hides = hides.map((was, at) => was || matches[at] === true);
+    } else if (hides.includes(true)) {
+      const back = matchesUpTo((exact[n] ?? pattern).names, written);
+      hides = hides.map((was, at) => was && back[at] !== true);
+    }
+  }
+  return hides.includes(true);
 }
 
 function patternOf(text: string): Pattern {
   const takesBack = text.startsWith('!');
   const given = takesBack ? text.slice(1) : text;
   const body = given.replace(/^\//, '').replace(/\/$/, '');
-  const names = body.split('/').map((name) => (name === '**' ? '**' : (signsOf(name) ?? [])));
+  const parts = body.split('/');
+  const names = parts
+    .filter((name, n) => name !== '**' || parts[n - 1] !== '**')
+    .map((name) => (name === '**' ? '**' : (signsOf(name) ?? [])));
   const anchored = given.startsWith('/') || body.includes('/');
   // A final `/` names directories only. A name that may be a directory is hidden too.
   return { takesBack, names: anchored ? names : ['**', ...names] };
 }
 
-/** The work is at most the number of pattern names times the number of names. */
-function matchesNames(patterns: Pattern['names'], names: readonly string[]): boolean {
-  /** Whether the patterns so far match the first `n` names. */
+/** For each name of a path: whether the pattern matches the path up to it. */
+function matchesUpTo(pattern: Pattern['names'], names: readonly Name[]): readonly boolean[] {
+  /** Whether the pattern so far matches the first `n` names. */
   let ends = names.map(() => false);
   let start = true;
-  for (const [at, pattern] of patterns.entries()) {
-    const next = names.map(() => false);
-    const last = at === patterns.length - 1;
-    if (pattern === '**') {
+  for (const [at, part] of pattern.entries()) {
+    const last = at === pattern.length - 1;
+    let open = start;
+    ends = names.map((name, n) => {
+      const before = n === 0 ? start : ends[n - 1] === true;
+      if (part !== '**') return before && matchesName(part, name);
       // At the end it takes at least one name: what lies beneath.
-      let open = start;
-      for (let n = 0; n < names.length; n += 1) {
-        next[n] = open || (!last && (ends[n] ?? false));
-        open ||= ends[n] ?? false;
-      }
-      start = start && !last;
-    } else {
-      for (let n = 0; n < names.length; n += 1)
-        next[n] = (n === 0 ? start : (ends[n - 1] ?? false)) && matchesName(pattern, names[n] ?? '');
-      start = false;
-    }
-    ends = next;
+      open ||= before;
+      return open || (!last && ends[n] === true);
+    });
+    start &&= part === '**' && !last;
   }
-  return ends.at(-1) ?? false;
+  return ends;
 }
 
 /** The signs of one name; undefined if a `[` is not closed. */
@@ -141,8 +151,7 @@ function setOf(inner: readonly string[]): Sign {
 }
 
 /** Matches with one position to go back to: the work is at most signs times characters. */
-function matchesName(signs: readonly Sign[], name: string): boolean {
-  const given = [...name];
+function matchesName(signs: readonly Sign[], given: Name): boolean {
   let [at, from, back] = [0, 0, -1];
   let n = 0;
   while (n < given.length) {

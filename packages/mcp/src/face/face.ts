@@ -6,6 +6,7 @@
  * a call that takes longer waits on under an id. A cancelled call ends, with the job that it began. The list of verbs
  * is the same for the life of the face.
  */
+import { takeOptions } from '@hob/vat/forwarder';
 import { CapError, E, type Far } from '@hob/vat/peer';
 import { type Answer, failed } from '../text/answer.ts';
 import { Pages } from '../text/pages.ts';
@@ -75,10 +76,23 @@ export class VerbFace implements Face {
     this.definitions = Object.freeze(parts.verbs.map(definitionOf));
   }
 
-  async call(name: string, given: unknown, { signal, onProgress }: CallOptions = {}): Promise<Answer> {
-    const verb = this.#verbs.get(name);
+  async call(name: string, given: unknown, options?: CallOptions): Promise<Answer> {
     const cap = (given as { readonly cap?: unknown } | null | undefined)?.cap;
     const refuse = (error: unknown): Answer => failed(error, typeof cap === 'string' ? cap : undefined);
+    try {
+      return await this.#call(name, given, takeOptions(options, 'call', { signal: true, onProgress: true }), refuse);
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  async #call(
+    name: string,
+    given: unknown,
+    { signal, onProgress }: CallOptions,
+    refuse: (error: unknown) => Answer,
+  ): Promise<Answer> {
+    const verb = this.#verbs.get(name);
     if (verb === undefined)
       return refuse(new CapError('invalid', `there is no verb ${quoted(name)}: there are ${[...this.#verbs.keys()].join(', ')}`)); // biome-ignore format: one line
     const own = new OwnCall(this.#parts);

@@ -6,6 +6,7 @@
  * while is left, as if its program had ended.
  */
 import type { HttpFace, HttpSession } from '@hob/host';
+import { takeOptions } from '@hob/vat/forwarder';
 import type { After } from '../face/waits.ts';
 import { SessionHttp } from './drivers/session-http.ts';
 
@@ -21,7 +22,8 @@ export interface HttpOptions {
 }
 
 /** Makes the face for `serve` of a host: `host.serve({ port }, { '/mcp': mcpOverHttp({ version }) })`. */
-export function mcpOverHttp(options: HttpOptions): HttpFace {
+export function mcpOverHttp(given: HttpOptions): HttpFace {
+  const options = takeOptions(given, 'mcpOverHttp', { version: true, idleMs: true, waitMs: true, after: true });
   const sessions = new Map<string, SessionHttp>();
   const sessionOf = (from: HttpSession): SessionHttp => {
     const known = sessions.get(from.id);

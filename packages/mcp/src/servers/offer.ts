@@ -6,6 +6,7 @@
  */
 import type { Host } from '@hob/host';
 import { driver, E, type Far } from '@hob/vat';
+import { takeOptions } from '@hob/vat/forwarder';
 import type { ToolServer } from './server.ts';
 import { SealActor, type ServerDriver, ToolActor, type ToolCap } from './tool.ts';
 
@@ -26,8 +27,9 @@ const VAT = 'tools';
 export async function makeTools(
   host: Pick<Host, 'vats' | 'changeAsker'>,
   server: ToolServer,
-  { key, tools }: { readonly key: string; readonly tools: readonly string[] },
+  options: { readonly key: string; readonly tools: readonly string[] },
 ): Promise<Readonly<Record<string, MadeTool>>> {
+  const { key, tools } = takeOptions(options, 'makeTools', { key: true, tools: true });
   const calls = driver<ServerDriver>(
     { call: ([tool, args, seal], { signal }) => server.call(tool, args, seal, signal) },
     { name: `hob-tools:${key}` },

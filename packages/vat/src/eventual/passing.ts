@@ -8,6 +8,7 @@
 import { Ephemeral, type Procedure } from '../actor/ephemeral.ts';
 import type { Causes, Outside } from '../core/causes.ts';
 import type { CapError } from '../core/errors.ts';
+import { type OptionNames, takeOptions } from '../core/options.ts';
 import { type VatPromise, vatPromiseOf } from '../core/promise.ts';
 import type { ActorHome } from '../turn/runnable.ts';
 import { type Effect, turnFor } from '../turn/turn.ts';
@@ -24,6 +25,8 @@ export interface Passing {
   /** When this cause ends, or one of several, the caller's answer breaks. */
   readonly cause?: string | readonly string[] | undefined;
 }
+
+const passingOptions: OptionNames<Passing> = { ok: true, broken: true, next: true, cause: true };
 
 /** A waiting caller, as something that a cut ends. */
 class Waiting implements Outside, Effect {
@@ -54,9 +57,10 @@ class Waiting implements Outside, Effect {
   }
 }
 
-/** Call within a turn. `answer` must be a promise that the vat made. */
-export function passOn(answer: Promise<unknown>, { ok, broken, next, cause }: Passing): Promise<unknown> {
+/** Call within a turn. `answer` must be a promise that the vat made. Errors: `invalid`. */
+export function passOn(answer: Promise<unknown>, passing: Passing): Promise<unknown> {
   const turn = turnFor('passOn');
+  const { ok, broken, next, cause } = takeOptions(passing, 'passOn', passingOptions);
   const promise = when(answer, ok, broken);
   const vatPromise = vatPromiseOf(promise) as VatPromise;
   if (next !== undefined) vatPromise.along(new Ephemeral(turn.home as ActorHome, 'pipelined', next));

@@ -63,6 +63,7 @@ export interface RowsOptions extends SqliteOptions {
 }
 
 export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
+  const sentinel = options.sentinel === undefined ? undefined : sentinelIn(options.sentinel, folder);
   const schema = {
     checkNew: () => {
       // The key is made after the tables: a store without them beside its key was emptied, and its grants, revocations
@@ -72,6 +73,12 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
           'invalid',
           'this store was emptied: its key is there, and nothing that it signed. Restore a backup, or give another --state folder',
         );
+      const before = sentinel?.storeHere();
+      if (before !== undefined)
+        throw new CapError(
+          'invalid',
+          `this store was emptied: its sentinel saw ${before.commits} commits in this folder, and none of them is here. Restore a backup, or give another --state folder`,
+        );
     },
     version: VERSION,
     oldest: 2,
@@ -79,7 +86,6 @@ export function sqliteRows(folder: string, options: RowsOptions = {}): Rows {
     upgrades: { 2: HISTORY, 3: BOUND },
   };
   const sqlite = openSqlite(folder, schema, options);
-  const sentinel = options.sentinel === undefined ? undefined : sentinelIn(options.sentinel, folder);
   try {
     return rowsOf(folder, sqlite, sentinel, options.look === true);
   } catch (error) {

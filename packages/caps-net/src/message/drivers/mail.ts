@@ -10,6 +10,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { takeOrigin } from '../../address/origin.ts';
 import { addressPolicy } from '../../address/policy.ts';
+import { type OptionNames, takeOptions } from '../../base/arguments.ts';
 import { refusal } from '../../base/errors.ts';
 import { inTime, openSocket } from '../../drivers/connect.ts';
 import { type Resolver, systemResolver } from '../../drivers/resolve.ts';
@@ -32,6 +33,16 @@ export interface MailOptions {
   readonly ca?: string;
 }
 
+const mailOptions: OptionNames<MailOptions> = {
+  server: true,
+  tls: true,
+  from: true,
+  to: true,
+  login: true,
+  addresses: true,
+  ca: true,
+};
+
 const TIME_MS = 60_000;
 const CONNECT_MS = 10_000;
 
@@ -41,9 +52,14 @@ export function mailAdapter(options: MailOptions): MessageAdapter {
 }
 
 /** For tests, which pass their own names. */
-export function mailAdapterWith(options: MailOptions, resolver: Resolver): MessageAdapter {
+export function mailAdapterWith(given: MailOptions, resolver: Resolver): MessageAdapter {
+  const options = takeOptions(given, 'mailAdapter', mailOptions);
   const [from, to] = [takeMailbox(options.from), takeMailbox(options.to)];
-  const { tls = 'implicit', login, ca } = options;
+  const { tls = 'implicit', ca } = options;
+  // A misspelt word would be another way than was meant, and perhaps one without TLS.
+  if (!['implicit', 'starttls', 'none'].includes(tls)) throw refusal('invalid', 'tls is implicit, starttls or none');
+  const login =
+    options.login === undefined ? undefined : takeOptions(options.login, 'login', { user: true, password: true });
   if (login !== undefined && !(login.password instanceof Secret))
     throw refusal('invalid', 'login.password is made by makeSecret');
   if (tls === 'none' && options.addresses === undefined) throw refusal('invalid', 'without TLS list the addresses');

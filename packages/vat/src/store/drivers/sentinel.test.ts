@@ -49,9 +49,30 @@ test('it says the last line of the ledger, too, also where there is none yet', (
     { seq: 12, hash: 'x'.repeat(43) },
   ]) {
     one.begin({ store: 'abc', commits: 3, head });
-    expect(open().read('abc')).toEqual({ store: 'abc', commits: 3, head });
+    expect(open().read('abc')).toMatchObject({ store: 'abc', commits: 3, head });
   }
   one.close();
+});
+
+test('it says where the store was opened last, without the path; a record of an earlier version says no place', () => {
+  const { above, folder, directory, open } = place();
+  const one = open();
+  one.begin({ store: 'abc', commits: 3, head: { seq: 1, hash: 'h' } });
+  one.close();
+  expect(open().storeHere()).toMatchObject({ store: 'abc', commits: 3 });
+  expect(readFileSync(join(directory, 'abc.sentinel'), 'latin1')).not.toContain(above);
+  const other = join(above, 'other');
+  mkdirSync(other);
+  expect(sentinelIn(directory, other).storeHere()).toBeUndefined();
+  const moved = sentinelIn(directory, other);
+  moved.begin({ store: 'abc', commits: 4, head: { seq: 1, hash: 'h' } });
+  moved.close();
+  expect([open().storeHere(), sentinelIn(directory, other).storeHere()?.commits]).toEqual([undefined, 4]);
+  const old = open();
+  old.begin({ store: 'abd', commits: 5 });
+  old.close();
+  expect(open().storeHere()).toBeUndefined();
+  expect(sentinelIn(join(above, 'none'), folder).storeHere()).toBeUndefined();
 });
 
 test('a write that a power cut tore, at any byte, leaves what was said before it', () => {

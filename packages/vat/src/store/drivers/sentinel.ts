@@ -9,13 +9,16 @@
  * chance, also after a power cut. It is no secret, and it does not stop somebody who can write both.
  * Checkpoints that are kept elsewhere do that (docs/ledger.md).
  *
+ * It also records the place of the store, as a hash of its whole path. So an empty folder where a store was before is
+ * known, although neither a key nor an id is left in it.
+ *
  * It has two slots that are written in turn, each with a check sum. If a power cut tears one, the other is
  * left.
  */
-import { closeSync, fsyncSync, openSync, readSync, realpathSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, readSync, realpathSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { CapError } from '../../core/errors.ts';
-import { crc } from '../../drivers/hash.ts';
+import { crc, sha256 } from '../../drivers/hash.ts';
 import { makeFolder, syncFolder } from './sqlite.ts';
 
 export interface Reached {
@@ -25,11 +28,15 @@ export interface Reached {
   readonly commits: number;
   /** The last line of its ledger at that time; undefined if an earlier version wrote the sentinel. */
   readonly head?: { readonly seq: number; readonly hash: string } | undefined;
+  /** A hash of the path where the store was opened last; undefined if an earlier version wrote the sentinel. */
+  readonly place?: string | undefined;
 }
 
 export interface Sentinel {
   /** Returns the record of this store; undefined if there is none that can be trusted. */
   read(store: string): Reached | undefined;
+  /** Returns a store that was opened in this folder last; undefined if there is none. For a folder without a store. */
+  storeHere(): Reached | undefined;
   /** Writes the record, durable on return. Throws `unavailable` if it cannot be written. */
   begin(reached: Reached): void;
   /**
@@ -54,11 +61,13 @@ export function sentinelIn(directory: string, folder: string): Sentinel {
   let descriptor: number | undefined;
   let turn = 0;
   let closed = false;
+  let openedAt = NONE;
 
   const file = (store: string): string => join(directory, `${store}.sentinel`);
+  const place = (): string => sha256(realpathSync(folder));
   const write = ({ store, commits, head }: Reached): void => {
     if (descriptor === undefined) return;
-    const text = `${store} ${commits}${head === undefined ? '' : ` ${head.seq} ${head.hash || NONE}`}`;
+    const text = `${store} ${commits}${head === undefined ? '' : ` ${head.seq} ${head.hash || NONE} ${openedAt}`}`;
     turn = 1 - turn;
     writeSync(descriptor, `${crc(text)} ${text}`.padEnd(PLACE - 1).concat('\n'), turn * PLACE);
   };
@@ -69,10 +78,20 @@ export function sentinelIn(directory: string, folder: string): Sentinel {
       turn = found === undefined ? 0 : places.indexOf(found);
       return found;
     },
+    storeHere() {
+      const here = place();
+      for (const store of storesIn(directory)) {
+        const found = latest(placesOf(file(store), PLACE), store);
+        // A store whose first commit never was has nothing that could be forgotten.
+        if (found?.place === here && found.commits > 0) return found;
+      }
+      return undefined;
+    },
     begin(reached) {
       try {
         makeFolder(resolve(directory));
         checkApart(directory, folder);
+        openedAt = place();
         closeSync(openSync(file(reached.store), 'a', 0o600));
         descriptor ??= openSync(file(reached.store), 'r+');
         write(reached);
@@ -98,6 +117,15 @@ export function sentinelIn(directory: string, folder: string): Sentinel {
       descriptor = undefined;
     },
   };
+}
+
+/** The stores that have a sentinel in this folder. */
+function storesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).flatMap((name) => /^([0-9a-f]+)\.sentinel$/.exec(name)?.[1] ?? []);
+  } catch {
+    return [];
+  }
 }
 
 const unwritable = ({ code }: NodeJS.ErrnoException): CapError =>
@@ -166,14 +194,15 @@ function latest(places: readonly (Reached | undefined)[], store: string): Reache
   return places.find((one) => one?.store === store && one.commits === most);
 }
 
-function reachedFrom(place: Buffer): Reached | undefined {
-  const [sum = '', ...said] = place.toString('latin1').trimEnd().split(' ');
-  const [store, commits = '', seq, hash = ''] = said;
+function reachedFrom(slot: Buffer): Reached | undefined {
+  const [sum = '', ...said] = slot.toString('latin1').trimEnd().split(' ');
+  const [store, commits = '', seq, hash = '', place = NONE] = said;
   if (store === undefined || ![commits, seq ?? '0'].every((text) => /^\d{1,15}$/.test(text))) return undefined;
   if (crc(said.join(' ')) !== sum) return undefined;
   return {
     store,
     commits: Number(commits),
     ...(seq === undefined ? {} : { head: { seq: Number(seq), hash: hash === NONE ? '' : hash } }),
+    ...(place === NONE ? {} : { place }),
   };
 }
