@@ -65,6 +65,7 @@ export const deepFiles: readonly string[] = [
   'packages/mcp/src/face/face.test.ts',
   'packages/mcp/src/stdio.test.ts',
   'packages/mcp/src/http/http.test.ts',
+  'packages/mcp/src/http/browser.test.ts',
   'packages/mcp/src/http/conformance.test.ts',
 ];
 

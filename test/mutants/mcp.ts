@@ -166,4 +166,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'capabilities: { tools: { listChanged: true }, logging: {} }',
     tests: ['packages/mcp/src/http/conformance.test.ts'],
   },
+  {
+    name: 'mcp-http-host',
+    breaks: 'a request for another host is served, so a page whose name was rebound reads from the face',
+    file: 'packages/host/src/door/admission.ts',
+    find: 'if (host === undefined || !authorities.includes(host.toLowerCase()))',
+    replace: 'if (authorities.length === 0)',
+    tests: ['packages/host/src/door/admission.test.ts', 'packages/mcp/src/http/browser.test.ts'],
+  },
 ];
