@@ -8,13 +8,10 @@
  */
 import type { Guests } from '@hob/guest';
 import {
-  type CapTPStats,
   captp,
-  type Dialect,
   exportLedger,
   type Far,
   type Faraway,
-  type LedgerVerdict,
   ledgerLine,
   type Meter,
   type Store,
@@ -27,7 +24,9 @@ import { backup, retainLedger } from '@hob/vat/store';
 import { closeCodes } from '@hob/vat/wire';
 import { ConnectionSlots } from './door/connection-slots.ts';
 import { type DoorHandlers, type Listener, listen, type ObjectRequest } from './door/drivers/listener.ts';
+import { EntryCodes, pagePeer } from './door/entry-codes.ts';
 import { checkFaces, type HttpFaces, httpSession } from './door/http-face.ts';
+import { checkPages, type HttpPages } from './door/http-pages.ts';
 import { callObject, type HttpReply, noCall, noObject } from './door/object-call.ts';
 import { type OpenDoor, OpenDoors } from './door/open-doors.ts';
 import { type FoundPeer, peerOf } from './door/peers.ts';
@@ -36,8 +35,9 @@ import { placeOf, type ServeOptions } from './door/where.ts';
 import { privateSocket } from './drivers/private-folder.ts';
 import { orderStop, readStopOrder, removeStopOrder } from './drivers/state-dir.ts';
 import { addGranter, replaceGranterSecret } from './granters/accounts.ts';
+import { GranterChanges } from './granters/changes.ts';
 import type { Granter } from './granters/grants.ts';
-import { GranterLedger } from './granters/ledger-reader.ts';
+import { GranterLedger, lineOwner } from './granters/ledger-reader.ts';
 import { type LocalOptions, localOptions, openLocalGranter } from './granters/local-granter.ts';
 import { type StartOptions, type StartResult, startSession, takeStartOptions } from './granters/start.ts';
 import { revokeEverything } from './granters/stop.ts';
@@ -91,6 +91,8 @@ export class LiveHost implements Host {
   readonly #doors: OpenDoors;
   readonly #sessionEnds = new Map<string, PromiseWithResolvers<void>>();
   readonly #granterLedger: GranterLedger;
+  readonly #changes: GranterChanges = new GranterChanges();
+  readonly #entryCodes: EntryCodes;
   /** Set by `start`. */
   #offers!: Offers;
   #stopListening: () => void = () => {};
@@ -105,13 +107,7 @@ export class LiveHost implements Host {
     this.#hostState = hostState as unknown as HostState;
     this.#random = random;
     this.#requestMs = requestMs;
-    this.#granterLedger = new GranterLedger(store, ({ session: sessionId, grant: grantId = '' }) =>
-      this.#turn((tables) => {
-        const id = sessionId ?? tables.grants.get(grantId)?.session;
-        const session = id === undefined ? undefined : tables.sessions.get(id);
-        return session === undefined ? undefined : { session: session.id, granters: session.granters };
-      }),
-    );
+    this.#granterLedger = new GranterLedger(store, (about) => this.#turn((tables) => lineOwner(tables, about)));
     const sessions: SessionLookup = {
       entered: (session) =>
         this.#turn((tables) => {
@@ -121,6 +117,7 @@ export class LiveHost implements Host {
       endUnlessLasting: async (session) => await this.#turn((tables) => endUnlessLasting(tables, session)),
     };
     this.#slots = new ConnectionSlots(clock);
+    this.#entryCodes = new EntryCodes(clock, random);
     this.#doors = new OpenDoors(stateDir);
     this.#presence = new Presence({
       waiters: this.#waiters,
@@ -150,6 +147,7 @@ export class LiveHost implements Host {
       store: this.#store,
       waiters: this.#waiters,
       ledger: this.#granterLedger,
+      changes: this.#changes,
       filed: (notice) => onRequest?.(notice),
       disconnect: (sessions) => this.#sessionsEnded(sessions),
       disconnectEnded: () => this.#disconnectEnded(),
@@ -207,9 +205,8 @@ export class LiveHost implements Host {
     return open === undefined ? this.openSession(options) : this.#session(open);
   }
 
-  async session(id: string): Promise<Session> {
-    return this.#session(await this.#turn((tables) => labelOf(openSessionNamed(tables, id))));
-  }
+  readonly session: Host['session'] = async (id) =>
+    this.#session(await this.#turn((tables) => labelOf(openSessionNamed(tables, id))));
 
   #session(label: SessionLabel, secret?: string): Session {
     const ended = this.#sessionEnds.get(label.id) ?? Promise.withResolvers<void>();
@@ -238,9 +235,8 @@ export class LiveHost implements Host {
     return there ? { granter: await this.granter(name), secret: undefined } : this.addGranter(name);
   }
 
-  async granter(name: string): Promise<Far<Granter>> {
-    return (await this.#turn((tables) => granterNamed(tables, name).program)) as unknown as Far<Granter>;
-  }
+  readonly granter: Host['granter'] = async (name) =>
+    (await this.#turn((tables) => granterNamed(tables, name).program)) as unknown as Far<Granter>;
 
   async renewGranter(name: string): Promise<{ readonly secret: string }> {
     const secret = newSecret(this.#random);
@@ -267,8 +263,10 @@ export class LiveHost implements Host {
     return this.#offers.offerCode(open, options);
   }
 
-  async serve(options?: ServeOptions, faces?: HttpFaces): Promise<OpenDoor> {
-    const listener = await this.#listen(options, (secret, beside) => this.#find(secret, beside), checkFaces(faces));
+  async serve(options?: ServeOptions, faces?: HttpFaces, pages?: HttpPages): Promise<OpenDoor> {
+    const served = checkFaces(faces);
+    const find: Handlers['find'] = (secret, beside) => this.#find(secret, beside);
+    const listener = await this.#listen(options, { find, faces: served, pages: checkPages(pages, served) });
     return this.#doors.add(listener, listener.url);
   }
 
@@ -278,17 +276,17 @@ export class LiveHost implements Host {
     const face = (await openLocalGranter((body) => this.#turn(body), this.#hostState, options)) as Far<object>;
     const who = `granter:${options.granter}`;
     const peer: EnteredPeer = { who, session: undefined, face, meter: this.#meter(who) };
-    return this.#doors.addUnnoted(await this.#listen({ path }, async () => peer));
+    return this.#doors.addUnnoted(await this.#listen({ path }, { find: async () => peer }));
   }
 
-  #listen(at: ServeOptions | undefined, find: Handlers['find'], faces?: Handlers['faces']): Promise<Listener> {
+  #listen(at: ServeOptions | undefined, own: Pick<Handlers, 'find' | 'faces' | 'pages'>): Promise<Listener> {
     const welcome: Handlers['welcome'] = (guest, duplex, dialect) => {
       const { face: bootstrap, meter } = guest;
       const observe = this.#observe === undefined ? {} : { observe: this.#observe };
       this.#presence.welcome(guest, dialect, captp(duplex, { dialect, bootstrap, meter, ...observe }));
     };
     return listen<EnteredPeer>(placeOf(at), {
-      ...{ find, welcome, ...(faces === undefined ? {} : { faces }) },
+      ...{ ...own, welcome },
       session: (guest) => httpSession(guest, welcome),
       slot: (guest, end) => this.#slots.take(guest, end),
       slotForCall: (guest, gone) => this.#slots.takeForCall(guest, gone),
@@ -298,11 +296,20 @@ export class LiveHost implements Host {
   }
 
   async #find(secret: string, beside?: boolean): Promise<EnteredPeer | undefined> {
-    const found = (await this.#turn((tables) => peerOf(tables, secret))) as FoundPeer | undefined;
+    const entering = this.#entryCodes.take(secret);
+    const found = (await this.#turn((tables) =>
+      entering === undefined ? peerOf(tables, secret) : pagePeer(tables, this.#hostState, entering),
+    )) as FoundPeer | undefined;
     if (found === undefined) return undefined;
     const { who, session, payer, face } = found;
     return { who, session, face: face as Far<object>, meter: this.#meter(payer), beside: beside === true };
   }
+
+  readonly entryCode: Host['entryCode'] = async (granter, given) => {
+    const options = takeOptions<{ readonly for?: number }>(given, 'entryCode', { for: true });
+    await this.#turn((tables) => void granterNamed(tables, granter));
+    return { code: this.#entryCodes.make(granter, options.for) };
+  };
 
   async #objectCall({ who: guest, url, call, gone, post }: ObjectRequest<EnteredPeer>): Promise<HttpReply> {
     // Only a session leaves a ledger line, which its meter pays for. Or a stranger could fill the disk.
@@ -311,9 +318,7 @@ export class LiveHost implements Host {
     return post ? await callObject(guest, url, call, gone) : await callObject(guest, '', noCall, gone);
   }
 
-  connections(): readonly { readonly session: string; readonly dialect: Dialect; stats(): CapTPStats }[] {
-    return this.#presence.connections();
-  }
+  readonly connections: Host['connections'] = () => this.#presence.connections();
 
   get restored(): boolean {
     return this.vats.restored;
@@ -325,10 +330,8 @@ export class LiveHost implements Host {
 
   readonly trust: Host['trust'] = (by) => this.vats.trust(by);
 
-  async verify(options?: { readonly against?: readonly string[] }): Promise<LedgerVerdict> {
-    return await verifyLedger(this.#store, takeOptions(options, 'verify', { against: true }));
-  }
-
+  readonly verify: Host['verify'] = (options) =>
+    verifyLedger(this.#store, takeOptions(options, 'verify', { against: true }));
   readonly ledger: Host['ledger'] = (options = {}) => exportLedger(this.#store, options);
   readonly retain: Host['retain'] = async (options) => (await retainLedger(this.#store, options)).dropped;
   readonly backup: Host['backup'] = (file) => backup(this.#store, file);
@@ -346,9 +349,7 @@ export class LiveHost implements Host {
     await this.#store.close();
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
+  readonly [Symbol.asyncDispose]: Host['close'] = () => this.close();
 
   async stop(why = ''): Promise<void> {
     // The order is written first. From then on it is carried out, whatever happens to this process.

@@ -1,6 +1,7 @@
 /** The public face of `@hob/host`. */
 
 export type { HttpFace, HttpFaces, HttpSession } from './door/http-face.ts';
+export type { HttpPage, HttpPages } from './door/http-pages.ts';
 export type { ServeOptions } from './door/where.ts';
 export { sentinelHome } from './drivers/state-home.ts';
 export type { CallDecision, CallFacts, CallFirewall, LoopCall, LoopGuard } from './firewall.ts';

@@ -4,6 +4,7 @@
  */
 import { driver, type Store, verifyLedger } from '@hob/vat';
 import { base32, hashSecret, newSecret } from '@hob/vat/forwarder';
+import type { GranterChanges } from './granters/changes.ts';
 import type { GranterLedger } from './granters/ledger-reader.ts';
 import { hashObjectId } from './sharing/urls.ts';
 import type { HostPowers, RequestNotice } from './state/host-powers.ts';
@@ -15,13 +16,14 @@ interface PowersOfProcess {
   readonly store: Store;
   readonly waiters: RequestWaiters;
   readonly ledger: GranterLedger;
+  readonly changes: GranterChanges;
   filed(notice: RequestNotice): void;
   disconnect(callers: readonly string[]): void;
   disconnectEnded(): Promise<void>;
 }
 
 export function hostPowers(of: PowersOfProcess): object {
-  const { storeTag, random, store, waiters, ledger, filed, disconnect, disconnectEnded } = of;
+  const { storeTag, random, store, waiters, ledger, changes, filed, disconnect, disconnectEnded } = of;
   return driver<HostPowers>(
     {
       secret: () => {
@@ -38,6 +40,8 @@ export function hostPowers(of: PowersOfProcess): object {
       verify: ([against]) => verifyLedger(store, against === undefined ? {} : { against }),
       wait: ([request, asker, target], call) => waiters.wait(request, asker, target, call),
       filed: ([notice]) => filed(notice),
+      changed: ([granters]) => changes.changed(granters),
+      nextChange: ([granter, since], call) => changes.next(granter, since, call),
       decide: ([request, outcome]) => waiters.decide(request, outcome),
       waiting: ([requests]) => waiters.waiting(requests),
       targetOf: ([request]) => waiters.targetOf(request),

@@ -9,6 +9,7 @@ import type { AnyDefinition, CapTPStats, Clock, Dialect, Far, LedgerVerdict, Vat
 import type { Effects } from '@hob/vat/forwarder';
 import type { WireFault } from '@hob/vat/wire';
 import type { HttpFaces } from './door/http-face.ts';
+import type { HttpPages } from './door/http-pages.ts';
 import type { ServeOptions } from './door/where.ts';
 import type { CallFirewall } from './firewall.ts';
 import type { Granter } from './granters/grants.ts';
@@ -179,9 +180,20 @@ export interface Host extends AsyncDisposable {
   /**
    * Serves CapTP over WebSocket: on loopback, on a Unix socket (`path`), or with TLS (`host`, `tls`). The state
    * notes the address, so that the command line finds the host. `faces` are other protocols over HTTP, by their paths.
-   * Errors: `invalid`, `unavailable`.
+   * `pages` are texts that everybody who reaches the door may read, such as the code of a console; on loopback they are
+   * served on `[::1]` too. Errors: `invalid`, `unavailable`.
    */
-  serve(options?: ServeOptions, faces?: HttpFaces): Promise<{ readonly url: string; close(): Promise<void> }>;
+  serve(
+    options?: ServeOptions,
+    faces?: HttpFaces,
+    pages?: HttpPages,
+  ): Promise<{ readonly url: string; close(): Promise<void> }>;
+  /**
+   * Makes a code with which a page enters as this granter, in place of a secret. It works once, for two minutes or for
+   * `for` ms, 10 minutes at the most. The ledger records what the page does with the surface `console`. Errors:
+   * `no-such-object`, `invalid`.
+   */
+  entryCode(granter: string, options?: { readonly for?: number }): Promise<{ readonly code: string }>;
   /**
    * Serves a granter on a Unix socket, without a secret, to everybody who may open its folder. The folder must be its
    * user's alone (mode 0700). Without `path` it is `granter` in the state, where the command `hob` finds it with

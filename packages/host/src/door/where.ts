@@ -38,6 +38,8 @@ export interface HostNames {
 
 export interface ListenPlace {
   readonly at: { readonly host: string; readonly port: number } | { readonly path: string };
+  /** A second address with the same names. Without it another program could listen there and pass for this host. */
+  readonly besideHost?: string;
   readonly tls?: { readonly cert: string; readonly key: string };
   url(port: number): string;
   names(port: number): HostNames;
@@ -71,6 +73,7 @@ const invalid = (text: string): CapError => new CapError('invalid', text);
 function loopback(port: number): ListenPlace {
   return {
     at: { host: '127.0.0.1', port },
+    besideHost: '::1',
     url: (now) => `ws://127.0.0.1:${now}`,
     names: (now) => namesAt('http', ['127.0.0.1', 'localhost', '[::1]'], now, 80),
   };

@@ -17,7 +17,7 @@ import { delegate } from '../sharing/delegation.ts';
 import { disconnectSturdyrefs, mintSturdyref, rotateSturdyref } from '../sharing/sturdyrefs.ts';
 import { acceptancesOf, checkText } from '../state/acceptances.ts';
 import type { Initiator } from '../state/c-list.ts';
-import { type HostState, tablesOf } from '../state/host-state.ts';
+import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { lookAgainAt } from '../state/lapsing.ts';
 import type { AcceptanceRecord, AcceptedText, HostTables, OwnName } from '../state/records.ts';
 import type { GrantTerms } from '../state/terms.ts';
@@ -93,6 +93,11 @@ export interface Granter {
    * Lists the requests of its sessions that nobody has answered, in pages that start after the id `after`.
    */
   inbox(after?: string): Promise<readonly Request[]>;
+  /**
+   * Resolves with a number when the requests of its sessions have changed since the number `since`. Without `since`, or
+   * with the number of an earlier start of the host, it resolves at once. Errors: `invalid`, `limit`.
+   */
+  changed(since?: number): Promise<number>;
   /**
    * Decides a request once: grants it on these terms (`{}` for a gated call), or refuses it, once or for
    * good. Errors: `no-such-object` (the request is gone), `denied` (the digest differs), `STALE` (it has
@@ -196,6 +201,10 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       end: (id, why = '') =>
         endSession(tablesOf(hostState), mine(tablesOf(hostState)).session(id), initiator, short(why)),
       inbox: (after) => inbox(hostState, isGranter(name), 'granter', after),
+      changed(since = 0) {
+        if (!Number.isSafeInteger(since)) throw new CapError('invalid', 'since is a number that changed returned');
+        return E(powersOf(tablesOf(hostState))).nextChange(name, since) as unknown as Promise<number>;
+      },
       answer: (request, said) => answerRequest(hostState, isGranter(name), initiator, request, said),
       judge: () => spawn(JudgeActor(name, hostState)),
       accept: (text) => accept(tablesOf(hostState), text, initiator),

@@ -9,6 +9,7 @@
  */
 import { CapError, type Definition, define, E, exportLedger, type LedgerVerdict, type Store } from '@hob/vat';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
+import type { HostTables } from '../state/records.ts';
 
 /** Reads and checks the ledger for one granter. It shows the lines that this granter may see. */
 export interface LedgerReader {
@@ -71,6 +72,16 @@ interface LineFields {
 interface LineOwner {
   readonly session: string;
   readonly granters: readonly string[];
+}
+
+/** In a turn: whose a line about this session or grant is. */
+export function lineOwner(
+  tables: HostTables,
+  { session: sessionId, grant = '' }: { readonly session?: string; readonly grant?: string },
+): LineOwner | undefined {
+  const id = sessionId ?? tables.grants.get(grant)?.session;
+  const session = id === undefined ? undefined : tables.sessions.get(id);
+  return session === undefined ? undefined : { session: session.id, granters: session.granters };
 }
 
 /** Knows which granter may read which line. It reads the ledger as far as it is asked for. */

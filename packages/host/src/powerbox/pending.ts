@@ -58,6 +58,7 @@ export function fileRequest(tables: HostTables, asking: NewRequest, first?: () =
   if (there !== undefined) {
     if (there.count >= askingLimits.together) throw tooManyTogether;
     tables.requests.set(there.id, { ...there, count: there.count + 1 });
+    tellGranters(tables, there.session);
     return there.id;
   }
   first?.();
@@ -70,6 +71,7 @@ export function fileRequest(tables: HostTables, asking: NewRequest, first?: () =
   const { shown, ...rest } = asking;
   tables.requests.set(id, { ...rest, ...shown(), id, proposals: [], count: 1, since, deadline, wake });
   tables.requestByDigest.set(key, id);
+  tellGranters(tables, rest.session);
   E.sendOnly(powersOf(tables)).filed({ id, kind: rest.kind, session: asker, asks: rest.asks, digest, leftMs: deadline - since }); // biome-ignore format: one line
   const askerSession = tables.sessions.get(asker) as SessionRecord;
   const { session, asks, kind, under, method, stale, draft } = asking;
@@ -105,8 +107,14 @@ function powerboxOf(tables: HostTables): object {
   return powerbox;
 }
 
+/** In a turn: the requests of a session are others now. A session that has ended is still there in this turn. */
+function tellGranters(tables: HostTables, session: string): void {
+  E.sendOnly(powersOf(tables)).changed(tables.sessions.get(session)?.granters ?? []);
+}
+
 /** In a turn: removes the request. */
-export function closeRequest(tables: HostTables, { id, asker, digest, payer, wake }: RequestRecord): void {
+export function closeRequest(tables: HostTables, { id, session, asker, digest, payer, wake }: RequestRecord): void {
+  tellGranters(tables, session);
   cancelWake(wake);
   tables.requests.delete(id);
   if (tables.requestByDigest.get(digestKey(asker, digest)) === id)

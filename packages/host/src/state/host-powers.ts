@@ -31,6 +31,10 @@ export interface HostPowers {
   verify(against?: readonly string[]): LedgerVerdict;
   /** Resolves when the request is answered. `target` is the object that a gated call goes to. */
   wait(request: string, asker: string, target: object | undefined): WaitResult;
+  /** Something of these granters' requests has changed. */
+  changed(granters: readonly string[]): void;
+  /** Resolves with the number of the latest change when that is not `since`. */
+  nextChange(granter: string, since: number): number;
   /** Tells the program that runs the host. */
   filed(notice: RequestNotice): void;
   decide(request: string, verdict: RequestOutcome): void;

@@ -15,10 +15,12 @@ import { WebSocketServer } from 'ws';
 import { admit, chosenDialect, secretOf, wrongOrigin } from '../admission.ts';
 import type { SlotResult } from '../connection-slots.ts';
 import type { HttpFace, HttpSession } from '../http-face.ts';
+import { type HttpPage, PAGE_HEADERS } from '../http-pages.ts';
 import { type HttpReply, type ObjectCall, parseCall, storeFails, unknownSecret } from '../object-call.ts';
 import type { HostNames, ListenPlace } from '../where.ts';
 import { callFace } from './face-call.ts';
 import { limitHandshakes } from './tls-handshakes.ts';
+import { UnauthenticatedSockets } from './unauthenticated-sockets.ts';
 import { listenOn, type SocketFile } from './unix-socket.ts';
 
 export interface Listener {
@@ -29,9 +31,6 @@ export interface Listener {
 /** The time for a whole request to arrive, headers and body, and the interval of that check. */
 const requestMs = 5000;
 const checkIntervalMs = 1000;
-/** Sockets without a whole request, and sockets whose secret is being looked up. */
-const maxSilent = 64;
-const maxPending = 512;
 
 /** A request about an object. `who` is undefined for an unknown secret, `call` where the body is no call. */
 export interface ObjectRequest<Who> {
@@ -55,6 +54,8 @@ export interface DoorHandlers<Who> {
   callObject(request: ObjectRequest<Who>): Promise<HttpReply>;
   /** Other protocols, by their paths. */
   readonly faces?: ReadonlyMap<string, HttpFace>;
+  /** Texts that everybody may read, by their paths. */
+  readonly pages?: ReadonlyMap<string, HttpPage>;
   /** The session of a caller, for a face. Undefined if the caller is none. */
   session?(who: Who): HttpSession | undefined;
   /** Logs an error of ours. Nobody outside sees it. */
@@ -71,6 +72,7 @@ class Door<Who> {
   readonly #handlers: DoorHandlers<Who>;
   readonly #unauthenticated = new UnauthenticatedSockets();
   readonly #server: Server;
+  #beside: Server | undefined;
   readonly #sockets: WebSocketServer;
   readonly #endHandshakes: () => void = () => {};
   #file: SocketFile | undefined;
@@ -88,29 +90,55 @@ class Door<Who> {
       // `ws` sends the chosen subprotocol back, so it must not be the one that carries the secret.
       handleProtocols: (offered) => chosenDialect([...offered]) ?? false,
     });
-    this.#server = serverFor(place.tls, (request, response) =>
+    this.#server = this.#newServer();
+    if (place.tls !== undefined) this.#endHandshakes = limitHandshakes(this.#server);
+  }
+
+  #newServer(): Server {
+    const { tls } = this.#place;
+    const server = serverFor(tls, (request, response) =>
       this.#fenced(response, () => this.#requested(request, response)),
     );
-    if (place.tls !== undefined) this.#endHandshakes = limitHandshakes(this.#server);
     // With TLS this is after the handshake, which has a time limit of its own.
-    this.#server.on(place.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) =>
+    server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) =>
       this.#fenced(socket, () => this.#unauthenticated.opened(socket)),
     );
-    this.#server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
+    server.on('upgrade', (request: IncomingMessage, stream: Stream, head: Buffer) => {
       stream.on('error', () => {});
       this.#fenced(stream, () => this.#upgraded(request, stream, head));
     });
+    return server;
   }
 
   async listen(): Promise<Listener> {
     const { at } = this.#place;
     if ('path' in at) this.#file = await listenOn(this.#server, at.path);
-    else
-      await new Promise<void>((resolve, reject) => {
-        this.#server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, at)));
-        this.#server.listen(at.port, at.host, resolve);
-      });
+    else await this.#listenAt(at);
     return { url: this.#place.url(this.#port), close: () => this.#close() };
+  }
+
+  /** With pages, it is the only program at both addresses of `localhost`: a browser may take either. */
+  async #listenAt(at: { readonly host: string; readonly port: number }): Promise<void> {
+    const { besideHost } = this.#place;
+    for (let tries = 1; ; tries += 1) {
+      await listening(this.#server, at.port, at.host).catch((error) => {
+        throw listenError(error, at);
+      });
+      if (besideHost === undefined || (this.#handlers.pages?.size ?? 0) === 0) return;
+      const beside = this.#newServer();
+      try {
+        await listening(beside, this.#port, besideHost);
+        this.#beside = beside;
+        return;
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        // A machine without IPv6: nobody else can listen there either.
+        if (code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') return;
+        const port = this.#port;
+        await new Promise((done) => this.#server.close(done));
+        if (at.port !== 0 || tries === 5) throw listenError(error as NodeJS.ErrnoException, { host: besideHost, port });
+      }
+    }
   }
 
   /** 0 for a Unix socket. */
@@ -128,10 +156,13 @@ class Door<Who> {
       this.#closed = true;
       for (const socket of this.#sockets.clients) socket.terminate();
       this.#sockets.close();
-      const close = (): void => void this.#server.close(() => done());
+      const closeMain = (): void => void this.#server.close(() => done());
+      const beside = this.#beside;
+      const close = (): void => void (beside === undefined ? closeMain() : beside.close(closeMain));
       if (this.#file === undefined) close();
       else this.#file.closing(close);
       this.#server.closeAllConnections();
+      this.#beside?.closeAllConnections();
       this.#endHandshakes();
     });
   }
@@ -152,6 +183,8 @@ class Door<Who> {
   #requested(request: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
     this.#unauthenticated.requestArrived(request.socket);
     response.sendDate = false;
+    const page = this.#handlers.pages?.get(request.url ?? '');
+    if (page !== undefined) return void this.#pageAsked(request, response, page);
     const face = this.#handlers.faces?.get(request.url ?? '');
     if (face === undefined && !isObject.test(request.url ?? '')) {
       response
@@ -172,6 +205,16 @@ class Door<Who> {
       .then((answer) => {
         if (answer !== undefined) sendReply(response, answer.status, answer.body);
       });
+  }
+
+  #pageAsked(request: IncomingMessage, response: ServerResponse, { type, body }: HttpPage): void {
+    const { host, origin } = request.headers;
+    const misplaced = wrongOrigin({ host, origin }, this.#names);
+    if (misplaced !== undefined) return sendReply(response, 403, forbidden(misplaced).body);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return sendReply(response, 405, onlyRead);
+    response
+      .writeHead(200, { ...PAGE_HEADERS, 'content-type': type, 'content-length': body.length, connection: 'close' })
+      .end(request.method === 'HEAD' ? undefined : body);
   }
 
   /** Returns a refusal, or undefined if the face has answered. */
@@ -251,6 +294,16 @@ class Door<Who> {
   }
 }
 
+function listening(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host, ipv6Only: true }, () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+}
+
 /** Its requests have to arrive in time. Errors: `invalid`. */
 function serverFor(
   tls: ListenPlace['tls'],
@@ -282,51 +335,6 @@ function listenError({ code }: NodeJS.ErrnoException, { host, port }: { host: st
   );
 }
 
-/**
- * Sockets that have not shown a known secret. Their number is limited, and a new one closes the oldest. So
- * a client that shows its secret at once gets in, however many sockets stay silent.
- */
-class UnauthenticatedSockets {
-  /** Oldest first. */
-  readonly #silent = new Set<Socket>();
-  readonly #pending = new Set<Socket>();
-  readonly #heard = new WeakSet<Socket>();
-
-  opened(socket: Socket): void {
-    socket.once('close', () => this.remove(socket));
-    // Two rounds of the event loop later the socket has been read. So a crowd that connects in one round
-    // does not close a socket whose request is already here.
-    setImmediate(() => setImmediate(() => this.#markSilent(socket)));
-  }
-
-  /** Its request has arrived, whole or all but its body. */
-  requestArrived(socket: Socket): void {
-    this.#heard.add(socket);
-    this.#silent.delete(socket);
-    this.#pending.add(socket);
-    if (this.#pending.size > maxPending) cutOldest(this.#pending);
-  }
-
-  /** The socket has shown a known secret, or has closed. */
-  remove(socket: Socket): void {
-    this.#silent.delete(socket);
-    this.#pending.delete(socket);
-  }
-
-  #markSilent(socket: Socket): void {
-    if (socket.destroyed || this.#heard.has(socket)) return;
-    this.#silent.add(socket);
-    if (this.#silent.size > maxSilent) cutOldest(this.#silent);
-  }
-}
-
-function cutOldest(sockets: Set<Socket>): void {
-  const [oldest] = sockets;
-  if (oldest === undefined) return;
-  sockets.delete(oldest);
-  oldest.destroy();
-}
-
 type Refusal = Exclude<SlotResult, { readonly ok: true }>;
 
 const isObject = /^\/object\//;
@@ -352,6 +360,8 @@ const noSlot = ({ status, code, reason }: Refusal): HttpReply => ({
 });
 
 const forbidden = (why: string): HttpReply => ({ status: 403, body: JSON.stringify({ code: 'denied', message: why }) });
+
+const onlyRead = JSON.stringify({ code: 'invalid', message: 'a page can only be read: GET' });
 
 const faceError = (status: number, code: number, ours: string, message: string): HttpReply => ({
   status,
