@@ -237,8 +237,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'hands a request of HTTP to a face, and its response back as a stream',
   },
   'packages/host/src/door/drivers/listener.ts': {
-    powers: ['node:http', 'node:https', 'setImmediate', 'ws'],
+    powers: ['node:http', 'node:https', 'ws'],
     why: 'the one door: HTTP and WebSocket, on loopback, on a Unix socket or with TLS',
+  },
+  'packages/host/src/door/drivers/unauthenticated-sockets.ts': {
+    powers: ['setImmediate'],
+    why: 'waits two rounds of the event loop before a socket counts as silent',
   },
   'packages/host/src/door/drivers/unix-socket.ts': {
     powers: ['node:fs', 'node:net', 'process'],

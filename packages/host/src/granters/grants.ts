@@ -201,10 +201,7 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
       end: (id, why = '') =>
         endSession(tablesOf(hostState), mine(tablesOf(hostState)).session(id), initiator, short(why)),
       inbox: (after) => inbox(hostState, isGranter(name), 'granter', after),
-      changed(since = 0) {
-        if (!Number.isSafeInteger(since)) throw new CapError('invalid', 'since is a number that changed returned');
-        return E(powersOf(tablesOf(hostState))).nextChange(name, since) as unknown as Promise<number>;
-      },
+      changed: (since = 0) => nextChange(hostState, name, since),
       answer: (request, said) => answerRequest(hostState, isGranter(name), initiator, request, said),
       judge: () => spawn(JudgeActor(name, hostState)),
       accept: (text) => accept(tablesOf(hostState), text, initiator),
@@ -217,5 +214,11 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
     };
   },
 );
+
+/** In a turn. Errors: `invalid`, `limit`. */
+function nextChange(hostState: HostState, granter: string, since: number): Promise<number> {
+  if (!Number.isSafeInteger(since)) throw new CapError('invalid', 'since is a number that changed returned');
+  return E(powersOf(tablesOf(hostState))).nextChange(granter, since) as unknown as Promise<number>;
+}
 
 const short = (why: unknown): string => String(why).slice(0, 500);
