@@ -46,6 +46,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   init: async () => (await import('./verbs/manifest/init.ts')).init,
   check: DATA.check,
   explain: DATA.explain,
+  'assess replay': async () => (await import('./verbs/manifest/assess-replay.ts')).assessReplay,
   suggest: async () => (await import('./verbs/manifest/suggest.ts')).suggest,
   import: async () => (await import('./verbs/import.ts')).importVerb,
 

@@ -58,17 +58,18 @@ function decide(options: FirewallOptions, facts: CallFacts): CallDecision {
     waits: waits(assessment, call, { mode, level: facts.level }),
     trace: {
       risk: rounded(assessment.risk_score),
-      sure: rounded(assessment.confidence),
+      sure: Math.floor(assessment.confidence * 1000) / 1000,
       effect: effect.class,
       pattern: assessment.pattern,
       ...(assessment.requires_human ? { human: true } : {}),
       ...(assessment.crisis_sensitive ? { crisis: true } : {}),
+      ...(facts.level === 'medium' ? {} : { level: facts.level }),
     },
     reasons: danger === undefined ? assessment.reasons : [...assessment.reasons, danger],
   };
 }
 
-/** Numbers in the ledger are short. A number just above a threshold stays above it. */
+/** Numbers in the ledger are short. A score just above a threshold stays above it, and a confidence below it below. */
 const rounded = (value: number): number => Math.ceil(value * 1000) / 1000;
 
 /** Why the arguments are about a person in danger, or undefined. */

@@ -16,4 +16,4 @@ export { type CrisisDetector, type CrisisVerdict, detectCrisis } from './crisis/
 export { type FirewallOptions, makeFirewall } from './firewall.ts';
 export { makeGuardrails } from './guardrails/guardrails.ts';
 export type { GuardrailOptions, Threshold } from './guardrails/thresholds.ts';
-export { type Asked, type Replay, replay } from './replay/replay.ts';
+export { type Asked, type AskedOf, type Replay, replay } from './replay/replay.ts';

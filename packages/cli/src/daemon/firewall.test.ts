@@ -52,6 +52,12 @@ requires('linux')(
     const shown = (await hob.run('ledger', 'show')).out.split('\n');
     const line = shown.find((text) => text.includes('method=remove'))!;
     expect((await hob.run('ledger', 'show', '--why', line.split(' ')[0]!)).out).toMatch(/ grant .*\n.*method=remove.*risk=0\.35 {2}sure=0\.45 {2}effect=B/); // biome-ignore format: one line
+    expect(await hob.json('assess', 'replay')).toMatchObject({
+      calls: 3,
+      asks: 2,
+      byClass: { B: { calls: 3, asks: 2 } },
+    });
+    expect((await hob.run('assess', 'replay')).out).toMatch(/^2 of 3 calls would have waited for a person\nB\t2\t3\n[-\d]+\t2\t3\nG1\tsrc\t1\t2\nG2\tsafe\t1\t1\n$/); // biome-ignore format: one line
     // One of the session alone cannot change what holds for the host.
     writeFileSync(join(hob.folder, 'less.yaml'), 'version: 1\nfirewall: { mode: observe }\n');
     const kept = await hob.run('start', '--layer', 'flags=less.yaml', '--', 'true');
