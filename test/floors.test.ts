@@ -15,7 +15,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   revocable: ['terms', 'forwarder', '.'],
   'caps-fs': ['base', 'drivers', 'root', 'files', 'search', '.'],
-  'caps-net': ['base', 'address', 'secret', 'drivers', 'http', 'message', 'credential', 'schedule', '.'],
+  'caps-net': ['base', 'address', 'secret', 'drivers', 'http', 'message', 'credential', 'schedule', 'net', '.'],
   manifest: ['text', 'words', 'file', 'plan', 'import', 'starter', '.'],
   firewall: [
     'call',

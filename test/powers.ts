@@ -136,6 +136,14 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:child_process', 'node:fs', 'node:os', 'process', 'setTimeout'],
     why: 'starts the sandbox program and hears what it says; waits for the last process of one that was killed',
   },
+  'packages/caps-shell/src/door/drivers/listeners.ts': {
+    powers: ['node:net'],
+    why: 'accepts the connections of programs at the listeners of their world',
+  },
+  'packages/caps-net/src/net/drivers/open-path.ts': {
+    powers: ['node:net'],
+    why: 'connections to a Unix socket that was granted',
+  },
   'packages/caps-net/src/drivers/resolve.ts': {
     powers: ['node:dns/promises', 'node:os'],
     why: 'the addresses of names, and of this machine',

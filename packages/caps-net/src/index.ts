@@ -30,6 +30,8 @@ export type {
 } from './message/message-cap.ts';
 export { outboxAdapter } from './message/outbox.ts';
 export { type WebhookOptions, webhookAdapter } from './message/webhook.ts';
+export { makeNetCap, makeSocketCap } from './net/cap.ts';
+export type { NetCap, NetDescription, NetLimits, NetOptions, SocketCap, SocketOptions } from './net/net-cap.ts';
 export { makeScheduleCap, scheduleDefinitions } from './schedule/make.ts';
 export type { Run, Runner, ScheduleCap, Scheduled, ScheduleTerms } from './schedule/schedule-cap.ts';
 export { makeSecret, type Secret } from './secret/secret.ts';

@@ -75,6 +75,7 @@ static void finish_namespaces(void) {
   struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
   if (s < 0 || (ioctl(s, SIOCSIFFLAGS, &lo) < 0 && !WITHOUT("netns"))) fail("lo");
   close(s);
+  open_doors();
   /*
    * Keyrings have no namespace. Leave the caller's session keyring for a new one. ENOSYS: a kernel without
    * keyrings.

@@ -261,6 +261,7 @@ static void close_ends_of_world(const struct pipes *p) {
     if (as_root) close(spec.mounts[i].tree);
   }
   if (spec.channel >= 0) close(spec.channel);
+  if (spec.door >= 0) close(spec.door);
 }
 
 static void map_ids(pid_t child, uid_t uid, gid_t gid) {

@@ -222,6 +222,15 @@ static void write_file(const char *path, const char *content) {
   close(dir);
 }
 
+/* A Unix socket that the caller serves. */
+static void make_socket(struct listener *l) {
+  const char *name;
+  int dir = parent_of(l->path, &name);
+  if (!is_own(dir)) fail("mountpoint");
+  listen_in(l, dir, name);
+  close(dir);
+}
+
 static void make_link(const char *path, const char *target) {
   const char *name;
   int dir = parent_of(path, &name);
@@ -367,6 +376,8 @@ void build_root(void) {
   close(unreachable);
   for (int i = 0; i < spec.link_count; i++) make_link(spec.links[i].path, spec.links[i].text);
   for (int i = 0; i < spec.file_count; i++) write_file(spec.files[i].path, spec.files[i].text);
+  for (int i = 0; i < spec.listener_count; i++)
+    if (spec.listeners[i].path) make_socket(&spec.listeners[i]);
 
   write_settings();
   mask_proc();

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct spec spec = {.channel = -1, .cgroup = -1};
+struct spec spec = {.channel = -1, .door = -1, .cgroup = -1};
 
 static char text[SPEC_BYTES];
 static size_t length, at;
@@ -123,6 +123,18 @@ static void read_entry(const char *name) {
     if (spec.cwd[0] != '/') refuse();
   } else if (strcmp(name, "channel") == 0) {
     spec.channel = descriptor();
+  } else if (strcmp(name, "door") == 0) {
+    spec.door = descriptor();
+  } else if (strcmp(name, "listen") == 0) {
+    if (spec.listener_count == MAX_LISTENERS) refuse();
+    struct listener *l = &spec.listeners[spec.listener_count++];
+    if (either("unix", "tcp")) {
+      l->path = inside_path();
+    } else {
+      uint64_t port = number();
+      if (port == 0 || port > 65535) refuse();
+      l->port = (uint16_t)port;
+    }
   } else if (strcmp(name, "cgroup") == 0) {
     spec.cgroup = descriptor();
   } else if (strcmp(name, "linger") == 0) {
@@ -155,4 +167,5 @@ void read_spec(int fd) {
   const struct limits *l = &spec.limits;
   if (!l->memory || !l->cpu_ms || !l->processes || !l->file_bytes || !l->tmp_bytes || !l->shm_bytes || !l->open_files) refuse();
   if (!spec.program.path || !spec.cwd || spec.arg_count == 0) refuse();
+  if ((spec.door >= 0) != (spec.listener_count > 0)) refuse();
 }

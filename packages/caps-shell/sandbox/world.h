@@ -45,7 +45,7 @@ void print_filter(bool x86); /* filter.c */
  */
 #define FIRST_OUTSIDE_ID 1999990010u
 
-enum { MAX_MOUNTS = 64, MAX_LINKS = 64, MAX_FILES = 32, MAX_WORDS = 16384, SPEC_BYTES = 2 << 20 };
+enum { MAX_MOUNTS = 64, MAX_LINKS = 64, MAX_FILES = 32, MAX_LISTENERS = 32, MAX_WORDS = 16384, SPEC_BYTES = 2 << 20 };
 
 struct mount {
   int fd;   /* the cap's descriptor */
@@ -71,15 +71,23 @@ struct program {
   ino_t ino;
   uint64_t size, mtime_ns;
 };
+/* The caller serves it: TCP on 127.0.0.1, or a Unix socket at `path`. */
+struct listener {
+  const char *path; /* NULL: TCP */
+  uint16_t port;
+  int fd;
+};
 struct spec {
   struct mount mounts[MAX_MOUNTS];
   struct path_text links[MAX_LINKS], files[MAX_FILES];
+  struct listener listeners[MAX_LISTENERS];
   char *args[MAX_WORDS + 1], *env[MAX_WORDS + 1];
-  int mount_count, link_count, file_count, arg_count, env_count;
+  int mount_count, link_count, file_count, listener_count, arg_count, env_count;
   struct limits limits;
   struct program program;
   const char *cwd;
   int channel; /* becomes the payload's descriptor 3; -1: none */
+  int door;    /* the socket on which the caller gets the listeners; -1: none */
   int cgroup;  /* the directory of the job's cgroup; -1: none */
   bool linger; /* the job lasts until its last process ends, not only its first */
   bool input;  /* stdin is carried; otherwise it is /dev/null */
@@ -140,6 +148,10 @@ void non_blocking(int fd);
 void make_trees(bool from_descriptors, int idmap);
 void check_mounts(void); /* for root, in its own mount namespace: fails if a tree would uncover something */
 void build_root(void);
+
+/* door.c */
+void listen_in(struct listener *l, int dir, const char *name);
+void open_doors(void);
 
 /* filter.c */
 struct sock_fprog;

@@ -11,6 +11,7 @@ import { drivenBy, takeOptions, withEffects, withPlace } from '@hob/vat/forwarde
 import { takeText } from './arguments.ts';
 import { type ArgForms, type ArgSpec, checkedArgs, takeArgs } from './argv.ts';
 import { type Caller, callerOf, host } from './caller.ts';
+import { placesOf } from './door/ways.ts';
 import { openExecutable } from './drivers/executable.ts';
 import { programEffects } from './effects.ts';
 import { TEXT_BUDGET } from './job.ts';
@@ -31,7 +32,8 @@ export async function makeCommandCap(
   if (!path.startsWith('/')) throw new CapError('invalid', 'name the program by its absolute path on this machine');
   const { args: given, ...rest } = takeOptions(world, 'makeCommandCap', { ...worldOptions, args: true });
   const specs = takeArgs(given);
-  const { places, cwd, env, limits } = await takeAuthority(rest);
+  const authority = await takeAuthority(rest);
+  const { places, ways, cwd, env, limits } = authority;
   const executable = openExecutable(path);
   const jobs = new Jobs();
 
@@ -50,6 +52,7 @@ export async function makeCommandCap(
         ledgerArgs: checked,
         method: 'run',
         places,
+        ways,
         more,
         cwd,
         env,
@@ -70,8 +73,8 @@ export async function makeCommandCap(
     run: (args: readonly string[], options?: RunOptions) => run(host, args, options),
     close: () => close(host),
   });
-  withPlace(command, () => ({ kind: 'program', name: path, mounts: placesIn(places) }));
-  withEffects(command, () => programEffects({ writes: places.some(({ rights }) => rights === 'rw') }));
+  withPlace(command, () => ({ kind: 'program', name: path, mounts: { ...placesIn(places), ...placesOf(ways) } }));
+  withEffects(command, () => programEffects(authority));
   return drivenBy(command, {
     run: ([args, options], call) => run(callerOf(call), args, options as RunOptions, TEXT_BUDGET),
     close: (_args, call) => close(callerOf(call)),

@@ -1,8 +1,8 @@
 /**
  * The effects of programs, for the layer that asks people about calls.
  *
- * No text of a command is read. A program can do what its world holds: without a network it changes only the
- * directories that were mounted for writing.
+ * No text of a command is read. A program can do what its world holds. It changes the directories that were mounted for
+ * writing. With a host or a socket it can also do anything there, and carry out what it reads.
  */
 import type { Effect, Effects } from '@hob/vat/forwarder';
 
@@ -10,9 +10,16 @@ const reads: Effect = { class: 'A' };
 /** Each call is another one, although it looks alike: the next part of a stream, the wait for a program. */
 const goesOn: Effect = { class: 'A', idempotent: false };
 
-/** `writes`: a directory is mounted for writing. Also of the jobs and the streams that a shell gives out. */
-export function programEffects({ writes }: { readonly writes: boolean }): Effects {
-  const runs: Effect = writes ? { class: 'B', undo: 'hard' } : reads;
+/** Also of the jobs and the streams that a shell gives out. */
+export function programEffects({
+  places,
+  ways,
+}: {
+  readonly places: readonly { readonly rights: 'ro' | 'rw' }[];
+  readonly ways: readonly object[];
+}): Effects {
+  const writes: Effect = places.some(({ rights }) => rights === 'rw') ? { class: 'B', undo: 'hard' } : reads;
+  const runs: Effect = ways.length > 0 ? { class: 'C', undo: 'impossible', outbound: true } : writes;
   return {
     run: runs,
     spawn: { ...runs, idempotent: false },

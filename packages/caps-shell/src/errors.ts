@@ -12,6 +12,7 @@ export type ShellCode =
   | 'E_NOT_MOUNTABLE'
   | 'E_MOUNT_STALE'
   | 'E_MOUNT_CONFLICT'
+  | 'E_NET'
   | 'E_NOT_ATTENUATION'
   | 'E_ARGV'
   | 'E_ENV'
@@ -47,6 +48,7 @@ const STAGES_OF_THE_JOB: Readonly<Record<string, readonly [code: ShellCode | 'in
   cwd: ['invalid', 'the working directory is not there: name one of the mounts'],
   fork: ['E_SETUP', 'no process could be started: raise the limit `processes`, or wait for other jobs'],
   rlimit: ['E_SETUP', 'a limit could not be set: ask for less than the limit of the host itself'],
+  door: ['E_SETUP', 'its network could not be set up: start it again'],
   cgroup: [
     'E_SETUP',
     'its cgroup cannot be set up: start the host again, and see what npm run doctor says about cgroups',

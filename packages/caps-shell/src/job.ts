@@ -6,10 +6,14 @@
  * the grant waits until no process of the job is left. A job has ended when no process is left and both
  * streams are at their end. A daemon that holds a pipe cannot delay that, because it is dead.
  */
+import type { Socket } from 'node:net';
 import { CapError, type Clock, systemClock } from '@hob/vat';
 import { drivenBy } from '@hob/vat/forwarder';
 import { admit } from './admission.ts';
 import type { Caller } from './caller.ts';
+import { Door } from './door/door.ts';
+import { DOOR_PORT, PROXY_ENV } from './door/proxy-env.ts';
+import { leaseWays, type Way } from './door/ways.ts';
 import { HOME, openImage, PATH } from './drivers/image.ts';
 import { MOST_TRIES, type SandboxEnd, type SandboxProcess, startSandbox } from './drivers/sandbox.ts';
 import { type FullLimits, sandboxLimits } from './limits.ts';
@@ -28,6 +32,7 @@ export interface JobRequest {
   readonly ledgerArgs: readonly string[];
   readonly method: string;
   readonly places: readonly MountPoint[];
+  readonly ways: readonly Way[];
   /** More mounts of the machine, for the program itself. */
   readonly more?: SandboxSpec['mounts'];
   readonly cwd: string;
@@ -118,12 +123,14 @@ export class RunningJob {
     const watch = caller.watch();
     let leaveQueue = (): void => {};
     let lease: MountLease | undefined;
+    let door: Door | undefined;
     let running: RunningJob | undefined;
     const kill = (): void => running?.kill('revoked');
     const ends = [...closes, watch.signal];
     const release = (): void => {
       for (const signal of ends) signal.removeEventListener('abort', kill);
       lease?.release();
+      door?.close();
       leaveQueue();
       watch.done();
     };
@@ -131,10 +138,11 @@ export class RunningJob {
       leaveQueue = await admit(payer, ends);
       lease = await leaseMounts(request.places);
       ends.push(...lease.ended);
+      if (request.ways.length > 0) door = new Door(await leaseWays(request.ways));
       for (const signal of ends) signal.throwIfAborted();
-      running = RunningJob.#launch(request, lease.mounts);
+      running = RunningJob.#launch(request, lease.mounts, door);
       for (const signal of ends) signal.addEventListener('abort', kill, { once: true });
-      running.#recorded = running.#record(caller, lease, release);
+      running.#recorded = running.#record(caller, lease, door, release);
       await running.#sandboxed.started;
       return running;
     } catch (error) {
@@ -149,18 +157,19 @@ export class RunningJob {
     }
   }
 
-  static #launch(request: JobRequest, mounts: SandboxSpec['mounts']): RunningJob {
-    using world = specFor(request, mounts);
+  static #launch(request: JobRequest, mounts: SandboxSpec['mounts'], door: Door | undefined): RunningJob {
+    using world = specFor(request, mounts, door);
     return new RunningJob(startSandbox(world), request);
   }
 
   /** Waits for the end, writes it to the ledger, and releases what the job held. */
-  async #record(caller: Caller, { told }: MountLease, release: () => void): Promise<void> {
+  async #record(caller: Caller, { told }: MountLease, door: Door | undefined, release: () => void): Promise<void> {
     jobs += 1;
     const job = `job${jobs}`;
     try {
       const end = await this.ended;
-      await this.#writeLine(this.#verdict(end), job, told, caller);
+      door?.close();
+      await this.#writeLine(this.#verdict(end), { job, mounts: told, ...(door && { net: door.told }) }, caller);
     } catch {
       // Either it never ran, which its caller is told; or the ledger cannot be written, which stops the next
       // call.
@@ -263,13 +272,12 @@ export class RunningJob {
 
   async #writeLine(
     { ended, status, usage }: Omit<Ended, 'stdout' | 'stderr' | 'truncated'>,
-    job: string,
-    mounts: Readonly<Record<string, string>>,
+    told: Readonly<Record<string, unknown>>,
     caller: Caller,
   ): Promise<void> {
     const { method, ledgerArgs } = this.#request;
     const [grant] = caller.grants;
-    await caller.tell('result', { grant, method, code: ended, job, status, mounts, usage }, ledgerArgs);
+    await caller.tell('result', { grant, method, code: ended, status, ...told, usage }, ledgerArgs);
   }
 
   #makeJob(): Job {
@@ -328,8 +336,9 @@ const inputClosed = (): CapError =>
   new CapError('E_INPUT_CLOSED', 'the input of the program is closed: write before you call end()');
 
 function specFor(
-  { program, is, args, env, cwd, limits, more = [], stdin }: JobRequest,
+  { program, is, args, env, cwd, limits, ways, more = [], stdin }: JobRequest,
   mounts: SandboxSpec['mounts'],
+  door: Door | undefined,
 ): SandboxSpec & Disposable {
   const image = openImage();
   return {
@@ -339,12 +348,23 @@ function specFor(
     program,
     ...(is === undefined ? {} : { is }),
     args,
-    env: { PATH, HOME, TMPDIR: '/tmp', LANG: 'C.UTF-8', ...env },
+    env: { PATH, HOME, TMPDIR: '/tmp', LANG: 'C.UTF-8', ...(hasHosts(ways) ? PROXY_ENV : {}), ...env },
     cwd,
     limits: sandboxLimits(limits),
     input: stdin !== undefined,
     linger: false,
     channel: false,
+    listen: door && listenersOf(door, ways),
     [Symbol.dispose]: () => image.close(),
   };
 }
+
+/** Whether a way leads to a host. Such a world has the proxy. */
+const hasHosts = (ways: readonly Way[]): boolean => ways.some(({ path }) => path === undefined);
+
+const listenersOf = (door: Door, ways: readonly Way[]): NonNullable<SandboxSpec['listen']> => [
+  ...(hasHosts(ways) ? [{ at: DOOR_PORT, accept: (client: Socket) => door.enter(client) }] : []),
+  ...ways.flatMap(({ path }) =>
+    path === undefined ? [] : [{ at: path, accept: (client: Socket) => door.enterSocket(path, client) }],
+  ),
+];

@@ -37,7 +37,7 @@ export interface MountLease {
 }
 
 /** Paths that every world uses itself. */
-const RESERVED = ['/bin', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/opt/hob', '/proc', '/sbin', '/sys', '/tmp', '/usr']; // biome-ignore format: one line
+export const RESERVED: readonly string[] = ['/bin', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/opt/hob', '/proc', '/sbin', '/sys', '/tmp', '/usr']; // biome-ignore format: one line
 const MOST = 32;
 
 /**

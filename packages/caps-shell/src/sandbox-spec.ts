@@ -5,6 +5,7 @@
  * value arrives as it is, so nothing is quoted.
  */
 import { CapError } from '@hob/vat';
+import type { Listener } from './door/drivers/listeners.ts';
 
 /** A file or directory by its identity, not by its name. */
 export interface Identity {
@@ -53,18 +54,20 @@ export interface SandboxSpec {
   readonly input: boolean;
   /** Whether the job lasts until its last process ends, and not only until its first does. */
   readonly linger: boolean;
+  /** Listeners in the world that this process serves: a port on 127.0.0.1, or the path of a Unix socket. */
+  readonly listen?: readonly Listener[] | undefined;
   /** Whether the program gets one end of an IPC channel, as descriptor 3. */
   readonly channel: boolean;
 }
 
 /**
- * `descriptors[i]` is the descriptor of mount i in the sandbox program; `channel` and `cgroup` are theirs, if
- * any.
+ * `descriptors[i]` is the descriptor of mount i in the sandbox program; `channel`, `door` and `cgroup` are
+ * theirs, if any.
  */
 export function encodeSpec(
   world: SandboxSpec,
   descriptors: readonly number[],
-  { channel, cgroup }: { channel?: number | undefined; cgroup?: number | undefined },
+  { channel, door, cgroup }: Readonly<Partial<Record<'channel' | 'door' | 'cgroup', number | undefined>>>,
 ): Buffer {
   const fields: (string | number | bigint)[] = ['hob-sandbox/1'];
   for (const [i, mount] of world.mounts.entries()) {
@@ -86,6 +89,8 @@ export function encodeSpec(
   if (world.input) fields.push('input');
   if (world.linger) fields.push('linger');
   if (channel !== undefined) fields.push('channel', channel);
+  if (door !== undefined) fields.push('door', door);
+  for (const { at } of world.listen ?? []) fields.push('listen', typeof at === 'number' ? 'tcp' : 'unix', at);
   if (cgroup !== undefined) fields.push('cgroup', cgroup);
   fields.push('end');
   const texts = fields.map(String);

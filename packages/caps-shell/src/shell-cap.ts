@@ -26,8 +26,8 @@ export interface ShellLimits {
 }
 
 /**
- * All that a job can reach: mounted directories, an environment, limits. There is no network and no other
- * file.
+ * All that a job can reach: mounted directories, an environment, limits, and the hosts and sockets that are
+ * handed in. There is no other file and no other network.
  */
 export interface World {
   /**
@@ -36,6 +36,13 @@ export interface World {
    * there for all jobs.
    */
   readonly mounts: Readonly<Record<string, FsCap | Far<FsCap> | Promise<FsCap | Far<FsCap>>>>;
+  /**
+   * Net caps (`makeNetCap` of `@hob/caps-net`), granted ones too if their grants only end. Programs reach these
+   * hosts through a proxy on loopback, which their environment names. Default: no network.
+   */
+  readonly net?: readonly (object | Promise<object>)[];
+  /** `'/run/agent.sock': cap` puts a socket cap (`makeSocketCap` of `@hob/caps-net`) there. */
+  readonly sockets?: Readonly<Record<string, object | Promise<object>>>;
   /** Default: the first mount. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -108,6 +115,10 @@ export interface Less {
   /** Keeps these mounts and all mounts within them. */
   readonly mounts?: readonly string[];
   readonly readOnly?: boolean;
+  /** Keeps these hosts, as `describe().network` names them. */
+  readonly net?: readonly string[];
+  /** Keeps the sockets at these paths. */
+  readonly sockets?: readonly string[];
 }
 
 /**
@@ -120,7 +131,10 @@ export interface ShellDescription {
   readonly cwd: string;
   readonly env: readonly string[];
   readonly limits: Required<ShellLimits>;
-  readonly network: 'none';
+  /** The hosts that programs reach, as `host:port`. */
+  readonly network: 'none' | readonly string[];
+  /** The sockets that were handed in, by their paths inside. */
+  readonly sockets: readonly string[];
 }
 
 /**

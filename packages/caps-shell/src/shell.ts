@@ -8,6 +8,7 @@ import { CapError } from '@hob/vat';
 import { drivenBy, type OptionNames, takeOptions, withEffects, withPlace } from '@hob/vat/forwarder';
 import { takeArgument, takeMap } from './arguments.ts';
 import { type Caller, callerOf, host } from './caller.ts';
+import { keptWays, placesOf, takeWays, type Way } from './door/ways.ts';
 import { programEffects } from './effects.ts';
 import { type JobRequest, type RunningJob, TEXT_BUDGET } from './job.ts';
 import { Jobs } from './jobs.ts';
@@ -20,6 +21,7 @@ const SHELL = '/bin/bash';
 /** The mounts, variables and limits of a shell: all that its programs may reach and use. */
 interface Authority {
   readonly places: readonly MountPoint[];
+  readonly ways: readonly Way[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: FullLimits;
@@ -32,15 +34,23 @@ export async function makeShellCap(world: World): Promise<ShellCap> {
   return shellOf(await takeAuthority(takeOptions(world, 'makeShellCap', worldOptions)), new Jobs());
 }
 
-export const worldOptions: OptionNames<World> = { mounts: true, cwd: true, env: true, limits: true };
+export const worldOptions: OptionNames<World> = {
+  ...{ mounts: true, net: true, sockets: true },
+  ...{ cwd: true, env: true, limits: true },
+};
 
 const runOptions: OptionNames<RunOptions> = { timeoutMs: true, stdin: true, limits: true };
 const spawnOptions: OptionNames<SpawnOptions> = { name: true, timeoutMs: true, limits: true };
-const lessOptions: OptionNames<Less> = { limits: true, mounts: true, readOnly: true };
+const lessOptions: OptionNames<Less> = {
+  ...{ limits: true, mounts: true, readOnly: true },
+  ...{ net: true, sockets: true },
+};
 
 /** Checks what the granter gave. */
 export async function takeAuthority({
   mounts,
+  net,
+  sockets,
   cwd,
   env,
   limits,
@@ -48,6 +58,7 @@ export async function takeAuthority({
   const places = await takeMounts(mounts);
   return Object.freeze({
     places,
+    ways: await takeWays(net, sockets, places.map(({ at }) => at)), // biome-ignore format: one line
     cwd: cwd === undefined ? (places[0]?.at ?? '/') : cwd === '/' ? '/' : takeAt(cwd),
     env: takeEnv(env),
     limits: fullLimits(limits),
@@ -68,7 +79,7 @@ function takeEnv(given: unknown): Readonly<Record<string, string>> {
 }
 
 function shellOf(authority: Authority, jobs: Jobs): ShellCap {
-  const { places, cwd, env, limits } = authority;
+  const { places, ways, cwd, env, limits } = authority;
 
   const start = async (
     caller: Caller,
@@ -83,6 +94,7 @@ function shellOf(authority: Authority, jobs: Jobs): ShellCap {
       ledgerArgs: [ledgerArgs],
       method,
       places,
+      ways,
       cwd,
       env,
       ...more,
@@ -118,7 +130,10 @@ function shellOf(authority: Authority, jobs: Jobs): ShellCap {
   const job = async (caller: Caller, name: unknown): Promise<Job> => jobs.named(caller.holder, takeName(name)).job;
   const describe = async (): Promise<ShellDescription> => {
     const mounts = Object.freeze(Object.fromEntries(places.map(({ at, rights }) => [at, rights])));
-    return Object.freeze({ shell: SHELL, mounts, cwd, env: Object.freeze(Object.keys(env)), limits, network: 'none' });
+    const hosts = Object.freeze(ways.flatMap(({ name, path }) => (path === undefined ? [name] : [])));
+    const sockets = Object.freeze(ways.flatMap(({ path }) => path ?? []));
+    const network = hosts.length === 0 ? 'none' : hosts;
+    return Object.freeze({ shell: SHELL, mounts, cwd, env: Object.freeze(Object.keys(env)), limits, network, sockets });
   };
   const attenuate = async (caller: Caller, less: Less): Promise<ShellCap> => {
     const made = lessOf(authority, takeOptions(less, 'attenuate', lessOptions));
@@ -134,8 +149,8 @@ function shellOf(authority: Authority, jobs: Jobs): ShellCap {
     attenuate: (less: Less) => attenuate(host, less),
     close: () => close(host),
   });
-  withPlace(shell, () => ({ kind: 'shell', mounts: placesIn(places) }));
-  withEffects(shell, () => programEffects({ writes: places.some(({ rights }) => rights === 'rw') }));
+  withPlace(shell, () => ({ kind: 'shell', mounts: { ...placesIn(places), ...placesOf(ways) } }));
+  withEffects(shell, () => programEffects(authority));
   return drivenBy(shell, {
     run: ([text, options], call) => run(callerOf(call), text, options as RunOptions, TEXT_BUDGET),
     spawn: ([text, options], call) => spawn(callerOf(call), text, options as SpawnOptions),
@@ -146,7 +161,7 @@ function shellOf(authority: Authority, jobs: Jobs): ShellCap {
   });
 }
 
-function lessOf(authority: Authority, { limits, mounts, readOnly }: Less): Authority {
+function lessOf(authority: Authority, { limits, mounts, readOnly, net, sockets }: Less): Authority {
   if (readOnly !== undefined && typeof readOnly !== 'boolean')
     throw new CapError('invalid', 'readOnly is true or false');
   let { places } = authority;
@@ -164,6 +179,7 @@ function lessOf(authority: Authority, { limits, mounts, readOnly }: Less): Autho
   return Object.freeze({
     ...authority,
     places: Object.freeze(places),
+    ways: keptWays(authority.ways, net, sockets),
     cwd: there ? authority.cwd : (places[0]?.at ?? '/'),
     limits: lowered(authority.limits, limits),
   });

@@ -46,13 +46,22 @@ export async function startProgram(
     ends = [],
     onOver = () => {},
   } = takeOptions<ProgramOptions>(options, 'startProgram', programOptions);
-  const { places, cwd, env, limits } = await takeAuthority(takeOptions(world, 'startProgram', worldOptions));
+  const { places, ways, cwd, env, limits } = await takeAuthority(takeOptions(world, 'startProgram', worldOptions));
   using executable = openExecutable(path);
   using beside = openTrees(trees);
   const { program: inside, name, is, mounts } = executable;
   const request = {
     ...{ program: inside, is, args: [name, ...given], ledgerArgs: given, method: 'spawn' },
-    ...{ places, more: [...mounts, ...beside.mounts], cwd, env, limits, timeoutMs: undefined, stdin: 'open' as const },
+    ...{
+      places,
+      ways,
+      more: [...mounts, ...beside.mounts],
+      cwd,
+      env,
+      limits,
+      timeoutMs: undefined,
+      stdin: 'open' as const,
+    },
   };
   // The sandbox program has its own copies of the descriptors when this returns.
   return (await new Jobs().start(request, watching(ends, onOver))).job;

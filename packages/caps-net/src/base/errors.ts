@@ -19,6 +19,7 @@ const messages = {
   E_ENCODING: 'the answer is encoded in a way that cannot be read here',
   E_PROTOCOL: 'the server does not speak HTTP as it should: tell whoever granted this',
   E_TLS: 'no secure connection: the certificate of the server does not hold, tell whoever granted this',
+  E_NAME: 'the program does not begin TLS with the granted name',
   E_TIMEOUT: 'it took too long: try again, or ask for less',
   E_MESSAGE: 'the message cannot be sent as it is',
   E_DRAFT: 'this draft cannot be sent, make a new one',

@@ -23,6 +23,8 @@ interface Way {
   readonly policy: AddressPolicy;
   readonly ca: string | undefined;
   readonly client?: ClientCertificate | undefined;
+  /** A server that stops sending can still receive. */
+  readonly halfOpen?: boolean;
 }
 
 /** A certificate in PEM, and its private key. */
@@ -53,7 +55,15 @@ function dial(way: Way, addresses: readonly Address[], signal: AbortSignal): Pro
       null,
       addresses.map(({ text, family }) => ({ address: text, family })),
     );
-  const where = { host: host.text, port, lookup: pinned, autoSelectFamily: true, noDelay: true, keepAlive: true };
+  const where = {
+    host: host.text,
+    port,
+    lookup: pinned,
+    autoSelectFamily: true,
+    noDelay: true,
+    keepAlive: true,
+    allowHalfOpen: way.halfOpen === true,
+  };
   const socket = secure ? overTls(() => tls.connect({ ...where, ...trust(way) })) : net.connect(where);
   return connected(socket, secure, signal);
 }

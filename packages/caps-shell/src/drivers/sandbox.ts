@@ -12,6 +12,7 @@ import os from 'node:os';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { CapError } from '@hob/vat';
 import { type PipeChannel, pipeChannel } from '@hob/vat/wire';
+import { type Listener, serveListeners } from '../door/drivers/listeners.ts';
 import { errorOf, type Failure, unavailable } from '../errors.ts';
 import { encodeSpec, type SandboxSpec } from '../sandbox-spec.ts';
 import { type Cgroup, openCgroup } from './cgroup.ts';
@@ -90,11 +91,14 @@ export function startSandbox(world: SandboxSpec, built: string = sandboxProgram(
   ];
   // Not 'ipc': data on such a channel can end the process that reads it.
   if (channelAt !== undefined) stdio.push('pipe');
+  const { listen = [] } = world;
+  // Only the sandbox program writes to it. No process of the world has it.
+  const doorAt = listen.length === 0 ? undefined : stdio.push('ipc') - 1;
   const cgroupAt = cgroup && stdio.push(cgroup.fd) - 1;
   let child: ChildProcess;
   let spec: Buffer;
   try {
-    spec = encodeSpec(world, descriptors, { channel: channelAt, cgroup: cgroupAt });
+    spec = encodeSpec(world, descriptors, { channel: channelAt, door: doorAt, cgroup: cgroupAt });
     // By this process's number: the descriptors of the child are rearranged before exec.
     child = spawn(`/proc/${process.pid}/fd/${program}`, [], { argv0: 'hob-sandbox', cwd: '/', env: {}, stdio });
   } catch (error) {
@@ -105,19 +109,23 @@ export function startSandbox(world: SandboxSpec, built: string = sandboxProgram(
     cgroup?.close();
   }
   const channel = channelAt === undefined ? undefined : pipeChannel(child.stdio[channelAt] as unknown as Duplex);
-  return follow(child, spec, world, { channel, cgroup });
+  return follow(child, spec, world, { channel, cgroup, closeListeners: openListeners(child, listen) });
 }
+
+const openListeners = (child: ChildProcess, listen: readonly Listener[]): (() => void) =>
+  listen.length === 0 ? () => {} : serveListeners(child, listen);
 
 interface JobResources {
   readonly channel: PipeChannel | undefined;
   readonly cgroup: Cgroup | undefined;
+  readonly closeListeners: () => void;
 }
 
 function follow(
   child: ChildProcess,
   spec: Buffer,
   world: SandboxSpec,
-  { channel, cgroup }: JobResources,
+  { channel, cgroup, closeListeners }: JobResources,
 ): SandboxProcess {
   const [specPipe, status, signals] = child.stdio.slice(3, 6) as unknown as [Writable, Readable, Writable];
   const started = Promise.withResolvers<{ pid: number; setupUs: number }>();
@@ -160,9 +168,11 @@ function follow(
     stream?.on('error', () => {});
   child.on('error', (error: NodeJS.ErrnoException) => {
     fail(unavailable('helper', error.code ?? 'EIO'));
+    closeListeners();
     void Promise.resolve(cgroup?.remove()).then(closed.resolve);
   });
   void exited(child, status, signals).then(async () => {
+    closeListeners();
     // Without a line `ended` the sandbox program was killed. Pid 1 dies with it, and with pid 1 every
     // process.
     if (pid1 !== undefined) {
