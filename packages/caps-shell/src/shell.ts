@@ -128,13 +128,7 @@ function shellOf(authority: Authority, jobs: Jobs): ShellCap {
     }
   };
   const job = async (caller: Caller, name: unknown): Promise<Job> => jobs.named(caller.holder, takeName(name)).job;
-  const describe = async (): Promise<ShellDescription> => {
-    const mounts = Object.freeze(Object.fromEntries(places.map(({ at, rights }) => [at, rights])));
-    const hosts = Object.freeze(ways.flatMap(({ name, path }) => (path === undefined ? [name] : [])));
-    const sockets = Object.freeze(ways.flatMap(({ path }) => path ?? []));
-    const network = hosts.length === 0 ? 'none' : hosts;
-    return Object.freeze({ shell: SHELL, mounts, cwd, env: Object.freeze(Object.keys(env)), limits, network, sockets });
-  };
+  const describe = async (): Promise<ShellDescription> => describeAuthority(authority);
   const attenuate = async (caller: Caller, less: Less): Promise<ShellCap> => {
     const made = lessOf(authority, takeOptions(less, 'attenuate', lessOptions));
     return shellOf(made, jobs.below(caller.holder));
@@ -159,6 +153,14 @@ function shellOf(authority: Authority, jobs: Jobs): ShellCap {
     attenuate: ([less], call) => attenuate(callerOf(call), less as Less),
     close: (_args, call) => close(callerOf(call)),
   });
+}
+
+function describeAuthority({ places, ways, cwd, env, limits }: Authority): ShellDescription {
+  const mounts = Object.freeze(Object.fromEntries(places.map(({ at, rights }) => [at, rights])));
+  const hosts = Object.freeze(ways.flatMap(({ name, path }) => (path === undefined ? [name] : [])));
+  const sockets = Object.freeze(ways.flatMap(({ path }) => path ?? []));
+  const network = hosts.length === 0 ? 'none' : hosts;
+  return Object.freeze({ shell: SHELL, mounts, cwd, env: Object.freeze(Object.keys(env)), limits, network, sockets });
 }
 
 function lessOf(authority: Authority, { limits, mounts, readOnly, net, sockets }: Less): Authority {

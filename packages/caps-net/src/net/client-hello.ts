@@ -8,7 +8,7 @@
 import { refusal } from '../base/errors.ts';
 
 /** The name that a client asks for, in lower case. Undefined: it names none. */
-export interface Hello {
+interface Hello {
   readonly name: string | undefined;
 }
 

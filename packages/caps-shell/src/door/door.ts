@@ -25,7 +25,7 @@ import {
 import type { WayLease } from './ways.ts';
 
 /** What went through one way of a job. */
-export interface WayUse {
+interface WayUse {
   readonly grants: string;
   readonly connections: number;
   readonly refused: number;

@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net';
 
 /** The limits of a passage, in numbers, bytes and milliseconds. */
-export interface PassageLimits {
+interface PassageLimits {
   /** The bytes that one job may send and receive together. */
   readonly bytes: number;
   /** From the request of the program until the connection may carry bytes. */

@@ -12,7 +12,7 @@ import os from 'node:os';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { CapError } from '@hob/vat';
 import { type PipeChannel, pipeChannel } from '@hob/vat/wire';
-import { type Listener, serveListeners } from '../door/drivers/listeners.ts';
+import { serveListeners } from '../door/drivers/listeners.ts';
 import { errorOf, type Failure, unavailable } from '../errors.ts';
 import { encodeSpec, type SandboxSpec } from '../sandbox-spec.ts';
 import { type Cgroup, openCgroup } from './cgroup.ts';
@@ -109,23 +109,25 @@ export function startSandbox(world: SandboxSpec, built: string = sandboxProgram(
     cgroup?.close();
   }
   const channel = channelAt === undefined ? undefined : pipeChannel(child.stdio[channelAt] as unknown as Duplex);
-  return follow(child, spec, world, { channel, cgroup, closeListeners: openListeners(child, listen) });
+  const closeListeners = listen.length === 0 ? undefined : serveListeners(child, listen);
+  const release = async (): Promise<void> => {
+    closeListeners?.();
+    await cgroup?.remove();
+  };
+  return follow(child, spec, world, { channel, release });
 }
-
-const openListeners = (child: ChildProcess, listen: readonly Listener[]): (() => void) =>
-  listen.length === 0 ? () => {} : serveListeners(child, listen);
 
 interface JobResources {
   readonly channel: PipeChannel | undefined;
-  readonly cgroup: Cgroup | undefined;
-  readonly closeListeners: () => void;
+  /** Called once, when the sandbox program is gone. */
+  release(): Promise<void>;
 }
 
 function follow(
   child: ChildProcess,
   spec: Buffer,
   world: SandboxSpec,
-  { channel, cgroup, closeListeners }: JobResources,
+  { channel, release }: JobResources,
 ): SandboxProcess {
   const [specPipe, status, signals] = child.stdio.slice(3, 6) as unknown as [Writable, Readable, Writable];
   const started = Promise.withResolvers<{ pid: number; setupUs: number }>();
@@ -168,11 +170,9 @@ function follow(
     stream?.on('error', () => {});
   child.on('error', (error: NodeJS.ErrnoException) => {
     fail(unavailable('helper', error.code ?? 'EIO'));
-    closeListeners();
-    void Promise.resolve(cgroup?.remove()).then(closed.resolve);
+    void release().then(closed.resolve);
   });
   void exited(child, status, signals).then(async () => {
-    closeListeners();
     // Without a line `ended` the sandbox program was killed. Pid 1 dies with it, and with pid 1 every
     // process.
     if (pid1 !== undefined) {
@@ -181,7 +181,7 @@ function follow(
       end({ how: 'lost', wallUs, cpuUs: 0, peakBytes: 0, processes: 0 });
     }
     fail(unavailable('helper', 'ECHILD')); // does nothing if another line came
-    await cgroup?.remove();
+    await release();
     closed.resolve();
   });
   specPipe.end(spec);
