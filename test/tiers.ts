@@ -27,6 +27,7 @@ export const deepFiles: readonly string[] = [
   'packages/caps-shell/src/steps.test.ts',
   'packages/cli/src/daemon/custody.test.ts',
   'packages/cli/src/daemon/drafts.test.ts',
+  'packages/cli/src/daemon/http.test.ts',
   'packages/cli/src/daemon/inbox/inbox.test.ts',
   'packages/cli/src/daemon/killed.test.ts',
   'packages/cli/src/daemon/ledger-part.test.ts',

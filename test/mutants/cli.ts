@@ -20,6 +20,8 @@ const webhook = 'packages/cli/src/daemon/drivers/webhook.ts';
 const webhookTests = ['packages/cli/src/daemon/drivers/webhook.test.ts'];
 const custodyTests = ['packages/cli/src/daemon/custody.test.ts'];
 
+const netTests = ['packages/cli/src/plan/http.test.ts'];
+
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'cli-mistake',
@@ -604,5 +606,45 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'for (let up = grant.parent; up !== undefined; ) {',
     replace: 'for (let up = grant.parent; up === null; ) {',
     tests: ['packages/host/src/sharing/delegation.test.ts'],
+  },
+  {
+    name: 'cli-http-change',
+    breaks: 'a session sends a POST without the question that its mode asks',
+    file: 'packages/cli/src/plan/rights.ts',
+    find: "...(waits.includes('GET') ? ['get', 'getText'] : []), 'fetch', 'fetchText']",
+    replace: "...(waits.includes('GET') ? ['get', 'getText'] : []), 'fetch']",
+    tests: netTests,
+  },
+  {
+    name: 'cli-http-secret',
+    breaks: 'a new value of a secret needs a restart',
+    file: 'packages/cli/src/plan/net.ts',
+    find: 'makeSecret(() => this.#value(name))',
+    replace: 'makeSecret(((kept) => () => kept)(this.#value(name)))',
+    tests: netTests,
+  },
+  {
+    name: 'cli-http-one-secret',
+    breaks: 'a value that another cap of the secret has used is told by a server',
+    file: 'packages/cli/src/plan/net.ts',
+    find: 'const known = this.#used.get(name) ??',
+    replace: 'const known =',
+    tests: netTests,
+  },
+  {
+    name: 'cli-http-readonly',
+    breaks: 'a child that was given the part that reads changes things at the server',
+    file: 'packages/cli/src/plan/sessions.ts',
+    find: "return cap?.kind === 'http' ? { methods: httpReads } : {};",
+    replace: 'return {};',
+    tests: netTests,
+  },
+  {
+    name: 'cli-shared-object',
+    breaks: 'the end of a session with a scratch folder closes the caps of other sessions',
+    file: 'packages/cli/src/plan/sessions.ts',
+    find: 'return !directoriesOf(plan, cap).some(({ root }) => scratch.includes(root));',
+    replace: 'return scratch.length === 0;',
+    tests: netTests,
   },
 ];

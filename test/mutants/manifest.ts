@@ -403,4 +403,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'holds === null)',
     tests: ['packages/cli/src/daemon/ledger-part.test.ts'],
   },
+  {
+    name: 'manifest-http-addresses',
+    breaks: 'a lower layer opens an address of this network',
+    file: narrow,
+    find: "orOwn(wanted.addresses, own.addresses, 'addresses')",
+    replace: 'wanted.addresses',
+    tests: ['packages/manifest/src/layers.test.ts'],
+  },
+  {
+    name: 'manifest-http-plain',
+    breaks: 'a secret goes over the network in plain text',
+    file: 'packages/manifest/src/plan/net.ts',
+    find: "protocol === 'http:' && cap.addresses === undefined",
+    replace: "protocol === 'none:'",
+    tests: ['packages/manifest/src/hostile.test.ts'],
+  },
+  {
+    name: 'manifest-wish-address',
+    breaks: 'a file of the workspace asks for a server of this network',
+    file: 'packages/manifest/src/wish.ts',
+    find: "(['secret', 'addresses'] as const)",
+    replace: "(['secret'] as const)",
+    tests: ['packages/manifest/src/wish.test.ts'],
+  },
 ];

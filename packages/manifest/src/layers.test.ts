@@ -64,6 +64,22 @@ test('a lower layer narrows, removes, and moves to ask; what would widen is drop
   ]);
 });
 
+test('a lower layer gets the secret, headers and addresses of the layer above at the most, and silence inherits', () => {
+  const gh = { http: 'https://api.example/acme/', methods: ['GET'], headers: ['x-a'], addresses: ['10.0.0.1'] };
+  const user = layer('user', { caps: { gh: { ...gh, secret: 'K' } } }, ROOTS);
+  const lower = (more: object): readonly unknown[] => {
+    const { plan, mistakes } = check([user, layer('project', { caps: { gh: { ...gh, secret: 'K', ...more } } })], {
+      now,
+    });
+    return [plan?.caps['gh'], mistakes.length];
+  };
+  const own = check([user], { now }).plan?.caps['gh'];
+  expect(lower({ headers: undefined, addresses: undefined })).toEqual([own, 0]);
+  expect(lower({ headers: ['x-a', 'x-b'], addresses: ['10.0.0.1', '10.0.0.2'] })).toEqual([own, 2]);
+  expect(lower({ secret: 'L' })).toEqual([own, 1]);
+  expect(lower({ auth: { query: 'key' } })).toEqual([own, 1]);
+});
+
 test('a layer above the bound still denies, and its mode and deadline hold', () => {
   const { plan } = check(
     [
@@ -150,10 +166,19 @@ const cap = fc.oneof(
       { minLength: 1, maxLength: 3 },
     ),
   }),
-  fc.record({
-    http: fc.constantFrom('https://h/', 'https://h/a/', 'https://h/a/b/', 'https://i/'),
-    methods: some('GET', 'POST'),
-  }),
+  fc
+    .record(
+      {
+        http: fc.constantFrom('https://h/', 'https://h/a/', 'https://h/a/b/', 'https://i/'),
+        methods: some('GET', 'POST'),
+        secret: fc.constantFrom('K', 'L'),
+        auth: fc.constantFrom({ header: 'x-key' }, { query: 'key' }),
+        headers: some('x-a', 'x-b'),
+        addresses: some('10.0.0.1', '10.0.0.2'),
+      },
+      { requiredKeys: ['http', 'methods'] },
+    )
+    .filter(({ secret, auth }) => secret !== undefined || auth === undefined),
   fc.record({ message: fc.constantFrom('mail:x', 'mail:y') }),
 );
 const terms = fc.record({ uses: fc.integer({ min: 1, max: 9 }), always_human: fc.boolean() }, { requiredKeys: [] });
@@ -216,6 +241,14 @@ function beyond(less: Plan, more: Plan): readonly string[] {
       !`${mine.origin}${mine.path}`.startsWith(`${theirs.origin}${theirs.path}`)
     )
       wider.push(`${mine.name} reaches more`);
+    if (mine.kind === 'http' && theirs.kind === 'http') {
+      const more = ['headers', 'addresses', 'methods'] as const;
+      for (const part of more)
+        if ((mine[part] as readonly string[]).some((one) => !(theirs[part] as readonly string[]).includes(one)))
+          wider.push(`${mine.name} has more ${part}`);
+      if (mine.secret !== theirs.secret || JSON.stringify(mine.auth) !== JSON.stringify(theirs.auth))
+        wider.push(`${mine.name} sends another secret`);
+    }
     if (mine.kind === 'message' && theirs.kind === 'message' && mine.recipient !== theirs.recipient)
       wider.push(`${mine.name} goes elsewhere`);
     return wider;

@@ -61,6 +61,11 @@ test.for([
   ['{ x: { fs: project, can: [read], level: high } }', '', 'a wish list says nothing about how risky its caps are'],
   ['{ x: { fs: project, can: [read], sensitivity: scratch } }', '', 'x.sensitivity: a wish list says nothing'],
   ['{}', 'firewall: { mode: observe }', 'firewall: this file lies in a root'],
+  [
+    '{ gh: { http: "https://x.example/", methods: [GET], addresses: [127.0.0.1] } }',
+    '',
+    'opens no address of this network',
+  ],
   ['{ src: { fs: project, can: [read] } }', '', 'the manifest has src already'],
   ['{ mail: { message: "mail:x" } }', '', 'the manifest denies mail'],
   ['{ Src: { fs: project, can: [read] } }', '', 'Src looks like src'],

@@ -5,7 +5,7 @@
  * only after a granter accepted exactly this text, by its hash. When the file changes, the acceptance ends.
  */
 import { parse } from './file/parse.ts';
-import type { Manifest } from './file/types.ts';
+import type { HttpCap, Manifest } from './file/types.ts';
 import { compile } from './plan/compile.ts';
 import { mayRun } from './plan/decide.ts';
 import { examplesOf } from './plan/examples.ts';
@@ -67,9 +67,10 @@ function beyondAsk(manifest: Manifest): readonly Finding[] {
     ...Object.keys(parts).map((part) => [part]),
     ...Object.keys(session).flatMap((part) => (part === 'ask' ? [] : [['session', part]])),
   ];
-  const secrets = Object.entries(session.ask ?? {}).flatMap(([name, cap]) =>
-    'secret' in cap && cap.secret !== undefined ? [['session', 'ask', name, 'secret']] : [],
-  );
+  const named = (key: 'secret' | 'addresses'): readonly (readonly string[])[] =>
+    Object.entries(session.ask ?? {}).flatMap(([name, cap]) =>
+      key in cap && (cap as HttpCap)[key] !== undefined ? [['session', 'ask', name, key]] : [],
+    );
   const risks = Object.entries(session.ask ?? {}).flatMap(([name, cap]) =>
     (['level', 'sensitivity'] as const).filter((key) => cap[key] !== undefined).map((key) => ['session', 'ask', name, key]),
   ); // biome-ignore format: one line
@@ -80,12 +81,14 @@ function beyondAsk(manifest: Manifest): readonly Finding[] {
       wrong: 'this file lies in a root, so it can only ask',
       write: 'move what it says to session.ask, or to the manifest',
     })),
-    ...secrets.map((path) => ({
-      path,
-      key: true,
-      wrong: 'a wish list names no secret',
-      write: 'write the cap in the manifest, which lies outside of the roots',
-    })),
+    ...(['secret', 'addresses'] as const).flatMap((key) =>
+      named(key).map((path) => ({
+        path,
+        key: true,
+        wrong: key === 'secret' ? 'a wish list names no secret' : 'a wish list opens no address of this network',
+        write: 'write the cap in the manifest, which lies outside of the roots',
+      })),
+    ),
     ...risks.map((path) => ({
       path,
       key: true,

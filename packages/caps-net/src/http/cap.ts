@@ -6,7 +6,7 @@
  * connection is closed. The ledger gets the method, the status and the bytes of each exchange, and no content.
  */
 import { type DriverCall, driverOf, systemClock } from '@hob/vat';
-import { drivenBy } from '@hob/vat/forwarder';
+import { drivenBy, type Effects, withEffects } from '@hob/vat/forwarder';
 import { takeBytes, takeRecord } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
 import { type Resolver, systemResolver } from '../drivers/resolve.ts';
@@ -51,7 +51,22 @@ export function openHttpCap(options: HttpOptions, resolver: Resolver): HttpCap &
     world.closing.abort(refusal('unavailable'));
     await world.pool.close();
   };
-  return Object.freeze(drivenBy({ ...cap.own, [Symbol.asyncDispose]: close }, cap.driven));
+  return Object.freeze(
+    withEffects(drivenBy({ ...cap.own, [Symbol.asyncDispose]: close }, cap.driven), () => effectsOf(grant)),
+  );
+}
+
+/** A GET carries its path to the server. A cap of GET and HEAD sends nothing else by `fetch`, either. */
+function effectsOf({ methods }: World['grant']): Effects {
+  const read = { class: 'A', outbound: true } as const;
+  const look = { class: 'A' } as const;
+  const send = methods.every((one) => SAFE.includes(one))
+    ? read
+    : ({ class: 'C', undo: 'hard', outbound: true } as const);
+  return {
+    ...{ get: read, getText: read, fetch: send, fetchText: send },
+    ...{ subpath: look, readOnly: look, describe: look, next: look, return: look },
+  };
 }
 
 interface Open extends World {

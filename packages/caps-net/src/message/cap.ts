@@ -6,7 +6,7 @@
  * also after a crash. Nothing here tries again.
  */
 import { CapError, type DriverCall } from '@hob/vat';
-import { drivenBy } from '@hob/vat/forwarder';
+import { drivenBy, withEffects } from '@hob/vat/forwarder';
 import { refusal } from '../base/errors.ts';
 import { digestOf, newId, wallNow } from '../drivers/digest.ts';
 import { Drafts, type Kept } from './drafts.ts';
@@ -35,11 +35,16 @@ export function makeMessageCap(adapter: MessageAdapter): MessageCap {
     send: (given) => send(given, never),
     describe,
   } satisfies MessageCap);
-  return drivenBy(own, {
+  const cap = drivenBy(own, {
     draft: ([text, options]) => draft(text, options),
     send: ([given], call) => sentUnder(call, given, send),
     describe,
   });
+  return withEffects(cap, () => ({
+    draft: { class: 'A' },
+    send: { class: 'C', undo: 'impossible', outbound: true },
+    describe: { class: 'A' },
+  }));
 }
 
 const shown = ({ id, subject, text, attachments }: Message): Omit<Draft, 'digest' | 'kind' | 'recipient'> => ({

@@ -5,7 +5,7 @@
  * says so of each right that it needs.
  */
 import type { FsCap } from '@hob/caps-fs';
-import { canBeDraft, type Decision, type FsRight, methodsOf, rightsNaming } from '@hob/manifest';
+import { canBeDraft, type Decision, type FsRight, methodsOf, type PlannedCap, rightsNaming } from '@hob/manifest';
 
 type Operation = keyof FsCap;
 
@@ -37,13 +37,15 @@ export interface Waiting {
 
 /** The decisions of a plan, as lists of methods of a cap. */
 export function waitingMethods(
-  kind: 'fs' | 'command' | 'shell' | 'mcp',
+  kind: PlannedCap['kind'],
   can: readonly FsRight[],
   decisions: Readonly<Record<string, Decision>>,
 ): Waiting {
   if (kind === 'command') return decisions['command'] === 'runs' ? {} : { gated: ['run'] };
   if (kind === 'mcp') return decisions['mcp'] === 'runs' ? {} : { gated: ['call'] };
   if (kind === 'shell') return decisions['shell'] === 'runs' ? {} : { gated: ['run', 'spawn'] };
+  if (kind === 'http') return waitingRequests(decisions);
+  if (kind === 'message') return decisions['message'] === 'runs' ? {} : { gated: ['send'] };
   const how = (name: Operation): readonly (Decision | undefined)[] =>
     rightsNaming(name)
       .filter((right) => can.includes(right))
@@ -53,6 +55,13 @@ export function waitingMethods(
   const drafts = waiting.filter((name) => canBeDraft(name) && how(name).every((decision) => decision === 'drafts'));
   const gated = waiting.filter((name) => !drafts.includes(name));
   return { ...(gated.length === 0 ? {} : { gated }), ...(drafts.length === 0 ? {} : { drafts }) };
+}
+
+/** `fetch` can send every method of the cap, and `get` sends GET only. */
+function waitingRequests(decisions: Readonly<Record<string, Decision>>): Waiting {
+  const waits = Object.keys(decisions).filter((method) => decisions[method] !== 'runs');
+  if (waits.length === 0) return {};
+  return { gated: [...(waits.includes('GET') ? ['get', 'getText'] : []), 'fetch', 'fetchText'] };
 }
 
 /**

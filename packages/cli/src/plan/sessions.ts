@@ -13,6 +13,7 @@ import { type HeldDirectories, heldDirectories } from './box.ts';
 import { Directories, mountsOf, type RealRoots } from './directories.ts';
 import type { FindProgram, Machine } from './machine.ts';
 import { petnameOf } from './names.ts';
+import { httpReads, httpShownAs, makeHttp, UsedSecrets } from './net.ts';
 import { makeCommand, makeShell, programOf } from './programs.ts';
 import { operationsOf, readingOperations, readingPart } from './rights.ts';
 import { programOf as programOfServer, rootsOfServer, Servers, toolPetnames } from './servers.ts';
@@ -69,6 +70,7 @@ export class PlanSessions {
   /** The offers that were made, by name. */
   readonly #offers = new Map<string, Promise<void>>();
   readonly #servers: Servers;
+  readonly #secrets: UsedSecrets;
   /** The objects of one session, until it ends. */
   readonly #closing = new Set<() => Promise<void>>();
 
@@ -84,25 +86,25 @@ export class PlanSessions {
     this.#offered = offered;
     this.#shared = new Directories(roots);
     this.#servers = new Servers(host, machine);
+    this.#secrets = new UsedSecrets(machine);
   }
 
-  /** What the person who starts the host has to know about its servers. */
+  /** What the person who starts the host has to know about its servers and secrets. */
   get notes(): readonly string[] {
-    return this.#servers.notes;
+    return [...this.#servers.notes, ...this.#secrets.notes];
   }
 
   /** Makes everything that sessions share, so that mistakes are found before the first session. Errors: `Mistake`. */
   async prepare(): Promise<void> {
-    if (this.#scratchRoots().length > 0) return;
-    for (const cap of Object.values(this.#plan.caps)) await this.#offer(this.#plan, cap, this.#shared);
+    for (const cap of Object.values(this.#plan.caps))
+      if (this.#isShared(this.#plan, cap)) await this.#offer(this.#plan, cap, this.#shared);
   }
 
   /** The name of the offer behind each cap that all sessions share. */
   async offers(): Promise<Readonly<Record<string, string>>> {
-    const scratch = this.#scratchRoots();
     const names: Record<string, string> = {};
     for (const cap of Object.values(this.#plan.caps))
-      if (!directoriesOf(this.#plan, cap).some(({ root }) => scratch.includes(root)))
+      if (this.#isShared(this.#plan, cap))
         for (const { petname, offer } of await this.#offer(this.#plan, cap, this.#shared))
           names[cap.kind === 'mcp' ? petname : cap.name] = offer;
     return names;
@@ -174,6 +176,12 @@ export class PlanSessions {
     return Object.keys(this.#plan.roots).filter((name) => this.#plan.roots[name] === undefined);
   }
 
+  /** Its object is one for all sessions, and ends with the host: none of its directories is of one session. */
+  #isShared(plan: Plan, cap: PlannedCap): boolean {
+    const scratch = this.#scratchRoots();
+    return !directoriesOf(plan, cap).some(({ root }) => scratch.includes(root));
+  }
+
   async #openChildren(plan: Plan, parent: NewSession, granter: Far<Granter>): Promise<OpenedSession['children']> {
     const children: Record<string, NewSession> = {};
     for (const [name, give] of Object.entries(plan.children)) {
@@ -184,7 +192,7 @@ export class PlanSessions {
       });
       for (const { cap: name, readonly } of give) {
         const cap = plan.caps[name];
-        const part = readonly === true && cap?.kind === 'fs' ? { methods: readingPart(cap.can) } : {};
+        const part = readonly === true ? readingOf(cap) : {};
         for (const petname of petnamesOf(cap, name)) await E(granter).delegate(parent.id, petname, child.id, part);
       }
       children[name] = child;
@@ -193,7 +201,9 @@ export class PlanSessions {
   }
 
   /** Returns the petnames of a cap with the names of their offers: one, and for tools one for each. */
-  async #offer(plan: Plan, cap: PlannedCap, directories: Directories): Promise<readonly Offered[]> {
+  async #offer(plan: Plan, cap: PlannedCap, own: Directories): Promise<readonly Offered[]> {
+    // A session that ends closes its own directories, and with them what was made of them.
+    const directories = this.#isShared(plan, cap) ? this.#shared : own;
     if (cap.kind === 'mcp') return await this.#offerTools(plan, cap, directories);
     const made = madeOf(plan, cap, directories, this.#machine.findProgram);
     const name = await this.#host.nameFor(cap.kind, JSON.stringify(made));
@@ -222,8 +232,19 @@ export class PlanSessions {
     if (cap.kind === 'fs') return await directories.attenuated(cap);
     if (cap.kind === 'shell') return await makeShell(plan, cap, directories);
     if (cap.kind === 'command') return await makeCommand(plan, cap, directories, this.#machine.findProgram);
+    if (cap.kind === 'http') {
+      const made = makeHttp(cap, this.#secrets);
+      directories.keep(made);
+      return made.cap;
+    }
     throw unbuilt(cap);
   }
+}
+
+/** The part of a cap that reads, as terms of a grant. */
+function readingOf(cap: PlannedCap | undefined): { readonly methods?: readonly string[] } {
+  if (cap?.kind === 'fs') return { methods: readingPart(cap.can) };
+  return cap?.kind === 'http' ? { methods: httpReads } : {};
 }
 
 /** Every directory that a cap has, or that its program sees. */
@@ -238,6 +259,7 @@ function directoriesOf(plan: Plan, cap: PlannedCap): readonly Directory[] {
 /** The text about an offer that people see. */
 function shownAs(cap: PlannedCap): OfferOptions {
   if (cap.kind === 'command') return { label: cap.command.slice(0, 100), methods: ['run'] };
+  if (cap.kind === 'http') return httpShownAs(cap);
   if (cap.kind !== 'fs') return { label: cap.name.slice(0, 100) };
   const { root, path } = cap.directory;
   return {
@@ -255,6 +277,10 @@ function madeOf(plan: Plan, cap: PlannedCap, directories: Directories, find: Fin
     path,
   ];
   if (cap.kind === 'fs') return ['fs', place(cap.directory), cap.can, cap.except];
+  if (cap.kind === 'http') {
+    const { origin, path, methods, secret, auth, headers, addresses } = cap;
+    return ['http', origin, path, methods, secret, auth, headers, addresses];
+  }
   if (cap.kind !== 'command' && cap.kind !== 'shell') throw unbuilt(cap);
   const mounts = mountsOf(plan, cap.mounts).map(({ name, directory, can }) => [name, place(directory), can]);
   const reads = cap.kind === 'command' && cap.reads === true;
@@ -264,11 +290,11 @@ function madeOf(plan: Plan, cap: PlannedCap, directories: Directories, find: Fin
 }
 
 const unbuilt = ({ name, kind }: PlannedCap): Mistake =>
-  new Mistake(`${name}: a cap of the kind ${kind} is not built yet: sessions start with fs, command, shell and mcp. Remove it from the manifest`); // biome-ignore format: one line
+  new Mistake(`${name}: a cap of the kind ${kind} is not built yet: sessions start with fs, command, shell, http and mcp. Remove it from the manifest`); // biome-ignore format: one line
 
 /** Errors: `Mistake`, which names what this version cannot start. */
 function refuseUnbuilt(plan: Plan, cap: PlannedCap): void {
-  if (cap.kind === 'http' || cap.kind === 'message') throw unbuilt(cap);
+  if (cap.kind === 'message') throw unbuilt(cap);
   if (cap.kind === 'mcp') programOfServer(plan, cap);
   if (cap.terms.needs !== undefined || cap.offer?.needs !== undefined)
     throw new Mistake(`${cap.name}: needs: passkey is not built yet: use always_human, or remove it from the manifest`);
@@ -281,7 +307,7 @@ function refuseUnbuiltParts(plan: Plan): void {
   for (const [child, give] of Object.entries(plan.children))
     for (const { cap: name, readonly } of give) {
       const cap = plan.caps[name];
-      if (readonly !== true || cap?.kind === 'fs') continue;
+      if (readonly !== true || cap?.kind === 'fs' || cap?.kind === 'http') continue;
       // All of it reads, so its reading part is the whole.
       if ((cap?.kind === 'command' || cap?.kind === 'shell') && cap.effect === 'read') continue;
       throw new Mistake(`children.${child}: ${name}.readonly: no part of a program that writes can be given: put the rows that read into a cap of their own, with reads: true, and give that`); // biome-ignore format: one line

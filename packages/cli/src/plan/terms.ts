@@ -18,12 +18,11 @@ export function grantTerms(plan: Plan, cap: PlannedCap, now: number): GrantTerms
   const risk: GrantTerms = level === undefined ? {} : { level };
   if (cap.how === 'ask')
     return { ...base, ...boundsOf(cap), asks: { ...proposal(cap, plan.deadlineMs, now), ...risk } };
-  const kind = cap.kind === 'fs' || cap.kind === 'shell' || cap.kind === 'mcp' ? cap.kind : 'command';
   return {
     ...base,
     ...risk,
     ...boundsOf(cap),
-    ...waitingMethods(kind, cap.kind === 'fs' ? cap.can : [], decisionsOf(plan, cap)),
+    ...waitingMethods(cap.kind, cap.kind === 'fs' ? cap.can : [], decisionsOf(plan, cap)),
   };
 }
 

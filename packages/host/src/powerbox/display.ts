@@ -81,6 +81,8 @@ const argumentNames: Readonly<Record<string, readonly string[]>> = {
 export function argumentRows(method: string, args: readonly unknown[], directory: boolean): Rows {
   const message = messageRows(method, args);
   if (message !== undefined) return message;
+  const request = requestRows(method, args);
+  if (request !== undefined) return request;
   const known = directory && Object.hasOwn(argumentNames, method) ? (argumentNames[method] as readonly string[]) : [];
   const rows = args.slice(0, mostRows).map((arg, at) => [known[at] ?? `argument ${at + 1}`, valueText(arg)] as const);
   return args.length <= mostRows ? rows : [...rows, ['and', `${args.length - mostRows} more arguments`]];
@@ -102,6 +104,24 @@ function messageRows(method: string, [draft, ...more]: readonly unknown[]): Rows
     ['text', valueText(text, longestMessage)],
     ...files.map((file) => ['attachment', valueText(file)] as const),
     ['digest', valueText(digest, 100)],
+  ];
+}
+
+const requestFields: ReadonlySet<string> = new Set(['method', 'headers', 'body']);
+
+/** The rows of a request of HTTP: all that will be sent. Known by its arguments, and otherwise shown as any call is. */
+function requestRows(method: string, [path, options = {}, ...more]: readonly unknown[]): Rows | undefined {
+  if (!/^(?:fetch|get)(?:Text)?$/.test(method) || typeof path !== 'string' || more.length > 0) return undefined;
+  if (typeof options !== 'object' || options === null || options instanceof Uint8Array) return undefined;
+  if (Object.keys(options).some((key) => !requestFields.has(key))) return undefined;
+  const { method: verb = 'GET', headers = {}, body } = options as Readonly<Record<string, unknown>>;
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  const sent = Object.entries(headers);
+  return [
+    ['sends', `${valueText(verb, 64)} to the path ${valueText(path, longestMessage)}`],
+    ...sent.slice(0, mostRows).map(([name, value]) => ['header', `${quoted(name, 100)}: ${valueText(value)}`] as const),
+    ...(sent.length > mostRows ? [['and', `${sent.length - mostRows} more headers`] as const] : []),
+    ...(body === undefined ? [] : [['body', valueText(body, longestMessage)] as const]),
   ];
 }
 
@@ -212,7 +232,11 @@ const methodEffects: Readonly<Record<string, string>> = {
 };
 
 /** All that a grant on these terms would permit, one line each. `offer` is quoted. */
-export function permits(offer: string, { methods, reads, directory }: OfferInfo, terms: GrantTerms): readonly string[] {
+export function permits(
+  offer: string,
+  { methods, reads, directory, effects }: OfferInfo,
+  terms: GrantTerms,
+): readonly string[] {
   const allowed = terms.methods ?? (terms.where === undefined ? undefined : Object.keys(terms.where));
   const all =
     methods === undefined
@@ -226,8 +250,10 @@ export function permits(offer: string, { methods, reads, directory }: OfferInfo,
     const what =
       directory && Object.hasOwn(methodEffects, method)
         ? methodEffects[method]
-        : reads.includes(method)
-          ? 'only looks'
+        : reads.includes(method) || effects?.[method]?.class === 'A'
+          ? effects?.[method]?.outbound === true
+            ? 'only looks, and tells the other side what it is called with'
+            : 'only looks'
           : 'may change things';
     const waits = terms.gated === true || terms.gated?.includes(method) === true;
     const bounded =

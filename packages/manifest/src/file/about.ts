@@ -8,6 +8,7 @@ export type Part =
   | 'session'
   | 'cap'
   | 'bound'
+  | 'auth'
   | 'offer'
   | 'child'
   | 'judge'
@@ -60,6 +61,9 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     shell: 'sandbox: any program may run, in the sandbox.',
     http: 'An origin, and a path that ends in /.',
     methods: 'The methods that may be sent: GET, HEAD, POST, PUT, PATCH, DELETE.',
+    auth: 'Where the secret goes. Without it: into the header Authorization, as a bearer token.',
+    headers: 'Headers that may be sent beside the usual ones.',
+    addresses: 'Addresses and ranges that are reached although they are not public: 127.0.0.1, 10.1.0.0/16.',
     secret: 'The name of a stored secret. The session never sees its value.',
     mcp: 'The name of a server.',
     tools: 'The names of the tools that may be called. Each is a cap of its own.',
@@ -84,6 +88,11 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     fields: 'A record with these fields and no others.',
     any: 'true: any value, or none.',
   },
+  auth: {
+    header: 'The name of the header whose value is the secret.',
+    basic: 'The name of the user. The secret is the password.',
+    query: 'The name of the parameter of the query.',
+  },
   offer: {
     uses: 'How many calls the question proposes.',
     for: 'How long the question proposes: 15m, 8h or 30d.',
@@ -107,6 +116,7 @@ const NEXT: Readonly<Record<string, Part>> = {
   session: 'session',
   caps: 'cap',
   ask: 'cap',
+  auth: 'auth',
   offer: 'offer',
   where: 'bound',
   children: 'child',
@@ -135,7 +145,9 @@ export function described(schema: Schema, part: Part = 'file'): Schema {
 
 /** The roots of a server are a list of names, and no records. */
 const nextOf = (part: Part, key: string): Part =>
-  part === 'file' || part === 'session' || key === 'offer' || key === 'where' ? (NEXT[key] ?? part) : part;
+  part === 'file' || part === 'session' || key === 'offer' || key === 'where' || key === 'auth'
+    ? (NEXT[key] ?? part)
+    : part;
 
 const inner = (value: unknown, part: Part): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? described(value as Schema, part) : value;

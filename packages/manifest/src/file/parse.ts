@@ -2,7 +2,8 @@
 import type * as z from 'zod';
 import { type Mistake, type Path, pathText } from '../text/mistakes.ts';
 import { type Document, MOST_MISTAKES, readSource, type Source } from '../text/read.ts';
-import { kinds, manifestSchema, say } from './schema.ts';
+import { manifestSchema } from './schema.ts';
+import { kinds, say } from './shapes.ts';
 import type { Manifest } from './types.ts';
 
 /** A manifest whose shape is right, or the mistakes. */

@@ -70,12 +70,28 @@ export interface ShellCap extends CapTerms {
   readonly net?: 'none' | undefined;
 }
 
+/** Where the secret of an http cap goes: exactly one of these. */
+export interface Auth {
+  /** The name of a header whose value is the secret. */
+  readonly header?: string | undefined;
+  /** The name of a user: the secret is the password of a basic login. */
+  readonly basic?: string | undefined;
+  /** The name of a parameter of the query. */
+  readonly query?: string | undefined;
+}
+
 /** An origin with a path prefix that ends in `/`. */
-interface HttpCap extends CapTerms {
+export interface HttpCap extends CapTerms {
   readonly http: string;
   readonly methods: readonly Method[];
   /** The name of a stored secret. The session never sees its value. */
   readonly secret?: string | undefined;
+  /** Without it the secret is sent as a bearer token. */
+  readonly auth?: Auth | undefined;
+  /** Headers that a holder may send beside the usual ones. */
+  readonly headers?: readonly string[] | undefined;
+  /** Addresses and ranges that are reached although they are not public. */
+  readonly addresses?: readonly string[] | undefined;
 }
 
 /** The values that an argument of a tool may have. A text, a number, true, false or null means exactly that. */
@@ -101,7 +117,7 @@ export interface McpCap extends CapTerms {
 }
 
 /** One recipient, as `channel:recipient`. */
-interface MessageCap extends CapTerms {
+export interface MessageCap extends CapTerms {
   readonly message: string;
 }
 

@@ -45,7 +45,7 @@ function canRead(cap: PlannedCap): boolean {
     case 'fs':
       return cap.can.some((right) => right === 'read' || right === 'list' || right === 'search');
     case 'http':
-      return cap.methods.some((method) => method === 'GET' || method === 'HEAD');
+      return cap.methods.includes('GET');
     case 'command':
     case 'shell':
       return true;

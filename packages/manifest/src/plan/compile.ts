@@ -17,6 +17,7 @@ import { directoryOf, isMounted, notMountable, orNearest } from './directories.t
 import { effectOfProgram } from './effects.ts';
 import { wordsOf } from './examples.ts';
 import { lookAlikes } from './names.ts';
+import { httpOf } from './net.ts';
 import { DEFAULT_MODE, type Directory, type Plan, type PlannedCap, type PlannedTerms } from './plan.ts';
 import { type Machine, type Origin, placeOf, rootsOf } from './roots.ts';
 import { mcpOf, rootsOfServers } from './servers.ts';
@@ -154,12 +155,8 @@ class Compiler {
       const known = { flags: this.#flags, directories: this.#directories, caps };
       this.#caps[name] = commandOf(cap, base, { path, mounts, cwd, known, findings: this.#findings });
     } else if ('shell' in cap) this.#addShell(cap, base, path);
-    else if ('http' in cap) {
-      const { origin, pathname } = new URL(cap.http);
-      const methods = [...new Set(cap.methods)].sort();
-      const secret = cap.secret === undefined ? {} : { secret: cap.secret };
-      this.#caps[name] = { ...base, kind: 'http', origin, path: pathname, methods, ...secret };
-    } else if ('mcp' in cap) {
+    else if ('http' in cap) this.#caps[name] = httpOf(cap, base, path, this.#findings);
+    else if ('mcp' in cap) {
       const known = { servers: this.#servers, roots: this.#roots };
       this.#caps[name] = mcpOf(cap, base, path, known, this.#findings);
     } else this.#caps[name] = { ...base, kind: 'message', recipient: cap.message };

@@ -16,6 +16,7 @@ test('each cap says what it does, when a person is asked, and what it is only as
     git: { command: git, cwd: project, argv: [[log|diff, flags(git.read)], [add, path(src)]] }
     id:  { command: id, argv: [[me]], until: 2031-02-03 }
     gh:  { http: "https://h.example/a/", methods: [GET, POST], secret: TOKEN }
+    jira: { http: "https://j.example/", methods: [GET], secret: KEY, auth: { basic: ann }, headers: [X-Trace], addresses: [10.0.0.0/8], always_human: true }
     is:  { mcp: linear, tools: [get_issue] }
   ask:
     sh:  { shell: sandbox, mounts: [src], offer: { uses: 1, for: 15m } }
@@ -43,7 +44,12 @@ test('each cap says what it does, when a person is asked, and what it is only as
     gh: {
       does: 'may send GET, POST to https://h.example/a/, with the secret TOKEN',
       when: 'GET: without a question; POST: each call waits for a person',
-      weakest: 'the server behind that prefix',
+      weakest: expect.stringMatching(/^the server behind that prefix\. A session can tell it/),
+    },
+    jira: {
+      does: 'may send GET to https://j.example/, with the secret KEY as the password of "ann", with the headers x-trace, also where it leads to 10.0.0.0/8',
+      when: 'each call waits for a person',
+      weakest: expect.any(String),
     },
     is: {
       does: 'may call "get_issue" of the server linear',

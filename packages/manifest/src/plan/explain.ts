@@ -10,6 +10,7 @@ import type {
   PlannedCap,
   PlannedCommand,
   PlannedFs,
+  PlannedHttp,
   PlannedMcp,
   PlannedShell,
   PlannedTerms,
@@ -70,12 +71,23 @@ function doesOf(cap: PlannedCap): string {
     case 'shell':
       return `may run any program, with ${cap.mounts.join(', ') || 'no directory'}`;
     case 'http':
-      return `may send ${cap.methods.join(', ')} to ${cap.origin}${cap.path}${cap.secret === undefined ? '' : `, with the secret ${cap.secret}`}`;
+      return httpText(cap);
     case 'mcp':
       return `may call ${cap.tools.map(quoted).join(', ')} of the server ${cap.server}${whereText(cap)}`;
     case 'message':
       return `may send a message to ${quoted(cap.recipient)}`;
   }
+}
+
+function httpText({ methods, origin, path, secret, auth, headers, addresses }: PlannedHttp): string {
+  const [[place, name] = ['header', 'authorization']] = Object.entries(auth ?? {});
+  const where = place === 'basic' ? `as the password of ${quoted(name)}` : `in the ${place} ${quoted(name)}`;
+  return [
+    `may send ${methods.join(', ')} to ${origin}${path}`,
+    ...(secret === undefined ? [] : [`with the secret ${secret}${auth === undefined ? '' : ` ${where}`}`]),
+    ...(headers.length === 0 ? [] : [`with the headers ${headers.join(', ')}`]),
+    ...(addresses.length === 0 ? [] : [`also where it leads to ${addresses.join(', ')}`]),
+  ].join(', ');
 }
 
 /** The names of the arguments, as a call may have no others. */
@@ -219,7 +231,7 @@ function weakestOf(plan: Plan, cap: PlannedCap): string {
     case 'shell':
       return programText(plan, cap);
     case 'http':
-      return 'the server behind that prefix';
+      return 'the server behind that prefix. A session can tell it what it has read, in a path, a query or a body';
     case 'mcp':
       return weakServer(plan, cap);
     case 'message':

@@ -144,6 +144,9 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
     if (more.length > 0) drop(`${what} ${more.join(', ')} is more than the layer above allows: it is dropped`);
     return all.filter((one) => allowed.includes(one));
   };
+  /** Silence inherits. */
+  const orOwn = <T>(all: readonly T[], allowed: readonly T[], what: string): readonly T[] =>
+    all.length === 0 ? allowed : beyond(all, allowed, what);
   if (own.how === 'ask' && wanted.how === 'mint') drop('the layer above asks for it: it is asked for');
   if (own.kind === 'fs' && wanted.kind === 'fs') {
     const can = beyond(wanted.can, own.can, 'can');
@@ -159,20 +162,19 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
     return { ...own, ...both, mounts: beyond(wanted.mounts, own.mounts, 'mounts') };
   }
   if (own.kind === 'http' && wanted.kind === 'http') {
-    if (own.origin !== wanted.origin || own.secret !== wanted.secret) return other('another origin or secret');
-    const methods = beyond(wanted.methods, own.methods, 'methods');
+    if (own.origin !== wanted.origin) return other('another origin');
+    if (own.secret !== wanted.secret || !isSame(own.auth, wanted.auth)) return other('another secret, or another place of it'); // biome-ignore format: one line
     if (!wanted.path.startsWith(own.path)) return other('another path');
-    return methods.length === 0 ? undefined : { ...own, ...both, path: wanted.path, methods };
+    const methods = beyond(wanted.methods, own.methods, 'methods');
+    const headers = orOwn(wanted.headers, own.headers, 'headers');
+    const addresses = orOwn(wanted.addresses, own.addresses, 'addresses');
+    return methods.length === 0 ? undefined : { ...own, ...both, path: wanted.path, methods, headers, addresses };
   }
   if (own.kind === 'mcp' && wanted.kind === 'mcp') {
     if (own.server !== wanted.server) return other('another server');
     const tools = beyond(wanted.tools, own.tools, 'tools');
     const where = own.where ?? wanted.where;
-    if (
-      own.where !== undefined &&
-      wanted.where !== undefined &&
-      JSON.stringify(own.where) !== JSON.stringify(wanted.where)
-    )
+    if (own.where !== undefined && wanted.where !== undefined && !isSame(own.where, wanted.where))
       drop('where is not that of the layer above: that of the layer above holds');
     return tools.length === 0 ? undefined : { ...own, ...both, tools, ...(where === undefined ? {} : { where }) };
   }
@@ -180,6 +182,8 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
     return own.recipient === wanted.recipient ? { ...own, ...both } : other('another recipient');
   return other('another kind of cap');
 }
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 const sameDirectory = (a: PlannedCommand['cwd'], b: PlannedCommand['cwd']): boolean =>
   a?.root === b?.root && a?.path === b?.path;

@@ -1,5 +1,5 @@
 /** A plan: what a session may hold, with every name resolved. It is data that can be printed and compared. */
-import type { FsRight, Level, Method, Mode, Sensitivity, Server } from '../file/types.ts';
+import type { Auth, FsRight, Level, Method, Mode, Sensitivity, Server } from '../file/types.ts';
 import type { Word } from '../words/row.ts';
 
 /** A directory: the name of a root, and names beneath it, joined by `/`. An empty path is the root itself. */
@@ -67,6 +67,12 @@ export interface PlannedHttp extends Planned {
   readonly path: string;
   readonly methods: readonly Method[];
   readonly secret?: string;
+  /** Undefined: a bearer token. */
+  readonly auth?: Auth;
+  /** Headers that a holder may send beside the usual ones, in lower case. */
+  readonly headers: readonly string[];
+  /** Reached although they are not public. */
+  readonly addresses: readonly string[];
 }
 /** The values that an argument of a tool may have. */
 export type PlannedBound =
@@ -95,7 +101,7 @@ export type PlannedCap = PlannedFs | PlannedCommand | PlannedShell | PlannedHttp
 /** A cap that a child session may get. */
 export interface Given {
   readonly cap: string;
-  /** Only what reads: of a directory `read`, `list`, `search`; of http `GET`, `HEAD`; programs see it all to read only. */
+  /** Only what reads: of a directory `read`, `list`, `search`; of http `GET`; programs see it all to read only. */
   readonly readonly?: true;
 }
 

@@ -1,0 +1,67 @@
+/** The shapes of the caps that reach others: an origin of the network, and a recipient of messages. */
+import type * as z from 'zod';
+import { list, name, oneOf, type RecordOf, record, say, terms, text } from './shapes.ts';
+import type { Auth, HttpCap, MessageCap } from './types.ts';
+
+/** A host by name or number, without user, query or wildcard, and a path that ends in `/`. */
+const isPrefix = (given: string): boolean =>
+  /^https?:\/\/[A-Za-z0-9.:[\]-]+\/(?:[^\s?#\\*]*\/)?$/.test(given) && URL.canParse(given);
+
+/** A URL parser turns `/a/../b/`, `HOST` and `:443` into something else. Then a reader would see another grant. */
+const isPlain = (given: string): boolean => !isPrefix(given) || new URL(given).href === given;
+
+const token = (what: string, example: string): z.ZodString =>
+  text(what, example)
+    .max(128)
+    .regex(/^[A-Za-z0-9!#$&'*+.^_`|~-]+$/, { error: say(`${what} is not a name`, `write for example ${example}`) });
+
+/** One of three ways. Without it a secret goes into the header Authorization, as a bearer token. */
+const auth: z.ZodType<Auth, Auth> = record('auth', {
+  header: token('header', 'x-api-key').optional(),
+  basic: text('basic', 'ann')
+    .max(256)
+    .regex(/^[\x20-\x39\x3b-\x7e]+$/, { error: say('basic is not the name of a user', 'write it in ASCII, without a colon') }) // biome-ignore format: one line
+    .optional(),
+  query: token('query', 'key')
+    .regex(/^[A-Za-z0-9_.-]+$/, { error: say('query is not the name of a parameter', 'write for example key') })
+    .optional(),
+}).refine((given) => Object.values(given).filter((one) => one !== undefined).length === 1, {
+  error: say('auth has one of header, basic and query', 'write for example {header: x-api-key}'),
+});
+
+const NOT_PLAIN = 'http is not written as a URL parser writes it';
+
+/** An origin with a path prefix. */
+export const http: RecordOf<HttpCap> = record('an http cap', {
+  http: text('http', 'https://api.github.com/repos/acme/app/')
+    .refine(isPrefix, {
+      error: say(
+        'http is not an origin with a path that ends in /',
+        'write for example https://api.github.com/repos/acme/app/',
+      ),
+    })
+    .refine(isPlain, { error: (issue) => say(NOT_PLAIN, `write ${new URL(String(issue.input)).href}`) }),
+  methods: list('methods', oneOf('methods', ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']), '[GET]'),
+  secret: name('secret').optional(),
+  auth: auth.optional(),
+  headers: list('headers', token('a header', 'x-request-id'), '[x-request-id]', 32).optional(),
+  addresses: list(
+    'addresses',
+    text('an address', '127.0.0.1')
+      .max(64)
+      .regex(/^[0-9a-f.:]+(?:\/\d{1,3})?$/, {
+        error: say('this is no address and no range', 'write for example 127.0.0.1 or 10.1.0.0/16'),
+      }),
+    '["127.0.0.1"]',
+    64,
+  ).optional(),
+  ...terms,
+});
+
+/** One recipient. */
+export const message: RecordOf<MessageCap> = record('a message cap', {
+  message: text('message', '"slack:#eng"').regex(/^[a-z][a-z0-9-]*:\S(?:.*\S)?$/, {
+    error: say('message is not CHANNEL:RECIPIENT', 'write for example "slack:#eng" or mail:ann@example.org'),
+  }),
+  ...terms,
+});
