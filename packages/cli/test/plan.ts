@@ -71,7 +71,7 @@ export async function planScene(files: Readonly<Record<string, string>> = {}): P
     const roots = Object.fromEntries(
       Object.entries(plan.roots).flatMap(([name, path]) => (path === undefined ? [] : [[name, join(folder, path)]])),
     );
-    const made = new PlanSessions(host, { granter: 'owner', plan, roots, machine: { ...machine, ...powers } });
+    const made = new PlanSessions(host, { plan, roots, machine: { ...machine, ...powers } });
     all.push(made);
     await made.prepare();
     return made;

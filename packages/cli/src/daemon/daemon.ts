@@ -1,11 +1,12 @@
 /** The object that `hob serve` offers over the granter's socket, beside the granter itself. */
-import type { KeptTexts } from '@hob/host';
+import type { Host, KeptTexts } from '@hob/host';
 import type { LayerName } from '@hob/manifest';
 import { E, type Far } from '@hob/vat';
 import { shortId } from '../line/ids.ts';
 import type { OpenedSession } from '../plan/sessions.ts';
 import { type Box, boxOf } from './box.ts';
 import type { SecretStore, StoreChange } from './custody.ts';
+import type { GranterRow, ServedGranters } from './served-granters.ts';
 
 /** A session that was opened for an agent. */
 export interface OpenedEntry {
@@ -67,6 +68,15 @@ export interface Daemon {
    * only make it narrower. Errors: those of a host, `invalid` (a layer has mistakes).
    */
   open(name: string, starter: Starter, layers?: readonly LayerText[]): Promise<OpenedEntry>;
+  /** The names of the open sessions, whoever their granters are. */
+  names(): Promise<readonly string[]>;
+  /** How many drafts of a session nobody has answered. */
+  drafts(session: string): Promise<number>;
+  /** Ends a session whose agent has ended. Errors: `no-such-object`. */
+  end(session: string): Promise<void>;
+  granters(): Promise<readonly GranterRow[]>;
+  /** A new secret for a granter of the manifest. The one before it ends. Errors: `invalid`. */
+  granterSecret(name: string): Promise<string>;
   status(): Promise<DaemonStatus>;
   /** The wish lists of the roots, as they are now. */
   wishes(): Promise<readonly WishRow[]>;
@@ -98,6 +108,8 @@ interface DaemonParts {
   ) => Promise<OpenedSession & { readonly said: readonly string[] }>;
   readonly wishes: () => Promise<readonly WishRow[]>;
   readonly served: () => Promise<Served>;
+  readonly host: Pick<Host, 'session' | 'sessions'>;
+  readonly granters: ServedGranters;
   readonly status: DaemonStatus;
   readonly backup: () => Promise<string>;
   readonly secrets: SecretStore;
@@ -108,7 +120,8 @@ interface DaemonParts {
 }
 
 /** The object behind it. */
-export function daemonOf({ open, wishes, served, status, backup, secrets, agents, log }: DaemonParts): Daemon {
+export function daemonOf(parts: DaemonParts): Daemon {
+  const { open, wishes, served, host, granters, status, backup, secrets, agents, log } = parts;
   return {
     async open(name, starter, layers = []) {
       const opened = await open(name, layers);
@@ -136,6 +149,15 @@ export function daemonOf({ open, wishes, served, status, backup, secrets, agents
         .catch(() => {});
       const { id, secret } = session;
       return { id, secret, url: status.url, children: entriesOf(children), said, box: box.reference };
+    },
+    names: async () => (await host.sessions()).map(({ name }) => name),
+    drafts: (session) => granters.drafts(session),
+    end: async (session) => await (await host.session(session)).end('its agent ended'),
+    granters: async () => granters.rows(),
+    async granterSecret(name) {
+      const secret = await granters.secret(name);
+      log(`the granter ${name} has a new secret`);
+      return secret;
     },
     status: async () => status,
     wishes: async () => await wishes(),

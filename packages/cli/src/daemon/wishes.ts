@@ -12,12 +12,13 @@ import type { WishRow } from './daemon.ts';
 
 /** Reads wish lists for one plan. */
 export class ServedWishes {
-  readonly #granter: Far<Granter>;
+  readonly #granter: Far<Granter> | undefined;
   readonly #plan: Plan;
   readonly #reader: WishReader;
   readonly #dateText: (ms: number) => string;
 
-  constructor(granter: Far<Granter>, plan: Plan, reader: WishReader, dateText: (ms: number) => string) {
+  /** Without a granter nobody accepts a list, and there is none. */
+  constructor(granter: Far<Granter> | undefined, plan: Plan, reader: WishReader, dateText: (ms: number) => string) {
     this.#granter = granter;
     this.#plan = plan;
     this.#reader = reader;
@@ -26,10 +27,12 @@ export class ServedWishes {
 
   /** Ends the acceptances of files that are other files now. */
   async endChanged(): Promise<void> {
+    const granter = this.#granter;
+    if (granter === undefined) return;
     for (const { name, hash } of await this.#accepted()) {
       const why = await this.#changed(name, hash);
       if (why !== undefined)
-        await E(this.#granter).endAcceptance(name, why).catch((error: { readonly code?: string }) => {
+        await E(granter).endAcceptance(name, why).catch((error: { readonly code?: string }) => {
           // Somebody else ended it first.
           if (error.code !== 'no-such-object') throw error;
         }); // biome-ignore format: one call
@@ -38,7 +41,9 @@ export class ServedWishes {
 
   /** Ends all acceptances, because `why`. */
   async endAll(why: string): Promise<void> {
-    for (const { name } of await this.#accepted()) await E(this.#granter).endAcceptance(name, why);
+    const granter = this.#granter;
+    if (granter === undefined) return;
+    for (const { name } of await this.#accepted()) await E(granter).endAcceptance(name, why);
   }
 
   /** A plan with the wishes that are accepted. Without `plan`, that of the host. */
@@ -49,6 +54,7 @@ export class ServedWishes {
 
   /** All wish lists, for a person. */
   async rows(): Promise<readonly WishRow[]> {
+    if (this.#granter === undefined) return [];
     return (await this.over()).lists.map(({ name, hash, state, asks, whole, mistakes }) => {
       const names = new Set(asks.map((ask) => ask.name));
       const words = explain(whole, this.#dateText).caps.filter(({ cap }) => names.has(cap));
@@ -63,7 +69,7 @@ export class ServedWishes {
   }
 
   async #accepted(): Promise<readonly Acceptance[]> {
-    return (await E(this.#granter).acceptances()) as readonly Acceptance[];
+    return this.#granter === undefined ? [] : ((await E(this.#granter).acceptances()) as readonly Acceptance[]);
   }
 
   async #changed(name: string, hash: string): Promise<string | undefined> {

@@ -12,7 +12,7 @@ import { Mistake } from '../line/mistake.ts';
 import { type HeldDirectories, heldDirectories } from './box.ts';
 import { Directories, mountsOf, type RealRoots } from './directories.ts';
 import type { FindProgram, Machine } from './machine.ts';
-import { petnameOf } from './names.ts';
+import { grantersOf, makerOf, petnameOf } from './names.ts';
 import { httpReads, httpShownAs, makeHttp, UsedSecrets } from './net.ts';
 import { makeCommand, makeShell, programOf } from './programs.ts';
 import { operationsOf, readingOperations, readingPart } from './rights.ts';
@@ -49,7 +49,6 @@ const petnamesOf = (cap: PlannedCap | undefined, name: string): readonly string[
 
 /** The parts that the sessions of a plan are made from. */
 interface PlanParts {
-  readonly granter: string;
   readonly plan: Plan;
   /** The real paths of the roots that are no scratch folders. */
   readonly roots: RealRoots;
@@ -61,7 +60,6 @@ interface PlanParts {
 /** Opens sessions of one plan. */
 export class PlanSessions {
   readonly #host: Host;
-  readonly #granter: string;
   readonly #plan: Plan;
   readonly #roots: RealRoots;
   readonly #machine: Machine;
@@ -75,11 +73,10 @@ export class PlanSessions {
   readonly #closing = new Set<() => Promise<void>>();
 
   /** Errors: `Mistake`. */
-  constructor(host: Host, { granter, plan, roots, machine, offered = () => {} }: PlanParts) {
+  constructor(host: Host, { plan, roots, machine, offered = () => {} }: PlanParts) {
     for (const cap of Object.values(plan.caps)) refuseUnbuilt(plan, cap);
     refuseUnbuiltParts(plan);
     this.#host = host;
-    this.#granter = granter;
     this.#plan = plan;
     this.#roots = roots;
     this.#machine = machine;
@@ -134,13 +131,13 @@ export class PlanSessions {
     };
     let session: NewSession | undefined;
     try {
-      const granter = await this.#host.granter(this.#granter);
+      const granter = await this.#host.granter(makerOf(plan));
       const caps = Object.values(plan.caps);
       const wished = caps.filter((cap) => Object.hasOwn(from, cap.name));
       const offers: [PlannedCap, Offered][] = [];
       for (const cap of caps.filter((one) => !wished.includes(one)))
         for (const offered of await this.#offer(plan, cap, directories)) offers.push([cap, offered]);
-      session = await this.#host.openSession({ name, granters: [this.#granter] });
+      session = await this.#host.openSession({ name, granters: grantersOf(plan) });
       const { id } = session;
       const grant = async (cap: PlannedCap, { petname, offer }: Offered): Promise<void> => {
         const terms = grantTerms(plan, cap, this.#machine.now());
@@ -187,7 +184,7 @@ export class PlanSessions {
     for (const [name, give] of Object.entries(plan.children)) {
       const child = await this.#host.openSession({
         name: petnameOf(name),
-        granters: [this.#granter],
+        granters: grantersOf(plan),
         parent: parent.id,
       });
       for (const { cap: name, readonly } of give) {
@@ -302,8 +299,6 @@ function refuseUnbuilt(plan: Plan, cap: PlannedCap): void {
 
 /** Errors: as above, for the parts of a plan beside its caps. */
 function refuseUnbuiltParts(plan: Plan): void {
-  if (plan.granters !== undefined && plan.granters.join() !== 'owner')
-    throw new Mistake('granters: this version serves the granter owner only: write [owner], or remove the key');
   for (const [child, give] of Object.entries(plan.children))
     for (const { cap: name, readonly } of give) {
       const cap = plan.caps[name];

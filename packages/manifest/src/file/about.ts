@@ -24,7 +24,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     flags: 'Sets of flags, by name, for flags(SET) in argv.',
     session: 'What a session may hold, and for how long.',
     children: 'Sessions that a session may start, by name, and what it hands to each.',
-    granters: 'Who may say yes. Without it: the granter of the host.',
+    granters: 'Who may see, say yes and revoke. Without it: owner, who has the socket of the host.',
     judge: 'A model that sees requests. It may propose an answer or refuse, and never grants.',
     ledger: 'Where and how long acts are recorded.',
     firewall: 'Assesses each call of every session, and makes some wait for a person.',

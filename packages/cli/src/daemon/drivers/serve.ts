@@ -5,7 +5,7 @@
  * of mode 0700, and no secret of the granter is made known. It ends on SIGINT, SIGTERM and SIGHUP. Files that a killed
  * host left never hold up the next one.
  */
-import { type Host, openHost, sentinelHome } from '@hob/host';
+import { type Granter, type Host, openHost, sentinelHome } from '@hob/host';
 import {
   endWithProcess,
   granterSocket,
@@ -16,6 +16,7 @@ import {
 } from '@hob/host/programs';
 import type { Plan } from '@hob/manifest';
 import { definitions } from '@hob/mcp/servers';
+import type { Far } from '@hob/vat';
 import { dateText, machine } from '../../drivers/machine.ts';
 import { type ReadManifest, readManifest, realRoots } from '../../drivers/manifest-file.ts';
 import { ownCode } from '../../drivers/own-code.ts';
@@ -29,6 +30,7 @@ import { ledgerKeeper } from '../keep-ledger.ts';
 import { mcpFace } from '../mcp-face.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
 import { type ServedFirewall, servedFirewall } from '../served-firewall.ts';
+import { servedGranters } from '../served-granters.ts';
 import { type ServedSecrets, servedSecrets } from '../served-secrets.ts';
 import { ServedWishes } from '../wishes.ts';
 import { copier, removeCopies } from './copies.ts';
@@ -52,6 +54,8 @@ interface ServeChoice {
   readonly sentinel: string | undefined;
   /** The file of the log. Undefined: the standard error. */
   readonly log: string | undefined;
+  /** Where to listen on this machine. Undefined: any free port. */
+  readonly port: number | undefined;
   readonly say: (line: string) => void;
   readonly tell: TellChoice;
   /** The place of the key of the secrets. */
@@ -60,7 +64,7 @@ interface ServeChoice {
 
 /** Serves until the process ends. Errors: `Mistake`, and those of a host. */
 export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
-  const { manifest, layers, state, log: logFile, say, tell, secretsKey } = choice;
+  const { manifest, layers, state, log: logFile, port, say, tell, secretsKey } = choice;
   const read = readManifest(usualPlaces(manifest), layers);
   const { file, plan } = read;
   for (const line of [...read.warnings, ...hidesMore(plan)]) say(line);
@@ -93,17 +97,15 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const end = endWithProcess(host, state);
   const secrets = servedSecrets(host, keyRingAt(secretsKey), note);
   try {
-    await host.ensureGranter('owner');
-    // No hob start watches over them any more, and no agent has their secret.
-    for (const session of await host.sessions())
-      if (session.parent === undefined) await session.endUnlessEntered('its host ended before its agent entered');
+    const granters = await servedGranters(host, plan, say);
+    await endLeft(host);
     await secrets.open();
     blank = (text) => secrets.blanker().text(text);
     const sessions = await prepared(host, { plan, roots, secrets, say, offered });
-    const { url } = await host.serve({}, { '/mcp': mcpFace });
+    const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace });
     const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
     const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode: plan.mode, ...(plan.firewall && { firewall: plan.firewall.mode }), caps, url, since: Date.now() }; // biome-ignore format: one line
-    const wishes = await servedWishes(host, read, sessions);
+    const wishes = await servedWishes(host, read, sessions, granters.owner);
     for (const line of wishesAtStart(await wishes.rows())) say(line);
     openPrivateFolder(folder);
     removeCopies(folder);
@@ -113,6 +115,8 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
       open: (name, below) => openServed(served, name, below),
       wishes: () => wishes.rows(),
       served: async () => ({ files: read.texts, offers: await sessions.offers() }),
+      host,
+      granters,
       status,
       backup,
       secrets: secrets.store,
@@ -140,6 +144,12 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   }
 }
 
+/** Ends the sessions that no agent has entered: no hob start watches over them any more. */
+async function endLeft(host: Host): Promise<void> {
+  for (const session of await host.sessions())
+    if (session.parent === undefined) await session.endUnlessEntered('its host ended before its agent entered');
+}
+
 interface Prepared {
   readonly plan: ReadManifest['plan'];
   readonly roots: RealRoots;
@@ -152,7 +162,7 @@ interface Prepared {
 async function prepared(host: Host, { plan, roots, secrets, say, offered }: Prepared): Promise<PlanSessions> {
   const blank = (text: string): string => secrets.blanker().text(text);
   const powers = { ...machine, secret: secrets.value, blank };
-  const sessions = new PlanSessions(host, { granter: 'owner', plan, roots, machine: powers, offered });
+  const sessions = new PlanSessions(host, { plan, roots, machine: powers, offered });
   await sessions.prepare();
   for (const line of sessions.notes) say(line);
   return sessions;
@@ -166,9 +176,14 @@ const standardError = (say: (line: string) => void): Log => ({
   close() {},
 });
 
-async function servedWishes(host: Host, { plan }: ReadManifest, sessions: PlanSessions): Promise<ServedWishes> {
+async function servedWishes(
+  host: Host,
+  { plan }: ReadManifest,
+  sessions: PlanSessions,
+  owner: Far<Granter> | undefined,
+): Promise<ServedWishes> {
   const reader = { directories: sessions.directories, hash: sha256, now: machine.now };
-  const wishes = new ServedWishes(await host.granter('owner'), plan, reader, dateText);
+  const wishes = new ServedWishes(owner, plan, reader, dateText);
   // Nobody knows which lists were accepted or ended after the backup.
   if (host.restored) await wishes.endAll('the state was restored to an earlier one');
   return wishes;

@@ -1,23 +1,11 @@
 /** `hob sturdyref mint`, `list` and `rotate`: secrets that open one cap for whoever has them. */
 import type { Grant } from '@hob/host';
-import type { SecretTo } from '@hob/host/programs';
+import { outletOf, SECRET_TO } from '../../daemon/outlet.ts';
 import { LIMITS, REACH } from '../../line/options.ts';
 import { GRANT_JSON } from '../../line/shapes.ts';
-import { type Given, type Output, textOf, type Verb, type VerbOption } from '../../line/verb.ts';
+import type { Verb } from '../../line/verb.ts';
 
-const SECRET_TO: VerbOption = {
-  flags: '--secret-to <file>',
-  about: 'writes the secret to a new file that only you may read (default: shows it, on a terminal only)',
-};
 const CODES = { 1: 'no host serves the state, or it refuses: the message says why' };
-
-/** Read before anything is asked of the host: no secret is made that could not be handed over. */
-async function outletOf(given: Given, { line, isTerminal, isJson }: Output): Promise<SecretTo> {
-  const { secretOutlet } = await import('@hob/host/programs');
-  const { absolute } = await import('../../drivers/places.ts');
-  const file = textOf(given, 'secretTo');
-  return secretOutlet(file === undefined ? undefined : absolute(file), isTerminal && !isJson, line);
-}
 
 /** `hob sturdyref mint` */
 export const sturdyrefMint: Verb = {

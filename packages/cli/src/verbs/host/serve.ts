@@ -1,4 +1,5 @@
 /** `hob serve`: serves the sessions of a manifest. */
+import { Mistake } from '../../line/mistake.ts';
 import { LAYERS, MANIFEST, SECRETS_KEY, SENTINEL, STATE, TELLING } from '../../line/options.ts';
 import { isGiven, listOf, textOf, type Verb } from '../../line/verb.ts';
 
@@ -16,6 +17,7 @@ export const serve: Verb = {
       flags: '--log <file>',
       about: 'where the log goes: rotated at 1 MiB, with 4 older files (default: the standard error)',
     },
+    { flags: '--port <n>', about: 'where it listens on 127.0.0.1 for agents and for --url (default: any free port)' },
     ...TELLING,
     SECRETS_KEY,
   ],
@@ -50,6 +52,7 @@ export const serve: Verb = {
       state: stateOf(given),
       sentinel: sentinel === undefined ? undefined : absolute(sentinel),
       log: log === undefined ? undefined : absolute(log),
+      port: portOf(textOf(given, 'port')),
       say,
       tell,
       secretsKey: secretsKeyOf(given),
@@ -66,3 +69,10 @@ export const serve: Verb = {
     return await new Promise<never>(() => {});
   },
 };
+
+/** Errors: `Mistake`. */
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Mistake('--port takes a number from 0 to 65,535', 2);
+  return Number(text);
+}

@@ -1,7 +1,6 @@
 /** `hob start`: runs an agent in a session of its own. */
-import type { Granter } from '@hob/host';
 import type { Far } from '@hob/vat';
-import type { OpenedEntry, Starter } from '../../daemon/daemon.ts';
+import type { Daemon, OpenedEntry, Starter } from '../../daemon/daemon.ts';
 import { shortId } from '../../line/ids.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { STATE } from '../../line/options.ts';
@@ -60,25 +59,22 @@ export const start: Verb = {
   async run(given, { say }) {
     const { driverOf, E } = await import('@hob/vat');
     const { withHost } = await import('../../daemon/drivers/client.ts');
-    const { allRequests, allSessions } = await import('../../daemon/find.ts');
     const { runAgent, untilSignal } = await import('../../daemon/drivers/agent.ts');
     const { layerTexts } = await import('../../drivers/layers.ts');
     const { pause } = await import('../../drivers/pause.ts');
     const byRecipe = await recipeRun(given, say);
     const name = textOf(given, 'name') ?? 'agent';
     const layers = layerTexts(listOf(given, 'layer'));
-    return await withHost(given, async ({ granter, daemon }) => {
+    return await withHost(given, async ({ daemon }) => {
       /** The drafts of the session that nobody has answered. */
       const drafts = (session: string): Promise<number> =>
-        allRequests(granter).then(
-          (all) => all.filter(({ draft, asker }) => draft === true && asker.includes(session)).length,
+        E(daemon)
+          .drafts(session)
           // The host has ended, and the drafts with it.
-          () => 0,
-        );
+          .catch(() => 0);
       const over = Promise.withResolvers<void>();
       const starter = driverOf<Starter>({ ended: () => over.promise });
-      const names = async (): Promise<ReadonlySet<string>> =>
-        new Set((await allSessions(granter)).map((session) => session.name));
+      const names = async (): Promise<ReadonlySet<string>> => new Set((await E(daemon).names()) as readonly string[]);
       const open = async (tries = 1): Promise<OpenedEntry> => {
         const tried = freeName(name, await names());
         try {
@@ -94,7 +90,7 @@ export const start: Verb = {
       for (const text of entry.said) say(text);
       const label = shortId('S', entry.id);
       say(`hob: session ${label}`);
-      const end = (reached: Far<Granter>): Promise<unknown> => E(reached).end(entry.id, 'its agent ended');
+      const end = (reached: Far<Daemon>): Promise<unknown> => E(reached).end(entry.id);
       try {
         const code = await (byRecipe === undefined ? runAgent(given.operands, entry) : byRecipe(entry));
         const left = isGiven(given, 'discardDrafts') ? 0 : await drafts(entry.id);
@@ -108,9 +104,9 @@ export const start: Verb = {
       } finally {
         over.resolve();
         // The host may have been started again meanwhile. Whatever comes of it, the exit code is the agent's.
-        await end(granter)
+        await end(daemon)
           .catch(isGone)
-          .catch(() => withHost(given, (again) => end(again.granter)))
+          .catch(() => withHost(given, (again) => end(again.daemon)))
           .catch(isGone)
           .catch(() => say(`hob: session ${label} could not be ended: hob end ${label} ends it when a host serves it`));
       }

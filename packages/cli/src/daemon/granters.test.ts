@@ -1,0 +1,94 @@
+/** Several people: the granters of a manifest, each with a secret of their own, and the user of the socket who is none. */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { requires } from '../../../../test/needs.ts';
+import { agentIn, type HobHome, hobHome, MANIFEST, type Ran } from '../../test/hob.ts';
+
+const test = requires('linux');
+
+async function withSecret(hob: HobHome, secret: string, ...args: readonly string[]): Promise<Ran> {
+  const running = hob.start(...args);
+  running.child.stdin!.end(`${secret}\n`);
+  return { code: await running.ended, out: running.out, err: running.err };
+}
+
+/** A new secret for that granter. */
+async function secretOf(hob: HobHome, name: string, file: string): Promise<string> {
+  expect(await hob.run('granter', 'secret', name, '--secret-to', join(hob.folder, file))).toEqual({ code: 0, out: '', err: '' }); // biome-ignore format: one line
+  expect(statSync(join(hob.folder, file)).mode & 0o777).toBe(0o600);
+  return readFileSync(join(hob.folder, file), 'utf8').trim();
+}
+
+test('each granter of a manifest sees, answers and revokes with a secret of their own; the user of the socket, who is none, does not', async () => {
+  const hob = hobHome(`${MANIFEST}granters: [Ann, bob_2]\n`);
+  const host = await hob.serve();
+  expect(host.err).toContain('hob granter secret ann --secret-to FILE makes the secret for --url');
+  expect(host.err).toContain('only ann, bob-2 can see, answer and revoke what these sessions hold');
+  expect(await hob.json('granter', 'list')).toEqual([
+    { name: 'ann', by: 'secret' },
+    { name: 'bob-2', by: 'secret' },
+  ]);
+  const { url } = await hob.json<{ readonly url: string }>('status');
+  const [ann, bob] = [await secretOf(hob, 'ann', 'ann'), await secretOf(hob, 'bob-2', 'bob')];
+  const as = (secret: string, ...args: readonly string[]): Promise<Ran> =>
+    withSecret(hob, secret, ...args, '--url', url);
+
+  const agent = hob.start('start', '--', ...agentIn(hob.folder));
+  await agent.shows(/reads one/);
+  await hob.until(
+    () => as(ann, 'inbox', '--json'),
+    ({ out }) => out.includes('"R1"'),
+  );
+  // The user of the socket sees nothing of it, and can do nothing about it.
+  expect(await hob.json('inbox')).toEqual([]);
+  expect(await hob.json('sessions')).toEqual([]);
+  expect(await hob.json('list')).toEqual([]);
+  for (const line of [
+    ['grant', 'R1'],
+    ['refuse', 'R1'],
+    ['revoke', 'G1'],
+    ['end', 'S1'],
+    ['narrow', 'G1', '--uses', '1'],
+  ])
+    expect((await hob.run(...line)).code, line.join(' ')).toBe(1);
+  await hob.run('revoke', '--all');
+  expect((await as(bob, 'list', '--json')).out).toContain('"state":"live"');
+
+  expect((await as(bob, 'grant', 'R1', '--uses', '1')).code).toBe(0);
+  await agent.shows(/wrote first/);
+  const yes = (await as(ann, 'ledger', '--json')).out.split('\n').find((line) => line.includes('"k":"approve"'));
+  expect(JSON.parse(yes ?? '{}')).toMatchObject({ by: 'bob-2', surface: 'wire' });
+  const listed = JSON.parse((await as(ann, 'list', '--json')).out) as readonly { readonly id: string; readonly cap: string }[]; // biome-ignore format: one line
+  const src = listed.find(({ cap }) => cap === 'src')!;
+  expect(await as(ann, 'revoke', src.id)).toMatchObject({ code: 0, out: `revoked ${src.id}\n` });
+
+  // A new secret ends the one before it.
+  const again = await secretOf(hob, 'ann', 'ann-2');
+  expect((await as(ann, 'list')).code).toBe(1);
+  expect((await as(again, 'sessions', '--json')).out).toContain('"S1"');
+  for (const name of ['owner', 'carol'])
+    expect((await hob.run('granter', 'secret', name, '--secret-to', join(hob.folder, name))).err).toMatch(/^hob: the manifest has no granter of that name/); // biome-ignore format: one line
+
+  // Its hob start ends the session, though its user is no granter of it.
+  agent.child.stdin!.end('end\n');
+  expect(await agent.ended).toBe(4);
+  expect((await as(again, 'sessions', '--json')).out).toBe('[]\n');
+}, 400_000);
+
+test('a manifest without granters has the user of the socket, and one that names owner has both', async () => {
+  const hob = hobHome(`${MANIFEST}granters: [ann, owner]\n`);
+  const host = await hob.serve();
+  expect(host.err).not.toContain('only ann');
+  expect(await hob.json('granter', 'list')).toEqual([
+    { name: 'ann', by: 'secret' },
+    { name: 'owner', by: 'socket' },
+  ]);
+  const agent = hob.start('start', '--', ...agentIn(hob.folder));
+  await hob.until(
+    () => hob.json<readonly unknown[]>('inbox'),
+    (found) => found.length === 1,
+  );
+  expect((await hob.run('grant', 'R1')).code).toBe(0);
+  await agent.shows(/wrote first/);
+}, 400_000);
