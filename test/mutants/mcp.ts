@@ -174,4 +174,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (authorities.length === 0)',
     tests: ['packages/host/src/door/admission.test.ts', 'packages/mcp/src/http/browser.test.ts'],
   },
+  {
+    name: 'mcp-fetch-change',
+    breaks: 'a change is sent as a read, and its body is lost without a word',
+    file: 'packages/mcp/src/verbs/fetch.ts',
+    find: "method === 'GET' && !args.has('body')",
+    replace: "method !== ''",
+    tests: ['packages/cli/src/plan/http.test.ts'],
+  },
 ];

@@ -5,6 +5,7 @@ import { newName, after as timer } from './drivers/powers.ts';
 import { type Face, VerbFace } from './face/face.ts';
 import type { After } from './face/waits.ts';
 import { callVerb, caps, requestCap, waitFor } from './verbs/asking.ts';
+import { fetch } from './verbs/fetch.ts';
 import { edit, list, read, search, write } from './verbs/files.ts';
 import { code, job, run } from './verbs/programs.ts';
 import type { Held, HeldSession } from './verbs/session.ts';
@@ -27,7 +28,7 @@ const faceOptions: OptionNames<FaceOptions> = { waitMs: true, onGrant: true, aft
 
 /**
  * Makes the face of a session. `session` is the bootstrap object of its connection, or a function that returns it and
- * may connect again. The list of verbs is decided here: it has `code` if the session holds such a cap now, or one
+ * may connect again. The list of verbs is decided here: it has `code` and `fetch` if the session holds such a cap now, or one
  * that asks for it. Errors: those of the session.
  */
 export async function openFace(
@@ -37,10 +38,11 @@ export async function openFace(
   const { waitMs = WAIT_MS, onGrant, after = timer } = takeOptions(options, 'openFace', faceOptions);
   const reach = isFunction(session) ? session : () => Promise.resolve(session);
   const held = (await E(await reach()).holdings()) as readonly Held[];
-  const runsCode = held.some(({ methods }) => methods?.includes('evaluate') === true);
+  const has = (method: string): boolean => held.some(({ methods }) => methods?.includes(method) === true);
   const verbs: readonly Verb[] = [
     ...[caps, read, write, edit, list, search, run, job],
-    ...(runsCode ? [code] : []),
+    ...(has('getText') ? [fetch] : []),
+    ...(has('evaluate') ? [code] : []),
     ...[callVerb, requestCap, waitFor],
   ];
   return new VerbFace({ session: reach, verbs, after, newName, waitMs, ...(onGrant === undefined ? {} : { onGrant }) });

@@ -1,12 +1,15 @@
 /** Http caps of a manifest in a real host, against a server on loopback. The agent is the attacker. */
 import type { HttpCap } from '@hob/caps-net';
 import type { Grant, Holding, SessionFace } from '@hob/host';
+import { openFace } from '@hob/mcp';
 import { E, type Far } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { code, type PlanScene, planOf, planScene } from '../../test/plan.ts';
 import { type Web, web } from '../../test/web.ts';
 
 const TOKEN = 'ghp_INTIMATE+token/1';
+
+type Reached = Parameters<typeof openFace>[0];
 
 interface Scene extends PlanScene {
   readonly server: Web;
@@ -124,6 +127,42 @@ test('a secret goes where auth says, and a new value works at once, under the sa
   expect(JSON.parse(old.text).body).toBe('⟦secret⟧ ⟦secret⟧');
   values.delete('TOKEN');
   expect(await code(E(http(agent, 'head')).getText('x') as never)).toBe('E_SECRET');
+});
+
+test('the verb fetch of MCP is there if the session holds an http cap; it reads without a question, and a change asks', async () => {
+  const at = await scene();
+  const { agent } = await at.open(
+    at.text('  caps: { gh: { http: "{at}/app/", methods: [GET, POST], addresses: [127.0.0.1], uses: 3 } }\n'),
+  );
+  const face = await openFace(agent as unknown as Reached);
+  const { definitions } = face;
+  expect(definitions.map(({ name }) => name)).toContain('fetch');
+  // With every verb that there is.
+  expect(Buffer.byteLength(JSON.stringify({ tools: definitions })) / 4).toBeLessThan(2400);
+  const got = await face.call('fetch', { cap: 'gh', path: 'a?b=1', headers: { accept: 'text/x' } });
+  expect(got.data).toMatchObject({ status: 200, path: '/app/a?b=1', text: expect.stringContaining('"text/x"') });
+  expect(got.text).toMatch(/^200 \/app\/a\?b=1\n[\s\S]*\n\n\{"url"/);
+  expect((await face.call('caps', {})).data['caps']).toMatchObject([{ cap: 'gh', verbs: ['fetch'], waits: ['fetch', 'fetchText'] }]); // biome-ignore format: one line
+  for (const args of [
+    { path: 'a', body: 5 },
+    { path: 'a', headers: ['accept: a'] },
+    { path: 'a', secret: 'x' },
+  ])
+    expect(await face.call('fetch', { cap: 'gh', ...args })).toMatchObject({
+      isError: true,
+      data: { code: 'invalid' },
+    });
+  expect((await face.call('fetch', { cap: 'gh', path: '../x' })).data).toMatchObject({ code: 'E_PATH' });
+  const posting = face.call('fetch', { cap: 'gh', path: 'a', method: 'POST', body: 'b' });
+  expect((await at.inbox())[0]).toMatchObject({ kind: 'call', asks: 'gh' });
+  await at.grantAll();
+  expect((await posting).data).toMatchObject({ status: 200 });
+  expect(at.server.seen).toEqual(['GET /app/a?b=1', 'POST /app/a']);
+  const none = await openFace(
+    (await at.enter((await (await at.sessions(at.text('  caps: {}\n'))).open('none')).session.secret))
+      .bootstrap as unknown as Reached,
+  );
+  expect(none.definitions.map(({ name }) => name)).not.toContain('fetch');
 });
 
 test('a missing secret is told at the start, with the cap and the remedy, and the host serves on', async () => {

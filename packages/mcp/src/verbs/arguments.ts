@@ -8,7 +8,7 @@ import { CapError } from '@hob/vat/peer';
 
 /** The schema of one argument: the part of JSON Schema that is checked here. */
 export interface ArgumentSchema {
-  readonly type?: 'string' | 'integer' | 'boolean' | 'array';
+  readonly type?: 'string' | 'integer' | 'boolean' | 'array' | 'object';
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly minimum?: number;
@@ -58,6 +58,10 @@ export class Arguments {
     return this.#given.get(name) === true;
   }
 
+  record(name: string): Readonly<Record<string, unknown>> | undefined {
+    return this.#given.get(name) as Readonly<Record<string, unknown>> | undefined;
+  }
+
   list(name: string): readonly unknown[] | undefined {
     return this.#given.get(name) as readonly unknown[] | undefined;
   }
@@ -68,6 +72,7 @@ const FITS: Readonly<Record<NonNullable<ArgumentSchema['type']>, (value: unknown
   integer: (value) => Number.isSafeInteger(value),
   boolean: (value) => typeof value === 'boolean',
   array: (value) => Array.isArray(value),
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
 const missing = (name: string): CapError => new CapError('invalid', `the argument "${name}" is missing`);

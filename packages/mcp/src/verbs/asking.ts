@@ -14,6 +14,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   run: 'run',
   job: 'spawn',
   code: 'evaluate',
+  fetch: 'getText',
 };
 
 export const caps: Verb = {
