@@ -5,7 +5,7 @@ import { newName, after as timer } from './drivers/powers.ts';
 import { type Face, VerbFace } from './face/face.ts';
 import type { After } from './face/waits.ts';
 import { callVerb, caps, requestCap, waitFor } from './verbs/asking.ts';
-import { fetch } from './verbs/fetch.ts';
+import { fetchVerb } from './verbs/fetch.ts';
 import { edit, list, read, search, write } from './verbs/files.ts';
 import { code, job, run } from './verbs/programs.ts';
 import type { Held, HeldSession } from './verbs/session.ts';
@@ -41,7 +41,7 @@ export async function openFace(
   const has = (method: string): boolean => held.some(({ methods }) => methods?.includes(method) === true);
   const verbs: readonly Verb[] = [
     ...[caps, read, write, edit, list, search, run, job],
-    ...(has('getText') ? [fetch] : []),
+    ...(has('getText') ? [fetchVerb] : []),
     ...(has('evaluate') ? [code] : []),
     ...[callVerb, requestCap, waitFor],
   ];

@@ -11,7 +11,7 @@ interface Fetched {
   readonly truncated: boolean;
 }
 
-export const fetch: Verb = {
+export const fetchVerb: Verb = {
   name: 'fetch',
   about: 'Sends a request (GET by default) to a path of an http cap. Its secret is put in for you.',
   args: {
