@@ -9,6 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { E as endo, Far } from '@endo/far';
 import { CapError, type Definition, define, E, openVats, spawn } from '@hob/vat';
 import { type Case, percentile, type Suite } from './measure.ts';
+import { limitCases } from './vat-limits.ts';
 
 interface Counter {
   read(): number;
@@ -235,6 +236,8 @@ const Busy: Definition<Busy, []> = define('Busy', () => ({
   },
 }));
 
+const limits = await limitCases(vat);
+
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 const quiet = vats.vat('quiet', { meter: vats.meter('quiet') });
 const probe = await quiet.spawn(Counter(0));
@@ -280,7 +283,7 @@ const flood: Case = {
 
 export const suite: Suite = {
   name: 'vat',
-  cases: [...calls, flood, memory],
+  cases: [...calls, ...limits, flood, memory],
   async close() {
     await vats.close();
     if (records === 0 || Number.isNaN(sum)) throw new Error('nothing was measured');

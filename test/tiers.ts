@@ -209,6 +209,7 @@ export const sameInNative: readonly string[] = [
   'packages/caps-fs/src/{escapes,race}-*.test.ts',
   'packages/caps-fs/src/{locked,strangers,versions}.test.ts',
   'packages/caps-fs/src/base/arguments.test.ts',
+  'packages/caps-fs/src/beside-others.test.ts',
   'packages/caps-fs/src/drivers/*.test.ts',
   'packages/caps-fs/src/root/{admission,path}.test.ts',
   'packages/caps-fs/src/search/{glob,ignore}.test.ts',
