@@ -1,11 +1,11 @@
-/** The deployment page: its unit is one that systemd takes, its command line starts a host, its commands are there. */
+/** The deployment page: its unit is one that systemd takes, its container starts a host, its commands are there. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { requires } from './needs.ts';
-import { Program, readiness } from './processes.ts';
+import { Program } from './processes.ts';
 import { blocks } from './readme.ts';
 import { ROOT, read } from './sources.ts';
 
@@ -22,16 +22,11 @@ function newRoot(): string {
   return folder;
 }
 
-requires('linux')('what the unit starts is a host that serves', async () => {
-  const folder = newRoot();
-  const exec = /^ExecStart=.* start (.*)$/m.exec(unit)?.[1]?.split(' ') ?? [];
-  const args = exec.map((arg) => (arg.startsWith('/') ? join(folder, arg) : arg === '7710' ? '0' : arg));
-  expect(args.length).toBeGreaterThan(6);
-  const host = new Program('main.ts', args, { env: { HOME: folder } });
-  onTestFinished(async () => void (await host.stop()));
-  expect((await readiness(host)).url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
-  host.kill('SIGTERM');
-  expect(await host.ended).toBe(0);
+test('the unit starts the program that the page saves', () => {
+  // `packed-deploy.test.ts` walks the page.
+  const [, file = ''] = /^ExecStart=\/usr\/bin\/node (\S+)$/m.exec(unit) ?? [];
+  expect(text).toContain(`\`\`\`js ${file}\n`);
+  expect(unit).toMatch(new RegExp(`^User=${/useradd .* (\w+)$/m.exec(text)?.[1]}$`, 'm'));
 });
 
 const CONTAINER = 'packages/cli/container';
@@ -129,10 +124,13 @@ test('the unit sets nothing that the page warns of', () => {
 });
 
 test('each command of the granter on the page is one, with its options', async () => {
-  const used = [...text.matchAll(/(?:hob -- |hob\.mjs cli |`hob )([a-z]+(?: (?:verify|all|retain))?)/g)].map((found) => found[1] as string); // biome-ignore format: one line
+  const used = [...text.matchAll(/(?:\.bin\/hob |`hob )([a-z]+(?: (?:verify|all|retain))?)/g)].map((found) => found[1] as string); // biome-ignore format: one line
   expect(new Set(used).size).toBeGreaterThan(3);
   for (const command of new Set(used)) {
-    const help = new Program('cli.ts', [...command.replace(' all', '').split(' '), '--help']);
+    const help = new Program(join(ROOT, 'packages/cli/src/main.ts'), [
+      ...command.replace(' all', '').split(' '),
+      '--help',
+    ]);
     expect(await help.ended, command).toBe(0);
   }
 });

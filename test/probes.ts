@@ -46,6 +46,7 @@ export type Need =
   | 'systemd'
   | 'userns'
   | 'unshare'
+  | 'overlay'
   | 'git'
   | 'patch'
   | 'pty'
@@ -112,6 +113,13 @@ const probes: Record<Need, () => string | undefined> = {
   mkfifo: () => leaves('needs the program mkfifo', ['mkfifo', '-m', '666', 'fifo']),
   userns: () => probes.linux() ?? (shared.hobCompiled ??= compiled()).userns,
   unshare: () => probes.linux() ?? withUnshare(),
+  // As `test/packed/bare.ts` makes a machine without a compiler.
+  overlay: () =>
+    probes.root() ??
+    leaves('needs to mount an overlay over /usr, and the program setpriv', [
+      ...['unshare', '--mount', '--propagation', 'private', '--', 'sh', '-c'],
+      'mkdir t && mount -t tmpfs none t && mkdir t/up t/work && mount -t overlay -o lowerdir=/usr,upperdir=t/up,workdir=t/work none /usr && setpriv --reuid 54321 --regid 54321 --clear-groups -- true',
+    ]),
   // `.ci/run` brings it before it asks.
   zig: () => zigProgram().missing,
   qemu: () => runs('needs the program qemu-aarch64-static (Debian: qemu-user-static)', QEMU, '--version'),

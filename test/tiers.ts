@@ -60,6 +60,8 @@ export const deepFiles: readonly string[] = [
   'test/needs.test.ts',
   'test/pack.test.ts',
   'test/packed-cli.test.ts',
+  'test/packed-deploy.test.ts',
+  'test/packed-items.test.ts',
   'test/publish.test.ts',
   'test/release-run.test.ts',
   'test/tutorial.test.ts',

@@ -6,12 +6,16 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { bareCommand } from './bare.ts';
 
 /** The user, where the tests run as root. */
 export const USER = 54_321;
 
-/** `machine`: the machine's programs, with compiler and Python if it has them. `node only`: PATH has Node and nothing else. */
-export type Path = 'machine' | 'node only';
+/**
+ * `machine`: the machine's programs, with compiler and Python if it has them. `node only`: PATH has Node and nothing else.
+ * `nothing to build with`: the machine's programs, but no compiler, no Python and no checkout is on its disks (`bare.ts`).
+ */
+export type Path = 'machine' | 'node only' | 'nothing to build with';
 
 export interface Said {
   readonly stdout: string;
@@ -51,11 +55,15 @@ export function newUser(folder: string, path: Path): NewUser {
       const cwd = own(`program-${programs}`);
       // The examples make their folders there, and this user's are removed with `folder`.
       fs.writeFileSync(join(cwd, 'try.ts'), program.replaceAll("'/tmp/", `'${tmp}/`));
-      const child = spawn(join(bin, 'node'), ['try.ts'], {
+      const node = [join(bin, 'node'), 'try.ts'] as const;
+      const bare = path === 'nothing to build with';
+      const [file, ...args] = bare ? bareCommand(node, { user: USER, scratch: join(folder, `bare-${made}`) }) : node;
+      const child = spawn(file as string, args, {
         cwd,
         env: { PATH, HOME: home, TMPDIR: tmp },
         stdio: ['ignore', 'pipe', 'pipe'],
-        ...(process.getuid?.() === 0 && { uid: USER, gid: USER }),
+        // The bare command becomes the user by itself, when its mounts are made.
+        ...(process.getuid?.() === 0 && !bare && { uid: USER, gid: USER }),
       });
       const said = { stdout: '', stderr: '' };
       for (const name of ['stdout', 'stderr'] as const)
