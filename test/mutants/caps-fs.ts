@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'fs-part-fifo',
+    breaks: 'a file without an end that somebody put where Node looks for the C part takes all memory of the host',
+    file: 'packages/caps-fs/src/drivers/part.ts',
+    find: 'if (!stat.isFile() || stat.size > LARGEST) return {};',
+    replace: '',
+    tests: ['packages/caps-fs/src/drivers/part.test.ts'],
+  },
+  {
     name: 'fs-mount-terms',
     breaks: 'a directory with except, a quota or a choice of operations is mounted all the same',
     file: 'packages/caps-fs/src/mountable.ts',

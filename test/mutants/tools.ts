@@ -5,6 +5,14 @@ const tests = ['packages/tools/src/tools.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'tools-function-cap',
+    breaks: 'a result of a cap has another cap called: as its toJSON',
+    file: 'packages/tools/src/shown.ts',
+    find: "if (typeof value === 'function' || isReference(value))",
+    replace: "if (typeof value !== 'function' && isReference(value))",
+    tests,
+  },
+  {
     name: 'tools-likeness',
     breaks: 'two verbs are offered of which one is taken for the other after a typo',
     file: 'packages/tools/src/toolbox.ts',

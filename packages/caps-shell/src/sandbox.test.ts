@@ -1,4 +1,5 @@
 /** The launcher: what a caller gets, and that a world is never half built. */
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -8,6 +9,8 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -112,4 +115,27 @@ test('a sandbox program other than the built one does not run', async () => {
     code: 'E_SANDBOX_UNAVAILABLE',
     message: expect.stringContaining('ESTALE'),
   });
+});
+
+requires(
+  'linux',
+  'cc',
+  'userns',
+  'mkfifo',
+)('a FIFO, a device or a huge file in the place of the program holds nothing up', async () => {
+  const folder = scratch();
+  const fifo = join(folder, 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  const zero = join(folder, 'zero');
+  symlinkSync('/dev/zero', zero);
+  const huge = join(folder, 'huge');
+  writeFileSync(huge, '');
+  truncateSync(huge, 2 ** 40);
+  for (const other of [fifo, zero, huge]) {
+    copyFileSync(`${BUILT}.json`, `${other}.json`);
+    await expect(run('true', { built: other })).rejects.toMatchObject({
+      code: 'E_SANDBOX_UNAVAILABLE',
+      message: expect.stringContaining('ESTALE'),
+    });
+  }
 });

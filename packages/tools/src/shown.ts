@@ -24,11 +24,14 @@ function textOf(value: unknown): string {
   return JSON.stringify(plain(value)) ?? '<value>';
 }
 
-/** As JSON can write it. A reference is never asked for its `toJSON`: that would be a message to the cap. */
+/**
+ * As JSON can write it. A reference is never asked for its `toJSON`, and none is called as the `toJSON` of a record: both
+ * would be messages to a cap, which whoever made the result chose.
+ */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'function' || isReference(value)) return '<cap>';
   if (typeof value !== 'object' || value === null) return value;
-  if (isReference(value)) return '<cap>';
   if (value instanceof Uint8Array) return base64(value);
   if (Array.isArray(value)) return value.map(plain);
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item)]));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
 import { type Granter, type NewSession, openHost, type Request, type SessionFace } from '@hob/host';
-import { CapError, connect, E, type Far } from '@hob/vat';
+import { CapError, connect, type Definition, define, E, type Far, openVats } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import * as tools from './index.ts';
@@ -345,4 +345,33 @@ test('long results are cut, bytes and big numbers are text, and a cap in a resul
   expect(tools.shown({ n: 10n, cap: at.face, bytes: new Uint8Array([1]) })).toBe(
     '{"n":"10","cap":"<cap>","bytes":"AQ=="}',
   );
+});
+
+test('a result cannot have a cap called: neither one that is a function, nor one that a record names toJSON', async () => {
+  const vats = await openVats();
+  onTestFinished(() => vats.close());
+  let called = 0;
+  const Ring: Definition<() => number, []> = define('Ring', () => () => {
+    called += 1;
+    return called;
+  });
+  const ring = (await vats.vat('attack').spawn(Ring())) as unknown as () => Promise<number>;
+  expect(await ring()).toBe(1);
+  expect(tools.shown(ring)).toBe('"<cap>"');
+  expect(tools.shown({ toJSON: ring, deep: [{ toJSON: ring }] })).toBe(
+    '{"toJSON":"<cap>","deep":[{"toJSON":"<cap>"}]}',
+  );
+  expect(await ring()).toBe(2);
+});
+
+test('a result without an end is a failure in words', async () => {
+  const at = await scene();
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  let deep: unknown = 1;
+  for (let n = 0; n < 200_000; n += 1) deep = [deep];
+  for (const value of [circle, deep]) {
+    const made = await tools.of({ caps: () => ['a'], cap: () => at.face }, { a: [tools.verb({ name: 'ring', description: '', send: async () => value })] }); // biome-ignore format: one line
+    expect(await made.call('ring', { cap: 'a' })).toMatchObject({ isError: true });
+  }
 });

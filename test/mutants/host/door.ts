@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'door-socket-sticky',
+    breaks: 'in /tmp anybody can make the socket of a host that has ended, and gets the secrets of its clients',
+    file: 'packages/host/src/door/drivers/unix-socket.ts',
+    find: '(mode & 0o1000) !== 0 && each !== folder && each !== real',
+    replace: '(mode & 0o1000) !== 0',
+    tests: ['packages/host/src/door/drivers/places.test.ts'],
+  },
+  {
     name: 'beside-slot',
     breaks: 'the programs of a session share one slot, so there is no limit on them',
     file: 'packages/host/src/door/connection-slots.ts',
@@ -143,7 +151,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'unix-folder-above',
     breaks: 'a host makes its socket below a folder that others may write',
     file: 'packages/host/src/door/drivers/unix-socket.ts',
-    find: '[...aboveOf(folder), ...aboveOf(realpathSync(folder))].some',
+    find: '[...aboveOf(folder), ...aboveOf(real)].some',
     replace: '[folder].some',
     tests: ['packages/host/src/door/drivers/places.test.ts'],
   },

@@ -11,7 +11,7 @@ const built = fileURLToPath(new URL('../../node_modules/.native/fscap.node', imp
 const hooks = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
 const index = new URL('../index.ts', import.meta.url).href;
 
-requires('linux', 'cc')('code that somebody put where Node looks for packages is not loaded', () => {
+requires('linux', 'cc', 'mkfifo')('code that somebody put where Node looks for packages is not loaded', () => {
   const folder = fs.mkdtempSync(join(tmpdir(), 'hob-part-'));
   onTestFinished(() => fs.rmSync(folder, { recursive: true }));
   const backend = (env: Readonly<Record<string, string>>): string => {
@@ -30,4 +30,15 @@ requires('linux', 'cc')('code that somebody put where Node looks for packages is
   fs.copyFileSync(built, join(planted, 'fscap.node'));
   fs.appendFileSync(join(planted, 'fscap.node'), 'x');
   expect(backend({ NODE_PATH: folder })).toBe('proc\n');
+  // Nor does it hold the process up: a FIFO, a device without an end, a link to one.
+  const part = join(planted, 'fscap.node');
+  const whole = (): void => {
+    fs.writeFileSync(part, '');
+    fs.truncateSync(part, 2 ** 40);
+  };
+  for (const plant of [() => spawnSync('mkfifo', [part]), () => fs.symlinkSync('/dev/zero', part), whole]) {
+    fs.rmSync(part, { force: true });
+    plant();
+    expect(backend({ NODE_PATH: folder })).toBe('proc\n');
+  }
 });

@@ -7,7 +7,7 @@
  * this one, and somebody else may write one of these.
  */
 import { hash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
@@ -51,11 +51,17 @@ export function loadPart(): unknown {
   }
 }
 
+/** No part is as large. More is not read. */
+const LARGEST = 16 * 1024 * 1024;
+
 /** By descriptor, so that the file that was compared is the one that is loaded. */
 function checked(from: string): unknown {
   const { files } = JSON.parse(readFileSync(CHECKSUMS, 'utf8')) as { files: Readonly<Record<string, string>> };
-  const fd = openSync(from, 'r');
+  // A FIFO that somebody put there must not hold the process up.
+  const fd = openSync(from, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || stat.size > LARGEST) return {};
     if (hash('sha256', readFileSync(fd), 'hex') !== files[platform]) return {};
     const loaded = { exports: {} };
     process.dlopen(loaded, `/proc/self/fd/${fd}`);

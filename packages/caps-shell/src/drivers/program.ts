@@ -35,18 +35,24 @@ export const sandboxProgram = (): string => prebuilt() ?? BUILT;
 /** Whether there is a program, so that none has to be built. */
 export const isPrebuilt = (): boolean => prebuilt() !== undefined;
 
+/** No part is as large. More is not read. */
+const LARGEST = 16_777_216n;
+
 const known = new Map<string, string>();
 
 /** Opens the program. Compares its checksum if the file has changed since the last time. */
 export function openProgram(file: string): number {
   let fd: number;
   try {
-    fd = fs.openSync(file, 'r');
+    // A FIFO that somebody put there must not hold the process up.
+    fd = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   } catch (error) {
     throw unavailable('helper', String((error as NodeJS.ErrnoException).code));
   }
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = fs.fstatSync(fd, { bigint: true });
+    const stat = fs.fstatSync(fd, { bigint: true });
+    const { dev, ino, size, mtimeNs, ctimeNs } = stat;
+    if (!stat.isFile() || size > LARGEST) throw unavailable('helper', 'ESTALE');
     const stamp = `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
     if (known.get(file) !== stamp) {
       if (hash('sha256', fs.readFileSync(fd), 'hex') !== checksumOf(file)) throw unavailable('helper', 'ESTALE');

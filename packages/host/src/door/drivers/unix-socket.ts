@@ -40,11 +40,15 @@ function checkFolder(path: string): void {
   if (me === undefined) return;
   const folder = dirname(path);
   const { uid } = statSync(folder);
-  const others = [...aboveOf(folder), ...aboveOf(realpathSync(folder))].some((each) => {
+  const real = realpathSync(folder);
+  const others = [...aboveOf(folder), ...aboveOf(real)].some((each) => {
     const { mode, gid } = statSync(each);
-    // In a sticky folder only the owner of a file may replace it. A group of one user is usual.
+    // A group of one user is usual.
     const byGroup = (mode & 0o020) !== 0 && gid !== process.getegid?.() && gid !== 0;
-    return (mode & 0o1000) === 0 && ((mode & 0o002) !== 0 || byGroup);
+    // In a sticky folder only the owner of a folder may replace it. A socket is gone when its host ends, and then anybody
+    // could make one of that name there.
+    const sticky = (mode & 0o1000) !== 0 && each !== folder && each !== real;
+    return !sticky && ((mode & 0o002) !== 0 || byGroup);
   });
   if (others || (uid !== me && uid !== 0))
     throw unavailable('other users may replace the socket: choose a folder that only you may write, as those above it');
