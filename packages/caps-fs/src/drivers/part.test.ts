@@ -11,7 +11,11 @@ const built = fileURLToPath(new URL('../../node_modules/.native/fscap.node', imp
 const hooks = new URL('../../../../scripts/resolve.mjs', import.meta.url).href;
 const index = new URL('../index.ts', import.meta.url).href;
 
-requires('linux', 'cc', 'mkfifo')('code that somebody put where Node looks for packages is not loaded', () => {
+requires(
+  'linux',
+  'cc',
+  'mkfifo',
+)('code that somebody put where Node looks for packages is not loaded', () => {
   const folder = fs.mkdtempSync(join(tmpdir(), 'hob-part-'));
   onTestFinished(() => fs.rmSync(folder, { recursive: true }));
   const backend = (env: Readonly<Record<string, string>>): string => {
