@@ -1,15 +1,16 @@
 /**
- * Stacked forwarders against an oracle: a call is allowed exactly if each layer allows it: random
+ * Stacked forwarders against an oracle: a call is allowed exactly if each layer allows it, and a call that one of
+ * them refuses costs nothing in any of them, wherever each lives: random
  * stacks, each with a random sequence of calls, revocations and clock changes; 10,000 in the deep run.
  */
-import { type Definition, define, type Far, openVats } from '@hob/vat';
+import { type Definition, define, driver, type Far, openVats } from '@hob/vat';
 import { becomes } from '@hob/vat/forwarder';
 import { testClock } from '@hob/vat/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { volume } from '../../../test/depth.ts';
 import { code, say } from '../test/world.ts';
-import { bound, facet, forward, membrane, type Revoker, revocable } from './index.ts';
+import { bound, facet, forward, gated, type Judge, membrane, type Revoker, revocable } from './index.ts';
 
 interface Target {
   read(n: number): number;
@@ -34,7 +35,8 @@ const layer = fc.oneof(
     method: fc.constantFrom(...methods),
     max: fc.integer({ min: 0, max: 9 }),
   }),
-  fc.record({ kind: fc.constant('mine' as const) }),
+  fc.record({ kind: fc.constantFrom('mine' as const, 'gated' as const) }),
+  fc.record({ kind: fc.constant('budget' as const), uses: fc.integer({ min: 1, max: 6 }) }),
   fc.record({
     kind: fc.constantFrom('revocable' as const, 'membrane' as const),
     uses: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
@@ -59,8 +61,10 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('revoke' as const), which: fc.nat({ max: 7 }) }) },
 );
 
+type Put = readonly [Far<object>, Far<Revoker> | undefined];
+
 /** Adds one forwarder around `cap`. Returns it and its revoker. */
-function put(of: Layer, cap: Far<object>): readonly [Far<object>, Far<Revoker> | undefined] {
+function put(of: Layer, cap: Far<object>): Put {
   switch (of.kind) {
     case 'facet':
       return [facet(cap as Far<Target>, of.only), undefined];
@@ -68,6 +72,10 @@ function put(of: Layer, cap: Far<object>): readonly [Far<object>, Far<Revoker> |
       return [bound(cap, { [of.method]: { 0: { min: 0, max: of.max } } }), undefined];
     case 'mine':
       return [mine(cap), undefined];
+    case 'budget':
+      return [budget(cap, of.uses), undefined];
+    case 'gated':
+      return [gated(cap, yes), undefined];
     default: {
       const made = (of.kind === 'membrane' ? membrane : revocable)(cap, {
         for: of.ms,
@@ -87,8 +95,19 @@ const mine = forward<readonly []>('odd', {
   },
 });
 
+/** The program's own count. */
+const budget = forward<readonly [left: number]>('budget', {
+  before: ([left]) => {
+    if (left <= 0) throw new RangeError('it is used up');
+    return [left - 1];
+  },
+});
+
+/** A person who says yes. */
+const yes = driver<Judge>({ ask: () => true });
+
 /** The model of one layer. */
-interface Judge {
+interface Model {
   /** Whether the call passes. */
   allows(method: Method, n: number): boolean;
   /** The call passed here and everywhere behind. */
@@ -98,7 +117,7 @@ interface Judge {
   revoke?: () => void;
 }
 
-function judge(of: Layer, vat: number, wall: number): Judge {
+function modelOf(of: Layer, vat: number, wall: number): Model {
   let left = 'uses' in of && of.uses !== undefined ? of.uses : Number.POSITIVE_INFINITY;
   const ends = 'ms' in of ? [vat + of.ms, wall + of.ms] : [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let over = false;
@@ -131,13 +150,17 @@ test('random stacks: a call passes exactly if every layer allows it, in any orde
     const target = await vats.vat('grants').spawn(Target());
     await fc.assert(
       fc.asyncProperty(
-        fc.boolean(),
+        // In one turn; each in a turn of its own; or each layer in the vat with this number.
+        fc.oneof(
+          fc.constantFrom('near' as const, 'apart' as const),
+          fc.array(fc.nat({ max: 2 }), { minLength: 5, maxLength: 5 }),
+        ),
         fc.array(layer, { minLength: 1, maxLength: 5 }),
         fc.array(step, { minLength: 1, maxLength: 10 }),
-        async (near, layers, steps) => {
+        async (where, layers, steps) => {
           stacks += 1;
           const revokers: (Far<Revoker> | undefined)[] = [];
-          const judges = layers.map((of) => judge(of, clock.boottime(), clock.wall()));
+          const judges = layers.map((of) => modelOf(of, clock.boottime(), clock.wall()));
           let cap = target as Far<object>;
           const stack = (): void => {
             for (const of of layers) {
@@ -148,8 +171,15 @@ test('random stacks: a call passes exactly if every layer allows it, in any orde
           };
           // Made in one turn, the layers are near each other and the target. Made outside, each has a turn of
           // its own and reads the clocks there: all those turns must be over before the clocks move.
-          await vats.vat('grants').turn(() => void (near && stack()));
-          if (!near) stack();
+          if (where === 'near') await vats.vat('grants').turn(() => void stack());
+          else if (where === 'apart') stack();
+          else
+            for (const [n, of] of layers.entries()) {
+              const behind = cap;
+              const made = (await vats.vat(`v${where[n]}`).turn(() => put(of, behind) as never)) as Put;
+              cap = made[0];
+              revokers.push(made[1]);
+            }
           await becomes(cap);
           for (const each of steps) {
             if (each.do === 'pass') clock.advance(each.ms);

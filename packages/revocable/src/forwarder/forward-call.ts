@@ -7,7 +7,16 @@
  */
 import { type Bcom, CapError, E, isReference, ledgerLine, type Portrait, vatTime } from '@hob/vat';
 import { callOrSend, isNear } from '@hob/vat/actors';
-import { breakAnswer, frozenCopy, type Group, passOn, tellAnyway, under } from '@hob/vat/forwarder';
+import {
+  actorBehind,
+  breakAnswer,
+  foresee,
+  frozenCopy,
+  type Group,
+  passOn,
+  tellAnyway,
+  under,
+} from '@hob/vat/forwarder';
 import { type Crossing, cross, forwardTargetOf } from './cross.ts';
 import type { EndedCall, ForwarderState, ForwardTarget } from './forwarder.ts';
 import { type Guarding, guardOf } from './guard.ts';
@@ -39,6 +48,7 @@ export function forwarderStateOf<S extends readonly unknown[]>(
     callByMessage: (target, method, args) => calls.admit(target, { method, args }, 'message'),
     callNear: (target, method, args) => calls.admit(target, { method, args }, 'near'),
     forwardInTurn: (target, method, args) => calls.admit(target, { method, args }, 'forwarder'),
+    foresee: (target, method, args) => calls.foresee(target, { method, args }),
     onFulfilled: (call, value) => calls.fulfilled(call, value),
     onBroken: (call, error) => calls.broken(call, error),
     passResult: (inward, value) => calls.passResult(inward, value),
@@ -130,13 +140,16 @@ class Calls<S extends readonly unknown[]> {
     const policy = this.#policy;
     const { method } = call;
     const { inward } = target;
-    const args = call.args.some(mayHoldReferences)
-      ? (cross(reachedBy === 'near' ? frozenCopy(call.args) : call.args, this.#crossing(!inward)) as Call['args'])
-      : call.args;
+    const args = this.#crossed(call.args, inward, reachedBy);
     const cause = policy.cause?.(state);
     const groups = policy.groups?.(state) ?? noGroups;
     const send = (others: readonly unknown[]): Promise<unknown> => sendTo(target.inner, method, others);
+    const waits = judge !== undefined || (!inward && policy.defer !== undefined);
+    const charged = next !== undefined || reachedBy === 'forwarder';
     const sent = (): unknown => {
+      // What is refused in a later turn cannot undo the charge of this one.
+      if (charged && !inward && (waits || nearForwarder(target.inner) === undefined))
+        foreseeBehind(target.inner, { method, args });
       if (judge !== undefined) return sendIfApproved(judge, { method, args, via: [] }, target.inner, send);
       return inward || policy.defer === undefined
         ? this.#sendOn(target, { method, args }, reachedBy)
@@ -172,6 +185,25 @@ class Calls<S extends readonly unknown[]> {
     return reachedBy !== 'forwarder' && this.near && this.#policy.after === undefined && callableNear && isNear(inner)
       ? callOrSend(inner, method, args)
       : sendTo(inner, method, args);
+  }
+
+  /** Throws what `admit` would throw now, here or behind. */
+  foresee({ inner, inward }: ForwardTarget, { method, args }: Call): void {
+    const policy = this.#policy;
+    const latched = policy.latch?.(this.#state);
+    const state = latched ?? this.#state;
+    try {
+      if (inward) policy.admitCallback?.(state);
+      else policy.before?.(state, method, args, policy.timeless === true ? 0 : vatTime());
+    } catch (error) {
+      this.#refuse(latched, error as Error, 'forwarder');
+    }
+    if (!inward) foreseeBehind(inner, { method, args: this.#crossed(args, inward, 'forwarder') });
+  }
+
+  #crossed(args: Call['args'], inward: boolean, reachedBy: ReachedBy): Call['args'] {
+    if (!args.some(mayHoldReferences)) return args;
+    return cross(reachedBy === 'near' ? frozenCopy(args) : args, this.#crossing(!inward)) as Call['args'];
   }
 
   #passOn(
@@ -274,6 +306,12 @@ const byMessageOnly = (): CapError => new CapError('not-callable', 'this cap is 
 function nearForwarder(reference: object): ReturnType<typeof forwardTargetOf> {
   const behind = forwardTargetOf(reference);
   return behind !== undefined && isNear(behind.state) ? behind : undefined;
+}
+
+/** Throws if the object behind is a forwarder, of whatever vat, that would refuse the call now. */
+function foreseeBehind(reference: object, { method, args }: Call): void {
+  const behind = forwardTargetOf(actorBehind(reference));
+  if (behind !== undefined) foresee(behind.state, () => behind.state.foresee(behind, method, args));
 }
 
 const mayHoldReferences = (value: unknown): boolean =>

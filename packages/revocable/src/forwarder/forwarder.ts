@@ -31,6 +31,10 @@ export interface ForwarderState {
    * one.
    */
   forwardInTurn(target: ForwardTarget, method: string, args: readonly unknown[]): unknown;
+  /**
+   * Throws if this forwarder, or one behind it, would refuse the call now. Called in a turn that is undone.
+   */
+  foresee(target: ForwardTarget, method: string, args: readonly unknown[]): void;
   /** The object behind returned `value`. Returns what the caller gets. */
   onFulfilled(call: EndedCall, value: unknown): unknown;
   onBroken(call: EndedCall, error: Error): void;

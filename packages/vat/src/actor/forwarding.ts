@@ -1,11 +1,12 @@
 /**
- * Helpers of forwarders besides passing calls on: to refuse a call but commit the turn, and to copy their
- * arguments.
+ * Helpers of forwarders besides passing calls on: to refuse a call but commit the turn, to copy their
+ * arguments, and to foresee a refusal.
  */
 import { CapError } from '../core/errors.ts';
 import { Message } from '../core/message.ts';
 import { targetOf } from '../core/reference.ts';
-import { type Effect, turnFor } from '../turn/turn.ts';
+import type { ActorHome } from '../turn/runnable.ts';
+import { type Effect, turnFor, undone } from '../turn/turn.ts';
 import { keepArgs, pass, passArgs, thrown } from '../turn/values.ts';
 import { Actor } from './actor.ts';
 
@@ -63,3 +64,16 @@ export function frozenCopy<V>(value: V): V {
  * `invalid`.
  */
 export const frozenData = <V>(value: V): V => keepArgs([value]).args[0] as V;
+
+/**
+ * Calls an actor of any vat as if that were the running one, and undoes all that this changed: a dry run, to learn
+ * whether the call would be refused now. Rethrows the error. Does nothing if only the call itself can tell: for an
+ * actor of a halted vat, and of another store, whose state may not be on disk yet.
+ */
+export function foresee(to: object, call: () => void): void {
+  const { home } = turnFor('foresee');
+  const target = targetOf(to);
+  if (!(target instanceof Actor) || target.home.halted !== undefined) return;
+  const readable = target.home.objectStore === undefined || target.home.intake === (home as ActorHome).intake;
+  if (readable) undone(target.home, call);
+}

@@ -9,6 +9,7 @@ import { CapError } from '../core/errors.ts';
 import { VatPromise } from '../core/promise.ts';
 import { targetOf } from '../core/reference.ts';
 import type { AnyDefinition } from '../core/types.ts';
+import { actualOf } from '../turn/named-driver.ts';
 import { kindOf } from '../turn/portrait.ts';
 import { turnFor } from '../turn/turn.ts';
 import { Actor } from './actor.ts';
@@ -55,4 +56,14 @@ export function becomes<X>(reference: X): X | Promise<X> {
   const target = targetOf(reference);
   if (!(target instanceof VatPromise) || target.settled === 'fulfilled') return became(reference);
   return new Promise<X>((resolve, reject) => target.watchOutside(() => resolve(became(reference)), reject));
+}
+
+/**
+ * The actor behind a reference that a program has named (`named`), or that was a promise. Others are returned
+ * unchanged.
+ */
+export function actorBehind(reference: object): object {
+  const actual = actualOf(reference);
+  const at = actual instanceof VatPromise && actual.settled === 'fulfilled' ? targetOf(actual.value) : actual;
+  return (at instanceof Actor ? at.reference : undefined) ?? reference;
 }

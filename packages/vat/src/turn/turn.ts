@@ -205,6 +205,29 @@ export function attempt<R>(body: () => R): R {
 }
 
 /**
+ * Runs `body` as a turn of `home` within the running turn, and undoes all that it changed, also if it returns. Its
+ * ledger lines are dropped. Rethrows its error.
+ */
+export function undone(home: Home, body: () => void): void {
+  const outer = turnFor('undone');
+  const turn = new Turn(outer.seq, home, outer.account, outer.chain);
+  current = turn;
+  try {
+    body();
+  } finally {
+    try {
+      turn.rollback({ undos: 0, effects: 0 }, new CapError('error', 'this was a dry run'));
+    } catch (unfinished) {
+      // The stack is full. The outer turn is rolled back, and this with it.
+      outer.undos.push(...turn.undos);
+      outer.effects.push(...turn.effects);
+      outer.doomed ??= { error: unfinished };
+    }
+    current = outer;
+  }
+}
+
+/**
  * Kinds of lines that begin something and are refused over budget. Other lines record what was done or ended,
  * and are always written. A caller may cancel as often as it likes, and each time is a row that stays.
  */
