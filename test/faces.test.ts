@@ -46,7 +46,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     exportLedger isStoreHeld draftOf processMark removeDrafts removeLeft checkpointsIn ledgerArguments redactLedger Retained retainLedger LedgerVerdict VerifyOptions
     verifyLedger restoreStore backup openStore Store`),
   './forwarder': words(`
-    ephemeral breakAnswer foresee frozenCopy frozenData tellAnyway actorBehind argumentsOf became becomes lastingName Group forwardsTo
+    ephemeral breakAnswer foresee frozenCopy frozenData tellAnyway actorBehind argumentsOf became becomes endOf lastingName Group forwardsTo
     symbolKey Passing passOn farOf cut drivenBy lastsUnder named objectOf shownMethods bootId byMessage currentCauses sha256 canonicalText freshName inTurn
     OptionNames takeOptions takeRecord Effect Effects effectsOf withEffects Place placeOf withPlace storeEra suspended under Watch watch base32 hashSecret newSecret onlyVats vatOf vatsOf`),
   './testing': words('Faults development memoryPair TestClock testClock'),

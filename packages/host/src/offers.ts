@@ -2,11 +2,13 @@
  * The objects that granters may give out, by name.
  *
  * Promise: the first offer of a name in a process takes the place of the object of the process before, in every grant
- * of that name. Programs of sessions run only where `offerCode` says, and end with the host.
+ * of that name. An object that can never be called is refused, because the first call of it would cost a use.
+ * Programs of sessions run only where `offerCode` says, and end with the host.
  */
 import type { Guests } from '@hob/guest';
 import { CapError, driverOf, isReference } from '@hob/vat';
 import { lastingName, named, takeOptions } from '@hob/vat/forwarder';
+import { checkCallable } from './powerbox/callable.ts';
 import { inspectOffer } from './powerbox/inspect-offer.ts';
 import { codeCap, type SessionCaps, sessionCapsOf } from './sessions/code.ts';
 import { nextNumber } from './state/host-state.ts';
@@ -35,6 +37,7 @@ export class Offers {
   async offer(name: string, cap: object, options?: OfferOptions): Promise<void> {
     const { reads = [], methods, label, effects } = takeOptions(options, 'offer', offerOptions);
     checkName(name, 'the name of an offer');
+    await checkCallable(cap);
     const lasting = `hob-offer:${this.#storeTag}:${name}`;
     const given = isReference(cap) ? cap : driverOf(cap, { name: lasting, reads: reads as never });
     const inStore = (await this.#turn(() => lastingName(given) !== undefined)) as boolean;

@@ -152,7 +152,8 @@ export interface Host extends AsyncDisposable {
    * Lets granters grant `cap` by `name`: an FsCap, any object with async methods, or any reference. An object
    * that is not in the store has to be offered again after a restart. Until then calls under its grants break
    * with `unavailable`. An object that is offered again under a name is the object of all grants of that
-   * name.
+   * name. Errors: `invalid`, also for an object that can never be called: a promise, a function, data, an object
+   * without methods, a cap whose grant, vat or connection has ended.
    */
   offer(name: string, cap: object, options?: OfferOptions): Promise<void>;
   /**

@@ -5,7 +5,7 @@ export { type Forward, forward } from './forwarder/forward.ts';
 export { type Guard, type GuardedCall, type Guarding, guardCalls } from './forwarder/guard.ts';
 export type { CallOutcome, Policy } from './forwarder/policy.ts';
 export { type Revealed, reveal } from './forwarder/reveal.ts';
-export { type Shape, shapeOf } from './forwarder/shape.ts';
+export { neverCallable, type Shape, shapeOf } from './forwarder/shape.ts';
 export { type GatedCall, isData, type Judge } from './forwarder/waiting.ts';
 export { gated } from './gated.ts';
 export { GrantActor } from './grant.ts';

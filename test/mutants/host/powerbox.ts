@@ -355,4 +355,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'accepted !== undefined && !true && !isAccepted(',
     tests: ['packages/host/src/granters/acceptances.test.ts'],
   },
+  {
+    name: 'offer-callable',
+    breaks: 'an object that can never be called is offered, and the first call of a grant of it costs a use',
+    file: 'packages/host/src/offers.ts',
+    find: '    await checkCallable(cap);',
+    replace: '',
+    tests: ['packages/host/src/callable.test.ts'],
+  },
+  {
+    name: 'offer-callable-ended',
+    breaks: 'a cap that has ended is offered, and granted',
+    file: 'packages/revocable/src/forwarder/shape.ts',
+    find: '  if (ended !== undefined) return ended;',
+    replace: '',
+    tests: ['packages/host/src/callable.test.ts'],
+  },
+  {
+    name: 'offer-callable-grant',
+    breaks: 'a cap under a grant that has ended is offered, and granted',
+    file: 'packages/revocable/src/forwarder/shape.ts',
+    find: "['revoked', 'expired', 'exhausted', 'vat-halted']",
+    replace: '[]',
+    tests: ['packages/host/src/callable.test.ts'],
+  },
 ];

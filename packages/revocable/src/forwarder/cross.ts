@@ -33,7 +33,8 @@ export interface Crossing {
   readonly pipelined: boolean;
 }
 
-interface KnownForwarder extends ForwardTarget {
+/** A forwarder, as its package sees it. */
+export interface KnownForwarder extends ForwardTarget {
   readonly state: ForwarderState;
 }
 

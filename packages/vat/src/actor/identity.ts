@@ -67,3 +67,6 @@ export function actorBehind(reference: object): object {
   const at = actual instanceof VatPromise && actual.settled === 'fulfilled' ? targetOf(actual.value) : actual;
   return (at instanceof Actor ? at.reference : undefined) ?? reference;
 }
+
+/** The error of every call of this reference from now on; undefined as long as one may succeed. */
+export const endOf = (reference: object): CapError | undefined => actualOf(became(reference))?.ended;

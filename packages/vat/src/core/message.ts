@@ -44,6 +44,10 @@ export abstract class Target {
   keptIn(_store: object): object | undefined {
     return undefined;
   }
+  /** The error of every call from now on. Undefined as long as a call may succeed. */
+  get ended(): CapError | undefined {
+    return undefined;
+  }
   /** The connection to the peer that this belongs to; undefined for an object of this process. */
   get severable(): Severable | undefined {
     return undefined;

@@ -18,6 +18,10 @@ export abstract class Runnable extends Target {
     this.home.intake.post(this, message);
   }
 
+  override get ended(): CapError | undefined {
+    return this.home.halted;
+  }
+
   abstract run(message: Message, args: readonly unknown[]): unknown;
 
   /** Its methods, to describe it; undefined if they are not known in advance. */

@@ -86,6 +86,8 @@ fenced(Remote, {
   redirect: 'inside',
 });
 
+const wasReleased = (): CapError => new CapError('no-such-object', 'this reference was released: ask for a new one');
+
 /** An object of the peer. */
 export class Import extends Remote {
   readonly slot: Slot;
@@ -98,9 +100,13 @@ export class Import extends Remote {
     this.reference = procedureReference(this);
   }
 
+  override get ended(): CapError | undefined {
+    return this.connection.closed ?? (this.released ? wasReleased() : undefined);
+  }
+
   redirect(message: Message): boolean {
     if (!this.released) return false;
-    message.fail(new CapError('no-such-object', 'this reference was released: ask for a new one'));
+    message.fail(wasReleased());
     return true;
   }
 }
