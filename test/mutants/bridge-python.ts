@@ -601,4 +601,23 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
     replace: 'if False:',
     tests: [test('test_offered.py')],
   },
+  {
+    name: 'py-iteration',
+    breaks: 'list(cap) and "a" in cap never end',
+    file: source('reference.py'),
+    find: `    __iter__ = None
+    __contains__ = None
+    __reversed__ = None
+`,
+    replace: '',
+    tests: [test('test_iteration.py')],
+  },
+  {
+    name: 'py-iteration-session',
+    breaks: '"workspace" in session never ends with asyncio',
+    file: source('sessions.py'),
+    find: '    def __contains__(self, petname: object) -> NoReturn:',
+    replace: '    def contains(self, petname: object) -> NoReturn:',
+    tests: [test('test_iteration.py')],
+  },
 ];

@@ -31,7 +31,7 @@ class Approved(sync.Cap):
         super().__init__(cap._of)
         self._revoke = revoke
 
-    def __iter__(self) -> Iterator[sync.Cap | Callable[[], None]]:
+    def __iter__(self) -> Iterator[sync.Cap | Callable[[], None]]:  # type: ignore[override]
         yield sync.Cap(self._of)
         yield self._revoke
 

@@ -115,7 +115,13 @@ class Named(Generic[Sent]):
 
     __slots__ = ()
 
+    # Otherwise Python takes `__getitem__` for that of a list, and `list(x)` or `"a" in x` never ends.
+    __iter__ = None
+    __contains__ = None
+    __reversed__ = None
+
     def __getitem__(self, name: str) -> Callable[..., Sent]:
+        """Returns the method of this name, also of one that Python does not allow."""
         raise NotImplementedError
 
     def __getattr__(self, name: str) -> Callable[..., Sent]:

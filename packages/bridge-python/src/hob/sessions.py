@@ -10,10 +10,10 @@ session, its caps and their remaining uses. `await session.enter_again()` enters
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self, Unpack
+from typing import NoReturn, Self, Unpack
 
 from .captp.connection import Connection
 from .errors import Invalid, NoSuchObject
@@ -107,6 +107,19 @@ class Session(Entered):
             # It may have been granted since then.
             known = self._held[petname] = E(self.root).cap(petname)
         return known
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yields the petnames: `async for name in session`."""
+        for petname in await self.caps():
+            yield petname
+
+    # The petnames are at the host, so only `await` can tell them. Without these two, `"a" in session` would ask
+    # `session[0]`, `session[1]`, … and never end.
+    def __iter__(self) -> NoReturn:
+        raise TypeError("the petnames are at the host: `await session.caps()`, or `async for name in session`")
+
+    def __contains__(self, petname: object) -> NoReturn:
+        raise TypeError("the petnames are at the host: `petname in await session.caps()`")
 
     def petname_of(self, cap: object) -> str:
         """Returns the petname under which this session holds a cap."""

@@ -67,6 +67,23 @@ class Session(_Entered):
 
         return _loop.run(take())
 
+    def keys(self) -> list[str]:
+        """Returns the petnames, so that `dict(session)` is a dictionary of the caps."""
+        return self.caps()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.caps())
+
+    def __contains__(self, petname: object) -> bool:
+        return petname in self.caps()
+
+    def __len__(self) -> int:
+        return len(self.caps())
+
+    def __bool__(self) -> bool:
+        # A session without caps is a session.
+        return True
+
     def request(self, asks: str, why: str = "", **terms: Unpack[Terms]) -> Cap:
         """Asks a person and waits for the answer."""
 
