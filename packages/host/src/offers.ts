@@ -8,7 +8,7 @@
 import type { Guests } from '@hob/guest';
 import { CapError, driverOf, isReference } from '@hob/vat';
 import { lastingName, named, takeOptions } from '@hob/vat/forwarder';
-import { checkCallable } from './powerbox/callable.ts';
+import { checkCallable } from './callable.ts';
 import { inspectOffer } from './powerbox/inspect-offer.ts';
 import { codeCap, type SessionCaps, sessionCapsOf } from './sessions/code.ts';
 import { nextNumber } from './state/host-state.ts';
