@@ -19,7 +19,7 @@ from . import reference
 from .errors import Invalid
 from .far import Far, own_of
 from .reference import Named, Promise, Ref
-from .threads import Turns, while_waiting
+from .threads import Turns, result_of
 
 T = TypeVar("T")
 
@@ -43,8 +43,7 @@ class Loop:
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         future = self.submit(coroutine)
         try:
-            with while_waiting():
-                return future.result()
+            return result_of(future)
         except BaseException:
             # After Ctrl-C this cancels the call. After an error of the call itself it does nothing.
             future.cancel()

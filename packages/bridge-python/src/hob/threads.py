@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 
 class Pool:
@@ -101,15 +103,14 @@ class Turns:
                 return
         pool.run(self._run_next)
 
-    def resume(self) -> None:
-        """Waits until no other call of the object runs."""
+    def resume(self, mine: threading.Event) -> None:
+        """Sets `mine` when no other call of the object runs."""
         with self._lock:
-            if not self._busy:
-                self._busy = True
+            if self._busy:
+                self._resuming.append(mine)
                 return
-            mine = threading.Event()
-            self._resuming.append(mine)
-        mine.wait()
+            self._busy = True
+        mine.set()
 
 
 class _Here(threading.local):
@@ -119,17 +120,17 @@ class _Here(threading.local):
 _here: Final = _Here()
 
 
-@contextmanager
-def while_waiting() -> Iterator[None]:
-    """Inside, this thread waits: if it runs a call of an offered object, other calls of that object may run."""
+def result_of(future: Future[T]) -> T:
+    """Waits for a result. If this thread runs a call of an offered object, other calls of that object may run
+    meanwhile."""
     turns = _here.turns
     if turns is None:
-        yield
-        return
+        return future.result()
     _here.turns = None
+    mine = threading.Event()
+    # Told in the thread of the connections. So calls go on in the order in which their answers came.
+    future.add_done_callback(lambda _: turns.resume(mine))
     turns.pass_on()
-    try:
-        yield
-    finally:
-        turns.resume()
-        _here.turns = turns
+    mine.wait()
+    _here.turns = turns
+    return future.result()

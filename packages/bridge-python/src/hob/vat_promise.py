@@ -6,9 +6,11 @@ another promise. If it resolves to data, to itself or to an error, the waiting m
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TypeVar, Union
+from threading import get_ident
+from typing import Final, TypeVar, Union
 
 from .errors import Cycle
 from .message import Message, Target, to_data
@@ -25,16 +27,25 @@ messages."""
 
 Watcher = tuple[Callable[[object], None], Callable[[BaseException], None]]
 
-# Settled promises whose watchers are still to be told. A queue, because telling one may settle the next, and
-# a long chain of them would overflow the stack.
-_settled: deque[VatPromise] = deque()
-_telling = False
+
+class _Settled(threading.local):
+    """Settled promises of this thread whose watchers are still to be told. A queue, because telling one may
+    settle the next, and a long chain of them would overflow the stack. One for each thread: with one for all, a
+    loop told the watchers of another loop, in its own thread."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[VatPromise] = deque()
+        self.telling = False
+
+
+_settled: Final = _Settled()
 
 
 class VatPromise(Target):
-    __slots__ = ("_becoming", "_path", "_shortened", "_state", "_value", "_waiting", "_watchers")
+    __slots__ = ("_becoming", "_path", "_shortened", "_state", "_thread", "_value", "_waiting", "_watchers")
 
     def __init__(self) -> None:
+        self._thread = get_ident()
         # pending, fulfilled, broken, or linked: it resolved to the promise in `_value`.
         self._state = "pending"
         self._value: object = None
@@ -133,6 +144,7 @@ class VatPromise(Target):
         """Calls one of the two when this settles, or at once if it has settled."""
         end = self.end()
         if end._state == "pending":
+            end._check_thread()
             if end._watchers is None:
                 end._watchers = []
             end._watchers.append((fulfilled, broken))
@@ -158,22 +170,36 @@ class VatPromise(Target):
         if self._state == "pending":
             self._settle("broken", error)
 
+    def _check_thread(self) -> None:
+        if get_ident() != self._thread:
+            raise RuntimeError(
+                "this promise belongs to the loop of another thread: use hob.sync, or loop.call_soon_threadsafe"
+            )
+
     def _settle(self, state: str, value: object) -> None:
-        global _telling
+        self._check_thread()
         self._state = state
         self._value = value
         self._path = self._becoming = self._shortened = None
         if self._waiting is None and self._watchers is None:
             return
-        _settled.append(self)
-        if _telling:
+        here = _settled
+        here.waiting.append(self)
+        if here.telling:
             return
-        _telling = True
+        here.telling = True
+        fault: Exception | None = None
         try:
-            while _settled:
-                _settled.popleft()._tell()
+            while here.waiting:
+                try:
+                    here.waiting.popleft()._tell()
+                except Exception as error:
+                    # The others must be told, too.
+                    fault = error
         finally:
-            _telling = False
+            here.telling = False
+        if fault is not None:
+            raise fault
 
     def _tell(self) -> None:
         waiting = self._waiting
@@ -192,6 +218,8 @@ class VatPromise(Target):
                 fulfilled(self._value)
 
     def _link(self, end: VatPromise) -> None:
+        self._check_thread()
+        end._check_thread()
         waiting, watchers, shortened = self._waiting, self._watchers, self._shortened
         self._state = "linked"
         self._value = end

@@ -9,6 +9,7 @@ is offered to the next peer too.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Final, Literal
 
@@ -19,6 +20,8 @@ from ..reference import target_of
 
 # The number of connections that were given each stream.
 _readers: Final[weakref.WeakKeyDictionary[Target, int]] = weakref.WeakKeyDictionary()
+# An object may be given out by connections of several loops, each in a thread of its own.
+_counting: Final = threading.Lock()
 # Streams that have ended or were told to end.
 _over: Final[weakref.WeakSet[Target]] = weakref.WeakSet()
 _sinks: Final[weakref.WeakSet[Target]] = weakref.WeakSet()
@@ -62,12 +65,14 @@ class Streams:
         self._given[target] = ending
         if ending == "abort":
             _sinks.add(target)
-        _readers[target] = _readers.get(target, 0) + 1
+        with _counting:
+            _readers[target] = _readers.get(target, 0) + 1
 
     def dropped(self, target: Target) -> None:
         """The peer dropped this object. Others may still use it, and the peer may ask for it again."""
         if self._given.pop(target, None) is not None:
-            _readers[target] = _readers.get(target, 1) - 1
+            with _counting:
+                _readers[target] = _readers.get(target, 1) - 1
 
     def asked(self, message: Message) -> None:
         """The peer called a method of a stream."""
