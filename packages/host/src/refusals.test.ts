@@ -9,7 +9,15 @@ interface Account {
 }
 
 const account = (name: string, paid: string[]): Far<Account> =>
-  driver<Account>({ pay: ([to]) => (paid.push(to), to) }, { name });
+  driver<Account>(
+    {
+      pay: ([to]) => {
+        paid.push(to);
+        return to;
+      },
+    },
+    { name },
+  );
 
 const onlyAlice = forward<readonly []>('host-test.only-alice', {
   before: (_state, _method, [to]) => {
