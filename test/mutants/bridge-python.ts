@@ -636,4 +636,28 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
     replace: 'if False:',
     tests: [test('test_two_loops.py')],
   },
+  {
+    name: 'py-sync-deep',
+    breaks: 'data that is too deep raises another error without asyncio',
+    file: source('calls.py'),
+    find: '        raise Invalid(f"data is deeper than {DEPTH}") from None',
+    replace: '        raise',
+    tests: [test('test_sync_parity.py')],
+  },
+  {
+    name: 'py-sync-iterators',
+    breaks: 'an iterator that waits for caps runs in the thread of the connections, and cannot wait there',
+    file: source('sync_base.py'),
+    find: 'given = [_inward(_here(arg)) for arg in args]',
+    replace: 'given = [_inward(arg) for arg in args]',
+    tests: [test('test_sync_parity.py')],
+  },
+  {
+    name: 'py-far-functions',
+    breaks: 'hob.far refuses built-in functions and partials',
+    file: source('far.py'),
+    find: 'if inspect.isroutine(what) or isinstance(what, _FUNCTIONS):',
+    replace: 'if isinstance(what, FunctionType):',
+    tests: [test('test_sync_parity.py')],
+  },
 ];

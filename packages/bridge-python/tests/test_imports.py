@@ -19,6 +19,8 @@ LAYERS = [
     {"sessions"},
     {"granter", "likeness", "verbs"},
     {"tools"},
+    {"sync_base"},
+    {"sync_faces"},
     {"sync"},
     {"approvals"},
 ]

@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
 from . import reference
+from .data import DEPTH
 from .errors import Invalid
 from .far import Far, own_of
 from .reference import Named, Promise, Ref
@@ -217,14 +218,22 @@ def _outward(value: Any) -> Any:
 
 
 def _inward(value: Any) -> Any:
+    """Converts a value for the thread of the connections. Raises `Invalid` for data that is too deep."""
+    try:
+        return _converted(value)
+    except RecursionError:
+        raise Invalid(f"data is deeper than {DEPTH}") from None
+
+
+def _converted(value: Any) -> Any:
     if isinstance(value, Cap):
         return value._of
     if isinstance(value, Far):
         return _in_thread(value)
     if isinstance(value, (list, tuple)):
-        return [_inward(item) for item in value]
+        return [_converted(item) for item in value]
     if isinstance(value, dict):
-        return {key: _inward(item) for key, item in value.items()}
+        return {key: _converted(item) for key, item in value.items()}
     return value
 
 

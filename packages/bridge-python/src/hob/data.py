@@ -52,3 +52,6 @@ class Symbol:
 
 
 LARGEST: Final = (1 << 53) - 1
+
+DEPTH: Final = 128
+"""Nesting depth of a value that can be sent, unless the limits of a connection say otherwise."""

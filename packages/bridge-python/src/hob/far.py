@@ -12,6 +12,7 @@ that is a coroutine is awaited.
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 import threading
 from collections import deque
@@ -64,17 +65,22 @@ class _Record(Far):
 
 
 def far(what: Callable[..., Any] | Mapping[str, Callable[..., Any]] | object, *methods: str) -> Far:
-    """Returns a far object made from a function, from a record of functions, or from the named methods of an
-    object."""
+    """Returns a far object made from a function (also a built-in one, and a `functools.partial`), from a record
+    of functions, or from the named methods of an object."""
     if isinstance(what, Far):
         return what
     if methods:
         return _Record({name: _own(what, name) for name in methods})
     if isinstance(what, Mapping):
         return _Record({name: _callable(what[name], name) for name in what})
-    if isinstance(what, FunctionType) or inspect.ismethod(what):
+    if inspect.isroutine(what) or isinstance(what, _FUNCTIONS):
         return _Record({"": what})
     raise Invalid("name the methods that others may call: hob.far(thing, 'read', 'write')")
+
+
+# Objects that are functions by another name. Any other object with `__call__` may have further methods, so its
+# maker says which.
+_FUNCTIONS: Final = (functools.partial, type(functools.lru_cache(lambda: None)))
 
 
 def _own(what: object, name: str) -> Callable[..., Any]:

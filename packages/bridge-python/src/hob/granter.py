@@ -21,6 +21,8 @@ from .websocket import open_websocket
 
 @dataclass(frozen=True, slots=True)
 class Grant:
+    """A grant as its granter sees it."""
+
     id: str
     session: str
     petname: str
@@ -55,6 +57,8 @@ def _grant(said: dict[str, Any]) -> Grant:
 
 
 class Granter(Entered):
+    """A granter, for the sessions that name it."""
+
     def __repr__(self) -> str:
         return f"<hob.Granter at {self.url}>"
 
@@ -77,6 +81,7 @@ class Granter(Entered):
         return _grant(await E(self.root).delegate(from_, petname, to, options))
 
     async def grants(self, session: str | None = None, *, live: bool = False) -> list[Grant]:
+        """Returns the grants that it made, all or those of one session. `live`: only those that allow calls."""
         filter_: dict[str, Any] = {} if session is None else {"session": session}
         if live:
             filter_["live"] = True
@@ -94,10 +99,11 @@ class Granter(Entered):
         await E(self.root).revoke(what, why)
 
     async def narrow(self, grant: str, **terms: Unpack[Terms]) -> Grant:
+        """Takes uses, time or methods away from a grant."""
         return _grant(await E(self.root).narrow(grant, on_the_wire(terms)))
 
     async def renew(self, grant: str, until: float) -> Grant:
-        """`until`: seconds since 1970."""
+        """Moves the end of a grant to `until`, in seconds since 1970."""
         return _grant(await E(self.root).renew(grant, round(until * 1000)))
 
     async def confirm(self, grant: str) -> Grant:
@@ -105,6 +111,7 @@ class Granter(Entered):
         return _grant(await E(self.root).confirm(grant))
 
     async def end(self, session: str, why: str = "") -> None:
+        """Ends a session and its grants."""
         await E(self.root).end(session, why)
 
     async def inbox(self) -> list[dict[str, Any]]:
@@ -126,6 +133,7 @@ class Granter(Entered):
         await E(self.root).answer(request["id"], act)
 
     async def refuse(self, request: dict[str, Any], why: str, *, lasting: bool = False) -> None:
+        """Refuses a request. The agent gets the reason. `lasting`: also when it asks again."""
         act = {"refuse": why, "lasting": lasting, "digest": request["digest"]}
         await E(self.root).answer(request["id"], act)
 

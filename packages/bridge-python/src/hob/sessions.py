@@ -36,6 +36,7 @@ class Child:
         return f"<hob.Child {self.id}>"
 
     async def enter(self) -> Session:
+        """Enters the session of the child."""
         return await connect(self.url, self.secret, ca=self.ca)
 
 
@@ -84,6 +85,8 @@ class Entered:
 
 
 class Session(Entered):
+    """The caps of one session, by petname."""
+
     def __init__(
         self, url: str, secret: str, connection: Connection, limits: Limits | None = None, ca: str | None = None
     ) -> None:
@@ -160,6 +163,8 @@ class Session(Entered):
         return self._secret
 
     async def enter_again(self) -> None:
+        """Enters again after the connection was lost. A call that was under way may have happened: check
+        before you repeat it. The caps have to be taken again."""
         self._held.clear()
         await super().enter_again()
 

@@ -13,149 +13,15 @@ they came; while a call waits for a cap, the next one may begin.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Iterator, Mapping
-from types import TracebackType
-from typing import Any, Self, Unpack
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from .calls import Cap, E, Later, _inward, _loop, _outward, submit, wait
-from .granter import Grant, Granter as AsyncGranter, connect_granter as async_connect_granter
-from .sessions import Session as AsyncSession, connect as async_connect
-from .streams import source
-from .terms import Terms
-
-
-class _Entered:
-    _async: AsyncSession | AsyncGranter
-
-    @property
-    def url(self) -> str:
-        return self._async.url
-
-    def enter_again(self) -> None:
-        _loop.run(self._async.enter_again())
-
-    def close(self) -> None:
-        async def close() -> None:
-            self._async.close()
-            # The socket sends its close in the next turn of the loop.
-            await asyncio.sleep(0)
-
-        _loop.run(close())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class Session(_Entered):
-    _async: AsyncSession
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._async = session
-
-    def caps(self) -> list[str]:
-        return _loop.run(self._async.caps())
-
-    def __getitem__(self, petname: str) -> Cap:
-        async def take() -> Cap:
-            return Cap(self._async[petname])
-
-        return _loop.run(take())
-
-    def keys(self) -> list[str]:
-        """Returns the petnames, so that `dict(session)` is a dictionary of the caps."""
-        return self.caps()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.caps())
-
-    def __contains__(self, petname: object) -> bool:
-        return petname in self.caps()
-
-    def __len__(self) -> int:
-        return len(self.caps())
-
-    def __bool__(self) -> bool:
-        # A session without caps is a session.
-        return True
-
-    def request(self, asks: str, why: str = "", **terms: Unpack[Terms]) -> Cap:
-        """Asks a person and waits for the answer."""
-
-        async def ask() -> Any:
-            return _outward(await self._async.request(asks, why, **terms))
-
-        cap = _loop.run(ask())
-        assert isinstance(cap, Cap)
-        return cap
-
-    def spawn_child(self, name: str, caps: Mapping[str, object] | Iterable[object] = ()) -> Session:
-        """Enters the session of the child."""
-        given: Any = _inward(dict(caps) if isinstance(caps, Mapping) else list(caps))
-
-        async def spawn() -> AsyncSession:
-            return await (await self._async.spawn_child(name, given)).enter()
-
-        return Session(_loop.run(spawn()))
-
-    def resolve(self, url: str) -> Cap:
-        async def resolve() -> Any:
-            return _outward(await self._async.resolve(url))
-
-        cap = _loop.run(resolve())
-        assert isinstance(cap, Cap)
-        return cap
-
-    def rotate(self) -> str:
-        return _loop.run(self._async.rotate())
-
-
-class Granter(_Entered):
-    _async: AsyncGranter
-
-    def __init__(self, granter: AsyncGranter) -> None:
-        self._async = granter
-
-    def sessions(self) -> list[dict[str, Any]]:
-        return _loop.run(self._async.sessions())
-
-    def grant(self, session: str, petname: str, offered: str, **terms: Unpack[Terms]) -> Grant:
-        return _loop.run(self._async.grant(session, petname, offered, **terms))
-
-    def delegate(self, from_: str, petname: str, to: str, *, as_: str | None = None, **terms: Unpack[Terms]) -> Grant:
-        return _loop.run(self._async.delegate(from_, petname, to, as_=as_, **terms))
-
-    def grants(self, session: str | None = None, *, live: bool = False) -> list[Grant]:
-        return _loop.run(self._async.grants(session, live=live))
-
-    def revoke(self, grant: str | None = None, *, session: str | None = None, all: bool = False, why: str = "") -> None:
-        _loop.run(self._async.revoke(grant, session=session, all=all, why=why))
-
-    def narrow(self, grant: str, **terms: Unpack[Terms]) -> Grant:
-        return _loop.run(self._async.narrow(grant, **terms))
-
-    def renew(self, grant: str, until: float) -> Grant:
-        return _loop.run(self._async.renew(grant, until))
-
-    def confirm(self, grant: str) -> Grant:
-        return _loop.run(self._async.confirm(grant))
-
-    def end(self, session: str, why: str = "") -> None:
-        _loop.run(self._async.end(session, why))
-
-    def inbox(self) -> list[dict[str, Any]]:
-        return _loop.run(self._async.inbox())
-
-    def approve(self, request: dict[str, Any], *, as_: str | None = None, **terms: Unpack[Terms]) -> None:
-        _loop.run(self._async.approve(request, as_=as_, **terms))
-
-    def refuse(self, request: dict[str, Any], why: str, *, lasting: bool = False) -> None:
-        _loop.run(self._async.refuse(request, why, lasting=lasting))
+from .calls import Cap, E, Later, _loop, submit, wait
+from .captp.limits import Limits
+from .granter import Grant, connect_granter as async_connect_granter
+from .sessions import connect as async_connect
+from .streams import source, write as async_write
+from .sync_faces import Child, Granter, Session
 
 
 def read(of: Cap, *, max: int | None = None) -> Iterator[bytes]:
@@ -175,12 +41,28 @@ def read(of: Cap, *, max: int | None = None) -> Iterator[bytes]:
         _loop.run(stop())
 
 
-__all__ = ["Cap", "E", "Granter", "Later", "Session", "connect", "connect_granter", "read", "submit", "wait"]
+def write(sink: Cap, parts: Iterable[bytes], *, ahead: int = 1) -> Any:
+    """Writes all parts and closes the sink. `ahead`: writes under way at a time. If something fails, it
+    aborts the sink."""
+    return _loop.run(async_write(sink._of, list(parts), ahead=ahead))
 
 
-def connect(url: str, secret: str, *, timeout: float = 30.0, ca: str | None = None) -> Session:
-    return Session(_loop.run(async_connect(url, secret, timeout=timeout, ca=ca)))
+def connect(
+    url: str, secret: str, *, limits: Limits | None = None, timeout: float = 30.0, ca: str | None = None
+) -> Session:
+    """Enters the session of this secret. `ca` has the certificates (PEM) of a private authority, for `wss://`.
+    Raises `Refused`, `Unavailable`, `Disconnected`, `Invalid`."""
+    return Session(_loop.run(async_connect(url, secret, limits=limits, timeout=timeout, ca=ca)))
 
 
-def connect_granter(url: str, secret: str, *, timeout: float = 30.0, ca: str | None = None) -> Granter:
-    return Granter(_loop.run(async_connect_granter(url, secret, timeout=timeout, ca=ca)))
+def connect_granter(
+    url: str, secret: str, *, limits: Limits | None = None, timeout: float = 30.0, ca: str | None = None
+) -> Granter:
+    """Enters the host as a granter, as `connect` enters a session."""
+    return Granter(_loop.run(async_connect_granter(url, secret, limits=limits, timeout=timeout, ca=ca)))
+
+
+__all__ = [
+    "Cap", "Child", "E", "Grant", "Granter", "Later", "Session", "connect", "connect_granter", "read", "submit", "wait",
+    "write",
+]  # fmt: skip

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from ..data import DEPTH
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -15,7 +17,7 @@ class Limits:
     """Bytes of a frame."""
     tokens: int = 200_000
     """Structural characters of a text frame. They are counted before parsing."""
-    depth: int = 128
+    depth: int = DEPTH
     """Nesting depth of a value."""
     bigint_digits: int = 16_384
     """Digits of one bigint."""
