@@ -27,9 +27,9 @@ def in_thread(work: Any) -> list[BaseException]:
         except BaseException as error:
             raised.append(error)
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(60)
+    thread.join(20)
     assert not thread.is_alive()
     return raised
 
@@ -61,13 +61,12 @@ async def test_two_loops_with_many_calls_at_once_end() -> None:
         client.close()
         await asyncio.sleep(0)
 
-    threads = [threading.Thread(target=in_thread, args=(calls,)) for _ in range(4)]
     failed: list[BaseException] = []
 
     def run() -> None:
         failed.extend(in_thread(calls))
 
-    threads = [threading.Thread(target=run) for _ in range(4)]
+    threads = [threading.Thread(target=run, daemon=True) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
