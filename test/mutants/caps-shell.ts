@@ -22,8 +22,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'shell-program-mounts',
     breaks: 'a program that the host starts is told nothing of the directories that it was given',
     file: 'packages/caps-shell/src/start-program.ts',
-    find: '...{ places, more: ',
-    replace: '...{ places: [], more: ',
+    find: '...{ places, ways, more: ',
+    replace: '...{ places: [], ways, more: ',
     tests: ['packages/caps-shell/src/start-program.test.ts'],
   },
   {

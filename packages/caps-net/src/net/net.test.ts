@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
-import { type Ended, makeCommandCap } from '@hob/caps-shell';
+import { type Ended, makeCommandCap, type ShellCap } from '@hob/caps-shell';
 import { withPassage } from '@hob/caps-shell/door';
-import { type Grant, revocable } from '@hob/revocable';
-import { driverOf, E, type Far, openVats } from '@hob/vat';
+import { definitions, type Grant, revocable } from '@hob/revocable';
+import { driverOf, E, exportLedger, type Far, openStore, openVats, type Vats } from '@hob/vat';
 import { effectsOf, placeOf } from '@hob/vat/forwarder';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
@@ -177,10 +177,10 @@ test('an option of a cap is checked', async () => {
     expect(await codeOf(async () => makeSocketCap({ path: path as string }))).toBe('invalid');
 });
 
-async function granted(cap: NetCap, terms: object = {}) {
-  const vats = await openVats();
-  onTestFinished(() => vats.close());
-  const driven = driverOf<NetCap>(cap);
+async function granted(cap: NetCap, terms: object = {}, at?: Vats) {
+  const vats = at ?? (await openVats());
+  if (at === undefined) onTestFinished(() => vats.close());
+  const driven = driverOf<NetCap>(cap, { name: 'net' });
   const { cap: held, revoker } = (await vats.vat('a').turn(() => revocable(driven, terms as never) as never)) as unknown as Grant<NetCap>; // biome-ignore format: one line
   return { held: held as unknown as Far<NetCap>, revoker };
 }
@@ -292,4 +292,29 @@ test('a program of a command has the way of its world, and the host knows where 
   expect((await command.run(['-sS', '--http0.9', `http://${NAME}:${at.port}/`])).stdout).toBe('welcome\n');
   expect(effectsOf(command)?.['run']).toEqual({ class: 'C', undo: 'impossible', outbound: true });
   expect(placeOf(command)?.mounts?.[`${NAME}:${at.port}`]).toEqual({ kind: 'address', name: `${NAME}:${at.port}` });
+});
+
+test('the ledger has what each job sent and received, by the name of the host, and nothing of its content', async () => {
+  const at = await reachable({ answer: 'received-text' });
+  const path = scratch();
+  const store = await openStore({ path });
+  const vats = await openVats({ store, definitions });
+  const { held } = await granted(netCap({ port: at.port, tls: false }), {}, vats);
+  const shell = await shellWith({ net: [held] });
+  const driven = driverOf(shell, { name: 'shell' });
+  const { cap } = (await vats.vat('b').turn(() => revocable(driven, {}) as never)) as unknown as Grant<ShellCap>;
+  const ways = `await connect("${NAME}:${at.port}", "sent-text"); await connect("secret-name.example:443"); process.exit()`;
+  expect((await E(cap).run(`cat > /tmp/x.js; node /tmp/x.js`, { stdin: `${CLIENT} (async () => { ${ways} })()` })).status).toBe(0); // biome-ignore format: one line
+  await vats.close();
+  await store.close();
+  const lines: Record<string, unknown>[] = [];
+  const closed = await openStore({ path });
+  for await (const line of exportLedger(closed)) lines.push(JSON.parse(line));
+  await closed.close();
+  const [told] = lines.filter(({ net }) => net !== undefined);
+  const grants = expect.stringMatching(/^\S+$/);
+  expect(told?.['net']).toEqual({
+    [`${NAME}:${at.port}`]: { grants, connections: 1, refused: 0, sent: 9, received: 13 },
+  });
+  expect(JSON.stringify(lines)).not.toMatch(/sent-text|received-text|secret-name/);
 });
