@@ -185,7 +185,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'shell-ledger',
     breaks: 'the ledger has no line of a job',
     file: 'packages/caps-shell/src/job.ts',
-    find: '      await this.#writeLine(this.#verdict(end), job, told, caller);',
+    find: '      await this.#writeLine(this.#verdict(end), { job, mounts: told, ...(door && { net: door.told }) }, caller);',
     replace: '',
     tests: ['packages/caps-shell/src/granted.test.ts'],
   },

@@ -52,16 +52,8 @@ export async function startProgram(
   const { program: inside, name, is, mounts } = executable;
   const request = {
     ...{ program: inside, is, args: [name, ...given], ledgerArgs: given, method: 'spawn' },
-    ...{
-      places,
-      ways,
-      more: [...mounts, ...beside.mounts],
-      cwd,
-      env,
-      limits,
-      timeoutMs: undefined,
-      stdin: 'open' as const,
-    },
+    ...{ places, ways, more: [...mounts, ...beside.mounts] },
+    ...{ cwd, env, limits, timeoutMs: undefined, stdin: 'open' as const },
   };
   // The sandbox program has its own copies of the descriptors when this returns.
   return (await new Jobs().start(request, watching(ends, onOver))).job;

@@ -66,7 +66,7 @@ interface Shell {
   spawn(text: string, options?: { readonly name?: string; readonly timeoutMs?: number }): Promise<Job>;
   job(name: string): Promise<Job>;
   /** Where its directories are mounted, and its limits. */
-  describe(): Promise<{ readonly shell: string; readonly mounts: Readonly<Record<string, 'ro' | 'rw'>>; readonly cwd: string; readonly env: readonly string[]; readonly network: 'none' }>;
+  describe(): Promise<{ readonly shell: string; readonly mounts: Readonly<Record<string, 'ro' | 'rw'>>; readonly cwd: string; readonly env: readonly string[]; readonly network: 'none' | readonly string[]; readonly sockets: readonly string[] }>;
   close(): Promise<void>;
 }
 interface Ended {

@@ -181,9 +181,9 @@ async function listeners() {
     for (const server of [...servers, granted]) await new Promise((done) => server.close(done));
     rmSync(folder, { recursive: true, force: true });
   });
-  const portOf = (server: Server | undefined): number => (server?.address() as { port: number }).port;
+  const portOf = (server: Server): number => (server.address() as { port: number }).port;
   const env = {
-    PORT: String(portOf(servers[0])),
+    PORT: String(portOf(servers[0] as Server)),
     UDP: String(udp.address().port),
     UNIX: unix,
     ABSTRACT: abstract,

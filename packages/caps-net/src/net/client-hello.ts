@@ -48,7 +48,7 @@ function messageIn(bytes: Uint8Array): Uint8Array | undefined {
     if (have < need) continue;
     // Whole, and its last record has nothing else.
     if (have > need || part.length < length) throw fault('other bytes follow in its record');
-    return joined(parts).subarray(4);
+    return joined(parts).subarray(4, need);
   }
   return undefined;
 }
