@@ -109,6 +109,14 @@ test('npm run doctor --version prints the version', async () => {
   expect(ended.said).toContain(`hob ${JSON.parse(read('packages/caps-shell/package.json').text).version}`);
 });
 
+test('npm run hob -- VERB is hob VERB, but for the commands that it has of its own', async () => {
+  const [theirs, own] = await Promise.all([verb('cli', 'list', '--help'), verb('cli', 'grants', '--help')]);
+  ends(theirs, 0);
+  expect(theirs.said).toMatch(/^Usage: hob list /);
+  ends(own, 0);
+  expect(own.said).toMatch(/^Usage: npm run hob -- grants /);
+});
+
 test('npm start: 0 for help, 2 for a wrong option, 1 where it cannot start', async () => {
   for (const option of ['--help', '--version']) ends(await run('main.ts', [option]), 0);
   for (const wrong of [['--unknown'], ['--port', 'x']]) ends(await run('main.ts', wrong), 2);

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { inheritedMutant } from '../../../test/mutants/environment.ts';
 import { helpAfter } from './line/help.ts';
+import { termsOf } from './line/limits.ts';
 import { GRANT_JSON, REQUEST_JSON, SESSION_JSON } from './line/shapes.ts';
 import { tableLines } from './line/table.ts';
 import { TABLE, verbsFor } from './table.ts';
@@ -91,4 +92,17 @@ test('a command line loads its own verb, or those of its group; a word that name
 test('an option or a verb of a group that is mistyped is named though only its own verbs are loaded', () => {
   expect(hob('ledger', 'verfy').err).toMatch(/verify/);
   expect(hob('list', '--sesion', 'S1').err).toMatch(/Did you mean --session\?/);
+});
+
+test('limits, a date and methods become the terms of a grant; two times at once, and a date that is none, are mistakes', () => {
+  const of = (options: Readonly<Record<string, string>>): unknown => termsOf({ operands: [], options });
+  expect(of({})).toEqual({});
+  expect(of({ uses: '5', for: '15m', methods: 'readText,list' })).toEqual({
+    uses: 5,
+    for: 900_000,
+    methods: ['readText', 'list'],
+  });
+  expect(of({ until: '2027-01-31' })).toEqual({ until: Date.UTC(2027, 0, 31) });
+  expect(() => of({ until: 'one day' })).toThrow(/^--until takes a date/);
+  expect(() => of({ until: '2027-01-31', for: '15m' })).toThrow(/not both/);
 });

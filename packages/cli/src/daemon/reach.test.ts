@@ -57,13 +57,18 @@ test('a host of its own serves its granter in its state: verbs of a granter work
     await host.close();
     rmSync(state, { recursive: true });
   });
-  const { granter } = await host.addGranter('me');
+  const { granter, secret } = await host.addGranter('me');
   const session = await host.openSession({ name: 'work', granters: ['me'] });
   await host.offer('bell', { ring: async () => 'ding' });
   await E(granter).grant(session.id, 'bell', 'bell', { uses: 3 });
   await host.serve();
   const own = (...args: readonly string[]): Promise<Ran> => hob.run(...args, '--state', state);
-  expect(await own('list')).toMatchObject({ code: 1, err: expect.stringMatching(/^hob: process \d+ has this state.*host\.serveGranter.*--url\n$/) }); // biome-ignore format: one line
+  // Without a socket its address is in the state, and the secret of its granter is asked for.
+  expect(await own('list')).toMatchObject({ code: 1, err: expect.stringMatching(/no secret was given/) });
+  expect((await withSecret(hob, secret, 'list', '--state', state)).out).toMatch(/^G1\tS1\tbell\tlive\t3\t/);
+  expect(await withSecret(hob, `${session.secret}`, 'list', '--state', state)).toMatchObject({ code: 1, out: '' });
+  const asks = await withSecret(hob, secret, 'status', '--state', state);
+  expect(asks).toMatchObject({ code: 1, err: expect.stringMatching(/^hob: process \d+ has this state.*host\.serveGranter.*--url\n$/) }); // biome-ignore format: one line
   await host.serveGranter({ granter: 'me' });
   expect((await own('list')).out).toMatch(/^G1\tS1\tbell\tlive\t3\t/);
   expect((await own('sessions')).out).toMatch(/^S1\twork\t/);

@@ -20,6 +20,20 @@ export function limitsOf(given: Given): Limits {
   };
 }
 
+/** Limits, a date and methods. Errors: `Mistake`. */
+export function termsOf(given: Given): Limits & { readonly until?: number; readonly methods?: readonly string[] } {
+  const [day, methods] = [textOf(given, 'until'), textOf(given, 'methods')];
+  const limits = limitsOf(given);
+  const until = day === undefined ? undefined : Date.parse(day);
+  if (until !== undefined && Number.isNaN(until)) throw new Mistake('--until takes a date: 2027-01-31', 2);
+  if (until !== undefined && limits.for !== undefined) throw new Mistake('give --for or --until, not both', 2);
+  return {
+    ...limits,
+    ...(until === undefined ? {} : { until }),
+    ...(methods === undefined ? {} : { methods: methods.split(',') }),
+  };
+}
+
 /** A time in ms. Errors: `Mistake`. */
 export function durationOf(option: string, text: string): number {
   const ms = durationPattern.test(text) ? milliseconds(text) : 0;

@@ -38,6 +38,12 @@ export const LIMITS: readonly VerbOption[] = [
   { flags: '--uses <n>', about: 'for so many calls' },
   { flags: '--for <time>', about: 'for so long: 15m, 8h, 30d' },
 ];
+/** Terms of a grant. */
+export const TERMS: readonly VerbOption[] = [
+  ...LIMITS,
+  { flags: '--until <date>', about: 'until that day or moment: 2027-01-31' },
+  { flags: '--methods <list>', about: 'only these methods: readText,list' },
+];
 /** The other layers over or under a manifest. */
 export const LAYERS = {
   flags: '--layer <layer=file>',

@@ -1,26 +1,41 @@
 /** The way from a verb of `hob` to the host that serves a state: its granter's socket. */
 import { existsSync } from 'node:fs';
 import type { Granter, LocalGranter } from '@hob/host';
-import { askSecret, checkPrivateFolder, granterSocket, holderOf } from '@hob/host/programs';
+import { askSecret, checkPrivateFolder, granterSocket, holderOf, readAddress } from '@hob/host/programs';
 import { connect, E, type Far } from '@hob/vat';
 import { stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { type Given, textOf } from '../../line/verb.ts';
 import type { Daemon } from '../daemon.ts';
 
-/** The objects of a host that a verb calls. */
+/** The granter of a host, as a verb calls it. */
 export interface Reached {
   readonly granter: Far<Granter>;
+}
+
+/** Besides, the daemon. Only `hob serve` has one, and only its socket leads to it. */
+interface ReachedDaemon extends Reached {
   readonly daemon: Far<Daemon>;
 }
 
 /** Whether the verb works on a state of this machine, and not on an address. */
 export const isHere = (given: Given): boolean => textOf(given, 'url') === undefined;
 
-/** Connects, calls `act`, and closes the connection. Errors: `Mistake` (no host serves the state), those of `act`. */
+/**
+ * Connects to the granter, calls `act`, and closes the connection. A host that has never had a socket, such as that of
+ * `npm start`, is reached at its address, with the secret of its granter. Errors: `Mistake` (no host serves the state),
+ * those of `act`.
+ */
 export async function withHost<R>(given: Given, act: (reached: Reached) => Promise<R>): Promise<R> {
   const url = textOf(given, 'url');
   if (url !== undefined) return await withSecret(url, act);
+  const state = stateOf(given);
+  const note = holderOf(state) === 'nobody' || existsSync(granterSocket(state).folder) ? undefined : readAddress(state);
+  return note === undefined ? await withDaemon(given, act) : await withSecret(note.url, act);
+}
+
+/** The same by the socket alone, and with the daemon. */
+export async function withDaemon<R>(given: Given, act: (reached: ReachedDaemon) => Promise<R>): Promise<R> {
   const state = stateOf(given);
   const { folder, path } = granterSocket(state);
   const holder = holderOf(state);
@@ -50,7 +65,7 @@ export async function withHost<R>(given: Given, act: (reached: Reached) => Promi
   }
 }
 
-/** The same with the secret of a granter, for a host whose socket is not here. Only `hob serve` has a daemon. */
+/** With the secret of a granter, at an address. */
 async function withSecret<R>(url: string, act: (reached: Reached) => Promise<R>): Promise<R> {
   if (!/^(?:wss?|ws\+unix):$/.test(URL.parse(url)?.protocol ?? ''))
     throw new Mistake('--url takes the address that the host prints: ws://127.0.0.1:PORT', 2);
@@ -58,7 +73,7 @@ async function withSecret<R>(url: string, act: (reached: Reached) => Promise<R>)
   if (secret === '') throw new Mistake('no secret was given: type it, or pipe it in as the first line');
   const { bootstrap, close, closed } = await connect<Granter>(url, { secret });
   try {
-    return await act({ granter: bootstrap, daemon: undefined as never });
+    return await act({ granter: bootstrap });
   } catch (error) {
     // A session and a sturdyref are let in, too, and have none of a granter's methods.
     if ((error as { readonly code?: unknown }).code !== 'no-such-method') throw error;

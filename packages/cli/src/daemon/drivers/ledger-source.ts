@@ -8,7 +8,7 @@ import { Mistake } from '../../line/mistake.ts';
 import type { Given } from '../../line/verb.ts';
 import type { Served } from '../daemon.ts';
 import type { LedgerLine } from '../ledger-line.ts';
-import { withHost } from './client.ts';
+import { withDaemon } from './client.ts';
 
 /** Lines, and what a running host says about its manifest. */
 interface LedgerSource {
@@ -34,7 +34,7 @@ export async function readLedger(given: Given, file: string | undefined): Promis
       await store.close();
     }
   }
-  return await withHost(given, async ({ granter, daemon }) => ({
+  return await withDaemon(given, async ({ granter, daemon }) => ({
     lines: await all(linesOf(granter)),
     served: { ...((await E(daemon).served()) as Served), file: (await E(daemon).status()).manifest },
   }));

@@ -12,7 +12,7 @@ import { stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { Given } from '../../line/verb.ts';
 import type { SecretStore } from '../custody.ts';
-import { withHost } from './client.ts';
+import { withDaemon } from './client.ts';
 
 /** `make`: a state that is missing is made. Errors: `Mistake`, those of a host, those of `act`. */
 export async function withSecretStore<R>(
@@ -25,7 +25,7 @@ export async function withSecretStore<R>(
     throw new Mistake('there is no state of a host, and so no secret: hob secret set makes one, and --state names another'); // biome-ignore format: one line
   const holder = existsSync(state) ? holderOf(state) : 'nobody';
   if (holder !== 'nobody' && existsSync(granterSocket(state).path))
-    return await withHost(given, ({ daemon }) =>
+    return await withDaemon(given, ({ daemon }) =>
       act({
         read: async () => (await E(daemon).secrets()) as KeptTexts,
         change: async (change) => (await E(daemon).changeSecrets(change)) as KeptTexts,

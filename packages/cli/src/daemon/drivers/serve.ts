@@ -69,9 +69,8 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const { file, plan } = read;
   for (const line of [...read.warnings, ...hidesMore(plan)]) say(line);
   const sentinel = choice.sentinel ?? sentinelHome();
-  const manifests = read.layers.map((layer) => layer.file);
   const beside = [sentinel, logFile, tell.webhookKeyFile, plan.ledger?.path].filter((path) => path !== undefined);
-  const own = [...manifests, ...beside, ...keyFiles(secretsKey), ...ownCode()];
+  const own = [...read.layers.map((layer) => layer.file), ...beside, ...keyFiles(secretsKey), ...ownCode()];
   const roots = realRoots(plan, [state, ...own]);
   const { folder } = granterSocket(state);
   openStateDir(state);
@@ -102,12 +101,13 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     await secrets.open();
     blank = (text) => secrets.blanker().text(text);
     const sessions = await prepared(host, { plan, roots, secrets, say, offered });
+    // Before the host has an address: a verb that finds no folder would ask for a secret.
+    openPrivateFolder(folder);
     const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace });
     const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
     const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode: plan.mode, ...(plan.firewall && { firewall: plan.firewall.mode }), caps, url, since: Date.now() }; // biome-ignore format: one line
     const wishes = await servedWishes(host, read, sessions, granters.owner);
     for (const line of wishesAtStart(await wishes.rows())) say(line);
-    openPrivateFolder(folder);
     removeCopies(folder);
     const backup = copier(folder, (copy) => host.backup(copy));
     const served: Served = { read, sessions, wishes, log: log.write };

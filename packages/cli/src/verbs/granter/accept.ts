@@ -28,12 +28,12 @@ export const accept: Verb = {
   async run(given, { line, say, json, isJson }) {
     const { atTerminal, confirm } = await import('@hob/host/programs');
     const { E } = await import('@hob/vat');
-    const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { withDaemon } = await import('../../daemon/drivers/client.ts');
     const [name = ''] = given.operands;
     const wanted = textOf(given, 'hash')?.toLowerCase();
     if (wanted !== undefined && !/^[0-9a-f]{64}$/.test(wanted))
       throw new Mistake('--hash takes a SHA-256: 64 hexadecimal digits, as sha256sum prints them', 2);
-    return await withHost(given, async ({ granter, daemon }) => {
+    return await withDaemon(given, async ({ granter, daemon }) => {
       const all = (await E(daemon).wishes()) as readonly WishRow[];
       const list = all.find((one) => one.name === name);
       if (list === undefined)

@@ -1,6 +1,6 @@
 /** `hob grant`: says yes to a request. */
 import { shortId } from '../../line/ids.ts';
-import { LIMITS, REACH } from '../../line/options.ts';
+import { REACH, TERMS } from '../../line/options.ts';
 import { isGiven, type Verb } from '../../line/verb.ts';
 
 /** `hob grant` */
@@ -8,8 +8,12 @@ export const grant: Verb = {
   name: 'grant',
   operands: '<request>',
   about: 'says yes to a request, on the terms that were asked or on narrower ones',
-  options: [...LIMITS, { flags: '--yes', about: 'does not ask at a terminal' }, ...REACH],
-  examples: ['hob grant R7', 'hob grant R7 --uses 5 --for 15m'],
+  options: [...TERMS, { flags: '--yes', about: 'does not ask at a terminal' }, ...REACH],
+  examples: [
+    'hob grant R7',
+    'hob grant R7 --uses 5 --for 15m',
+    'hob grant R7 --until 2027-01-31 --methods readText,list',
+  ],
   json: '{ request: string, granted: boolean }',
   codes: { 1: 'nothing was granted: refused, not found, no host, or you said no' },
   hardened: true,
@@ -18,8 +22,8 @@ export const grant: Verb = {
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { requestNamed } = await import('../../daemon/find.ts');
     const { machine } = await import('../../drivers/machine.ts');
-    const { limitsOf } = await import('../../line/limits.ts');
-    const terms = limitsOf(given);
+    const { termsOf } = await import('../../line/limits.ts');
+    const terms = termsOf(given);
     return await withHost(given, async ({ granter }) => {
       const { id, digest } = await requestNamed(granter, given.operands[0] ?? '');
       const short = (text: string): string => text.replaceAll(id, shortId('R', id));

@@ -17,8 +17,8 @@ export const granterList: Verb = {
   isUsual: true,
   async run(given, { json, table }) {
     const { E } = await import('@hob/vat');
-    const { withHost } = await import('../../daemon/drivers/client.ts');
-    return await withHost(given, async ({ daemon }) => {
+    const { withDaemon } = await import('../../daemon/drivers/client.ts');
+    return await withDaemon(given, async ({ daemon }) => {
       const all = (await E(daemon).granters()) as readonly GranterRow[];
       table(
         ['granter', 'by'],
@@ -43,10 +43,10 @@ export const granterSecret: Verb = {
   hardened: true,
   async run(given, output) {
     const { E } = await import('@hob/vat');
-    const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { withDaemon } = await import('../../daemon/drivers/client.ts');
     const secretTo = await outletOf(given, output);
     const [name = ''] = given.operands;
-    return await withHost(given, async ({ daemon }) => {
+    return await withDaemon(given, async ({ daemon }) => {
       await secretTo(async () => (await E(daemon).granterSecret(name)) as string);
       output.json({ granter: name });
       return 0;

@@ -1,7 +1,7 @@
 /** `hob sturdyref mint`, `list` and `rotate`: secrets that open one cap for whoever has them. */
 import type { Grant } from '@hob/host';
 import { outletOf, SECRET_TO } from '../../daemon/outlet.ts';
-import { LIMITS, REACH } from '../../line/options.ts';
+import { REACH, TERMS } from '../../line/options.ts';
 import { GRANT_JSON } from '../../line/shapes.ts';
 import type { Verb } from '../../line/verb.ts';
 
@@ -12,7 +12,7 @@ export const sturdyrefMint: Verb = {
   name: 'sturdyref mint',
   operands: '<session> <cap>',
   about: 'makes a secret that opens this cap of that session for its bearer. It is a grant of its own',
-  options: [SECRET_TO, ...LIMITS, ...REACH],
+  options: [SECRET_TO, ...TERMS, ...REACH],
   examples: ['hob sturdyref mint S12 notes --uses 5 --for 1h --secret-to notes.secret'],
   json: GRANT_JSON,
   codes: CODES,
@@ -23,8 +23,8 @@ export const sturdyrefMint: Verb = {
     const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
     const { allNames } = await import('../../daemon/names.ts');
     const { grantJson } = await import('../../daemon/rows.ts');
-    const { limitsOf } = await import('../../line/limits.ts');
-    const terms = limitsOf(given);
+    const { termsOf } = await import('../../line/limits.ts');
+    const terms = termsOf(given);
     const secretTo = await outletOf(given, output);
     const [session = '', petname = ''] = given.operands;
     return await withHost(given, async ({ granter }) => {

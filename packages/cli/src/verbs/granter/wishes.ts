@@ -15,8 +15,8 @@ export const wishes: Verb = {
   hardened: true,
   async run(given, { line, say, json }) {
     const { E } = await import('@hob/vat');
-    const { withHost } = await import('../../daemon/drivers/client.ts');
-    return await withHost(given, async ({ daemon }) => {
+    const { withDaemon } = await import('../../daemon/drivers/client.ts');
+    return await withDaemon(given, async ({ daemon }) => {
       const all = (await E(daemon).wishes()) as readonly WishRow[];
       if (all.length === 0) say('no root has a wish list');
       for (const one of all) for (const text of wishLines(one)) line(text);

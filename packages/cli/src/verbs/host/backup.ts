@@ -18,7 +18,7 @@ export const backup: Verb = {
     const { backup: write, openStore } = await import('@hob/vat/store');
     const { E } = await import('@hob/vat');
     const { checkFree, takeCopy } = await import('../../daemon/drivers/copies.ts');
-    const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { withDaemon } = await import('../../daemon/drivers/client.ts');
     const { absolute, stateOf } = await import('../../drivers/places.ts');
     const state = stateOf(given);
     if (!isState(state)) throw new Mistake('there is no state of a host: name its folder with --state');
@@ -26,7 +26,7 @@ export const backup: Verb = {
     const served = holderOf(state) !== 'nobody';
     if (served) {
       checkFree(file);
-      takeCopy(granterSocket(state).folder, await withHost(given, ({ daemon }) => E(daemon).backup()), file);
+      takeCopy(granterSocket(state).folder, await withDaemon(given, ({ daemon }) => E(daemon).backup()), file);
     } else {
       const store = await openStore({ path: state, look: true });
       try {

@@ -58,14 +58,14 @@ export const start: Verb = {
   hardened: true,
   async run(given, { say }) {
     const { driverOf, E } = await import('@hob/vat');
-    const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { withDaemon } = await import('../../daemon/drivers/client.ts');
     const { runAgent, untilSignal } = await import('../../daemon/drivers/agent.ts');
     const { layerTexts } = await import('../../drivers/layers.ts');
     const { pause } = await import('../../drivers/pause.ts');
     const byRecipe = await recipeRun(given, say);
     const name = textOf(given, 'name') ?? 'agent';
     const layers = layerTexts(listOf(given, 'layer'));
-    return await withHost(given, async ({ daemon }) => {
+    return await withDaemon(given, async ({ daemon }) => {
       /** The drafts of the session that nobody has answered. */
       const drafts = (session: string): Promise<number> =>
         E(daemon)
@@ -106,7 +106,7 @@ export const start: Verb = {
         // The host may have been started again meanwhile. Whatever comes of it, the exit code is the agent's.
         await end(daemon)
           .catch(isGone)
-          .catch(() => withHost(given, (again) => end(again.daemon)))
+          .catch(() => withDaemon(given, (again) => end(again.daemon)))
           .catch(isGone)
           .catch(() => say(`hob: session ${label} could not be ended: hob end ${label} ends it when a host serves it`));
       }

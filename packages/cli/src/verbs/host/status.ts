@@ -19,10 +19,10 @@ export const status: Verb = {
   hardened: true,
   async run(given, { line, json }) {
     const { E } = await import('@hob/vat');
-    const { withHost } = await import('../../daemon/drivers/client.ts');
+    const { withDaemon } = await import('../../daemon/drivers/client.ts');
     const { allRequests, allSessions } = await import('../../daemon/find.ts');
     const { dateText } = await import('../../drivers/machine.ts');
-    return await withHost(given, async ({ granter, daemon }) => {
+    return await withDaemon(given, async ({ granter, daemon }) => {
       const { pid, manifest, layers, mode, url, since } = (await E(daemon).status()) as DaemonStatus;
       const [sessions, requests] = [(await allSessions(granter)).length, (await allRequests(granter)).length];
       line(`process ${pid} serves ${manifest}, in the mode ${mode}, since ${dateText(since)}`);

@@ -33,7 +33,7 @@ test('bash completes verbs, sub-verbs, options and files', (context) => {
   writeFileSync(join(cwd, 'copy.db'), '');
   const first = new Set(verbs.map(({ name }) => name.split(' ')[0]!));
   expect(new Set(offeredByBash(cwd, ''))).toEqual(new Set([...first, '--help', '--version']));
-  expect(offeredByBash(cwd, 'gr')).toEqual(['grant']);
+  expect(offeredByBash(cwd, 'gr')).toEqual(['grant', 'granter']);
   expect(offeredByBash(cwd, 'ledger', 'ver')).toEqual(['verify']);
   expect(offeredByBash(cwd, 'grant', 'R7', '--us')).toEqual(['--uses']);
   expect(offeredByBash(cwd, 'ledger', 'show', '--w')).toEqual(['--why']);
