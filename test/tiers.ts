@@ -50,7 +50,7 @@ export const deepFiles: readonly string[] = [
   'packages/host/src/crowd.test.ts',
   'packages/host/src/granters/start.test.ts',
   'packages/host/src/handover.test.ts',
-  'packages/mcp/src/servers/{hostile,real,tool}.test.ts',
+  'packages/mcp/src/servers/{hostile,place,real,tool}.test.ts',
   'packages/vat/src/ledger/crash.test.ts',
   'test-bisim/*bisim.test.ts',
   'test/api.test.ts',

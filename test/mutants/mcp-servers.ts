@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.ts';
 
 const HOSTILE = ['packages/mcp/src/servers/hostile.test.ts'];
+const PLACE = ['packages/mcp/src/servers/place.test.ts'];
 const PLAN = ['packages/cli/src/plan/servers.test.ts'];
 const TOOL = ['packages/mcp/src/servers/tool.test.ts'];
 const SERVER = ['packages/mcp/src/servers/server.test.ts'];
@@ -10,7 +11,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'servers-requests',
     breaks: 'a request of a server reaches the client, which may have a handler for it',
-    file: 'packages/mcp/src/servers/transport.ts',
+    file: 'packages/mcp/src/servers/incoming.ts',
     find: "method === 'ping' ? { result: {} }",
     replace: 'method !== undefined ? { result: {} }',
     tests: HOSTILE,
@@ -18,8 +19,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'servers-flood',
     breaks: 'a server may send what nobody asked for without end',
-    file: 'packages/mcp/src/servers/transport.ts',
-    find: 'if (this.#unasked > this.#limits.unasked || this.#unaskedBytes > this.#limits.unaskedBytes)',
+    file: 'packages/mcp/src/servers/incoming.ts',
+    find: 'if (this.#unasked > this.limits.unasked || this.#unaskedBytes > this.limits.unaskedBytes)',
     replace: 'if (this.#unasked < 0)',
     tests: HOSTILE,
   },
@@ -67,7 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'servers-restarts',
     breaks: 'a server that dies is started as often as it is called',
     file: 'packages/mcp/src/servers/server.ts',
-    find: "if (this.#startedAt.length >= this.#program.limits.starts) throw serverError('SERVER_BUSY', this.name);",
+    find: "if (this.#startedAt.length >= this.#place.limits.starts) throw serverError('SERVER_BUSY', this.name);",
     replace: '',
     tests: HOSTILE,
   },
@@ -75,7 +76,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'servers-open-calls',
     breaks: 'any number of calls is open at once',
     file: 'packages/mcp/src/servers/server.ts',
-    find: "if (this.#open >= this.#program.limits.openCalls) throw serverError('SERVER_BUSY', this.name);",
+    find: "if (this.#open >= this.#place.limits.openCalls) throw serverError('SERVER_BUSY', this.name);",
     replace: '',
     tests: SERVER,
   },
@@ -206,5 +207,78 @@ export const MUTANTS: readonly Mutant[] = [
     find: '!of.seen.includes(directory.root)',
     replace: 'of.seen === undefined',
     tests: ['packages/manifest/src/plan/compile.test.ts'],
+  },
+  {
+    name: 'servers-answers',
+    breaks: 'a server may answer without end what nobody asked',
+    file: 'packages/mcp/src/servers/incoming.ts',
+    find: "if (!this.#asked.delete(message['id'])) return void this.count(text.length);",
+    replace: "this.#asked.delete(message['id']);",
+    tests: HOSTILE,
+  },
+  {
+    name: 'servers-place-large',
+    breaks: 'the answer of a server at an address is kept however long it is',
+    file: 'packages/mcp/src/servers/http-transport.ts',
+    find: 'if (lines.pending <= most) continue;',
+    replace: 'if (lines.pending >= 0) continue;',
+    tests: PLACE,
+  },
+  {
+    name: 'servers-place-stream',
+    breaks: 'an event of a server at an address is kept however many lines it has',
+    file: 'packages/mcp/src/servers/http-transport.ts',
+    find: "if ('tooLong' in line || size > this.limits.lineBytes)",
+    replace: "if ('tooLong' in line)",
+    tests: PLACE,
+  },
+  {
+    name: 'servers-place-no-answer',
+    breaks: 'a call whose stream ended without an answer waits for its time',
+    file: 'packages/mcp/src/servers/http-transport.ts',
+    find: `    } finally {
+      this.fail(id, NO_ANSWER);`,
+    replace: '    } finally {',
+    tests: PLACE,
+  },
+  {
+    name: 'servers-place-cancel',
+    breaks: 'a call that ended leaves its connection open',
+    file: 'packages/mcp/src/servers/http-transport.ts',
+    find: "this.#open.get(params?.['requestId'] as Id)?.abort();",
+    replace: '{}',
+    tests: PLACE,
+  },
+  {
+    name: 'servers-place-login',
+    breaks: 'a server that refuses the secret is asked again as an older one',
+    file: 'packages/mcp/src/servers/http-transport.ts',
+    find: 'const isRefusal = status === 401 || status === 403;',
+    replace: 'const isRefusal = false;',
+    tests: PLACE,
+  },
+  {
+    name: 'servers-place-forgotten',
+    breaks: 'a server that forgot its client is asked for ever as that client',
+    file: 'packages/mcp/src/servers/http-transport.ts',
+    find: 'if (this.#client !== undefined && (status === 404 ||',
+    replace: 'if (this.#client === undefined && (status === 404 ||',
+    tests: PLACE,
+  },
+  {
+    name: 'servers-place-addresses',
+    breaks: 'the addresses of an entry are left out, or all of loopback is reached without them',
+    file: 'packages/cli/src/plan/servers.ts',
+    find: '...(addresses === undefined ? {} : { addresses }),',
+    replace: "addresses: addresses ?? ['127.0.0.0/8'],",
+    tests: PLAN,
+  },
+  {
+    name: 'net-own-signal',
+    breaks: 'a request of the program itself cannot be ended',
+    file: 'packages/caps-net/src/http/cap.ts',
+    find: 'return { ...program, signal };',
+    replace: 'return program;',
+    tests: PLACE,
   },
 ];

@@ -14,7 +14,7 @@ import { openPool } from './drivers/pool.ts';
 import { type Exchanged, exchange, type Scope, type Wanted, type World } from './exchange.ts';
 import { SAFE, takeGrant } from './grant.ts';
 import { takeHeaders } from './headers.ts';
-import type { HttpAnswer, HttpCap, HttpDescription, HttpOptions, HttpText } from './http-cap.ts';
+import type { FetchOptions, HttpAnswer, HttpCap, HttpDescription, HttpOptions, HttpText } from './http-cap.ts';
 import { prefixText, resolvePath } from './path.ts';
 import { readText } from './text.ts';
 
@@ -29,6 +29,14 @@ interface Caller {
 const never = new AbortController().signal;
 const program: Caller = Object.freeze({ holder: '', signal: never, over: () => {} });
 const host = (): Caller => program;
+
+/** The program itself, with the signal that it gave. Errors: `invalid`. */
+function programOf(options: FetchOptions | undefined): Caller {
+  const signal = options?.signal;
+  if (signal === undefined) return program;
+  if (!(signal instanceof AbortSignal)) throw refusal('invalid', 'signal is an AbortSignal');
+  return { ...program, signal };
+}
 
 /**
  * An http cap for one origin. `await using` closes it, with all that was made from it.
@@ -97,14 +105,16 @@ function capOf(world: Open, scope: Scope): Made {
   const answer = async (exchanged: Promise<Exchanged>): Promise<HttpAnswer> => (await exchanged).answer;
   const all = ['method', 'headers', 'body'];
   const some = ['headers'];
+  const ownCall = async (path: unknown, options: FetchOptions | undefined): Promise<Exchanged> =>
+    send(path, options, () => programOf(options), [...all, 'signal']);
   const attenuated = {
     subpath: async (path: string) => made({ ...scope, prefix: longer(scope, path) }),
     readOnly: async () => made({ ...scope, methods: Object.freeze(scope.methods.filter((one) => SAFE.includes(one))) }),
     describe: async () => describe(world, scope),
   };
   const own: HttpCap = Object.freeze({
-    fetch: (path, options) => answer(send(path, options, host, all)),
-    fetchText: (path, options) => read(send(path, options, host, all)),
+    fetch: (path, options) => answer(ownCall(path, options)),
+    fetchText: (path, options) => read(ownCall(path, options)),
     get: (path, options) => answer(send(path, options, host, some)),
     getText: (path, options) => read(send(path, options, host, some)),
     ...attenuated,

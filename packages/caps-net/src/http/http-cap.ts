@@ -37,6 +37,8 @@ export interface FetchOptions extends GetOptions {
   readonly method?: string;
   /** Text is sent as UTF-8. */
   readonly body?: string | Uint8Array;
+  /** Ends the request and its answer. For the program that made the cap: a call under a grant ends with its grant. */
+  readonly signal?: AbortSignal;
 }
 
 interface AnswerHead {

@@ -1,19 +1,22 @@
 /**
  * The MCP servers of a plan, and their tools as caps.
  *
- * Promise: a server runs in the sandbox only, with the roots and the secrets that its entry names and no address. It is
- * started before the first session that needs it, and a server that cannot start is told with its last words. Each tool
- * is an offer of its own, named after everything that its server is made of.
+ * Promise: a program runs in the sandbox only, with the roots and the secrets that its entry names and no address. A
+ * server at an address is reached through an http cap: that one path, with the secret of its entry, at public addresses
+ * and those that the entry lists. It is begun before the first session that needs it, and a server that cannot start is
+ * told with its last words. Each tool is an offer of its own, named after everything that its server is made of.
  */
 import type { FsCap } from '@hob/caps-fs';
+import { makeHttpCap } from '@hob/caps-net';
 import type { GrantTerms, Host } from '@hob/host';
 import type { Plan, PlannedBound, PlannedMcp, Server } from '@hob/manifest';
-import { makeTools, openServer, type ToolServer } from '@hob/mcp/servers';
+import { makeTools, mcpPlace, openServer, openServerAt, type ToolServer } from '@hob/mcp/servers';
 import { CapError } from '@hob/vat';
 import { Mistake } from '../line/mistake.ts';
 import { type Directories, mountPoint } from './directories.ts';
 import type { Machine } from './machine.ts';
 import { petnameOf } from './names.ts';
+import type { UsedSecrets } from './net.ts';
 
 /** One tool of a cap, as a session gets it. */
 interface ToolOffer {
@@ -27,23 +30,26 @@ interface ToolOffer {
 /** The bound of an argument in the terms of a grant. */
 type Bound = NonNullable<GrantTerms['where']>[string][number];
 type Program = Extract<Server, { readonly command: readonly string[] }>;
+type Place = Extract<Server, { readonly url: string }>;
 
 /** The servers that run, each once for its directories. */
 export class Servers {
   readonly #host: Host;
   readonly #machine: Machine;
+  readonly #secrets: UsedSecrets;
   readonly #running = new Map<string, Promise<ToolServer>>();
   /** What the person who starts the host has to know: tools that wait for a look. */
   readonly notes: string[] = [];
 
-  constructor(host: Host, machine: Machine) {
+  constructor(host: Host, machine: Machine, secrets: UsedSecrets) {
     this.#host = host;
     this.#machine = machine;
+    this.#secrets = secrets;
   }
 
   /** The tools of a cap. Errors: `Mistake`. */
   async tools(plan: Plan, cap: PlannedMcp, directories: Directories): Promise<readonly ToolOffer[]> {
-    const server = programOf(plan, cap);
+    const server = serverOf(plan, cap);
     const made = this.#madeOf(cap.server, server, directories);
     const key = await this.#host.nameFor('server', made);
     const running = this.#running.get(key) ?? directories.keepServer(this.#start(cap.server, server, directories));
@@ -72,7 +78,8 @@ export class Servers {
     if (!this.notes.includes(line)) this.notes.push(line);
   }
 
-  #madeOf(name: string, server: Program, directories: Directories): string {
+  #madeOf(name: string, server: Server, directories: Directories): string {
+    if ('url' in server) return JSON.stringify([name, server.url, server.secret ?? null]);
     const place = (root: string): string => directories.realPath({ root, path: '' });
     const { command, roots = [], writes = [], secrets = [] } = server;
     return JSON.stringify([name, this.#program(name, server), command, roots.map((root) => [root, place(root)]), writes.map((root) => [root, place(root)]), secrets]); // biome-ignore format: one line
@@ -84,7 +91,8 @@ export class Servers {
     throw new Mistake(`servers.${name}: there is no program ${program} on this machine: install it, or write its absolute path`); // biome-ignore format: one line
   }
 
-  async #start(name: string, server: Program, directories: Directories): Promise<ToolServer> {
+  async #start(name: string, server: Server, directories: Directories): Promise<ToolServer> {
+    if ('url' in server) return await this.#reach(name, server, directories);
     const { command, roots = [], writes = [], secrets = [] } = server;
     const mounts: Record<string, FsCap> = {};
     for (const root of [...roots, ...writes]) {
@@ -102,26 +110,38 @@ export class Servers {
     });
   }
 
-  #secret(name: string, secret: string): string {
+  async #reach(name: string, { url, secret, addresses }: Place, directories: Directories): Promise<ToolServer> {
+    const { options, path } = mcpPlace(url);
+    if (secret !== undefined) this.#secret(name, secret, 'secret');
+    const http = makeHttpCap({
+      ...options,
+      ...(addresses === undefined ? {} : { addresses }),
+      ...(secret === undefined
+        ? {}
+        : { inject: { secret: this.#secrets.of(secret, `servers.${name}`), header: 'authorization' } }),
+    });
+    directories.keep({ close: async () => http[Symbol.asyncDispose]() });
+    return await openServerAt({ name, http, path, blank: this.#machine.blank });
+  }
+
+  #secret(name: string, secret: string, key = 'secrets'): string {
     const value = this.#machine.secret(secret);
     if (value !== undefined) return value;
-    throw new Mistake(
-      `servers.${name}.secrets: ${secret} is not stored, or cannot be opened: hob secret set ${secret}`,
-    );
+    throw new Mistake(`servers.${name}.${key}: ${secret} is not stored, or cannot be opened: hob secret set ${secret}`);
   }
 }
 
-/** Errors: `Mistake`. */
-export function programOf({ servers }: Plan, { server: name }: PlannedMcp): Program {
+/** The check of a plan has seen that it is there. Errors: `Mistake`. */
+function serverOf({ servers }: Plan, { server: name }: PlannedMcp): Server {
   const server = servers[name];
-  if (server !== undefined && 'command' in server) return server;
-  throw new Mistake(`servers.${name}: a server at an address (url) is not built yet, because a sandbox has no network: name a program with command, or remove it`); // biome-ignore format: one line
+  if (server !== undefined) return server;
+  throw new Mistake(`servers.${name}: there is no such server`);
 }
 
 /** The directories that the server of a cap sees. */
 export function rootsOfServer(plan: Plan, cap: PlannedMcp): readonly string[] {
-  const { roots = [], writes = [] } = programOf(plan, cap);
-  return [...new Set([...roots, ...writes])];
+  const server = serverOf(plan, cap);
+  return 'url' in server ? [] : [...new Set([...(server.roots ?? []), ...(server.writes ?? [])])];
 }
 
 /** The petname of a tool: `CAP-TOOL`. Errors: `Mistake`. */

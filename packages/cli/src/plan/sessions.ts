@@ -16,7 +16,7 @@ import { grantersOf, makerOf, petnameOf } from './names.ts';
 import { httpReads, httpShownAs, makeHttp, UsedSecrets } from './net.ts';
 import { makeCommand, makeShell, programOf } from './programs.ts';
 import { operationsOf, readingOperations, readingPart } from './rights.ts';
-import { programOf as programOfServer, rootsOfServer, Servers, toolPetnames } from './servers.ts';
+import { rootsOfServer, Servers, toolPetnames } from './servers.ts';
 import { grantTerms } from './terms.ts';
 import type { Text } from './wishes.ts';
 
@@ -74,7 +74,7 @@ export class PlanSessions {
 
   /** Errors: `Mistake`. */
   constructor(host: Host, { plan, roots, machine, offered = () => {} }: PlanParts) {
-    for (const cap of Object.values(plan.caps)) refuseUnbuilt(plan, cap);
+    for (const cap of Object.values(plan.caps)) refuseUnbuilt(cap);
     refuseUnbuiltParts(plan);
     this.#host = host;
     this.#plan = plan;
@@ -82,8 +82,8 @@ export class PlanSessions {
     this.#machine = machine;
     this.#offered = offered;
     this.#shared = new Directories(roots);
-    this.#servers = new Servers(host, machine);
     this.#secrets = new UsedSecrets(machine);
+    this.#servers = new Servers(host, machine, this.#secrets);
   }
 
   /** What the person who starts the host has to know about its servers and secrets. */
@@ -147,7 +147,7 @@ export class PlanSessions {
       const dropped: string[] = [];
       for (const cap of wished)
         try {
-          refuseUnbuilt(plan, cap);
+          refuseUnbuilt(cap);
           for (const offered of await this.#offer(plan, cap, directories)) await grant(cap, offered);
         } catch (error) {
           dropped.push(`${from[cap.name]?.name}: ${cap.name} is left out: ${(error as Error).message}`);
@@ -290,9 +290,8 @@ const unbuilt = ({ name, kind }: PlannedCap): Mistake =>
   new Mistake(`${name}: a cap of the kind ${kind} is not built yet: sessions start with fs, command, shell, http and mcp. Remove it from the manifest`); // biome-ignore format: one line
 
 /** Errors: `Mistake`, which names what this version cannot start. */
-function refuseUnbuilt(plan: Plan, cap: PlannedCap): void {
+function refuseUnbuilt(cap: PlannedCap): void {
   if (cap.kind === 'message') throw unbuilt(cap);
-  if (cap.kind === 'mcp') programOfServer(plan, cap);
   if (cap.terms.needs !== undefined || cap.offer?.needs !== undefined)
     throw new Mistake(`${cap.name}: needs: passkey is not built yet: use always_human, or remove it from the manifest`);
 }

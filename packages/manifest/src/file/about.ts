@@ -36,7 +36,8 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     writes: 'Roots that the program also changes, each as /ROOT.',
     secrets: 'Names of stored secrets that the program gets.',
     url: 'The address of the server.',
-    secret: 'The name of a stored secret that is sent to the server.',
+    secret: 'The name of a stored secret that is sent to the server, as its bearer token.',
+    addresses: 'Addresses of the server that are not public, such as 127.0.0.1.',
   },
   session: {
     deadline: 'No grant outlives this time: 15m, 8h or 30d.',

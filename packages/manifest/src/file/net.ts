@@ -29,6 +29,22 @@ const auth: z.ZodType<Auth, Auth> = record('auth', {
   error: say('auth has one of header, basic and query', 'write for example {header: x-api-key}'),
 });
 
+/** Addresses and ranges that are not public. */
+export const addresses: z.ZodArray<z.ZodString> = list(
+  'addresses',
+  text('an address', '127.0.0.1')
+    .max(64)
+    .regex(/^[0-9a-f.:]+(?:\/\d{1,3})?$/, {
+      error: say('this is no address and no range', 'write for example 127.0.0.1 or 10.1.0.0/16'),
+    }),
+  '["127.0.0.1"]',
+  64,
+);
+
+/** The address of a server of MCP: any path, and a query. */
+export const isAddress = (given: string): boolean =>
+  /^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[^\s?#\\]*)?(?:\?[^\s#]*)?$/.test(given) && URL.canParse(given);
+
 const NOT_PLAIN = 'http is not written as a URL parser writes it';
 
 /** An origin with a path prefix. */
@@ -45,16 +61,7 @@ export const http: RecordOf<HttpCap> = record('an http cap', {
   secret: name('secret').optional(),
   auth: auth.optional(),
   headers: list('headers', token('a header', 'x-request-id'), '[x-request-id]', 32).optional(),
-  addresses: list(
-    'addresses',
-    text('an address', '127.0.0.1')
-      .max(64)
-      .regex(/^[0-9a-f.:]+(?:\/\d{1,3})?$/, {
-        error: say('this is no address and no range', 'write for example 127.0.0.1 or 10.1.0.0/16'),
-      }),
-    '["127.0.0.1"]',
-    64,
-  ).optional(),
+  addresses: addresses.optional(),
   ...terms,
 });
 

@@ -6,7 +6,7 @@
  */
 import * as z from 'zod';
 import { described } from './about.ts';
-import { http, message } from './net.ts';
+import { addresses, http, isAddress, message } from './net.ts';
 import { duration, FLAG_SET, kinds, list, MOST_NAMES, name, named, oneOf, record, say, terms, text } from './shapes.ts';
 import type { ArgumentBound, Manifest } from './types.ts';
 
@@ -126,7 +126,13 @@ const server = z.union(
       writes: list('writes', name('a root'), '[project]').optional(),
       secrets: list('secrets', name('a secret'), '[LINEAR_KEY]').optional(),
     }),
-    record('a server', { url: text('url', 'https://mcp.example.org/'), secret: name('secret').optional() }),
+    record('a server', {
+      url: text('url', 'https://mcp.example.org/').refine(isAddress, {
+        error: say('url is not an address', 'write for example https://mcp.example.org/mcp, without a user'),
+      }),
+      secret: name('secret').optional(),
+      addresses: addresses.optional(),
+    }),
   ],
   { error: say('a server has command or url', 'write {command: [node, server.js]} or {url: https://…}') },
 );

@@ -157,7 +157,12 @@ export type Server =
       readonly writes?: readonly string[] | undefined;
       readonly secrets?: readonly string[] | undefined;
     }
-  | { readonly url: string; readonly secret?: string | undefined };
+  | {
+      readonly url: string;
+      readonly secret?: string | undefined;
+      /** Addresses and ranges that are reached although they are not public. */
+      readonly addresses?: readonly string[] | undefined;
+    };
 
 /** The layer that assesses each call of every session, and makes some wait for a person. */
 interface FirewallPart {

@@ -242,7 +242,12 @@ function weakestOf(plan: Plan, cap: PlannedCap): string {
 function weakServer({ servers }: Plan, { server: name }: PlannedMcp): string {
   const server = servers[name];
   const decides = 'the server: it decides what its tools do.';
-  if (server === undefined || 'url' in server) return decides;
+  if (server === undefined) return decides;
+  if ('url' in server) {
+    const { origin } = new URL(server.url);
+    const knows = server.secret === undefined ? '' : ` It is sent the secret ${server.secret}.`;
+    return `${decides} It runs at ${origin}, which keeps what its tools are told.${knows}`;
+  }
   const { roots = [], writes = [], secrets = [] } = server;
   const reads = roots.filter((root) => !writes.includes(root));
   return [

@@ -51,6 +51,7 @@ test('a line without an end, a flood of messages, and what is no protocol end th
   for (const [tool, wanted] of [
     ['endless', 'SERVER_FLOOD'],
     ['flood', 'SERVER_FLOOD'],
+    ['flood-of-answers', 'SERVER_FLOOD'],
     ['garbage', 'SERVER_PROTOCOL'],
     ['binary', 'SERVER_PROTOCOL'],
     ['deep', 'SERVER_PROTOCOL'],
@@ -58,7 +59,7 @@ test('a line without an end, a flood of messages, and what is no protocol end th
     expect([tool, await code(call(tool))]).toEqual([tool, wanted]);
     expect(textOf(await call('echo', { text: tool }))).toBe(`echo: ${tool}`);
   }
-  expect(server.starts).toBe(6);
+  expect(server.starts).toBe(7);
 });
 
 test('a server gets no sampling, no roots, no person and no other answer from its client', async () => {

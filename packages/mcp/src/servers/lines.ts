@@ -83,7 +83,7 @@ export class LineReader {
 }
 
 /** Whether JSON text is nested deeper than `DEEPEST`. Of a text that is no JSON it may say anything. */
-function isDeep(text: string): boolean {
+export function isDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
   for (let at = 0; at < text.length; at += 1) {

@@ -1,18 +1,17 @@
-/** Runs the example of servers as a reader copies it, and compares what it prints. */
+/** Runs the examples of servers as a reader copies them, and compares what they print. */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { blocks } from '../../../../test/readme.ts';
 import { scratch } from '../../test/servers/world.ts';
 
-const test = requires('linux', 'cc', 'userns');
 const page = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const section = page.slice(page.indexOf('## Servers as caps'));
 
-test('the example of servers prints what the README says', async () => {
+async function runs(heading: string): Promise<void> {
+  const section = page.slice(page.indexOf(heading));
   const [[program], [said]] = [blocks(section, 'ts'), blocks(section, 'text')];
   const folder = scratch();
   writeFileSync(join(folder, 'example.ts'), program as string);
@@ -23,4 +22,11 @@ test('the example of servers prints what the README says', async () => {
     env,
   });
   expect([stdout, stderr]).toEqual([said, '']);
-});
+}
+
+requires(
+  'linux',
+  'cc',
+  'userns',
+)('the example of servers prints what the README says', () => runs('## Servers as caps'));
+test('the example of a server at an address prints what the README says', () => runs('## Servers at an address'));

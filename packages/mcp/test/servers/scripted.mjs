@@ -27,7 +27,7 @@ const echo = {
   inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
   annotations: { readOnlyHint: true },
 };
-const usual = ['wait', 'die', 'hang', 'large', 'garbage', 'flood', 'progress', 'ask', 'wrong', 'rich', 'endless', 'look', 'slow-schema', 'binary', 'deep', 'refuse']; // biome-ignore format: one line
+const usual = ['wait', 'die', 'hang', 'large', 'garbage', 'flood', 'flood-of-answers', 'progress', 'ask', 'wrong', 'rich', 'endless', 'look', 'slow-schema', 'binary', 'deep', 'refuse']; // biome-ignore format: one line
 const schemas = {
   wrong: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
   'slow-schema': { type: 'object', properties: { s: { type: 'string', pattern: '^(a+)+$' } } },
@@ -64,6 +64,11 @@ const reads = {
   },
 };
 
+function flooded(message) {
+  for (let n = 0; n < 1000; n += 1) put(message);
+  setImmediate(() => flooded(message));
+}
+
 async function dialled(port) {
   const { connect } = await import('node:net');
   return await new Promise((done) => {
@@ -85,13 +90,8 @@ const acts = {
   garbage: () => process.stdout.write('this is no JSON\n'),
   binary: () => process.stdout.write(Buffer.from([0x7b, 0xff, 0xfe, 0x7d, 0x0a])),
   deep: (id) => process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":${'['.repeat(1000)}${']'.repeat(1000)}}}\n`), // biome-ignore format: one line
-  flood: () => {
-    const more = () => {
-      for (let n = 0; n < 1000; n += 1) put({ method: 'notifications/message', params: { level: 'info', data: 'x' } });
-      setImmediate(more);
-    };
-    more();
-  },
+  flood: () => flooded({ method: 'notifications/message', params: { level: 'info', data: 'x' } }),
+  'flood-of-answers': () => flooded({ id: 999_999, result: {} }),
   endless: () => {
     const part = Buffer.alloc(65_536, 'x');
     const more = () => {

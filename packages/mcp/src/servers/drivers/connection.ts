@@ -1,11 +1,11 @@
 /**
- * One run of a server: a job in the sandbox, and the MCP client on its streams.
+ * The MCP client of one run of a server.
  *
- * Promise: it reaches the world that it was given and nothing else. It is ended with all its processes when it is
- * closed, floods, or speaks no MCP. Every call ends: with a result of the server or with a coded error.
+ * Promise: the run is ended, with all its processes, when it is closed, floods, or speaks no MCP. Every call ends: with
+ * a result of the server or with a coded error.
  */
-import { type Job, startProgram, type World } from '@hob/caps-shell';
 import { safeText } from '@hob/host';
+import { CapError } from '@hob/vat';
 import {
   Client,
   ProtocolError,
@@ -14,18 +14,18 @@ import {
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
 import { isServerError, type ServerCode, serverError } from '../errors.ts';
+import { NO_ANSWER } from '../http-transport.ts';
+import { TOO_LARGE } from '../incoming.ts';
 import type { FullServerLimits } from '../limits.ts';
+import type { Run } from '../runs.ts';
 import { definitionOf, type Fields, type ToolDefinition } from '../seal.ts';
-import { JobTransport, TOO_LARGE } from '../transport.ts';
 
-/** A program with its world, and how it is spoken to. */
-export interface ServerProgram {
+/** A server, and how it is begun. */
+export interface ServerPlace {
   readonly name: string;
-  /** An absolute path of this machine. */
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly world: World;
   readonly limits: FullServerLimits;
+  /** Errors: those of the sandbox. */
+  readonly begin: () => Promise<Run>;
 }
 
 /** `auto` asks for the newer protocol first. `legacy` begins with `initialize`, for servers that end at the question. */
@@ -45,61 +45,53 @@ const CODES: Readonly<Partial<Record<SdkErrorCode, ServerCode>>> = {
 };
 const MOST_PAGES = 64;
 const LONGEST_MESSAGE = 500;
-const LAST_WORDS = 2048;
-const LONGEST_WALL_MS = 0x7fff_ffff;
 
 export class Connection {
   readonly #name: string;
-  readonly #job: Job;
+  readonly #run: Run;
   readonly #client: Client;
-  readonly #transport: JobTransport;
   readonly #limits: FullServerLimits;
-  #lastWords = '';
   #over = false;
 
-  private constructor({ name, limits }: ServerProgram, era: Era, job: Job) {
+  private constructor({ name, limits }: ServerPlace, era: Era, run: Run) {
     this.#name = name;
-    this.#job = job;
+    this.#run = run;
     this.#limits = limits;
-    this.#transport = new JobTransport(job, limits);
     const versionNegotiation =
       era === 'auto' ? { mode: 'auto' as const, probe: { timeoutMs: Math.ceil(limits.startMs / 3) } } : { mode: 'legacy' as const }; // biome-ignore format: one line
     this.#client = new Client(
       { name: 'hob', version: '1' },
       { capabilities: {}, versionNegotiation, inputRequired: { autoFulfill: false } },
     );
-    void this.#readWords();
-    void job.wait().catch(() => {}).finally(() => { this.#over = true; }); // biome-ignore format: one line
+    void run.ended.then(() => { this.#over = true; }); // biome-ignore format: one line
   }
 
   /**
    * Resolves when the server runs and has said who it is. If it does not, `tell` gets its last words, which are for the
    * person who runs the host. Errors: `SERVER_START`, those of the sandbox.
    */
-  static async open(program: ServerProgram, era: Era, tell: (words: string) => void): Promise<Connection> {
-    const { limits: most = {}, ...world } = program.world;
-    const limits = { wallMs: LONGEST_WALL_MS, outputBytes: Number.MAX_SAFE_INTEGER, ...most };
-    const job = await startProgram(program.program, program.args, { ...world, limits });
-    const made = new Connection(program, era, job);
+  static async open(place: ServerPlace, era: Era, tell: (words: string) => void): Promise<Connection> {
+    const run = await place.begin();
+    const made = new Connection(place, era, run);
     try {
-      await made.#client.connect(made.#transport, { timeout: program.limits.startMs });
+      await made.#client.connect(run.transport, { timeout: place.limits.startMs });
       return made;
     } catch {
       await made.close();
-      tell(made.#why());
-      throw serverError('SERVER_START', program.name);
+      tell(run.why());
+      throw serverError('SERVER_START', place.name);
     }
   }
 
   /** It takes no more calls. */
   get isOver(): boolean {
-    return this.#over || this.#transport.isClosed;
+    return this.#over || this.#run.transport.isClosed;
   }
 
   /** Resolves when no process of it is left. */
   async close(): Promise<void> {
-    await this.#transport.close();
-    await this.#job.wait().catch(() => {});
+    await this.#run.transport.close();
+    await this.#run.ended;
   }
 
   /** The tools that it has now; `timeout` is in ms. One whose name stands there twice is absent. Errors: those of a call. */
@@ -146,31 +138,19 @@ export class Connection {
   }
 
   #errorOf(error: unknown): unknown {
-    const { fault } = this.#transport;
+    const { fault } = this.#run.transport;
     if (fault !== undefined) return serverError(fault, this.#name);
-    if (isServerError(error)) return error;
+    // Those of an http cap say what may have happened.
+    if (isServerError(error) || error instanceof CapError) return error;
     if (error instanceof UrlElicitationRequiredError) return serverError('SERVER_ASKS', this.#name);
-    if (error instanceof ProtocolError)
-      return (error.code as number) === TOO_LARGE
-        ? serverError('SERVER_TOO_LARGE', this.#name, `more than ${this.#limits.lineBytes} bytes`)
-        : serverError('SERVER_ERROR', this.#name, `it says “${safeText(error.message, LONGEST_MESSAGE).text}”`);
+    if (error instanceof ProtocolError) {
+      const own: number = error.code;
+      if (own === TOO_LARGE) return serverError('SERVER_TOO_LARGE', this.#name, `more than ${this.#limits.lineBytes} bytes`); // biome-ignore format: one line
+      if (own === NO_ANSWER) return serverError('SERVER_ENDED', this.#name);
+      return serverError('SERVER_ERROR', this.#name, `it says “${safeText(error.message, LONGEST_MESSAGE).text}”`);
+    }
     const code = error instanceof SdkError ? CODES[error.code] : undefined;
     // Other errors are those of a job that takes no input any more.
     return serverError(code ?? (error instanceof SdkError ? 'SERVER_PROTOCOL' : 'SERVER_ENDED'), this.#name);
-  }
-
-  /** Standard error is kept for the person who starts the server, and only its end. */
-  async #readWords(): Promise<void> {
-    try {
-      for (let part = await this.#job.stderr.next(); part !== undefined; part = await this.#job.stderr.next())
-        this.#lastWords = `${this.#lastWords}${Buffer.from(part).toString()}`.slice(-LAST_WORDS);
-    } catch {
-      // It ended with its job.
-    }
-  }
-
-  #why(): string {
-    const last = this.#lastWords.trim().split('\n').slice(-3).join(' / ');
-    return last === '' ? 'it said nothing on standard error' : `it said last: ${last}`;
   }
 }
