@@ -14,6 +14,14 @@ export interface Driver {
 }
 
 export const DRIVERS: Readonly<Record<string, Driver>> = {
+  'packages/firewall/src/judge/drivers/http-model.ts': {
+    powers: ['fetch'],
+    why: 'asks the model that judges, at the address that the program names',
+  },
+  'packages/firewall/src/judge/drivers/powers.ts': {
+    powers: ['node:crypto', 'setTimeout'],
+    why: 'the time limit of a model, and marks around words of the agent that nobody guesses',
+  },
   'packages/vat/src/drivers/clock.ts': {
     powers: ['Date', 'node:fs', 'node:os', 'performance', 'setTimeout'],
     why: 'the clocks of the machine; deadlines follow the boot-time clock, which only the kernel knows',

@@ -595,8 +595,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cli-judge-warning',
     breaks: 'a judge of a manifest is left out without a word',
     file: 'packages/cli/src/plan/unused.ts',
-    find: '.length === 0) return [];',
-    replace: '.length >= 0) return [];',
+    find: 'if (may.length === 0 || url !== undefined) return [];',
+    replace: 'if (may.length >= 0 || url !== undefined) return [];',
     tests: ['packages/cli/src/daemon/ledger-part.test.ts'],
   },
   {

@@ -4,6 +4,9 @@ import type { Mutant } from './mutant.ts';
 const assessment = ['packages/firewall/src/assess/assessment.test.ts'];
 const whole = ['packages/firewall/src/firewall.test.ts'];
 const host = ['packages/host/src/firewall.test.ts'];
+const judged = ['packages/firewall/src/judge/judge.test.ts'];
+const verdicts = ['packages/firewall/src/judge/verdict.test.ts'];
+const models = ['packages/firewall/src/judge/drivers/http-model.test.ts'];
 const loops = ['packages/host/src/loops.test.ts'];
 const guardrails = ['packages/firewall/src/guardrails/guardrails.test.ts'];
 
@@ -89,6 +92,144 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (guarding?.judge !== undefined) checkCanWait(method, args);',
     replace: '',
     tests: host,
+  },
+  {
+    name: 'judge-sees-danger',
+    breaks: 'a model is shown what is about a person in danger',
+    file: 'packages/firewall/src/judge/judge.ts',
+    find: 'const question = this.#isAboutDanger(request) ? undefined : questionOf(',
+    replace: 'const question = questionOf(',
+    tests: judged,
+  },
+  {
+    name: 'judge-person-only',
+    breaks: 'a judge sees what is for a person alone',
+    file: 'packages/host/src/powerbox/inbox.ts',
+    find: "if (viewer === 'judge' && pending.personOnly === true) continue;",
+    replace: '',
+    tests: judged,
+  },
+  {
+    name: 'judge-person-only-refused',
+    breaks: 'a judge refuses what is for a person alone',
+    file: 'packages/host/src/powerbox/judge.ts',
+    find: `if (pending.personOnly === true)
+    throw`,
+    replace: `if (pending.id === "")
+    throw`,
+    tests: judged,
+  },
+  {
+    name: 'judge-danger-waits',
+    breaks: 'a judge sees a call about a person in danger',
+    file: 'packages/firewall/src/firewall.ts',
+    find: 'personOnly: danger !== undefined,',
+    replace: '',
+    tests: judged,
+  },
+  {
+    name: 'judge-gated-danger',
+    breaks: 'a judge sees a call about a person in danger that waits by its terms',
+    file: 'packages/host/src/firewall.ts',
+    find: 'if (personOnly) keepFromJudges(tables, grant.id, call);',
+    replace: '',
+    tests: judged,
+  },
+  {
+    name: 'judge-may',
+    breaks: 'a judge refuses although it may only propose',
+    file: 'packages/firewall/src/judge/judge.ts',
+    find: '|| !may.includes(verdict.what)',
+    replace: '',
+    tests: judged,
+  },
+  {
+    name: 'judge-again',
+    breaks: 'a request is asked about at each look',
+    file: 'packages/firewall/src/judge/judge.ts',
+    find: '!this.#known.has(request.id) && ',
+    replace: '',
+    tests: judged,
+  },
+  {
+    name: 'judge-time-out',
+    breaks: 'a model that does not heed its signal holds up all requests',
+    file: 'packages/firewall/src/judge/judge.ts',
+    find: 'return await Promise.race([model.ask(question, signal), ended.promise]);',
+    replace: 'return await model.ask(question, signal);',
+    tests: judged,
+  },
+  {
+    name: 'judge-marks',
+    breaks: 'the words of an agent look like ours to a model',
+    file: 'packages/firewall/src/judge/question.ts',
+    find: `\`<agent \${mark}>\${text}</agent \${mark}>\``,
+    replace: 'text',
+    tests: judged,
+  },
+  {
+    name: 'judge-other-fields',
+    breaks: 'a refusal with other fields, such as a lasting one, is taken',
+    file: 'packages/firewall/src/judge/verdict.ts',
+    find: "return isEmpty ? { what: 'refuse', why } : undefined;",
+    replace: "return { what: 'refuse', why };",
+    tests: verdicts,
+  },
+  {
+    name: 'judge-other-terms',
+    breaks: 'a proposal with other terms is taken',
+    file: 'packages/firewall/src/judge/verdict.ts',
+    find: 'if (Object.keys(others).length > 0) return undefined;',
+    replace: '',
+    tests: verdicts,
+  },
+  {
+    name: 'judge-long-answer',
+    breaks: 'an answer of any length is read',
+    file: 'packages/firewall/src/judge/verdict.ts',
+    find: 'if (text.length > longestAnswer) return undefined;',
+    replace: '',
+    tests: verdicts,
+  },
+  {
+    name: 'judge-redirect',
+    breaks: 'the key follows a redirect',
+    file: 'packages/firewall/src/judge/drivers/http-model.ts',
+    find: "redirect: 'manual'",
+    replace: "redirect: 'follow'",
+    tests: models,
+  },
+  {
+    name: 'judge-tool-call',
+    breaks: 'an answer with a call of a tool is taken for an opinion',
+    file: 'packages/firewall/src/judge/drivers/http-model.ts',
+    find: ' || calls.length > 0',
+    replace: '',
+    tests: models,
+  },
+  {
+    name: 'judge-large',
+    breaks: 'a server fills the memory with its answer',
+    file: 'packages/firewall/src/judge/drivers/http-model.ts',
+    find: "if (size > mostBytes) throw new ModelFailure('its answer is too large');",
+    replace: '',
+    tests: models,
+  },
+  {
+    name: 'judge-plain-http',
+    breaks: 'requests and the key go to another machine in plain text',
+    file: 'packages/firewall/src/judge/drivers/http-model.ts',
+    find: "(url.protocol === 'http:' && isOwn)",
+    replace: "url.protocol === 'http:'",
+    tests: models,
+  },
+  {
+    name: 'firewall-world',
+    breaks: 'a program counts as harmless although it may write where writing is critical',
+    file: 'packages/caps-shell/src/effects.ts',
+    find: 'if (effect.class > of) of = effect.class;',
+    replace: '',
+    tests: ['packages/firewall/src/criteria.test.ts'],
   },
   {
     name: 'guardrail-spends',

@@ -17,7 +17,7 @@ import { programEffects } from './effects.ts';
 import { TEXT_BUDGET } from './job.ts';
 import { Jobs } from './jobs.ts';
 import { takeTimeout } from './limits.ts';
-import { placesIn } from './mounts.ts';
+import { placesIn, writtenEffects } from './mounts.ts';
 import { takeAuthority, takeInput, worldOptions } from './shell.ts';
 import type { CommandCap, Ended, World } from './shell-cap.ts';
 
@@ -74,7 +74,7 @@ export async function makeCommandCap(
     close: () => close(host),
   });
   withPlace(command, () => ({ kind: 'program', name: path, mounts: { ...placesIn(places), ...placesOf(ways) } }));
-  withEffects(command, () => programEffects(authority));
+  withEffects(command, () => programEffects({ written: writtenEffects(places), ways }));
   return drivenBy(command, {
     run: ([args, options], call) => run(callerOf(call), args, options as RunOptions, TEXT_BUDGET),
     close: (_args, call) => close(callerOf(call)),

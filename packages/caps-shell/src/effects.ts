@@ -2,7 +2,7 @@
  * The effects of programs, for the layer that asks people about calls.
  *
  * No text of a command is read. A program can do what its world holds. It changes the directories that were mounted for
- * writing. With a host or a socket it can also do anything there, and carry out what it reads.
+ * writing; what writing there means, those directories declare. With a host or a socket it can also do anything there, and carry out what it reads.
  */
 import type { Effect, Effects } from '@hob/vat/forwarder';
 
@@ -10,16 +10,17 @@ const reads: Effect = { class: 'A' };
 /** Each call is another one, although it looks alike: the next part of a stream, the wait for a program. */
 const goesOn: Effect = { class: 'A', idempotent: false };
 
-/** Also of the jobs and the streams that a shell gives out. */
+/** `written`: what the directories declare that are mounted for writing. Also of the jobs and streams of a shell. */
 export function programEffects({
-  places,
+  written,
   ways,
 }: {
-  readonly places: readonly { readonly rights: 'ro' | 'rw' }[];
+  readonly written: readonly (Effects | undefined)[];
   readonly ways: readonly object[];
 }): Effects {
-  const writes: Effect = places.some(({ rights }) => rights === 'rw') ? { class: 'B', undo: 'hard' } : reads;
-  const runs: Effect = ways.length > 0 ? { class: 'C', undo: 'impossible', outbound: true } : writes;
+  const outside: readonly Effect[] = ways.length > 0 ? [{ class: 'C', undo: 'impossible', outbound: true }] : [];
+  const all = [...written.map((effects) => effects?.['write'] ?? changes), ...outside];
+  const runs = all.length === 0 ? reads : worstOf(all);
   return {
     run: runs,
     spawn: { ...runs, idempotent: false },
@@ -37,4 +38,18 @@ export function programEffects({
     signal: goesOn,
     wait: goesOn,
   };
+}
+
+const changes: Effect = { class: 'B', undo: 'hard' };
+const undoable: readonly Effect['undo'][] = ['easy', 'hard', 'impossible'];
+
+/** A program may do all that it can, so it is as grave as the gravest of that. */
+function worstOf(effects: readonly Effect[]): Effect {
+  let { class: of, undo = 'hard', outbound = false } = changes;
+  for (const effect of effects) {
+    if (effect.class > of) of = effect.class;
+    if (undoable.indexOf(effect.undo ?? 'hard') > undoable.indexOf(undo)) undo = effect.undo ?? 'hard';
+    outbound ||= effect.outbound === true;
+  }
+  return { class: of, undo, ...(outbound ? { outbound } : {}) };
 }

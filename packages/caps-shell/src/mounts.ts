@@ -8,7 +8,7 @@
 import { type FsCap, mountable } from '@hob/caps-fs';
 import { reveal } from '@hob/revocable';
 import { CapError, type Far, isReference } from '@hob/vat';
-import { objectOf, type Place, placeOf } from '@hob/vat/forwarder';
+import { type Effects, effectsOf, objectOf, type Place, placeOf } from '@hob/vat/forwarder';
 import { takeMap } from './arguments.ts';
 import { directoryAt } from './drivers/directory-at.ts';
 import { setIdIn } from './drivers/set-id.ts';
@@ -92,6 +92,12 @@ export const placesIn = (places: readonly MountPoint[]): Readonly<Record<string,
       return [at, rights === 'ro' ? { ...place, readOnly: true as const } : place];
     }),
   );
+
+/** What the directories that are mounted for writing declare about their methods. */
+export const writtenEffects = (places: readonly MountPoint[]): readonly (Effects | undefined)[] =>
+  places
+    .filter(({ rights }) => rights === 'rw')
+    .map(({ cap }) => effectsOf(isReference(cap) ? (objectOf(cap) ?? cap) : cap));
 
 /** Whether `path` is `folder` or in it. */
 export const isWithin = (path: string, folder: string): boolean =>

@@ -13,7 +13,7 @@ import { programEffects } from './effects.ts';
 import { type JobRequest, type RunningJob, TEXT_BUDGET } from './job.ts';
 import { Jobs } from './jobs.ts';
 import { type FullLimits, fullLimits, lowered, takeTimeout } from './limits.ts';
-import { isWithin, type MountPoint, placesIn, takeAt, takeMounts } from './mounts.ts';
+import { isWithin, type MountPoint, placesIn, takeAt, takeMounts, writtenEffects } from './mounts.ts';
 import type { Ended, Job, Less, RunOptions, ShellCap, ShellDescription, SpawnOptions, World } from './shell-cap.ts';
 
 const SHELL = '/bin/bash';
@@ -144,7 +144,7 @@ function shellOf(authority: Authority, jobs: Jobs): ShellCap {
     close: () => close(host),
   });
   withPlace(shell, () => ({ kind: 'shell', mounts: { ...placesIn(places), ...placesOf(ways) } }));
-  withEffects(shell, () => programEffects(authority));
+  withEffects(shell, () => programEffects({ written: writtenEffects(places), ways }));
   return drivenBy(shell, {
     run: ([text, options], call) => run(callerOf(call), text, options as RunOptions, TEXT_BUDGET),
     spawn: ([text, options], call) => spawn(callerOf(call), text, options as SpawnOptions),

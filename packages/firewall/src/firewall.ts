@@ -56,6 +56,7 @@ function decide(options: FirewallOptions, facts: CallFacts): CallDecision {
   const assessment = assess(call, `${facts.petname}.${facts.method.slice(0, 64)}`, opinions);
   return {
     waits: waits(assessment, call, { mode, level: facts.level }),
+    personOnly: danger !== undefined,
     trace: {
       risk: rounded(assessment.risk_score),
       sure: Math.floor(assessment.confidence * 1000) / 1000,

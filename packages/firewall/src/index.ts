@@ -16,4 +16,9 @@ export { type CrisisDetector, type CrisisVerdict, detectCrisis } from './crisis/
 export { type FirewallOptions, makeFirewall } from './firewall.ts';
 export { makeGuardrails } from './guardrails/guardrails.ts';
 export type { GuardrailOptions, Threshold } from './guardrails/thresholds.ts';
+export { anthropicModel, type HttpModelOptions, openAiModel } from './judge/drivers/http-model.ts';
+export { judgePowers } from './judge/drivers/powers.ts';
+export { type JudgeOptions, type JudgePowers, type JudgeRunner, runJudge } from './judge/judge.ts';
+export { type JudgeModel, ModelFailure, type Question } from './judge/model.ts';
+export type { JudgeAct } from './judge/question.ts';
 export { type Asked, type AskedOf, type Replay, replay } from './replay/replay.ts';

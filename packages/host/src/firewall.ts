@@ -8,7 +8,7 @@
 import type { CallOutcome, GuardedCall, Guarding } from '@hob/revocable';
 import { CapError, spawn } from '@hob/vat';
 import { currentCauses, type Effects, freshName, lastingName } from '@hob/vat/forwarder';
-import { GateAskActor } from './powerbox/gate.ts';
+import { GateAskActor, keepFromJudges } from './powerbox/gate.ts';
 import { isNamedCall } from './sessions/calls.ts';
 import { type HostState, tablesOf } from './state/host-state.ts';
 import { keepLoops, loopRow } from './state/loops.ts';
@@ -39,6 +39,8 @@ export interface CallFacts {
 export interface CallDecision {
   /** The call waits for a granter. */
   readonly waits: boolean;
+  /** If it waits, it is for a person alone: no judge sees it. */
+  readonly personOnly?: boolean;
   /** Fields of the ledger line of the call. Plain data without secrets and without text of the call. */
   readonly trace: Readonly<Record<string, string | number | boolean>>;
   /** Lines for the granter: why the call waits. Text of ours. */
@@ -94,9 +96,13 @@ function decided(hostState: HostState, firewall: CallFirewall, grant: GrantRecor
   const tables = tablesOf(hostState);
   const facts = factsOf(tables, grant, call);
   const decision = decideSafely(firewall, facts);
-  const { trace: fields } = decision;
-  if (!decision.waits || facts.waits) return { fields };
-  return { fields, judge: spawn(GateAskActor(hostState, grant.id, undefined, decision.reasons)) };
+  const { trace: fields, personOnly = false } = decision;
+  if (facts.waits) {
+    if (personOnly) keepFromJudges(tables, grant.id, call);
+    return { fields };
+  }
+  if (!decision.waits) return { fields };
+  return { fields, judge: spawn(GateAskActor(hostState, grant.id, undefined, decision.reasons, personOnly)) };
 }
 
 /** In a turn: throws if the call is stopped. Returns the function that is told how it ended. */

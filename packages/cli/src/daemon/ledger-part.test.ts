@@ -1,5 +1,7 @@
 /** The parts `ledger` and `judge` of a manifest, served: with kill -9, with a secret that an agent learned. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { verifyLedger } from '@hob/vat';
 import { ledgerArguments, openStore } from '@hob/vat/store';
@@ -86,19 +88,47 @@ test('a folder for the ledger inside a root is refused with its line, also by ho
   expect(served).toMatchObject({ code: 1, err: expect.stringMatching(/roots\.project: this folder is, contains or lies inside/) }); // biome-ignore format: one line
 }, 400_000);
 
-test('a judge is a warning with its line, and every request still waits for a person', async () => {
+test('a judge without a model to ask is a warning with its line, and one that lacks a part is a mistake', async () => {
   const hob = hobHome(`${MANIFEST}judge: { may: [propose, refuse], model: small }\n`);
   const manifest = join(hob.folder, 'config/hob.yaml');
-  const warning = /hob\.yaml:9:1: warning: judge: this version runs no judge: every request waits for a person; leave it out/; // biome-ignore format: one line
+  const warning = /hob\.yaml:9:1: warning: judge: this judge names no model to ask: every request waits for a person; add api, url and model/; // biome-ignore format: one line
   expect(await hob.run('check', manifest)).toMatchObject({ code: 0, out: expect.stringMatching(warning) });
   expect((await hob.run('check', manifest, '--strict')).code).toBe(3);
+  for (const [part, wrong] of [
+    ['api: openai, url: "https://api.example.com"', /judge: a judge that is asked has an api, a url and a model/],
+    ['model: m, api: openai, url: "http://example.com"', /judge\.url: this is no address of a model/],
+    ['model: m, api: other, url: "https://example.com"', /judge\.api/],
+  ] as const) {
+    writeFileSync(manifest, `${MANIFEST}judge: { may: [refuse], ${part} }\n`);
+    expect(await hob.run('check', manifest)).toMatchObject({ code: 1, out: expect.stringMatching(wrong) });
+  }
+}, 400_000);
+
+test('a judge is asked with the key of a secret, and can refuse; without the secret nothing is served', async () => {
+  const seen: (string | undefined)[] = [];
+  const model = createServer((request, response) => {
+    seen.push(request.headers.authorization);
+    request.resume();
+    const content = '{"verdict":"refuse","why":"the judge is strict"}';
+    response.end(JSON.stringify({ choices: [{ finish_reason: 'stop', message: { content } }] }));
+  });
+  await new Promise<void>((resolve) => model.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void model.close());
+  const { port } = model.address() as AddressInfo;
+  const hob = hobHome(`${MANIFEST}judge: { may: [refuse], model: small, api: openai, url: "http://127.0.0.1:${port}/v1", secret: JUDGE_KEY }\n`); // biome-ignore format: one line
+  const refused = await hob.run('serve', '--manifest', join(hob.folder, 'config/hob.yaml'));
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('hob secret set JUDGE_KEY') });
+  const set = hob.start('secret', 'set', 'JUDGE_KEY');
+  set.child.stdin!.end(VALUE);
+  expect(await set.ended).toBe(0);
   const host = await hob.serve();
-  expect(host.err).toMatch(warning);
   const agent = hob.start('start', '--', ...agentIn(hob.folder));
   onTestFinished(() => void agent.child.stdin!.end());
   await agent.shows(/reads one/);
   await hob.until(
-    () => hob.json<readonly unknown[]>('inbox'),
-    ({ length }) => length === 1,
+    async () => (await hob.run('ledger', '--json')).out,
+    (lines) => /"k":"deny".*"surface":"judge"/.test(lines),
   );
+  expect(seen).toEqual([`Bearer ${VALUE}`]);
+  expect(host.err).not.toContain(VALUE);
 }, 400_000);

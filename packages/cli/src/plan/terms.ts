@@ -13,8 +13,11 @@ const LONGEST = 90 * 86_400_000;
 
 /** The terms of a cap when its session starts at `now`, in ms since 1970. */
 export function grantTerms(plan: Plan, cap: PlannedCap, now: number): GrantTerms {
-  const base = limits(cap.terms, plan.deadlineMs, now);
-  const { level } = cap.terms;
+  const { level, alwaysHuman } = cap.terms;
+  const base: GrantTerms = {
+    ...limits(cap.terms, plan.deadlineMs, now),
+    ...(alwaysHuman === true ? { personOnly: true } : {}),
+  };
   const risk: GrantTerms = level === undefined ? {} : { level };
   if (cap.how === 'ask')
     return { ...base, ...boundsOf(cap), asks: { ...proposal(cap, plan.deadlineMs, now), ...risk } };

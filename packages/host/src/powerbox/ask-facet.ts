@@ -123,6 +123,7 @@ function fileLease(
     seen: [],
     stale,
     lease: asking.id,
+    ...(held.personOnly === true || terms.personOnly === true ? { personOnly: true as const } : {}),
     shown: () => ({
       effect: `${does}; first it calls ${methodText(method)}`,
       table: [

@@ -178,6 +178,7 @@ export function termRows(terms: GrantTerms, wall: number = wallTime()): Rows {
     for (const [at, bound] of Object.entries(positions).slice(0, 8))
       rows.push([`${methodText(method)}, argument ${Number(at) + 1}`, boundText(bound as Bound)]);
   if (terms.audited === true) rows.push(['ledger', 'each outcome is a line']);
+  if (terms.personOnly === true) rows.push(['answered by', 'a person alone: no judge sees what waits']);
   if (terms.level !== undefined) rows.push(['goes on without a person', `calls of ${terms.level} risk at the most`]);
   if (terms.mount === true) rows.push(['mount', 'it may be mounted in a sandbox']);
   return rows.slice(0, mostRows);

@@ -6,7 +6,7 @@
  * decide whether a call waits, or is kept as a draft. Nothing in the call does. The caller of a draft is told so at once,
  * with the error `drafted`. Nothing has changed then; a yes makes the change, once, under the same grants.
  */
-import type { GatedCall, Judge } from '@hob/revocable';
+import { type GatedCall, isData, type Judge } from '@hob/revocable';
 import { attempt, CapError, type Definition, define, E, ledgerLine } from '@hob/vat';
 import { breakAnswer } from '@hob/vat/forwarder';
 import { callerUnder } from '../sharing/sturdyrefs.ts';
@@ -28,15 +28,28 @@ export const GateAskActor: Definition<
     gatedGrant: string,
     drafts?: readonly string[] | undefined,
     reasons?: readonly string[] | undefined,
+    personOnly?: boolean | undefined,
   ]
-> = define('host.gate', (_bcom, hostState, gatedGrant, drafts, reasons = []) => ({
+> = define('host.gate', (_bcom, hostState, gatedGrant, drafts, reasons = [], personOnly = false) => ({
   ask: (call, target, charged) =>
     E.when(
       E(powersOf(tablesOf(hostState))).callingGrants() as unknown as Promise<readonly string[]>,
       (callingGrants) => {
         const isDraft = drafts?.includes(call.method) === true;
+        // Once, because the call may be asked anew.
+        const marked = tablesOf(hostState).personOnly.delete(judgeless(gatedGrant, call));
         return askAboutCall(
-          { hostState, gatedGrant, call, target, callingGrants, charged, isDraft, reasons },
+          {
+            hostState,
+            gatedGrant,
+            call,
+            target,
+            callingGrants,
+            charged,
+            isDraft,
+            reasons,
+            personOnly: personOnly || marked,
+          },
           undefined,
         );
       },
@@ -56,6 +69,7 @@ interface CallContext {
   readonly isDraft: boolean;
   /** Why a firewall makes the call wait. */
   readonly reasons: readonly string[];
+  readonly personOnly: boolean;
 }
 
 type GateDecision = boolean | { readonly with: readonly unknown[] };
@@ -167,6 +181,7 @@ function fileAndWait(gated: CallContext, preview: Preview, stale: string | undef
     under: grantsOfCall(gated),
     charged,
     ...(isDraft ? { draft: true as const } : {}),
+    ...(gated.personOnly || grant.personOnly === true ? { personOnly: true as const } : {}),
     looked: stale !== undefined,
     seen: preview.files,
     stale,
@@ -201,6 +216,15 @@ function fileAndWait(gated: CallContext, preview: Preview, stale: string | undef
       same ? true : askAboutCall(gated, id),
     );
   }) as unknown as Promise<GateDecision>;
+}
+
+const judgeless = (grant: string, { method, args }: Pick<GatedCall, 'method' | 'args'>): string =>
+  `${grant} ${digestOf({ cap: [], method, data: args, files: [] })}`;
+
+/** In the turn of a call that waits by the terms of its grant: no judge sees it. */
+export function keepFromJudges(tables: HostTables, grant: string, call: Pick<GatedCall, 'method' | 'args'>): void {
+  // What is no data never waits.
+  if (isData(call.args)) tables.personOnly.set(judgeless(grant, call), true);
 }
 
 /** The caller of a draft gets an error, because the change was not made. One that is filed anew has no caller. */

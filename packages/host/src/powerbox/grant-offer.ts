@@ -45,7 +45,7 @@ export function grantOffer(
   // In this turn, so no acceptance ends between this look and the grant.
   if (accepted !== undefined && !isAccepted(tables, initiator.by, accepted))
     throw new CapError('denied', 'nobody accepts that text any more: it has changed, or its acceptance was ended');
-  const { terms, defaultMs: otherwise, gated: waits, drafts, level, asks } = parseTerms(given);
+  const { terms, defaultMs: otherwise, gated: waits, drafts, level, personOnly, asks } = parseTerms(given);
   const id = nextGrantId(tables);
   const chain = session.parent === undefined ? {} : { chain: chainText(tables, session) };
   const behind = behindGrant(hostState, inner, { id, waits, drafts, asks });
@@ -73,6 +73,7 @@ export function grantOffer(
     ...(drafts === undefined ? {} : { drafts }),
     ...(asks === undefined ? {} : { asks: true as const }),
     ...(level === undefined ? {} : { level }),
+    ...(personOnly === undefined ? {} : { personOnly }),
     gate,
   };
   if (lease === undefined) addToCList(tables, session, petname, cap, grant);

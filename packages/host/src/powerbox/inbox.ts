@@ -44,6 +44,8 @@ export interface Request extends RequestDisplay {
   readonly waiting: boolean;
   /** A change that is kept as a draft: the asker was told so, and does not wait for it. */
   readonly draft?: true;
+  /** It is for a person alone: no judge sees it, and it is answered by itself. */
+  readonly personOnly?: true;
   /** How often it was asked. */
   readonly count: number;
   /** The request that this one replaces, because what it showed has changed. */
@@ -76,8 +78,10 @@ export function inbox(
   for (const [number, pending] of waiting.sort(([a], [b]) => a - b)) {
     if (found.length >= page || chars > pageChars) break;
     if (number <= from || !names(sessionOf(tables, pending.session))) continue;
+    if (viewer === 'judge' && pending.personOnly === true) continue;
     found.push(pending);
-    if (isUnseen(pending)) tables.requests.set(pending.id, { ...pending, looked: true });
+    // A judge is no person: a call that only a judge has seen costs nothing if it ends.
+    if (viewer === 'granter' && isUnseen(pending)) tables.requests.set(pending.id, { ...pending, looked: true });
     chars += 2000 + (pending.diff?.length ?? 0);
   }
   const asked = E(powersOf(tables)).waiting(found.map(({ id }) => id));
@@ -105,6 +109,7 @@ function requestView(
     count,
     stale,
     draft,
+    personOnly,
     proposals,
   } = pending;
   const { effect, diff, permits, flags } = pending;
@@ -134,6 +139,7 @@ function requestView(
     count,
     ...(stale === undefined ? {} : { stale }),
     ...(draft === undefined ? {} : { draft }),
+    ...(personOnly === undefined ? {} : { personOnly }),
     proposals,
   };
 }

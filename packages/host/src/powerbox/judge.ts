@@ -7,6 +7,7 @@
 import { checkTerms } from '@hob/revocable';
 import { CapError, type Definition, define } from '@hob/vat';
 import { type HostState, tablesOf } from '../state/host-state.ts';
+import type { RequestRecord } from '../state/records.ts';
 import { type GrantTerms, parseTerms } from '../state/terms.ts';
 import { quoted } from '../text/safe-text.ts';
 import { type IsGranterOf, refuseRequest, requestNamed } from './answer-request.ts';
@@ -28,6 +29,13 @@ export interface Judge {
 const mostProposals = 4;
 const longestWhy = 500;
 
+/** What is for a person alone is not there for a judge. */
+function forJudges(pending: RequestRecord): RequestRecord {
+  if (pending.personOnly === true)
+    throw new CapError('no-such-object', 'no request has that id: it was answered, has ended, or never existed');
+  return pending;
+}
+
 export const JudgeActor: Definition<Judge, [name: string, hostState: HostState]> = define(
   'host.judge',
   (_bcom, name, hostState) => {
@@ -36,7 +44,7 @@ export const JudgeActor: Definition<Judge, [name: string, hostState: HostState]>
       inbox: (after) => inbox(hostState, names, 'judge', after),
       propose(request, terms, why) {
         const tables = tablesOf(hostState);
-        const pending = requestNamed(tables, names, request);
+        const pending = forJudges(requestNamed(tables, names, request));
         checkTerms(parseTerms(terms).terms); // biome-ignore format: one line
         const { proposals } = pending;
         if (proposals.length >= mostProposals)
@@ -52,7 +60,7 @@ export const JudgeActor: Definition<Judge, [name: string, hostState: HostState]>
         const tables = tablesOf(hostState);
         refuseRequest(
           tables,
-          requestNamed(tables, names, request),
+          forJudges(requestNamed(tables, names, request)),
           { by: name, surface: 'judge' },
           { refuse: String(why) },
         );

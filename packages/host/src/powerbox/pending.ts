@@ -57,7 +57,8 @@ export function fileRequest(tables: HostTables, asking: NewRequest, first?: () =
   const there = same === undefined ? undefined : tables.requests.get(same);
   if (there !== undefined) {
     if (there.count >= askingLimits.together) throw tooManyTogether;
-    tables.requests.set(there.id, { ...there, count: there.count + 1 });
+    const { personOnly } = asking;
+    tables.requests.set(there.id, { ...there, count: there.count + 1, ...(personOnly && { personOnly }) });
     tellGranters(tables, there.session);
     return there.id;
   }

@@ -128,6 +128,7 @@ function fileAndWait(
     under: [],
     seen: [],
     stale,
+    ...(terms.personOnly === true ? { personOnly: true as const } : {}),
     shown: () => ({
       effect: `lets session “${sessionId}” use ${what}: ${termText(terms)}`,
       table: [...offerRows(offered, facts), ...termRows(terms)],

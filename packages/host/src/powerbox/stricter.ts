@@ -34,6 +34,7 @@ export function stricter(asked: GrantTerms, said: GrantTerms, wall: number): Gra
     ...(asked.mount === true && said.mount === true ? { mount: true } : {}),
     ...(gated === undefined ? {} : { gated }),
     ...(level === undefined ? {} : { level }),
+    ...(asked.personOnly === true || said.personOnly === true ? { personOnly: true } : {}),
     ...draftsOf(asked.drafts, said.drafts, gated),
   };
 }

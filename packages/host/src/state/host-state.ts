@@ -68,6 +68,7 @@ const storedNames: Readonly<Record<keyof HostTables, string>> = {
   acceptances: 'acceptances',
   ownNames: 'ownNames',
   kept: 'kept',
+  personOnly: 'personOnly',
   loops: 'loops',
   personTurns: 'personTurns',
 };

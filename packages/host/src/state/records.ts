@@ -94,6 +94,8 @@ export interface GrantRecord {
   readonly delegated?: true;
   /** The highest level of risk at which a call goes on without a person, if a firewall is there. `medium` if absent. */
   readonly level?: CallLevel;
+  /** No judge sees what waits under it. */
+  readonly personOnly?: true;
   readonly gate: GrantActor;
 }
 
@@ -221,6 +223,8 @@ export interface HostTables {
   readonly ownNames: Table<OwnName>;
   /** Texts that the program keeps, by name (`kept.ts`). */
   readonly kept: Table<string>;
+  /** Calls that wait by the terms of their grant, and that a firewall keeps from judges (`gate.ts`). */
+  readonly personOnly: Table<true>;
   /** By the ids of grants. */
   readonly loops: Table<LoopRow>;
   /** How often a person has had a turn, by the ids of sessions. */
@@ -276,6 +280,8 @@ export interface RequestRecord extends RequestDisplay {
   readonly charged?: number;
   /** It is about a change (`ask-change.ts`), and a yes is for all who wait. */
   readonly change?: true;
+  /** No judge sees it. */
+  readonly personOnly?: true;
   /** The caller does not wait: it was told that this is a draft. */
   readonly draft?: true;
   /** A granter was shown this request, or the one that it replaces. */

@@ -31,6 +31,8 @@ export type GrantTerms = Terms & {
    * Crisis-sensitive calls wait at any level.
    */
   readonly level?: CallLevel;
+  /** What waits under it is for a person alone: no judge sees it. */
+  readonly personOnly?: true;
   /**
    * The cap asks before it is there: a call waits until a granter grants the offer, and these terms are proposed. The
    * other terms are those of the cap that asks.
@@ -49,6 +51,7 @@ interface ParsedTerms {
   readonly gated: true | readonly string[] | undefined;
   readonly drafts: readonly string[] | undefined;
   readonly level: CallLevel | undefined;
+  readonly personOnly: true | undefined;
   readonly asks: Omit<GrantTerms, 'asks'> | undefined;
 }
 
@@ -56,14 +59,15 @@ interface ParsedTerms {
 export function parseTerms(given: GrantTerms): ParsedTerms {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     refuse('the terms of a grant are a record such as {uses: 1, for: 60000}');
-  const { scope, gated, drafts, level, asks, ...terms } = given;
+  const { scope, gated, drafts, level, personOnly, asks, ...terms } = given;
   if (level !== undefined && !callLevels.includes(level)) refuse('level must be low, medium or high');
+  if (personOnly !== undefined && personOnly !== true) refuse('personOnly must be true, or left out');
   if (asks !== undefined) checkProposal(asks, gated ?? drafts);
   if (gated !== undefined && gated !== true && !isNames(gated))
     refuse('gated must be true, or a list of the methods whose calls wait for approval');
   if (drafts !== undefined && (!isNames(drafts) || gated === true))
     refuse('drafts must be a list of the methods whose calls are kept as drafts, and gated cannot be true beside it');
-  return { ...timed(scope, terms), gated, drafts, level, asks };
+  return { ...timed(scope, terms), gated, drafts, level, personOnly, asks };
 }
 
 /** The terms that a cap proposes when it asks. Errors: `invalid`. */
@@ -76,7 +80,10 @@ function checkProposal(asks: unknown, gated: unknown): void {
 const isNames = (list: unknown): boolean =>
   Array.isArray(list) && list.length > 0 && list.every((name) => typeof name === 'string' && name !== '');
 
-function timed(scope: Scope | undefined, terms: Terms): Omit<ParsedTerms, 'gated' | 'drafts' | 'level' | 'asks'> {
+function timed(
+  scope: Scope | undefined,
+  terms: Terms,
+): Omit<ParsedTerms, 'gated' | 'drafts' | 'level' | 'personOnly' | 'asks'> {
   switch (scope) {
     case undefined:
       // N uses and no time: they end with their session.

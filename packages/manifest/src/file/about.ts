@@ -100,7 +100,14 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     until: 'Until when the question proposes: 2027-01-31.',
   },
   child: { give: 'Names of caps that the child gets; NAME.readonly is the part that reads.' },
-  judge: { may: 'propose, refuse, or both.', model: 'The name of the model.' },
+  judge: {
+    may: 'propose, refuse, or both.',
+    model: 'The name of the model.',
+    api: 'The form in which its server is asked: openai (chat completions) or anthropic (messages).',
+    url: 'The address of its server: https://api.example.com/v1',
+    secret: 'The name of the secret that is its key.',
+    timeout: 'How long it may take for a request: 20s.',
+  },
   ledger: {
     path: 'A folder for a copy of the ledger, outside of every root.',
     keep: 'How long lines stay in the state: 90d.',

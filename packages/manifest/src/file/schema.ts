@@ -10,6 +10,12 @@ import { addresses, http, isAddress, message } from './net.ts';
 import { duration, FLAG_SET, kinds, list, MOST_NAMES, name, named, oneOf, record, say, terms, text } from './shapes.ts';
 import type { ArgumentBound, Manifest } from './types.ts';
 
+/** By https, or on this machine, without a name, a query and a fragment. */
+const isModelUrl = (given: string): boolean =>
+  /^(?:https:\/\/[A-Za-z0-9.:[\]-]+|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?)(?:\/[^\s?#\\*]*)?$/.test(
+    given,
+  ) && URL.canParse(given);
+
 const argvWord = text('a word of argv', 'status|log');
 /** A row without words is the program without arguments. */
 const argvRow = z
@@ -167,6 +173,14 @@ const manifest = record('a manifest', {
   judge: record('judge', {
     may: list('may', oneOf('may', ['propose', 'refuse']), '[propose, refuse]'),
     model: text('model', 'small').optional(),
+    api: oneOf('api', ['openai', 'anthropic']).optional(),
+    url: text('url', 'https://api.example.com/v1')
+      .refine(isModelUrl, {
+        error: say('this is no address of a model', 'write https://…, or http:// and this machine'),
+      })
+      .optional(),
+    secret: name('secret').optional(),
+    timeout: duration.optional(),
   }).optional(),
   ledger: record('ledger', {
     path: text('path', '~/.local/state/hob').optional(),

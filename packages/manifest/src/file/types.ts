@@ -170,6 +170,18 @@ interface FirewallPart {
   readonly mode: 'observe' | 'enforce';
 }
 
+/** A model that reads requests. It is asked if `api`, `url` and `model` are there. */
+export interface JudgePart {
+  readonly may: readonly ('propose' | 'refuse')[];
+  readonly model?: string | undefined;
+  /** The form in which its server is asked. */
+  readonly api?: 'openai' | 'anthropic' | undefined;
+  readonly url?: string | undefined;
+  /** The name of the secret that is its key. */
+  readonly secret?: string | undefined;
+  readonly timeout?: string | undefined;
+}
+
 /** The whole of `hob.yaml`: roots, what a session holds, what it may ask for, and who decides. */
 export interface Manifest {
   readonly version: 1;
@@ -182,7 +194,7 @@ export interface Manifest {
   /** Sessions that this one may start. `give` names caps; `docs.readonly` gives only what reads. */
   readonly children?: Readonly<Record<string, { readonly give: readonly string[] }>> | undefined;
   readonly granters?: readonly string[] | undefined;
-  readonly judge?: { readonly may: readonly ('propose' | 'refuse')[]; readonly model?: string | undefined } | undefined;
+  readonly judge?: JudgePart | undefined;
   readonly ledger?:
     | {
         readonly path?: string | undefined;

@@ -6,7 +6,7 @@
  */
 
 import { milliseconds } from '../file/terms.ts';
-import type { Ask, Cap, CapTerms, FsCap, Manifest, Offer, Server, ShellCap } from '../file/types.ts';
+import type { Ask, Cap, CapTerms, FsCap, JudgePart, Manifest, Offer, Server, ShellCap } from '../file/types.ts';
 import type { Finding, Path } from '../text/mistakes.ts';
 import { quoted } from '../text/mistakes.ts';
 import { wrongPattern } from '../words/except.ts';
@@ -18,7 +18,14 @@ import { effectOfProgram } from './effects.ts';
 import { wordsOf } from './examples.ts';
 import { lookAlikes } from './names.ts';
 import { httpOf } from './net.ts';
-import { DEFAULT_MODE, type Directory, type Plan, type PlannedCap, type PlannedTerms } from './plan.ts';
+import {
+  DEFAULT_MODE,
+  type Directory,
+  type Plan,
+  type PlannedCap,
+  type PlannedJudge,
+  type PlannedTerms,
+} from './plan.ts';
 import { type Machine, type Origin, placeOf, rootsOf } from './roots.ts';
 import { mcpOf, rootsOfServers } from './servers.ts';
 
@@ -98,6 +105,7 @@ class Compiler {
     const { children, findings } = childrenOf(this.#manifest, this.#caps);
     this.#findings.push(...findings);
     const place = ledger?.path === undefined ? {} : { path: this.#place(ledger.path) };
+    if (judge !== undefined && lacksPart(judge)) this.#wrong(['judge'], 'a judge that is asked has an api, a url and a model', 'add those, or leave out api, url, secret and timeout', true); // biome-ignore format: one line
     const broken = this.#findings.some(({ severity }) => severity !== 'warning');
     if (broken) return { plan: undefined, findings: this.#findings };
     const plan: Plan = {
@@ -110,14 +118,7 @@ class Compiler {
       children,
       never: listed.flatMap(([, , cap]) => ('command' in cap ? (cap.not_match ?? []).flatMap(wordsOf) : [])),
       ...(granters === undefined ? {} : { granters: [...new Set(granters)] }),
-      ...(judge === undefined
-        ? {}
-        : {
-            judge: {
-              may: [...new Set(judge.may)].sort(),
-              ...(judge.model === undefined ? {} : { model: judge.model }),
-            },
-          }),
+      ...(judge === undefined ? {} : { judge: judgeOf(judge) }),
       ...(ledger === undefined ? {} : { ledger: { ...ledgerOf(ledger), ...place } }),
       ...(firewall === undefined ? {} : { firewall: { mode: firewall.mode } }),
     };
@@ -250,6 +251,26 @@ class Compiler {
       ...(sensitivity === undefined ? {} : { sensitivity }),
     };
   }
+}
+
+const lacksPart = ({ api, url, model, secret, timeout }: JudgePart): boolean =>
+  [api, url, secret, timeout].some((one) => one !== undefined) && [api, url, model].includes(undefined);
+
+function judgeOf({ may, model, api, url, secret, timeout }: JudgePart): PlannedJudge {
+  const timeoutMs = timeout === undefined ? undefined : milliseconds(timeout);
+  return {
+    may: [...new Set(may)].sort(),
+    ...(model === undefined ? {} : { model }),
+    ...(api === undefined || url === undefined || model === undefined
+      ? {}
+      : {
+          asks: {
+            ...{ api, url, model },
+            ...(secret === undefined ? {} : { secret }),
+            ...(timeoutMs === undefined ? {} : { timeoutMs }),
+          },
+        }),
+  };
 }
 
 const ledgerOf = ({ keep, redact }: NonNullable<Manifest['ledger']>): NonNullable<Plan['ledger']> => ({

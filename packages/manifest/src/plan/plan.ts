@@ -105,6 +105,20 @@ export interface Given {
   readonly readonly?: true;
 }
 
+/** A judge of the plan. */
+export interface PlannedJudge {
+  readonly may: readonly ('propose' | 'refuse')[];
+  readonly model?: string;
+  /** Undefined: no model is asked. */
+  readonly asks?: {
+    readonly api: 'openai' | 'anthropic';
+    readonly url: string;
+    readonly model: string;
+    readonly secret?: string;
+    readonly timeoutMs?: number;
+  };
+}
+
 /** The authority that a session may hold. */
 export interface Plan {
   readonly mode: Mode;
@@ -122,7 +136,7 @@ export interface Plan {
   /** Undefined: the host's own. */
   readonly granters?: readonly string[];
   /** An empty `may` means that no judge sees the requests. Undefined: the host's own. */
-  readonly judge?: { readonly may: readonly ('propose' | 'refuse')[]; readonly model?: string };
+  readonly judge?: PlannedJudge;
   readonly ledger?: { readonly path?: string; readonly keepMs?: number; readonly redact?: 'secrets' };
   /** Undefined: no call is assessed. */
   readonly firewall?: PlannedFirewall;

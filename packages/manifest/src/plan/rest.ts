@@ -45,7 +45,9 @@ function judgeOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['j
   const [own, wanted] = [above.judge, lower.judge];
   if (wanted === undefined || (own === undefined && mayAdd)) return own ?? wanted;
   const may = wanted.may.filter((one) => own?.may.includes(one));
-  const isOther = wanted.model !== undefined && wanted.model !== own?.model;
+  const isOther =
+    (wanted.model !== undefined && wanted.model !== own?.model) ||
+    (wanted.asks !== undefined && JSON.stringify(wanted.asks) !== JSON.stringify(own?.asks));
   if (may.length < wanted.may.length || isOther)
     drop(['judge'], 'the layer above gives the judge less, or another model: that holds');
   return own === undefined ? undefined : { ...own, may };

@@ -5,7 +5,8 @@
  * of mode 0700, and no secret of the granter is made known. It ends on SIGINT, SIGTERM and SIGHUP. Files that a killed
  * host left never hold up the next one.
  */
-import { type Granter, type Host, openHost, sentinelHome } from '@hob/host';
+import type { JudgeRunner } from '@hob/firewall';
+import { type Granter, type Host, openHost, type RequestNotice, sentinelHome } from '@hob/host';
 import {
   endWithProcess,
   granterSocket,
@@ -31,6 +32,7 @@ import { mcpFace } from '../mcp-face.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
 import { type ServedFirewall, servedFirewall } from '../served-firewall.ts';
 import { servedGranters } from '../served-granters.ts';
+import { servedJudge } from '../served-judge.ts';
 import { type ServedSecrets, servedSecrets } from '../served-secrets.ts';
 import { ServedWishes } from '../wishes.ts';
 import { copier, removeCopies } from './copies.ts';
@@ -80,11 +82,12 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const log = logFile === undefined ? standardError(say) : openLog(logFile, { now: () => Date.now() });
   const note = (line: string): void => log.write(line.replace(/^hob: /, ''));
   const told = openTelling(tell, note);
+  let judge: JudgeRunner | undefined;
   let blank = (text: string): string => text;
   const { firewall, offered } = servedFirewall(plan);
   const host = await openHost({
     stateDir: state,
-    onRequest: told.request,
+    onRequest: (notice) => asked(notice, told, judge),
     definitions,
     ...(firewall && { firewall }),
     ...(sentinel && { sentinel }),
@@ -103,6 +106,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     const sessions = await prepared(host, { plan, roots, secrets, say, offered });
     // Before the host has an address: a verb that finds no folder would ask for a secret.
     openPrivateFolder(folder);
+    judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
     const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace });
     const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
     const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode: plan.mode, ...(plan.firewall && { firewall: plan.firewall.mode }), caps, url, since: Date.now() }; // biome-ignore format: one line
@@ -126,19 +130,15 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     await host.serveGranter({ granter: 'owner', daemon });
     lookAgainAndAgain(() => wishes.endChanged());
     keepLedger(host, plan, note);
-    log.write(
-      `process ${process.pid} serves a manifest in the mode ${plan.mode}, with ${Object.keys(caps).length} caps`,
-    );
-    process.once('exit', (code) => {
-      log.write(`process ${process.pid} ends with ${code}`);
-      log.close();
-    });
+    log.write(`process ${process.pid} serves a manifest in the mode ${plan.mode}, with ${Object.keys(caps).length} caps`); // biome-ignore format: one line
+    logsItsEnd(log);
     if (host.restoredBecause !== undefined) say(`hob: ${host.restoredBecause}: hob list shows the grants that wait, hob confirm G3 lets one work`); // biome-ignore format: one line
     // A stop that was ordered while the host opened may have found nobody to signal.
     if (readStopOrder(state) !== undefined) end();
     return status;
   } catch (error) {
     told.close();
+    void judge?.close();
     await closed(host);
     throw error;
   }
@@ -193,6 +193,18 @@ async function servedWishes(
 function keepLedger(host: Host, { ledger: { path, keepMs } = {} }: Plan, log: (line: string) => void): void {
   const copy = path === undefined ? undefined : new LedgerCopy(path, (from) => host.ledger({ from }));
   lookAgainAndAgain(ledgerKeeper({ host, keepMs, copy, now: machine.now, log }));
+}
+
+function asked(notice: RequestNotice, told: ReturnType<typeof openTelling>, judge: JudgeRunner | undefined): void {
+  told.request(notice);
+  judge?.look();
+}
+
+function logsItsEnd(log: Log): void {
+  process.once('exit', (code) => {
+    log.write(`process ${process.pid} ends with ${code}`);
+    log.close();
+  });
 }
 
 const closed = (host: Host): Promise<void> => host.close().catch(() => {});
