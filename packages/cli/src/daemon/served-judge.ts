@@ -11,6 +11,7 @@ import { E, type Far } from '@hob/vat';
 import { Mistake } from '../line/mistake.ts';
 
 interface JudgeParts {
+  /** A granter of all sessions. */
   readonly granter: Far<Granter>;
   /** The value of a secret. */
   readonly secret: (name: string) => string | undefined;
