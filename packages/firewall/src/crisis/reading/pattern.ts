@@ -104,12 +104,24 @@ export class PhraseIndex {
 
 /** A misspelt word counts if it is long enough that one slip leaves no other common word. */
 const longEnough = 6;
+/** In a shorter one two letters may have changed places. */
+const longEnoughForSwap = 4;
 
 function isWord(word: string, { text, prefix }: Part['words'][number]): boolean {
   if (prefix ? word.startsWith(text) : word === text) return true;
-  if (text.length < longEnough || word.length < text.length - 1) return false;
+  if (text.length < longEnough)
+    return text.length >= longEnoughForSwap && !prefix && word.length === text.length && isSwap(word, text);
+  if (word.length < text.length - 1) return false;
   const compared = prefix ? word.slice(0, text.length + 1) : word;
   return compared[0] === text[0] && withinOneSlip(compared, text, prefix);
+}
+
+/** The same letters, two neighbours within the word in the other order. */
+function isSwap(word: string, text: string): boolean {
+  for (let at = 1; at < text.length - 1; at += 1)
+    if (word[at] !== text[at])
+      return word[at] === text[at + 1] && word[at + 1] === text[at] && word.slice(at + 2) === text.slice(at + 2) && word[0] === text[0]; // biome-ignore format: one line
+  return false;
 }
 
 /** One letter missing, too many, another one, or two that changed places. With `prefix` what follows does not count. */

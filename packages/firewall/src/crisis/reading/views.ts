@@ -23,7 +23,9 @@ export function viewsOf(text: string): readonly string[] {
 function read(text: string, views: Set<string>, depth: number): void {
   const plain = plainText(text);
   const latin = withLatinLookalikes(plain);
-  for (const view of [plain, latin, withoutLeet(latin)]) {
+  const readings = [plain, latin, withoutLeet(latin)];
+  if (/[\u0400-\u04ff]/.test(plain)) readings.push(withCyrillicLookalikes(plain));
+  for (const view of readings) {
     views.add(view);
     const joined = withSpacedWordsJoined(view);
     if (joined !== view) views.add(joined);
@@ -59,15 +61,38 @@ function withLatinLookalikes(text: string): string {
   return text.replace(/\P{ASCII}/gu, (letter) => lookalikes[letter] ?? letter);
 }
 
+/** The other way: Latin letters, and digits, in the place of Cyrillic ones. A word that has other Latin letters stays. */
+const cyrillic: Readonly<Record<string, string>> = {
+  ...{ a: 'а', b: 'в', c: 'с', e: 'е', h: 'н', i: 'и', k: 'к', m: 'м', n: 'п', o: 'о', p: 'р', t: 'т', u: 'и' },
+  ...{ x: 'х', y: 'у', r: 'г', '0': 'о', '3': 'з', '4': 'ч', '6': 'б' },
+};
+
+function withCyrillicLookalikes(text: string): string {
+  return text.replace(/[\p{L}\p{N}]+/gu, (word) => {
+    let read = '';
+    for (const letter of word) {
+      const other = /[a-z0-9]/.test(letter) ? cyrillic[letter] : letter;
+      if (other === undefined) return word;
+      read += other;
+    }
+    return /^\p{N}+$/u.test(word) ? word : read;
+  });
+}
+
 const leet: Readonly<Record<string, string>> = {
   ...{ '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '9': 'g' },
   ...{ '@': 'a', $: 's', '!': 'i', '|': 'l', '+': 't', '€': 'e', '£': 'l', '(': 'c' },
 };
 
-/** Only within words that have letters, too: numbers stay numbers. */
+/** How many words with letters and digits make a text one in which short numbers are words, too ("70" for "to"). */
+const manyMixed = 3;
+
+/** Within words that have letters, too. Numbers stay numbers, unless the text has many such words. */
 function withoutLeet(text: string): string {
+  const mixed = text.match(/(?=[0-9]*\p{L})(?=\p{L}*[0-9])[\p{L}0-9]+/gu)?.length ?? 0;
   return text.replace(/[\p{L}0-9@$!|+€£(]+/gu, (word) => {
-    if (!/\p{L}/u.test(word) || !/[0-9@$!|+€£(]/.test(word)) return word;
+    const isNumber = !/\p{L}/u.test(word);
+    if ((isNumber && (mixed < manyMixed || word.length > 4)) || !/[0-9@$!|+€£(]/.test(word)) return word;
     const letters = word.replace(/[!(+|]+$/, '');
     let read = '';
     for (const letter of letters) read += leet[letter] ?? letter;
@@ -78,7 +103,7 @@ function withoutLeet(text: string): string {
 /** Joins "k i l l" and "k.i.l.l". Two spaces, or a space among other separators, end the word. */
 function withSpacedWordsJoined(text: string): string {
   return text.replace(
-    /(?<![\p{L}\p{N}])[\p{L}\p{N}@$!](?:[ .\-_*~/,]{1,3}[\p{L}\p{N}@$!](?![\p{L}\p{N}])){2,}/gu,
+    /(?<![\p{L}\p{M}\p{N}])[\p{L}\p{N}@$!](?:[ .\-_*~/,]{1,3}[\p{L}\p{M}\p{N}@$!'](?![\p{L}\p{M}\p{N}])){2,}/gu,
     (run) => {
       const letters = run.split(/[ .\-_*~/,]+/);
       const gap = /[.\-_*~/,]/.test(run) ? / +/ : / {2,}/;
@@ -124,7 +149,7 @@ function fromBase64(run: string): string | undefined {
     const binary = atob(run.replace(/-/g, '+').replace(/_/g, '/').replace(/=+$/, ''));
     const bytes = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
     const text = strict.decode(bytes);
-    const readable = text.match(/[\p{L}\p{M}\p{N}\p{Zs}.,;:!?'"()\n-]/gu)?.length ?? 0;
+    const readable = text.match(/[\p{L}\p{M}\p{N}\p{P}\p{Zs}\n]/gu)?.length ?? 0;
     return readable >= text.length * 0.9 && text.length >= 6 ? text : undefined;
   } catch {
     return undefined;
