@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import venv
+import zipfile
 from pathlib import Path
 
+import hob
 import pytest
 from host_process import LONG
 
@@ -55,6 +61,65 @@ def test_it_installs_from_its_folder_into_an_empty_environment_typed_and_with_on
     assert subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=LONG).returncode == 1
 
 
+@pytest.mark.skipif(importlib.util.find_spec("hatchling") is None, reason="needs hatchling (pip install -e '.[test]')")
+def test_the_wheel_and_the_sdist_have_the_licence_and_the_version(tmp_path: Path) -> None:
+    for kind in ("wheel", "sdist"):
+        subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(tmp_path)], cwd=HERE, check=True, timeout=LONG, capture_output=True)  # fmt: skip
+    (wheel,), (sdist,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
+    licence = (HERE.parents[1] / "LICENSE").read_bytes()
+    with zipfile.ZipFile(wheel) as packed:
+        (name,) = (each for each in packed.namelist() if each.endswith("/LICENSE"))
+        assert packed.read(name) == licence
+        assert not [each for each in packed.namelist() if each.startswith("tests/")]
+    with tarfile.open(sdist) as packed_source:
+        names = {each.partition("/")[2] for each in packed_source.getnames()}
+    assert {"LICENSE", "README.md", "pyproject.toml", "src/hob/__init__.py", "src/hob/py.typed"} <= names
+    assert f"-{hob.__version__}-" in wheel.name and sdist.name.endswith(f"-{hob.__version__}.tar.gz")
+
+
+def test_the_readme_links_to_nothing_outside_the_package() -> None:
+    text = re.sub(r"```.*?```|`[^`]*`", "", (HERE / "README.md").read_text(), flags=re.DOTALL)
+    links = re.findall(r"\]\(([^)#][^)]*)\)", text)
+    assert [link for link in links if "://" not in link and not (HERE / link).exists()] == []
+    assert [link for link in links if link.startswith("..")] == []
+
+
+def test_no_module_changes_another_one_when_it_is_imported() -> None:
+    changed = []
+    for file in (HERE / "src").rglob("*.py"):
+        for node in ast.parse(file.read_text()).body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            changed += [f"{file.name}:{node.lineno}" for each in targets if isinstance(each, ast.Attribute)]
+    assert changed == []
+
+
+def test_each_public_definition_says_what_it_is_for() -> None:
+    """Of the modules that programs import. The wire, the plugin and the shim are used by none."""
+    silent = []
+
+    def visit(node: ast.Module | ast.ClassDef, prefix: str) -> None:
+        for each in node.body:
+            if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or each.name[0] == "_":
+                continue
+            if not ast.get_docstring(each):
+                silent.append(f"{prefix}{each.name}")
+            if isinstance(each, ast.ClassDef):
+                visit(each, f"{prefix}{each.name}.")
+
+    for file in (HERE / "src" / "hob").glob("*.py"):
+        visit(ast.parse(file.read_text()), f"{file.stem}.")
+    assert silent == []
+
+
+PYRIGHT = HERE.parents[1] / "node_modules" / "pyright" / "index.js"
+
+
+@pytest.mark.skipif(not PYRIGHT.exists() or shutil.which("node") is None, reason="needs node and pyright (npm run check)")
+def test_pyright_finds_no_error() -> None:
+    done = subprocess.run(["node", str(PYRIGHT), "--pythonpath", sys.executable], cwd=HERE, capture_output=True, text=True, timeout=LONG)  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
 def test_importing_it_opens_no_socket_and_starts_no_thread() -> None:
     look = "import sys, hob; print([name for name in ('websockets', 'ssl', 'http', 'inspect_') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(HERE / "src")})  # fmt: skip
@@ -62,8 +127,6 @@ def test_importing_it_opens_no_socket_and_starts_no_thread() -> None:
 
 
 def test_every_public_name_has_types() -> None:
-    import hob
-
     for name in hob.__all__:
         assert getattr(hob, name) is not None
     with pytest.raises(AttributeError):

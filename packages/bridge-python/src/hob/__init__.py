@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from .streams import ByteSource, source
     from .websocket import Refused, open_websocket
 
+__version__ = "0.1.0"
+"""That of the distribution `hob-caps`."""
+
 _LATER = {
     "Approvals": "approvals",
     "Child": "sessions",
@@ -84,7 +87,7 @@ __all__ = [
     "Approvals", "AsyncBehaviour", "BecomeFailure", "BigInt", "ByteSource", "CapError", "Child", "Connection", "Cycle", "DeadlinePassed",
     "Delegate", "Denied", "Disconnected", "E", "Exhausted", "Expired", "Failed", "Far", "Granter", "Invalid", "Limit", "Limits", "Link",
     "NoSuchMethod", "NoSuchObject", "NotCallable", "Promise", "Ref", "Refused", "Restarted", "Revoked", "Session", "Stats",
-    "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted", "approve", "approve_for", "approve_once",
+    "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted", "__version__", "approve", "approve_for", "approve_once",
     "approve_session", "approving", "connect", "connect_granter", "delegate", "far", "open_websocket", "promise", "source", "sync", "tools",
     "undefined",
 ]  # fmt: skip

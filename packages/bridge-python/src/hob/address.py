@@ -19,6 +19,8 @@ UNIX: Final = re.compile(r"ws\+unix:(?://)?(/[^/:\0][^:\0]*)(?::/)?")
 
 @dataclass(frozen=True, slots=True)
 class Address:
+    """Where a host listens, taken apart."""
+
     uri: WebSocketURI
     """Its host is the name that the client says."""
     path: str | None

@@ -56,12 +56,15 @@ class Approvals:
         return Approved(self.session[name], lambda: self.granter.revoke(grant.id))
 
     def approve_once(self, op: str) -> Approved:
+        """Grants one call of the offer."""
         return self.approve(op, scope="once")
 
     def approve_session(self, op: str) -> Approved:
+        """Grants the offer until the session ends."""
         return self.approve(op, scope="session")
 
     def approve_for(self, op: str, *, seconds: float) -> Approved:
+        """Grants the offer for so many seconds."""
         return self.approve(op, seconds=seconds)
 
 
@@ -109,18 +112,22 @@ def approving(granter: sync.Granter, session: sync.Session, session_id: str) -> 
 
 
 def approve(op: str, *, petname: str | None = None, **terms: Unpack[Terms]) -> Approved:
+    """Grants an offer to the session of `hob.approving`. Without terms, the grant lasts 15 minutes."""
     return _current().approve(op, petname=petname, **terms)
 
 
 def approve_once(op: str) -> Approved:
+    """Grants one call of an offer to the session of `hob.approving`."""
     return _current().approve_once(op)
 
 
 def approve_session(op: str) -> Approved:
+    """Grants an offer to the session of `hob.approving` until that session ends."""
     return _current().approve_session(op)
 
 
 def approve_for(op: str, *, seconds: float) -> Approved:
+    """Grants an offer to the session of `hob.approving` for so many seconds."""
     return _current().approve_for(op, seconds=seconds)
 
 

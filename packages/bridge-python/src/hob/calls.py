@@ -35,6 +35,7 @@ class Loop:
         self._pid = 0
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begins a coroutine in the thread of the connections."""
         loop = self._running()
         if threading.current_thread() is self._thread:
             coroutine.close()
@@ -42,6 +43,7 @@ class Loop:
         return asyncio.run_coroutine_threadsafe(coroutine, loop)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine in the thread of the connections, and waits for its result."""
         future = self.submit(coroutine)
         try:
             return result_of(future)

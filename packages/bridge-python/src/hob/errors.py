@@ -27,6 +27,7 @@ class CapError(Exception):
 
     @property
     def message(self) -> str:
+        """The text for people."""
         return str(self.args[0]) if self.args else ""
 
     def again(self) -> CapError:
@@ -159,6 +160,7 @@ CLASSES: Final[dict[str, type[CapError]]] = {
 
 
 def of_code(code: str, message: str) -> CapError:
+    """Returns an error of the class for this code."""
     return CLASSES.get(code, CapError)(message, code)
 
 

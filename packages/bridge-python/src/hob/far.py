@@ -21,16 +21,19 @@ from types import FunctionType
 from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
-from . import reference
 from .data import undefined
 from .errors import CapError, Disconnected, Invalid
-from .message import FLUSH, LONGEST_METHOD, Answer, Message, Target, no_method
+from .message import FLUSH, LONGEST_METHOD, Addressed, Answer, Message, Target, no_method
 
 _methods: Final[dict[type, dict[str, FunctionType]]] = {}
 
 
-class Far:
+class Far(Addressed):
     """An object that can be passed by reference."""
+
+    def __hob_target__(self) -> Target:
+        own = own_of(self)
+        return own.near if own.near is not None else own.once("near", lambda: Near(self))
 
     def __hob_method__(self, name: str) -> Callable[..., Any] | None:
         found = methods_of(type(self)).get(name)
@@ -38,6 +41,7 @@ class Far:
 
 
 def methods_of(kind: type) -> dict[str, FunctionType]:
+    """Returns the functions of a class that others may call, by name."""
     known = _methods.get(kind)
     if known is None:
         known = {}
@@ -104,6 +108,7 @@ class Near(Target):
         self.object = object_
 
     def post(self, message: Message) -> None:
+        """Queues the call in the running loop."""
         message.to = self
         queue_of(asyncio.get_running_loop()).add(self, message)
 
@@ -164,7 +169,7 @@ def _await(coroutine: Coroutine[Any, Any, Any], answer: Answer | None) -> None:
     _tasks.add(task)
     # If the caller goes away, nobody needs the result, and the task is cancelled.
     if answer is not None and hasattr(answer, "running"):
-        answer.running = task
+        setattr(answer, "running", task)  # only answers to peers have it
 
     def done(task: asyncio.Task[Any]) -> None:
         _tasks.discard(task)
@@ -198,6 +203,7 @@ class Queue:
         self._running = False
 
     def add(self, target: Near, message: Message) -> None:
+        """Queues one call. It runs in a later step of the loop."""
         self._waiting.append((target, message))
         if not self._running:
             self._running = True
@@ -216,6 +222,7 @@ class Queue:
 
 
 def queue_of(loop: asyncio.AbstractEventLoop) -> Queue:
+    """Returns the queue of this loop."""
     queue = _queues.get(loop)
     if queue is None:
         queue = _queues[loop] = Queue()
@@ -237,6 +244,7 @@ class Own:
         self.in_thread: Far | None = None
 
     def is_of(self, far: Far) -> bool:
+        """Returns False for a shallow copy of the object, which has the same `__dict__` entry."""
         return self._of is far
 
     def once(self, name: Literal["in_thread", "near"], make: Callable[[], Any]) -> Any:
@@ -259,6 +267,7 @@ _making: Final = threading.RLock()
 
 
 def own_of(far: Far) -> Own:
+    """Returns what belongs to this object."""
     kept = far.__dict__
     own = kept.get("_hob_own")
     if not isinstance(own, Own) or not own.is_of(far):
@@ -268,12 +277,3 @@ def own_of(far: Far) -> Own:
                 own = kept["_hob_own"] = Own(far)
     return own
 
-
-def local_target(value: object) -> Target | None:
-    if not isinstance(value, Far):
-        return None
-    own = own_of(value)
-    return own.near if own.near is not None else own.once("near", lambda: Near(value))
-
-
-reference.local_target = local_target

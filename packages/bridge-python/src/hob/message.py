@@ -15,8 +15,12 @@ class Answer(Protocol):
     `VatPromise`.
     """
 
-    def fulfil(self, value: object, /) -> None: ...
-    def break_(self, error: BaseException, /) -> None: ...
+    def fulfil(self, value: object, /) -> None:
+        """The call returned this value."""
+        ...
+    def break_(self, error: BaseException, /) -> None:
+        """The call raised this error."""
+        ...
 
 
 class Message:
@@ -32,6 +36,7 @@ class Message:
         """The last target that received the message, as far as is known."""
 
     def fail(self, error: BaseException) -> None:
+        """Breaks the answer, if anybody wants one."""
         if self.answer is not None:
             self.answer.break_(error)
 
@@ -42,7 +47,23 @@ class Target(ABC):
     __slots__ = ("__weakref__",)
 
     @abstractmethod
-    def post(self, message: Message) -> None: ...
+    def post(self, message: Message) -> None:
+        """Accepts a message. Delivers it later, or breaks its answer."""
+        ...
+
+
+class Addressed:
+    """What a program holds of a target: a reference, or an object of its own that it may offer."""
+
+    __slots__ = ()
+
+    def __hob_target__(self) -> Target:
+        raise NotImplementedError
+
+
+def target_of(value: object) -> Target | None:
+    """Returns the target of a reference or a far object, and None for anything else."""
+    return value.__hob_target__() if isinstance(value, Addressed) else None
 
 
 FLUSH: Final = "__flush__"
@@ -54,12 +75,15 @@ _NEVER: Final = frozenset({"then", "constructor", "__proto__"})
 
 
 def is_method(name: str) -> bool:
+    """Returns whether a method can have this name."""
     return name not in _NEVER and len(name) <= LONGEST_METHOD
 
 
 def no_method(method: str) -> NoSuchMethod:
+    """Returns the error for a method that is not there."""
     return NoSuchMethod(f'no object has a method "{method[:64]}"')
 
 
 def to_data(method: str) -> NotCallable:
+    """Returns the error for a message to a value that is no reference."""
     return NotCallable(f'"{method[:64]}" was sent to data: only a reference can be sent a message')

@@ -13,19 +13,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from typing import Any, Final, Generic, Self, TypeVar
-from weakref import WeakKeyDictionary
 
-from . import vat_promise as vat_promises
 from .errors import CapError, DeadlinePassed, Invalid
-from .message import Answer, Message, Target, is_method, no_method
-from .vat_promise import VatPromise
+from .message import Addressed, Answer, Message, Target, is_method, no_method, target_of
+from .vat_promise import Promised, VatPromise, vat_promise_of
+
+To = TypeVar("To", bound=Target)
 
 
-class Eventual:
+class Eventual(Generic[To]):
     """Something that messages can be sent to. Its attributes are methods to send."""
 
     __slots__ = ("__weakref__", "_target")
-    _target: Target
+    _target: To
 
     def __getattr__(self, name: str) -> Send:
         if name.startswith("_"):
@@ -47,7 +47,7 @@ class Eventual:
         raise TypeError("a reference cannot be pickled: publish it, or pass it in a call")
 
 
-class Ref(Eventual):
+class Ref(Eventual[Target], Addressed):
     """A cap: a reference to an object of somebody else. It can be used only by sending messages."""
 
     __slots__ = ()
@@ -55,18 +55,23 @@ class Ref(Eventual):
     def __init__(self, target: Target) -> None:
         self._target = target
 
+    def __hob_target__(self) -> Target:
+        return self._target
+
     def __repr__(self) -> str:
         return "<hob.Ref>"
 
 
-class Promise(Eventual):
+class Promise(Eventual[VatPromise], Promised):
     """The result of a call, pending or settled. Awaiting it returns the value or raises the error."""
 
     __slots__ = ()
-    _target: VatPromise
 
     def __init__(self, vat_promise: VatPromise) -> None:
         self._target = vat_promise
+
+    def __hob_promise__(self) -> VatPromise:
+        return self._target
 
     def __await__(self) -> Generator[Any, None, Any]:
         vat_promise = self._target
@@ -165,30 +170,8 @@ class Eventually:
 
 E: Final = Eventually()
 
-local_target: Callable[[object], Target | None]
-"""Set by `far`. Returns the target of an object of this program that is offered to others."""
-
-
-def target_of(value: object) -> Target | None:
-    """Returns the target of a reference, and None for anything else."""
-    if type(value) is Ref:
-        return value._target
-    return local_target(value)
-
-
-def vat_promise_of(value: object) -> VatPromise | None:
-    if type(value) is Promise:
-        return value._target
-    if isinstance(value, asyncio.Future):
-        return _following(value)
-    return None
-
-
-vat_promises.target_of = target_of
-vat_promises.vat_promise_of = vat_promise_of
-
-
 def addressed(to: object) -> Target:
+    """Returns the target that a message to this value goes to. Raises `Invalid` for data."""
     target = vat_promise_of(to) or target_of(to)
     if target is None:
         raise Invalid("only a reference, a promise or a far object can be sent a message")
@@ -196,6 +179,7 @@ def addressed(to: object) -> Target:
 
 
 def send(target: Target, method: str, args: list[object], deadline: float | None) -> Promise:
+    """Sends a message, and returns the promise of its result."""
     answer = VatPromise()
     if not is_method(method):
         answer.break_(no_method(method))
@@ -207,6 +191,7 @@ def send(target: Target, method: str, args: list[object], deadline: float | None
 
 
 def send_only(target: Target, method: str, args: list[object]) -> None:
+    """Sends a message that wants no answer."""
     if is_method(method):
         target.post(Message(method, args, None))
 
@@ -221,29 +206,3 @@ def promise() -> tuple[Promise, Answer]:
     """Returns a promise and its resolver, which has `fulfil(value)` and `break_(error)`."""
     vat_promise = VatPromise()
     return Promise(vat_promise), vat_promise
-
-
-_followed: Final[WeakKeyDictionary[asyncio.Future[Any], VatPromise]] = WeakKeyDictionary()
-
-
-def _following(future: asyncio.Future[Any]) -> VatPromise:
-    """Returns the promise that follows a future. It is the same each time the future is passed."""
-    known = _followed.get(future)
-    if known is not None:
-        return known
-    vat_promise = VatPromise()
-    _followed[future] = vat_promise
-
-    def tell(done: asyncio.Future[Any]) -> None:
-        if done.cancelled():
-            vat_promise.break_(CapError("the call was cancelled", "error"))
-        elif (error := done.exception()) is not None:
-            vat_promise.break_(error)
-        else:
-            vat_promise.fulfil(done.result())
-
-    if future.done():
-        tell(future)
-    else:
-        future.add_done_callback(tell)
-    return vat_promise

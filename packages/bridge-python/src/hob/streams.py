@@ -77,6 +77,7 @@ class ByteSource(Far):
         self._busy = False
 
     async def next(self, most: object = None) -> object:
+        """Returns the next part, and nothing at the end."""
         size = self.MOST if most is None or most is undefined else most
         if type(size) is not int or size < 1:
             raise Invalid("max is a whole number above 0")

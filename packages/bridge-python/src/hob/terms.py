@@ -10,6 +10,8 @@ from .errors import Invalid
 
 
 class Terms(TypedDict, total=False):
+    """What a grant allows, and until when."""
+
     uses: int
     seconds: float
     """Without this and `until`, a grant ends after 15 minutes, and one with `uses` ends with its session."""
@@ -28,6 +30,7 @@ _KNOWN = Terms.__optional_keys__
 
 
 def on_the_wire(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns terms as the host expects them. Raises `Invalid` for a term that is not known."""
     said: dict[str, Any] = {}
     for name, value in terms.items():
         if name not in _KNOWN:

@@ -59,6 +59,8 @@ LONGEST: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Result:
+    """What a tool returned, as a text for the model."""
+
     text: str
     is_error: bool = False
     code: str | None = None
@@ -115,12 +117,14 @@ class Tools:
             yield name, verb.description, parameters_of(verb, self._petnames(name))
 
     def openai(self) -> list[dict[str, Any]]:
+        """Returns the tools in the shape of the OpenAI API."""
         return [
             {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
             for name, description, schema in self._described()
         ]
 
     def anthropic(self) -> list[dict[str, Any]]:
+        """Returns the tools in the shape of the Anthropic API."""
         return [
             {"name": name, "description": description, "input_schema": schema}
             for name, description, schema in self._described()

@@ -6,19 +6,16 @@ another promise. If it resolves to data, to itself or to an error, the waiting m
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from threading import get_ident
-from typing import Final, TypeVar, Union
+from typing import Any, Final, TypeVar, Union
+from weakref import WeakKeyDictionary
 
-from .errors import Cycle
-from .message import Message, Target, to_data
-
-target_of: Callable[[object], Target | None]
-"""Set by `reference`. Returns the target of a reference, and None for anything else."""
-vat_promise_of: Callable[[object], VatPromise | None]
-"""Set by `reference`. Returns the `VatPromise` behind a promise, and None for anything else."""
+from .errors import CapError, Cycle
+from .message import Message, Target, target_of, to_data
 
 T = TypeVar("T")
 Many = list[Union[T, "Many[T]"]]
@@ -42,6 +39,8 @@ _settled: Final = _Settled()
 
 
 class VatPromise(Target):
+    """A promise, with the messages that wait for its target."""
+
     __slots__ = ("_becoming", "_path", "_shortened", "_state", "_thread", "_value", "_waiting", "_watchers")
 
     def __init__(self) -> None:
@@ -62,13 +61,16 @@ class VatPromise(Target):
         """Returns the last promise of a chain of linked promises."""
         end = self
         while end._state == "linked":
-            end = end._value  # type: ignore[assignment]
+            linked = end._value
+            assert isinstance(linked, VatPromise)
+            end = linked
         if end is not self:
             self._value = end
         return end
 
     @property
     def state(self) -> str:
+        """pending, fulfilled or broken."""
         return self.end()._state
 
     @property
@@ -78,9 +80,11 @@ class VatPromise(Target):
 
     @property
     def path(self) -> Target | None:
+        """Where messages go while it is pending, if a peer decides it."""
         return self.end()._path
 
     def post(self, message: Message) -> None:
+        """Sends a message to what this becomes."""
         end = self.end()
         if end._path is not None:
             end._path.post(message)
@@ -154,6 +158,7 @@ class VatPromise(Target):
             fulfilled(end._value)
 
     def fulfil(self, value: object) -> None:
+        """Resolves it to a value or to another promise. Later calls change nothing."""
         if self._state != "pending":
             return
         other = vat_promise_of(value)
@@ -167,6 +172,7 @@ class VatPromise(Target):
         self._link(end)
 
     def break_(self, error: BaseException) -> None:
+        """Breaks it with an error. Later calls change nothing."""
         if self._state == "pending":
             self._settle("broken", error)
 
@@ -271,3 +277,45 @@ def _forward(message: Message, value: object) -> None:
         message.fail(to_data(message.method))
     else:
         target.post(message)
+
+
+class Promised:
+    """A promise as a program holds it."""
+
+    __slots__ = ()
+
+    def __hob_promise__(self) -> VatPromise:
+        raise NotImplementedError
+
+
+def vat_promise_of(value: object) -> VatPromise | None:
+    """Returns the promise behind a promise or a future, and None for anything else."""
+    if isinstance(value, Promised):
+        return value.__hob_promise__()
+    return _following(value) if isinstance(value, asyncio.Future) else None
+
+
+_followed: Final[WeakKeyDictionary[asyncio.Future[Any], VatPromise]] = WeakKeyDictionary()
+
+
+def _following(future: asyncio.Future[Any]) -> VatPromise:
+    """Returns the promise that follows a future. It is the same each time the future is passed."""
+    known = _followed.get(future)
+    if known is not None:
+        return known
+    vat_promise = VatPromise()
+    _followed[future] = vat_promise
+
+    def tell(done: asyncio.Future[Any]) -> None:
+        if done.cancelled():
+            vat_promise.break_(CapError("the call was cancelled", "error"))
+        elif (error := done.exception()) is not None:
+            vat_promise.break_(error)
+        else:
+            vat_promise.fulfil(done.result())
+
+    if future.done():
+        tell(future)
+    else:
+        future.add_done_callback(tell)
+    return vat_promise

@@ -43,6 +43,7 @@ class _NotNow(Unavailable):
 
 
 def refused(status: int) -> CapError:
+    """Returns the error for an HTTP status of the host."""
     if status == 401:
         error = Refused("the host does not know this secret: ask for a new one")
     elif status == 503:
@@ -83,6 +84,7 @@ class WebSocket(asyncio.Protocol):
     # ---- Link ----------------------------------------------------------------------------------------------
 
     def send(self, frame: Frame) -> None:
+        """Sends one frame."""
         if self._protocol.state is not OPEN:
             return
         if isinstance(frame, str):
@@ -92,21 +94,25 @@ class WebSocket(asyncio.Protocol):
         self._write()
 
     def buffered(self) -> int:
+        """Returns the bytes that wait in the socket."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def close(self, code: int, reason: str) -> None:
+        """Closes the connection with a code and a reason."""
         if self._protocol.state is OPEN:
             self._protocol.send_close(code, reason.encode()[:120].decode(errors="ignore"))
             self._write()
         self._abort_later()
 
     def listen(self, hear: Callable[[Frame], None], lost: Callable[[int, str], None]) -> None:
+        """Says who gets the frames, and who is told of the end."""
         self._hear = hear
         self._lost = lost
 
     # ---- asyncio -------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is open: asks the host for the WebSocket."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         request = self._protocol.connect()
@@ -116,16 +122,19 @@ class WebSocket(asyncio.Protocol):
         self._write()
 
     def data_received(self, data: bytes) -> None:
+        """Bytes came."""
         self._quiet = 0
         self._protocol.receive_data(data)
         self._heard()
 
     def eof_received(self) -> bool:
+        """The host sends no more."""
         self._protocol.receive_eof()
         self._heard()
         return False
 
-    def connection_lost(self, _error: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is closed."""
         if self._timer is not None:
             self._timer.cancel()
         if self._protocol.state is not CONNECTING:

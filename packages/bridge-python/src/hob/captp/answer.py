@@ -11,9 +11,9 @@ import asyncio
 from typing import Any, Final, Protocol
 
 from ..errors import NotCallable
-from ..message import Message, Target, to_data
-from ..reference import Promise, target_of, vat_promise_of
-from ..vat_promise import VatPromise
+from ..message import Message, Target, to_data, target_of
+from ..reference import Promise
+from ..vat_promise import VatPromise, vat_promise_of
 from .decode import copied
 
 

@@ -22,8 +22,8 @@ from typing import Final
 
 from ..data import undefined
 from ..errors import CapError, Invalid, Limit, NoSuchObject, Violation
-from ..message import FLUSH, LONGEST_METHOD, Message, Target, is_method, no_method
-from ..reference import Promise, Ref, target_of
+from ..message import FLUSH, LONGEST_METHOD, Message, Target, is_method, no_method, target_of
+from ..reference import Promise, Ref
 from ..vat_promise import VatPromise
 from .answer import FORGOTTEN, Answer
 from .answers import Answers
@@ -94,6 +94,7 @@ class Connection:
     # ---- for the program -----------------------------------------------------------------------------------
 
     def stats(self) -> Stats:
+        """Returns the sizes of its tables and the bytes that they take."""
         return Stats(
             len(self._questions),
             len(self._answers),
@@ -130,6 +131,7 @@ class Connection:
 
     @entry
     def receive(self, frame: Frame) -> None:
+        """Takes one frame of the peer."""
         outbound = self._outbound
         if outbound.closed is not None or outbound.closes_if_flooded() or outbound.closes_if_overspent():
             return

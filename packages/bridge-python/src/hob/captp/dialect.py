@@ -34,7 +34,8 @@ _escaped: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), all
 def dumps(value: object) -> str:
     text = _dumps(value)
     try:
-        text.isascii() or text.encode()
+        if not text.isascii():
+            text.encode()
     except UnicodeEncodeError:
         # A lone surrogate has no UTF-8, so it is sent as an escape.
         text = _escaped(value)

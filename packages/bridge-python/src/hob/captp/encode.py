@@ -13,7 +13,8 @@ from typing import Final, Literal, Protocol
 
 from ..data import LARGEST, BigInt, Symbol, undefined
 from ..errors import CODE, LONGEST, NAMELESS, CapError, Invalid, Limit
-from ..reference import Promise, Ref, target_of
+from ..reference import Promise, Ref
+from ..message import target_of
 from .bigints import DigitBudget, digits
 from .limits import Limits
 from .weights import CONTAINER, ERROR, ITEM, KEY, RECORD, Keys, of_digits, of_text

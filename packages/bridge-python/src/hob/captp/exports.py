@@ -11,9 +11,9 @@ import weakref
 from typing import Literal
 
 from ..errors import CapError
-from ..message import Target
-from ..reference import Promise, target_of, vat_promise_of
-from ..vat_promise import VatPromise
+from ..message import Target, target_of
+from ..reference import Promise
+from ..vat_promise import VatPromise, vat_promise_of
 from .encode import Slot
 from .export_table import Export, ExportTable
 from .fence import entry

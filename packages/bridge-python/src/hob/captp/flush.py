@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 from ..data import undefined
 from ..far import Near
-from ..message import FLUSH, Answer, Message, Target
-from ..reference import target_of
+from ..message import FLUSH, Answer, Message, Target, target_of
 from ..vat_promise import VatPromise
 from .imports import Remote
 

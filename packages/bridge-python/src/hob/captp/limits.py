@@ -13,6 +13,8 @@ from ..data import DEPTH
 
 @dataclass(frozen=True, slots=True)
 class Limits:
+    """The limits of one connection."""
+
     frame_bytes: int = 1 << 20
     """Bytes of a frame."""
     tokens: int = 200_000

@@ -26,12 +26,16 @@ _STILL_RUNNING: Final = (
 class Link(Protocol):
     """The transport."""
 
-    def send(self, frame: Frame, /) -> None: ...
+    def send(self, frame: Frame, /) -> None:
+        """Sends one frame."""
+        ...
     def buffered(self) -> int:
         """Bytes accepted and not yet handed to the system."""
         ...
 
-    def close(self, code: int, reason: str, /) -> None: ...
+    def close(self, code: int, reason: str, /) -> None:
+        """Closes the link with a code and a reason."""
+        ...
 
 
 class OutboundSession(Protocol):

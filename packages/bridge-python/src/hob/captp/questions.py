@@ -11,9 +11,8 @@ from collections.abc import Callable
 from itertools import islice
 
 from ..errors import CapError, Violation
-from ..message import FLUSH, Answer, Message, Target
-from ..reference import target_of, vat_promise_of
-from ..vat_promise import VatPromise
+from ..message import FLUSH, Answer, Message, Target, target_of
+from ..vat_promise import VatPromise, vat_promise_of
 from .dialect import Undecodable
 from .flush import Arrival
 from .import_table import ImportTable

@@ -15,8 +15,7 @@ from typing import Final, Literal
 
 from ..data import undefined
 from ..far import Far
-from ..message import Message, Target
-from ..reference import target_of
+from ..message import Message, Target, target_of
 
 # The number of connections that were given each stream.
 _readers: Final[weakref.WeakKeyDictionary[Target, int]] = weakref.WeakKeyDictionary()

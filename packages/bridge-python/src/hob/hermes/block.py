@@ -5,6 +5,9 @@ be determined, the call is refused. The check runs twice, before the call and ar
 Hermes may skip the first.
 """
 
+# Hermes' own modules are there only where Hermes is.
+# pyright: reportMissingImports=false
+
 from __future__ import annotations
 
 import json

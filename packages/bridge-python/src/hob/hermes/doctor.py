@@ -5,6 +5,9 @@ what Hermes would do. Each finding says what to write. Exit code 0: nothing but 
 else, or the plugin is not enabled or has no session; 2: it could not tell.
 """
 
+# Hermes' own modules are there only where Hermes is.
+# pyright: reportMissingImports=false
+
 from __future__ import annotations
 
 import argparse

@@ -7,6 +7,9 @@ Promise: an editor's session has the tools of Hob's plugin and those that its op
 begins. Hermes does not begin if the plugin or one of its guards is missing.
 """
 
+# Hermes' own modules are there only where Hermes is.
+# pyright: reportMissingImports=false
+
 from __future__ import annotations
 
 import sys

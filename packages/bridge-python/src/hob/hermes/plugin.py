@@ -4,6 +4,9 @@ Promise: whatever a model sends, a handler returns a text. It uses only the caps
 belongs to *its* session of Hermes.
 """
 
+# Hermes' own modules are there only where Hermes is.
+# pyright: reportMissingImports=false
+
 from __future__ import annotations
 
 import json

@@ -7,6 +7,9 @@ catches those of plugins and goes on. (Neither does the hook `pre_api_request`: 
 gets a text that is cut, without the tools.)
 """
 
+# Hermes' own modules are there only where Hermes is.
+# pyright: reportMissingImports=false
+
 from __future__ import annotations
 
 import os
