@@ -660,4 +660,20 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
     replace: 'if isinstance(what, FunctionType):',
     tests: [test('test_sync_parity.py')],
   },
+  {
+    name: 'py-tools-empty-path',
+    breaks: 'a model that lists the directory with an empty path gets an error',
+    file: source('verbs.py'),
+    find: 'return [args["path"]] if args.get("path") else []',
+    replace: 'return [args["path"]] if "path" in args else []',
+    tests: [test('test_tools.py')],
+  },
+  {
+    name: 'py-tools-mkdir',
+    breaks: 'a model that writes below a directory that is not there learns no way to make it',
+    file: source('tools.py'),
+    find: 'if code == "NOT_FOUND" and verb == WRITE.name and',
+    replace: 'if False and',
+    tests: [test('test_tools.py')],
+  },
 ];

@@ -108,4 +108,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "const taken = Object.keys(options).length < 0 ? takeOptions(options, 'verb', verbOptions) : options;",
     tests: ['packages/tools/src/options.test.ts'],
   },
+  {
+    name: 'tools-path-advice',
+    breaks: 'a model that takes a path from a shell, or misses a directory, learns nothing of what to write',
+    file: 'packages/tools/src/toolbox.ts',
+    find: '    if (advice !== undefined) return wrong(',
+    replace: '    if (advice === null) return wrong(',
+    tests: ['packages/tools/src/tools.test.ts'],
+  },
 ];

@@ -25,7 +25,7 @@ from hermes_env import BRIDGE, hermes
 from host_process import LONG, ROOT, HostProcess, node_is_missing, skips_without_node
 
 VERSION: Final = "0.19.0"
-OURS: Final = ["edit", "entries", "read", "request", "run", "search", "write"]
+OURS: Final = ["edit", "entries", "mkdir", "read", "request", "run", "search", "write"]
 AMBIENT: Final = [
     "clarify", "delegate_task", "execute_code", "memory", "patch", "process", "read_file", "search_files", "session_search", "skill_manage", "skill_view",
     "skills_list", "terminal", "text_to_speech", "todo", "vision_analyze", "write_file",

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 LETTERS = string.ascii_lowercase + "_"
-OURS = ["read", "entries", "search", "write", "edit", "run", "launch", "request", "invoke"]
+OURS = ["read", "entries", "search", "write", "edit", "mkdir", "run", "launch", "request", "invoke"]
 
 
 def typos(name: str) -> set[str]:
@@ -94,7 +94,7 @@ async def test_both_formats_list_the_held_petnames_as_an_argument(host: HostProc
     async with entered(host, notes=FOLDER, op=OP) as (made, _s, _g, _i):
         openai = {each["function"]["name"]: each["function"]["parameters"] for each in made.openai()}
         anthropic = {each["name"]: each["input_schema"] for each in made.anthropic()}
-        assert openai == anthropic and set(openai) == {"read", "entries", "search", "write", "edit", "invoke", "request"}
+        assert openai == anthropic and set(openai) == {"read", "entries", "search", "write", "edit", "mkdir", "invoke", "request"}
         assert openai["read"]["properties"]["cap"]["enum"] == ["notes"]
         assert openai["invoke"]["properties"]["cap"]["enum"] == ["op"]
         assert openai["read"]["required"] == ["cap", "path"]
@@ -102,6 +102,37 @@ async def test_both_formats_list_the_held_petnames_as_an_argument(host: HostProc
         json.dumps(made.openai() + made.anthropic())
     async with entered(host, can_request=False) as (made, _s, _g, _i):
         assert made.openai() == []
+
+
+@needs_node
+async def test_paths_that_models_write_are_taken_or_the_reply_says_what_to_write(host: HostProcess) -> None:
+    async with entered(host, workspace=FOLDER) as (made, _s, _g, _i):
+        plain = await made.call("entries", {"cap": "workspace"})
+        for path in ("", ".", None, "./"):
+            listed = await made.call("entries", {"cap": "workspace", "path": path})
+            assert (listed.is_error, listed.text) == (False, plain.text), path
+        found = await made.call("search", {"cap": "workspace", "text": "notes", "path": "", "glob": "*.txt"})
+        assert not found.is_error and "notes.txt" in found.text
+        # A directory that is not there: the reply names the call that makes it, and that call works.
+        write = {"cap": "workspace", "path": "deep/er/c.txt", "text": "c"}
+        refused = await made.call("write", write)
+        assert refused.code == "NOT_FOUND"
+        name, _, arguments = refused.text.partition("make the directory first: ")[2].partition(" ")
+        assert name == "mkdir" and json.loads(arguments) == {"cap": "workspace", "path": "deep/er"}
+        assert not (await made.call(name, arguments)).is_error
+        assert not (await made.call("write", write)).is_error
+        assert (host.root / "deep/er/c.txt").read_text() == "c"
+        # The path as a shell has it: the reply names the one to write, and that one works.
+        for absolute, relative in (("/workspace/notes.txt", "notes.txt"), ("/workspace/deep/er/c.txt", "deep/er/c.txt")):
+            refused = await made.call("read", {"cap": "workspace", "path": absolute})
+            assert refused.code == "PATH_ABSOLUTE" and f'write "path": "{relative}" for' in refused.text
+            assert not (await made.call("read", {"cap": "workspace", "path": relative})).is_error
+        refused = await made.call("entries", {"cap": "workspace", "path": "/workspace"})
+        assert 'write "path": "." for what a shell calls "/workspace"' in refused.text
+        # No advice leads out.
+        for path in ("/workspace/../../etc/passwd", "/..", "../x"):
+            refused = await made.call("read", {"cap": "workspace", "path": path})
+            assert refused.is_error and 'write "path"' not in refused.text
 
 
 @needs_node

@@ -28,6 +28,7 @@ export {
   EDIT,
   ENTRIES,
   LAUNCH,
+  MKDIR,
   READ,
   READ_ONLY,
   RUN,

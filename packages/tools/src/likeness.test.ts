@@ -42,7 +42,7 @@ test('of names that pass, none with a typo of one letter in it is taken for anot
 
 test('the names that Hob offers are far enough apart, and the obvious ones would not be', () => {
   expect(
-    tooClose(['read', 'entries', 'search', 'write', 'edit', 'run', 'launch', 'request', 'invoke']),
+    tooClose(['read', 'entries', 'search', 'write', 'edit', 'mkdir', 'run', 'launch', 'request', 'invoke']),
   ).toBeUndefined();
   expect(tooClose(['edit', 'list'])).toEqual(['edit', 'list']);
   expect(tooClose(['a-b', 'A_B'])).toEqual(['a-b', 'A_B']);

@@ -12,7 +12,7 @@ import { takeOptions } from '@hob/vat/forwarder';
 import { argumentsFrom, checked, quoted, type Schema } from './arguments.ts';
 import { tooClose } from './likeness.ts';
 import { forModel, shown } from './shown.ts';
-import { count, DIRECTORY, type Kind, type Verb } from './verbs.ts';
+import { type Args, count, DIRECTORY, type Kind, MKDIR, type Verb, WRITE } from './verbs.ts';
 
 /** The result of a call, as text for a model. */
 export interface Result {
@@ -149,7 +149,7 @@ export class Toolbox {
       try {
         return done(shown(await until(signal, verb.send(this.#session.cap(petname) as object, fitting))));
       } catch (error) {
-        return this.#failed(petname, error);
+        return this.#failed(petname, error, verb, fitting);
       }
     } catch (error) {
       return refused(error);
@@ -202,11 +202,13 @@ export class Toolbox {
     return this.#petnames(name).join(', ') || 'nothing that you hold';
   }
 
-  #failed(petname: string, error: unknown): Result {
+  #failed(petname: string, error: unknown, { name }: Verb, { path }: Args): Result {
     const { code, message } = told(error);
     if (unknown.has(code))
       return wrong(`unknown (${code}): it may have happened or not, look before you repeat it`, code);
     if (ended.has(code)) return wrong(`refused (${code}): ${message}. ${this.#howToAsk(petname)}`, code);
+    const advice = typeof path === 'string' ? adviceAbout(path, { code, name, petname }) : undefined;
+    if (advice !== undefined) return wrong(`failed (${code}): ${message}${advice}`, code);
     if (!outside.has(code)) return wrong(`failed (${code}): ${message}`, code);
     const where = `${quoted(petname)} ends at its own directory, and paths are relative to it`;
     return wrong(`failed (${code}): ${message}: ${where}. ${this.#howToAsk('…')} names a cap of another one`, code);
@@ -217,6 +219,22 @@ export class Toolbox {
       ? `Ask for it: ${REQUEST} {"cap": ${quoted(petname)}, "why": "…"}`
       : `Ask the person you work for to grant ${quoted(petname)}`;
   }
+}
+
+/** What else to write in place of a path that a model took from a shell, or whose directory is not there. */
+function adviceAbout(
+  path: string,
+  { code, name, petname }: { readonly code: string; readonly name: string; readonly petname: string },
+): string | undefined {
+  const names = path.replace(/^\/+|\/+$/g, '').split('/');
+  if (code === 'PATH_ABSOLUTE' && names[0] !== '' && !names.includes('..')) {
+    // Only advice: the model names the path that it means, and the cap judges that.
+    const below = names.slice(1).join('/') || '.';
+    return `: write "path": ${quoted(below)} for what a shell calls ${quoted(path)}, if ${quoted(petname)} is mounted there`;
+  }
+  if (code !== 'NOT_FOUND' || name !== WRITE.name || !path.includes('/')) return undefined;
+  const above = quoted(path.slice(0, path.lastIndexOf('/')));
+  return `. To write there, make the directory first: ${MKDIR.name} {"cap": ${quoted(petname)}, "path": ${above}}`;
 }
 
 const objectSchema = (properties: Readonly<Record<string, Schema>>, required: string[]): ObjectSchema => ({

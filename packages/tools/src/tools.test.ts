@@ -79,7 +79,7 @@ test('every shape offers the same tools, with the petnames of the caps that have
   await at.grant('work', 'notes');
   await at.grant('bell', 'bell');
   const made = await tools.of(at.face, { bell: [INVOKE] });
-  const names = ['invoke', 'read', 'entries', 'search', 'write', 'edit', 'request'];
+  const names = ['invoke', 'read', 'entries', 'search', 'write', 'edit', 'mkdir', 'request'];
   expect(made.names).toEqual(names);
   const schemas = Object.fromEntries(made.openai().map((tool) => [tool.function.name, tool.function.parameters]));
   expect(Object.fromEntries(made.anthropic().map((tool) => [tool.name, tool.input_schema]))).toEqual(schemas);
@@ -93,6 +93,25 @@ test('every shape offers the same tools, with the petnames of the caps that have
   expect(made.openaiAgents(named)).toEqual(names);
   expect(made.langgraph({ tool: (_run, { name }) => name })).toEqual(names);
   expect((await tools.of(at.session)).names).not.toContain('request');
+});
+
+test('paths that models write are taken, or the reply says what to write', async () => {
+  const at = await scene();
+  await at.grant('work', 'notes');
+  const made = await tools.of(at.face);
+  const plain = await made.call('entries', { cap: 'work' });
+  for (const path of ['', '.', null]) expect(await made.call('entries', { cap: 'work', path })).toEqual(plain);
+  expect(await made.call('search', { cap: 'work', text: 'one', path: '' })).toMatchObject({ isError: false });
+  const write = { cap: 'work', path: 'deep/er/c.txt', text: 'c' };
+  const refused = await made.call('write', write);
+  expect(refused).toMatchObject({ code: 'NOT_FOUND', text: expect.stringContaining('mkdir {"cap": "work", "path": "deep/er"}') }); // biome-ignore format: one line
+  expect(await made.call('mkdir', { cap: 'work', path: 'deep/er' })).toMatchObject({ isError: false });
+  expect(await made.call('write', write)).toMatchObject({ isError: false });
+  expect(readFileSync(join(at.root, 'deep/er/c.txt'), 'utf8')).toBe('c');
+  for (const [absolute, relative] of [['/workspace/notes.txt', 'notes.txt'], ['/workspace', '.']] as const) // biome-ignore format: one line
+    expect(await made.call('read', { cap: 'work', path: absolute })).toMatchObject({ code: 'PATH_ABSOLUTE', text: expect.stringContaining(`write "path": "${relative}" for`) }); // biome-ignore format: one line
+  for (const path of ['/workspace/../../etc/passwd', '/..', '../x'])
+    expect((await made.call('read', { cap: 'work', path })).text).not.toContain('write "path"');
 });
 
 test('calls reach the cap, results are text, and the message that goes back names the call', async () => {

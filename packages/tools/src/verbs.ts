@@ -79,6 +79,9 @@ function options(args: Args, ...names: readonly string[]): readonly object[] {
   return given.length === 0 ? [] : [Object.fromEntries(given.map((name) => [name, args[name]]))];
 }
 
+/** Whether the cap's own directory is meant: models write that as an empty path, too. */
+const isOwn = (args: Args): boolean => args['path'] === undefined || args['path'] === '';
+
 const text: Schema = { type: 'string' };
 const path: Schema = { type: 'string', description: "relative to the cap's own directory" };
 
@@ -100,7 +103,7 @@ export const ENTRIES: Verb = verb({
   description: 'Lists the names in a directory.',
   parameters: { path },
   optional: ['path'],
-  method: 'list',
+  send: (cap, args) => tell(cap, 'list', isOwn(args) ? [] : [args['path']]),
 });
 
 /** Searches the files of a directory. */
@@ -109,7 +112,8 @@ export const SEARCH: Verb = verb({
   description: 'Finds a text in files.',
   parameters: { text, path, glob: text },
   optional: ['path', 'glob'],
-  send: (cap, args) => tell(cap, 'search', [args['text'], ...options(args, 'path', 'glob')]),
+  send: (cap, args) =>
+    tell(cap, 'search', [args['text'], ...(isOwn(args) ? options(args, 'glob') : options(args, 'path', 'glob'))]),
 });
 
 /** Writes a text file of a directory. */
@@ -125,6 +129,14 @@ export const EDIT: Verb = verb({
   description: 'Replaces a text, which must be there once, in a file.',
   parameters: { path, old: text, new: text },
   send: (cap, args) => tell(cap, 'edit', [args['path'], [{ oldText: args['old'], newText: args['new'] }]]),
+});
+
+/** Makes a directory of a directory. */
+export const MKDIR: Verb = verb({
+  name: 'mkdir',
+  description: 'Makes a directory, and those above it.',
+  parameters: { path },
+  send: (cap, args) => tell(cap, 'mkdir', [args['path'], { recursive: true }]),
 });
 
 /** Runs a command of a `ShellCap`. */
@@ -145,7 +157,7 @@ export const LAUNCH: Verb = verb({
 /** The verbs of a directory that is only read. */
 export const READ_ONLY: Kind = Object.freeze([READ, ENTRIES, SEARCH]);
 /** The verbs of a directory. */
-export const DIRECTORY: Kind = Object.freeze([...READ_ONLY, WRITE, EDIT]);
+export const DIRECTORY: Kind = Object.freeze([...READ_ONLY, WRITE, EDIT, MKDIR]);
 /** The verb of a `ShellCap`. */
 export const SHELL: Kind = Object.freeze([RUN]);
 /** The verb of a `CommandCap`. */

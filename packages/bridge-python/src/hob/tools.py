@@ -30,6 +30,7 @@ from .verbs import (
     EDIT,
     ENTRIES,
     LAUNCH,
+    MKDIR,
     NUMBER,
     READ,
     READ_ONLY,
@@ -48,7 +49,7 @@ from .verbs import (
 )
 
 __all__ = [
-    "COMMAND", "CUTOFF", "DIRECTORY", "EDIT", "ENTRIES", "LAUNCH", "READ", "READ_ONLY", "RUN", "SEARCH", "SHELL", "WRITE",
+    "COMMAND", "CUTOFF", "DIRECTORY", "EDIT", "ENTRIES", "LAUNCH", "MKDIR", "READ", "READ_ONLY", "RUN", "SEARCH", "SHELL", "WRITE",
     "Kind", "Result", "Schema", "Tools", "Verb", "of", "parameters_of", "shown", "too_close", "verb",
 ]  # fmt: skip
 
@@ -158,7 +159,7 @@ class Tools:
         try:
             return Result(shown(await verb.send(self._session[petname], given)))
         except CapError as error:
-            return self._failed(petname, error)
+            return self._failed(petname, error, name, given)
 
     async def _ask(self, args: dict[str, Any]) -> Result:
         terms: dict[str, Any] = {each: args[each] for each in ("uses", "seconds") if each in args}
@@ -177,12 +178,21 @@ class Tools:
         text = f"refused (no-such-object): you hold no {quoted(petname)}. You hold: {held}. {self._how_to_ask(petname)}"
         return Result(text, True, "no-such-object")
 
-    def _failed(self, petname: str, error: CapError) -> Result:
+    def _failed(self, petname: str, error: CapError, verb: str, args: Mapping[str, Any]) -> Result:
         code = error.code
         if isinstance(error, (Disconnected, UnknownOutcome)):
             return Result(f"unknown ({code}): it may have happened or not, look before you repeat it", True, code)
         if code in _ENDED:
             return Result(f"refused ({code}): {error.message}. {self._how_to_ask(petname)}", True, code)
+        path = args.get("path")
+        if code == "PATH_ABSOLUTE" and isinstance(path, str) and _as_in_a_shell(path) is not None:
+            # Only advice: the model names the path that it means, and the cap judges that.
+            how = f'write "path": {quoted(_as_in_a_shell(path) or ".")} for what a shell calls {quoted(path)}'
+            return Result(f"failed ({code}): {error.message}: {how}, if {quoted(petname)} is mounted there", True, code)
+        if code == "NOT_FOUND" and verb == WRITE.name and isinstance(path, str) and "/" in path:
+            above = quoted(path.rpartition("/")[0])
+            how = f'make the directory first: {MKDIR.name} {{"cap": {quoted(petname)}, "path": {above}}}'
+            return Result(f"failed ({code}): {error.message}. To write there, {how}", True, code)
         if code in _OUTSIDE:
             outside = f"{quoted(petname)} ends at its own directory, and paths are relative to it"
             how = f'{self._how_to_ask("…")} names a cap of another one'
@@ -205,6 +215,12 @@ class Tools:
         result = await self.call(block.get("name", ""), block.get("input", {}))
         made: dict[str, Any] = {"type": "tool_result", "tool_use_id": block.get("id", ""), "content": result.text}
         return {**made, "is_error": True} if result.is_error else made
+
+
+def _as_in_a_shell(path: str) -> str | None:
+    """Returns the path below the first directory of an absolute path, as a shell has it: `/workspace/x`."""
+    names = path.strip("/").split("/")
+    return "/".join(names[1:]) if path.startswith("/") and names[0] and ".." not in names else None
 
 
 _OUTSIDE: Final = frozenset({"PATH_ESCAPES", "PATH_ABSOLUTE"})

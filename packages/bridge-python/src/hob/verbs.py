@@ -51,6 +51,11 @@ def _only(args: dict[str, Any], *names: str) -> list[dict[str, Any]]:
     return [options] if options else []
 
 
+def _below(args: dict[str, Any]) -> list[str]:
+    """Returns the directory, and nothing for the cap's own one: models write that as an empty path, too."""
+    return [args["path"]] if args.get("path") else []
+
+
 def _edit(cap: Any, args: dict[str, Any]) -> Promise:
     sent: Promise = E(cap).edit(args["path"], [{"oldText": args["old"], "newText": args["new"]}])
     return sent
@@ -62,11 +67,12 @@ READ: Final = Verb(
 )  # fmt: skip
 ENTRIES: Final = Verb(
     "entries", "Lists the names in a directory.", {"path": _PATH},
-    lambda cap, args: E(cap).list(*([args["path"]] if "path" in args else [])), frozenset({"path"}),
+    lambda cap, args: E(cap).list(*_below(args)), frozenset({"path"}),
 )  # fmt: skip
 SEARCH: Final = Verb(
     "search", "Finds a text in files.", {"text": TEXT, "path": _PATH, "glob": TEXT},
-    lambda cap, args: E(cap).search(args["text"], *_only(args, "path", "glob")), frozenset({"path", "glob"}),
+    lambda cap, args: E(cap).search(args["text"], *_only(args, *(["path"] if _below(args) else []), "glob")),
+    frozenset({"path", "glob"}),
 )  # fmt: skip
 WRITE: Final = Verb(
     "write", "Writes a whole text file.", {"path": _PATH, "text": TEXT},
@@ -75,13 +81,17 @@ WRITE: Final = Verb(
 EDIT: Final = Verb(
     "edit", "Replaces a text, which must be there once, in a file.", {"path": _PATH, "old": TEXT, "new": TEXT}, _edit
 )
+MKDIR: Final = Verb(
+    "mkdir", "Makes a directory, and those above it.", {"path": _PATH},
+    lambda cap, args: E(cap).mkdir(args["path"], {"recursive": True}),
+)  # fmt: skip
 RUN: Final = verb("run", "Runs a command of the shell in a sandbox that holds what the cap mounts.", {"command": TEXT})
 LAUNCH: Final = verb(
     "launch", "Runs the cap's program with these arguments.", {"args": {"type": "array", "items": TEXT}}, method="run"
 )
 
 READ_ONLY: Final[Kind] = (READ, ENTRIES, SEARCH)
-DIRECTORY: Final[Kind] = (*READ_ONLY, WRITE, EDIT)
+DIRECTORY: Final[Kind] = (*READ_ONLY, WRITE, EDIT, MKDIR)
 SHELL: Final[Kind] = (RUN,)
 COMMAND: Final[Kind] = (LAUNCH,)
 
