@@ -36,9 +36,12 @@ test('the tarballs install in an empty folder, without tests and mutants, and ev
 
 const words = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
-// Without any other program the set of needs is the smallest. The deep run tries the machine's own PATH, too.
-for (const path of (deep ? ['node only', 'machine'] : ['node only']) satisfies Path[])
-  for (const { name, program, prints, needs } of examples) {
+// Without any other program the set of needs is the smallest. The deep run tries the machine's own PATH, too, and a machine
+// on whose disks there is no compiler, no Python and no checkout.
+const paths: readonly Path[] = deep ? ['node only', 'machine', 'nothing to build with'] : ['node only'];
+for (const path of paths)
+  for (const { name, program, prints, needs: some } of examples) {
+    const needs: readonly Need[] = path === 'nothing to build with' ? [...some, 'overlay'] : some;
     const as: typeof test | ReturnType<typeof requires> =
       needs.length > 0 ? requires(...(needs as [Need, ...Need[]])) : test;
     as(`example of ${name} runs from the tarballs, as a new user with PATH of ${path}`, async (context) => {

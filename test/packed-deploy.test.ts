@@ -66,7 +66,7 @@ until_said() { for n in $(seq 1 600); do grep -q "$2" "$1" 2>/dev/null && return
 # At a terminal, and ended with Ctrl-C.
 as_hob='setpriv --reuid hob --regid hob --init-groups --reset-env --'
 mkfifo /srv/keys
-(script -qec "$as_hob ${first.replace('sudo -u hob ', '').trim()}" /srv/first.log < /srv/keys > /dev/null) &
+(script -qfec "$as_hob ${first.replace('sudo -u hob ', '').trim()}" /srv/first.log < /srv/keys > /dev/null) &
 exec 7> /srv/keys
 until_said /srv/first.log 'ready at'
 printf '\\003' >&7; exec 7>&-; wait %1 || true
@@ -89,14 +89,14 @@ ann ls /var/lib/hob > /dev/null 2>&1 || echo 'ann cannot look into the state'
 ann cat /proc/$service/environ > /dev/null 2>&1 || echo 'ann cannot look into the process'
 ann touch /opt/hob/x 2> /dev/null || echo 'ann cannot change the code'
 setpriv --reuid hob --regid hob --init-groups -- touch /opt/hob/x 2> /dev/null || echo 'nor can hob'
-printf '%s' "$session" > /srv/people/secret; chown ann /srv/people/secret; chmod 600 /srv/people/secret
-ann sh -c 'cd /srv/people && ${agent.replace('agent.ts', 'agent.mjs').replace('HOB_URL=', 'HOB_SECRET_FILE=/srv/people/secret HOB_URL=')}' > /srv/agent.log 2>&1 &
+printf '%s' "$session" > /srv/people/ann/secret; chown ann /srv/people/ann/secret; chmod 600 /srv/people/ann/secret
+ann sh -c 'cd /srv/people && ${agent.replace('agent.ts', 'agent.mjs').replace('HOB_URL=', 'HOB_SECRET_FILE=/srv/people/ann/secret HOB_URL=')}' > /srv/agent.log 2>&1 &
 works=$!
-for n in $(seq 1 300); do
+for n in $(seq 1 60); do
   printf '%s\\n' "$granter" | ann ${inbox} > /srv/inbox.log 2>&1 || true
   grep -q R1 /srv/inbox.log && break; sleep 0.2
 done
-grep -o 'R1' /srv/inbox.log | head -1
+grep -q R1 /srv/inbox.log && echo R1 || { cat /srv/inbox.log /srv/agent.log; exit 7; }
 printf '%s\\n' "$granter" | ann ${grant} --yes
 wait $works || { cat /srv/agent.log; exit 8; }
 cat /srv/agent.log

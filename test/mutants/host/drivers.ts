@@ -3,6 +3,14 @@ import type { Mutant } from '../mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'secret-file-stays',
+    breaks: 'a secret is used whose file stays for others to read',
+    file: 'packages/host/src/drivers/secrets.ts',
+    find: '    remove(file);\n',
+    replace: '',
+    tests: ['packages/host/src/drivers/secrets.test.ts'],
+  },
+  {
     name: 'stop-lock',
     breaks: 'stop reports success while a host that cannot be seen goes on',
     file: 'packages/host/src/drivers/life.ts',

@@ -171,11 +171,23 @@ function takeSecret(file: string): string {
         'the file of HOB_SECRET_FILE must belong to you, and nobody else may read it: chmod 600',
       );
     const secret = readFileSync(descriptor, 'utf8').trim();
-    rmSync(file, { force: true });
+    remove(file);
     if (secret === '') throw new CapError('invalid', 'the file of HOB_SECRET_FILE is empty');
     return secret;
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** A secret that stays in a file is read again by somebody. Errors: `invalid`. */
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    throw new CapError(
+      'invalid',
+      'the file of HOB_SECRET_FILE cannot be removed: put it in a folder that you may write',
+    );
   }
 }
 
