@@ -57,6 +57,57 @@ requires('userns', 'zig')(
   },
 );
 
+/** The PSS in KiB of the helpers among the descendants of a process. */
+function helpersOf(ancestor: string): readonly number[] {
+  const parentOf = (pid: string): string =>
+    /^PPid:\t(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
+  const descends = (pid: string): boolean => pid !== '0' && (pid === ancestor || descends(parentOf(pid)));
+  return fs.readdirSync('/proc').flatMap((pid) => {
+    try {
+      if (!/^\d+$/.test(pid) || !fs.readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('hob-sandbox')) return [];
+      const pss = /^Pss:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1];
+      return descends(pid) ? [Number(pss)] : [];
+    } catch {
+      // It has gone.
+      return [];
+    }
+  });
+}
+
+// Only root may look at the memory of another user's processes.
+requires(
+  'userns',
+  'zig',
+  'root',
+)('the helpers of a job hold less than 0.5 MB while its program runs', async (context) => {
+  const folder = folderOf(context);
+  const measured = join(folder, 'measured');
+  let helpers: readonly number[] = [];
+  const program = `
+import { existsSync } from 'node:fs';
+import { openFsCap } from '@hob/caps-fs';
+import { makeShellCap } from '@hob/caps-shell';
+const files = await openFsCap('.');
+const shell = await makeShellCap({ mounts: { '/ws': files } });
+const job = await shell.spawn('echo up; exec sleep 600');
+await job.stdout.next();
+console.log(process.pid);
+while (!existsSync(${JSON.stringify(measured)})) await new Promise((done) => setTimeout(done, 20));
+await job.signal('KILL');
+await job.wait();
+await shell.close();
+await files.close();`;
+  const said = await newUser(folder, 'node only').run(program, (stdout) => {
+    const [, pid] = /^(\d+)\n/.exec(stdout) ?? [];
+    if (pid === undefined) return;
+    helpers = helpersOf(pid);
+    fs.writeFileSync(measured, '');
+  });
+  expect(said).toMatchObject({ stderr: '', end: 0 });
+  expect(helpers).toHaveLength(2);
+  expect(helpers.reduce((sum, one) => sum + one, 0)).toBeLessThan(512);
+});
+
 requires('userns', 'zig')(
   'a program that is not the one of this version is refused, also where a compiled one is there',
   async (context) => {
