@@ -663,4 +663,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return scratch.length === 0;',
     tests: netTests,
   },
+  {
+    name: 'cli-message-ask',
+    breaks: 'a person says yes to a message of ask without having seen it',
+    file: 'packages/cli/src/plan/terms.ts',
+    find: "cap.how === 'ask' && cap.kind !== 'message'",
+    replace: "cap.how === 'ask'",
+    tests: ['packages/cli/src/plan/messages.test.ts'],
+  },
+  {
+    name: 'cli-message-gate',
+    breaks: 'a message leaves without the question that its mode asks',
+    file: 'packages/cli/src/plan/rights.ts',
+    find: "decisions['message'] === 'runs' ? {} : { gated: ['send'] }",
+    replace: "decisions['message'] === 'runs' ? {} : { gated: ['draft'] }",
+    tests: ['packages/cli/src/plan/messages.test.ts'],
+  },
+  {
+    name: 'cli-message-uses',
+    breaks: 'a session sends twice as many messages as the manifest says',
+    file: 'packages/cli/src/plan/terms.ts',
+    find: 'uses: 2 * terms.uses',
+    replace: 'uses: 4 * terms.uses',
+    tests: ['packages/cli/src/plan/messages.test.ts'],
+  },
 ];

@@ -427,4 +427,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "(['secret'] as const)",
     tests: ['packages/manifest/src/wish.test.ts'],
   },
+  {
+    name: 'manifest-recipient',
+    breaks: 'a card names a recipient that the URL of the channel does not lead to',
+    file: 'packages/manifest/src/plan/net.ts',
+    find: 'known !== undefined && !Object.hasOwn(known, recipient)',
+    replace: 'known === null',
+    tests: ['packages/manifest/src/hostile.test.ts'],
+  },
 ];

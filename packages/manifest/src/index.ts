@@ -20,6 +20,7 @@ export type {
   Plan,
   PlannedBound,
   PlannedCap,
+  PlannedChannel,
   PlannedCommand,
   PlannedFirewall,
   PlannedFs,

@@ -11,7 +11,10 @@ const layer = (name: LayerName, session: unknown, more: object = {}): Layer => (
   // JSON is YAML.
   text: JSON.stringify({ version: 1, ...more, session }),
 });
-const ROOTS = { roots: { project: '.', other: '/srv' } };
+const ROOTS = {
+  roots: { project: '.', other: '/srv' },
+  channels: { mail: { webhook: { x: 'X_HOOK', y: 'Y_HOOK' } } },
+};
 
 test('a lower layer narrows, removes, and moves to ask; what would widen is dropped with its line', () => {
   const { plan, mistakes } = check(

@@ -105,6 +105,7 @@ class Above {
   #deadlineMs: number | undefined;
   #roots: Plan['roots'] = {};
   #servers: Plan['servers'] = {};
+  #channels: Plan['channels'] = {};
   #denied: readonly string[] = [];
   #rest: Rest = {};
   /** The names that some layer gave to a cap. */
@@ -120,6 +121,7 @@ class Above {
       ...(this.#deadlineMs === undefined ? {} : { deadlineMs: this.#deadlineMs }),
       roots: this.#roots,
       servers: this.#servers,
+      channels: this.#channels,
       caps: {},
       denied: this.#denied,
       children: {},
@@ -147,7 +149,7 @@ class Above {
     if (plan.deadlineMs !== undefined)
       this.#deadlineMs = Math.min(this.#deadlineMs ?? plan.deadlineMs, plan.deadlineMs);
     this.#denied = [...new Set([...this.#denied, ...plan.denied])];
-    [this.#roots, this.#servers] = [plan.roots, plan.servers];
+    [this.#roots, this.#servers, this.#channels] = [plan.roots, plan.servers, plan.channels];
     const dropped: Finding[] = [];
     this.#rest = restOf(this.#rest, plan, { mayAdd: true }, dropped);
     if (caps !== undefined || ask !== undefined) {

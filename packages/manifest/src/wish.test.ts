@@ -9,6 +9,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const GOVERNING = `
 version: 1
 roots: { project: /srv/app }
+channels: { mail: { webhook: { x: X_HOOK } } }
 session:
   mode: autonomous
   caps:
@@ -66,6 +67,8 @@ test.for([
     '',
     'opens no address of this network',
   ],
+  ['{ tell: { message: "mail:eve" } }', '', 'the channel mail has no recipient "eve"'],
+  ['{}', 'channels: { mail: { outbox: project } }', 'channels: this file lies in a root'],
   ['{ src: { fs: project, can: [read] } }', '', 'the manifest has src already'],
   ['{ mail: { message: "mail:x" } }', '', 'the manifest denies mail'],
   ['{ Src: { fs: project, can: [read] } }', '', 'Src looks like src'],

@@ -10,10 +10,11 @@ export interface Hostile {
 }
 
 const HEAD = 'version: 1\nroots: { project: . }\nsession:\n  caps:\n';
+const CHANNELS = 'channels: { a: { slack: { b: B_HOOK } }, mail: { smtp: "h:465", from: a@b } }\n';
 /** A cap in line 5 of a manifest that is right otherwise. */
 const cap = (name: string, text: string, says: string, more = ''): Hostile => ({
   name,
-  text: `${HEAD}    x: ${text}\n${more}`,
+  text: `${HEAD}    x: ${text}\n${CHANNELS}${more}`,
   line: 5,
   says,
 });
@@ -262,6 +263,14 @@ const CAPS: readonly Hostile[] = (
     ['{ mcp: __proto__, tools: [a] }', 'not a name'],
     ['{ message: everybody }', 'slack:#eng'],
     ['{ message: ":x" }', 'slack:#eng'],
+    ['{ message: "slack:b" }', 'no channel "slack"'],
+    ['{ message: "__proto__:b" }', 'slack:#eng'],
+    ['{ message: "constructor:b" }', 'no channel "constructor"'],
+    ['{ message: "a:c" }', 'the channel a has no recipient "c"'],
+    ['{ message: "a:toString" }', 'no recipient "toString"'],
+    ['{ message: "mail:everybody" }', 'mail:ann@example.org'],
+    ['{ message: "mail:a@b c@d" }', 'mail:ann@example.org'],
+    ['{ message: "a:b", to: c }', 'has no'],
   ] as const
 ).map(([text, says]) => cap(text.slice(0, 70), text, says));
 
@@ -278,7 +287,7 @@ const NAMES: readonly Hostile[] = (
   ] as const
 ).map(([one, other]) => ({
   name: `${one} and ${other}`,
-  text: `${HEAD}    ${one}: { message: "a:b" }\n    ${other}: { message: "a:b" }`,
+  text: `${HEAD}    ${one}: { message: "a:b" }\n    ${other}: { message: "a:b" }\n${CHANNELS}`,
   line: 6,
   says: 'looks like',
 }));
@@ -331,7 +340,7 @@ const COSTLY: readonly Hostile[] = [
   },
   {
     name: '1,990 names that look alike',
-    text: `${HEAD}${times(1990, (n) => `    ${n.toString(2).replaceAll('0', 'o').replaceAll('1', 'l').padStart(12, 'O')}: { message: "a:b" }`)}\n    lo: {}`,
+    text: `${HEAD}${times(1990, (n) => `    ${n.toString(2).replaceAll('0', 'o').replaceAll('1', 'l').padStart(12, 'O')}: { message: "a:b" }`)}\n    lo: {}\n${CHANNELS}`,
     line: 1995,
     says: 'no kind',
   },

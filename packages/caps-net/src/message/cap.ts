@@ -9,7 +9,7 @@ import { CapError, type DriverCall } from '@hob/vat';
 import { drivenBy, withEffects } from '@hob/vat/forwarder';
 import { refusal } from '../base/errors.ts';
 import { digestOf, newId, wallNow } from '../drivers/digest.ts';
-import { Drafts, type Kept } from './drafts.ts';
+import { DraftsByHolder, type Kept } from './drafts.ts';
 import type { Draft, Message, MessageAdapter, MessageCap, Sent } from './message-cap.ts';
 import { takeLine, takeMessage } from './text.ts';
 
@@ -19,25 +19,25 @@ const never = new AbortController().signal;
 export function makeMessageCap(adapter: MessageAdapter): MessageCap {
   const recipient = takeLine(adapter.recipient, 'the recipient');
   const channel = Object.freeze({ kind: adapter.kind, recipient });
-  const drafts = new Drafts(wallNow);
-  const draft = async (text: unknown, options: unknown): Promise<Draft> => {
+  const drafts = new DraftsByHolder(wallNow);
+  const draft = async (holder: string, text: unknown, options: unknown): Promise<Draft> => {
     const message = takeMessage(newId(), text, options);
     const bytes = await adapter.render(message);
     const made = Object.freeze({ ...channel, ...shown(message), digest: digestOf(bytes) });
-    drafts.keep({ draft: made, message, bytes });
+    drafts.of(holder).keep({ draft: made, message, bytes });
     return made;
   };
-  const send = async (given: unknown, signal: AbortSignal): Promise<Sent> =>
-    delivered(adapter, drafts.take(given), signal);
+  const send = async (holder: string, given: unknown, signal: AbortSignal): Promise<Sent> =>
+    delivered(adapter, drafts.of(holder).take(given), signal);
   const describe = async (): Promise<typeof channel> => channel;
   const own: MessageCap = Object.freeze({
-    draft: (text, options) => draft(text, options),
-    send: (given) => send(given, never),
+    draft: (text, options) => draft('', text, options),
+    send: (given) => send('', given, never),
     describe,
   } satisfies MessageCap);
   const cap = drivenBy(own, {
-    draft: ([text, options]) => draft(text, options),
-    send: ([given], call) => sentUnder(call, given, send),
+    draft: ([text, options], { cause }) => draft(cause.join(' '), text, options),
+    send: ([given], call) => sentUnder(call, () => send(call.cause.join(' '), given, call.signal)),
     describe,
   });
   return withEffects(cap, () => ({
@@ -73,17 +73,12 @@ async function delivered(adapter: MessageAdapter, { draft, message, bytes }: Kep
 }
 
 /** The ledger gets who and which bytes, and not what they say. */
-async function sentUnder(
-  call: DriverCall,
-  given: unknown,
-  send: (given: unknown, signal: AbortSignal) => Promise<Sent>,
-): Promise<Sent> {
-  // biome-ignore format: one line
+async function sentUnder(call: DriverCall, send: () => Promise<Sent>): Promise<Sent> {
   const [grant] = call.cause;
   const tell = (code: string, digest?: string): Promise<void> =>
     call.tell('result', { grant, method: 'send', code, ...(digest === undefined ? {} : { digest }) });
   try {
-    const sent = await send(given, call.signal);
+    const sent = await send();
     await tell('sent', sent.digest);
     return sent;
   } catch (error) {

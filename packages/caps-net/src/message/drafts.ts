@@ -1,7 +1,7 @@
 /**
- * The drafts of one cap that are not sent yet.
+ * The drafts of one cap that are not sent yet, for each of its holders.
  *
- * Promise: a draft is taken once, and only as it was made: a draft whose recipient, text or digest was changed is refused.
+ * Promise: what one holder drafted no other one sends, and none pushes out the drafts of another. A draft is taken once, and only as it was made: a draft whose recipient, text or digest was changed is refused.
  * Drafts live in memory only, so none that may have been sent before a crash can be sent after it.
  */
 import { canonicalText } from '@hob/vat/forwarder';
@@ -15,10 +15,33 @@ export interface Kept {
 }
 
 const MOST = 64;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_BYTES = 32 * 1024 * 1024;
+/** A holder is a grant, so a session has as many as its granters give. */
+const MOST_HOLDERS = 64;
 const LIFE_MS = 3_600_000;
 
-export class Drafts {
+/** The drafts of each holder. */
+export class DraftsByHolder {
+  readonly #holders = new Map<string, Drafts>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** `holder` are the grants that a call was made under. */
+  of(holder: string): Drafts {
+    const own = this.#holders.get(holder) ?? new Drafts(this.#now);
+    // The holder that was silent longest makes room.
+    this.#holders.delete(holder);
+    this.#holders.set(holder, own);
+    const [silent] = this.#holders.keys();
+    if (this.#holders.size > MOST_HOLDERS && silent !== undefined) this.#holders.delete(silent);
+    return own;
+  }
+}
+
+class Drafts {
   readonly #kept = new Map<string, { readonly kept: Kept; readonly until: number }>();
   readonly #now: () => number;
 

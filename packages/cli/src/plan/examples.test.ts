@@ -1,4 +1,4 @@
-/** The six situations of `examples/manifests`, played against a real host. The agent is at the far end of a wire. */
+/** The seven situations of `examples/manifests`, played against a real host. The agent is at the far end of a wire. */
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -73,13 +73,16 @@ async function playAll(name: string): Promise<void> {
   const agents = new Map<string, Far<SessionFace>>();
   const steps = text(`${name}.jsonl`).trim().split('\n');
   expect(steps.length).toBeGreaterThan(3);
+  let last: unknown;
   for (const line of steps) {
     const step = JSON.parse(line) as Step;
     const mode = step.mode === undefined ? manifest : manifest.replace(/^ {2}mode: .*$/m, `  mode: ${step.mode}`);
     const session = step.session ?? step.mode ?? 'work';
     const agent = agents.get(session) ?? (await at.open(mode, session)).agent;
     agents.set(session, agent);
-    const [ends, value] = await play(at, agent, step);
+    const args = step.args.map((arg) => (arg === '(what the last call returned)' ? last : arg));
+    const [ends, value] = await play(at, agent, { ...step, args });
+    last = value;
     expect([line, ends]).toEqual([line, step.ends]);
     if (step.status !== undefined) expect([line, (value as { status: number }).status]).toEqual([line, step.status]);
   }
@@ -87,11 +90,11 @@ async function playAll(name: string): Promise<void> {
 
 test('each manifest has a script, and the other way round', () => {
   const names = readdirSync(folder).filter((name) => /^[a-z-]+\.(?:yaml|jsonl)$/.test(name));
-  expect(names.length).toBe(12);
-  expect(new Set(names.map((name) => name.split('.')[0])).size).toBe(6);
+  expect(names.length).toBe(14);
+  expect(new Set(names.map((name) => name.split('.')[0])).size).toBe(7);
 });
 
-for (const name of ['shared-gateway', 'compliance', 'progressive-trust'])
+for (const name of ['shared-gateway', 'compliance', 'progressive-trust', 'fetch-and-tell'])
   test(`${name}: every call ends as its script says`, () => playAll(name));
 
 const confined = requires('linux', 'cc', 'userns');

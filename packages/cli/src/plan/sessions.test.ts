@@ -266,7 +266,6 @@ const here = async (path: string): Promise<boolean> => {
 test('what cannot be started is refused by name, and no session is left', async () => {
   const at = await planScene();
   const refused: Readonly<Record<string, RegExp>> = {
-    'tell: { message: "slack:#eng" }': /^tell: a cap of the kind message is not built yet/,
     'src: { fs: project/src, can: [read], needs: passkey }': /^src: needs: passkey is not built yet/,
     'src: { fs: project/none, can: [read] }': /^project\/none: there is no such folder beneath the root/,
     'src: { fs: project, can: [read], except: ["a/b"] }': /^src\.except: "a\/b" names a path/,

@@ -12,6 +12,7 @@ import { Mistake } from '../line/mistake.ts';
 import { type HeldDirectories, heldDirectories } from './box.ts';
 import { Directories, mountsOf, type RealRoots } from './directories.ts';
 import type { FindProgram, Machine } from './machine.ts';
+import { channelOf, makeMessage, messageShownAs, outboxOf } from './messages.ts';
 import { grantersOf, makerOf, petnameOf } from './names.ts';
 import { httpReads, httpShownAs, makeHttp, UsedSecrets } from './net.ts';
 import { makeCommand, makeShell, programOf } from './programs.ts';
@@ -234,7 +235,8 @@ export class PlanSessions {
       directories.keep(made);
       return made.cap;
     }
-    throw unbuilt(cap);
+    if (cap.kind === 'message') return await makeMessage(plan, cap, this.#secrets, directories);
+    throw new Error('a tool is made by its server');
   }
 }
 
@@ -248,6 +250,7 @@ function readingOf(cap: PlannedCap | undefined): { readonly methods?: readonly s
 function directoriesOf(plan: Plan, cap: PlannedCap): readonly Directory[] {
   if (cap.kind === 'fs') return [cap.directory];
   if (cap.kind === 'mcp') return rootsOfServer(plan, cap).map((root) => ({ root, path: '' }));
+  if (cap.kind === 'message') return outboxOf(channelOf(plan, cap));
   if (cap.kind !== 'command' && cap.kind !== 'shell') return [];
   const mounted = mountsOf(plan, cap.mounts).map(({ directory }) => directory);
   return cap.cwd === undefined ? mounted : [...mounted, cap.cwd];
@@ -257,6 +260,7 @@ function directoriesOf(plan: Plan, cap: PlannedCap): readonly Directory[] {
 function shownAs(cap: PlannedCap): OfferOptions {
   if (cap.kind === 'command') return { label: cap.command.slice(0, 100), methods: ['run'] };
   if (cap.kind === 'http') return httpShownAs(cap);
+  if (cap.kind === 'message') return messageShownAs(cap);
   if (cap.kind !== 'fs') return { label: cap.name.slice(0, 100) };
   const { root, path } = cap.directory;
   return {
@@ -278,7 +282,11 @@ function madeOf(plan: Plan, cap: PlannedCap, directories: Directories, find: Fin
     const { origin, path, methods, secret, auth, headers, addresses } = cap;
     return ['http', origin, path, methods, secret, auth, headers, addresses];
   }
-  if (cap.kind !== 'command' && cap.kind !== 'shell') throw unbuilt(cap);
+  if (cap.kind === 'message') {
+    const channel = channelOf(plan, cap);
+    return ['message', 'outbox' in channel ? ['outbox', place(channel.outbox)] : channel, cap.channel, cap.recipient];
+  }
+  if (cap.kind === 'mcp') throw new Error('a tool has an offer of its own');
   const mounts = mountsOf(plan, cap.mounts).map(({ name, directory, can }) => [name, place(directory), can]);
   const reads = cap.kind === 'command' && cap.reads === true;
   const world = [mounts, cap.cwd === undefined ? undefined : place(cap.cwd), reads];
@@ -286,12 +294,8 @@ function madeOf(plan: Plan, cap: PlannedCap, directories: Directories, find: Fin
   return ['command', world, programOf(cap, find), cap.rows, cap.flags];
 }
 
-const unbuilt = ({ name, kind }: PlannedCap): Mistake =>
-  new Mistake(`${name}: a cap of the kind ${kind} is not built yet: sessions start with fs, command, shell, http and mcp. Remove it from the manifest`); // biome-ignore format: one line
-
 /** Errors: `Mistake`, which names what this version cannot start. */
 function refuseUnbuilt(cap: PlannedCap): void {
-  if (cap.kind === 'message') throw unbuilt(cap);
   if (cap.terms.needs !== undefined || cap.offer?.needs !== undefined)
     throw new Mistake(`${cap.name}: needs: passkey is not built yet: use always_human, or remove it from the manifest`);
 }

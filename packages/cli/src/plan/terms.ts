@@ -15,11 +15,12 @@ const LONGEST = 90 * 86_400_000;
 export function grantTerms(plan: Plan, cap: PlannedCap, now: number): GrantTerms {
   const { level, alwaysHuman } = cap.terms;
   const base: GrantTerms = {
-    ...limits(cap.terms, plan.deadlineMs, now),
+    ...limits(calls(cap), plan.deadlineMs, now),
     ...(alwaysHuman === true ? { personOnly: true } : {}),
   };
   const risk: GrantTerms = level === undefined ? {} : { level };
-  if (cap.how === 'ask')
+  // A granter sees each message as it will arrive. The first call, a draft, would show nothing of it.
+  if (cap.how === 'ask' && cap.kind !== 'message')
     return { ...base, ...boundsOf(cap), asks: { ...proposal(cap, plan.deadlineMs, now), ...risk } };
   return {
     ...base,
@@ -28,6 +29,10 @@ export function grantTerms(plan: Plan, cap: PlannedCap, now: number): GrantTerms
     ...waitingMethods(cap.kind, cap.kind === 'fs' ? cap.can : [], decisionsOf(plan, cap)),
   };
 }
+
+/** A message takes two calls: its draft, and the sending. A draft is sent once, so there are no more messages than that. */
+const calls = ({ kind, terms }: PlannedCap): PlannedTerms =>
+  kind === 'message' && terms.uses !== undefined ? { ...terms, uses: 2 * terms.uses } : terms;
 
 /** The bounds of the arguments of a tool. Its description is no call. */
 function boundsOf(cap: PlannedCap): GrantTerms {

@@ -5,6 +5,7 @@ export type Part =
   | 'file'
   | 'root'
   | 'server'
+  | 'channel'
   | 'session'
   | 'cap'
   | 'bound'
@@ -21,6 +22,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     version: 'The version of this format: 1.',
     roots: 'Folders of this machine, by name. Paths of this machine stand only here.',
     servers: 'MCP servers, by name, for caps with mcp.',
+    channels: 'Ways to recipients, by name, for caps with message.',
     flags: 'Sets of flags, by name, for flags(SET) in argv.',
     session: 'What a session may hold, and for how long.',
     children: 'Sessions that a session may start, by name, and what it hands to each.',
@@ -38,6 +40,17 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     url: 'The address of the server.',
     secret: 'The name of a stored secret that is sent to the server, as its bearer token.',
     addresses: 'Addresses of the server that are not public, such as 127.0.0.1.',
+  },
+  channel: {
+    slack: 'Recipients, each with the name of the stored URL of its Slack webhook.',
+    webhook: 'Recipients, each with the name of the stored URL of its webhook.',
+    smtp: 'A mail server, as host:port.',
+    from: 'The mailbox that mails come from.',
+    tls: 'implicit (from the first byte), starttls, or none. Without it: implicit.',
+    user: 'The user of the mail server.',
+    secret: 'The name of the stored password of that user.',
+    outbox: 'ROOT or ROOT/folder, where each message becomes a file.',
+    addresses: 'Addresses and ranges that are reached although they are not public.',
   },
   session: {
     deadline: 'No grant outlives this time: 15m, 8h or 30d.',
@@ -121,6 +134,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
 const NEXT: Readonly<Record<string, Part>> = {
   roots: 'root',
   servers: 'server',
+  channels: 'channel',
   session: 'session',
   caps: 'cap',
   ask: 'cap',

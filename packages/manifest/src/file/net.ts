@@ -1,7 +1,7 @@
 /** The shapes of the caps that reach others: an origin of the network, and a recipient of messages. */
-import type * as z from 'zod';
+import * as z from 'zod';
 import { list, name, oneOf, type RecordOf, record, say, terms, text } from './shapes.ts';
-import type { Auth, HttpCap, MessageCap } from './types.ts';
+import type { Auth, Channel, HttpCap, MessageCap } from './types.ts';
 
 /** A host by name or number, without user, query or wildcard, and a path that ends in `/`. */
 const isPrefix = (given: string): boolean =>
@@ -65,9 +65,40 @@ export const http: RecordOf<HttpCap> = record('an http cap', {
   ...terms,
 });
 
+const recipients = (kind: string): z.ZodRecord<z.ZodString, z.ZodString> =>
+  z
+    .record(text('a recipient', '"#eng"').max(200), name('a secret'), {
+      error: say(`${kind} is a record of recipients`, 'write for example {"#eng": ENG_HOOK}'),
+    })
+    .refine((all) => Object.keys(all).length > 0 && Object.keys(all).length <= 64, {
+      error: say(`${kind} has no recipients, or more than 64`, 'write for example {"#eng": ENG_HOOK}'),
+    });
+
+/** A way to recipients. */
+export const channel: z.ZodType<Channel, Channel> = z.union(
+  [
+    record('a channel', { slack: recipients('slack'), addresses: addresses.optional() }),
+    record('a channel', { webhook: recipients('webhook'), addresses: addresses.optional() }),
+    record('a channel', {
+      smtp: text('smtp', 'mail.example.org:465').regex(/^[^\s/@]+:\d{1,5}$/, {
+        error: say('smtp is not HOST:PORT', 'write for example mail.example.org:465'),
+      }),
+      from: text('from', 'hob@example.org').regex(/^[^\s@]+@[^\s@]+$/, {
+        error: say('from is no mailbox', 'write for example hob@example.org'),
+      }),
+      tls: oneOf('tls', ['implicit', 'starttls', 'none']).optional(),
+      user: text('user', 'hob').optional(),
+      secret: name('secret').optional(),
+      addresses: addresses.optional(),
+    }),
+    record('a channel', { outbox: text('outbox', 'project/outbox') }),
+  ],
+  { error: say('a channel has one of slack, webhook, smtp and outbox', 'write for example {slack: {"#eng": ENG_HOOK}}') }, // biome-ignore format: one line
+);
+
 /** One recipient. */
 export const message: RecordOf<MessageCap> = record('a message cap', {
-  message: text('message', '"slack:#eng"').regex(/^[a-z][a-z0-9-]*:\S(?:.*\S)?$/, {
+  message: text('message', '"slack:#eng"').regex(/^[A-Za-z][A-Za-z0-9_-]*:\S(?:.*\S)?$/, {
     error: say('message is not CHANNEL:RECIPIENT', 'write for example "slack:#eng" or mail:ann@example.org'),
   }),
   ...terms,

@@ -88,6 +88,7 @@ const HEADS: Readonly<Record<Part, string>> = {
   file: '## The file',
   root: '## Roots',
   server: '## Servers',
+  channel: '## Channels',
   session: '## The session',
   cap: '## Caps',
   bound: '### Bounds of arguments',

@@ -6,7 +6,19 @@ test('the JSON Schema is plain data and names the keys of a manifest and of each
   const schema = jsonSchema() as { properties: Record<string, unknown>; additionalProperties: unknown };
   expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
   expect(Object.keys(schema.properties)).toEqual([
-    ...['version', 'roots', 'servers', 'flags', 'session', 'children', 'granters', 'judge', 'ledger', 'firewall'],
+    ...[
+      'version',
+      'roots',
+      'servers',
+      'channels',
+      'flags',
+      'session',
+      'children',
+      'granters',
+      'judge',
+      'ledger',
+      'firewall',
+    ],
   ]);
   expect(schema.additionalProperties).toBe(false);
   const text = JSON.stringify(schema);

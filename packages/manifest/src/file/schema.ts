@@ -6,7 +6,7 @@
  */
 import * as z from 'zod';
 import { described } from './about.ts';
-import { addresses, http, isAddress, message } from './net.ts';
+import { addresses, channel, http, isAddress, message } from './net.ts';
 import { duration, FLAG_SET, kinds, list, MOST_NAMES, name, named, oneOf, record, say, terms, text } from './shapes.ts';
 import type { ArgumentBound, Manifest } from './types.ts';
 
@@ -147,6 +147,7 @@ const manifest = record('a manifest', {
   version: z.literal(1, { error: say('version is not 1', 'write version: 1 in the first line') }),
   roots: named('roots', root).optional(),
   servers: named('servers', server).optional(),
+  channels: named('channels', channel).optional(),
   flags: z
     .record(
       z

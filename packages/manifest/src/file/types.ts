@@ -164,6 +164,23 @@ export type Server =
       readonly addresses?: readonly string[] | undefined;
     };
 
+/** A way to recipients. Each recipient of a webhook has a URL of its own, which is a stored secret. */
+export type Channel =
+  | { readonly slack: Readonly<Record<string, string>>; readonly addresses?: readonly string[] | undefined }
+  | { readonly webhook: Readonly<Record<string, string>>; readonly addresses?: readonly string[] | undefined }
+  | {
+      /** `mail.example.org:465` */
+      readonly smtp: string;
+      readonly from: string;
+      readonly tls?: 'implicit' | 'starttls' | 'none' | undefined;
+      readonly user?: string | undefined;
+      /** The name of the stored password. */
+      readonly secret?: string | undefined;
+      readonly addresses?: readonly string[] | undefined;
+    }
+  /** A directory of a root, where each message becomes a file. */
+  | { readonly outbox: string };
+
 /** The layer that assesses each call of every session, and makes some wait for a person. */
 interface FirewallPart {
   /** `observe`: only messages about a person in danger wait. `enforce`: what is risky or unclear waits, too. */
@@ -188,6 +205,7 @@ export interface Manifest {
   /** Folders of this machine by name. Host paths stand only here. */
   readonly roots?: Readonly<Record<string, Root>> | undefined;
   readonly servers?: Readonly<Record<string, Server>> | undefined;
+  readonly channels?: Readonly<Record<string, Channel>> | undefined;
   /** Sets of flags for `flags(SET)`. See `words/flags.ts`. */
   readonly flags?: Readonly<Record<string, readonly string[]>> | undefined;
   readonly session?: SessionPart | undefined;

@@ -7,6 +7,7 @@ const now = Date.parse('2026-11-23');
 const HEAD = `version: 1
 roots: { project: ".", scratch: { temp: true } }
 servers: { linear: { url: "https://mcp.example.org/" } }
+channels: { slack: { slack: { "#eng": ENG_HOOK } } }
 session:
 `;
 

@@ -17,7 +17,7 @@ import { directoryOf, isMounted, notMountable, orNearest } from './directories.t
 import { effectOfProgram } from './effects.ts';
 import { wordsOf } from './examples.ts';
 import { lookAlikes } from './names.ts';
-import { httpOf } from './net.ts';
+import { channelsOf, httpOf, messageOf } from './net.ts';
 import {
   DEFAULT_MODE,
   type Directory,
@@ -63,6 +63,7 @@ class Compiler {
   readonly #findings: Finding[] = [];
   readonly #flags: Readonly<Record<string, readonly string[]>>;
   readonly #servers: Readonly<Record<string, Server>>;
+  readonly #channels: Plan['channels'];
   readonly #roots: Plan['roots'];
   readonly #held: Plan['caps'];
   readonly #caps: Record<string, PlannedCap> = {};
@@ -81,6 +82,7 @@ class Compiler {
     this.#flags = { ...REVIEWED, ...manifest.flags };
     // A layer above decides what a server's name means.
     this.#servers = { ...manifest.servers, ...above?.servers };
+    this.#channels = { ...channelsOf(manifest.channels ?? {}, this.#roots, this.#findings), ...above?.channels };
   }
 
   compile(): Compiled {
@@ -113,6 +115,7 @@ class Compiler {
       ...(session.deadline === undefined ? {} : { deadlineMs: milliseconds(session.deadline) }),
       roots: this.#roots,
       servers: this.#servers,
+      channels: this.#channels,
       caps: this.#caps,
       denied: [...(session.deny ?? [])],
       children,
@@ -160,7 +163,10 @@ class Compiler {
     else if ('mcp' in cap) {
       const known = { servers: this.#servers, roots: this.#roots };
       this.#caps[name] = mcpOf(cap, base, path, known, this.#findings);
-    } else this.#caps[name] = { ...base, kind: 'message', recipient: cap.message };
+    } else {
+      const known = { channels: this.#channels, findings: this.#findings };
+      this.#caps[name] = messageOf(cap, base, path, known);
+    }
   }
 
   #addFs(cap: FsCap, base: Base, path: Path): void {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { check, explain, type Plan } from '../index.ts';
 
 const explained = (session: string): ReturnType<typeof explain> => {
-  const text = `version: 1\nroots: { project: "." }\nservers: { linear: { url: "https://m.example/" } }\nsession:\n${session}`;
+  const text = `version: 1\nroots: { project: "." }\nservers: { linear: { url: "https://m.example/" } }\nchannels: { mail: { smtp: "m.example:465", from: a@b } }\nsession:\n${session}`;
   const { plan } = check([{ layer: 'project', file: 'f', text }], { now: 0 });
   return explain(plan as Plan, (ms) => new Date(ms).toISOString().slice(0, 10));
 };
@@ -62,8 +62,8 @@ test('each cap says what it does, when a person is asked, and what it is only as
       weakest: expect.stringContaining('exactly as strong as the sandbox'),
     },
     all: {
-      does: 'may send a message to "mail:ann@h.example"',
-      when: 'after a person said yes',
+      does: 'may send messages to "mail:ann@h.example"',
+      when: 'each message waits for a person',
       weakest: 'the recipient',
     },
   });

@@ -75,7 +75,7 @@ function doesOf(cap: PlannedCap): string {
     case 'mcp':
       return `may call ${cap.tools.map(quoted).join(', ')} of the server ${cap.server}${whereText(cap)}`;
     case 'message':
-      return `may send a message to ${quoted(cap.recipient)}`;
+      return `may send messages to ${quoted(`${cap.channel}:${cap.recipient}`)}`;
   }
 }
 
@@ -131,6 +131,7 @@ function wordText(word: Word): string {
 function whenOf(plan: Plan, cap: PlannedCap, dateText: DateText): string {
   const limits = limitsOf(cap.terms, dateText);
   const within = `${limits === '' ? '' : `, ${limits}`}${riskText(plan, cap)}`;
+  if (cap.how === 'ask' && cap.kind === 'message') return `each message waits for a person${within}`;
   if (cap.how === 'ask') {
     const offered = limitsOf(cap.offer ?? {}, dateText);
     return `after a person said yes${offered === '' ? '' : ` (the question offers ${offered})`}${within}`;

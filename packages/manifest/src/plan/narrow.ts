@@ -60,6 +60,7 @@ export function narrow(bound: Plan, manifest: Manifest, lower: Plan): { plan: Pl
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
     roots: bound.roots,
     servers: bound.servers,
+    channels: bound.channels,
     caps,
     denied: [...new Set([...bound.denied, ...lower.denied])],
     children: childrenOf(bound, lower, caps, findings),
@@ -179,7 +180,9 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
     return tools.length === 0 ? undefined : { ...own, ...both, tools, ...(where === undefined ? {} : { where }) };
   }
   if (own.kind === 'message' && wanted.kind === 'message')
-    return own.recipient === wanted.recipient ? { ...own, ...both } : other('another recipient');
+    return own.channel === wanted.channel && own.recipient === wanted.recipient
+      ? { ...own, ...both }
+      : other('another recipient');
   return other('another kind of cap');
 }
 

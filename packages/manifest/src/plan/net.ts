@@ -1,8 +1,9 @@
-/** The caps that reach the network: an origin with a path prefix. */
-import type { HttpCap } from '../file/types.ts';
-import type { Finding, Path } from '../text/mistakes.ts';
+/** The caps that reach others: an origin with a path prefix, and recipients of channels. */
+import type { Channel, HttpCap, MessageCap } from '../file/types.ts';
+import { type Finding, type Path, quoted } from '../text/mistakes.ts';
 import type { Base } from './command.ts';
-import type { PlannedHttp } from './plan.ts';
+import { directoryOf, orNearest } from './directories.ts';
+import type { Plan, PlannedChannel, PlannedHttp, PlannedMessage } from './plan.ts';
 
 /** A cap of an origin. Pushes what is wrong. */
 export function httpOf(cap: HttpCap, base: Base, path: Path, findings: Finding[]): PlannedHttp {
@@ -23,4 +24,53 @@ export function httpOf(cap: HttpCap, base: Base, path: Path, findings: Finding[]
     headers: [...new Set((cap.headers ?? []).map((header) => header.toLowerCase()))].sort(),
     addresses: [...new Set(cap.addresses ?? [])].sort(),
   };
+}
+
+/** The channels of a manifest, with their directories resolved. Pushes what is wrong. */
+export function channelsOf(
+  channels: Readonly<Record<string, Channel>>,
+  roots: Plan['roots'],
+  findings: Finding[],
+): Plan['channels'] {
+  const planned: Record<string, PlannedChannel> = {};
+  for (const [name, channel] of Object.entries(channels)) {
+    const path = ['channels', name];
+    if ('outbox' in channel) {
+      const outbox = directoryOf(channel.outbox, [...path, 'outbox'], roots, findings);
+      if (outbox !== undefined) planned[name] = { outbox };
+      continue;
+    }
+    planned[name] = channel;
+    if (!('smtp' in channel)) continue;
+    if ((channel.user === undefined) !== (channel.secret === undefined))
+      findings.push({ path, wrong: 'a login has user and secret, and one is missing', write: 'write both, or none' });
+    if (channel.tls === 'none' && channel.addresses === undefined)
+      findings.push({ path: [...path, 'tls'], wrong: 'mails would go over the network in plain text', write: 'list the addresses in addresses, or write starttls' }); // biome-ignore format: one line
+  }
+  return planned;
+}
+
+/** A cap of a recipient. Pushes what is wrong. */
+export function messageOf(
+  { message }: MessageCap,
+  base: Base,
+  path: Path,
+  { channels, findings }: { readonly channels: Plan['channels']; readonly findings: Finding[] },
+): PlannedMessage {
+  const at = message.indexOf(':');
+  const [channel, recipient] = [message.slice(0, at), message.slice(at + 1)];
+  const way = Object.hasOwn(channels, channel) ? channels[channel] : undefined;
+  const wrong = (what: string, write: string): unknown =>
+    findings.push({ path: [...path, 'message'], wrong: what, write });
+  if (way === undefined) wrong(`there is no channel ${quoted(channel)}`, orNearest(channel, Object.keys(channels)));
+  const known =
+    way === undefined || 'smtp' in way || 'outbox' in way ? undefined : 'slack' in way ? way.slack : way.webhook;
+  if (known !== undefined && !Object.hasOwn(known, recipient))
+    wrong(`the channel ${channel} has no recipient ${quoted(recipient)}`, orNearest(recipient, Object.keys(known)));
+  if (way !== undefined && 'smtp' in way && !/^[^\s@]+@[^\s@]+$/.test(recipient))
+    wrong(`${quoted(recipient)} is no mailbox`, `write for example ${channel}:ann@example.org`);
+  const { offer } = base;
+  if (offer !== undefined && JSON.stringify(offer) !== '{"uses":1}')
+    findings.push({ path: [...path, 'offer'], wrong: 'each message of this cap is asked for by itself', write: 'leave offer out' }); // biome-ignore format: one line
+  return { ...base, kind: 'message', channel, recipient };
 }

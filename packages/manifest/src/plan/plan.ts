@@ -1,5 +1,5 @@
 /** A plan: what a session may hold, with every name resolved. It is data that can be printed and compared. */
-import type { Auth, FsRight, Level, Method, Mode, Sensitivity, Server } from '../file/types.ts';
+import type { Auth, Channel, FsRight, Level, Method, Mode, Sensitivity, Server } from '../file/types.ts';
 import type { Word } from '../words/row.ts';
 
 /** A directory: the name of a root, and names beneath it, joined by `/`. An empty path is the root itself. */
@@ -90,9 +90,14 @@ export interface PlannedMcp extends Planned {
   /** The arguments of every call, by name. Undefined: any. */
   readonly where?: Readonly<Record<string, PlannedBound>>;
 }
+/** A way to recipients, with its directory resolved. */
+export type PlannedChannel = Exclude<Channel, { readonly outbox: string }> | { readonly outbox: Directory };
 /** One recipient. */
 export interface PlannedMessage extends Planned {
   readonly kind: 'message';
+  /** The name of a channel. */
+  readonly channel: string;
+  /** As the channel calls it. */
   readonly recipient: string;
 }
 /** A cap with every name resolved. */
@@ -127,6 +132,7 @@ export interface Plan {
   /** Host paths by name; undefined for a folder that is made for the session. */
   readonly roots: Readonly<Record<string, string | undefined>>;
   readonly servers: Readonly<Record<string, Server>>;
+  readonly channels: Readonly<Record<string, PlannedChannel>>;
   readonly caps: Readonly<Record<string, PlannedCap>>;
   /** Names that no lower layer can bring back. */
   readonly denied: readonly string[];

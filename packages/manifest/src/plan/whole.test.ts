@@ -8,7 +8,7 @@ const layer = (name: LayerName, manifest: object): Layer => ({
   file: `${name}.yaml`,
   text: JSON.stringify({ version: 1, ...manifest }),
 });
-const ROOTS = { roots: { project: '/p', other: '/o' } };
+const ROOTS = { roots: { project: '/p', other: '/o' }, channels: { mail: { outbox: 'other' } } };
 const docs = { fs: 'project', can: ['read', 'list'] };
 const said = (...all: readonly Layer[]): readonly string[] => check(all, { now }).mistakes.map(lineOf);
 
