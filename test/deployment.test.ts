@@ -68,7 +68,14 @@ requires('linux')(
     const at = (path: string): string => (path.startsWith('/') ? join(folder, path) : path);
     const program = join(ROOT, 'packages/cli/src/main.ts');
     const env = { HOME: join(folder, 'home'), [variable]: at(home) };
-    const host = new Program(program, entry.map(at), { env });
+    // The page names its port. Here any free one will do.
+    const port = entry[entry.indexOf('--port') + 1] ?? '';
+    expect(text).toContain(`ws://127.0.0.1:${port}`);
+    const host = new Program(
+      program,
+      entry.map((word) => (word === port ? '0' : at(word))),
+      { env },
+    );
     onTestFinished(async () => void (await host.stop()));
     expect(await host.line((line) => line.startsWith('see its requests'))).toBeDefined();
     // The page calls it this way.
