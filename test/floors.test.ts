@@ -25,13 +25,15 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'crisis/languages',
     'crisis',
     'guardrails',
+    'hooks',
     'judge',
+    'review',
     'replay',
     '.',
   ],
   mcp: ['text', 'verbs', 'face', 'drivers', 'servers', '.', 'http'],
   cli: ['line', 'secrets', 'plan', 'drivers', 'daemon', 'recipes', 'verbs', '.'],
-  host: ['text', 'drivers', 'state', 'sharing', 'powerbox', 'sessions', 'granters', 'door', '.', 'programs'],
+  host: ['text', 'drivers', 'state', 'sharing', 'powerbox', 'hooks', 'sessions', 'granters', 'door', '.', 'programs'],
 };
 /** A folder with more product files than this cannot be scanned by a reader. */
 const MOST_FILES = 20;

@@ -334,6 +334,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['commander', 'process'],
     why: 'reads the command line of hob, and sees whether it writes to a terminal',
   },
+  'packages/cli/src/daemon/drivers/hooks.ts': {
+    powers: ['node:crypto', 'node:fs'],
+    why: 'reads the program of a hook at each call, and keeps the copy that runs',
+  },
   'packages/cli/src/daemon/drivers/ledger-source.ts': {
     powers: ['node:fs'],
     why: 'reads an exported ledger, for hob suggest',

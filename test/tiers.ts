@@ -30,6 +30,7 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/daemon/drafts.test.ts',
   'packages/cli/src/daemon/http.test.ts',
   'packages/cli/src/daemon/inbox/inbox.test.ts',
+  'packages/cli/src/daemon/hooks-killed.test.ts',
   'packages/cli/src/daemon/killed.test.ts',
   'packages/cli/src/daemon/ledger-part.test.ts',
   'packages/cli/src/daemon/names.test.ts',

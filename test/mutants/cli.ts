@@ -299,7 +299,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cli-end-again',
     breaks: 'hob start leaves its session to a host that was started again',
     file: 'packages/cli/src/verbs/host/start.ts',
-    find: '.catch(() => withHost(given, (again) => end(again.daemon)))',
+    find: '.catch(() => withDaemon(given, (again) => end(again.daemon)))',
     replace: '',
     tests: killedTests,
   },

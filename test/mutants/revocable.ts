@@ -88,7 +88,7 @@ export const MUTANTS: readonly Mutant[] = [
     also: [
       {
         file: 'packages/revocable/src/forwarder/forward-call.ts',
-        find: "if (reachedBy === 'near' && (next !== undefined || guarding?.judge !== undefined)) throw byMessageOnly();",
+        find: "if (reachedBy === 'near' && (next !== undefined || laterOf(guarding))) throw byMessageOnly();",
         replace: '',
       },
     ],

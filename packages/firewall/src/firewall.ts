@@ -4,9 +4,9 @@
  * Promise: it gives no authority. In `observe` nothing waits but what must never go on by itself; the ledger has the
  * assessment of each call in both modes. A detector or a plugin that fails makes a call wait.
  */
-import type { CallDecision, CallFacts, CallFirewall } from '@hob/host';
+import type { CallDecision, CallFacts, CallFirewall, HookedCall } from '@hob/host';
 import { takeOptions } from '@hob/vat/forwarder';
-import { assess, leaves, type Opinion } from './assess/assessment.ts';
+import { assess, leaves, type Opinion, type ToolCallAssessment } from './assess/assessment.ts';
 import { type Mode, waits } from './assess/decide.ts';
 import type { AssessedCall, Sensitivity } from './call/call.ts';
 import { effectOf } from './call/effect.ts';
@@ -14,6 +14,9 @@ import { type CrisisDetector, detectCrisis } from './crisis/detect.ts';
 import { textsOf } from './crisis/reading/texts.ts';
 import { makeGuardrails } from './guardrails/guardrails.ts';
 import type { GuardrailOptions } from './guardrails/thresholds.ts';
+import type { Hook } from './hooks/hook.ts';
+import { hooksOf } from './hooks/hooks.ts';
+import { isReviewed } from './review/lane.ts';
 
 /** How a firewall decides. */
 export interface FirewallOptions {
@@ -30,19 +33,58 @@ export interface FirewallOptions {
   readonly opinions?: readonly Opinion[];
   /** When calls that go round in circles are warned of, and stopped, in both modes. */
   readonly guardrails?: GuardrailOptions;
+  /** Programs that look at calls and answers, in both modes. */
+  readonly hooks?: readonly Hook[];
+  /**
+   * Under `enforce`: whether changes of this offer that can be taken back go on at once, and a person looks at them
+   * afterwards.
+   */
+  readonly review?: (offer: string) => boolean;
 }
 
-const optionNames = { mode: true, sensitivity: true, crisis: true, opinions: true, guardrails: true } as const;
+const optionNames = {
+  mode: true,
+  sensitivity: true,
+  crisis: true,
+  opinions: true,
+  guardrails: true,
+  hooks: true,
+  review: true,
+} as const;
 
 /** Makes a firewall for `openHost({firewall})`. Errors: `invalid`. */
 export function makeFirewall(given: FirewallOptions): CallFirewall {
   const options = takeOptions(given, 'makeFirewall', optionNames);
   const loops = makeGuardrails(options.guardrails);
-  return Object.freeze({ decide: (facts: CallFacts) => decide(options, facts), loops });
+  const { hooks = [] } = options;
+  const decide = (facts: CallFacts): CallDecision => {
+    const { assessment, waits: asks, trace, danger, review } = assessed(options, facts, []);
+    const { reasons } = assessment;
+    return {
+      waits: asks,
+      review,
+      personOnly: danger !== undefined,
+      trace,
+      reasons: danger === undefined ? reasons : [...reasons, danger],
+    };
+  };
+  if (hooks.length === 0) return Object.freeze({ decide, loops });
+  return Object.freeze({ decide, loops, hooks: hooksOf(hooks, (call, more) => assessed(options, call, more)) });
 }
 
-function decide(options: FirewallOptions, facts: CallFacts): CallDecision {
-  const { mode, sensitivity = {}, crisis = detectCrisis, opinions } = options;
+interface Assessed {
+  readonly assessment: ToolCallAssessment;
+  readonly waits: boolean;
+  readonly trace: CallDecision['trace'];
+  /** Why it is about a person in danger, or undefined. */
+  readonly danger: string | undefined;
+  /** It goes on, and a person looks at it afterwards. */
+  readonly review: boolean;
+}
+
+/** `more`: opinions beside those of the firewall. */
+function assessed(options: FirewallOptions, facts: HookedCall, more: readonly Opinion[]): Assessed {
+  const { mode, sensitivity = {}, crisis = detectCrisis, opinions = [] } = options;
   const effect = effectOf(facts.method, facts.effects, facts.reads);
   const target =
     typeof sensitivity === 'function'
@@ -53,21 +95,19 @@ function decide(options: FirewallOptions, facts: CallFacts): CallDecision {
   const plain: AssessedCall = { method: facts.method, args: facts.args, effect, sensitivity: target ?? 'ordinary', crisis: false }; // biome-ignore format: one line
   const danger = leaves(plain) ? dangerIn(crisis, facts.args) : undefined;
   const call = danger === undefined ? plain : { ...plain, crisis: true };
-  const assessment = assess(call, `${facts.petname}.${facts.method.slice(0, 64)}`, opinions);
-  return {
-    waits: waits(assessment, call, { mode, level: facts.level }),
-    personOnly: danger !== undefined,
-    trace: {
-      risk: rounded(assessment.risk_score),
-      sure: Math.floor(assessment.confidence * 1000) / 1000,
-      effect: effect.class,
-      pattern: assessment.pattern,
-      ...(assessment.requires_human ? { human: true } : {}),
-      ...(assessment.crisis_sensitive ? { crisis: true } : {}),
-      ...(facts.level === 'medium' ? {} : { level: facts.level }),
-    },
-    reasons: danger === undefined ? assessment.reasons : [...assessment.reasons, danger],
+  const assessment = assess(call, `${facts.petname}.${facts.method.slice(0, 64)}`, [...opinions, ...more]);
+  const { level, undoes } = facts;
+  const review = mode === 'enforce' && options.review?.(facts.offer) === true && isReviewed(assessment, call, { level, undoes }); // biome-ignore format: one line
+  const trace = {
+    risk: rounded(assessment.risk_score),
+    sure: Math.floor(assessment.confidence * 1000) / 1000,
+    effect: effect.class,
+    pattern: review ? 'post_execution_review' : assessment.pattern,
+    ...(assessment.requires_human ? { human: true } : {}),
+    ...(assessment.crisis_sensitive ? { crisis: true } : {}),
+    ...(facts.level === 'medium' ? {} : { level: facts.level }),
   };
+  return { assessment, waits: !review && waits(assessment, call, { mode, level }), trace, danger, review };
 }
 
 /** Numbers in the ledger are short. A score just above a threshold stays above it, and a confidence below it below. */

@@ -16,6 +16,7 @@ export { type CrisisDetector, type CrisisVerdict, detectCrisis } from './crisis/
 export { type FirewallOptions, makeFirewall } from './firewall.ts';
 export { makeGuardrails } from './guardrails/guardrails.ts';
 export type { GuardrailOptions, Threshold } from './guardrails/thresholds.ts';
+export type { Hook, HookEvent, HookRun, HookRunner } from './hooks/hook.ts';
 export { anthropicModel, type HttpModelOptions, openAiModel } from './judge/drivers/http-model.ts';
 export { judgePowers } from './judge/drivers/powers.ts';
 export { type JudgeOptions, type JudgePowers, type JudgeRunner, runJudge } from './judge/judge.ts';

@@ -4,6 +4,9 @@ import type { AnyDefinition } from '@hob/vat';
 import { GranterActor } from './granters/grants.ts';
 import { LedgerReaderActor } from './granters/ledger-reader.ts';
 import { LocalGranterActor } from './granters/local-granter.ts';
+import { HookJudgeActor } from './hooks/hook-judge.ts';
+import { OnlookerActor } from './hooks/onlooker.ts';
+import { ReviewActor } from './hooks/review.ts';
 import { AskFacetActor } from './powerbox/ask-facet.ts';
 import { GateAskActor } from './powerbox/gate.ts';
 import { JudgeActor } from './powerbox/judge.ts';
@@ -25,6 +28,9 @@ export const definitions: readonly AnyDefinition[] = Object.freeze([
   LocalGranterActor,
   PowerboxActor,
   GateAskActor,
+  HookJudgeActor,
+  OnlookerActor,
+  ReviewActor,
   AskFacetActor,
   ChangeAskActor,
   JudgeActor,

@@ -8,8 +8,12 @@
 import type { CallOutcome, GuardedCall, Guarding } from '@hob/revocable';
 import { CapError, spawn } from '@hob/vat';
 import { currentCauses, type Effects, freshName, lastingName } from '@hob/vat/forwarder';
+import { type HookedCap, HookJudgeActor } from './hooks/hook-judge.ts';
+import { OnlookerActor } from './hooks/onlooker.ts';
+import { ReviewActor, undoable } from './hooks/review.ts';
 import { GateAskActor, keepFromJudges } from './powerbox/gate.ts';
 import { isNamedCall } from './sessions/calls.ts';
+import type { AnswerVerdict, HookedCall, HookedOutcome, HookPowers, HookVerdict } from './state/hooked.ts';
 import { type HostState, tablesOf } from './state/host-state.ts';
 import { keepLoops, loopRow } from './state/loops.ts';
 import type { GrantRecord, HostTables } from './state/records.ts';
@@ -33,6 +37,8 @@ export interface CallFacts {
   readonly level: CallLevel;
   /** The terms of the grant make each call of this method wait anyway. */
   readonly waits: boolean;
+  /** The host can take the change of this call back, and show it before. */
+  readonly undoes: boolean;
 }
 
 /** The decision of a firewall about one call. */
@@ -41,6 +47,8 @@ export interface CallDecision {
   readonly waits: boolean;
   /** If it waits, it is for a person alone: no judge sees it. */
   readonly personOnly?: boolean;
+  /** It goes on, and a granter looks at it afterwards. It counts if `undoes`, and if the call does not wait. */
+  readonly review?: boolean;
   /** Fields of the ledger line of the call. Plain data without secrets and without text of the call. */
   readonly trace: Readonly<Record<string, string | number | boolean>>;
   /** Lines for the granter: why the call waits. Text of ours. */
@@ -52,6 +60,16 @@ export interface CallFirewall {
   decide(call: CallFacts): CallDecision;
   /** Notices callers that go round in circles. */
   readonly loops?: LoopGuard;
+  /** Programs that look at calls and answers. */
+  readonly hooks?: CallHooks;
+}
+
+/** Programs that look at calls. A rejection refuses the call, or withholds the answer. They run in both modes. */
+export interface CallHooks {
+  /** In a turn: whether one looks at the call before it goes on, and whether one looks at its answer. */
+  looksAt(call: CallFacts): { readonly before: boolean; readonly after: boolean };
+  before(call: HookedCall, signal: AbortSignal): Promise<HookVerdict>;
+  after(call: HookedCall, outcome: HookedOutcome, signal: AbortSignal): Promise<AnswerVerdict>;
 }
 
 /** A call of the cap that a session holds, as a loop guard sees it. */
@@ -79,8 +97,18 @@ export interface LoopGuard {
   ): { readonly kept: unknown; readonly warning?: string | undefined } | undefined;
 }
 
+/** A firewall, and the driver of its hooks. */
+interface GuardedBy {
+  readonly firewall: CallFirewall;
+  readonly hooks: HookPowers | undefined;
+}
+
 /** In a turn: asks the firewall about a call of a grant of this host. */
-export function guardCall(hostState: HostState, firewall: CallFirewall, call: GuardedCall): Guarding | undefined {
+export function guardCall(
+  hostState: HostState,
+  { firewall, hooks }: GuardedBy,
+  call: GuardedCall,
+): Guarding | undefined {
   const tables = tablesOf(hostState);
   const grant = tables.grants.get(call.grant);
   // A grant that the program made itself is no grant of a session.
@@ -88,21 +116,45 @@ export function guardCall(hostState: HostState, firewall: CallFirewall, call: Gu
   // Loops are those of the session that calls, so its own grant counts them.
   const ended = firewall.loops !== undefined && call.outermost ? follow(hostState, firewall.loops, grant, call) : undefined; // biome-ignore format: one line
   if (!leadsToOffer(grant)) return ended && { ended };
-  const guarding = decided(hostState, firewall, grant, call);
+  const guarding = decided(hostState, { firewall, hooks }, grant, call);
   return ended === undefined ? guarding : { ...guarding, ended };
 }
 
-function decided(hostState: HostState, firewall: CallFirewall, grant: GrantRecord, call: GuardedCall): Guarding {
+function decided(
+  hostState: HostState,
+  { firewall, hooks }: GuardedBy,
+  grant: GrantRecord,
+  call: GuardedCall,
+): Guarding {
   const tables = tablesOf(hostState);
   const facts = factsOf(tables, grant, call);
-  const decision = decideSafely(firewall, facts);
-  const { trace: fields, personOnly = false } = decision;
-  if (facts.waits) {
-    if (personOnly) keepFromJudges(tables, grant.id, call);
-    return { fields };
+  const { waits, trace: fields, reasons, review = false, personOnly = false } = decideSafely(firewall, facts);
+  if (facts.waits && personOnly) keepFromJudges(tables, grant.id, call);
+  const { before, after } = hooks === undefined ? none : looking(firewall, facts);
+  const { method: _method, args: _args, waits: termsWait, ...cap } = facts;
+  const onlooker = after && hooks !== undefined ? spawn(OnlookerActor(hooks, cap satisfies HookedCap)) : undefined;
+  const isReviewed = review && facts.undoes && !waits && !termsWait;
+  const reviewer = isReviewed ? spawn(ReviewActor(hostState, grant.id, reasons, undefined, onlooker)) : undefined;
+  const seen = reviewer ?? onlooker;
+  const shown = seen === undefined ? {} : { onlooker: seen };
+  if (before && hooks !== undefined) {
+    const judge = spawn(HookJudgeActor(hostState, hooks, cap, { waits, termsWait, reasons, personOnly }, reviewer));
+    return { fields: { ...fields, hooked: true }, judge, ...shown };
   }
-  if (!decision.waits) return { fields };
-  return { fields, judge: spawn(GateAskActor(hostState, grant.id, undefined, decision.reasons, personOnly)) };
+  if (reviewer !== undefined) return { fields, judge: reviewer, ...shown };
+  if (!waits || termsWait) return { fields, ...shown };
+  return { fields, judge: spawn(GateAskActor(hostState, grant.id, undefined, reasons, personOnly)), ...shown };
+}
+
+const none = { before: false, after: false } as const;
+
+/** If nobody knows which programs look at a call, all do: those that do not are told by their own table. */
+function looking({ hooks }: CallFirewall, facts: CallFacts): { readonly before: boolean; readonly after: boolean } {
+  try {
+    return hooks?.looksAt(facts) ?? { before: false, after: false };
+  } catch {
+    return { before: true, after: true };
+  }
 }
 
 /** In a turn: throws if the call is stopped. Returns the function that is told how it ended. */
@@ -154,6 +206,7 @@ function factsOf(tables: HostTables, grant: GrantRecord, { method, args }: Guard
     reads: info?.reads ?? [],
     level: grant.level ?? 'medium',
     waits,
+    undoes: info?.directory === true && undoable.includes(method),
   };
 }
 

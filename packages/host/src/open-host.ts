@@ -9,6 +9,7 @@ import { definitions } from './definitions.ts';
 import { openStateDir } from './drivers/state-dir.ts';
 import { type CallFirewall, guardCall } from './firewall.ts';
 import { pendingStop } from './granters/stop.ts';
+import { hookPowers } from './hooks-driver.ts';
 import { LiveHost } from './host.ts';
 import { type HostState, HostStateActor } from './state/host-state.ts';
 import type { Host, HostOptions } from './types.ts';
@@ -58,7 +59,7 @@ export async function openHost(given: HostOptions): Promise<Host> {
       firewall === undefined && stop === undefined
         ? undefined
         : async (opened: Vats): Promise<void> => {
-            if (firewall !== undefined) await putBeforeCalls(opened, firewall);
+            if (firewall !== undefined) await putBeforeCalls(opened, firewall, `hob-hooks:${base32(random(10))}`);
             await stop?.(opened);
           };
     const { onCheckpoint, blank, observe } = options;
@@ -90,9 +91,10 @@ const isLockedDown = (): boolean =>
     (intrinsic) => Object.isFrozen(intrinsic) && Object.isFrozen(intrinsic.prototype),
   );
 
-async function putBeforeCalls(vats: Vats, firewall: CallFirewall): Promise<void> {
+async function putBeforeCalls(vats: Vats, firewall: CallFirewall, name: string): Promise<void> {
   const hostState = (await vats.vat('host').root('house', () => HostStateActor({}))) as unknown as HostState;
-  guardCalls(vats, (call) => guardCall(hostState, firewall, call));
+  const by = { firewall, hooks: firewall.hooks === undefined ? undefined : hookPowers(firewall.hooks, name) };
+  guardCalls(vats, (call) => guardCall(hostState, by, call));
 }
 
 const longestTimer = 24 * 86_400_000;

@@ -24,6 +24,7 @@ export type {
   PlannedCommand,
   PlannedFirewall,
   PlannedFs,
+  PlannedHook,
   PlannedHttp,
   PlannedMcp,
   PlannedMessage,

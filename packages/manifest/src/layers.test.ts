@@ -312,3 +312,33 @@ test('a level without a firewall is a warning, because it has no effect', () => 
   expect(plan).toBeDefined();
   expect(mistakes.map(lineOf)).toEqual([expect.stringMatching(/docs\.level: level has no effect: no layer has a firewall/)]); // biome-ignore format: one line
 });
+
+test('hooks of every layer run, and a lower layer puts no other program in the place of one', () => {
+  const hook = (digit: string, more: object = {}): object => ({ program: '/srv/check.py', sha256: digit.repeat(64), on: 'pre_call', ...more }); // biome-ignore format: one line
+  const upper = layer('user', { caps: { docs: { fs: 'project', can: ['read'] } } }, { ...ROOTS, firewall: { mode: 'enforce', hooks: { check: hook('a', { caps: ['docs'] }) } } }); // biome-ignore format: one line
+  const lower = layer('project', {}, { firewall: { mode: 'enforce', hooks: { check: hook('b'), more: hook('c', { within: '2s' }) } } }); // biome-ignore format: one line
+  const { plan, mistakes } = check([upper, lower], { now });
+  expect(plan?.firewall?.hooks).toEqual([
+    { name: 'check', program: '/srv/check.py', sha256: 'a'.repeat(64), on: 'pre_call', caps: ['docs'] },
+    { name: 'more', program: '/srv/check.py', sha256: 'c'.repeat(64), on: 'pre_call', withinMs: 2000 },
+  ]);
+  expect(mistakes.map(lineOf)).toEqual([expect.stringMatching(/the layer above has a hook of that name/)]);
+  const wrong = (more: object, holds = false): string =>
+    check([layer('user', {}, { ...ROOTS, firewall: { mode: 'observe', hooks: { check: hook('a', more) } } })], { now, holds: () => holds }).mistakes.map(lineOf).join(); // biome-ignore format: one line
+  expect(wrong({ caps: ['dogs'] })).toMatch(/there is no cap dogs/);
+  expect(wrong({ within: '2m' })).toMatch(/within is more than 1m/);
+  expect(wrong({}, true)).toMatch(/lies in the root project, so a session could change it/);
+});
+
+test('a lower layer adds no cap whose changes are only looked at afterwards, and may take one out', () => {
+  const caps = { docs: { fs: 'project', can: ['read', 'write'] }, src: { fs: 'project/src', can: ['read', 'write'] } };
+  const upper = layer('user', { caps }, { ...ROOTS, firewall: { mode: 'enforce', review: ['docs'] } });
+  const lower = (review: readonly string[]): Layer => layer('project', { caps }, { firewall: { mode: 'enforce', review } }); // biome-ignore format: one line
+  const more = check([upper, lower(['docs', 'src'])], { now });
+  expect([more.plan?.firewall, more.mistakes.map(lineOf)]).toEqual([{ mode: 'enforce', review: ['docs'] }, [expect.stringMatching(/only looked at afterwards: that holds/)]]); // biome-ignore format: one line
+  expect(check([upper, lower(['src'])], { now }).plan?.firewall).toEqual({ mode: 'enforce' });
+  const wrong = check([layer('user', { caps }, { ...ROOTS, firewall: { mode: 'enforce', review: ['dogs'] } })], {
+    now,
+  });
+  expect(wrong.mistakes.map(lineOf)).toEqual([expect.stringMatching(/there is no directory cap dogs/)]);
+});

@@ -180,7 +180,11 @@ test('the program, CapTP, numbered calls, a child, an object URL, MCP and a gues
   expect(readdirSync(at.root).sort()).toEqual(Object.keys(faces).sort());
 });
 
-requires('python')('a call from Python is assessed once, and waits', async () => {
-  const at = await world();
-  await tries(at, 'byPython', await byPython(at));
-});
+requires('python')(
+  'a call from Python is assessed once, and waits',
+  async () => {
+    const at = await world();
+    await tries(at, 'byPython', await byPython(at));
+  },
+  900_000,
+); // The first test of Python on a machine installs what it needs.

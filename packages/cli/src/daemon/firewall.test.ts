@@ -10,6 +10,8 @@ import { planOf } from '../../test/plan.ts';
 import { openServed, type Served } from './served.ts';
 import { servedFirewall } from './served-firewall.ts';
 
+const noHook = (): never => { throw new Error('there is no hook'); }; // biome-ignore format: one line
+
 const MANIFEST = `version: 1
 roots: { project: project }
 firewall: { mode: enforce }
@@ -92,15 +94,26 @@ test('a layer of one session that changes the firewall of the host opens no sess
 test('two caps of one object have the higher sensitivity of the two, in either order', () => {
   const plan = planOf('version: 1\nroots: { project: . }\nfirewall: { mode: enforce }\nsession: { caps: { src: { fs: project, can: [read, write] } } }\n'); // biome-ignore format: one line
   const cap = (sensitivity: 'scratch' | 'high'): PlannedCap => ({ ...plan.caps['src']!, terms: { sensitivity } });
-  const facts = { session: 's', grant: 'g', petname: 'src', method: 'write', args: ['a', 'b'], effects: { write: { class: 'B', undo: 'easy' } }, reads: [], level: 'medium', waits: false } as const; // biome-ignore format: one line
+  const facts = { session: 's', grant: 'g', petname: 'src', method: 'write', args: ['a', 'b'], effects: { write: { class: 'B', undo: 'easy' } }, reads: [], level: 'medium', waits: false, undoes: true } as const; // biome-ignore format: one line
   for (const order of [
     ['scratch', 'high'],
     ['high', 'scratch'],
   ] as const) {
-    const { firewall, offered } = servedFirewall(plan);
+    const { firewall, offered } = servedFirewall(plan, noHook);
     for (const sensitivity of order) offered('one', cap(sensitivity));
     expect(firewall!.decide({ ...facts, offer: 'one' }).waits).toBe(true);
     expect(firewall!.decide({ ...facts, offer: 'other' }).waits).toBe(false);
   }
-  expect(servedFirewall(planOf('version: 1\nsession: {}\n')).firewall).toBe(undefined);
+  expect(servedFirewall(planOf('version: 1\nsession: {}\n'), noHook).firewall).toBe(undefined);
+});
+
+test('an object that two caps lead to is reviewed afterwards only if both say so', () => {
+  const plan = planOf('version: 1\nroots: { project: . }\nfirewall: { mode: enforce, review: [src] }\nsession: { caps: { src: { fs: project/src, can: [read, write] }, docs: { fs: project, can: [read, write] } } }\n'); // biome-ignore format: one line
+  const { firewall, offered } = servedFirewall(plan, noHook);
+  const facts = { session: 's', grant: 'g', petname: 'src', method: 'write', args: ['a', 'b'], effects: { write: { class: 'B', undo: 'easy' } }, reads: [], level: 'medium', waits: false, undoes: true } as const; // biome-ignore format: one line
+  offered('one', plan.caps['src']!);
+  expect(firewall!.decide({ ...facts, offer: 'one' }).review).toBe(true);
+  expect(firewall!.decide({ ...facts, offer: 'other' }).review).toBe(false);
+  offered('one', plan.caps['docs']!);
+  expect(firewall!.decide({ ...facts, offer: 'one' }).review).toBe(false);
 });

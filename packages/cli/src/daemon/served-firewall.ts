@@ -4,9 +4,9 @@
  * Promise: it only makes stricter. An object that two caps lead to has the higher sensitivity of the two. A layer of
  * one session cannot change it, because it is one for the whole host.
  */
-import { type FirewallOptions, makeFirewall, type Sensitivity } from '@hob/firewall';
+import { type FirewallOptions, type HookRunner, makeFirewall, type Sensitivity } from '@hob/firewall';
 import type { CallFirewall } from '@hob/host';
-import type { Plan, PlannedCap } from '@hob/manifest';
+import type { Plan, PlannedCap, PlannedHook } from '@hob/manifest';
 import { Mistake } from '../line/mistake.ts';
 
 /** A firewall, and what it has to be told. */
@@ -17,14 +17,29 @@ export interface ServedFirewall {
   readonly offered: (offer: string, cap: PlannedCap) => void;
 }
 
-/** The firewall that a plan asks for. */
-export function servedFirewall({ firewall }: Plan): ServedFirewall {
+/** The firewall that a plan asks for. `runnerOf` makes the runner of a hook. */
+export function servedFirewall({ firewall }: Plan, runnerOf: (hook: PlannedHook) => HookRunner): ServedFirewall {
   if (firewall === undefined) return { firewall: undefined, offered: () => {} };
   const sensitivities = new Map<string, Sensitivity>();
-  const options: FirewallOptions = { mode: firewall.mode, sensitivity: (offer) => sensitivities.get(offer) };
+  const capsOf = new Map<string, readonly string[]>();
+  const hooks = (firewall.hooks ?? []).map((hook) => {
+    const { name, on, caps, methods } = hook;
+    // By the object, so that a grant of it under another name is looked at, too.
+    const isOf = ({ offer }: { readonly offer: string }): boolean => capsOf.get(offer)?.some((cap) => caps?.includes(cap)) === true; // biome-ignore format: one line
+    return { name, on, ...(caps && { caps: isOf }), ...(methods && { methods }), run: runnerOf(hook) };
+  });
+  const { mode, review = [] } = firewall;
+  const options: FirewallOptions = {
+    mode,
+    hooks,
+    sensitivity: (offer) => sensitivities.get(offer),
+    // Of an object with two caps, both say so.
+    review: (offer) => capsOf.get(offer)?.every((cap) => review.includes(cap)) === true,
+  };
   return {
     firewall: makeFirewall(options),
-    offered(offer, { terms: { sensitivity = 'ordinary' } }) {
+    offered(offer, { name, terms: { sensitivity = 'ordinary' } }) {
+      capsOf.set(offer, [...new Set([...(capsOf.get(offer) ?? []), name])]);
       const known = sensitivities.get(offer);
       if (known === undefined || order.indexOf(sensitivity) > order.indexOf(known))
         sensitivities.set(offer, sensitivity);

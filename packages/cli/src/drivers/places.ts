@@ -21,6 +21,9 @@ export function restOf(given: Given): { readonly state: string; readonly sentine
 /** The folder of the runs of agent hosts. No root of a manifest contains the state, lies in it or is it. */
 export const agentsFolder = (state: string): string => join(state, 'agents');
 
+/** The folder of the copies of hooks that run. */
+export const hooksFolder = (state: string): string => join(state, 'hooks');
+
 /** The place of the key of the secrets: a file outside of the state, or `fd:N`. */
 export function secretsKeyOf(given: Given): string {
   const named = textOf(given, 'secretsKey');

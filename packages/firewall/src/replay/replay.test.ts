@@ -70,7 +70,7 @@ function factsOf(n: number): CallFacts {
   const effects = n % 13 === 0 ? undefined : { m: effect };
   const grant = `g${n % 50}`;
   const level = pick(['low', 'medium', 'high'] as const, 2);
-  return { session: 's', grant, petname: 'cap', offer: pick(['scratch', 'ordinary', 'high'], 7), method: 'm', args, effects, reads: [], level, waits: false }; // biome-ignore format: one line
+  return { session: 's', grant, petname: 'cap', offer: pick(['scratch', 'ordinary', 'high'], 7), method: 'm', args, effects, reads: [], level, waits: false, undoes: n % 2 === 0 }; // biome-ignore format: one line
 }
 
 test('recorded calls replayed give the same scores, and each asks that would have waited (60,000 in the deep run)', async () => {

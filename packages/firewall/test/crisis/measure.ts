@@ -25,7 +25,16 @@ const firewall = makeFirewall({ mode: 'observe' });
 /** Whether a message with this text waits for a person. */
 export const waits = (text: string): boolean =>
   firewall.decide({
-    ...{ session: 's', grant: 'g', petname: 'mail', offer: 'mail', method: 'send', reads: [], waits: false },
+    ...{
+      session: 's',
+      grant: 'g',
+      petname: 'mail',
+      offer: 'mail',
+      method: 'send',
+      reads: [],
+      waits: false,
+      undoes: false,
+    },
     args: ['bob', text],
     effects: { send: { class: 'C', outbound: true } },
     level: 'high',

@@ -31,30 +31,73 @@ export const GateAskActor: Definition<
     personOnly?: boolean | undefined,
   ]
 > = define('host.gate', (_bcom, hostState, gatedGrant, drafts, reasons = [], personOnly = false) => ({
-  ask: (call, target, charged) =>
-    E.when(
-      E(powersOf(tablesOf(hostState))).callingGrants() as unknown as Promise<readonly string[]>,
-      (callingGrants) => {
-        const isDraft = drafts?.includes(call.method) === true;
-        // Once, because the call may be asked anew.
-        const marked = tablesOf(hostState).personOnly.delete(judgeless(gatedGrant, call));
-        return askAboutCall(
-          {
-            hostState,
-            gatedGrant,
-            call,
-            target,
-            callingGrants,
-            charged,
-            isDraft,
-            reasons,
-            personOnly: personOnly || marked,
-          },
-          undefined,
-        );
-      },
-    ) as never,
+  ask(call, target, charged) {
+    const isDraft = drafts?.includes(call.method) === true;
+    const why = reasons.map((reason) => ['why it waits', reason] as const);
+    // Once, because the call may be asked anew.
+    const marked = tablesOf(hostState).personOnly.delete(judgeless(gatedGrant, call));
+    const asked = { hostState, gatedGrant, call, target, charged, isDraft, reasons: why };
+    return askGranters({ ...asked, personOnly: personOnly || marked }) as never;
+  },
 }));
+
+/** A call that somebody is asked about. */
+export type AskedCall = Omit<CallContext, 'callingGrants' | 'isDraft' | 'personOnly'> & {
+  readonly isDraft?: boolean;
+  /** No judge sees it. */
+  readonly personOnly?: boolean;
+};
+
+/** In a turn: asks the granters about the call, and returns what a judge returns. */
+export const askGranters = (asked: AskedCall): Promise<GateDecision> =>
+  E.when(callingGrantsOf(asked.hostState), (callingGrants) =>
+    askAboutCall({ isDraft: false, personOnly: false, ...asked, callingGrants }, undefined),
+  ) as unknown as Promise<GateDecision>;
+
+/** In a turn: refuses a call that no granter was shown. It costs no use. */
+export const refuseUnseen = (asked: Omit<AskedCall, 'reasons'>, why: string): Promise<false> =>
+  E.when(callingGrantsOf(asked.hostState), (callingGrants) =>
+    refundAndBreak(
+      { isDraft: false, personOnly: false, ...asked, reasons: [], callingGrants },
+      new CapError('denied', why),
+    ),
+  ) as unknown as Promise<false>;
+
+/**
+ * In a turn: files a change that goes on at once, so that a granter can look at it. Returns its id, or undefined if it
+ * cannot be filed. `refused` runs if a granter refuses it; a review that ends otherwise leaves the change as it is.
+ */
+export function fileReview(
+  asked: AskedCall,
+  callingGrants: readonly string[],
+  preview: Preview,
+  refused: () => void,
+): string | undefined {
+  const gated = { personOnly: false, ...asked, isDraft: false, callingGrants };
+  const tables = tablesOf(gated.hostState);
+  try {
+    return attempt(() => {
+      const { asking, session } = askerOf(tables, gated);
+      countRequest(tables, session.payer);
+      const id = fileCall(gated, preview, undefined, 'review');
+      if (tables.requests.get(id)?.count !== 1) throw new CapError('limit', 'the same change is in review already');
+      const answered = waitForAnswer(tables, id, callerUnder(tables, session.id, asking.id), gated.target);
+      void E.when(
+        answered,
+        () => undefined,
+        (error) => {
+          if ((error as { readonly code?: string }).code === 'denied') refused();
+        },
+      );
+      return id;
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+export const callingGrantsOf = (hostState: HostState): Promise<readonly string[]> =>
+  E(powersOf(tablesOf(hostState))).callingGrants() as unknown as Promise<readonly string[]>;
 
 interface CallContext {
   readonly hostState: HostState;
@@ -67,8 +110,8 @@ interface CallContext {
   readonly charged: number;
   /** The grant keeps such calls as drafts. It counts for directories only, because their changes can be shown. */
   readonly isDraft: boolean;
-  /** Why a firewall makes the call wait. */
-  readonly reasons: readonly string[];
+  /** Rows for the granter: why a firewall makes the call wait. */
+  readonly reasons: readonly (readonly [name: string, text: string])[];
   readonly personOnly: boolean;
 }
 
@@ -147,8 +190,14 @@ function previewAndAsk(gated: CallContext, stale: string | undefined): Promise<G
   ) as unknown as Promise<GateDecision>;
 }
 
-function fileAndWait(gated: CallContext, preview: Preview, stale: string | undefined): Promise<GateDecision> {
-  const { hostState, gatedGrant, call, target, callingGrants, charged } = gated;
+/** In a turn: files the call as a request, and returns its id. */
+function fileCall(
+  gated: CallContext,
+  preview: Preview,
+  stale: string | undefined,
+  as: 'call' | 'review' = 'call',
+): string {
+  const { hostState, gatedGrant, call, callingGrants, charged } = gated;
   const tables = tablesOf(hostState);
   const grant = grantRecord(tables, gatedGrant);
   const { asking, session } = askerOf(tables, gated);
@@ -158,16 +207,25 @@ function fileAndWait(gated: CallContext, preview: Preview, stale: string | undef
   const named = offerText(grant.offered, facts);
   const directory = isDirectory(tables, grant, call);
   const isDraft = gated.isDraft && directory;
+  const isReview = as === 'review';
   const steps = via.map((step) => safeText(step, 200).text);
   const where = steps.length === 0 ? '' : `, in what ${steps.join(' and then ')} gave out`;
   const does = preview.effect === '' ? `calls ${methodText(method)}` : preview.effect;
-  const id = fileRequest(tables, {
+  return fileRequest(tables, {
     kind: 'call',
     session: grant.session,
     asker: session.id,
     payer: session.payer,
     digest: digestOf({
-      cap: [callingGrants, gatedGrant, grant.offered, offer, via, ...(isDraft ? ['draft'] : [])],
+      cap: [
+        callingGrants,
+        gatedGrant,
+        grant.offered,
+        offer,
+        via,
+        ...(isDraft ? ['draft'] : []),
+        ...(isReview ? ['review'] : []),
+      ],
       method,
       data: args,
       files: preview.files,
@@ -183,23 +241,38 @@ function fileAndWait(gated: CallContext, preview: Preview, stale: string | undef
     ...(isDraft ? { draft: true as const } : {}),
     ...(gated.personOnly || grant.personOnly === true ? { personOnly: true as const } : {}),
     looked: stale !== undefined,
-    seen: preview.files,
+    seen: isReview ? [] : preview.files,
     stale,
     shown: () => ({
-      effect: `${does}, through “${grant.petname}”${facts?.label === undefined ? '' : `, which is ${named}`}${where}`,
+      effect: `${isReview ? 'for review, as it goes on at once: ' : ''}${does}, through “${grant.petname}”${facts?.label === undefined ? '' : `, which is ${named}`}${where}`,
       table: [
         ...offerRows(grant.offered, facts),
         ['cap', `“${grant.petname}” of session “${grant.session}”${where}`],
         ['method', methodText(method)],
         ...argumentRows(method, args, directory),
         ...preview.rows,
-        ...gated.reasons.map((reason) => ['why it waits', reason] as const),
+        ...gated.reasons,
       ],
       ...(preview.diff === undefined ? {} : { diff: preview.diff }),
-      permits: [isDraft ? 'this one change, which is made at your yes' : 'this one call, and nothing else'],
+      permits: [permitOf(isDraft, isReview)],
       flags: flagsIn([method, args, via, preview.suspicious, facts?.label]),
     }),
   });
+}
+
+const permitOf = (isDraft: boolean, isReview: boolean): string =>
+  isReview
+    ? 'that this change stays: a refusal takes it back, while the file is as the change left it'
+    : isDraft
+      ? 'this one change, which is made at your yes'
+      : 'this one call, and nothing else';
+
+function fileAndWait(gated: CallContext, preview: Preview, stale: string | undefined): Promise<GateDecision> {
+  const { hostState, gatedGrant, call, target } = gated;
+  const tables = tablesOf(hostState);
+  const isDraft = gated.isDraft && isDirectory(tables, grantRecord(tables, gatedGrant), call);
+  const { asking, session } = askerOf(tables, gated);
+  const id = fileCall(gated, preview, stale);
   if (isDraft && (tables.requests.get(id)?.count ?? 0) > 1) return toldDrafted(id, stale);
   const answered = waitForAnswer(tables, id, callerUnder(tables, session.id, asking.id), target);
   if (isDraft) {

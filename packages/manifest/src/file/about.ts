@@ -14,7 +14,8 @@ export type Part =
   | 'child'
   | 'judge'
   | 'ledger'
-  | 'firewall';
+  | 'firewall'
+  | 'hook';
 
 /** The sentence for each key of each kind of record. */
 export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
@@ -128,6 +129,16 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
   },
   firewall: {
     mode: 'observe: only messages about a person in danger wait. enforce: what is risky or unclear waits, too.',
+    hooks: 'Programs that look at calls and answers, by name. They run in the sandbox, and only make stricter.',
+    review: 'Directory caps whose writes and edits go on at once under enforce, and are shown to a person afterwards.',
+  },
+  hook: {
+    program: 'The file of the program.',
+    sha256: 'The SHA-256 of the file. Another file is not run, and what it looks at is blocked.',
+    on: 'When it runs, and in whose words: pre_call, post_call, pre_tool_call (Hermes) or PreToolUse (Claude Code).',
+    caps: 'The caps that it looks at. Without it: all.',
+    methods: 'The methods that it looks at. Without it: all.',
+    within: 'How long it may take. Without it: 5s.',
   },
 };
 
@@ -145,6 +156,7 @@ const NEXT: Readonly<Record<string, Part>> = {
   judge: 'judge',
   ledger: 'ledger',
   firewall: 'firewall',
+  hooks: 'hook',
 };
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -167,7 +179,7 @@ export function described(schema: Schema, part: Part = 'file'): Schema {
 
 /** The roots of a server are a list of names, and no records. */
 const nextOf = (part: Part, key: string): Part =>
-  part === 'file' || part === 'session' || key === 'offer' || key === 'where' || key === 'auth'
+  part === 'file' || part === 'session' || ['offer', 'where', 'auth', 'hooks'].includes(key)
     ? (NEXT[key] ?? part)
     : part;
 

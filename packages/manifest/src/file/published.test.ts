@@ -50,6 +50,8 @@ test.for([
   'version: 1\njudge: { may: [grant] }',
   'version: 1\nfirewall: { mode: off }',
   'version: 1\nfirewall: {}',
+  'version: 1\nfirewall: { mode: observe, hooks: { a: { program: a, on: pre_call } } }',
+  'version: 1\nfirewall: { mode: observe, hooks: { a: { program: a, on: pre_call, sha256: abc } } }',
   ...[
     '{ fs: project }',
     '{ fs: project, can: [] }',
@@ -98,6 +100,7 @@ const HEADS: Readonly<Record<Part, string>> = {
   judge: '## Judge and ledger',
   ledger: '## Judge and ledger',
   firewall: '## Firewall',
+  hook: '### Hooks',
 };
 
 test('every key of the schema has a sentence for editors and a row in docs/manifest.md, and no other key has one', () => {

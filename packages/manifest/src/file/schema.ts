@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { described } from './about.ts';
 import { addresses, channel, http, isAddress, message } from './net.ts';
 import { duration, FLAG_SET, kinds, list, MOST_NAMES, name, named, oneOf, record, say, terms, text } from './shapes.ts';
+import { milliseconds } from './terms.ts';
 import type { ArgumentBound, Manifest } from './types.ts';
 
 /** By https, or on this machine, without a name, a query and a fragment. */
@@ -143,6 +144,19 @@ const server = z.union(
   { error: say('a server has command or url', 'write {command: [node, server.js]} or {url: https://…}') },
 );
 
+const hook = record('a hook', {
+  program: text('program', '~/hooks/check.py'),
+  sha256: text('sha256', '64 digits').regex(/^[0-9a-f]{64}$/, {
+    error: say('sha256 is not 64 digits of 0-9a-f', 'write what sha256sum FILE prints'),
+  }),
+  on: oneOf('on', ['pre_call', 'post_call', 'pre_tool_call', 'PreToolUse']),
+  caps: list('caps', name('a cap'), '[src]').optional(),
+  methods: list('methods', text('a method', 'write').max(64), '[write]', 100).optional(),
+  within: duration
+    .refine((given) => milliseconds(given) <= 60_000, { error: say('within is more than 1m', 'write for example 5s') })
+    .optional(),
+});
+
 const manifest = record('a manifest', {
   version: z.literal(1, { error: say('version is not 1', 'write version: 1 in the first line') }),
   roots: named('roots', root).optional(),
@@ -190,6 +204,8 @@ const manifest = record('a manifest', {
   }).optional(),
   firewall: record('firewall', {
     mode: oneOf('mode', ['observe', 'enforce']),
+    hooks: named('hooks', hook).optional(),
+    review: list('review', name('a cap'), '[src]').optional(),
   }).optional(),
 });
 

@@ -185,6 +185,24 @@ export type Channel =
 interface FirewallPart {
   /** `observe`: only messages about a person in danger wait. `enforce`: what is risky or unclear waits, too. */
   readonly mode: 'observe' | 'enforce';
+  /** Programs that look at calls and answers, by name. */
+  readonly hooks?: Readonly<Record<string, HookPart>> | undefined;
+  /** Directory caps whose changes go on at once under `enforce`, and are shown to a person afterwards. */
+  readonly review?: readonly string[] | undefined;
+}
+
+/** A program that looks at calls. It runs in the sandbox, without a network, and only makes stricter. */
+interface HookPart {
+  /** The file: absolute, beneath `~/`, or relative to the folder of the manifest. */
+  readonly program: string;
+  /** The SHA-256 of the file, as `sha256sum` prints it. A file with another one is not run, and what it looks at is blocked. */
+  readonly sha256: string;
+  readonly on: 'pre_call' | 'post_call' | 'pre_tool_call' | 'PreToolUse';
+  /** The caps that it looks at. All of them without it. */
+  readonly caps?: readonly string[] | undefined;
+  readonly methods?: readonly string[] | undefined;
+  /** How long it may take: `1s` to `1m`. */
+  readonly within?: string | undefined;
 }
 
 /** A model that reads requests. It is asked if `api`, `url` and `model` are there. */

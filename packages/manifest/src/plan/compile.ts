@@ -23,6 +23,8 @@ import {
   type Directory,
   type Plan,
   type PlannedCap,
+  type PlannedFirewall,
+  type PlannedHook,
   type PlannedJudge,
   type PlannedTerms,
 } from './plan.ts';
@@ -86,7 +88,7 @@ class Compiler {
   }
 
   compile(): Compiled {
-    const { session = {}, granters, judge, ledger, firewall } = this.#manifest;
+    const { session = {}, granters, judge, ledger, firewall: given } = this.#manifest;
     this.#readFlags();
     this.#findings.push(...rootsOfServers(this.#manifest.servers ?? {}, this.#roots));
     this.#findings.push(...lookAlikes(this.#manifest, Object.keys(this.#held)));
@@ -106,6 +108,7 @@ class Compiler {
     for (const name of session.deny ?? []) delete this.#caps[name];
     const { children, findings } = childrenOf(this.#manifest, this.#caps);
     this.#findings.push(...findings);
+    const firewall = given === undefined ? undefined : this.#firewall(given);
     const place = ledger?.path === undefined ? {} : { path: this.#place(ledger.path) };
     if (judge !== undefined && lacksPart(judge)) this.#wrong(['judge'], 'a judge that is asked has an api, a url and a model', 'add those, or leave out api, url, secret and timeout', true); // biome-ignore format: one line
     const broken = this.#findings.some(({ severity }) => severity !== 'warning');
@@ -123,7 +126,7 @@ class Compiler {
       ...(granters === undefined ? {} : { granters: [...new Set(granters)] }),
       ...(judge === undefined ? {} : { judge: judgeOf(judge) }),
       ...(ledger === undefined ? {} : { ledger: { ...ledgerOf(ledger), ...place } }),
-      ...(firewall === undefined ? {} : { firewall: { mode: firewall.mode } }),
+      ...(firewall === undefined ? {} : { firewall }),
     };
     return { plan, findings: this.#findings };
   }
@@ -240,6 +243,37 @@ class Compiler {
       if (place !== undefined && root !== undefined && holds?.(root, `${place}/ledger`) === true)
         this.#wrong(['ledger', 'path'], `this folder lies in the root ${name}, so a session could change the record of what it did`, 'write a folder outside of every root'); // biome-ignore format: one line
     return place ?? written;
+  }
+
+  /** A session that could write the program of a hook would see every call that it looks at. */
+  #firewall({ mode, hooks = {}, review = [] }: NonNullable<Manifest['firewall']>): PlannedFirewall {
+    const { home, holds, origin } = this.#surroundings;
+    const planned = Object.entries(hooks).map(([name, { program, within, caps, methods, sha256, on }]): PlannedHook => {
+      const at = ['firewall', 'hooks', name];
+      const place = placeOf(program, origin?.folder, home);
+      if (place === undefined)
+        this.#wrong([...at, 'program'], `${quoted(program)} is not a place`, 'write a path like /srv/hooks/check.py or ~/hooks/check.py'); // biome-ignore format: one line
+      for (const [root, path] of Object.entries(this.#roots))
+        if (place !== undefined && path !== undefined && holds?.(path, place) === true)
+          this.#wrong([...at, 'program'], `this file lies in the root ${root}, so a session could change it`, 'write a file outside of every root'); // biome-ignore format: one line
+      for (const [n, cap] of (caps ?? []).entries())
+        if (!Object.hasOwn(this.#caps, cap) && !Object.hasOwn(this.#held, cap))
+          this.#wrong([...at, 'caps', n], `there is no cap ${cap}`, orNearest(cap, Object.keys(this.#caps)));
+      return {
+        ...{ name, program: place ?? program, sha256, on },
+        ...(caps === undefined ? {} : { caps: [...new Set(caps)].sort() }),
+        ...(methods === undefined ? {} : { methods: [...new Set(methods)].sort() }),
+        ...(within === undefined ? {} : { withinMs: milliseconds(within) }),
+      };
+    });
+    for (const [n, cap] of review.entries())
+      if ((this.#caps[cap] ?? this.#held[cap])?.kind !== 'fs')
+        this.#wrong(['firewall', 'review', n], `there is no directory cap ${cap}`, orNearest(cap, [...this.#directories])); // biome-ignore format: one line
+    return {
+      mode,
+      ...(planned.length === 0 ? {} : { hooks: planned }),
+      ...(review.length === 0 ? {} : { review: [...new Set(review)].sort() }),
+    };
   }
 
   #terms({ uses, for: time, until, ...rest }: CapTerms | Offer, path: Path): PlannedTerms {

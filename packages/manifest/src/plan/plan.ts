@@ -151,6 +151,21 @@ export interface Plan {
 /** The firewall before all calls of a host. */
 export interface PlannedFirewall {
   readonly mode: 'observe' | 'enforce';
+  readonly hooks?: readonly PlannedHook[];
+  /** The caps whose changes are looked at afterwards. */
+  readonly review?: readonly string[];
+}
+
+/** A program that looks at calls. */
+export interface PlannedHook {
+  readonly name: string;
+  /** An absolute path. */
+  readonly program: string;
+  readonly sha256: string;
+  readonly on: 'pre_call' | 'post_call' | 'pre_tool_call' | 'PreToolUse';
+  readonly caps?: readonly string[];
+  readonly methods?: readonly string[];
+  readonly withinMs?: number;
 }
 
 /** The mode of a session whose manifest names none. */

@@ -58,7 +58,17 @@ function firewallOf(own: Rest['firewall'], wanted: Rest['firewall'], drop: Drop)
   if (own === undefined || wanted === undefined) return own ?? wanted;
   if (own.mode === 'enforce' && wanted.mode === 'observe')
     drop(['firewall', 'mode'], 'the layer above enforces: that holds');
-  return own.mode === 'enforce' ? own : wanted;
+  const names = new Set((own.hooks ?? []).map(({ name }) => name));
+  const more = (wanted.hooks ?? []).filter(({ name }) => !names.has(name));
+  if (more.length < (wanted.hooks ?? []).length)
+    drop(['firewall', 'hooks'], 'the layer above has a hook of that name: that one holds');
+  const hooks = [...(own.hooks ?? []), ...more];
+  const mode = own.mode === 'enforce' ? own.mode : wanted.mode;
+  // A review lets go on what would wait, so only the layer above says it, and the layer below takes caps out.
+  const review = (own.review ?? []).filter((cap) => wanted.review === undefined || wanted.review.includes(cap));
+  if ((wanted.review ?? []).some((cap) => !(own.review ?? []).includes(cap)))
+    drop(['firewall', 'review'], 'the layer above says which changes are only looked at afterwards: that holds');
+  return { mode, ...(hooks.length === 0 ? {} : { hooks }), ...(review.length === 0 ? {} : { review }) };
 }
 
 function ledgerOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['ledger'] {

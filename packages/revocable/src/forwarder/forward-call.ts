@@ -21,7 +21,7 @@ import { type Crossing, cross, forwardTargetOf } from './cross.ts';
 import type { EndedCall, ForwarderState, ForwardTarget } from './forwarder.ts';
 import { type Guarding, guardOf } from './guard.ts';
 import { asItIs, type FullPolicy, opaque, shown } from './policy.ts';
-import { checkCanWait, sendIfApproved } from './waiting.ts';
+import { checkCanWait, seenBy, sendIfApproved } from './waiting.ts';
 
 /**
  * How a call arrived. `forwarder`: in the turn of another forwarder, which undoes its own charge if this one
@@ -97,7 +97,7 @@ class Calls<S extends readonly unknown[]> {
       this.#writeEnd('refuse', state, { method: call.method, inward: target.inward }, error);
       return this.#refuse(latched, error as Error, reachedBy);
     }
-    if (reachedBy === 'near' && (next !== undefined || guarding?.judge !== undefined)) throw byMessageOnly();
+    if (reachedBy === 'near' && (next !== undefined || laterOf(guarding))) throw byMessageOnly();
     this.#writeCall(state, target.inward, call, guarding?.fields);
     return this.#send({ target, call, reachedBy, state, next, guarding });
   }
@@ -146,7 +146,7 @@ class Calls<S extends readonly unknown[]> {
     const send = (others: readonly unknown[]): Promise<unknown> => sendTo(target.inner, method, others);
     const waits = judge !== undefined || (!inward && policy.defer !== undefined);
     const charged = next !== undefined || reachedBy === 'forwarder';
-    const sent = (): unknown => {
+    const sentOn = (): unknown => {
       // What is refused in a later turn cannot undo the charge of this one.
       if (charged && !inward && (waits || nearForwarder(target.inner) === undefined))
         foreseeBehind(target.inner, { method, args });
@@ -155,6 +155,8 @@ class Calls<S extends readonly unknown[]> {
         ? this.#sendOn(target, { method, args }, reachedBy)
         : policy.defer(state, { method, args }, target.inner, send);
     };
+    const onlooker = guarding?.onlooker;
+    const sent = (): unknown => (onlooker === undefined ? sentOn() : seenBy(onlooker, { method, args }, sentOn()));
     let result: unknown;
     try {
       result = cause === undefined ? sent() : under(cause, sent, groups);
@@ -299,6 +301,10 @@ class Calls<S extends readonly unknown[]> {
     if (grant !== undefined) ledgerLine(kind, { grant, method: shown(method), back: inward || undefined, code });
   }
 }
+
+/** Whether somebody has to look at the call in a later turn. */
+const laterOf = (guarding: Guarding | undefined): boolean =>
+  guarding?.judge !== undefined || guarding?.onlooker !== undefined;
 
 const byMessageOnly = (): CapError => new CapError('not-callable', 'this cap is called by message only: use E(cap)');
 

@@ -9,7 +9,7 @@
 import type { Vats } from '@hob/vat';
 import { vatsOf } from '@hob/vat/forwarder';
 import type { CallOutcome } from './policy.ts';
-import type { Judge } from './waiting.ts';
+import type { Judge, Onlooker } from './waiting.ts';
 
 /** A call that its grant allows. `inner` is the object behind the grant, or an object that came out of it. */
 export interface GuardedCall {
@@ -27,6 +27,8 @@ export interface Guarding {
   readonly fields?: Readonly<Record<string, unknown>>;
   /** The call waits until this judge, an object of the same vats, says yes. */
   readonly judge?: Judge;
+  /** The caller gets the answer when this onlooker, an object of the same vats, has seen it. */
+  readonly onlooker?: Onlooker;
   /** Runs when the call has ended, in a later turn. A call of an earlier process never ends. */
   readonly ended?: (outcome: CallOutcome) => void;
 }

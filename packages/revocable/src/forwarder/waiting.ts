@@ -2,7 +2,7 @@
  * A call that waits for a judge, and then goes on as the judge was shown it.
  */
 import { CapError, E, isReference, vatTime } from '@hob/vat';
-import { shown } from './policy.ts';
+import { type CallOutcome, shown } from './policy.ts';
 
 /** A call that waits. */
 export interface GatedCall {
@@ -72,4 +72,26 @@ export function sendIfApproved(
 function pinnedBy(yes: unknown): readonly unknown[] | undefined {
   const args = typeof yes === 'object' && yes !== null ? (yes as { readonly with?: unknown }).with : undefined;
   return Array.isArray(args) ? args : undefined;
+}
+
+/** Looks at the outcome of a call before its caller gets it. If it throws, the caller gets that error instead. */
+export interface Onlooker {
+  look(call: { readonly method: string; readonly args: readonly unknown[] }, outcome: CallOutcome): void;
+}
+
+/** In a turn: the result, when the onlooker has seen it. */
+export function seenBy(
+  onlooker: Onlooker,
+  call: { readonly method: string; readonly args: readonly unknown[] },
+  result: unknown,
+): Promise<unknown> {
+  const shownTo = (outcome: CallOutcome): Promise<unknown> => E(onlooker).look(call, outcome) as never;
+  return E.when(
+    result as Promise<unknown>,
+    (value) => E.when(shownTo({ ok: true, value }), () => value),
+    (error) =>
+      E.when(shownTo({ ok: false, error }), () => {
+        throw error;
+      }),
+  );
 }

@@ -28,6 +28,9 @@ export const KINDS = {
   narrow: 'a granter took away from a grant: grant, by, uses, until, methods',
   renew: 'a granter let a grant last longer: grant, by, until',
   call: 'a call was accepted and, if limited, charged; committed before it goes out: grant, session, method, args, argc, argsCut, use, act (the digest of the approved request), back (a callback)',
+  assess: 'programs of the person who runs the host have looked at a call: grant, method, the assessment, hooks',
+  hook: 'programs have looked at the answer of a call: grant, method, hooks',
+  review: 'a change that went on at once is in review: grant, request, what',
   'give-back': 'uses of calls that no granter was shown were given back: grant, uses',
   result:
     'what became of a call that failed, of each call of an audited grant, or of a job: grant, method, code, back, job, mounts, usage, args, argc',

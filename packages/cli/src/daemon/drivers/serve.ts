@@ -21,7 +21,7 @@ import type { Far } from '@hob/vat';
 import { dateText, machine } from '../../drivers/machine.ts';
 import { type ReadManifest, readManifest, realRoots } from '../../drivers/manifest-file.ts';
 import { ownCode } from '../../drivers/own-code.ts';
-import { agentsFolder, usualPlaces } from '../../drivers/places.ts';
+import { agentsFolder, hooksFolder, usualPlaces } from '../../drivers/places.ts';
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { RealRoots } from '../../plan/directories.ts';
@@ -36,6 +36,7 @@ import { servedJudge } from '../served-judge.ts';
 import { type ServedSecrets, servedSecrets } from '../served-secrets.ts';
 import { ServedWishes } from '../wishes.ts';
 import { copier, removeCopies } from './copies.ts';
+import { hookRunner } from './hooks.ts';
 import { LedgerCopy } from './ledger-copy.ts';
 import { type Log, openLog } from './log.ts';
 import { keyFiles, keyRingAt } from './secrets-key.ts';
@@ -84,7 +85,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const told = openTelling(tell, note);
   let judge: JudgeRunner | undefined;
   let blank = (text: string): string => text;
-  const { firewall, offered } = servedFirewall(plan);
+  const { firewall, offered } = servedFirewall(plan, (hook) => hookRunner(hook, hooksFolder(state)));
   const host = await openHost({
     stateDir: state,
     onRequest: (notice) => asked(notice, told, judge),
