@@ -14,6 +14,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   manifest: () => import('./manifest.ts'),
   mcp: () => import('./mcp.ts'),
   net: () => import('./net.ts'),
+  'net-door': () => import('./net-door.ts'),
   revocable: () => import('./revocable.ts'),
   sessions: () => import('./sessions.ts'),
   shell: () => import('./shell.ts'),
