@@ -51,6 +51,8 @@ export const suite: Suite = {
       ours: ms(() => inJob(withDoor, clone)),
       peer: ms(() => plain(clone)),
       goal: { text: '<= 1.15 x unsandboxed', met: ({ ratio }) => ratio <= 1.15 },
+      whenMissed:
+        'on a loaded machine the sandbox takes the difference: a clone from a folder of the job is as much slower',
     },
     {
       name: 'bash -c true with a door vs without',

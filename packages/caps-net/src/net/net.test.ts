@@ -8,6 +8,7 @@ import { withPassage } from '@hob/caps-shell/door';
 import { definitions, type Grant, revocable } from '@hob/revocable';
 import { driverOf, E, exportLedger, type Far, openStore, openVats, type Vats } from '@hob/vat';
 import { effectsOf, placeOf } from '@hob/vat/forwarder';
+import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { CLIENT, NAME, netCap, reachable, shellWith } from '../../test/net.ts';
@@ -271,12 +272,13 @@ test('a fault of a passage ends its connection, and nothing else', async () => {
   const shell = await shellWith({ net: [broken, netCap({ port: at.port, tls: false })] });
   const { stdout } = await shell.run(
     node(`
-    console.log(status(await connect("broken.example:1")));
+    const broken = await connect("broken.example:1");
+    console.log(status(broken), broken.includes("a fault"));
     for (const odd of ["\\0", "\\x04\\x01\\0\\x50\\x7f\\0\\0\\x01\\0", "\\x05\\x01\\x02", "\\x05\\x01\\0\\x05\\x02\\0\\x01\\x7f\\0\\0\\x01\\0\\x01", "\\x16\\x03\\x01", "x".repeat(70000)])
       await ask(Buffer.from(odd, "latin1"));
     console.log((await connect("${NAME}:${at.port}", "x")).endsWith("welcome\\n"));`),
   );
-  expect(stdout).toBe('502 Bad Gateway\ntrue\n');
+  expect(stdout).toBe('502 Bad Gateway false\ntrue\n');
 });
 
 test('a program of a command has the way of its world, and the host knows where it leads and what it does', async () => {
@@ -317,4 +319,25 @@ test('the ledger has what each job sent and received, by the name of the host, a
     [`${NAME}:${at.port}`]: { grants, connections: 1, refused: 0, sent: 9, received: 13 },
   });
   expect(JSON.stringify(lines)).not.toMatch(/sent-text|received-text|secret-name/);
+});
+
+test('any chain of attenuations keeps what every one of them kept, and nothing comes back', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.example:443`);
+  const caps = names.map((name) => netCap({ host: name.slice(0, -4), port: 443 }));
+  const shell = await shellWith({ net: caps });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.subarray(names), { minLength: 1, maxLength: 4 }), async (chain) => {
+      let [at, left] = [shell, names];
+      for (const wanted of chain) {
+        const asked = wanted.every((name) => left.includes(name));
+        const code = await codeOf(async () => {
+          at = await at.attenuate({ net: wanted });
+        });
+        expect(code).toBe(asked ? 'ok' : 'E_NOT_ATTENUATION');
+        if (asked) left = wanted;
+        expect((await at.describe()).network).toEqual(left.length === 0 ? 'none' : left);
+      }
+    }),
+    { numRuns: 40 },
+  );
 });
