@@ -29,6 +29,7 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/daemon/custody.test.ts',
   'packages/cli/src/daemon/drafts.test.ts',
   'packages/cli/src/daemon/http.test.ts',
+  'packages/cli/src/daemon/messages.test.ts',
   'packages/cli/src/daemon/inbox/inbox.test.ts',
   'packages/cli/src/daemon/hooks-killed.test.ts',
   'packages/cli/src/daemon/killed.test.ts',
