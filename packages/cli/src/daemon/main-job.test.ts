@@ -65,7 +65,7 @@ test('in a terminal, from init to a restored backup: nothing but the typed comma
   const list = await shown('list');
   const id = /^(G\d+) +S1 +edit +live +19 +15 min/m.exec(list)?.[1] ?? list;
   expect(await shown('ledger', 'show', '--grant', id)).toMatch(/method=write/);
-  expect(await shown('narrow', id, '--uses', '1')).toMatch(/1 use left/);
+  expect(await shown('narrow', id, '--uses', '1')).toMatch(new RegExp(`^${id} {2}“S1” {2}“edit” {2}1 use left`));
   agent.child.stdin!.write('second\n');
   await agent.shows(/wrote second/);
   expect(await shown('revoke', id)).toContain(`revoked ${id}`);

@@ -1,6 +1,6 @@
 /** Grants, requests and sessions as rows of a table, and as JSON with short ids. */
 import type { Grant, Request } from '@hob/host';
-import { timeLeft } from '@hob/host/programs';
+import { grantLine, timeLeft } from '@hob/host/programs';
 import { shortId } from '../line/ids.ts';
 import type { SessionRow } from './find.ts';
 import { called, idText, type Names } from './names.ts';
@@ -20,6 +20,9 @@ export const grantRow = (
   state === 'live' ? timeLeft(until) : '-',
   where === undefined ? what : `${what}, ${where}`,
 ];
+/** A grant as a line, with short ids. */
+export const grantText = (grant: Grant): string =>
+  grantLine({ ...grant, id: shortId('G', grant.id), session: shortId('S', grant.session) });
 /** A grant as JSON. `until` is in ms since 1970. */
 export const grantJson = ({ id, session, petname, state, usesLeft, until, parent }: Grant, names: Names): object => ({
   id: shortId('G', id),

@@ -22,11 +22,10 @@ export const give: Verb = {
   hardened: true,
   async run(given, { line, json }) {
     const { E } = await import('@hob/vat');
-    const { grantLine } = await import('@hob/host/programs');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed, sessionNamed } = await import('../../daemon/find.ts');
     const { allNames } = await import('../../daemon/names.ts');
-    const { grantJson } = await import('../../daemon/rows.ts');
+    const { grantJson, grantText } = await import('../../daemon/rows.ts');
     const { limitsOf } = await import('../../line/limits.ts');
     const [to, as] = [textOf(given, 'to'), textOf(given, 'as')];
     if (to === undefined) throw new Mistake('say to which child: hob give G3 --to S12/reviewer', 2);
@@ -35,7 +34,7 @@ export const give: Verb = {
       const { session, petname } = await grantNamed(granter, given.operands[0] ?? '');
       const child = await sessionNamed(granter, to);
       const grant = (await E(granter).delegate(session, petname, child.id, terms)) as Grant;
-      line(grantLine(grant));
+      line(grantText(grant));
       json(grantJson(grant, await allNames(granter)));
       return 0;
     });

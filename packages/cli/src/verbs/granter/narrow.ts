@@ -17,11 +17,10 @@ export const narrow: Verb = {
   hardened: true,
   async run(given, { line, json }) {
     const { E } = await import('@hob/vat');
-    const { grantLine } = await import('@hob/host/programs');
     const { withHost } = await import('../../daemon/drivers/client.ts');
     const { grantNamed } = await import('../../daemon/find.ts');
     const { allNames } = await import('../../daemon/names.ts');
-    const { grantJson } = await import('../../daemon/rows.ts');
+    const { grantJson, grantText } = await import('../../daemon/rows.ts');
     const { limitsOf } = await import('../../line/limits.ts');
     const methods = textOf(given, 'methods');
     const terms = { ...limitsOf(given), ...(methods === undefined ? {} : { methods: methods.split(',') }) };
@@ -30,7 +29,7 @@ export const narrow: Verb = {
     return await withHost(given, async ({ granter }) => {
       const { id } = await grantNamed(granter, given.operands[0] ?? '');
       const grant = (await E(granter).narrow(id, terms)) as Grant;
-      line(grantLine(grant));
+      line(grantText(grant));
       json(grantJson(grant, await allNames(granter)));
       return 0;
     });
