@@ -24,6 +24,8 @@ const BOXED = RECIPES.filter(({ setUpInBox }) => setUpInBox !== undefined);
 export function recipeFor(word: string): Recipe {
   const name = word.slice(word.lastIndexOf('/') + 1);
   const recipe = BOXED.find(({ program }) => program === name);
+  const { program, noBox } = RECIPES.find((each) => each.program === name) ?? {};
+  if (noBox !== undefined) throw new Mistake(`there is no box for ${program}: ${noBox}. hob start --recipe ${program} works`, 2); // biome-ignore format: one line
   if (recipe === undefined)
     throw new Mistake(`a box runs agent hosts that Hob knows how to lead to their model: ${BOXED.map(({ program }) => program).join(', ')}`, 2); // biome-ignore format: one line
   return recipe;

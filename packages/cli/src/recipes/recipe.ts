@@ -64,10 +64,12 @@ export interface Recipe {
   readonly needsModelName: boolean;
   readonly setUp: (places: Places) => SetUp;
   /**
-   * The same for a host in a box, which keeps its own tools. They need no approvals: the box is the limit. Undefined for
-   * a host whose code works in no other place than that of this machine.
+   * The same for a host in a box, which keeps its own tools. They need no approvals: the box is the limit. Undefined if
+   * there is no box for it.
    */
   readonly setUpInBox?: (places: Places) => SetUp;
+  /** The reason why there is no box for it. */
+  readonly noBox?: string;
   /** Beside the files of `setUp`. */
   readonly made?: readonly MadeFile[];
 }

@@ -5,13 +5,15 @@ import { expect, test } from 'vitest';
 import { hobHome, Running } from '../../../test/hob.ts';
 import { RECIPES } from '../../recipes/all.ts';
 
-test('each recipe is printed with its files, its variables and its command; the first line says whether it is tight', async () => {
+test('each recipe is printed with its files, its variables and its command; the first line says whether it is tight, and why there is no box', async () => {
   const hob = hobHome();
-  for (const { name, program, version, notTight, keys, closes } of RECIPES) {
+  for (const { name, program, version, notTight, setUpInBox, noBox, keys, closes } of RECIPES) {
     const { code, out } = await hob.run('recipe', name);
     expect(code).toBe(0);
     const [first = ''] = out.split('\n');
     expect(first).toContain(`${program} ${version}: ${notTight === undefined ? 'its model has' : 'NOT TIGHT: '}`);
+    expect([noBox === undefined, first.includes('NO BOX')]).toEqual([setUpInBox !== undefined, noBox !== undefined]);
+    expect(first).toContain(noBox ?? '');
     for (const text of [...keys, ...closes]) expect(out).toContain(text);
     const told = await hob.json<{ readonly files: object; readonly env: Readonly<Record<string, string>>; readonly command: readonly string[]; readonly tight: boolean }>('recipe', name); // biome-ignore format: one line
     expect(told).toMatchObject({ host: name, version, tight: notTight === undefined, keys });
@@ -19,6 +21,14 @@ test('each recipe is printed with its files, its variables and its command; the 
     for (const key of Object.keys(told.env)) expect(out).toContain(`${key}=`);
     for (const file of Object.keys(told.files)) expect(out).toContain(`# the file /HOME-OF-THE-HOST/${file}`);
   }
+});
+
+test('a box for a host that has none is refused with the reason', async () => {
+  const { code, err } = await hobHome().run('start', '--box', '--model', 'x', '--', 'hermes');
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/there is no box for hermes: its installation .* --recipe hermes/),
+  ]);
 });
 
 test('--write writes the files for their owner only, and overwrites nothing', async () => {

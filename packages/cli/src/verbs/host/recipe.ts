@@ -66,14 +66,16 @@ export const recipe: Verb = {
   },
 };
 
-/** The first line says whether the recipe is tight. */
+/** The first line says whether the recipe is tight, and whether there is a box. */
 function page(found: Recipe, { files, env }: SetUp, home: string, command: readonly string[]): readonly string[] {
-  const { program, version, notTight, closes, keys, tolerated, name, made } = found;
+  const { program, version, notTight, noBox, closes, keys, tolerated, name, made } = found;
   const left = Object.keys(tolerated).length;
-  return [
+  const has =
     notTight === undefined
-      ? `# ${program} ${version}: its model has the verbs of Hob and ${left === 0 ? 'nothing else' : `${left} tools of its own, which reach nothing but Hob: see below`}`
-      : `# ${program} ${version}: NOT TIGHT: ${notTight}`,
+      ? `its model has the verbs of Hob and ${left === 0 ? 'nothing else' : `${left} tools of its own, which reach nothing but Hob: see below`}`
+      : `NOT TIGHT: ${notTight}`;
+  return [
+    `# ${program} ${version}: ${has}${noBox === undefined ? '' : `; NO BOX: ${noBox}`}`,
     `# hob start --recipe ${name} -- ${program} …    does all of this, and looks at what is offered`,
     ...closes.map((text) => `# ${text}`),
     ...Object.entries(tolerated).map(([tool, why]) => `# left: ${tool}: ${why}`),
