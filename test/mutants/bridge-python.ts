@@ -672,7 +672,7 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
     name: 'py-tools-mkdir',
     breaks: 'a model that writes below a directory that is not there learns no way to make it',
     file: source('tools.py'),
-    find: 'if code == "NOT_FOUND" and verb == WRITE.name and',
+    find: 'if code == "NOT_FOUND" and verb == WRITE.name and makes and',
     replace: 'if False and',
     tests: [test('test_tools.py')],
   },

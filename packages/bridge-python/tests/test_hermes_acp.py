@@ -180,7 +180,7 @@ def test_a_host_that_is_away_or_dies_leaves_an_editors_model_with_no_tools(world
         assert editor.prompt(editor.session(str(home.work)), "killed under an editor")["stopReason"] == "end_turn"
         _, said = editor.end()
         before, at, *after = world.model.offered("killed under an editor")
-        assert len(before) == len(at) == 7 and after and all(offered == [] for offered in after), said
+        assert len(before) == len(at) == len(OURS) and after and all(offered == [] for offered in after), said
         assert home.is_untouched()
     finally:
         host.close()

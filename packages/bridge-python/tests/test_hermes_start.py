@@ -9,7 +9,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from hermes_world import FINDER, Meanwhile, World, call, configured, doctors, says
+from hermes_world import FINDER, OURS, Meanwhile, World, call, configured, doctors, says
 from host_process import HostProcess
 
 EXPOSED = re.compile(r"exposed beside Hob's: (.*?)\. `hob-hermes")
@@ -101,7 +101,7 @@ def test_a_host_that_is_killed_in_the_middle_of_a_call_leaves_a_model_with_no_to
         done = home.chat("then it is killed")
         assert done.returncode == 0, done.stderr
         before, at, *after = world.model.offered("then it is killed")
-        assert len(before) == len(at) == 7 and after and all(names == [] for names in after)
+        assert len(before) == len(at) == len(OURS) and after and all(names == [] for names in after)
         read, asked, *_ = world.model.results("then it is killed")
         assert read == {"result": "notes\n"} and "refused (disconnected)" in str(asked) and home.is_untouched()
     finally:

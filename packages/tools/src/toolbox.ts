@@ -207,7 +207,8 @@ export class Toolbox {
     if (unknown.has(code))
       return wrong(`unknown (${code}): it may have happened or not, look before you repeat it`, code);
     if (ended.has(code)) return wrong(`refused (${code}): ${message}. ${this.#howToAsk(petname)}`, code);
-    const advice = typeof path === 'string' ? adviceAbout(path, { code, name, petname }) : undefined;
+    const advice =
+      typeof path === 'string' ? adviceAbout(path, { code, name, petname, kind: this.#kind(petname) }) : undefined;
     if (advice !== undefined) return wrong(`failed (${code}): ${message}${advice}`, code);
     if (!outside.has(code)) return wrong(`failed (${code}): ${message}`, code);
     const where = `${quoted(petname)} ends at its own directory, and paths are relative to it`;
@@ -224,15 +225,16 @@ export class Toolbox {
 /** What else to write in place of a path that a model took from a shell, or whose directory is not there. */
 function adviceAbout(
   path: string,
-  { code, name, petname }: { readonly code: string; readonly name: string; readonly petname: string },
+  told: { readonly code: string; readonly name: string; readonly petname: string; readonly kind: Kind },
 ): string | undefined {
+  const { code, name, petname, kind } = told;
   const names = path.replace(/^\/+|\/+$/g, '').split('/');
   if (code === 'PATH_ABSOLUTE' && names[0] !== '' && !names.includes('..')) {
     // Only advice: the model names the path that it means, and the cap judges that.
     const below = names.slice(1).join('/') || '.';
     return `: write "path": ${quoted(below)} for what a shell calls ${quoted(path)}, if ${quoted(petname)} is mounted there`;
   }
-  if (code !== 'NOT_FOUND' || name !== WRITE.name || !path.includes('/')) return undefined;
+  if (code !== 'NOT_FOUND' || name !== WRITE.name || !path.includes('/') || !kind.includes(MKDIR)) return undefined;
   const above = quoted(path.slice(0, path.lastIndexOf('/')));
   return `. To write there, make the directory first: ${MKDIR.name} {"cap": ${quoted(petname)}, "path": ${above}}`;
 }

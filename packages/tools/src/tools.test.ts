@@ -110,6 +110,9 @@ test('paths that models write are taken, or the reply says what to write', async
   expect(readFileSync(join(at.root, 'deep/er/c.txt'), 'utf8')).toBe('c');
   for (const [absolute, relative] of [['/workspace/notes.txt', 'notes.txt'], ['/workspace', '.']] as const) // biome-ignore format: one line
     expect(await made.call('read', { cap: 'work', path: absolute })).toMatchObject({ code: 'PATH_ABSOLUTE', text: expect.stringContaining(`write "path": "${relative}" for`) }); // biome-ignore format: one line
+  // No advice names a tool that is not offered.
+  const few = await tools.of(at.face, {}, { otherwise: [tools.READ, tools.WRITE] });
+  expect((await few.call('write', { ...write, path: 'none/x' })).text).not.toContain('mkdir');
   for (const path of ['/workspace/../../etc/passwd', '/..', '../x'])
     expect((await made.call('read', { cap: 'work', path })).text).not.toContain('write "path"');
 });

@@ -379,4 +379,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '[]',
     tests: ['packages/host/src/callable.test.ts'],
   },
+  {
+    name: 'request-name-above',
+    breaks: 'a child cannot ask for an ended cap of its parent by the name that people use',
+    file: 'packages/host/src/powerbox/request.ts',
+    find: '[...chainOf(tables, session)].reverse()',
+    replace: '[session]',
+    tests: ['packages/host/src/powerbox/request.test.ts'],
+  },
 ];

@@ -189,7 +189,8 @@ class Tools:
             # Only advice: the model names the path that it means, and the cap judges that.
             how = f'write "path": {quoted(_as_in_a_shell(path) or ".")} for what a shell calls {quoted(path)}'
             return Result(f"failed ({code}): {error.message}: {how}, if {quoted(petname)} is mounted there", True, code)
-        if code == "NOT_FOUND" and verb == WRITE.name and isinstance(path, str) and "/" in path:
+        makes = any(each.name == MKDIR.name for each in self._kind(petname))
+        if code == "NOT_FOUND" and verb == WRITE.name and makes and isinstance(path, str) and "/" in path:
             above = quoted(path.rpartition("/")[0])
             how = f'make the directory first: {MKDIR.name} {{"cap": {quoted(petname)}, "path": {above}}}'
             return Result(f"failed ({code}): {error.message}. To write there, {how}", True, code)

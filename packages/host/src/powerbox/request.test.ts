@@ -280,6 +280,38 @@ test('a session asks for more of a cap by its petname, and gets it under a new p
   expect(await E(agent.bootstrap).caps()).toEqual(['extra', 'mine', 'mine-2']);
 });
 
+test('after a grant has expired, its session and the sessions below ask for it again by its petname', async () => {
+  const clock = testClock();
+  const { request, inbox, answer, agent, owner, session, child, enterAs } = await scene({ clock });
+  await E(owner).grant(session.id, 'workspace', 'notes', { for: 3_600_000 });
+  clock.advance(3_600_000);
+  expect(await code(E(held<FsCap>(agent, 'workspace')).readText('a'))).toBe('expired');
+  // The child begins without the expired cap, and knows its name from the person.
+  const { id, secret } = await child('helper');
+  const helper = await enterAs<SessionFace>(secret);
+  for (const [from, of, who] of [
+    [agent, session.id, 'it'],
+    [helper, id, `session “${session.id}”`],
+  ] as const) {
+    // biome-ignore format: one line
+    const again = request({ asks: 'workspace', terms: { for: 7 * 86_400_000 } }, from);
+    const [asked] = await inbox();
+    expect(asked).toMatchObject({ asks: 'workspace', session: of });
+    expect(asked?.effect).toContain(`use “notes”, of which ${who} holds “workspace”`);
+    await answer(asked!, { grant: asked!.terms! });
+    await again;
+  }
+  expect(await E(agent.bootstrap).caps()).toEqual(['workspace', 'workspace-2']);
+  expect((await E(helper.bootstrap).caps()).length).toBe(1);
+  // A name that only a session beside it, or below it, holds is no name here.
+  const other = await enterAs<SessionFace>((await child('other')).secret);
+  const own = (await E(helper.bootstrap).caps())[0] as string;
+  if (own !== 'workspace') expect(await code(request({ asks: own }, other))).toBe('no-such-object');
+  await E(owner).grant(id, 'private', 'notes', {});
+  expect(await code(request({ asks: 'private' }, other))).toBe('no-such-object');
+  expect(await code(request({ asks: 'private' }))).toBe('no-such-object');
+});
+
 test('if another object is offered under the name while a request waits, a yes to the first object grants nothing of the second', async () => {
   const { request, inbox, answer, host, owner } = await scene();
   const cap = request({});

@@ -9,7 +9,7 @@ import { CapError, E } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
 import { petnames } from '../state/c-list.ts';
 import { sessionOf } from '../state/groups.ts';
-import { type HostState, tablesOf } from '../state/host-state.ts';
+import { chainOf, type HostState, tablesOf } from '../state/host-state.ts';
 import { skeletonOf } from '../state/names.ts';
 import { numberOf } from '../state/order.ts';
 import type { HostTables, SessionRecord } from '../state/records.ts';
@@ -57,15 +57,26 @@ export function suggestAlternatives(tables: HostTables, session: SessionRecord, 
   return rest.length === 0 && less === '' ? 'the host offers nothing' : `you could ask for ${less}${rest.join(', ')}`;
 }
 
-/** The offer behind a petname that is held, or the offer of that name. */
-function resolveOffer(tables: HostTables, session: SessionRecord, asks: string): string {
-  const holding = asks.length < 64 ? session.held.get(skeletonOf(asks)) : undefined;
-  const grant = holding?.petname === asks ? tables.grants.get(holding.grant) : undefined;
-  const offer = grant?.offered ?? asks;
-  if (!tables.offers.has(offer) || !tables.offerInfo.has(offer))
-    throw new CapError('no-such-object', `there is no offer of that name: ${suggestAlternatives(tables, session)}`);
-  return offer;
+/**
+ * The offer behind a petname that is held, also of a grant that has ended, by the session or by one above it; or
+ * the offer of that name. A child that gets no ended cap of its parent asks for it by the name that people use.
+ */
+function resolveOffer(
+  tables: HostTables,
+  session: SessionRecord,
+  asks: string,
+): { readonly offered: string; readonly holder?: string } {
+  for (const { id, held } of asks.length < 64 ? [...chainOf(tables, session)].reverse() : []) {
+    const holding = held.get(skeletonOf(asks));
+    const offered = holding?.petname === asks ? tables.grants.get(holding.grant)?.offered : undefined;
+    if (offered !== undefined && isOffered(tables, offered)) return { offered, holder: id };
+  }
+  if (isOffered(tables, asks)) return { offered: asks };
+  throw new CapError('no-such-object', `there is no offer of that name: ${suggestAlternatives(tables, session)}`);
 }
+
+const isOffered = (tables: HostTables, offer: string): boolean =>
+  tables.offers.has(offer) && tables.offerInfo.has(offer);
 
 function openSessionNamed(tables: HostTables, id: string): SessionRecord {
   const session = sessionOf(tables, id);
@@ -108,11 +119,12 @@ function fileAndWait(
   if (session.granters.length === 0)
     throw new CapError('denied', 'this session names no granter, so nobody could say yes: use what it holds');
   const { asks, terms, why } = of;
-  const offered = resolveOffer(tables, session, asks);
+  const { offered, holder } = resolveOffer(tables, session, asks);
   const facts = tables.offerInfo.get(offered);
   if (facts === undefined) throw new CapError('unavailable', 'the host is starting: try again');
   const named = offerText(offered, facts);
-  const what = asks === offered ? named : `${named}, of which it holds “${asks}”`;
+  const who = holder === sessionId ? 'it' : `session “${holder}”`;
+  const what = asks === offered ? named : `${named}, of which ${who} holds “${asks}”`;
   const asking: NewRequest = {
     kind: 'grant',
     session: sessionId,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..tools import EDIT, ENTRIES, READ, REQUEST, RUN, SEARCH, WRITE, Verb
+from ..tools import EDIT, ENTRIES, MKDIR, READ, REQUEST, RUN, SEARCH, WRITE, Verb
 
-VERBS: Final[tuple[Verb, ...]] = (READ, ENTRIES, SEARCH, WRITE, EDIT, RUN)
+VERBS: Final[tuple[Verb, ...]] = (READ, ENTRIES, SEARCH, WRITE, EDIT, MKDIR, RUN)
 NAMES: Final = frozenset({*(verb.name for verb in VERBS), REQUEST})
 TOOLSET: Final = "hob"
 ACP_TOOLSET: Final = "hermes-acp"
