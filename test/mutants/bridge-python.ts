@@ -676,4 +676,20 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
     replace: 'if False and',
     tests: [test('test_tools.py')],
   },
+  {
+    name: 'py-hermes-editor-fault',
+    breaks: 'under hermes acp a plugin with a fault leaves a model all tools of Hermes',
+    file: source('hermes/__init__.py'),
+    find: '        if is_editors():',
+    replace: '        if False:',
+    tests: [test('test_hermes_acp.py')],
+  },
+  {
+    name: 'py-hermes-doctor-loads',
+    breaks: 'the doctor does not find a plugin that Hermes cannot load',
+    file: source('hermes/doctor.py'),
+    find: 'yield from of_the_plugin or _of_loading(config)',
+    replace: 'yield from of_the_plugin',
+    tests: [test('test_hermes_acp.py')],
+  },
 ];

@@ -228,3 +228,25 @@ def test_hermes_acp_itself_has_the_guards_too(world: World) -> None:
     *ambient, read = results(world, "started by hermes acp")
     assert len(ambient) == len(AMBIENT) and all(re.search(r"does not exist|refused \(denied\)", str(each)) for each in ambient), ambient
     assert read == {"result": "notes\n"} and editor.asked == [] and home.is_untouched()
+
+
+def test_plain_hermes_acp_ends_if_the_plugin_has_a_fault(world: World) -> None:
+    """A plugin whose first module cannot be imported can refuse nothing. The doctor finds that, too."""
+    _, secret = world.session(workspace=FOLDER)
+    for module in ("hob.hermes.plugin", "hob.hermes.block", "websockets"):
+        home = world.home(secret)
+        home.patch = FINDER.format(module=module)
+        code, said = tried(world, home, f"plain without {module};", ("-m", "hermes_cli.main", "acp"))
+        assert code == 78 and "the plugin of Hob has a fault" in said, (module, code, said)
+
+
+def test_the_doctor_finds_a_plugin_that_leaves_an_editor_all_tools(world: World) -> None:
+    _, secret = world.session(workspace=FOLDER)
+    for module in ("hob.hermes.plugin", "hob.hermes.strip"):
+        home = world.home(secret)
+        home.patch = FINDER.format(module=module)
+        done = home.python("-m", "hob.hermes.doctor", "doctor", "--platform", "cli", "--json")
+        assert done.returncode == 1, (done.stdout, done.stderr)
+        (finding,) = [each for each in json.loads(done.stdout.splitlines()[-1]) if each["where"] == "hermes acp"]
+        assert {"terminal", "write_file", "execute_code"} <= {*finding["tools"], *finding["dormant"]} and finding["remedy"]
+        assert not {*OURS}.intersection(finding["tools"])

@@ -106,7 +106,8 @@ def _together(remedies: Sequence[str]) -> Iterator[str]:
 
 def findings(platforms: Iterable[str] | None = None, toolsets: str | None = None) -> Iterator[Finding]:
     config = _config()
-    yield from _of_the_plugin(config)
+    of_the_plugin = list(_of_the_plugin(config))
+    yield from of_the_plugin or _of_loading(config)
     if toolsets is not None:
         wanted = [each.strip() for each in toolsets.split(",") if each.strip()]
         yield from _of(f"-t {toolsets}", "these toolsets are named on the command line", wanted, config, "-t hob")
@@ -141,6 +142,28 @@ def _of_the_plugin(config: Mapping[str, Any]) -> Iterator[Finding]:
         settings.read(load_config() or {}, {**_dotenv(), **os.environ})
     except CapError as error:
         yield Finding("plugin", error.message, remedy='plugins: {entries: {hob: {url: "ws://127.0.0.1:PORT", secret_file: "~/.hermes/hob.secret"}}}')
+
+
+def _of_loading(config: Mapping[str, Any]) -> Iterator[Finding]:
+    """Has Hermes load the plugin. One that it cannot load guards nothing, and no list counts for an editor."""
+    try:
+        from hermes_cli import plugins
+
+        from .editor import missing_part
+
+        plugins.discover_plugins()
+        missing = missing_part(plugins.get_plugin_manager())
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "hob":
+            raise
+        missing = f"the plugin could not be loaded ({error})"
+    except Exception as error:
+        missing = f"the plugin could not be loaded ({type(error).__name__}: {error})"
+    if missing is not None:
+        tools, dormant = exposed([names.ACP_TOOLSET])
+        ours = names.NAMES | _allowed(config)
+        remedy = "install the package anew where Hermes is, and let an editor start `hob-hermes acp`, which does not begin without the plugin"
+        yield Finding("hermes acp", f"{missing}, so no guard is there", sorted(tools - ours), sorted(dormant - tools - ours), remedy)
 
 
 def _dotenv() -> dict[str, str]:

@@ -56,6 +56,15 @@ def _fill(tools: frozenset[str]) -> None:
 
 
 def _missing(manager: Any) -> str | None:
+    """Returns what keeps an editor from having Hob's tools only, and None if nothing does."""
+    from toolsets import resolve_toolset
+
+    foreign = set(resolve_toolset(names.ACP_TOOLSET)) - names.NAMES
+    others = f"another plugin offers an editor {', '.join(sorted(foreign))}: disable it" if foreign else None
+    return missing_part(manager) or others
+
+
+def missing_part(manager: Any) -> str | None:
     """Returns the part of the plugin that is missing, and None if all of it is there."""
     for kind, guard in (
         ("llm_request", strip.on_request),
@@ -67,10 +76,7 @@ def _missing(manager: Any) -> str | None:
             return _not_loaded(manager)
     if block.before_call not in manager._hooks.get("pre_tool_call", ()) or not names.NAMES.issubset(plugin.handlers):
         return _not_loaded(manager)
-    from toolsets import resolve_toolset
-
-    foreign = set(resolve_toolset(names.ACP_TOOLSET)) - names.NAMES
-    return f"another plugin offers an editor {', '.join(sorted(foreign))}: disable it" if foreign else None
+    return None
 
 
 def _not_loaded(manager: Any) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import sys
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as NotYet
@@ -22,7 +21,7 @@ from typing import Any, Final, TypeVar
 from .. import sync
 from ..errors import CapError
 from ..tools import ASK, REQUEST, REQUEST_PARAMETERS, Result, parameters_of
-from . import names
+from . import is_editors, names
 from .sessions import Sessions
 from .settings import Settings, allowed, forget_environment, read
 
@@ -49,7 +48,7 @@ _state: Final = _State()
 def register(context: Any) -> None:
     config = _config()
     _state.allow = allowed(config)
-    _state.in_editor = _is_editors()
+    _state.in_editor = is_editors()
     toolset = names.ACP_TOOLSET if _state.in_editor else names.TOOLSET
     context.register_hook("pre_llm_call", at_turn)
     context.register_hook("subagent_start", at_child)
@@ -70,20 +69,6 @@ def _config() -> Mapping[str, Any]:
     from hermes_cli.config import load_config
 
     return load_config() or {}
-
-
-def _is_editors() -> bool:
-    """True if this process serves an editor: `hermes acp`, `hermes-acp`. Plugins are loaded before Hermes
-    decides this."""
-    if "acp_adapter.entry" in sys.modules or os.path.basename(sys.argv[0]).startswith("hermes-acp"):
-        return True
-    words = iter(sys.argv[1:])
-    for word in words:
-        if word in ("-p", "--profile"):
-            next(words, None)
-        elif not word.startswith("-"):
-            return word == "acp"
-    return False
 
 
 # ---- what the guards ask -----------------------------------------------------------------------------------

@@ -16,10 +16,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from . import names
-
-EXIT: Final = 78
-"""EX_CONFIG: the configuration is wrong."""
+from . import EXIT as EXIT, names
 
 
 def register(context: Any) -> None:
