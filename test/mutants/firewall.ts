@@ -131,7 +131,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'judge-gated-danger',
     breaks: 'a judge sees a call about a person in danger that waits by its terms',
     file: 'packages/host/src/firewall.ts',
-    find: 'if (personOnly) keepFromJudges(tables, grant.id, call);',
+    find: 'if (facts.waits && personOnly) keepFromJudges(tables, grant.id, call);',
     replace: '',
     tests: judged,
   },
