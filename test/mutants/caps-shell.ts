@@ -3,14 +3,6 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
-    name: 'shell-program-fifo',
-    breaks: 'a FIFO that somebody put where Node looks for the program hangs the host',
-    file: 'packages/caps-shell/src/drivers/program.ts',
-    find: 'if (!stat.isFile() || size > LARGEST)',
-    replace: 'if (stat.isDirectory())',
-    tests: ['packages/caps-shell/src/sandbox.test.ts'],
-  },
-  {
     name: 'shell-program-env',
     breaks: 'a program that the host starts gets the environment of the host, and not the one it was given',
     file: 'packages/caps-shell/src/start-program.ts',

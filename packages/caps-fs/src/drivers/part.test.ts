@@ -24,6 +24,8 @@ requires(
     return spawnSync(process.execPath, ['--no-warnings', '--import', hooks, '-e', program], {
       env: all,
       encoding: 'utf8',
+      // Ends what hangs.
+      timeout: 30_000,
     }).stdout;
   };
   expect(backend({})).toBe('native\n');
