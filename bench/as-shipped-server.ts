@@ -2,9 +2,10 @@
  * The host of `as-shipped.ts`, in a process of its own. It has a session with two grants, one of them with
  * a number of uses, and a ledger on disk. It also serves the same object on a bare `hob.1` connection.
  *
- *   as-shipped-server.ts FOLDER
+ *   as-shipped-server.ts FOLDER [enforce]
  */
 import './lockdown.ts';
+import { makeFirewall } from '@hob/firewall';
 import { openHost } from '@hob/host';
 import { type ByteSource, captp, driverOf, E, fromWebSocket } from '@hob/vat';
 import { chunkBytes, listen, type Wire } from './captp-wires.ts';
@@ -19,6 +20,8 @@ export interface Shipped {
 
 export interface Service {
   ping(text: string): Promise<string>;
+  /** Declared as an effect outside. */
+  send(text: string): Promise<string>;
   echo(value: unknown): Promise<unknown>;
   counter(): Promise<{ next(): Promise<number> }>;
   stream(total: number): Promise<ByteSource>;
@@ -26,6 +29,7 @@ export interface Service {
 /** As a cap offers itself to a host: an object with async methods. */
 const service: Service = {
   ping: async (text) => text,
+  send: async (text) => text,
   echo: async (value) => value,
   counter: async () => {
     let count = 0;
@@ -50,9 +54,11 @@ const service: Service = {
 };
 
 process.on('disconnect', () => process.exit());
-const host = await openHost({ stateDir: process.argv[2] ?? '' });
+const [stateDir = '', mode] = process.argv.slice(2);
+const firewall = mode === 'enforce' ? { firewall: makeFirewall({ mode }) } : {};
+const host = await openHost({ stateDir, ...firewall });
 const { granter } = await host.addGranter('bench');
-await host.offer('service', service);
+await host.offer('service', service, { effects: { ping: { class: 'A' }, send: { class: 'C', undo: 'hard' } } });
 const secretWith = async (name: string, terms: { readonly uses?: number }): Promise<string> => {
   const session = await host.openSession({ name, granters: ['bench'] });
   await E(granter).grant(session.id, 'service', 'service', { for: 3_600_000, ...terms });

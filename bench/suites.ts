@@ -7,6 +7,7 @@ export const suites: Readonly<Record<string, () => Promise<{ readonly suite: Sui
   captp: () => import('./captp.ts'),
   door: () => import('./door.ts'),
   durable: () => import('./durable.ts'),
+  firewall: () => import('./firewall.ts'),
   guest: () => import('./guest.ts'),
   python: () => import('./python.ts'),
   fs: () => import('./fs.ts'),

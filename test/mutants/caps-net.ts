@@ -710,8 +710,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'net-door-effects',
     breaks: 'a shell with a net cap passes for one that changes files only',
     file: 'packages/caps-shell/src/effects.ts',
-    find: "ways.length > 0 ? { class: 'C', undo: 'impossible', outbound: true } : writes;",
-    replace: 'ways.length > 99 ? reads : writes;',
+    find: 'ways.length > 0 ? [',
+    replace: 'ways.length > 99 ? [',
     tests: door,
   },
   {

@@ -15,7 +15,7 @@ import { GateAskActor, keepFromJudges } from './powerbox/gate.ts';
 import { isNamedCall } from './sessions/calls.ts';
 import type { AnswerVerdict, HookedCall, HookedOutcome, HookPowers, HookVerdict } from './state/hooked.ts';
 import { type HostState, tablesOf } from './state/host-state.ts';
-import { keepLoops, loopRow } from './state/loops.ts';
+import { keepLoops, recentRow } from './state/loops.ts';
 import type { GrantRecord, HostTables } from './state/records.ts';
 import type { CallLevel } from './state/terms.ts';
 
@@ -89,12 +89,15 @@ export interface LoopCall {
 export interface LoopGuard {
   /** Before a call. Throws a `CapError` to answer it without sending it, at no cost. */
   before(call: LoopCall, kept: unknown): void;
-  /** After a call: data to keep in place of `kept`, and a warning for the caller. Undefined if nothing changes. */
+  /**
+   * After a call: data to keep in place of `kept`, and a warning for the caller. Undefined if nothing changes. What is
+   * not `lasting` is kept until the host ends: a first sight is worth no write to the disk.
+   */
   after(
     call: LoopCall,
     outcome: CallOutcome,
     kept: unknown,
-  ): { readonly kept: unknown; readonly warning?: string | undefined } | undefined;
+  ): { readonly kept: unknown; readonly lasting: boolean; readonly warning?: string | undefined } | undefined;
 }
 
 /** A firewall, and the driver of its hooks. */
@@ -163,15 +166,15 @@ function follow(hostState: HostState, loops: LoopGuard, grant: GrantRecord, call
   const { effects, reads = [] } = tables.offerInfo.get(grant.offered) ?? {};
   const object = (): string => standsFor(call.inner);
   const followed: LoopCall = { method: call.method, args: call.args, effects, reads, object };
-  loops.before(followed, loopRow(tables, grant)?.kept);
+  loops.before(followed, recentRow(hostState, tables, grant)?.kept);
   const group = currentCauses().find(isNamedCall);
   return (outcome) => {
     const now = tablesOf(hostState);
     if (!now.grants.has(grant.id)) return;
-    const change = loops.after(followed, outcome, loopRow(now, grant)?.kept);
+    const change = loops.after(followed, outcome, recentRow(hostState, now, grant)?.kept);
     if (change === undefined) return;
-    const { kept, warning } = change;
-    keepLoops(now, grant, { kept, warning: warning === undefined ? undefined : { call: group, text: warning } });
+    const { kept, lasting, warning } = change;
+    keepLoops(hostState, now, grant, { kept, lasting, warning: warning === undefined ? undefined : { call: group, text: warning } }); // biome-ignore format: one line
   };
 }
 
@@ -179,9 +182,9 @@ const objects = new WeakMap<object, string>();
 
 /** An object that a cap gave out is another one each time, and lasts no longer than the process. */
 function standsFor(inner: object): string {
-  const known = lastingName(inner) ?? objects.get(inner);
+  const known = objects.get(inner);
   if (known !== undefined) return known;
-  const made = freshName('object');
+  const made = lastingName(inner) ?? freshName('object');
   objects.set(inner, made);
   return made;
 }

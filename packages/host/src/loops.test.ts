@@ -21,7 +21,7 @@ const firewall: CallFirewall = {
     before: ({ method }, kept) => {
       if (kept === method) throw new CapError('limit', 'stopped');
     },
-    after: ({ method }, { ok }) => (ok ? undefined : { kept: method, warning: `${method} failed` }),
+    after: ({ method }, { ok }) => (ok ? undefined : { kept: method, lasting: true, warning: `${method} failed` }),
   },
 };
 

@@ -24,7 +24,10 @@ for (const era of eras) {
     const at = await world({
       firewall: {
         decide: () => ({ waits: false, trace: {}, reasons: [] }),
-        loops: { before: () => {}, after: ({ method }, { ok }) => ({ kept: 1, warning: `${method} ${ok}` }) },
+        loops: {
+          before: () => {},
+          after: ({ method }, { ok }) => ({ kept: 1, lasting: true, warning: `${method} ${ok}` }),
+        },
       },
     });
     await at.grant('work', 'notes');

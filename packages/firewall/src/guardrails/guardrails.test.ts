@@ -143,6 +143,6 @@ test('what is remembered of a cap is bounded, and what was used last is remember
     kept = guard.after(call(n), returns(n), kept)?.kept ?? kept;
     kept = guard.after(call(n), fails(), kept)?.kept ?? kept;
   }
-  expect(JSON.stringify(kept).length).toBeLessThan(mostSeen * 3 * 90);
+  expect(JSON.stringify(kept).length).toBeLessThan(mostSeen * 3 * 100);
   expect(guard.after(call(199), fails(), kept)?.warning).toContain('has failed 2 times');
 });

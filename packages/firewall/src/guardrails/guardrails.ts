@@ -69,21 +69,29 @@ function after(
     if (limits.exactFailure === undefined && limits.sameMethod === undefined) return undefined;
     const signature = signatureOf(call);
     const kept = afterFailure(counts, { method: call.method, signature, outcome: errorDigest(outcome.error) });
-    return { kept, warning: warningOfFailure(limits, call, failuresOf(kept, signature), kept) };
+    return { kept, lasting: true, warning: warningOfFailure(limits, call, failuresOf(kept, signature), kept) };
   }
   const cleared = afterSuccess(counts, call.method, () => signatureOf(call));
-  const repeated = limits.sameResult === undefined ? undefined : afterRepeat(limits.sameResult, call, outcome.value, cleared); // biome-ignore format: one line
-  return repeated ?? (cleared === counts ? undefined : { kept: cleared });
+  const repeated = limits.sameResult === undefined ? undefined : afterRepeat(limits.sameResult, call, outcome.value, { counts: cleared, before: counts }); // biome-ignore format: one line
+  return repeated ?? (cleared === counts ? undefined : { kept: cleared, lasting: true });
 }
 
-function afterRepeat(limit: Threshold, call: LoopCall, value: unknown, counts: Counts): ReturnType<LoopGuard['after']> {
+function afterRepeat(
+  limit: Threshold,
+  call: LoopCall,
+  value: unknown,
+  { counts, before }: { readonly counts: Counts; readonly before: Counts },
+): ReturnType<LoopGuard['after']> {
+  // biome-ignore format: one line
   if (!isIdempotent(call)) return undefined;
   const signature = signatureOf(call);
   const result = signature === undefined ? undefined : digestOf(value, effectOf(call)?.volatile);
   if (signature === undefined || result === undefined) return undefined;
   const kept = afterResult(counts, signature, result);
   const count = repeatsOf(kept, signature);
-  return { kept, warning: count < limit.warn ? undefined : `warning: "${call.method.slice(0, 64)}" has returned the same ${count} times for these arguments. Use that result. ${atStop(limit, count)}` }; // biome-ignore format: one line
+  // A first sight is not kept on the disk, unless it clears what is there.
+  const lasting = count > 1 || repeatsOf(counts, signature) > 1 || counts !== before;
+  return { kept, lasting, warning: count < limit.warn ? undefined : `warning: "${call.method.slice(0, 64)}" has returned the same ${count} times for these arguments. Use that result. ${atStop(limit, count)}` }; // biome-ignore format: one line
 }
 
 function warningOfFailure(
@@ -116,5 +124,5 @@ function isIdempotent(call: LoopCall): boolean {
 /** Stands for the object, the method and the arguments. Undefined if these are not data. */
 const signatureOf = ({ method, args, object }: LoopCall): string | undefined => {
   const known = digestOf(args);
-  return known === undefined ? undefined : digestOf([object(), method, known]);
+  return known === undefined ? undefined : `${known} ${method} ${object()}`;
 };
