@@ -50,7 +50,16 @@ const call = (name: string, method: 'ping' | 'send', n: number, atOnce?: number)
 });
 
 const facts: CallFacts = {
-  ...{ session: 's', grant: 'g001', petname: 'service', offer: 'service', method: 'send', reads: [], waits: false, undoes: false },
+  ...{
+    session: 's',
+    grant: 'g001',
+    petname: 'service',
+    offer: 'service',
+    method: 'send',
+    reads: [],
+    waits: false,
+    undoes: false,
+  },
   args: ['hello'],
   effects: { ping: { class: 'A' }, send: { class: 'C', undo: 'hard' } },
   level: 'medium',
