@@ -24,19 +24,21 @@ const TOOLCHAIN = join(ROOT, '.toolchain');
 const NODE_STAMP = join(TOOLCHAIN, 'node.json');
 // Inside node_modules, so that it goes when they go.
 const PACKAGES_STAMP = join(ROOT, 'node_modules', '.hob-stamp');
+const PAGE_STAMP = join(ROOT, 'packages', 'console', 'built', '.stamp');
 
 export class SetupError extends Error {}
 
 /** Answers the path of a node >= 24 that has everything it needs. */
 export async function setUp() {
   const ready = nodeIfReady();
-  if (ready !== undefined && packagesAreReady()) return ready;
+  if (ready !== undefined && packagesAreReady() && pageIsReady()) return ready;
   return withLock(
     join(TOOLCHAIN, 'lock'),
     (owner) => say(`waiting for the set-up that process ${owner.pid} has begun`),
     () => {
       const node = nodeIfReady() ?? bringNode();
       if (!packagesAreReady()) bringPackages(node);
+      if (!pageIsReady()) buildPage(node);
       return node;
     },
   );
@@ -202,6 +204,42 @@ function buildNative(node) {
     say(`building ${folder}`);
     run(node, [join(ROOT, folder, 'build.mjs')], environmentFor(node), `${folder} could not be built`, 'see above');
   }
+}
+
+// ----------------------------------------------------------------------------------------------------------- page
+
+function pageIsReady() {
+  try {
+    return readFileSync(PAGE_STAMP, 'utf8') === pageFingerprint();
+  } catch {
+    return false;
+  }
+}
+
+/** Changes with the sources of the console's page, and with the code that is bundled into it. */
+function pageFingerprint() {
+  const hash = createHash('sha256');
+  const folders = ['packages/console/src/page', 'packages/vat/src'];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.includes('.test.'))
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name)),
+  );
+  for (const file of ['packages/console/build.mjs', 'pnpm-lock.yaml']
+    .map((name) => join(ROOT, name))
+    .concat(files.sort())) {
+    const text = readFileSync(file);
+    hash.update(`\n${text.length}\n`).update(text);
+  }
+  return hash.digest('hex');
+}
+
+/** Half a second. It is remembered by what it was built from. */
+function buildPage(node) {
+  const before = pageFingerprint();
+  const script = join(ROOT, 'packages', 'console', 'build.mjs');
+  run(node, [script], environmentFor(node), 'the page of the console could not be built', 'see above');
+  write(PAGE_STAMP, before);
 }
 
 // -------------------------------------------------------------------------------------------------------- running

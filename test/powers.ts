@@ -22,6 +22,22 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:crypto', 'setTimeout'],
     why: 'the time limit of a model, and marks around words of the agent that nobody guesses',
   },
+  'packages/console/src/drivers/pages.ts': {
+    powers: ['import.meta', 'node:fs'],
+    why: 'reads the page that was built into the package',
+  },
+  'packages/console/src/page/drivers/browser.ts': {
+    powers: ['crypto', 'performance', 'setInterval', 'setTimeout'],
+    why: "the browser's clock, hashes and files, for the page of the console",
+  },
+  'packages/console/src/page/drivers/connection.ts': {
+    powers: ['WebSocket'],
+    why: 'the one connection of the page, to the host that served it',
+  },
+  'packages/cli/src/daemon/drivers/open-page.ts': {
+    powers: ['node:child_process', 'node:fs', 'process'],
+    why: 'leads a browser to the console by a file that is its owner’s alone',
+  },
   'packages/vat/src/drivers/clock.ts': {
     powers: ['Date', 'node:fs', 'node:os', 'performance', 'setTimeout'],
     why: 'the clocks of the machine; deadlines follow the boot-time clock, which only the kernel knows',
@@ -490,6 +506,8 @@ const HARMLESS = new Set([
   'node:url',
   'node:util',
   'node:util/types',
+  'preact',
+  'preact/hooks',
   're2js',
   'ses',
   'toml-eslint-parser',

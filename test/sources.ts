@@ -133,7 +133,7 @@ export function blank(text: string): string {
       } else if (char === '`') {
         template();
         before = '"';
-      } else if (char === '/' && beginsRegex(before)) {
+      } else if (char === '/' && beginsRegex(before, next)) {
         const start = at + 1;
         skipRegex();
         wipe(start, at - 1);
@@ -191,6 +191,8 @@ export function blank(text: string): string {
   return result;
 }
 
-function beginsRegex(before: string): boolean {
+/** The end of an element in JSX, `</p>` or `<br />`, is none. */
+function beginsRegex(before: string, next: string | undefined): boolean {
+  if (before.endsWith('<') || (before.endsWith('}') && next === '>')) return false;
   return before === '' || /[(,=:[!&|?{};+\-*%<>~^]$/.test(before) || BEFORE_REGEX.test(before);
 }

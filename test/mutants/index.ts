@@ -4,6 +4,7 @@ import { MUTANTS as capsFs } from './caps-fs.ts';
 import { MUTANTS as capsNet } from './caps-net.ts';
 import { MUTANTS as capsShell } from './caps-shell.ts';
 import { MUTANTS as cli } from './cli.ts';
+import { MUTANTS as consolePage } from './console.ts';
 import { MUTANTS as firewall } from './firewall.ts';
 import { MUTANTS as firewallServed } from './firewall-served.ts';
 import { MUTANTS as guest } from './guest.ts';
@@ -37,5 +38,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...mcp,
   ...mcpServers,
   ...cli,
+  ...consolePage,
   ...recipes,
 ];

@@ -19,6 +19,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   recipe: async () => (await import('./verbs/host/recipe.ts')).recipe,
   status: async () => (await import('./verbs/host/status.ts')).status,
   stop: async () => (await import('./verbs/host/stop.ts')).stop,
+  console: async () => (await import('./verbs/host/console.ts')).consoleVerb,
 
   inbox: async () => (await import('./verbs/granter/inbox.ts')).inbox,
   grant: async () => (await import('./verbs/granter/grant.ts')).grant,

@@ -74,7 +74,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'browser-early-frames',
     breaks: 'what a page sends while its socket still connects is lost',
     file: 'packages/vat/src/captp/transport/browser-socket.ts',
-    find: 'if (socket.readyState === connecting) early.push(frame);',
+    find: 'if (socket.readyState === connecting) early.push(own);',
     replace: 'if (socket.readyState === connecting) return;',
     tests: ['packages/vat/src/captp/transport/websocket.test.ts'],
   },

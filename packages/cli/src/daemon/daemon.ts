@@ -87,6 +87,11 @@ export interface Daemon {
    * meanwhile. The next copy replaces it. Errors: `unavailable`.
    */
   backup(): Promise<string>;
+  /**
+   * A link to the console, with a code that enters once as the owner, within two minutes. Errors: those of
+   * `Host.entryCode`.
+   */
+  console(): Promise<string>;
   /** The secrets of the state, sealed. */
   secrets(): Promise<KeptTexts>;
   /** Errors: those of `Host.kept`. */
@@ -112,6 +117,7 @@ interface DaemonParts {
   readonly granters: ServedGranters;
   readonly status: DaemonStatus;
   readonly backup: () => Promise<string>;
+  readonly console: () => Promise<string>;
   readonly secrets: SecretStore;
   /** The folder of the runs of agent hosts, in the state. */
   readonly agents: string;
@@ -121,7 +127,7 @@ interface DaemonParts {
 
 /** The object behind it. */
 export function daemonOf(parts: DaemonParts): Daemon {
-  const { open, wishes, served, host, granters, status, backup, secrets, agents, log } = parts;
+  const { open, wishes, served, host, granters, status, console: link, backup, secrets, agents, log } = parts;
   return {
     async open(name, starter, layers = []) {
       const opened = await open(name, layers);
@@ -166,6 +172,10 @@ export function daemonOf(parts: DaemonParts): Daemon {
       const name = await backup();
       log('a copy of the state was written for a backup');
       return name;
+    },
+    async console() {
+      log('a link to the console was made');
+      return await link();
     },
     secrets: () => secrets.read(),
     changeSecrets: (change) => secrets.change(change),

@@ -5,6 +5,7 @@
  * of mode 0700, and no secret of the granter is made known. It ends on SIGINT, SIGTERM and SIGHUP. Files that a killed
  * host left never hold up the next one.
  */
+import { consoleLink, consolePages } from '@hob/console';
 import type { JudgeRunner } from '@hob/firewall';
 import { type Granter, type Host, openHost, type RequestNotice, sentinelHome } from '@hob/host';
 import {
@@ -108,7 +109,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     // Before the host has an address: a verb that finds no folder would ask for a secret.
     openPrivateFolder(folder);
     judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
-    const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace });
+    const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace }, consolePages());
     const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
     const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode: plan.mode, ...(plan.firewall && { firewall: plan.firewall.mode }), caps, url, since: Date.now() }; // biome-ignore format: one line
     const wishes = await servedWishes(host, read, sessions, granters.owner);
@@ -124,6 +125,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
       granters,
       status,
       backup,
+      console: async () => consoleLink(url, (await host.entryCode('owner')).code),
       secrets: secrets.store,
       agents: agentsFolder(state),
       log: log.write,

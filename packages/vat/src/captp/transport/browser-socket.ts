@@ -13,7 +13,7 @@ export interface BrowserSocket {
   binaryType: string;
   readonly readyState: number;
   readonly bufferedAmount: number;
-  send(frame: string | Uint8Array): void;
+  send(frame: string | Uint8Array<ArrayBuffer>): void;
   close(code: number, reason: string): void;
   addEventListener(kind: string, then: (event: { data?: unknown; code?: number; reason?: string }) => void): void;
 }
@@ -36,7 +36,8 @@ export function fromBrowserSocket(socket: BrowserSocket): Duplex {
     'close',
     inbox.guard(({ code = closeCodes.lost, reason = '' }) => inbox.end(said?.code ?? code, said?.reason ?? reason)),
   );
-  const early: (string | Uint8Array)[] = [];
+  // A frame of ours is never in shared memory, which a browser would refuse.
+  const early: (string | Uint8Array<ArrayBuffer>)[] = [];
   socket.addEventListener(
     'open',
     inbox.guard(() => {
@@ -45,8 +46,9 @@ export function fromBrowserSocket(socket: BrowserSocket): Duplex {
   );
   return Object.freeze({
     send: (frame: string | Uint8Array): void => {
-      if (socket.readyState === connecting) early.push(frame);
-      else if (socket.readyState === open) socket.send(frame);
+      const own = frame as string | Uint8Array<ArrayBuffer>;
+      if (socket.readyState === connecting) early.push(own);
+      else if (socket.readyState === open) socket.send(own);
     },
     get buffered(): number {
       return early.reduce((sum, frame) => sum + frame.length, socket.bufferedAmount);

@@ -1,0 +1,146 @@
+/** The rules of the page that need no browser. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { anyCharacter } from '../../../../../test/any-character.ts';
+import { ARM_MS, type Arming, type ArmingEvent, arm, isArmed, unseen } from './arming.ts';
+import { chainOf } from './chain.ts';
+import { choicesOf, countOf } from './choices.ts';
+import { linesOf, pairsOf } from './diff.ts';
+import { matches, rowOf } from './ledger.ts';
+import { partsOf } from './visible.ts';
+import { shortId, timeText } from './words.ts';
+
+describe('texts of others', () => {
+  const whole = (text: string): string => partsOf(text).map((part) => (part.kind === 'cut' ? '' : part.text)).join(''); // biome-ignore format: one line
+
+  test('the parts of a text are the whole text, and no plain part has a character that hides or reorders', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
+        expect(whole(text)).toBe(text);
+        for (const part of partsOf(text))
+          if (part.kind === 'text') expect(part.text).not.toMatch(/[\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|[^\P{Cc}\n\t]/u);
+      }),
+    );
+  });
+
+  test('a cut text shows its head and its tail, and how many characters are between', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter, minLength: 30, maxLength: 200 }), (text) => {
+        const parts = partsOf(text, 20);
+        const cut = parts.flatMap((part) => (part.kind === 'cut' ? [part.count] : []));
+        const shown = [...parts.map((part) => (part.kind === 'cut' ? '' : part.text)).join('')].length;
+        expect(shown + (cut[0] ?? 0)).toBe([...text].length);
+        expect(cut).toHaveLength([...text].length > 20 ? 1 : 0);
+      }),
+    );
+  });
+
+  test('a letter that looks like one of ASCII is marked in a word with ASCII, and not in a word of its own script', () => {
+    const marked = (text: string): readonly string[] =>
+      partsOf(text).flatMap((part) => (part.kind === 'alike' ? [part.name] : []));
+    expect(marked('pаypal')).toEqual(['U+0430']);
+    expect(marked('ａdmin')).toEqual(['U+FF41']);
+    expect(marked('привет, мир')).toEqual([]);
+    expect(marked('καλημέρα')).toEqual([]);
+  });
+});
+
+describe('arming', () => {
+  const run = (events: readonly ArmingEvent[]): Arming => events.reduce(arm, unseen);
+  const seen = (part: 'start' | 'end', now: number): ArmingEvent => ({ type: 'seen', part, now });
+
+  test('a card is approved only 700 ms after both of its ends were seen', () => {
+    expect(isArmed(run([seen('start', 0)]), 9999)).toBe(false);
+    expect(isArmed(run([seen('end', 0)]), 9999)).toBe(false);
+    expect(isArmed(run([seen('start', 0), seen('end', 100)]), 100 + ARM_MS - 1)).toBe(false);
+    expect(isArmed(run([seen('start', 0), seen('end', 100)]), 100 + ARM_MS)).toBe(true);
+  });
+
+  test('whatever happens, an armed card was seen whole for 700 ms in a tab that was seen', () => {
+    const event = fc.oneof(
+      fc.record({ type: fc.constant('seen' as const), part: fc.constantFrom('start' as const, 'end' as const), wait: fc.nat(3000) }), // biome-ignore format: one line
+      fc.constant({ type: 'hidden' as const }),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 12 }), fc.nat(5000), (some, later) => {
+        let time = 0;
+        const events = some.map((each): ArmingEvent => {
+          if (each.type === 'hidden') return each;
+          time += each.wait;
+          return seen(each.part, time);
+        });
+        const since = events.slice(events.map(({ type }) => type).lastIndexOf('hidden') + 1);
+        const firstSeen = (part: 'start' | 'end'): number =>
+          Math.min(...since.flatMap((each) => (each.type === 'seen' && each.part === part ? [each.now] : [])));
+        const whole = Math.max(firstSeen('start'), firstSeen('end'));
+        expect(isArmed(run(events), time + later)).toBe(time + later - whole >= ARM_MS);
+      }),
+    );
+  });
+});
+
+test('no choice is wider than what was asked, and a call has one yes', () => {
+  expect(choicesOf({ kind: 'call' }).map(({ id }) => id)).toEqual(['asked']);
+  const term = fc.option(fc.integer({ min: 1, max: 10_000_000 }), { nil: undefined });
+  fc.assert(
+    fc.property(term, term, fc.nat(20_000), (uses, time, count) => {
+      const terms = { ...(uses !== undefined && { uses }), ...(time !== undefined && { for: time }) };
+      for (const choice of choicesOf({ kind: 'grant', terms })) {
+        const taken = countOf(choice, String(count));
+        if (taken === undefined) continue;
+        const given = choice.terms(taken);
+        expect(given.uses ?? 1).toBeLessThanOrEqual(uses ?? 1000);
+        expect(given.for ?? 1).toBeLessThanOrEqual(time ?? 86_400_000);
+      }
+    }),
+  );
+  const [uses] = choicesOf({ kind: 'grant', terms: {} }).filter(({ id }) => id === 'uses');
+  for (const typed of ['', '0', '-1', '1.5', '1e3', '١', '99999', 'Infinity'])
+    expect(countOf(uses!, typed)).toBe(undefined);
+});
+
+test('a diff has every line once in both views', () => {
+  const diff = '--- a\n+++ b\n@@ -1,3 +1,3 @@\n same\n-old\n-older\n+new\n end';
+  const lines = linesOf(diff);
+  expect(lines.map(({ kind }) => kind)).toEqual(['head', 'head', 'head', 'same', 'out', 'out', 'in', 'same']);
+  const pairs = pairsOf(lines);
+  expect(pairs.slice(4, 6)).toEqual([
+    { left: { kind: 'out', text: 'old' }, right: { kind: 'in', text: 'new' } },
+    { left: { kind: 'out', text: 'older' } },
+  ]);
+  expect(pairs.flatMap(({ left, right }) => [left, right === left ? undefined : right]).filter(Boolean)).toHaveLength(lines.length); // biome-ignore format: one line
+});
+
+test('the filter of the ledger finds rows that have all its words, and a line that is no JSON is a row', () => {
+  const row = rowOf('{"seq":7,"k":"grant","t":5,"grant":"g003-abcd","session":"s-abcd1"}');
+  expect(row).toMatchObject({ seq: 7, kind: 'grant', grant: 'g003-abcd' });
+  expect(matches(row, 'GRANT g003')).toBe(true);
+  expect(matches(row, 'grant g004')).toBe(false);
+  expect(rowOf('nonsense').kind).toBe('?');
+});
+
+describe('the chain', () => {
+  const hash = async (text: string): Promise<string> =>
+    Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toString('base64url');
+  const chained = async (count: number): Promise<string[]> => {
+    const lines: string[] = [];
+    for (let seq = 1; seq <= count; seq += 1)
+      lines.push(JSON.stringify({ seq, k: 'call', prev: seq === 1 ? '' : await hash(lines.at(-1)!) }));
+    return lines;
+  };
+
+  test('a whole chain is linked, a gap is counted, and a changed, moved or repeated line is found', async () => {
+    const lines = await chained(6);
+    expect(await chainOf(lines, hash)).toEqual({ linked: 5, gaps: 0, broken: undefined });
+    expect(await chainOf(lines.toSpliced(2, 1), hash)).toEqual({ linked: 3, gaps: 1, broken: undefined });
+    expect((await chainOf(lines.with(2, lines[2]!.replace('call', 'cell')), hash)).broken).toBe(4);
+    expect((await chainOf([lines[1]!, lines[0]!], hash)).broken).toBe(1);
+    expect((await chainOf([lines[0]!, lines[0]!], hash)).broken).toBe(1);
+    expect((await chainOf([lines[0]!, 'nonsense'], hash)).broken).toBe(2);
+  });
+});
+
+test('times and ids read as the command line writes them', () => {
+  expect([200, 40_000, 180_000, 7_200_000, 5 * 86_400_000].map(timeText)).toEqual(['less than a second', '40 s', '3 min', '2 h', '5 days']); // biome-ignore format: one line
+  expect(['q012-ab2c', 'g003-ab2c', 'work-ab2c1', 'x'].map(shortId)).toEqual(['R12', 'G3', 'S1', 'x']);
+});

@@ -1,0 +1,197 @@
+/**
+ * What the page knows of the host, and how it learns more.
+ *
+ * Promise: a request is asked for as soon as the host says that something has changed. An answer names the digest that
+ * was shown. An error of the host becomes a text for the person, and nothing is done again by itself.
+ */
+import type { Grant, Granter, Request, RequestAnswer } from '@hob/host';
+import { E, type Far } from '@hob/vat/peer';
+import { now, pause, whileSeen } from './drivers/browser.ts';
+import { type LedgerRow, rowOf } from './logic/ledger.ts';
+
+export interface SessionRow {
+  readonly id: string;
+  readonly name: string;
+  readonly parent?: string;
+}
+
+/** A request, and when it was asked and ends by the page's own clock. */
+export interface Shown {
+  readonly request: Request;
+  readonly asked: number;
+  readonly ends: number;
+}
+
+export interface State {
+  readonly requests: readonly Shown[];
+  readonly grants: readonly Grant[];
+  readonly sessions: readonly SessionRow[];
+  readonly lines: readonly LedgerRow[];
+  /** What the person is told: the outcome of the last act, or an error. */
+  readonly notice: string;
+  /** Why there is no connection any more. */
+  readonly lost: string | undefined;
+}
+
+const REFRESH_MS = 1000;
+
+export class Model {
+  readonly #granter: Far<Granter>;
+  readonly #listeners = new Set<() => void>();
+  #state: State = { requests: [], grants: [], sessions: [], lines: [], notice: '', lost: undefined };
+  #refreshing = false;
+
+  constructor(granter: Far<Granter>) {
+    this.#granter = granter;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  listen(then: () => void): () => void {
+    this.#listeners.add(then);
+    return () => this.#listeners.delete(then);
+  }
+
+  /** Follows the host until the connection is lost. */
+  start(): void {
+    void this.#follow();
+    whileSeen(REFRESH_MS, () => void this.#refresh());
+    void this.#refresh();
+  }
+
+  lost(why: string): void {
+    this.#set({ lost: why });
+  }
+
+  async #follow(): Promise<void> {
+    let seen = 0;
+    while (this.#state.lost === undefined)
+      try {
+        seen = (await E(this.#granter).changed(seen)) as number;
+        await this.#loadRequests();
+      } catch (error) {
+        this.#failed(error);
+        await pause(REFRESH_MS);
+      }
+  }
+
+  async #loadRequests(): Promise<void> {
+    const requests: Request[] = [];
+    for (let after = ''; ; ) {
+      const page = (await E(this.#granter).inbox(after)) as readonly Request[];
+      requests.push(...page);
+      after = page.at(-1)?.id ?? '';
+      if (after === '') break;
+    }
+    const at = now();
+    const known = new Map(this.#state.requests.map((shown) => [shown.request.id, shown]));
+    this.#set({
+      requests: requests.map((request) => {
+        const before = known.get(request.id);
+        const shown = { request, asked: at - request.ageMs, ends: at + request.leftMs };
+        // The same request keeps its object, so that its card is not drawn anew.
+        return before !== undefined && sameShown(before.request, request) ? before : shown;
+      }),
+    });
+  }
+
+  /** Grants and sessions are asked for each second, because each call changes the uses that are left. */
+  async #refresh(): Promise<void> {
+    if (this.#refreshing || this.#state.lost !== undefined) return;
+    this.#refreshing = true;
+    try {
+      const [grants, sessions] = await Promise.all([this.#allGrants(), this.#allSessions()]);
+      this.#set({ grants, sessions });
+    } catch (error) {
+      this.#failed(error);
+    } finally {
+      this.#refreshing = false;
+    }
+  }
+
+  async #allGrants(): Promise<readonly Grant[]> {
+    const found: Grant[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = (await E(this.#granter).list({ live: true, ...(after === undefined ? {} : { after }) })) as readonly Grant[]; // biome-ignore format: one line
+      found.push(...page);
+      after = page.at(-1)?.id;
+      if (after === undefined) return found;
+    }
+  }
+
+  async #allSessions(): Promise<readonly SessionRow[]> {
+    const found: SessionRow[] = [];
+    for (let after = ''; ; ) {
+      const page = (await E(this.#granter).sessions(after)) as readonly SessionRow[];
+      found.push(...page);
+      after = page.at(-1)?.id ?? '';
+      if (after === '') return found;
+    }
+  }
+
+  /** Reads the lines of the ledger that came since. */
+  async readLedger(): Promise<void> {
+    await this.#act('', async () => {
+      const reader = E(this.#granter).ledger();
+      for (;;) {
+        const from = (this.#state.lines.at(-1)?.seq ?? 0) + 1;
+        const page = (await E(reader).lines(from)) as readonly string[];
+        if (page.length === 0) return;
+        this.#set({ lines: [...this.#state.lines, ...page.map(rowOf)] });
+      }
+    });
+  }
+
+  /** The verdict of the host about its whole ledger. */
+  async verify(): Promise<unknown> {
+    return await E(E(this.#granter).ledger()).verify();
+  }
+
+  answer(request: Request, answer: RequestAnswer, said: string): Promise<boolean> {
+    return this.#act(said, () => E(this.#granter).answer(request.id, { ...answer, digest: request.digest }));
+  }
+
+  revoke(what: { readonly grant: string } | { readonly session: string } | 'all', said: string): Promise<boolean> {
+    return this.#act(said, () => E(this.#granter).revoke(what, 'from the console'));
+  }
+
+  narrow(grant: string, terms: { readonly uses?: number; readonly for?: number }, said: string): Promise<boolean> {
+    return this.#act(said, () => E(this.#granter).narrow(grant, terms));
+  }
+
+  end(session: string, said: string): Promise<boolean> {
+    return this.#act(said, () => E(this.#granter).end(session, 'from the console'));
+  }
+
+  /** Whether it was done. */
+  async #act(said: string, act: () => unknown): Promise<boolean> {
+    try {
+      await act();
+      if (said !== '') this.#set({ notice: said });
+      void this.#refresh();
+      return true;
+    } catch (error) {
+      this.#failed(error);
+      return false;
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (this.#state.lost !== undefined) return;
+    const { code, message } = error as { readonly code?: string; readonly message?: string };
+    this.#set({ notice: `${code === undefined ? '' : `${code}: `}${message ?? String(error)}` });
+  }
+
+  #set(change: Partial<State>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const then of this.#listeners) then();
+  }
+}
+
+/** Nothing that a card shows has changed, but for its times. */
+function sameShown(one: Request, other: Request): boolean {
+  const shown = ({ ageMs: _age, leftMs: _left, ...rest }: Request): string => JSON.stringify(rest);
+  return shown(one) === shown(other);
+}

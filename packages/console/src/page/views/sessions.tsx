@@ -1,0 +1,68 @@
+/** The sessions as a tree, each with what it holds. */
+import type { JSX } from 'preact';
+import { shortId, usesText } from '../logic/words.ts';
+import type { Model, SessionRow, State } from '../model.ts';
+import { Confirm } from './confirm.tsx';
+import { Text } from './text.tsx';
+
+export function Sessions({ model, state }: { readonly model: Model; readonly state: State }): JSX.Element {
+  const known = new Set(state.sessions.map(({ id }) => id));
+  const roots = state.sessions.filter(({ parent }) => parent === undefined || !known.has(parent));
+  return (
+    <section aria-labelledby="sessions-title">
+      <h2 id="sessions-title">Sessions</h2>
+      {roots.length === 0 ? <p>No session is open.</p> : <Branch {...{ model, state }} rows={roots} />}
+    </section>
+  );
+}
+
+interface BranchProps {
+  readonly model: Model;
+  readonly state: State;
+  readonly rows: readonly SessionRow[];
+}
+
+function Branch({ model, state, rows }: BranchProps): JSX.Element {
+  return (
+    <ul class="tree">
+      {rows.map(({ id, name }) => {
+        const held = state.grants.filter((grant) => grant.session === id);
+        const children = state.sessions.filter(({ parent }) => parent === id);
+        const short = shortId(id);
+        return (
+          <li key={id}>
+            <strong>
+              <Text of={name} exact />
+            </strong>{' '}
+            {short}{' '}
+            <Confirm
+              label={`Revoke all of ${short}`}
+              question={`Revoke everything that ${short} holds?`}
+              yes="Revoke all of it"
+              then={() => void model.revoke({ session: id }, `All grants of ${short} are revoked.`)}
+            />{' '}
+            <Confirm
+              label={`End ${short}`}
+              question={`End ${short} and its children?`}
+              yes="End it"
+              then={() => void model.end(id, `${short} has ended.`)}
+            />
+            {held.length === 0 ? (
+              <p class="facts">It holds nothing.</p>
+            ) : (
+              <ul class="held">
+                {held.map((grant) => (
+                  <li key={grant.id}>
+                    <Text of={grant.petname} exact /> leads to <Text of={grant.what} exact />,{' '}
+                    {usesText(grant.usesLeft)} ({shortId(grant.id)})
+                  </li>
+                ))}
+              </ul>
+            )}
+            {children.length > 0 && <Branch {...{ model, state }} rows={children} />}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

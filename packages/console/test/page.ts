@@ -1,0 +1,109 @@
+/** A host that serves the console, an agent that asks, and a real Chromium with the page. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FsCap, openFsCap } from '@hob/caps-fs';
+import { type Granter, type Host, type NewSession, openHost, type Request, type SessionFace } from '@hob/host';
+import { connect, E, type Far } from '@hob/vat';
+import type { Connected } from '@hob/vat/wire';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+import { CHROMIUM } from '../../../test/packed/chromium.ts';
+import { consoleLink, consolePages } from '../src/index.ts';
+
+export interface ConsoleScene {
+  readonly host: Host;
+  readonly owner: Far<Granter>;
+  readonly session: NewSession;
+  readonly agent: Connected<SessionFace>;
+  /** The address of the door with the pages: `http://localhost:PORT`. */
+  readonly at: string;
+  /** A new link for a granter. */
+  link(granter?: string): Promise<string>;
+  file(name: string): string;
+  write(name: string, text: string): void;
+  /** A request of the agent, for the directory “notes”. It may break before anybody awaits it. */
+  request(ask: Partial<Parameters<SessionFace['request']>[0]>): Promise<Far<FsCap>>;
+  /** Waits until so many are asked. */
+  inbox(count?: number): Promise<readonly Request[]>;
+  refuse(request: Request): Promise<void>;
+}
+
+export async function consoleScene(): Promise<ConsoleScene> {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-console-'));
+  const root = join(folder, 'root');
+  for (const name of ['state', 'root']) mkdirSync(join(folder, name));
+  const host = await openHost({ stateDir: join(folder, 'state') });
+  const { granter: owner } = await host.addGranter('owner');
+  const session = await host.openSession({ name: 'work', granters: ['owner'] });
+  const dir = await openFsCap(root);
+  await host.offer('notes', dir, { reads: ['readText', 'read', 'list', 'stat', 'entries'] });
+  const { url } = await host.serve({}, {}, consolePages());
+  const agent = await connect<SessionFace>(url, { secret: session.secret });
+  onTestFinished(async () => {
+    agent.close();
+    await agent.closed;
+    await host.close();
+    await dir.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    ...{ host, owner, session, agent },
+    at: url.replace('ws://127.0.0.1', 'http://localhost'),
+    link: async (granter = 'owner') => consoleLink(url, (await host.entryCode(granter)).code),
+    file: (name) => readFileSync(join(root, name), 'utf8'),
+    write: (name, text) => writeFileSync(join(root, name), text),
+    request(ask) {
+      const asked = E(agent.bootstrap).request({ asks: 'notes', terms: {}, why: 'to see', ...ask });
+      const cap = asked as unknown as Promise<Far<FsCap>>;
+      cap.catch(() => {});
+      return cap;
+    },
+    async inbox(count = 1) {
+      for (;;) {
+        const all = (await E(owner).inbox()) as readonly Request[];
+        if (all.length === count) return all;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+    refuse: async ({ id, digest }) => void (await E(owner).answer(id, { refuse: 'no', digest })),
+  };
+}
+
+/** A browser with nothing in it. It ends with the test. */
+export async function openBrowser(): Promise<Browser> {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-console-'));
+  const browser = await chromium.launch({
+    executablePath: `/usr/bin/${CHROMIUM}`,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    env: { ...process.env, HOME: folder, TMPDIR: folder } as Record<string, string>,
+  });
+  onTestFinished(async () => {
+    await browser.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return browser;
+}
+
+/** A page that noted every error and every refusal of its policy. */
+export interface Watched {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly errors: readonly string[];
+}
+
+export async function openPage(
+  url: string,
+  given: { readonly browser?: Browser; readonly viewport?: { readonly width: number; readonly height: number } } = {},
+): Promise<Watched> {
+  const browser = given.browser ?? (await openBrowser());
+  const context = await browser.newContext({ viewport: given.viewport ?? { width: 1100, height: 900 } });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  await page.goto(url);
+  return { page, context, errors };
+}

@@ -1,0 +1,63 @@
+/** The mechanisms of `packages/console`, each with the source text that leaves it out: see `mutant.ts`. */
+import type { Mutant } from './mutant.ts';
+
+const logic = ['packages/console/src/page/logic/logic.test.ts'];
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'console-arm-time',
+    breaks: 'a card can be approved in the moment in which it appears',
+    file: 'packages/console/src/page/logic/arming.ts',
+    find: 'Math.max(0, since + ARM_MS - now)',
+    replace: '0',
+    tests: logic,
+  },
+  {
+    name: 'console-arm-moved',
+    breaks: 'a card that moved under the pointer can be approved at once',
+    file: 'packages/console/src/page/views/use.ts',
+    find: '}, [shown, place]);',
+    replace: '}, [shown]);',
+    tests: ['packages/console/src/console.test.ts'],
+  },
+  {
+    name: 'console-arm-whole',
+    breaks: 'a card whose end nobody saw can be approved',
+    file: 'packages/console/src/page/logic/arming.ts',
+    find: 'since: start && end ?',
+    replace: 'since: start || end ?',
+    tests: logic,
+  },
+  {
+    name: 'console-odd',
+    breaks: 'a character that hides or reorders text is shown as it is',
+    file: 'packages/console/src/page/logic/visible.ts',
+    find: '(ODD.test(character) || SPACES.test(character))',
+    replace: 'SPACES.test(character)',
+    tests: logic,
+  },
+  {
+    name: 'console-alike',
+    breaks: 'a letter of another script passes for one of ASCII',
+    file: 'packages/console/src/page/logic/visible.ts',
+    find: '(mixed && ALIKE.test(character))',
+    replace: 'false',
+    tests: logic,
+  },
+  {
+    name: 'console-wider',
+    breaks: 'the page offers more uses than were asked for',
+    file: 'packages/console/src/page/logic/choices.ts',
+    find: 'Math.min(uses, mostUses)',
+    replace: 'mostUses',
+    tests: logic,
+  },
+  {
+    name: 'console-chain',
+    breaks: 'a changed line of the ledger is not found in the browser',
+    file: 'packages/console/src/page/logic/chain.ts',
+    find: 'link.prev === (await hash(before.text))',
+    replace: 'true',
+    tests: logic,
+  },
+];
