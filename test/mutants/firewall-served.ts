@@ -163,14 +163,6 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/firewall/src/review/review.test.ts'],
   },
   {
-    name: 'review-crisis',
-    breaks: 'the lane lets a message about a person in danger go on',
-    file: 'packages/firewall/src/review/lane.ts',
-    find: "if (crisis || sensitivity === 'high') return false;",
-    replace: "if (sensitivity === 'high') return false;",
-    tests: ['packages/firewall/src/review/review.test.ts'],
-  },
-  {
     name: 'review-sensitive',
     breaks: 'the lane lets a change of what much depends on go on',
     file: 'packages/firewall/src/review/lane.ts',

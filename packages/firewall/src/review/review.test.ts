@@ -79,6 +79,12 @@ test('a yes keeps the change; a file that was made is removed again; an edit is 
   await at.refuse((await at.inbox(1))[0]!);
   await at.until('undone');
   expect([at.file('a.txt'), at.file('new.txt')]).toEqual(['two\n', undefined]);
+  await E(at.notes).write('other.txt', 'new\n');
+  const [other] = await at.inbox(1);
+  writeFileSync(join(at.root, 'other.txt'), 'mine\n');
+  await at.refuse(other!);
+  await at.until('stale');
+  expect(at.file('other.txt')).toBe('mine\n');
   await E(at.notes).edit('a.txt', [{ oldText: 'two', newText: 'three' }]);
   const [edited] = await at.inbox(1);
   expect([at.file('a.txt'), edited!.diff]).toEqual(['three\n', expect.stringContaining('+three')]);
@@ -139,6 +145,8 @@ const laned = (facts: CallFacts, more: Partial<FirewallOptions> = {}) => makeFir
 test('the lane is for a local change that can be taken back', () => {
   expect(laned(write)).toMatchObject({ waits: false, review: true, trace: { pattern: 'post_execution_review' } });
   expect(laned({ ...write, undoes: false })).toMatchObject({ review: false });
+  expect(laned(write, { opinions: [() => ({ risk: 0.61, confidence: 1 })] })).toMatchObject({ waits: true, review: false }); // biome-ignore format: one line
+  for (const of of ['A', 'C', 'D'] as const) expect(laned({ ...write, effects: { write: { class: of, undo: 'easy' } } }).review).toBe(false); // biome-ignore format: one line
   // Weak confidence waits without the lane, and is reviewed with it.
   expect(laned({ ...write, args: [''] }, { review: () => false }).waits).toBe(true);
   expect(laned({ ...write, args: [''] })).toMatchObject({ waits: false, review: true });
