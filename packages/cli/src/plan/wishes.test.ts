@@ -127,14 +127,13 @@ test('a wish that this machine cannot make is left out by name, and nothing else
   const text = wishFor(
     'notes: { fs: project, can: [read] }',
     'none: { command: no-such-program-here, argv: [[a]] }',
-    'far: { message: "mail:x" }',
     'sub: { fs: project/none, can: [read] }',
     'approved-by-owner: { fs: project, can: [read] }',
   );
   at.write(text);
   await at.accept(text);
   const { session, dropped } = await at.served.open('one', await at.wishes.over());
-  expect(dropped.map((one) => one.split(' ')[1]).sort()).toEqual(['approved-by-owner', 'far', 'none', 'sub']);
+  expect(dropped.map((one) => one.split(' ')[1]).sort()).toEqual(['approved-by-owner', 'none', 'sub']);
   expect(await E((await at.enter(session.secret)).bootstrap).caps()).toEqual(['notes', 'src']);
 });
 
