@@ -1,14 +1,11 @@
 /** `npm run mutants` tells a mutant that is caught from one that nothing notices; the product has no switch for any. */
 import { execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { environmentOf } from './mutants/environment.ts';
-import { MUTANTS } from './mutants/index.ts';
-import { editsOf, replaceOnce } from './mutants/mutant.ts';
 import { filesIn, isTest, ROOT } from './sources.ts';
 
 async function mutants(table: string, ...names: string[]): Promise<{ code: number | null; output: string }> {
@@ -47,21 +44,6 @@ test('a row whose text is not in its file, or is there twice, fails the command'
   expect(output).toMatch(/twice: mutant: in test\/fixtures\/mutants\/turnstile.ts this stands \d times, not once/);
   expect(output).toContain('untested: test/fixtures/mutants/gone.ts does not exist');
   expect(code).toBe(1);
-});
-
-test('every mutant of the table fits the sources, and has a name of its own', () => {
-  for (const edit of MUTANTS.flatMap(editsOf)) replaceOnce(readFileSync(join(ROOT, edit.file), 'utf8'), edit);
-  expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length);
-});
-
-// A text that does not parse leaves nothing out: its tests fail to load, and that shows nothing about the mechanism.
-test('every mutant of a TypeScript file parses', () => {
-  for (const row of MUTANTS) {
-    const texts = new Map<string, string>();
-    for (const edit of editsOf(row).filter(({ file }) => file.endsWith('.ts')))
-      texts.set(edit.file, replaceOnce(texts.get(edit.file) ?? readFileSync(join(ROOT, edit.file), 'utf8'), edit));
-    for (const [file, text] of texts) expect(() => stripTypeScriptTypes(text), `${row.name}: ${file}`).not.toThrow();
-  }
 });
 
 test('no source of a package has a switch for a mutant', () => {
