@@ -11,6 +11,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/manifest/src/layers.test.ts'],
   },
   {
+    name: 'guardrails-layer',
+    breaks: 'a lower layer of a manifest stops loops later than the layer above',
+    file: 'packages/manifest/src/plan/guardrails.ts',
+    find: 'stop: Math.min(most.stop, lower.stop)',
+    replace: 'stop: lower.stop',
+    tests: ['packages/manifest/src/layers.test.ts'],
+  },
+  {
+    name: 'guardrails-served',
+    breaks: 'the guardrails of a manifest are not those of its host',
+    file: 'packages/cli/src/daemon/served-firewall.ts',
+    find: '...(guardrails.exact_failure && { exactFailure: guardrails.exact_failure }),',
+    replace: '',
+    tests: ['packages/cli/src/daemon/firewall.test.ts'],
+  },
+  {
     name: 'firewall-level-layer',
     breaks: 'a lower layer of a manifest raises the level at which calls go on',
     file: 'packages/manifest/src/plan/narrow.ts',

@@ -14,6 +14,7 @@ export { type Compiled, compile, type Surroundings } from './plan/compile.ts';
 export { type Call, type Decision, decide, decisionsOf, takesArgs } from './plan/decide.ts';
 export { canBeDraft, type Effect, effectOfFs, isWritable, methodsOf, rightsNaming } from './plan/effects.ts';
 export { type DateText, type Explained, explain } from './plan/explain.ts';
+export { usualGuardrails } from './plan/guardrails.ts';
 export type {
   Directory,
   Given,
@@ -24,6 +25,7 @@ export type {
   PlannedCommand,
   PlannedFirewall,
   PlannedFs,
+  PlannedGuardrails,
   PlannedHook,
   PlannedHttp,
   PlannedMcp,

@@ -342,3 +342,18 @@ test('a lower layer adds no cap whose changes are only looked at afterwards, and
   });
   expect(wrong.mistakes.map(lineOf)).toEqual([expect.stringMatching(/there is no directory cap dogs/)]);
 });
+
+test('a lower layer stops a model that goes round in circles no later than the layer above, or than usual', () => {
+  const of = (guardrails?: object): object => ({ firewall: { mode: 'observe', ...(guardrails && { guardrails }) } });
+  const both = (above: object | undefined, below: object) =>
+    check([layer('user', {}, of(above)), layer('project', {}, of(below))], { now });
+  const later = both({ same_method: { warn: 3, stop: 6 } }, { same_method: { warn: 2, stop: 9 } });
+  expect(later.plan?.firewall?.guardrails).toEqual({ same_method: { warn: 2, stop: 6 } });
+  expect(later.mistakes.map(lineOf)).toEqual([expect.stringMatching(/warns or stops earlier: that holds/)]);
+  const off = both(undefined, { same_result: 'off', exact_failure: { warn: 1, stop: 50 } });
+  expect(off.plan?.firewall?.guardrails).toEqual({ exact_failure: { warn: 1, stop: 5 } });
+  expect(off.mistakes).toHaveLength(2);
+  expect(both({ same_result: 'off' }, { same_result: { warn: 1, stop: 900 } }).plan?.firewall?.guardrails).toEqual({ same_result: { warn: 1, stop: 900 } }); // biome-ignore format: one line
+  const wrong = check([layer('user', {}, of({ same_method: { warn: 6, stop: 3 } }))], { now });
+  expect(wrong.mistakes.map(lineOf)).toEqual([expect.stringMatching(/warn is more than stop/)]);
+});

@@ -1,7 +1,8 @@
 /** The firewall of a manifest, as `hob serve` puts it before all calls. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Plan, PlannedCap } from '@hob/manifest';
+import { type Plan, type PlannedCap, usualGuardrails } from '@hob/manifest';
+import { CapError } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { hobHome } from '../../test/hob.ts';
@@ -116,4 +117,33 @@ test('an object that two caps lead to is reviewed afterwards only if both say so
   expect(firewall!.decide({ ...facts, offer: 'other' }).review).toBe(false);
   offered('one', plan.caps['docs']!);
   expect(firewall!.decide({ ...facts, offer: 'one' }).review).toBe(false);
+});
+
+/** How many calls that fail in the same way run, and which one is the first with a warning. */
+function failing({ firewall }: ReturnType<typeof servedFirewall>): readonly [warned: number, ran: number] {
+  const guard = firewall?.loops;
+  const call = { method: 'write', args: ['a'], effects: undefined, reads: [], object: () => 'cap' };
+  let kept: unknown;
+  let warned = 0;
+  for (let ran = 0; ran < 1500; ran += 1) {
+    try {
+      guard?.before(call, kept);
+    } catch {
+      return [warned, ran];
+    }
+    const change = guard?.after(call, { ok: false, error: new CapError('NOT_FOUND', 'no') }, kept);
+    kept = change?.kept ?? kept;
+    if (warned === 0 && change?.warning !== undefined) warned = ran + 1;
+  }
+  return [warned, 1500];
+}
+
+test('the guardrails of a manifest hold, and what it does not name has the numbers that its package says', () => {
+  const served = (part: string): ReturnType<typeof servedFirewall> =>
+    servedFirewall(planOf(`version: 1\nfirewall: { mode: observe${part} }\nsession: {}\n`), noHook);
+  const usual = usualGuardrails.exact_failure;
+  expect(failing(served(''))).toEqual([usual.warn, usual.stop]);
+  expect(failing(served(', guardrails: { exact_failure: off }'))).toEqual([usualGuardrails.same_method.warn, usualGuardrails.same_method.stop]); // biome-ignore format: one line
+  expect(failing(served(', guardrails: { exact_failure: { warn: 1, stop: 2 } }'))).toEqual([1, 2]);
+  expect(failing(served(', guardrails: { exact_failure: off, same_method: off }'))).toEqual([0, 1500]);
 });

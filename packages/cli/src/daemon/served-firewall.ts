@@ -28,10 +28,15 @@ export function servedFirewall({ firewall }: Plan, runnerOf: (hook: PlannedHook)
     const isOf = ({ offer }: { readonly offer: string }): boolean => capsOf.get(offer)?.some((cap) => caps?.includes(cap)) === true; // biome-ignore format: one line
     return { name, on, ...(caps && { caps: isOf }), ...(methods && { methods }), run: runnerOf(hook) };
   });
-  const { mode, review = [] } = firewall;
+  const { mode, review = [], guardrails = {} } = firewall;
   const options: FirewallOptions = {
     mode,
     hooks,
+    guardrails: {
+      ...(guardrails.exact_failure && { exactFailure: guardrails.exact_failure }),
+      ...(guardrails.same_method && { sameMethod: guardrails.same_method }),
+      ...(guardrails.same_result && { sameResult: guardrails.same_result }),
+    },
     sensitivity: (offer) => sensitivities.get(offer),
     // Of an object with two caps, both say so.
     review: (offer) => capsOf.get(offer)?.every((cap) => review.includes(cap)) === true,

@@ -15,6 +15,8 @@ export type Part =
   | 'judge'
   | 'ledger'
   | 'firewall'
+  | 'guardrails'
+  | 'guardrail'
   | 'hook';
 
 /** The sentence for each key of each kind of record. */
@@ -131,6 +133,16 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     mode: 'observe: only messages about a person in danger wait. enforce: what is risky or unclear waits, too.',
     hooks: 'Programs that look at calls and answers, by name. They run in the sandbox, and only make stricter.',
     review: 'Directory caps whose writes and edits go on at once under enforce, and are shown to a person afterwards.',
+    guardrails: 'When a model that goes round in circles is warned, and when it is stopped.',
+  },
+  guardrails: {
+    exact_failure: 'A method that fails again with the same arguments and the same error.',
+    same_method: 'A method that fails again, whatever its arguments.',
+    same_result: 'A method that changes nothing, and has the same result for the same arguments.',
+  },
+  guardrail: {
+    warn: 'The call of this number is the first one with a warning.',
+    stop: 'So many calls run, and the next one is stopped.',
   },
   hook: {
     program: 'The file of the program.',
@@ -156,6 +168,10 @@ const NEXT: Readonly<Record<string, Part>> = {
   judge: 'judge',
   ledger: 'ledger',
   firewall: 'firewall',
+  guardrails: 'guardrails',
+  exact_failure: 'guardrail',
+  same_method: 'guardrail',
+  same_result: 'guardrail',
   hooks: 'hook',
 };
 
@@ -179,7 +195,7 @@ export function described(schema: Schema, part: Part = 'file'): Schema {
 
 /** The roots of a server are a list of names, and no records. */
 const nextOf = (part: Part, key: string): Part =>
-  part === 'file' || part === 'session' || ['offer', 'where', 'auth', 'hooks'].includes(key)
+  ['file', 'session', 'firewall', 'guardrails'].includes(part) || ['offer', 'where', 'auth'].includes(key)
     ? (NEXT[key] ?? part)
     : part;
 

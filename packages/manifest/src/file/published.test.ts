@@ -100,6 +100,8 @@ const HEADS: Readonly<Record<Part, string>> = {
   judge: '## Judge and ledger',
   ledger: '## Judge and ledger',
   firewall: '## Firewall',
+  guardrails: '### Guardrails',
+  guardrail: '### Guardrails',
   hook: '### Hooks',
 };
 

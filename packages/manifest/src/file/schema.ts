@@ -144,6 +144,21 @@ const server = z.union(
   { error: say('a server has command or url', 'write {command: [node, server.js]} or {url: https://…}') },
 );
 
+const calls = z
+  .number()
+  .int()
+  .min(1)
+  .max(1000, { error: say('this is no number of calls', 'write a whole number from 1 to 1000') });
+const guardrail = z.union(
+  [
+    z.literal('off'),
+    record('a guardrail', { warn: calls, stop: calls }).refine(({ warn, stop }) => warn <= stop, {
+      error: say('warn is more than stop', 'write {warn: 2, stop: 5}'),
+    }),
+  ],
+  { error: say('a guardrail is off or two numbers', 'write off, or {warn: 2, stop: 5} from 1 to 1000') },
+);
+
 const hook = record('a hook', {
   program: text('program', '~/hooks/check.py'),
   sha256: text('sha256', '64 digits').regex(/^[0-9a-f]{64}$/, {
@@ -206,6 +221,11 @@ const manifest = record('a manifest', {
     mode: oneOf('mode', ['observe', 'enforce']),
     hooks: named('hooks', hook).optional(),
     review: list('review', name('a cap'), '[src]').optional(),
+    guardrails: record('guardrails', {
+      exact_failure: guardrail.optional(),
+      same_method: guardrail.optional(),
+      same_result: guardrail.optional(),
+    }).optional(),
   }).optional(),
 });
 

@@ -189,6 +189,17 @@ interface FirewallPart {
   readonly hooks?: Readonly<Record<string, HookPart>> | undefined;
   /** Directory caps whose changes go on at once under `enforce`, and are shown to a person afterwards. */
   readonly review?: readonly string[] | undefined;
+  /** When a model that goes round in circles is warned and stopped. */
+  readonly guardrails?: GuardrailsPart | undefined;
+}
+
+/** `off` leaves a guardrail out. What is not named has its usual numbers. */
+export type GuardrailPart = 'off' | { readonly warn: number; readonly stop: number };
+
+interface GuardrailsPart {
+  readonly exact_failure?: GuardrailPart | undefined;
+  readonly same_method?: GuardrailPart | undefined;
+  readonly same_result?: GuardrailPart | undefined;
 }
 
 /** A program that looks at calls. It runs in the sandbox, without a network, and only makes stricter. */

@@ -4,7 +4,6 @@
  * Only the caps in `caps` and `ask` exist. Every mistake is collected, so that a writer sees all of
  * them at once.
  */
-
 import { milliseconds } from '../file/terms.ts';
 import type { Ask, Cap, CapTerms, FsCap, JudgePart, Manifest, Offer, Server, ShellCap } from '../file/types.ts';
 import type { Finding, Path } from '../text/mistakes.ts';
@@ -16,6 +15,7 @@ import { type Base, commandOf } from './command.ts';
 import { directoryOf, isMounted, notMountable, orNearest } from './directories.ts';
 import { effectOfProgram } from './effects.ts';
 import { wordsOf } from './examples.ts';
+import { plannedGuardrails } from './guardrails.ts';
 import { lookAlikes } from './names.ts';
 import { channelsOf, httpOf, messageOf } from './net.ts';
 import {
@@ -246,7 +246,7 @@ class Compiler {
   }
 
   /** A session that could write the program of a hook would see every call that it looks at. */
-  #firewall({ mode, hooks = {}, review = [] }: NonNullable<Manifest['firewall']>): PlannedFirewall {
+  #firewall({ mode, hooks = {}, review = [], guardrails = {} }: NonNullable<Manifest['firewall']>): PlannedFirewall {
     const { home, holds, origin } = this.#surroundings;
     const planned = Object.entries(hooks).map(([name, { program, within, caps, methods, sha256, on }]): PlannedHook => {
       const at = ['firewall', 'hooks', name];
@@ -273,6 +273,7 @@ class Compiler {
       mode,
       ...(planned.length === 0 ? {} : { hooks: planned }),
       ...(review.length === 0 ? {} : { review: [...new Set(review)].sort() }),
+      ...plannedGuardrails(guardrails),
     };
   }
 

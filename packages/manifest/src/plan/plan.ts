@@ -1,5 +1,5 @@
 /** A plan: what a session may hold, with every name resolved. It is data that can be printed and compared. */
-import type { Auth, Channel, FsRight, Level, Method, Mode, Sensitivity, Server } from '../file/types.ts';
+import type { Auth, Channel, FsRight, GuardrailPart, Level, Method, Mode, Sensitivity, Server } from '../file/types.ts';
 import type { Word } from '../words/row.ts';
 
 /** A directory: the name of a root, and names beneath it, joined by `/`. An empty path is the root itself. */
@@ -154,7 +154,14 @@ export interface PlannedFirewall {
   readonly hooks?: readonly PlannedHook[];
   /** The caps whose changes are looked at afterwards. */
   readonly review?: readonly string[];
+  /** When loops are warned of and stopped. What is not named has its usual numbers. */
+  readonly guardrails?: PlannedGuardrails;
 }
+
+/** By the words of the manifest. */
+export type PlannedGuardrails = Readonly<
+  Partial<Record<'exact_failure' | 'same_method' | 'same_result', GuardrailPart>>
+>;
 
 /** A program that looks at calls. */
 export interface PlannedHook {

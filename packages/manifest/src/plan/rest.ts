@@ -1,6 +1,7 @@
 /** Granters, judge and ledger over several layers. A lower layer never adds a granter, a judge's right or a place. */
 import type { Manifest } from '../file/types.ts';
 import type { Finding, Path } from '../text/mistakes.ts';
+import { narrowedGuardrails, plannedGuardrails } from './guardrails.ts';
 import type { Plan } from './plan.ts';
 
 /** The parts of a plan that say who decides and where it is recorded. */
@@ -68,7 +69,15 @@ function firewallOf(own: Rest['firewall'], wanted: Rest['firewall'], drop: Drop)
   const review = (own.review ?? []).filter((cap) => wanted.review === undefined || wanted.review.includes(cap));
   if ((wanted.review ?? []).some((cap) => !(own.review ?? []).includes(cap)))
     drop(['firewall', 'review'], 'the layer above says which changes are only looked at afterwards: that holds');
-  return { mode, ...(hooks.length === 0 ? {} : { hooks }), ...(review.length === 0 ? {} : { review }) };
+  const guardrails = narrowedGuardrails(own.guardrails, wanted.guardrails, (name) =>
+    drop(['firewall', 'guardrails', name], 'the layer above warns or stops earlier: that holds'),
+  );
+  return {
+    mode,
+    ...(hooks.length === 0 ? {} : { hooks }),
+    ...(review.length === 0 ? {} : { review }),
+    ...plannedGuardrails(guardrails),
+  };
 }
 
 function ledgerOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['ledger'] {
