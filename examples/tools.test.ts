@@ -16,13 +16,14 @@ import { type Say, type ScriptedModel, scriptedModel } from '../test/scripted-mo
 
 const here = import.meta.dirname;
 const EXAMPLES = ['openai', 'openai-responses', 'anthropic', 'ai-sdk', 'openai-agents', 'langgraph'] as const;
-const ours = /^refused \(invalid\): there is no such tool: there are read, entries, search, write, edit, request$/;
+const ours =
+  /^refused \(invalid\): there is no such tool: there are read, entries, search, write, edit, mkdir, request$/;
 /** Some loops look up a tool themselves, so the words are theirs. */
 const UNKNOWN: Readonly<Record<(typeof EXAMPLES)[number], RegExp>> = {
   openai: ours,
   'openai-responses': ours,
   anthropic: ours,
-  'ai-sdk': /delete.*read, entries, search, write, edit, request/,
+  'ai-sdk': /delete.*read, entries, search, write, edit, mkdir, request/,
   'openai-agents': /delete/,
   langgraph: /delete/,
 };
@@ -89,7 +90,7 @@ for (const example of EXAMPLES) {
     ];
     const { said, model } = await at.run(example, (turn) => script[turn] as Say);
     expect(said).toBe('Food to buy.');
-    expect(model.offered[0]).toEqual(['read', 'entries', 'search', 'write', 'edit', 'request']);
+    expect(model.offered[0]).toEqual(['read', 'entries', 'search', 'write', 'edit', 'mkdir', 'request']);
     expect(model.results[0]).toBe('milk, bread\n');
     expect(model.results[1]).toContain('version');
     expect(model.results[2]?.split('\n').sort()).toEqual(['notes.txt', 'sum.txt']);

@@ -105,7 +105,7 @@ test('a mistake in the manifest has its line; a root that holds the manifest or 
     [MANIFEST.replace('project: project', `project: ${join(hob.folder, 'home')}`)]:
       /roots\.project: this folder is, contains/,
     [MANIFEST.replace('project: project', 'project: nowhere')]: /roots\.project: there is no folder/,
-    [MANIFEST.replace('{ fs: project/src, can: [read, list] }', '{ message: "slack:#eng" }')]: /src: a cap of the kind message is not built yet/, // biome-ignore format: one line
+    [MANIFEST.replace('{ fs: project/src, can: [read, list] }', '{ message: "slack:#eng" }')]: /src\.message: there is no channel "slack"/, // biome-ignore format: one line
   };
   for (const [text, why] of Object.entries(refused)) {
     writeFileSync(file, text);

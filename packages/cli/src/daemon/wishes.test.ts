@@ -213,7 +213,7 @@ test('a wish list that is wrong, huge, a folder, a pipe or no text adds nothing,
   expect(await hob.caps()).toBe('edit src');
 
   // An accepted wish that this machine cannot make is left out, and the rest is there.
-  writeFileSync(hob.file, ask('notes: { fs: project, can: [read] }, none: { command: no-such-program-here, argv: [[a]] }, far: { message: "mail:x" }, sub: { fs: project/none, can: [read] }')); // biome-ignore format: one line
+  writeFileSync(hob.file, ask('notes: { fs: project, can: [read] }, none: { command: no-such-program-here, argv: [[a]] }, sub: { fs: project/none, can: [read] }')); // biome-ignore format: one line
   await hob.accept();
   expect(await hob.caps()).toBe('edit notes src');
 }, 400_000);

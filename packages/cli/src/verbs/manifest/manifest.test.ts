@@ -63,7 +63,7 @@ test('check ends with 1 for a mistake, and with 3 for a warning only with --stri
   const wrong = hob('check', file('wrong.yaml', GOOD.replace('can: [read', 'can: [reed')));
   expect([wrong.code, wrong.err]).toEqual([1, '']);
   expect(wrong.out).toMatch(/^wrong\.yaml:5:\d+: session\.caps\.src\.can\[0\]: .*; write read/);
-  const org = `org=${file('etc/org.yaml', 'version: 1\nsession: { caps: { src: { message: "a:b" } } }')}`;
+  const org = `org=${file('etc/org.yaml', 'version: 1\nchannels: { a: { webhook: { b: B_HOOK } } }\nsession: { caps: { src: { message: "a:b" } } }')}`;
   const good = file('good.yaml', GOOD.replace(', not_match: [git push]', ''));
   expect(hob('check', good, '--layer', org).code).toBe(0);
   const strict = hob('check', good, '--layer', org, '--strict');
