@@ -83,6 +83,12 @@ export const french: Language = {
     "demain|bientôt je|j' ne? * serai plus|pas là",
     "plus rien n'a|a de sens",
     'plus aucun|de sens|espoir|raison|but',
+    'peur de me|se faire du? quelque|mal',
+    'me|se|te faire quelque chose',
+    'envie|pulsion|pulsions|besoin|idées de te|me|se blesser|couper|scarifier|faire|mutiler',
+    'avalé|avale|pris|prend|gobé * somnifères|cachets|comprimés|médicaments|pilules|boîte|boîtes',
+    "s'automutile|m'automutile|t'automutiles|automutile",
+    "menace|menacé|menaçait|dit de|qu'il|qu'elle * tuer|tuera",
   ],
   idioms: [
     'mourir de rire|ennui|faim|honte|chaud|soif|curiosité',

@@ -97,6 +97,10 @@ export const german: Language = {
     'herzdruckmassage|herzmassage',
     'das leben zu nehmen',
     'nehmen|nimmt sich * leben',
+    'drang|impuls|wunsch|gedanken|druck * mich|dich|sich * verletzen|ritzen|schneiden|töten|umzubringen',
+    'angst * mir|sich|dir * etwas|was antue|antut|antun|anzutun|tue|tut',
+    'mir|sich|dir etwas|was antun|antue|antut|anzutun',
+    'droht|gedroht|drohte|sagt|gesagt * mich|dich|sie|ihn|uns umbringen|umzubringen|töten|umbringt|umbringe',
   ],
   idioms: [
     'ich lache mich tot',

@@ -80,6 +80,10 @@ export const portuguese: Language = {
     'pare|para|deixe|largue de * tomar|insulina * remédio|insulina|medicação|antidepressivo|remédios',
     'não|nao|sem precisa|adianta|necessidade * chamar|ligar|ambulância|samu|médico|hospital',
     'todos|família|mundo * melhor sem',
+    'medo de|do|que fazer|faça * comigo|mesma|mesmo',
+    'fazer alguma|algo|qualquer|uma coisa?|asneira? comigo|contigo|consigo',
+    'vontade|impulso|pensamentos de te|me|se magoar|magoares|machucar|cortar|cortares|ferir|ferires',
+    'ameaça|ameaçou|disse|diz de|que|me|te * matar|mata|matá-la|matá-lo',
   ],
   idioms: [
     'morrer de rir|tédio|fome|vergonha|amores|saudade|saudades|curiosidade',

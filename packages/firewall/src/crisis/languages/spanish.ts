@@ -85,6 +85,12 @@ export const spanish: Language = {
     'no tiene sentido seguir|vivir',
     'deja|dejes|suspende|abandona de? * tomar? * insulina|medicación|antidepresivos|pastillas|medicina',
     'todos|mundo|familia * mejor sin',
+    'miedo|temor de|a hacerme|hacerse|lastimarme|lastimarse|dañarme',
+    'hacerme|hacerse|hacerte algo|daño',
+    'no le|les|me ve|veo|encuentra|encuentro sentido a|en la|mi vida',
+    'terminar|acabar con todo',
+    'ganas|impulso|impulsos de hacerme|hacerte|hacerse|lastimarme|lastimarte|cortarme|cortarte daño?',
+    'amenaza|amenazó|amenaza|dice|dijo con|que? * matarme|matarte|matarla|matarlo|mata',
   ],
   idioms: [
     'morir de risa|aburrimiento|amor|hambre|vergüenza|ganas',
