@@ -8,6 +8,7 @@
  * is reached and missing ends this by its name. Each tarball passes `publint` and `attw`, and has a bill of materials
  * (`.cdx.json`) beside it.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { commandLine } from '../test/command.ts';
@@ -36,6 +37,8 @@ mkdirSync(join(ROOT, '.hob'), { recursive: true });
 const work = mkdtempSync(join(ROOT, '.hob', 'pack-'));
 try {
   mkdirSync(target, { recursive: true });
+  // The page of the console is built from what is here now.
+  execFileSync(process.execPath, [join(ROOT, 'packages', 'console', 'build.mjs')], { stdio: 'inherit' });
   const all = publishable();
   const reached = compile(all, work);
   const faults: string[] = [];

@@ -16,8 +16,11 @@ export interface HttpPage {
 export type HttpPages = Readonly<Record<string, HttpPage>>;
 
 /** Checks pages that were given. `others` are the paths of faces. Errors: `invalid`. */
-export function checkPages(pages: HttpPages = {}, others: ReadonlyMap<string, unknown>): ReadonlyMap<string, HttpPage> {
-  for (const [path, { type, body }] of Object.entries(pages))
+export function checkPages(
+  pages: HttpPages | undefined,
+  others: ReadonlyMap<string, unknown>,
+): ReadonlyMap<string, HttpPage> {
+  for (const [path, { type, body }] of Object.entries(pages ?? {}))
     if (
       !/^\/(?!object\/|beside)[a-z][a-z0-9-]{0,30}(?:\/[a-z0-9-]{1,40}\.[a-z0-9]{1,8})?$/.test(path) ||
       others.has(path) ||
@@ -25,7 +28,7 @@ export function checkPages(pages: HttpPages = {}, others: ReadonlyMap<string, un
       !(body instanceof Uint8Array)
     )
       throw new CapError('invalid', 'pages are {type, body} by their paths, such as { "/console": {…} }');
-  return new Map(Object.entries(pages));
+  return new Map(Object.entries(pages ?? {}));
 }
 
 /** What a browser may do with a page. */
