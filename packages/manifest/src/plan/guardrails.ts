@@ -31,12 +31,12 @@ export function plannedGuardrails(given: { readonly [N in Name]?: GuardrailPart 
 
 /** `drop` is called with the name of each that the lower layer would have made laxer. */
 export function narrowedGuardrails(
-  own: PlannedGuardrails = {},
-  wanted: PlannedGuardrails = {},
+  own: PlannedGuardrails | undefined,
+  wanted: PlannedGuardrails | undefined,
   drop: (name: Name) => void,
 ): PlannedGuardrails {
   const both = names.flatMap((name) => {
-    const [above, lower] = [own[name], wanted[name]];
+    const [above, lower] = [own?.[name], wanted?.[name]];
     if (lower === undefined) return above === undefined ? [] : [[name, above] as const];
     const most = above ?? usualGuardrails[name];
     if (most === 'off') return [[name, lower] as const];
