@@ -80,6 +80,10 @@ test('the whole work is possible with the keyboard alone, and refusing has the f
   // The safe answer has the focus; the other one is one step on.
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('No');
   await page.keyboard.press('Tab');
+  // The page learns more each second meanwhile, and moves the focus for none of it.
+  void at.request({ asks: 'other', why: 'meanwhile' });
+  await page.waitForTimeout(1500);
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Revoke everything');
   await page.keyboard.press('Enter');
   await page.getByText('Every grant is revoked.').waitFor();
   expect(await code(E(notes).readText('a.txt'))).toBe('revoked');

@@ -1,7 +1,7 @@
 /** The two answers to a request: no, with a reason, and yes, on terms. */
 import type { Request } from '@hob/host';
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Choice, choicesOf, countOf } from '../logic/choices.ts';
 import type { Model } from '../model.ts';
 
@@ -16,6 +16,11 @@ interface AnswersProps {
 export function Answers({ request, model, armed, focus, id }: AnswersProps): JSX.Element {
   const [why, setWhy] = useState('');
   const [busy, setBusy] = useState(false);
+  const no = useRef<HTMLButtonElement>(null);
+  // Once for each card, and only while nothing has the focus: an arrival takes it from nobody.
+  useLayoutEffect(() => {
+    if (focus && document.activeElement === document.body) no.current?.focus({ preventScroll: true });
+  }, [focus]);
   const say = async (answer: Parameters<Model['answer']>[1], said: string): Promise<void> => {
     setBusy(true);
     await model.answer(request, answer, said);
@@ -27,10 +32,7 @@ export function Answers({ request, model, armed, focus, id }: AnswersProps): JSX
         <button
           type="button"
           class="no"
-          ref={(button) => {
-            // Only while nothing has the focus: an arrival takes it from nobody.
-            if (focus && document.activeElement === document.body) button?.focus({ preventScroll: true });
-          }}
+          ref={no}
           disabled={busy}
           onClick={() => void say({ refuse: why === '' ? 'refused in the console' : why }, `${id} is refused.`)}
         >

@@ -1,6 +1,6 @@
 /** A button that asks once more. The safe answer has the focus, and a double click cannot give both answers. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface ConfirmProps {
   readonly label: string;
@@ -12,23 +12,32 @@ interface ConfirmProps {
 
 export function Confirm({ label, question, yes, then }: ConfirmProps): JSX.Element {
   const [asked, setAsked] = useState(false);
-  if (!asked)
-    return (
-      <button type="button" class="stop" onClick={() => setAsked(true)}>
-        {label}
-      </button>
-    );
+  if (asked) return <Question {...{ question, yes, then }} done={() => setAsked(false)} />;
+  return (
+    <button type="button" class="stop" onClick={() => setAsked(true)}>
+      {label}
+    </button>
+  );
+}
+
+interface QuestionProps extends Omit<ConfirmProps, 'label'> {
+  readonly done: () => void;
+}
+
+function Question({ question, yes, then, done }: QuestionProps): JSX.Element {
+  const no = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => no.current?.focus(), []);
   return (
     <span class="confirm" role="alertdialog" aria-label={question}>
       {question}{' '}
-      <button type="button" ref={(button) => button?.focus()} onClick={() => setAsked(false)}>
+      <button type="button" ref={no} onClick={done}>
         No
       </button>{' '}
       <button
         type="button"
         class="stop"
         onClick={() => {
-          setAsked(false);
+          done();
           then();
         }}
       >
