@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { bundleData } from '../scripts/pack/bundle.ts';
 import { median, type Suite } from './measure.ts';
 
-/** What the tests of the package refuse. */
+/** Hostile manifests that the tests of the package refuse. */
 const { HOSTILE } = (await import(new URL('../packages/manifest/test/hostile.ts', import.meta.url).href)) as {
   readonly HOSTILE: readonly { readonly text: string }[];
 };

@@ -1,4 +1,4 @@
-/** What grew faster than its size: many subscribers of one publisher, and near calls that nest deeply. */
+/** Two costs that once grew faster than the size: subscribers of one publisher, and nested near calls. */
 import { type Definition, define, E, spawn, type Vat } from '@hob/vat';
 import { makePubSub, type PubSub, type Subscriber } from '@hob/vat/actors';
 import type { Case } from './measure.ts';

@@ -22,7 +22,7 @@ PAIRS = [(hob.Session, hob.sync.Session), (hob.Granter, hob.sync.Granter), (hob.
 
 # A session that waits is a mapping of its caps. Only `await` can list those of the other.
 OF_A_MAPPING = {"keys"}
-# What a program without a loop has no use for.
+# A program without an event loop does not use these names.
 OF_ASYNCIO = {"connection"}
 
 

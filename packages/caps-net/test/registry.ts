@@ -14,7 +14,7 @@ export interface Registry extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
   readonly cert: string;
-  /** Of the package of npm, as a lockfile has it. */
+  /** The integrity of the npm package, as a lockfile has it. */
   readonly integrity: string;
   /** The folder of the repository that is served at `/git/repo`. */
   readonly repository: string;

@@ -93,7 +93,7 @@ export const placesIn = (places: readonly MountPoint[]): Readonly<Record<string,
     }),
   );
 
-/** What the directories that are mounted for writing declare about their methods. */
+/** The effects that directories mounted for writing declare for their methods. */
 export const writtenEffects = (places: readonly MountPoint[]): readonly (Effects | undefined)[] =>
   places
     .filter(({ rights }) => rights === 'rw')

@@ -31,7 +31,7 @@ async function world(firewall?: CallFirewall) {
   await host.offer('cap', { read: run, write: run, send: run }, { effects: { read: { class: 'A' }, write: { class: 'B', undo: 'easy' }, send: { class: 'C', undo: 'easy', outbound: true } } }); // biome-ignore format: one line
   const { granter } = await host.addGranter('alice');
   let n = 0;
-  /** What becomes of each call: `ok`, `waits`, or the code that it was refused with. */
+  /** The outcome of each call: `ok`, `waits`, or the code that it was refused with. */
   return async (terms: GrantTerms, calls: readonly Call[]): Promise<readonly string[]> => {
     n += 1;
     const session = await host.openSession({ name: `s${n}`, granters: ['alice'] });

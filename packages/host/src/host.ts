@@ -242,6 +242,7 @@ export class LiveHost implements Host {
     const secret = newSecret(this.#random);
     await this.#turn((tables) => replaceGranterSecret(tables, name, hashSecret(secret)));
     this.#presence.renewed(`granter:${name}`);
+    this.#entryCodes.end(name);
     return { secret };
   }
 
@@ -252,7 +253,6 @@ export class LiveHost implements Host {
     checkName(kind, 'the kind of a name');
     return await this.#turn((tables) => localName(tables, kind, text));
   }
-
   readonly changeAsker: Host['changeAsker'] = () =>
     this.#vat.root('change asker', () => ChangeAskActor(this.#hostState));
   offer(name: string, cap: object, options?: OfferOptions): Promise<void> {

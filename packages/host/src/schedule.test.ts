@@ -48,7 +48,7 @@ async function world({
   await host.offer('notes', { read: async () => 'notes' });
   await host.offer('secret-plans', { read: async () => 'plans' });
   const seen: Seen[] = [];
-  // What a program that runs a host does for each run.
+  // A program that runs a host does this for each run.
   const run = async (one: Run): Promise<void> => {
     const session = await host.openSession({ name: `run-${one.schedule}-${one.number}`, granters: ['owner'] });
     await E(granter).grant(session.id, 'notes', 'notes', { uses: 1, for: 30 * MINUTE });

@@ -220,6 +220,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['packages/host/src/door/pages.test.ts'],
   },
   {
+    name: 'entry-renewed',
+    breaks: 'a code that was made before the secret of its granter was renewed still enters',
+    file: 'packages/host/src/host.ts',
+    find: '    this.#entryCodes.end(name);\n',
+    replace: '',
+    tests: ['packages/host/src/door/pages.test.ts'],
+  },
+  {
     name: 'entry-many',
     breaks: 'any number of codes of one granter wait to be used',
     file: 'packages/host/src/door/entry-codes.ts',

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readClientHello } from './client-hello.ts';
 
-/** What Node's own client (OpenSSL) sends first. */
+/** The first bytes that Node's own client (OpenSSL) sends. */
 const helloOf = (options: tls.ConnectionOptions): Promise<Buffer> =>
   new Promise((resolve) => {
     const wire = new Duplex({
@@ -63,7 +63,7 @@ test('a hello is the same in any pieces and records, and no part of it is one', 
       const bytes = records(body, size);
       expect(read(bytes)).toBe('a.example');
       expect(read(bytes.subarray(0, -1))).toBe('more');
-      // What follows in the next record is not looked at: it may be early data.
+      // The next record is not looked at: it may be early data.
       expect(read(Buffer.concat([bytes, Buffer.alloc(behind, 23)]))).toBe('a.example');
     }),
   );

@@ -24,7 +24,7 @@ import {
 } from './request.ts';
 import type { WayLease } from './ways.ts';
 
-/** What went through one way of a job. */
+/** The connections and bytes of one way of a job. */
 interface WayUse {
   readonly grants: string;
   readonly connections: number;
@@ -311,7 +311,7 @@ function refuse(client: Socket, refusal: Refusal): void {
   client.once('end', () => client.destroySoon());
 }
 
-/** What the program asks for. */
+/** Reads the request of the program. */
 async function wantedBy(client: Socket, reader: FirstBytes): Promise<Wanted | Refusal> {
   const ask = async <T>(read: (bytes: Buffer) => Read<T>): Promise<T | Refusal> => {
     const found = await reader.until(read);

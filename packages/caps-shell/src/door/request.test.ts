@@ -1,4 +1,4 @@
-/** What the door reads: requests to a proxy, in any pieces, and no other spelling of a host. */
+/** The door reads requests to a proxy in any pieces, and accepts one spelling of a host only. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isRefusal, LONGEST_HEAD, type Read, readGreeting, readHttp, readSocks, refusalBytes, type Wanted } from './request.ts'; // biome-ignore format: one line

@@ -1,5 +1,5 @@
 /**
- * What a program asks the door for: HTTP CONNECT, a plain HTTP request to a proxy, or SOCKS5 CONNECT with a name.
+ * The requests that a program makes to the door: HTTP CONNECT, a plain HTTP request to a proxy, or SOCKS5 CONNECT.
  *
  * Pure: bytes in, a request or a refusal out. A host is compared as text with what was granted and nothing here
  * resolves it. An address is a host like any other, so it matches only a grant of that address.
@@ -15,7 +15,7 @@ export interface Wanted {
   readonly head: Uint8Array;
 }
 
-/** What the door answers, and then closes. */
+/** The reply of the door when it refuses. It then closes the connection. */
 export interface Refusal {
   readonly how: 'http' | 'socks' | 'silent';
   /** HTTP status; SOCKS has its own numbers. */

@@ -38,7 +38,7 @@ export function servedFirewall({ firewall }: Plan, runnerOf: (hook: PlannedHook)
       ...(guardrails.same_result && { sameResult: guardrails.same_result }),
     },
     sensitivity: (offer) => sensitivities.get(offer),
-    // Of an object with two caps, both say so.
+    // If two caps lead to an object, both say so.
     review: (offer) => capsOf.get(offer)?.every((cap) => review.includes(cap)) === true,
   };
   return {

@@ -15,7 +15,7 @@ import type { Machine } from './machine.ts';
 export class UsedSecrets {
   readonly #value: Machine['secret'];
   readonly #used = new Map<string, Secret>();
-  /** What the person who starts the host has to know: secrets that are missing. */
+  /** Notes for the person who starts the host: secrets that are missing. */
   readonly notes: string[] = [];
 
   constructor({ secret }: Pick<Machine, 'secret'>) {

@@ -87,7 +87,7 @@ export class PlanSessions {
     this.#servers = new Servers(host, machine, this.#secrets);
   }
 
-  /** What the person who starts the host has to know about its servers and secrets. */
+  /** Notes about servers and secrets for the person who starts the host. */
   get notes(): readonly string[] {
     return [...this.#servers.notes, ...this.#secrets.notes];
   }

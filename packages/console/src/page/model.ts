@@ -1,5 +1,5 @@
 /**
- * What the page knows of the host, and how it learns more.
+ * The state of the page: requests, grants, sessions and ledger lines, and how they are kept up to date.
  *
  * Promise: a request is asked for as soon as the host says that something has changed. An answer names the digest that
  * was shown. An error of the host becomes a text for the person, and nothing is done again by itself.
@@ -27,7 +27,7 @@ export interface State {
   readonly grants: readonly Grant[];
   readonly sessions: readonly SessionRow[];
   readonly lines: readonly LedgerRow[];
-  /** What the person is told: the outcome of the last act, or an error. */
+  /** The message for the person: the outcome of the last act, or an error. */
   readonly notice: string;
   /** Why there is no connection any more. */
   readonly lost: string | undefined;

@@ -67,5 +67,5 @@ function seenAgain(list: readonly Seen[], signature: string, outcome: string): r
   return latest(list.filter((seen) => seen !== before), { signature, outcome, count }); // biome-ignore format: one line
 }
 
-/** What was not used for longest is forgotten. */
+/** The entry that was unused for longest is forgotten. */
 const latest = <T>(list: readonly T[], item: T): readonly T[] => [...list, item].slice(-mostSeen);

@@ -7,7 +7,7 @@
 import { safeText } from '@hob/host';
 import type { HookEvent, HookRun } from './hook.ts';
 
-/** What a hook says about a call. Of `post_call`, `blocks` withholds the answer. */
+/** The verdict of a hook on a call. For `post_call`, `blocks` withholds the answer. */
 export interface Said {
   /** The reason, for the caller. */
   readonly blocks?: string;
@@ -34,7 +34,7 @@ const failures: Readonly<Record<Exclude<HookRun['ended'], 'exit'>, string>> = {
   changed: 'its file is not the one that was accepted',
 };
 
-/** What the run of a hook says. `input` is the `tool_input` that it was given. */
+/** Reads the output of a hook. `input` is the `tool_input` that it was given. */
 export function saidBy(on: HookEvent, { ended, status, stdout }: HookRun, input: unknown): Said {
   if (ended !== 'exit') return broken(failures[ended] ?? 'it did not end');
   if (status !== 0) return broken(`it ended with ${status}`);

@@ -89,7 +89,7 @@ async function heard(
   }
 }
 
-/** What each hook said, in one word. */
+/** The verdict of each hook, in one word. */
 const wordOf = ({ blocks, asks, risk }: Said): string =>
   blocks !== undefined ? 'blocks' : asks === true ? 'asks' : risk !== undefined ? 'raises' : 'goes on';
 const wordsOf = (all: readonly Heard[]): string => all.map(({ name, said }) => `${name}: ${wordOf(said)}`).join(', ');

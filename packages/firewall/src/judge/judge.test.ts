@@ -1,5 +1,5 @@
 /**
- * A judge in a real host. Here the model is fooled by whatever it reads, and answers what an attacker wants: it can
+ * A judge in a real host. Here the model is fooled by whatever it reads, and returns what an attacker wants: it can
  * propose and refuse, and what a person sees and decides stays the same.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -15,7 +15,7 @@ import { type JudgeModel, ModelFailure } from './model.ts';
 import { type JudgeAct, questionOf } from './question.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
-/** What a judge runner uses. */
+/** The options of a judge runner. */
 export interface JudgeOptions {
   /** The facet that a granter gave: `E(granter).judge()`. */
   readonly judge: Far<Judge>;
@@ -30,7 +30,7 @@ export interface JudgeOptions {
   readonly crisis?: CrisisDetector;
 }
 
-/** What a runner needs of the process. */
+/** The powers of the process that a runner needs. */
 export interface JudgePowers {
   /** Calls `then` once after `ms`, unless the returned function is called before. */
   after(ms: number, then: () => void): () => void;

@@ -1,8 +1,8 @@
 /** The port to a model that judges. */
 
-/** What a model is asked. */
+/** The question to a model. */
 export interface Question {
-  /** What it is to do. Text of ours. */
+  /** The instructions for the model. The text is ours. */
   readonly system: string;
   /** The request. It holds words of the agent, which are marked. */
   readonly user: string;

@@ -7,7 +7,7 @@
 import type { Request } from '@hob/host';
 import type { Question } from './model.ts';
 
-/** What a judge may do. */
+/** The acts that a judge may do. */
 export type JudgeAct = 'propose' | 'refuse';
 
 /** The most characters of a question. What does not fit is not judged: a part of it could look harmless. */

@@ -77,7 +77,7 @@ export function measure(set: string): Measured {
 
 export const share = ({ of, wrong }: Rate): number => wrong.length / of;
 
-/** Of all forms together. */
+/** The rate over all forms together. */
 export function ofForms({ byForm }: Measured): Rate {
   const rates = Object.values(byForm);
   return { of: rates.reduce((sum, { of }) => sum + of, 0), wrong: rates.flatMap(({ wrong }) => wrong) };

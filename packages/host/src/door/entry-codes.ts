@@ -44,6 +44,11 @@ export class EntryCodes {
     return code;
   }
 
+  /** Ends the codes of a granter: its secret was renewed, so what was handed out before opens nothing. */
+  end(granter: string): void {
+    for (const [hash, entry] of this.#open) if (entry.granter === granter) this.#open.delete(hash);
+  }
+
   /** The granter that the code is for. From then on it opens nothing. Undefined for any other text. */
   take(code: string): string | undefined {
     const hash = hashSecret(code);

@@ -31,7 +31,7 @@ export function checkPages(
   return new Map(Object.entries(pages ?? {}));
 }
 
-/** What a browser may do with a page. */
+/** The things that a browser may do with a page. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

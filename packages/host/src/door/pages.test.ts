@@ -84,7 +84,7 @@ test('a code enters once as its granter, and the ledger says that the page did i
   expect(await code(entering(url, entry))).not.toBe('ok');
 });
 
-test('a code ends by time, with a newer one of many, and with the process; only known granters have one', async () => {
+test('a code ends by time, with a newer one of many, and with the secret of its granter; only known granters have one', async () => {
   const { host, url } = await withPages();
   expect(await code(host.entryCode('nobody'))).toBe('no-such-object');
   for (const given of [{ for: 0 }, { for: 600_001 }, { for: Number.NaN }, { until: 5 }])
@@ -92,6 +92,9 @@ test('a code ends by time, with a newer one of many, and with the process; only 
   const early = (await host.entryCode('owner')).code;
   for (let n = 0; n < 8; n += 1) await host.entryCode('owner');
   expect(await code(entering(url, early))).not.toBe('ok');
+  const earlier = (await host.entryCode('owner')).code;
+  await host.renewGranter('owner');
+  expect(await code(entering(url, earlier))).not.toBe('ok');
   const short = (await host.entryCode('owner', { for: 1 })).code;
   await new Promise((done) => setTimeout(done, 20));
   expect(await code(entering(url, short))).not.toBe('ok');

@@ -14,7 +14,7 @@ import type { HostState } from '../state/host-state.ts';
 /** A call, without what the one that asks about it brings. */
 export type HookedCap = Omit<HookedCall, 'method' | 'args'>;
 
-/** What was decided before the programs ran. */
+/** The decision before the programs ran. */
 interface DecidedBefore {
   /** It waits for a granter, whatever they say. */
   readonly waits: boolean;

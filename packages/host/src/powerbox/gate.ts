@@ -296,7 +296,7 @@ const judgeless = (grant: string, { method, args }: Pick<GatedCall, 'method' | '
 
 /** In the turn of a call that waits by the terms of its grant: no judge sees it. */
 export function keepFromJudges(tables: HostTables, grant: string, call: Pick<GatedCall, 'method' | 'args'>): void {
-  // What is no data never waits.
+  // A call whose arguments are not data never waits.
   if (isData(call.args)) tables.personOnly.set(judgeless(grant, call), true);
 }
 

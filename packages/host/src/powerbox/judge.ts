@@ -29,7 +29,7 @@ export interface Judge {
 const mostProposals = 4;
 const longestWhy = 500;
 
-/** What is for a person alone is not there for a judge. */
+/** A judge does not see a request that is for a person alone. */
 function forJudges(pending: RequestRecord): RequestRecord {
   if (pending.personOnly === true)
     throw new CapError('no-such-object', 'no request has that id: it was answered, has ended, or never existed');

@@ -1,5 +1,5 @@
 /**
- * What programs of the person who runs the host see of a call, and what they make of it.
+ * Hooks: programs of the person who runs the host see a call, and give a verdict on it.
  *
  * They run outside of turns, so a call that they look at waits, as one waits that a person is asked about.
  */
@@ -21,7 +21,7 @@ export interface HookedCall {
   readonly undoes: boolean;
 }
 
-/** What is to become of a call. It only makes stricter. */
+/** The decision about a call. It only makes stricter. */
 export interface HookVerdict {
   /** The call is refused with this text. */
   readonly blocks?: string;
@@ -38,7 +38,7 @@ export type HookedOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly code: string; readonly message: string };
 
-/** What is to become of an answer. */
+/** The decision about an answer. */
 export interface AnswerVerdict {
   /** The caller gets this error in place of the answer. */
   readonly withholds?: string;

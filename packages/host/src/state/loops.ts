@@ -1,5 +1,5 @@
 /**
- * What a firewall remembers of the calls of a grant, to notice a caller that goes round in circles.
+ * The memory of a firewall about the calls of a grant. It notices a caller that goes round in circles.
  *
  * Promise: what was seen twice, or failed, lasts like the grant, also over a restart. A first sight lasts as long as
  * the host: it is kept outside of the store, because most reading calls are made once. A turn of a person makes all of

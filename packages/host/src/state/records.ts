@@ -112,7 +112,7 @@ export interface AcceptanceRecord extends AcceptedText {
   readonly at: number;
 }
 
-/** What a firewall remembers of the calls of one grant (`loops.ts`). */
+/** The memory of a firewall about the calls of one grant (`loops.ts`). */
 export interface LoopRow {
   /** The number of the person's turn that it was counted in. */
   readonly turn: number;

@@ -31,7 +31,7 @@ export type GrantTerms = Terms & {
    * Crisis-sensitive calls wait at any level.
    */
   readonly level?: CallLevel;
-  /** What waits under it is for a person alone: no judge sees it. */
+  /** A call that waits under it is for a person alone: no judge sees it. */
   readonly personOnly?: true;
   /**
    * The cap asks before it is there: a call waits until a granter grants the offer, and these terms are proposed. The

@@ -35,7 +35,7 @@ export function explain(
 ): {
   readonly caps: readonly Explained[];
   readonly never: readonly string[];
-  /** What the firewall does before each call. Undefined if there is none. */
+  /** The work of the firewall before each call, in words. Undefined if there is none. */
   readonly firewall?: string;
 } {
   const caps = Object.values(plan.caps).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -162,7 +162,7 @@ function whenCalled(plan: Plan, cap: Exclude<PlannedCap, PlannedFs>): string {
   }
 }
 
-/** What an enforcing firewall does with the calls of this cap. */
+/** The effect of an enforcing firewall on the calls of this cap, in words. */
 function riskText({ firewall }: Plan, { terms: { level = 'medium', sensitivity } }: PlannedCap): string {
   if (firewall?.mode !== 'enforce') return '';
   const most = { low: 'low risk', medium: 'medium risk', high: 'high risk' }[level];

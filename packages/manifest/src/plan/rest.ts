@@ -98,7 +98,7 @@ function ledgerOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['
   };
 }
 
-/** What a manifest says about risk has no effect without a firewall in some layer. */
+/** Words about risk have no effect without a firewall in some layer. */
 export const idleLevels = ({ session = {} }: Manifest): readonly Finding[] =>
   (['caps', 'ask'] as const).flatMap((part) =>
     Object.entries(session[part] ?? {}).flatMap(([name, cap]) =>

@@ -132,7 +132,7 @@ async function careless(): Promise<{ readonly port: number; readonly reached: st
 
 interface Attacker {
   readonly port: number;
-  /** What its page saw. */
+  /** The results that the page reported. */
   readonly said: Promise<Record<string, Record<string, string>>>;
   html: string;
   /** The page was sent. */

@@ -18,7 +18,7 @@ export interface Answer {
   /** A picture, in base64. */
   readonly image?: { readonly mimeType: string; readonly data: string };
   readonly isError?: true;
-  /** What the host says about the calls that were made for it, such as that they repeat themselves. */
+  /** Warnings of the host about the calls that were made for it, for example that they repeat themselves. */
   readonly warnings?: readonly string[];
 }
 

@@ -12,7 +12,7 @@ export interface Held {
   readonly asks?: true;
 }
 
-/** What `call` with `noted` resolves with: how a call ended, with what the host says about it. */
+/** The result of `call` with `noted`: how the call ended, and the warnings of the host. */
 export type Noted = { readonly warnings: readonly string[] } & (
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: Error }

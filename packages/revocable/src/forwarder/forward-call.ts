@@ -147,7 +147,7 @@ class Calls<S extends readonly unknown[]> {
     const waits = judge !== undefined || (!inward && policy.defer !== undefined);
     const charged = next !== undefined || reachedBy === 'forwarder';
     const sentOn = (): unknown => {
-      // What is refused in a later turn cannot undo the charge of this one.
+      // A refusal in a later turn cannot undo the charge of this one.
       if (charged && !inward && (waits || nearForwarder(target.inner) === undefined))
         foreseeBehind(target.inner, { method, args });
       if (judge !== undefined) return sendIfApproved(judge, { method, args, via: [] }, target.inner, send);

@@ -1,4 +1,4 @@
-/** What the page needs of the browser: its clock, its tab, hashes and files. */
+/** The powers of the browser that the page uses: clock, tab, hashes and files. */
 
 /** ms since the page was opened. A clock of the machine that is set back does not change it. */
 export const now = (): number => performance.now();

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface ConfirmProps {
   readonly label: string;
-  /** What would happen, in words. */
+  /** The consequence, in words. */
   readonly question: string;
   readonly yes: string;
   readonly then: () => void;

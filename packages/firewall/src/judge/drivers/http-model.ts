@@ -24,7 +24,7 @@ const mostTokens = 600;
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** What differs between the forms. */
+/** The differences between the forms. */
 interface Form {
   readonly path: string;
   headers(key: string): Readonly<Record<string, string>>;
