@@ -17,28 +17,11 @@ import type { AnswerVerdict, HookedCall, HookedOutcome, HookPowers, HookVerdict 
 import { type HostState, tablesOf } from './state/host-state.ts';
 import { keepLoops, recentRow } from './state/loops.ts';
 import type { GrantRecord, HostTables } from './state/records.ts';
-import type { CallLevel } from './state/terms.ts';
 
-/** A call that a grant allows, as a firewall sees it. All of it is data. */
-export interface CallFacts {
-  readonly session: string;
-  readonly grant: string;
-  readonly petname: string;
-  /** The name of the offer that the grant leads to. */
-  readonly offer: string;
-  readonly method: string;
-  /** References in them are opaque objects. */
-  readonly args: readonly unknown[];
-  /** What the maker of the offer declares about its methods. */
-  readonly effects: Effects | undefined;
-  /** The methods that the offer says change nothing. */
-  readonly reads: readonly string[];
-  /** The highest level at which the grant may go on without a person. */
-  readonly level: CallLevel;
+/** A call that a grant allows, as a firewall sees it. */
+export interface CallFacts extends HookedCall {
   /** The terms of the grant make each call of this method wait anyway. */
   readonly waits: boolean;
-  /** The host can take the change of this call back, and show it before. */
-  readonly undoes: boolean;
 }
 
 /** The decision of a firewall about one call. */

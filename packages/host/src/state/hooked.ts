@@ -11,11 +11,16 @@ export interface HookedCall {
   readonly session: string;
   readonly grant: string;
   readonly petname: string;
+  /** The name of the offer that the grant leads to. */
   readonly offer: string;
   readonly method: string;
+  /** References in them are opaque objects. */
   readonly args: readonly unknown[];
+  /** The effects that the maker of the offer declares for its methods. */
   readonly effects: Effects | undefined;
+  /** The methods that the offer says change nothing. */
   readonly reads: readonly string[];
+  /** The highest level at which the grant may go on without a person. */
   readonly level: CallLevel;
   /** The host can take the change of this call back, and show it before. */
   readonly undoes: boolean;
