@@ -22,7 +22,7 @@ const LIMIT_MS = 300_000;
 /** The run of all test files as they are. */
 const WHOLE_LIMIT_MS = 3_600_000;
 const BAIL = ['--bail=1'];
-/** Most mutants are caught here, which is enough. Files that do not run there run everywhere. */
+/** Most mutants are caught here, with moderate volumes, which is enough. Files that do not run there run everywhere. */
 const ONE_REGIME = ['--project=locked', '--project=locked, own process', '--passWithNoTests'];
 /** The row of the run in which no mechanism is left out. */
 const unmutated = '(nothing left out)';
@@ -127,7 +127,7 @@ function isPython(file: string): boolean {
 async function judge(mutant: Mutant): Promise<Verdict> {
   const { name, breaks, tests } = mutant;
   if (tests.some(isPython)) return judgePython(mutant);
-  let { failed, first } = await runTests(tests, name, [...BAIL, ...ONE_REGIME]);
+  let { failed, first } = await runTests(tests, name, [...BAIL, ...ONE_REGIME], 'moderate');
   if (failed === 0) ({ failed, first } = await runTests(tests, name));
   // Stopped at its first failure, vitest now and then ends before it has said which that was.
   if (failed > 0 && first === undefined) ({ failed, first } = await runTests(tests, name, []));
@@ -178,12 +178,19 @@ async function runTests(
   files: readonly string[],
   mutant: string | undefined,
   options: readonly string[] = mutant === undefined ? [] : BAIL,
+  volumes: 'moderate' | 'full' = 'full',
 ): Promise<TestRun> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-mutant-'));
   const report = join(folder, 'report.json');
   // A leftover of tests counts as a failure. With a mechanism left out, a test may not reach its end.
   const temporary = mutant === undefined ? {} : temporaryIn(folder);
-  const env = { ...process.env, ...temporary, HOB_DEEP: '1', HOB_TEST_REPORT: report, ...environmentOf(mutant ?? '') };
+  const env = {
+    ...process.env,
+    ...temporary,
+    HOB_DEEP: volumes === 'full' ? '1' : '',
+    HOB_TEST_REPORT: report,
+    ...environmentOf(mutant ?? ''),
+  };
   const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
   const child = spawn(process.execPath, [vitest, 'run', '--config', values.config, ...options, ...files], {
     cwd: ROOT,
