@@ -164,6 +164,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:net'],
     why: 'accepts the connections of programs at the listeners of their world',
   },
+  'packages/caps-net/src/net/drivers/one-request.ts': {
+    powers: ['node:http', 'node:zlib'],
+    why: 'reads a request of a program of a job, which the host answers',
+  },
   'packages/caps-net/src/net/drivers/open-path.ts': {
     powers: ['node:net'],
     why: 'connections to a Unix socket that was granted',

@@ -13,6 +13,7 @@ const schedules = ['packages/caps-net/src/schedule/schedule.test.ts'];
 const injected = ['packages/caps-net/src/http/injected.test.ts', 'packages/caps-net/src/secret/blank-stream.test.ts'];
 
 const door = ['packages/caps-net/src/net/net.test.ts'];
+const forward = ['packages/caps-net/src/net/forward.test.ts'];
 const hello = ['packages/caps-net/src/net/client-hello.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -535,24 +536,24 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'net-door-name',
     breaks: 'a job opens any host at a granted port',
     file: 'packages/caps-shell/src/door/door.ts',
-    find: 'passage.at?.host === wanted.host && passage.at.port === wanted.port',
-    replace: 'passage.at?.port === wanted.port',
+    find: 'at?.host === wanted.host && at.port === wanted.port',
+    replace: 'at?.port === wanted.port',
     tests: door,
   },
   {
     name: 'net-door-port',
     breaks: 'a job opens any port of a granted host',
     file: 'packages/caps-shell/src/door/door.ts',
-    find: 'passage.at?.host === wanted.host && passage.at.port === wanted.port',
-    replace: 'passage.at?.host === wanted.host',
+    find: 'at?.host === wanted.host && at.port === wanted.port',
+    replace: 'at?.host === wanted.host',
     tests: door,
   },
   {
     name: 'net-door-address',
     breaks: 'CONNECT to an address passes for the granted name',
     file: 'packages/caps-shell/src/door/door.ts',
-    find: 'passage.at?.host === wanted.host && passage.at.port === wanted.port',
-    replace: '(passage.at?.host === wanted.host || /^[0-9.]+$/.test(wanted.host)) && passage.at?.port === wanted.port',
+    find: 'at?.host === wanted.host && at.port === wanted.port',
+    replace: '(at?.host === wanted.host || /^[0-9.]+$/.test(wanted.host)) && at?.port === wanted.port',
     tests: door,
   },
   {
@@ -583,7 +584,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'net-door-judge',
     breaks: 'bytes that are not TLS go to a TLS port',
     file: 'packages/caps-net/src/net/cap.ts',
-    find: 'judge: tls ? judge : undefined',
+    find: 'judge: tls && !secure ? judge : undefined',
     replace: 'judge: tls && judge.length > 9 ? judge : undefined',
     tests: door,
   },
@@ -713,6 +714,46 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'ways.length > 0 ? [',
     replace: 'ways.length > 99 ? [',
     tests: door,
+  },
+  {
+    name: 'net-forward-headers',
+    breaks: 'a program sends any header through a forward cap, such as a login of its own',
+    file: 'packages/caps-net/src/net/forward.ts',
+    find: 'filter(([name]) => allowed.includes(name))',
+    replace: 'filter(([name]) => allowed.length > name.length - 99)',
+    tests: forward,
+  },
+  {
+    name: 'net-forward-prefix',
+    breaks: 'of two forward caps of a host the first one answers for both',
+    file: 'packages/caps-shell/src/door/door.ts',
+    find: "forwards.find(({ passage }) => passage.forward?.takes(wanted.path ?? '') === true)",
+    replace: 'forwards[0]',
+    tests: forward,
+  },
+  {
+    name: 'net-forward-tunnel',
+    breaks: 'a tunnel to a host leads to its forward cap',
+    file: 'packages/caps-shell/src/door/door.ts',
+    find: 'passage.forward !== undefined && wanted.path !== undefined);',
+    replace: "passage.forward !== undefined && wanted.path !== '-');",
+    tests: forward,
+  },
+  {
+    name: 'net-forward-git',
+    breaks: 'git asks for the https URL of a forward cap, and there is no tunnel',
+    file: 'packages/caps-shell/src/door/proxy-env.ts',
+    find: '  return { ...PROXY_ENV, ...count, ...Object.fromEntries(git) };',
+    replace: '  return count === undefined ? Object.fromEntries(git) : PROXY_ENV;',
+    tests: forward,
+  },
+  {
+    name: 'net-client-certificate',
+    breaks: 'a net cap with a client certificate is spoken to in TLS by the program',
+    file: 'packages/caps-net/src/net/cap.ts',
+    find: 'judge: tls && !secure ? judge : undefined }',
+    replace: 'judge: tls ? judge : undefined }',
+    tests: forward,
   },
   {
     name: 'net-door-socks-command',

@@ -31,7 +31,16 @@ export type {
 export { outboxAdapter } from './message/outbox.ts';
 export { type WebhookOptions, webhookAdapter } from './message/webhook.ts';
 export { makeNetCap, makeSocketCap } from './net/cap.ts';
-export type { NetCap, NetDescription, NetLimits, NetOptions, SocketCap, SocketOptions } from './net/net-cap.ts';
+export { makeForwardCap } from './net/forward.ts';
+export type {
+  ForwardCap,
+  NetCap,
+  NetDescription,
+  NetLimits,
+  NetOptions,
+  SocketCap,
+  SocketOptions,
+} from './net/net-cap.ts';
 export { makeScheduleCap, scheduleDefinitions } from './schedule/make.ts';
 export type { Run, Runner, ScheduleCap, Scheduled, ScheduleTerms } from './schedule/schedule-cap.ts';
 export { makeSecret, type Secret } from './secret/secret.ts';

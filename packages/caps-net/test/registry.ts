@@ -20,6 +20,8 @@ export interface Registry extends AsyncDisposable {
   readonly repository: string;
   /** The targets of the requests. */
   readonly seen: string[];
+  /** The headers `authorization` that came. */
+  readonly logins: (string | undefined)[];
 }
 
 const PACKAGE = 'hob-test-thing';
@@ -55,8 +57,11 @@ function makePackages(folder: string): Readonly<Record<'npm' | 'wheel' | 'crate'
   return { npm, crate, wheel };
 }
 
-/** `files` more files of 64 KiB that do not compress are in the repository. */
-export async function registry(files = 0): Promise<Registry> {
+/**
+ * `files` more files of 64 KiB that do not compress are in the repository. `login` is asked of everybody who wants
+ * `/git`; `/echo` tells all that was sent.
+ */
+export async function registry(files = 0, login?: string): Promise<Registry> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-registry-'));
   const packages = makePackages(folder);
   const repository = join(folder, 'git', 'repo');
@@ -74,6 +79,7 @@ export async function registry(files = 0): Promise<Registry> {
     run('git', ['config', ...setting.split('=')], repository);
   const { cert, key } = certificate(NAME);
   const seen: string[] = [];
+  const logins: (string | undefined)[] = [];
   const server = createServer({ cert, key });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -98,13 +104,21 @@ export async function registry(files = 0): Promise<Registry> {
     const target = request.url ?? '';
     seen.push(`${request.method} ${target}`);
     const [path = ''] = target.split('?');
+    logins.push(request.headers.authorization);
+    if (path === '/git/echo') return void response.end(JSON.stringify({ headers: request.headers, raw: login }));
+    if (
+      path.startsWith('/git/') &&
+      login !== undefined &&
+      request.headers.authorization !== `Basic ${Buffer.from(login).toString('base64')}`
+    )
+      return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
     if (path.startsWith('/git/')) return backend(join(folder, 'git'), request, response);
     const file = answers[path];
     const type = path.startsWith('/simple/') ? 'text/html' : path === `/npm/${PACKAGE}` ? 'application/json' : 'application/octet-stream'; // biome-ignore format: one line
     response.writeHead(file === undefined ? 404 : 200, { 'content-type': type }).end(file);
   });
   return {
-    ...{ port, url, cert, integrity, repository, seen },
+    ...{ port, url, cert, integrity, repository, seen, logins },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

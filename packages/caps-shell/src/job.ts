@@ -12,7 +12,7 @@ import { drivenBy } from '@hob/vat/forwarder';
 import { admit } from './admission.ts';
 import type { Caller } from './caller.ts';
 import { Door } from './door/door.ts';
-import { DOOR_PORT, PROXY_ENV } from './door/proxy-env.ts';
+import { DOOR_PORT, doorEnv } from './door/proxy-env.ts';
 import { leaseWays, type Way } from './door/ways.ts';
 import { HOME, openImage, PATH } from './drivers/image.ts';
 import { MOST_TRIES, type SandboxEnd, type SandboxProcess, startSandbox } from './drivers/sandbox.ts';
@@ -138,7 +138,7 @@ export class RunningJob {
       leaveQueue = await admit(payer, ends);
       lease = await leaseMounts(request.places);
       ends.push(...lease.ended);
-      if (request.ways.length > 0) door = new Door(await leaseWays(request.ways));
+      if (request.ways.length > 0) door = new Door(await leaseWays(request.ways, caller.grants));
       for (const signal of ends) signal.throwIfAborted();
       running = RunningJob.#launch(request, lease.mounts, door);
       for (const signal of ends) signal.addEventListener('abort', kill, { once: true });
@@ -348,7 +348,7 @@ function specFor(
     program,
     ...(is === undefined ? {} : { is }),
     args,
-    env: { PATH, HOME, TMPDIR: '/tmp', LANG: 'C.UTF-8', ...(hasHosts(ways) ? PROXY_ENV : {}), ...env },
+    env: { PATH, HOME, TMPDIR: '/tmp', LANG: 'C.UTF-8', ...(hasHosts(ways) ? doorEnv(ways) : {}), ...env },
     cwd,
     limits: sandboxLimits(limits),
     input: stdin !== undefined,

@@ -12,6 +12,7 @@ import type { Address } from '../address/address.ts';
 import type { Origin } from '../address/origin.ts';
 import type { AddressPolicy } from '../address/policy.ts';
 import { refusal } from '../base/errors.ts';
+import { type ClientCertificate, certificateText } from '../secret/certificates.ts';
 import type { Secret } from '../secret/secret.ts';
 import type { Resolver } from './resolve.ts';
 
@@ -21,16 +22,12 @@ type Socket = net.Socket;
 interface Way {
   readonly origin: Origin;
   readonly policy: AddressPolicy;
-  readonly ca: string | undefined;
+  readonly ca: string | Secret | undefined;
   readonly client?: ClientCertificate | undefined;
+  /** The protocol that TLS agrees on. Undefined: none is named. */
+  readonly alpn?: string | undefined;
   /** A server that stops sending can still receive. */
   readonly halfOpen?: boolean;
-}
-
-/** A certificate in PEM, and its private key. */
-export interface ClientCertificate {
-  readonly cert: string;
-  readonly key: Secret;
 }
 
 /** A connected socket, with TLS if the origin has it. Errors: `E_ADDRESS`, `E_UNREACHABLE`, `E_TLS`, `E_TIMEOUT`. */
@@ -85,11 +82,11 @@ function overTls(connect: () => Socket): Socket {
   }
 }
 
-const trust = ({ origin: { host }, ca, client }: Way): tls.ConnectionOptions => ({
+const trust = ({ origin: { host }, ca, client, alpn }: Way): tls.ConnectionOptions => ({
   ...(host.address === undefined ? { servername: host.text } : {}),
-  ...(ca === undefined ? {} : { ca }),
-  ...(client === undefined ? {} : { cert: client.cert, key: client.key.use() }),
-  ALPNProtocols: ['http/1.1'],
+  ...(ca === undefined ? {} : { ca: certificateText(ca) }),
+  ...(client === undefined ? {} : { cert: certificateText(client.cert), key: client.key.use() }),
+  ...(alpn === undefined ? {} : { ALPNProtocols: [alpn] }),
   minVersion: 'TLSv1.2',
 });
 

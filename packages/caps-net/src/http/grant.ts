@@ -8,7 +8,7 @@ import { type Origin, takeOrigin } from '../address/origin.ts';
 import { type AddressPolicy, addressPolicy } from '../address/policy.ts';
 import { takeCount, takeList, takeRecord, takeText } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
-import type { ClientCertificate } from '../drivers/connect.ts';
+import { type ClientCertificate, takeCertificates, takeClient } from '../secret/certificates.ts';
 import { Secret } from '../secret/secret.ts';
 import { type Headers, takeAllowed, takeFixed, takeName } from './headers.ts';
 import type { HttpLimits, HttpOptions } from './http-cap.ts';
@@ -33,7 +33,8 @@ export interface Grant {
   readonly policy: AddressPolicy;
   readonly limits: HttpLimits;
   readonly proxy: { readonly origin: Origin; readonly authorization: Secret | undefined; readonly names: 'here' | 'proxy' } | undefined; // biome-ignore format: one line
-  readonly ca: string | undefined;
+  readonly ca: string | Secret | undefined;
+  readonly alpn: string;
   readonly client: ClientCertificate | undefined;
 }
 
@@ -68,8 +69,9 @@ export function takeGrant(options: HttpOptions, own: () => readonly string[]): G
     policy: addressPolicy(given['addresses'], own),
     limits: takeLimits(given['limits']),
     proxy: takeProxy(given['proxy']),
-    client: takeClient(given['client'], origin),
-    ca: given['ca'] === undefined ? undefined : takeText(given['ca'], 'ca', 1024 * KiB),
+    client: takeClient(given['client'], origin.secure),
+    ca: takeCertificates(given['ca'], 'ca', 1024 * KiB),
+    alpn: 'http/1.1',
   });
 }
 
@@ -111,14 +113,6 @@ function takeInjection(given: unknown): Injected | undefined {
     throw refusal('invalid', 'inject.format is bearer, basic or raw');
   const write = format === 'raw' ? (value: string) => value : (value: string) => `Bearer ${value}`;
   return { secret, header: takeName(header ?? 'authorization'), query: undefined, write };
-}
-
-function takeClient(given: unknown, { secure }: Origin): ClientCertificate | undefined {
-  if (given === undefined) return undefined;
-  const { cert, key } = takeRecord(given, 'client', ['cert', 'key']);
-  if (!(key instanceof Secret)) throw refusal('invalid', 'client.key is made by makeSecret');
-  if (!secure) throw refusal('invalid', 'a client certificate goes with https');
-  return Object.freeze({ cert: takeText(cert, 'client.cert', 64 * KiB), key });
 }
 
 function takeProxy(given: unknown): Grant['proxy'] {

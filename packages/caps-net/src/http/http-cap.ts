@@ -124,8 +124,8 @@ export interface HttpOptions {
   readonly addresses?: readonly string[];
   readonly limits?: Partial<HttpLimits>;
   readonly proxy?: HttpProxy;
-  /** Certificates (PEM) that are trusted instead of those that Node knows. */
-  readonly ca?: string;
-  /** A certificate of the client (PEM), with its private key: it is read for each connection. */
-  readonly client?: { readonly cert: string; readonly key: Secret };
+  /** Certificates (PEM) that are trusted instead of those that Node knows. A secret is read for each connection. */
+  readonly ca?: string | Secret;
+  /** A certificate of the client (PEM), with its private key. Secrets are read for each connection. */
+  readonly client?: { readonly cert: string | Secret; readonly key: Secret };
 }

@@ -14,10 +14,12 @@ import { takeCount, takeRecord, takeText } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
 import { openSocket } from '../drivers/connect.ts';
 import { type Resolver, systemResolver } from '../drivers/resolve.ts';
+import { takeCertificates, takeClient } from '../secret/certificates.ts';
 import { readClientHello } from './client-hello.ts';
 import { Connections } from './connections.ts';
 import { openPath } from './drivers/open-path.ts';
-import type { NetCap, NetLimits, NetOptions, SocketCap, SocketOptions } from './net-cap.ts';
+import { takeLimits } from './limits.ts';
+import type { NetCap, NetOptions, SocketCap, SocketOptions } from './net-cap.ts';
 
 /** A net cap. Errors: `invalid`, `limit`, `E_HOST`: an option is not written the one way that it is written. */
 export function makeNetCap(options: NetOptions): NetCap & AsyncDisposable {
@@ -26,15 +28,20 @@ export function makeNetCap(options: NetOptions): NetCap & AsyncDisposable {
 
 /** For tests, which pass their own names. */
 export function openNetCap(options: NetOptions, resolver: Resolver): NetCap & AsyncDisposable {
-  const known = ['host', 'port', 'tls', 'addresses', 'limits'];
-  const { host: spelled, port: given, tls = true, addresses, limits: some } = takeRecord(options, 'makeNetCap', known, 'option'); // biome-ignore format: one line
+  const known = ['host', 'port', 'tls', 'addresses', 'limits', 'client', 'ca'];
+  const { host: spelled, port: given, tls = true, addresses, limits: some, ...certificates } = takeRecord(options, 'makeNetCap', known, 'option'); // biome-ignore format: one line
   const host = takeHost(spelled);
   const port = takeCount(given, 'port', 1, 65_535);
   if (typeof tls !== 'boolean') throw refusal('invalid', 'tls is true or false');
   const policy = addressPolicy(addresses, resolver.own);
   const limits = takeLimits(some);
   const name = `${spelled as string}:${port}`;
-  const way = { origin: { text: name, secure: false, host, port }, policy, ca: undefined, halfOpen: true };
+  const client = takeClient(certificates['client'], tls);
+  const ca = takeCertificates(certificates['ca'], 'ca', 2 ** 20);
+  if (client === undefined && ca !== undefined) throw refusal('invalid', 'ca goes with client: otherwise the program of the job checks the server'); // biome-ignore format: one line
+  // With a client certificate the host speaks TLS, and the program does not.
+  const secure = client !== undefined;
+  const way = { origin: { text: name, secure, host, port }, policy, ca, client, halfOpen: true };
   const isGranted = (said: string | undefined): boolean =>
     said === host.text || (said === undefined && host.address !== undefined);
   const judge = (first: Uint8Array): boolean => {
@@ -45,10 +52,10 @@ export function openNetCap(options: NetOptions, resolver: Resolver): NetCap & As
   };
   const open = new Connections(limits.connections, (signal) => openSocket(way, resolver, signal));
   const cap: NetCap & AsyncDisposable = Object.freeze({
-    describe: async () => Object.freeze({ host: host.text, port, tls }),
+    describe: async () => Object.freeze({ host: host.text, port, tls: tls && !secure }),
     [Symbol.asyncDispose]: () => open.close(),
   });
-  return asWay(cap, name, { at: { host: host.text, port }, limits, judge: tls ? judge : undefined }, open);
+  return asWay(cap, name, { at: { host: host.text, port }, limits, judge: tls && !secure ? judge : undefined }, open);
 }
 
 /** A socket cap. Errors: `invalid`, `limit`. */
@@ -75,20 +82,4 @@ function asWay<T extends object>(
   withPlace(cap, () => ({ kind: 'address', name }));
   withEffects(cap, () => ({ describe: { class: 'A' } }));
   return withPassage(cap, { name, ...is, connect: (signal) => open.connect(signal) });
-}
-
-const LIMITS: Readonly<Record<keyof NetLimits, readonly [usual: number, most: number]>> = {
-  connections: [64, 1_024],
-  bytes: [2 ** 30, Number.MAX_SAFE_INTEGER],
-  connectMs: [10_000, 3_600_000],
-  idleMs: [300_000, 86_400_000],
-};
-
-function takeLimits(given: unknown): NetLimits {
-  const some = takeRecord(given, 'limits', Object.keys(LIMITS));
-  const entries = Object.entries(LIMITS).map(([name, [usual, most]]) => [
-    name,
-    some[name] === undefined ? usual : takeCount(some[name], `limits.${name}`, 1, most),
-  ]);
-  return Object.freeze(Object.fromEntries(entries)) as NetLimits;
 }

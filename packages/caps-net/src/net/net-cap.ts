@@ -1,4 +1,6 @@
-/** The interfaces of a net cap and of a socket cap, and their options. */
+/** The interfaces of a net cap, a socket cap and a forward cap, and their options. */
+import type { HttpDescription } from '../http/http-cap.ts';
+import type { Secret } from '../secret/secret.ts';
 
 /**
  * One host and port that programs of a sandboxed job reach, if this cap is in the `net` of their world. Its holder
@@ -12,8 +14,16 @@ export interface NetCap {
 export interface NetDescription {
   readonly host: string;
   readonly port: number;
-  /** Whether connections must be TLS that names this host. */
+  /** Whether connections must be TLS that names this host. With a client certificate the host speaks TLS: false. */
   readonly tls: boolean;
+}
+
+/**
+ * One origin and path prefix that programs of a job reach in plain HTTP through their proxy, if this cap is in the `net`
+ * of their world. The host sends their requests, with a secret or a certificate that no program sees.
+ */
+export interface ForwardCap {
+  describe(): Promise<HttpDescription>;
 }
 
 /** One Unix socket of this machine that programs of a job reach, if this cap is in the `sockets` of their world. */
@@ -44,6 +54,13 @@ export interface NetOptions {
   /** Addresses and ranges that are reached although they are not public: `127.0.0.1`, `10.1.0.0/16`. */
   readonly addresses?: readonly string[];
   readonly limits?: Partial<NetLimits>;
+  /**
+   * The host speaks TLS to the server, and shows this certificate (PEM). Programs send plain bytes. Secrets are read for
+   * each connection.
+   */
+  readonly client?: { readonly cert: string | Secret; readonly key: Secret };
+  /** With `client`: certificates (PEM) that are trusted instead of those that Node knows. */
+  readonly ca?: string | Secret;
 }
 
 /** The options of `makeSocketCap`. */

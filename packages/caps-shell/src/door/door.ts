@@ -9,6 +9,7 @@
 import type { Socket } from 'node:net';
 import { CapError, type Clock, systemClock } from '@hob/vat';
 import { FirstBytes } from './first-bytes.ts';
+import { type Cut, forwarded } from './forwarded.ts';
 import type { Passage } from './passage.ts';
 import {
   grantedBytes,
@@ -42,7 +43,7 @@ let time: Clock | undefined;
 
 class OpenWay {
   readonly lease: WayLease;
-  readonly pairs: Set<Pair> = new Set();
+  readonly pairs: Set<Cut> = new Set();
   connections = 0;
   refused = 0;
   sent = 0;
@@ -82,7 +83,7 @@ class OpenWay {
     for (const pair of this.pairs) pair.cut();
   }
 
-  left(pair: Pair): void {
+  left(pair: Cut): void {
     this.pairs.delete(pair);
     if (this.#ended && this.pairs.size === 0) this.lease.release();
   }
@@ -247,21 +248,18 @@ export class Door {
     const reader = new FirstBytes(client);
     const wanted = path === undefined ? await wantedBy(client, reader) : undefined;
     if (wanted !== undefined && isRefusal(wanted)) return refuse(client, wanted);
-    const way = this.#ways.find(
-      ({
-        lease: {
-          way: { path: at },
-          passage,
-        },
-      }) => (wanted === undefined ? at === path : passage.at?.host === wanted.host && passage.at.port === wanted.port),
-    );
+    const way = this.#wayTo(wanted, path);
     const no = this.#fault(way, wanted);
     if (way === undefined || no !== undefined) {
       if (way !== undefined) way.refused += 1;
       return refuse(client, { how: howOf(wanted), why: 'denied', text: no ?? '' });
     }
     stop();
-    const { judge, limits } = way.passage;
+    const { judge, limits, forward } = way.passage;
+    if (forward !== undefined) {
+      this.#waiting.delete(client);
+      return await forwarded(way, forward, client, [wanted?.head ?? new Uint8Array(), reader.bytes]);
+    }
     const pair = new Pair(way, client);
     const late = (time as Clock).after(limits.connectMs, () => pair.tooLate());
     this.#waiting.delete(client);
@@ -281,6 +279,18 @@ export class Door {
     } finally {
       late();
     }
+  }
+
+  /** A plain request goes to a prefix that the host forwards before it goes to a host; nothing else goes to a prefix. */
+  #wayTo(wanted: Wanted | undefined, path: string | undefined): OpenWay | undefined {
+    if (wanted === undefined) return this.#ways.find(({ lease }) => lease.way.path === path);
+    const there = this.#ways.filter(({ passage: { at } }) => at?.host === wanted.host && at.port === wanted.port);
+    const forwards = there.filter(({ passage }) => passage.forward !== undefined && wanted.path !== undefined);
+    return (
+      forwards.find(({ passage }) => passage.forward?.takes(wanted.path ?? '') === true) ??
+      there.find(({ passage }) => passage.forward === undefined) ??
+      forwards[0]
+    );
   }
 
   /** Why there is no connection, as a text for the program. */

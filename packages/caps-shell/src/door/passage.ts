@@ -30,6 +30,25 @@ export interface Passage {
   readonly judge: ((first: Uint8Array) => boolean) | undefined;
   /** Opens a connection. `signal` aborts the attempt. It rejects with a `CapError` that tells no address. */
   connect(signal: AbortSignal): Promise<Socket>;
+  /** The host itself answers the requests of programs. Then no connection is opened for a program. */
+  readonly forward?: Forward;
+}
+
+/**
+ * Requests of programs for one prefix, as a proxy gets them, that the host sends on by itself. So it can add a secret or
+ * a certificate that no program sees.
+ */
+export interface Forward {
+  /** `https://git.example/acme`, and the same as programs ask for it: `http://git.example:443/acme`. No slash at the end. */
+  readonly from: string;
+  readonly inside: string;
+  /** Whether the path of a request is in the prefix. It chooses among several; `serve` checks by itself. */
+  takes(path: string): boolean;
+  /**
+   * Answers the one request that `client` has begun. `signal` ends it. `count` is told the bytes of bodies, and returns
+   * whether more may pass. Resolves when the connection is closed.
+   */
+  serve(client: Socket, signal: AbortSignal, count: (sent: number, received: number) => boolean): Promise<void>;
 }
 
 const passages = new WeakMap<object, Passage>();

@@ -13,6 +13,8 @@ export interface Wanted {
   readonly port: number;
   /** The bytes to send to the server first. */
   readonly head: Uint8Array;
+  /** Of a plain request: its path, without a query. */
+  readonly path?: string;
 }
 
 /** The reply of the door when it refuses. It then closes the connection. */
@@ -60,7 +62,7 @@ export function readHttp(bytes: Buffer): Read<Wanted> {
   const kept = headers.filter((header) => !/^(?:proxy-[^:]*|connection|keep-alive)\s*:/i.test(header));
   const path = target.startsWith('/') ? target : `/${target}`;
   const head = [`${method} ${path} ${version}`, ...kept, 'Connection: close', '', ''].join('\r\n');
-  return { used, value: { how: 'plain', ...at, head: Buffer.from(head, 'latin1') } };
+  return { used, value: { how: 'plain', ...at, head: Buffer.from(head, 'latin1'), path: path.split('?')[0] ?? '' } };
 }
 
 /** `host:port`; an IPv6 address in brackets. No user, no path. */

@@ -9,7 +9,7 @@ import { CapError, type Far, isReference } from '@hob/vat';
 import { objectOf, type Place, placeOf } from '@hob/vat/forwarder';
 import { takeMap } from '../arguments.ts';
 import { isWithin, RESERVED, takeAt } from '../mounts.ts';
-import { type Passage, passageOf } from './passage.ts';
+import { type Forward, type Passage, passageOf } from './passage.ts';
 
 /** A way out as a shell holds it. */
 export interface Way {
@@ -17,7 +17,10 @@ export interface Way {
   readonly name: string;
   /** The path inside of a Unix socket. Undefined: a host, through the door. */
   readonly path: string | undefined;
+  /** A net cap, a granted one, or one that each caller has to hold (`heldWay`). */
   readonly cap: object;
+  /** URLs that programs have to ask for in another way, because the host forwards their requests. */
+  readonly forward?: Pick<Forward, 'from' | 'inside'>;
 }
 
 /** A way out while a job runs. */
@@ -46,12 +49,13 @@ export async function takeWays(net: unknown, sockets: unknown, mounts: readonly 
   const ways: Way[] = [];
   for (const { path, cap: given } of wanted) {
     const cap = (await given) as object;
-    const { passage, release } = await leaseWay({ name: path ?? '', path, cap });
+    const { passage, release } = await leaseWay({ name: path ?? '', path, cap: held.get(cap)?.cap ?? cap });
     release();
     const name = path ?? passage.name;
+    const { forward } = passage;
     if (ways.some((way) => way.name === name))
       throw new CapError('E_MOUNT_CONFLICT', `${name}: two caps for one way: hand in one of them`);
-    ways.push(Object.freeze({ name, path, cap }));
+    ways.push(Object.freeze({ name, path, cap, ...(forward && { forward: { from: forward.from, inside: forward.inside } }) })); // biome-ignore format: one line
   }
   return Object.freeze(ways);
 }
@@ -80,12 +84,46 @@ async function leaseWay(way: Way): Promise<WayLease> {
   return { way, passage, grants: seen?.grants ?? [], ended: seen?.ended ?? never, release: () => seen?.done() };
 }
 
-/** Leases all ways of a job, or none. A way whose grant has ended is left out: the job runs without it. */
-export async function leaseWays(ways: readonly Way[]): Promise<readonly WayLease[]> {
+/** `cap`, for jobs whose caller holds it. */
+interface Held {
+  readonly cap: object;
+  readonly of: (grants: readonly string[]) => Promise<object | undefined>;
+}
+
+const held = new WeakMap<object, Held>();
+
+/**
+ * `cap` in the world of a shell that several sessions hold: a job gets the way only while its caller holds `cap`, too.
+ * `of` is asked for each job, with the grants that the job was started under. It returns the granted `cap` of that
+ * caller, or undefined. When that grant ends, the connections are cut.
+ */
+export function heldWay(cap: object, of: Held['of']): object {
+  const token = Object.freeze({});
+  held.set(token, { cap, of });
+  return token;
+}
+
+/** Errors: those of `leaseWay`, `E_NET` (the caller holds another cap). */
+async function leaseHeld(way: Way, { cap, of }: Held, grants: readonly string[]): Promise<WayLease | undefined> {
+  const own = await of(grants);
+  if (own === undefined) return undefined;
+  const lease = await leaseWay({ ...way, cap: own });
+  if (lease.passage === passageOf(cap)) return { ...lease, way };
+  lease.release();
+  throw notHanded();
+}
+
+/**
+ * Leases all ways of a job, or none. A way whose grant has ended, or that the caller does not hold, is left out: the
+ * job runs without it.
+ */
+export async function leaseWays(ways: readonly Way[], grants: readonly string[]): Promise<readonly WayLease[]> {
   const leases: WayLease[] = [];
   for (const way of ways) {
     try {
-      leases.push(await leaseWay(way));
+      const own = held.get(way.cap);
+      const lease = own === undefined ? await leaseWay(way) : await leaseHeld(way, own, grants);
+      if (lease !== undefined) leases.push(lease);
     } catch (error) {
       if (error instanceof CapError && ENDED.includes(error.code)) continue;
       for (const { release } of leases) release();
@@ -119,7 +157,7 @@ export const placesOf = (ways: readonly Way[]): Readonly<Record<string, Place>> 
   Object.fromEntries(
     ways.map(({ name, cap }) => [
       name,
-      placeOf(isReference(cap) ? (objectOf(cap) ?? cap) : cap) ?? { kind: 'address' },
+      placeOf(isReference(cap) ? (objectOf(cap) ?? cap) : (held.get(cap)?.cap ?? cap)) ?? { kind: 'address' },
     ]),
   );
 
