@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 const assessment = ['packages/firewall/src/assess/assessment.test.ts'];
 const whole = ['packages/firewall/src/firewall.test.ts'];
 const host = ['packages/host/src/firewall.test.ts'];
+const crisis = ['packages/firewall/src/crisis/detect.test.ts'];
 const judged = ['packages/firewall/src/judge/judge.test.ts'];
 const verdicts = ['packages/firewall/src/judge/verdict.test.ts'];
 const models = ['packages/firewall/src/judge/drivers/http-model.test.ts'];
@@ -11,6 +12,62 @@ const loops = ['packages/host/src/loops.test.ts'];
 const guardrails = ['packages/firewall/src/guardrails/guardrails.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'firewall-concepts',
+    breaks: 'only phrases that somebody foresaw are found',
+    file: 'packages/firewall/src/crisis/detect.ts',
+    find: 'phrases.firstIn(words) ?? lexicons.find(({ lexicon }) => lexicon.found(words))?.name',
+    replace: 'phrases.firstIn(words)',
+    tests: crisis,
+  },
+  {
+    name: 'firewall-concepts-unspaced',
+    breaks: 'in Chinese and Japanese only phrases that somebody foresaw are found',
+    file: 'packages/firewall/src/crisis/detect.ts',
+    find: 'return unspacedWords.find(({ lexicon }) => lexicon.found(rest))?.name;',
+    replace: 'return unspacedWords.find(({ lexicon }) => lexicon.found(rest) && false)?.name;',
+    tests: crisis,
+  },
+  {
+    name: 'firewall-concepts-near',
+    breaks: 'words far from each other mean danger together',
+    file: 'packages/firewall/src/crisis/reading/concepts.ts',
+    find: 'some((place) => Math.abs(place - at) <= within * scale)',
+    replace: 'some((place) => Math.abs(place - at) <= within * scale + 99)',
+    tests: crisis,
+  },
+  {
+    name: 'firewall-concepts-figure',
+    breaks: 'a threat that laughter stands beside is taken for danger',
+    file: 'packages/firewall/src/crisis/reading/concepts.ts',
+    find: 'return unless === undefined || ',
+    replace: 'return true || unless === undefined || ',
+    tests: crisis,
+  },
+  {
+    name: 'firewall-concepts-particles',
+    breaks: 'an Arabic word with a particle before it is not found',
+    file: 'packages/firewall/src/crisis/reading/concepts.ts',
+    find: 'if (rest.length >= 2) forms.add(rest);',
+    replace: '',
+    tests: crisis,
+  },
+  {
+    name: 'firewall-concepts-elided',
+    breaks: 'a French word after an article without its vowel is not found',
+    file: 'packages/firewall/src/crisis/reading/concepts.ts',
+    find: 'return elided === undefined ? [plain] : [plain, elided];',
+    replace: 'return [plain];',
+    tests: crisis,
+  },
+  {
+    name: 'firewall-concepts-slip',
+    breaks: 'a short word that lacks a letter is not found',
+    file: 'packages/firewall/src/crisis/reading/concepts.ts',
+    find: 'return short.slice(same) === long.slice(same + 1);',
+    replace: 'return false;',
+    tests: crisis,
+  },
   {
     name: 'firewall-largest',
     breaks: 'the last factor is the score, so a harmless one hides a dangerous one',

@@ -57,6 +57,26 @@ test('spacing, look-alike letters, digits, slips, quotes, links and encodings hi
   expect(disguised.filter((text) => !detectCrisis(text).sensitive)).toEqual([]);
 });
 
+test('words that mean danger together are found in any order, misspelt, and with particles and other endings', () => {
+  const together = [
+    'The pistol he bought, with it he will murder somebody',
+    'those tablets: a handful, and he had swallowed them',
+    'from the ledg he says he wil jump',
+    'Sterben? Ja, am liebsten',
+    'وبالمسدس وقف وقال فيقتلها',
+    "l'arme, avec elle il va m'égorger",
+    '天台上站着个女孩，看样子要跳',
+  ];
+  expect(together.filter((text) => !detectCrisis(text).sensitive)).toEqual([]);
+  const apart = [
+    'The pistol is a prop. The play is about a baker, a cat and a long journey by train through Norway, and nobody is murdered',
+    'If he sees this my boss will murder me haha',
+    'Take one tablet after breakfast',
+    'The ledge of the roof is painted on Tuesday if the rain stops, and the jump in sales is on page two of the long report that I sent',
+  ];
+  expect(apart.filter((text) => detectCrisis(text).sensitive)).toEqual([]);
+});
+
 test('ordinary texts are not taken for it', () => {
   expect(ordinary.filter((text) => detectCrisis(text).sensitive)).toEqual([]);
 });

@@ -7,6 +7,8 @@
  * that channel wait for a person always.
  */
 import { languages } from './languages/all.ts';
+import { spacedLexicons, unspacedLexicons } from './lexicon/all.ts';
+import { SpacedLexicon, UnspacedLexicon } from './reading/concepts.ts';
 import { type Phrase, PhraseIndex, phraseOf, wordsOf } from './reading/pattern.ts';
 import { longestText, viewsOf } from './reading/views.ts';
 
@@ -30,8 +32,8 @@ const folded = (text: string): string =>
     .replace(/(\p{L})\1+/gu, '$1');
 
 /** The same folding as that of a view, without the accents that a view has not. */
-const foldedPhrase = (text: string): Phrase =>
-  phraseOf(text, (word) => folded(word.normalize('NFKD').replace(/[\u0300-\u036F\u064B-\u065F\u0670]/g, '')));
+const foldedWord = (word: string): string => folded(word.normalize('NFKD').replace(/[\u0300-\u036F\u064B-\u065F\u0670]/g, '')); // biome-ignore format: one line
+const foldedPhrase = (text: string): Phrase => phraseOf(text, foldedWord);
 
 const spaced = languages.filter(({ unspaced }) => unspaced !== true);
 
@@ -56,13 +58,20 @@ const unspaced = languages
     harmless: new RegExp(harmless.map(textPattern).join('|'), 'gu'),
   }));
 
-/** The language of a phrase that the view holds. */
+const lexicons = Object.entries(spacedLexicons).map(([name, lexicon]) => ({ name, lexicon: new SpacedLexicon(lexicon, foldedWord) })); // biome-ignore format: one line
+const unspacedWords = Object.entries(unspacedLexicons).map(([name, lexicon]) => ({ name, lexicon: new UnspacedLexicon(lexicon) })); // biome-ignore format: one line
+
+/** The language of a phrase that the view holds, or of words that mean danger together. */
 function inView(view: string): string | undefined {
-  const words = wordsOf(folded(view));
-  const found = phrases.firstIn(idioms.without(words));
+  const words = idioms.without(wordsOf(folded(view)));
+  const found = phrases.firstIn(words) ?? lexicons.find(({ lexicon }) => lexicon.found(words))?.name;
   if (found !== undefined) return found;
   const compact = view.replace(between, '');
-  return unspaced.find(({ wanted, harmless }) => wanted.test(compact.replace(harmless, '\u0000')))?.name;
+  const of = unspaced.find(({ wanted, harmless }) => wanted.test(compact.replace(harmless, '\u0000')))?.name;
+  if (of !== undefined || !/[\u3040-\u30ff\u4e00-\u9fff]/.test(compact)) return of;
+  let rest = compact;
+  for (const { harmless } of unspaced) rest = rest.replace(harmless, '\u0000\u0000');
+  return unspacedWords.find(({ lexicon }) => lexicon.found(rest))?.name;
 }
 
 /** The default detector. */

@@ -172,6 +172,9 @@ export const chinese: Language = {
     '永别',
     '绳子',
     '打算*轻生',
+    '煤气味',
+    '闻到*煤气',
+    '不在人世',
   ],
   idioms: [
     '笑死',

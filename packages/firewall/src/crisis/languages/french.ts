@@ -89,8 +89,13 @@ export const french: Language = {
     'avalé|avale|pris|prend|gobé * somnifères|cachets|comprimés|médicaments|pilules|boîte|boîtes',
     "s'automutile|m'automutile|t'automutiles|automutile",
     "menace|menacé|menaçait|dit de|qu'il|qu'elle * tuer|tuera",
+    'lirez|liras|lisez|lirez * ne? serai plus|mort|morte|parti|partie|loin',
+    'odeur|sent de? le? gaz',
   ],
   idioms: [
+    "examen|épreuve|partiel|match|horaire * c'était|était|est du un? suicide",
+    'overdose de raclette|fromage|vidéos|films|musique|noël|soleil|chats|réunions|bûche',
+    'sauter|saute du coq',
     'mourir de rire|ennui|faim|honte|chaud|soif|curiosité',
     'mort de rire',
     'morte de rire',

@@ -91,8 +91,13 @@ export const spanish: Language = {
     'terminar|acabar con todo',
     'ganas|impulso|impulsos de hacerme|hacerte|hacerse|lastimarme|lastimarte|cortarme|cortarte daño?',
     'amenaza|amenazó|amenaza|dice|dijo con|que? * matarme|matarte|matarla|matarlo|mata',
+    'lean|leas|lea|leáis|lean * ya no estaré|esté|viviré|voy',
+    'huele|olor a gas',
   ],
   idioms: [
+    'tome|toma|tomar|tomes un|una|media|dos|1|2 pastilla|comprimido|píldora|cápsula|pastillas|comprimidos',
+    'examen|prueba|partido|horario|subida * fue|es|era un suicidio',
+    'sobredosis de vídeos|videos|villancicos|música|películas|navidad|turrón|sol|gatos|memes|novelas|reuniones',
     'morir de risa|aburrimiento|amor|hambre|vergüenza|ganas',
     'me muero de|por risa|ganas|hambre',
     'me matas de risa',

@@ -1,0 +1,40 @@
+/** English words by concept. */
+import type { Lexicon } from '../reading/concepts.ts';
+
+export const english: Lexicon = {
+  want: "want wanted wants wanna wish wished wishes wishing rather prefer ready decided planning plan plans better thinking thought tempted i'd",
+  die: 'die dead dying',
+  not: "not no never don't dont doesn't didn't can't cant cannot won't wouldn't without needn't nobody nothing none isn't",
+  live: 'live living alive exist existing',
+  kill: 'kill killing unalive hang hanging shoot stab stabbing drown drowning poison strangle',
+  murder: 'kills killed murder murdering murdered shoot stab stabbed strangle slaughter behead',
+  self: 'myself yourself himself herself themselves themself ourselves urself',
+  person:
+    'me you him her us them everyone everybody wife husband kids children mother father sister brother neighbour neighbor boss teacher people',
+  threat:
+    "says said told swore swears threatens threatened threatening threat threats going gonna will i'll he'll she'll they'll tonight tomorrow promised plans",
+  weapon: 'gun guns knife knives razor razors blade pistol rifle shotgun noose rope machete',
+  drug: 'pill pills tablet tablets medication medications meds medicine painkillers antidepressants sedatives tylenol paracetamol ibuprofen insulin bleach antifreeze poison xanax opioids',
+  swallow: 'swallow swallowed swallowing took take taken taking drank drink drunk ate ingested downed',
+  much: 'whole entire bottle bottles pack packet packets box handful overdose fistful everything',
+  cut: 'cut cuts cutting slash slashed slashing slit slitting burned burning scratched carve carved',
+  body: 'arm arms wrist wrists vein veins thigh thighs forearm forearms throat skin',
+  height: 'roof rooftop bridge ledge balcony railing cliff tracks overpass window parapet',
+  jump: 'jump jumps jumped jumping leap',
+  ambulance: 'ambulance ambulances paramedics paramedic samaritans firefighters',
+  call: 'call called calling dial ring phone text send sent sending contact contacting contacted notified notify alert',
+  chest: 'chest breastbone sternum',
+  press: 'push press pushing pressing compress compressions pump',
+  pain: 'pain pains pressure tightness hurts aching',
+  harm: 'hurt hurting hurts harm harms harming harmed injure injuring',
+  life: 'life lives',
+  end: 'end ends ending ended finish finishing',
+  own: 'my your his her their our own',
+  worth: 'worth matter matters important precious saving',
+  down: 'down away lower lay hand',
+  stop: 'stop stopping stopped quit skip skipping',
+  read: 'read reads reading letter note',
+  gone: 'blame forgive goodbye',
+  fun: 'laughing laughter boredom embarrassment hunger curiosity cake coffee haha hahaha lol lmao rofl',
+  every: 'all every',
+};
