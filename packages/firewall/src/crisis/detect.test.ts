@@ -72,6 +72,9 @@ test('words that mean danger together are found in any order, misspelt, and with
     'The pistol is a prop. The play is about a baker, a cat and a long journey by train through Norway, and nobody is murdered',
     'If he sees this my boss will murder me haha',
     'Take one tablet after breakfast',
+    'The policy of the host is to call nobody', // not "police"
+    'The cutter and the menace of the sea is the title of it', // French words
+    'le code dit que',
     'The ledge of the roof is painted on Tuesday if the rain stops, and the jump in sales is on page two of the long report that I sent',
   ];
   expect(apart.filter((text) => detectCrisis(text).sensitive)).toEqual([]);

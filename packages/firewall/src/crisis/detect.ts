@@ -8,7 +8,7 @@
  */
 import { languages } from './languages/all.ts';
 import { spacedLexicons, unspacedLexicons } from './lexicon/all.ts';
-import { SpacedLexicon, UnspacedLexicon } from './reading/concepts.ts';
+import { type KnownWords, SpacedLexicon, UnspacedLexicon } from './reading/concepts.ts';
 import { type Phrase, PhraseIndex, phraseOf, wordsOf } from './reading/pattern.ts';
 import { longestText, viewsOf } from './reading/views.ts';
 
@@ -58,13 +58,14 @@ const unspaced = languages
     harmless: new RegExp(harmless.map(textPattern).join('|'), 'gu'),
   }));
 
-const lexicons = Object.entries(spacedLexicons).map(([name, lexicon]) => ({ name, lexicon: new SpacedLexicon(lexicon, foldedWord) })); // biome-ignore format: one line
+const lexicons = Object.entries(spacedLexicons).map(([name, lexicon]) => ({ name, lexicon: new SpacedLexicon(name, lexicon, foldedWord) })); // biome-ignore format: one line
 const unspacedWords = Object.entries(unspacedLexicons).map(([name, lexicon]) => ({ name, lexicon: new UnspacedLexicon(lexicon) })); // biome-ignore format: one line
 
 /** The language of a phrase that the view holds, or of words that mean danger together. */
-function inView(view: string): string | undefined {
+function inView(view: string, known: readonly KnownWords[]): string | undefined {
   const words = idioms.without(wordsOf(folded(view)));
-  const found = phrases.firstIn(words) ?? lexicons.find(({ lexicon }) => lexicon.found(words))?.name;
+  const found =
+    phrases.firstIn(words) ?? lexicons.find(({ lexicon }, n) => lexicon.found(words, known[n] as KnownWords))?.name;
   if (found !== undefined) return found;
   const compact = view.replace(between, '');
   const of = unspaced.find(({ wanted, harmless }) => wanted.test(compact.replace(harmless, '\u0000')))?.name;
@@ -77,8 +78,9 @@ function inView(view: string): string | undefined {
 /** The default detector. */
 export const detectCrisis: CrisisDetector = (text) => {
   if (text.length > longestText) return tooLong;
+  const known = lexicons.map((): KnownWords => new Map());
   for (const view of viewsOf(text)) {
-    const found = inView(view);
+    const found = inView(view, known);
     if (found !== undefined) return { sensitive: true, why: `it has a phrase about a person in danger (${found})` };
   }
   return nothing;

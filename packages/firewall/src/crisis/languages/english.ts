@@ -115,6 +115,7 @@ export const english: Language = {
     "time|when|once|if you|they read|see|find|get this * i'll|i|ill|will be? gone|dead|already",
     'smell gas|of',
     'gas leak * out|leave|outside|windows',
+    "won't|wont be a|any me|here|alive|around anymore?",
   ],
   idioms: [
     'overdosed|overdose|overdosing on|of cat|kitten|music|movies|videos|christmas|sun|cheese|sunshine|podcasts|series',

@@ -91,8 +91,10 @@ export const french: Language = {
     "menace|menacé|menaçait|dit de|qu'il|qu'elle * tuer|tuera",
     'lirez|liras|lisez|lirez * ne? serai plus|mort|morte|parti|partie|loin',
     'odeur|sent de? le? gaz',
+    "n'existerai plus|pas",
   ],
   idioms: [
+    'tuer|tue|tuez le|la|les|ce processus|serveur|tâche|application',
     "examen|épreuve|partiel|match|horaire * c'était|était|est du un? suicide",
     'overdose de raclette|fromage|vidéos|films|musique|noël|soleil|chats|réunions|bûche',
     'sauter|saute du coq',

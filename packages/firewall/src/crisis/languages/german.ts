@@ -105,6 +105,7 @@ export const german: Language = {
     'lest|liest|lesen * bin ich schon? nicht|tot|weg|fort mehr?',
     'riecht nach|stark gas',
     'gasgeruch',
+    'gibt es mich nicht|nie mehr?',
   ],
   idioms: [
     'überdosis sonne|eis|glühwein|musik|serien|filme|katzen|katzenvideos|weihnachtsmusik|kekse|plätzchen',

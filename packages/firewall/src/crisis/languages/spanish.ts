@@ -93,8 +93,10 @@ export const spanish: Language = {
     'amenaza|amenazó|amenaza|dice|dijo con|que? * matarme|matarte|matarla|matarlo|mata',
     'lean|leas|lea|leáis|lean * ya no estaré|esté|viviré|voy',
     'huele|olor a gas',
+    'no existiré|existiera',
   ],
   idioms: [
+    'matar|mata|mate el|la|los ese? proceso|procesos|servidor|tarea|hilo|aplicación',
     'tome|toma|tomar|tomes un|una|media|dos|1|2 pastilla|comprimido|píldora|cápsula|pastillas|comprimidos',
     'examen|prueba|partido|horario|subida * fue|es|era un suicidio',
     'sobredosis de vídeos|videos|villancicos|música|películas|navidad|turrón|sol|gatos|memes|novelas|reuniones',

@@ -107,7 +107,7 @@ const longEnough = 6;
 /** In a shorter one two letters may have changed places. */
 const longEnoughForSwap = 4;
 
-export function isWord(word: string, { text, prefix }: Part['words'][number]): boolean {
+function isWord(word: string, { text, prefix }: Part['words'][number]): boolean {
   if (prefix ? word.startsWith(text) : word === text) return true;
   if (text.length < longEnough)
     return text.length >= longEnoughForSwap && !prefix && word.length === text.length && isSwap(word, text);
