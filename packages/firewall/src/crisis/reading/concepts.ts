@@ -11,7 +11,7 @@ const concepts = [
   ...['life', 'end', 'own', 'worth', 'down', 'stop', 'read', 'gone', 'fun'],
   ...['how', 'fear', 'tire', 'choke', 'abuse', 'hospital', 'now', 'gun', 'hoard', 'blood'],
 ] as const;
-export type Concept =
+type Concept =
   | ('want' | 'die' | 'not' | 'live' | 'kill' | 'murder' | 'self' | 'person' | 'threat' | 'weapon' | 'drug')
   | ('swallow' | 'much' | 'every' | 'cut' | 'body' | 'height' | 'jump' | 'ambulance' | 'call' | 'chest' | 'press')
   | ('pain' | 'harm' | 'life' | 'end' | 'own' | 'worth' | 'down' | 'stop' | 'read' | 'gone' | 'fun')
