@@ -440,6 +440,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['import.meta', 'node:child_process', 'node:fs', 'node:os', 'process', 'setTimeout'],
     why: "runs the agent's program of a person, and hands over its entry in a file",
   },
+  'packages/cli/src/daemon/drivers/run-task.ts': {
+    powers: ['AbortSignal.timeout', 'node:child_process', 'node:fs', 'node:os', 'process', 'setTimeout'],
+    why: 'runs the agent of a scheduled run, with its task as the standard input',
+  },
   'packages/cli/src/recipes/drivers/relay.ts': {
     powers: ['node:crypto', 'node:http', 'node:https'],
     why: 'the relay between an agent host and its model: listens on loopback, and calls the model',

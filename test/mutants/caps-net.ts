@@ -479,7 +479,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'net-schedule-gone',
     breaks: `the schedules go on when the grant of their runs has ended`,
     file: 'packages/caps-net/src/schedule/book.ts',
-    find: `if (GONE.has(code)) {`,
+    find: `if (!outcome.ok && GONE.has(code)) {`,
     replace: `if (code === undefined) {`,
     tests: schedules,
   },

@@ -163,8 +163,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cli-wish-dropped',
     breaks: 'a wish that cannot be made stops the session',
     file: 'packages/cli/src/plan/sessions.ts',
-    find: 'dropped.push(`',
-    replace: 'throw new Error(`',
+    find: 'dropped.push(`${from[',
+    replace: 'throw new Error(`${from[',
     tests: wishTests,
   },
   {

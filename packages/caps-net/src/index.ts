@@ -41,6 +41,6 @@ export type {
   SocketCap,
   SocketOptions,
 } from './net/net-cap.ts';
-export { makeScheduleCap, scheduleDefinitions } from './schedule/make.ts';
-export type { Run, Runner, ScheduleCap, Scheduled, ScheduleTerms } from './schedule/schedule-cap.ts';
+export { makeScheduleCap, scheduleDefinitions, scheduleEffects } from './schedule/make.ts';
+export type { Run, RunEnd, Runner, ScheduleCap, Scheduled, ScheduleTerms } from './schedule/schedule-cap.ts';
 export { makeSecret, type Secret } from './secret/secret.ts';

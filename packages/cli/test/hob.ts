@@ -81,13 +81,14 @@ session:
     edit: { fs: project/src, can: [read, write], offer: { uses: 20, for: 1h } }
 `;
 
-export function hobHome(manifest: string = MANIFEST): HobHome {
+/** `more` are variables of every process. */
+export function hobHome(manifest: string = MANIFEST, more: Readonly<Record<string, string>> = {}): HobHome {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'hob-home-')));
   for (const name of ['home', 'tmp', 'config/project/src']) mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, 'config/project/src/a.txt'), 'one\n');
   writeFileSync(join(folder, 'config/hob.yaml'), manifest);
   const { PATH = '' } = process.env;
-  const env = { PATH, HOME: join(folder, 'home'), TMPDIR: join(folder, 'tmp'), ...inheritedMutant() };
+  const env = { PATH, HOME: join(folder, 'home'), TMPDIR: join(folder, 'tmp'), ...inheritedMutant(), ...more };
   const words = [process.execPath, '--import', resolveHook, main];
   const open = new Set<Running>();
   const track = (running: Running): void => {

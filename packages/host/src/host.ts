@@ -44,7 +44,7 @@ import { revokeEverything } from './granters/stop.ts';
 import { Offers } from './offers.ts';
 import { checkRequest, openPowerbox } from './powerbox/powerbox.ts';
 import { hostPowers } from './powers-driver.ts';
-import { labelOf, type SessionLabel, sessionHandle } from './session-handle.ts';
+import { labelOf, openOptions, type SessionLabel, sessionHandle, sessionOptions } from './session-handle.ts';
 import { sessionLimits } from './session-limits.ts';
 import { ChangeAskActor } from './sessions/ask-change.ts';
 import { endUnlessLasting, openGrace } from './sessions/grace.ts';
@@ -72,8 +72,6 @@ interface HostParts extends Given {
   readonly hostState: Far<HostState>;
   readonly observe: HostOptions['observe'];
 }
-
-const sessionOptions = { name: true, granters: true, parent: true } as const;
 
 export class LiveHost implements Host {
   readonly vats: Vats;
@@ -167,13 +165,13 @@ export class LiveHost implements Host {
   }
 
   async openSession(options: Parameters<Host['openSession']>[0]): Promise<NewSession> {
-    const { name, granters = [], parent } = takeOptions(options, 'openSession', sessionOptions);
+    const { name, granters = [], parent, ...rest } = takeOptions(options, 'openSession', openOptions);
     checkName(name, 'the name of a session');
     const secret = newSecret(this.#random);
     const label = await this.#turn((tables) => {
       for (const granter of granters) granterNamed(tables, granter);
       const above = parent === undefined ? undefined : openSessionNamed(tables, parent);
-      const of = { name, granters, parent: above, secret: hashSecret(secret), by: 'host' };
+      const of = { name, granters, parent: above, secret: hashSecret(secret), by: 'host', ...rest };
       return labelOf(openSession(tables, this.#hostState, of));
     });
     return this.#session(label, secret) as NewSession;
@@ -195,7 +193,7 @@ export class LiveHost implements Host {
     return { how, session: this.#session(label, secret) as NewSession, grants };
   }
 
-  async ensureSession(options: Parameters<Host['openSession']>[0]): Promise<Session> {
+  async ensureSession(options: Parameters<Host['ensureSession']>[0]): Promise<Session> {
     const { name, granters = [], parent } = takeOptions(options, 'ensureSession', sessionOptions);
     const open = await this.#turn((tables) => {
       const siblings = parent === undefined ? tables.rootSessions : openSessionNamed(tables, parent).children;

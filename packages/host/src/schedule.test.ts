@@ -49,8 +49,9 @@ async function world({
   await host.offer('secret-plans', { read: async () => 'plans' });
   const seen: Seen[] = [];
   // A program that runs a host does this for each run.
-  const run = async (one: Run): Promise<void> => {
-    const session = await host.openSession({ name: `run-${one.schedule}-${one.number}`, granters: ['owner'] });
+  const run = async (one: Run): Promise<undefined> => {
+    const name = `run-${one.schedule}-${one.number}`;
+    const session = await host.openSession({ name, granters: ['owner'], unattended: true });
     await E(granter).grant(session.id, 'notes', 'notes', { uses: 1, for: 30 * MINUTE });
     const connection = await connect<SessionFace>(home.url, { secret: session.secret });
     const agent = connection.bootstrap;
@@ -130,14 +131,35 @@ test('uses count runs, and then the schedule is gone and takes no other', async 
   expect(await code(E(at.cron).every('1m', 'more') as never)).toBe('unavailable');
 });
 
-test('a request of a run with nobody at the inbox waits its time to live, and has then expired', async () => {
+test('a request of a run with nobody at the inbox waits its time to live, and is then denied; a session with a person may ask again', async () => {
   const at = await world({ asks: true });
   const begun = at.clock.wall();
   await E(at.cron).every('1h', 'ask');
   await at.until(() => at.seen.length === 1);
-  expect(at.seen[0]?.ended['asked']).toBe('expired');
+  expect(at.seen[0]?.ended['asked']).toBe('denied');
   expect(at.clock.wall() - begun).toBeGreaterThanOrEqual(REQUEST_MS);
   expect(await E(at.granter).inbox()).toEqual([]);
-  const ends = (await lines(at.host)).filter(({ k }) => k === 'deny' || k === 'expire' || k === 'withdraw');
-  expect(ends.length).toBeGreaterThan(0);
+  expect((await lines(at.host)).filter(({ k }) => k === 'withdraw')).toMatchObject([{ code: 'denied' }]);
+
+  // The session that asked has a person.
+  await at.host.offer('more', { read: async () => 'more' });
+  const attended = code(E((await at.enter(at.session.secret)).bootstrap).request({ asks: 'more', terms: {}, why: 'x' }) as never); // biome-ignore format: one line
+  let ended: string | undefined;
+  attended.then((said) => {
+    ended = said;
+  });
+  await at.until(() => ended !== undefined);
+  expect(ended).toBe('expired');
+});
+
+test('a child session of a run has no person either', async () => {
+  const at = await world();
+  const run = await at.host.openSession({ name: 'run', granters: ['owner'], unattended: true });
+  const { secret } = (await E((await at.enter(run.secret)).bootstrap).spawnChild({ name: 'helper', caps: {} })) as { readonly secret: string }; // biome-ignore format: one line
+  let ended: string | undefined;
+  code(E((await at.enter(secret)).bootstrap).request({ asks: 'notes', terms: {}, why: 'x' }) as never).then((said) => {
+    ended = said;
+  });
+  await at.until(() => ended !== undefined);
+  expect(ended).toBe('denied');
 });

@@ -18,6 +18,10 @@ export interface SessionLabel {
   readonly parent?: string;
 }
 
+/** The options of `ensureSession`, and those of `openSession`. */
+export const sessionOptions = { name: true, granters: true, parent: true } as const;
+export const openOptions = { name: true, granters: true, parent: true, unattended: true } as const;
+
 export const labelOf = ({ id, name, parent }: SessionRecord): SessionLabel => ({
   id,
   name,

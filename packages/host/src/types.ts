@@ -109,12 +109,15 @@ export interface Host extends AsyncDisposable {
   readonly vats: Vats;
   /**
    * Opens a session. Without granters nobody can grant it anything. With a `parent` it ends with that
-   * session. Errors: `invalid`, `no-such-object` (there is no such granter or parent).
+   * session. `unattended` is for a session that runs without a person, such as a scheduled run: a request of it, or of
+   * its child sessions, that nobody answers in time ends with `denied`. Errors: `invalid`, `no-such-object` (there is no
+   * such granter or parent).
    */
   openSession(options: {
     readonly name: string;
     readonly granters?: readonly string[];
     readonly parent?: string;
+    readonly unattended?: true;
   }): Promise<NewSession>;
   /**
    * For a program that opens a session with grants at every start. A state grants once for each purpose. A

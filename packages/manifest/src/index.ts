@@ -19,6 +19,7 @@ export type {
   Directory,
   Given,
   Plan,
+  PlannedAgent,
   PlannedBound,
   PlannedCap,
   PlannedChannel,
@@ -30,6 +31,7 @@ export type {
   PlannedHttp,
   PlannedMcp,
   PlannedMessage,
+  PlannedSchedule,
   PlannedShell,
   PlannedTerms,
 } from './plan/plan.ts';

@@ -14,6 +14,7 @@ const layer = (name: LayerName, session: unknown, more: object = {}): Layer => (
 const ROOTS = {
   roots: { project: '.', other: '/srv' },
   channels: { mail: { webhook: { x: 'X_HOOK', y: 'Y_HOOK' } } },
+  agents: { p: { command: ['p'] }, q: { command: ['q'] } },
 };
 
 test('a lower layer narrows, removes, and moves to ask; what would widen is dropped with its line', () => {
@@ -151,6 +152,7 @@ test('patterns that are anchored keep the directory of the layer above', () => {
 
 const names = fc.constantFrom('a', 'b', 'c');
 const some = <T>(...all: readonly T[]): fc.Arbitrary<T[]> => fc.uniqueArray(fc.constantFrom(...all), { minLength: 1 });
+const FOLDER = { fs: 'project', can: ['read'] };
 const cap = fc.oneof(
   fc.record({
     fs: fc.constantFrom('project', 'project/x', 'project/x/y', 'other'),
@@ -183,6 +185,16 @@ const cap = fc.oneof(
     )
     .filter(({ secret, auth }) => secret !== undefined || auth === undefined),
   fc.record({ message: fc.constantFrom('mail:x', 'mail:y') }),
+  fc.record(
+    {
+      schedule: fc.constantFrom('p', 'q'),
+      gives: some('f', 'g'),
+      shortest: fc.constantFrom('1m', '1h', '2h'),
+      missed: fc.constantFrom('late', 'never'),
+      lasts: fc.constantFrom('10m', '1h', '2h'),
+    },
+    { requiredKeys: ['schedule', 'gives'] },
+  ),
 );
 const terms = fc.record({ uses: fc.integer({ min: 1, max: 9 }), always_human: fc.boolean() }, { requiredKeys: [] });
 const caps = fc.dictionary(
@@ -205,7 +217,11 @@ const session = fc
     ...(one.ask && {
       ask: Object.fromEntries(Object.entries(one.ask).filter(([name]) => !Object.hasOwn(one.caps ?? {}, name))),
     }),
-  }));
+  }))
+  // A schedule names caps of its session.
+  .map((one) =>
+    JSON.stringify(one).includes('"schedule"') ? { ...one, caps: { ...one.caps, f: FOLDER, g: FOLDER } } : one,
+  );
 
 const CALLS: readonly Call[] = ['a', 'b', 'c'].flatMap((name): Call[] => [
   ...['read', 'list', 'write'].map((method) => ({ cap: name, method })),
@@ -254,6 +270,16 @@ function beyond(less: Plan, more: Plan): readonly string[] {
     }
     if (mine.kind === 'message' && theirs.kind === 'message' && mine.recipient !== theirs.recipient)
       wider.push(`${mine.name} goes elsewhere`);
+    if (mine.kind === 'schedule' && theirs.kind === 'schedule') {
+      if (mine.agent !== theirs.agent || mine.gives.some((name) => !theirs.gives.includes(name)))
+        wider.push(`runs of ${mine.name} are or hold something else`);
+      if (
+        (mine.shortestMs ?? 0) < (theirs.shortestMs ?? 0) ||
+        (mine.lastsMs ?? Infinity) > (theirs.lastsMs ?? Infinity)
+      )
+        wider.push(`runs of ${mine.name} come oftener, or last longer`);
+      if (theirs.missed === 'never' && mine.missed !== 'never') wider.push(`runs of ${mine.name} run late`);
+    }
     return wider;
   });
 }

@@ -106,6 +106,7 @@ class Above {
   #roots: Plan['roots'] = {};
   #servers: Plan['servers'] = {};
   #channels: Plan['channels'] = {};
+  #agents: Plan['agents'] = {};
   #denied: readonly string[] = [];
   #rest: Rest = {};
   /** The names that some layer gave to a cap. */
@@ -122,6 +123,7 @@ class Above {
       roots: this.#roots,
       servers: this.#servers,
       channels: this.#channels,
+      agents: this.#agents,
       caps: {},
       denied: this.#denied,
       children: {},
@@ -149,7 +151,7 @@ class Above {
     if (plan.deadlineMs !== undefined)
       this.#deadlineMs = Math.min(this.#deadlineMs ?? plan.deadlineMs, plan.deadlineMs);
     this.#denied = [...new Set([...this.#denied, ...plan.denied])];
-    [this.#roots, this.#servers, this.#channels] = [plan.roots, plan.servers, plan.channels];
+    [this.#roots, this.#servers, this.#channels, this.#agents] = [plan.roots, plan.servers, plan.channels, plan.agents];
     const dropped: Finding[] = [];
     this.#rest = restOf(this.#rest, plan, { mayAdd: true }, dropped);
     if (caps !== undefined || ask !== undefined) {

@@ -67,6 +67,8 @@ test.for([
     '',
     'opens no address of this network',
   ],
+  ['{ later: { schedule: a, gives: [src] } }', '', 'session.ask.later.schedule: a wish list asks for no schedule'],
+  ['{}', 'agents: { a: { command: [sh] } }', 'agents: this file lies in a root'],
   ['{ tell: { message: "mail:eve" } }', '', 'the channel mail has no recipient "eve"'],
   ['{}', 'channels: { mail: { outbox: project } }', 'channels: this file lies in a root'],
   ['{ src: { fs: project, can: [read] } }', '', 'the manifest has src already'],

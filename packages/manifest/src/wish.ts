@@ -89,6 +89,11 @@ function beyondAsk(manifest: Manifest): readonly Finding[] {
         write: 'write the cap in the manifest, which lies outside of the roots',
       })),
     ),
+    ...Object.entries(session.ask ?? {}).flatMap(([name, cap]) =>
+      'schedule' in cap
+        ? [{ path: ['session', 'ask', name, 'schedule'], key: true, wrong: 'a wish list asks for no schedule, which would go on after the list has changed', write: 'write it in the manifest, which lies outside of the roots' }] // biome-ignore format: one line
+        : [],
+    ),
     ...risks.map((path) => ({
       path,
       key: true,

@@ -10,7 +10,7 @@ import { type Definition, define, E, type Far, type Outcome, type Table, vatTime
 import { takeText } from '../base/arguments.ts';
 import { refusal } from '../base/errors.ts';
 import { isoOf } from './drivers/cron.ts';
-import type { Runner, ScheduleCap, Scheduled } from './schedule-cap.ts';
+import type { RunEnd, Runner, ScheduleCap, Scheduled } from './schedule-cap.ts';
 import { following, takeTime, takeWhen, type When, whenText } from './when.ts';
 
 /** A row of the table. `next` is on the wall clock, or in vat time for an interval. */
@@ -27,6 +27,8 @@ export interface Entry {
 interface FullTerms {
   readonly missed: 'late' | 'never';
   readonly zone: string;
+  /** In ms. */
+  readonly shortest: number;
 }
 
 export interface ScheduleBook extends ScheduleCap {
@@ -80,7 +82,7 @@ export const ScheduleBook: Definition<ScheduleBook, Stored> = define(
     };
     return {
       every: (given, task) => {
-        const when = takeWhen(given, terms.zone);
+        const when = takeWhen(given, terms);
         const now = nowOf({ when });
         return add(when, task, following(when, now, now));
       },
@@ -97,8 +99,8 @@ export const ScheduleBook: Definition<ScheduleBook, Stored> = define(
         wakeAt(vatTime() + Math.min(LOOK_MS, ...waits), bcom.self, 'tick');
       },
       finished: (outcome, id) => {
-        const code = outcome.ok ? 'ok' : (outcome.code ?? 'error');
-        if (GONE.has(code)) {
+        const code = outcome.ok ? endOf(outcome.value) : (outcome.code ?? 'error');
+        if (!outcome.ok && GONE.has(code)) {
           for (const [each] of [...rows.entries()]) rows.delete(each);
           return bcom(ScheduleBook(rows, runner, terms, made, code));
         }
@@ -110,6 +112,9 @@ export const ScheduleBook: Definition<ScheduleBook, Stored> = define(
     };
   },
 );
+
+const ENDS: readonly unknown[] = ['failed', 'too-long'] satisfies readonly RunEnd[];
+const endOf = (value: unknown): string => (ENDS.includes(value) ? (value as RunEnd) : 'ok');
 
 /** The object that a holder gets. It lacks `finished`: only the book itself says that a run is over. */
 export const ScheduleFace: Definition<ScheduleCap, [book: ScheduleBook]> = define(

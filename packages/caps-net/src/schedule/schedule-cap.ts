@@ -27,7 +27,7 @@ export interface Scheduled {
   readonly runs: number;
   /** How many were left out: the one before went on, or its time had passed. */
   readonly left: number;
-  /** `running`, `ok`, a code such as `unknown-outcome`, or undefined before the first. */
+  /** `running`, `ok`, `failed`, `too-long`, a code such as `unknown-outcome`, or undefined before the first. */
   readonly last: string | undefined;
 }
 
@@ -41,10 +41,13 @@ export interface Run {
   readonly due: string;
 }
 
+/** How a run ended that was not cut: its agent said that it failed, or it took longer than it may. */
+export type RunEnd = 'ok' | 'failed' | 'too-long';
+
 /** Runs tasks. The host makes it: it opens a fresh session for each run, with caps that the granter chose. */
 export interface Runner {
-  /** Settles when the run is over. */
-  run(run: Run): Promise<void>;
+  /** Settles when the run is over. Without an end it was `ok`. */
+  run(run: Run): Promise<RunEnd | undefined>;
 }
 
 /** The terms of a schedule cap. */
@@ -56,4 +59,6 @@ export interface ScheduleTerms {
   readonly missed?: 'late' | 'never';
   /** Of cron lines. Default `UTC`. */
   readonly zone?: string;
+  /** The shortest time between two runs of one schedule, in ms. At least, and by default, 1 minute. */
+  readonly shortest?: number;
 }

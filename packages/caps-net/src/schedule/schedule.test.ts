@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { codeOf } from '../../test/web.ts';
 import { nextTime } from './drivers/cron.ts';
 import { makeScheduleCap, scheduleDefinitions } from './make.ts';
-import type { Run, Runner, ScheduleCap, ScheduleTerms } from './schedule-cap.ts';
+import type { Run, RunEnd, Runner, ScheduleCap, ScheduleTerms } from './schedule-cap.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -29,11 +29,13 @@ async function world({
   uses,
   waits = false,
   wall = START,
+  end,
 }: {
   terms?: ScheduleTerms;
   uses?: number;
   waits?: boolean;
   wall?: number;
+  end?: RunEnd;
 } = {}): Promise<World> {
   const clock = testClock({ wall });
   const store = await openStore({ memory: true });
@@ -49,7 +51,7 @@ async function world({
     {
       run: ([run]) => {
         runs.push(run);
-        return waits ? new Promise<void>((done) => void finish.push(done)) : Promise.resolve();
+        return waits ? new Promise<undefined>((done) => void finish.push(() => done(undefined))) : Promise.resolve(end);
       },
     },
     { name: 'runner' },
@@ -172,6 +174,32 @@ test('revoking the grant of the runs ends the schedules; the end of the session 
   const before = runs.length;
   await pass(5 * MINUTE);
   expect([runs.length, await E(cap).list()]).toEqual([before, []]);
+});
+
+test('the shortest interval of the granter holds for intervals and for cron lines, by their own clock', async () => {
+  const { cap } = await world({ terms: { shortest: HOUR, zone: 'Europe/Berlin' } });
+  for (const when of ['1m', '59m', '* * * * *', '0,59 * * * *', '0,30 2 * * *']) expect([when, await codeOf(() => E(cap).every(when, 'x'))]).toEqual([when, 'invalid']); // biome-ignore format: one line
+  for (const when of ['1h', '0 * * * *', '15 9,10 * * 1-5', '30 2 29 2 *']) expect([when, await codeOf(() => E(cap).every(when, 'x'))]).toEqual([when, 'ok']); // biome-ignore format: one line
+  const daily = await world({ terms: { shortest: 24 * HOUR, zone: 'Europe/Berlin' } });
+  // One night of the year has 23 hours.
+  expect(await codeOf(() => E(daily.cap).every('30 2 * * *', 'x'))).toBe('ok');
+  for (const when of ['23h', '0 0,23 1,2,15 * *', '0 9,10 * * 1', '0 23 * * 0,1,2']) expect([when, await codeOf(() => E(daily.cap).every(when, 'x'))]).toEqual([when, when === '0 23 * * 0,1,2' ? 'ok' : 'invalid']); // biome-ignore format: one line
+  for (const shortest of [0, MINUTE - 1, Number.NaN, '1h', Number.POSITIVE_INFINITY])
+    await expect(world({ terms: { shortest: shortest as number } })).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('a run that fails or takes too long is shown as that, and the next one is run', async () => {
+  for (const end of ['failed', 'too-long'] as const) {
+    const { cap, runs, pass } = await world({ end });
+    await E(cap).every('* * * * *', 'x');
+    await pass(4 * MINUTE);
+    expect([runs.length > 2, (await E(cap).list())[0]?.last]).toEqual([true, end]);
+  }
+  // A runner ends no schedule by what it returns.
+  const { cap, runs, pass } = await world({ end: 'revoked' as never });
+  await E(cap).every('* * * * *', 'x');
+  await pass(4 * MINUTE);
+  expect([runs.length > 2, (await E(cap).list())[0]?.last]).toEqual([true, 'ok']);
 });
 
 test('a holder can neither say that a run is over, nor begin one', async () => {

@@ -10,7 +10,7 @@ import type { Plan, PlannedCap, PlannedHook } from '@hob/manifest';
 import { Mistake } from '../line/mistake.ts';
 
 /** A firewall, and what it has to be told. */
-export interface ServedFirewall {
+interface ServedFirewall {
   /** Undefined: no call is assessed. */
   readonly firewall: CallFirewall | undefined;
   /** A cap of some session leads to this offer. */

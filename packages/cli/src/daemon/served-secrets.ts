@@ -9,7 +9,7 @@ import type { Host } from '@hob/host';
 import { type KeyRing, openSecrets, type SecretStore } from './custody.ts';
 
 /** Secrets of a host. */
-export interface ServedSecrets {
+interface ServedSecrets {
   readonly store: SecretStore;
   /** Reads them. */
   open(): Promise<void>;

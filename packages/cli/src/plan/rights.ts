@@ -45,6 +45,10 @@ export function waitingMethods(
   if (kind === 'mcp') return decisions['mcp'] === 'runs' ? {} : { gated: ['call'] };
   if (kind === 'shell') return decisions['shell'] === 'runs' ? {} : { gated: ['run', 'spawn'] };
   if (kind === 'http') return waitingRequests(decisions);
+  if (kind === 'schedule') {
+    const gated = Object.keys(decisions).filter((method) => decisions[method] !== 'runs');
+    return gated.length === 0 ? {} : { gated };
+  }
   if (kind === 'message') return decisions['message'] === 'runs' ? {} : { gated: ['send'] };
   const how = (name: Operation): readonly (Decision | undefined)[] =>
     rightsNaming(name)

@@ -5,8 +5,10 @@
  * person, and a denied or unlisted cap does not exist. If a part of a plan cannot be made, no session starts. A wish that
  * cannot be made is left out, so that nobody who writes in a root stops sessions. An offer is named after all that its object is made of, so a changed manifest never changes what an earlier grant leads to.
  */
+
+import { scheduleEffects } from '@hob/caps-net';
 import type { Granter, Host, NewSession, OfferOptions } from '@hob/host';
-import type { Directory, Plan, PlannedCap, PlannedMcp } from '@hob/manifest';
+import type { Directory, Plan, PlannedCap, PlannedMcp, PlannedSchedule } from '@hob/manifest';
 import { E, type Far } from '@hob/vat';
 import { Mistake } from '../line/mistake.ts';
 import { type HeldDirectories, heldDirectories } from './box.ts';
@@ -17,6 +19,7 @@ import { grantersOf, makerOf, petnameOf } from './names.ts';
 import { httpReads, httpShownAs, makeHttp, UsedSecrets } from './net.ts';
 import { makeCommand, makeShell, programOf } from './programs.ts';
 import { operationsOf, readingOperations, readingPart } from './rights.ts';
+import { agentOf, type ScheduleMaker, scheduleShownAs, scheduleText } from './schedules.ts';
 import { rootsOfServer, Servers, toolPetnames } from './servers.ts';
 import { grantTerms } from './terms.ts';
 import type { Text } from './wishes.ts';
@@ -36,6 +39,8 @@ export interface Opening {
   readonly plan?: Plan;
   /** The accepted texts that caps of the plan are from, by the names of the caps. */
   readonly from?: Readonly<Record<string, Text>>;
+  /** For a scheduled run: the session holds these caps of the plan and no others. It ends with its parent. */
+  readonly run?: { readonly only: readonly string[]; readonly parent: string };
 }
 
 /** A petname of a session, and the name of the offer behind it. */
@@ -56,6 +61,8 @@ interface PlanParts {
   readonly machine: Machine;
   /** Is told of each offer, before anybody is granted it. */
   readonly offered?: (offer: string, cap: PlannedCap) => void;
+  /** Without it a plan with schedules is refused. */
+  readonly schedules?: ScheduleMaker;
 }
 
 /** Opens sessions of one plan. */
@@ -66,6 +73,7 @@ export class PlanSessions {
   readonly #machine: Machine;
   readonly #offered: (offer: string, cap: PlannedCap) => void;
   readonly #shared: Directories;
+  readonly #schedules: ScheduleMaker | undefined;
   /** The offers that were made, by name. */
   readonly #offers = new Map<string, Promise<void>>();
   readonly #servers: Servers;
@@ -74,7 +82,7 @@ export class PlanSessions {
   readonly #closing = new Set<() => Promise<void>>();
 
   /** Errors: `Mistake`. */
-  constructor(host: Host, { plan, roots, machine, offered = () => {} }: PlanParts) {
+  constructor(host: Host, { plan, roots, machine, offered = () => {}, schedules }: PlanParts) {
     for (const cap of Object.values(plan.caps)) refuseUnbuilt(cap);
     refuseUnbuiltParts(plan);
     this.#host = host;
@@ -82,6 +90,7 @@ export class PlanSessions {
     this.#roots = roots;
     this.#machine = machine;
     this.#offered = offered;
+    this.#schedules = schedules;
     this.#shared = new Directories(roots);
     this.#secrets = new UsedSecrets(machine);
     this.#servers = new Servers(host, machine, this.#secrets);
@@ -94,15 +103,22 @@ export class PlanSessions {
 
   /** Makes everything that sessions share, so that mistakes are found before the first session. Errors: `Mistake`. */
   async prepare(): Promise<void> {
+    // The first session that holds a schedule begins it.
     for (const cap of Object.values(this.#plan.caps))
-      if (this.#isShared(this.#plan, cap)) await this.#offer(this.#plan, cap, this.#shared);
+      if (cap.kind === 'schedule') agentOf(this.#plan, cap, this.#machine);
+      else if (this.#isShared(this.#plan, cap)) await this.#offer(this.#plan, cap, this.#shared);
+  }
+
+  /** What the runs of a schedule of the plan are made of. */
+  scheduleText(cap: PlannedSchedule, plan: Plan = this.#plan): string {
+    return scheduleText(plan, cap, this.#roots, (one) => directoriesOf(plan, one));
   }
 
   /** The name of the offer behind each cap that all sessions share. */
   async offers(): Promise<Readonly<Record<string, string>>> {
     const names: Record<string, string> = {};
     for (const cap of Object.values(this.#plan.caps))
-      if (this.#isShared(this.#plan, cap))
+      if (this.#isShared(this.#plan, cap) && cap.kind !== 'schedule')
         for (const { petname, offer } of await this.#offer(this.#plan, cap, this.#shared))
           names[cap.kind === 'mcp' ? petname : cap.name] = offer;
     return names;
@@ -117,7 +133,7 @@ export class PlanSessions {
    * Opens a session. `name` is free among the open sessions. The roots are those of the plan that is served. Errors:
    * `Mistake`, and those of a host.
    */
-  async open(name: string, { plan = this.#plan, from = {} }: Opening = {}): Promise<OpenedSession> {
+  async open(name: string, { plan = this.#plan, from = {}, run }: Opening = {}): Promise<OpenedSession> {
     refuseUnbuiltParts(plan);
     const scratch = this.#scratchRoots().map((root) => [root, this.#machine.scratch()] as const);
     const remove = (): void => {
@@ -133,19 +149,25 @@ export class PlanSessions {
     let session: NewSession | undefined;
     try {
       const granter = await this.#host.granter(makerOf(plan));
-      const caps = Object.values(plan.caps);
+      const dropped: string[] = [];
+      const caps = Object.values(plan.caps).filter((cap) => {
+        if (run !== undefined) return run.only.includes(cap.name);
+        if (cap.kind !== 'schedule' || this.#isServed(plan, cap)) return true;
+        dropped.push(`hob: ${cap.name} is left out: it goes on after this session, and a layer of this session changes what its runs would be`); // biome-ignore format: one line
+        return false;
+      });
       const wished = caps.filter((cap) => Object.hasOwn(from, cap.name));
       const offers: [PlannedCap, Offered][] = [];
       for (const cap of caps.filter((one) => !wished.includes(one)))
         for (const offered of await this.#offer(plan, cap, directories)) offers.push([cap, offered]);
-      session = await this.#host.openSession({ name, granters: grantersOf(plan) });
+      const unattended = run === undefined ? {} : ({ parent: run.parent, unattended: true } as const);
+      session = await this.#host.openSession({ name, granters: grantersOf(plan), ...unattended });
       const { id } = session;
       const grant = async (cap: PlannedCap, { petname, offer }: Offered): Promise<void> => {
         const terms = grantTerms(plan, cap, this.#machine.now());
         await E(granter).grant(id, petname, offer, terms, from[cap.name]);
       };
       for (const [cap, offered] of offers) await grant(cap, offered);
-      const dropped: string[] = [];
       for (const cap of wished)
         try {
           refuseUnbuilt(cap);
@@ -153,7 +175,7 @@ export class PlanSessions {
         } catch (error) {
           dropped.push(`${from[cap.name]?.name}: ${cap.name} is left out: ${(error as Error).message}`);
         }
-      const children = await this.#openChildren(plan, session, granter);
+      const children = run === undefined ? await this.#openChildren(plan, session, granter) : {};
       this.#closing.add(clean);
       session.ended.then(clean).catch(() => {});
       const opened = session;
@@ -198,11 +220,18 @@ export class PlanSessions {
     return children;
   }
 
+  /** The schedule is that of the plan that is served. */
+  #isServed(plan: Plan, cap: PlannedSchedule): boolean {
+    const served = this.#plan.caps[cap.name];
+    return served?.kind === 'schedule' && this.scheduleText(cap, plan) === this.scheduleText(served);
+  }
+
   /** Returns the petnames of a cap with the names of their offers: one, and for tools one for each. */
   async #offer(plan: Plan, cap: PlannedCap, own: Directories): Promise<readonly Offered[]> {
     // A session that ends closes its own directories, and with them what was made of them.
     const directories = this.#isShared(plan, cap) ? this.#shared : own;
     if (cap.kind === 'mcp') return await this.#offerTools(plan, cap, directories);
+    if (cap.kind === 'schedule') return await this.#offerSchedule(plan, cap);
     const made = madeOf(plan, cap, directories, this.#machine.findProgram);
     const name = await this.#host.nameFor(cap.kind, JSON.stringify(made));
     this.#offered(name, cap);
@@ -226,6 +255,16 @@ export class PlanSessions {
     return tools;
   }
 
+  /** Looked for at each session, because its grant may have ended meanwhile. */
+  async #offerSchedule(plan: Plan, cap: PlannedSchedule): Promise<readonly Offered[]> {
+    if (this.#schedules === undefined) throw new Mistake(`${cap.name}: this host runs no schedules: use hob serve`);
+    const text = this.scheduleText(cap, plan);
+    const offer = await this.#host.nameFor('schedule', text);
+    this.#offered(offer, cap);
+    await this.#host.offer(offer, await this.#schedules.face(text, cap), { ...scheduleShownAs(cap), effects: scheduleEffects }); // biome-ignore format: one line
+    return [{ petname: petnameOf(cap.name), offer }];
+  }
+
   async #make(plan: Plan, cap: PlannedCap, directories: Directories): Promise<object> {
     if (cap.kind === 'fs') return await directories.attenuated(cap);
     if (cap.kind === 'shell') return await makeShell(plan, cap, directories);
@@ -236,7 +275,7 @@ export class PlanSessions {
       return made.cap;
     }
     if (cap.kind === 'message') return await makeMessage(plan, cap, this.#secrets, directories);
-    throw new Error('a tool is made by its server');
+    throw new Error('it is made elsewhere');
   }
 }
 
@@ -286,7 +325,7 @@ function madeOf(plan: Plan, cap: PlannedCap, directories: Directories, find: Fin
     const channel = channelOf(plan, cap);
     return ['message', 'outbox' in channel ? ['outbox', place(channel.outbox)] : channel, cap.channel, cap.recipient];
   }
-  if (cap.kind === 'mcp') throw new Error('a tool has an offer of its own');
+  if (cap.kind === 'mcp' || cap.kind === 'schedule') throw new Error('it has an offer of its own');
   const mounts = mountsOf(plan, cap.mounts).map(({ name, directory, can }) => [name, place(directory), can]);
   const reads = cap.kind === 'command' && cap.reads === true;
   const world = [mounts, cap.cwd === undefined ? undefined : place(cap.cwd), reads];

@@ -30,9 +30,11 @@ export function grantTerms(plan: Plan, cap: PlannedCap, now: number): GrantTerms
   };
 }
 
-/** A message takes two calls: its draft, and the sending. A draft is sent once, so there are no more messages than that. */
-const calls = ({ kind, terms }: PlannedCap): PlannedTerms =>
-  kind === 'message' && terms.uses !== undefined ? { ...terms, uses: 2 * terms.uses } : terms;
+/** The limits of a schedule are those of its runs. Its own calls end with the session. A message takes two calls: its draft, and the sending. A draft is sent once, so there are no more messages than that. */
+function calls({ kind, terms }: PlannedCap): PlannedTerms {
+  if (kind === 'schedule') return {};
+  return kind === 'message' && terms.uses !== undefined ? { ...terms, uses: 2 * terms.uses } : terms;
+}
 
 /** The bounds of the arguments of a tool. Its description is no call. */
 function boundsOf(cap: PlannedCap): GrantTerms {
@@ -45,7 +47,12 @@ function proposal({ offer }: PlannedCap, deadlineMs: number | undefined, now: nu
   return limits(offer ?? { uses: 1 }, deadlineMs, now);
 }
 
-function limits({ uses, forMs, untilMs }: PlannedTerms, deadlineMs: number | undefined, now: number): GrantTerms {
+/** The limits of a grant that begins now. */
+export function limits(
+  { uses, forMs, untilMs }: PlannedTerms,
+  deadlineMs: number | undefined,
+  now: number,
+): GrantTerms {
   const times = [forMs, deadlineMs].filter((ms) => ms !== undefined);
   const most = Math.min(LONGEST, ...times);
   const time: GrantTerms =

@@ -239,6 +239,7 @@ function fileCall(
     under: grantsOfCall(gated),
     charged,
     ...(isDraft ? { draft: true as const } : {}),
+    ...(isReview ? { review: true as const } : {}),
     ...(gated.personOnly || grant.personOnly === true ? { personOnly: true as const } : {}),
     looked: stale !== undefined,
     seen: isReview ? [] : preview.files,

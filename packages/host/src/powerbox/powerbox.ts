@@ -6,7 +6,7 @@
  */
 import { type Definition, define, E, spawn, vatTime } from '@hob/vat';
 import { type HostState, powersOf, tablesOf } from '../state/host-state.ts';
-import type { HostTables } from '../state/records.ts';
+import type { HostTables, RequestRecord } from '../state/records.ts';
 import { closeRequest, isUnseen, logWithdrawn, refundUses, resolveRequest, withdrawRequest } from './pending.ts';
 
 interface Powerbox {
@@ -25,7 +25,10 @@ export const PowerboxActor: Definition<Powerbox, [hostState: HostState]> = defin
       const tables = tablesOf(hostState);
       const pending = tables.requests.get(request);
       if (pending === undefined || vatTime() < pending.deadline) return;
-      withdrawRequest(tables, pending, 'expired', 'nobody answered in time: ask again when somebody is there');
+      const [code, message] = isRefusedBySilence(tables, pending)
+        ? ['denied', 'nobody answered in time, and this session runs without a person: go on without it']
+        : ['expired', 'nobody answered in time: ask again when somebody is there'];
+      withdrawRequest(tables, pending, code, message);
     },
     check(request) {
       E.when(E(powersOf(tablesOf(hostState))).waiting([request]), ([of]) => {
@@ -39,6 +42,13 @@ export const PowerboxActor: Definition<Powerbox, [hostState: HostState]> = defin
     },
   }),
 );
+
+/**
+ * A session without a person, such as a scheduled run, has nobody to ask again. A change in review was made already, and
+ * silence takes none back.
+ */
+const isRefusedBySilence = (tables: HostTables, { asker, review }: RequestRecord): boolean =>
+  review !== true && tables.sessions.get(asker)?.unattended === true;
 
 /**
  * In the first turn of a process: withdraws the requests of the process before. An answer would reach

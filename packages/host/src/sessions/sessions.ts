@@ -166,6 +166,8 @@ interface OpenSessionOptions {
   /** The hash of its secret. */
   readonly secret: string;
   readonly by: string;
+  /** Nobody is expected to answer its requests. By default as its parent. */
+  readonly unattended?: true | undefined;
 }
 
 /** How many sessions one may hang under: each makes every call of the last one longer. */
@@ -175,7 +177,7 @@ const maxDepth = 8;
 export function openSession(
   tables: HostTables,
   hostState: HostState,
-  { name, granters, parent, payer, secret, by }: OpenSessionOptions,
+  { name, granters, parent, payer, secret, by, unattended = parent?.unattended }: OpenSessionOptions,
 ): SessionRecord {
   checkName(name, 'the name of a session');
   const depth = parent === undefined ? 0 : parent.depth + 1;
@@ -200,6 +202,7 @@ export function openSession(
     nextSecret: undefined,
     entered: false,
     grouped: true,
+    ...(unattended === true ? { unattended } : {}),
   };
   addSession(tables, session);
   siblings.set(name, id);

@@ -36,6 +36,8 @@ export interface SessionRecord {
   /** Hashes of the current secret, and of the next one, which becomes current when it is first used. */
   readonly secret: string;
   readonly nextSecret: string | undefined;
+  /** Nobody is expected to answer its requests in time. It is inherited by child sessions. */
+  readonly unattended?: true;
   /** A client has entered it. From then on a lost connection starts the grace time. */
   readonly entered: boolean;
   /** Its grants and its child sessions are in groups. Absent in sessions of versions without groups. */
@@ -284,6 +286,8 @@ export interface RequestRecord extends RequestDisplay {
   readonly personOnly?: true;
   /** The caller does not wait: it was told that this is a draft. */
   readonly draft?: true;
+  /** Its call went on at once, and the request is a look at its change. */
+  readonly review?: true;
   /** A granter was shown this request, or the one that it replaces. */
   readonly looked?: boolean;
   /** How often it was asked. */

@@ -6,6 +6,7 @@ export type Part =
   | 'root'
   | 'server'
   | 'channel'
+  | 'agent'
   | 'session'
   | 'cap'
   | 'bound'
@@ -26,6 +27,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     roots: 'Folders of this machine, by name. Paths of this machine stand only here.',
     servers: 'MCP servers, by name, for caps with mcp.',
     channels: 'Ways to recipients, by name, for caps with message.',
+    agents: 'Programs that are started for scheduled runs, by name, for caps with schedule.',
     flags: 'Sets of flags, by name, for flags(SET) in argv.',
     session: 'What a session may hold, and for how long.',
     children: 'Sessions that a session may start, by name, and what it hands to each.',
@@ -54,6 +56,10 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     secret: 'The name of the stored password of that user.',
     outbox: 'ROOT or ROOT/folder, where each message becomes a file.',
     addresses: 'Addresses and ranges that are reached although they are not public.',
+  },
+  agent: {
+    command: 'The program and its arguments. The task is its standard input. It runs outside of the sandbox, as you.',
+    secrets: 'Names of stored secrets that the program gets as variables.',
   },
   session: {
     deadline: 'No grant outlives this time: 15m, 8h or 30d.',
@@ -86,7 +92,13 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     tools: 'The names of the tools that may be called. Each is a cap of its own.',
     where: 'What each argument of a call may be, by name. An argument that is not named is refused.',
     message: 'One recipient, as channel:recipient.',
-    uses: 'How many calls, at most.',
+    schedule: 'The name of the agent that is started for each run.',
+    gives: 'Names of the caps that a run holds. It holds nothing else.',
+    shortest: 'The shortest time between two runs of one task. Without it: 1m.',
+    missed: 'late: a run whose time passed runs once, as soon as possible. never: not at all. Without it: late.',
+    zone: 'The time zone of cron lines: Europe/Berlin. Without it: UTC.',
+    lasts: 'How long a run may last. Without it: 1h.',
+    uses: 'How many calls, at most. Of a schedule: how many runs.',
     for: 'How long, from the grant on: 15m, 8h or 30d.',
     until: 'The last day, or the last moment: 2027-01-31, or 2027-01-31T18:00:00Z.',
     needs: 'passkey: a person answers with a passkey.',
@@ -158,6 +170,7 @@ const NEXT: Readonly<Record<string, Part>> = {
   roots: 'root',
   servers: 'server',
   channels: 'channel',
+  agents: 'agent',
   session: 'session',
   caps: 'cap',
   ask: 'cap',

@@ -91,6 +91,7 @@ const HEADS: Readonly<Record<Part, string>> = {
   root: '## Roots',
   server: '## Servers',
   channel: '## Channels',
+  agent: '## Agents',
   session: '## The session',
   cap: '## Caps',
   bound: '### Bounds of arguments',

@@ -11,6 +11,7 @@ test('the JSON Schema is plain data and names the keys of a manifest and of each
       'roots',
       'servers',
       'channels',
+      'agents',
       'flags',
       'session',
       'children',
@@ -22,7 +23,18 @@ test('the JSON Schema is plain data and names the keys of a manifest and of each
   ]);
   expect(schema.additionalProperties).toBe(false);
   const text = JSON.stringify(schema);
-  for (const key of ['fs', 'command', 'shell', 'http', 'mcp', 'message', 'argv', 'not_match', 'always_human'])
+  for (const key of [
+    'fs',
+    'command',
+    'shell',
+    'http',
+    'mcp',
+    'message',
+    'schedule',
+    'argv',
+    'not_match',
+    'always_human',
+  ])
     expect(text).toContain(`"${key}":`);
 });
 

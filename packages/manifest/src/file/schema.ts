@@ -7,6 +7,7 @@
 import * as z from 'zod';
 import { described } from './about.ts';
 import { addresses, channel, http, isAddress, message } from './net.ts';
+import { agent, schedule } from './schedule.ts';
 import { duration, FLAG_SET, kinds, list, MOST_NAMES, name, named, oneOf, record, say, terms, text } from './shapes.ts';
 import { milliseconds } from './terms.ts';
 import type { ArgumentBound, Manifest } from './types.ts';
@@ -102,7 +103,7 @@ const oneKind = (given: unknown): string => {
 const offer = record('an offer', { uses: terms.uses, for: terms.for, until: terms.until }).optional();
 
 /** A cap that is minted when the session starts. The order is that of `kinds`: `parse` counts on it. */
-const cap = z.union([fs, command, shell, http, mcp, message], { error: (issue) => oneKind(issue.input) });
+const cap = z.union([fs, command, shell, http, mcp, message, schedule], { error: (issue) => oneKind(issue.input) });
 /** A cap that a person is asked for. `offer` is what the question proposes. */
 const ask = z.union(
   [
@@ -112,6 +113,7 @@ const ask = z.union(
     http.extend({ offer }),
     mcp.extend({ offer }),
     message.extend({ offer }),
+    schedule.extend({ offer }),
   ],
   { error: (issue) => oneKind(issue.input) },
 );
@@ -177,6 +179,7 @@ const manifest = record('a manifest', {
   roots: named('roots', root).optional(),
   servers: named('servers', server).optional(),
   channels: named('channels', channel).optional(),
+  agents: named('agents', agent).optional(),
   flags: z
     .record(
       z

@@ -6,9 +6,9 @@ import { nearest, quoted } from '../text/mistakes.ts';
 import { DURATION, LONGEST_MS, milliseconds } from './terms.ts';
 
 /** The key that says what a cap is. */
-export type Kind = 'fs' | 'command' | 'shell' | 'http' | 'mcp' | 'message';
+export type Kind = 'fs' | 'command' | 'shell' | 'http' | 'mcp' | 'message' | 'schedule';
 /** The kinds of caps: a cap has exactly one of these keys. */
-export const kinds: readonly Kind[] = ['fs', 'command', 'shell', 'http', 'mcp', 'message'];
+export const kinds: readonly Kind[] = ['fs', 'command', 'shell', 'http', 'mcp', 'message', 'schedule'];
 
 /** The schema of a record of this type, which can be extended. */
 export type RecordOf<T> = z.ZodObject<

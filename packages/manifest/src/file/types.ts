@@ -121,8 +121,24 @@ export interface MessageCap extends CapTerms {
   readonly message: string;
 }
 
+/** Tasks that run later, each in a fresh session. `uses`, `for` and `until` are those of all its runs together. */
+export interface ScheduleCap extends CapTerms {
+  /** The name of the agent that is started for each run. */
+  readonly schedule: string;
+  /** The names of the caps that a run holds. */
+  readonly gives: readonly string[];
+  /** The shortest time between two runs of one task. `1m` without it. */
+  readonly shortest?: string | undefined;
+  /** A run whose time passed while the host was down: once as soon as possible (without it), or not at all. */
+  readonly missed?: 'late' | 'never' | undefined;
+  /** The time zone of cron lines. `UTC` without it. */
+  readonly zone?: string | undefined;
+  /** How long a run may last. `1h` without it. */
+  readonly lasts?: string | undefined;
+}
+
 /** A cap of a manifest. It has exactly one kind. */
-export type Cap = FsCap | CommandCap | ShellCap | HttpCap | McpCap | MessageCap;
+export type Cap = FsCap | CommandCap | ShellCap | HttpCap | McpCap | MessageCap | ScheduleCap;
 
 /** The terms that a question proposes to the person. */
 export interface Offer {
@@ -181,6 +197,14 @@ export type Channel =
   /** A directory of a root, where each message becomes a file. */
   | { readonly outbox: string };
 
+/** A program that the host starts for a scheduled run, outside of the sandbox. Its standard input is the task. */
+export interface Agent {
+  /** Words that begin with `/`, `~/` or `./` are paths. */
+  readonly command: readonly string[];
+  /** Names of stored secrets that it gets as variables. */
+  readonly secrets?: readonly string[] | undefined;
+}
+
 /** The layer that assesses each call of every session, and makes some wait for a person. */
 interface FirewallPart {
   /** `observe`: only messages about a person in danger wait. `enforce`: what is risky or unclear waits, too. */
@@ -235,6 +259,8 @@ export interface Manifest {
   readonly roots?: Readonly<Record<string, Root>> | undefined;
   readonly servers?: Readonly<Record<string, Server>> | undefined;
   readonly channels?: Readonly<Record<string, Channel>> | undefined;
+  /** Programs for scheduled runs, by name. */
+  readonly agents?: Readonly<Record<string, Agent>> | undefined;
   /** Sets of flags for `flags(SET)`. See `words/flags.ts`. */
   readonly flags?: Readonly<Record<string, readonly string[]>> | undefined;
   readonly session?: SessionPart | undefined;

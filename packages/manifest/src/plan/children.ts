@@ -51,6 +51,7 @@ function canRead(cap: PlannedCap): boolean {
       return true;
     case 'mcp':
     case 'message':
+    case 'schedule':
       return false;
   }
 }

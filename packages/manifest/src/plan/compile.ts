@@ -29,6 +29,7 @@ import {
   type PlannedTerms,
 } from './plan.ts';
 import { type Machine, type Origin, placeOf, rootsOf } from './roots.ts';
+import { agentsOf, followGives, scheduleOf } from './schedule.ts';
 import { mcpOf, rootsOfServers } from './servers.ts';
 
 /** Facts that the caller adds, because a manifest cannot contain them. */
@@ -66,6 +67,7 @@ class Compiler {
   readonly #flags: Readonly<Record<string, readonly string[]>>;
   readonly #servers: Readonly<Record<string, Server>>;
   readonly #channels: Plan['channels'];
+  readonly #agents: Plan['agents'];
   readonly #roots: Plan['roots'];
   readonly #held: Plan['caps'];
   readonly #caps: Record<string, PlannedCap> = {};
@@ -85,6 +87,8 @@ class Compiler {
     // A layer above decides what a server's name means.
     this.#servers = { ...manifest.servers, ...above?.servers };
     this.#channels = { ...channelsOf(manifest.channels ?? {}, this.#roots, this.#findings), ...above?.channels };
+    const around = { roots: this.#roots, machine: surroundings, origin: surroundings.origin, findings: this.#findings };
+    this.#agents = { ...agentsOf(manifest.agents ?? {}, around), ...above?.agents };
   }
 
   compile(): Compiled {
@@ -106,6 +110,7 @@ class Compiler {
     for (const [part, name, cap] of listed) if (!('fs' in cap)) this.#add(part, name, cap);
     this.#refuseHiddenAsks();
     for (const name of session.deny ?? []) delete this.#caps[name];
+    followGives(this.#caps, (name) => session.deny?.includes(name) !== true);
     const { children, findings } = childrenOf(this.#manifest, this.#caps);
     this.#findings.push(...findings);
     const firewall = given === undefined ? undefined : this.#firewall(given);
@@ -119,6 +124,7 @@ class Compiler {
       roots: this.#roots,
       servers: this.#servers,
       channels: this.#channels,
+      agents: this.#agents,
       caps: this.#caps,
       denied: [...(session.deny ?? [])],
       children,
@@ -166,10 +172,25 @@ class Compiler {
     else if ('mcp' in cap) {
       const known = { servers: this.#servers, roots: this.#roots };
       this.#caps[name] = mcpOf(cap, base, path, known, this.#findings);
+    } else if ('schedule' in cap) {
+      const known = { agents: this.#agents, caps: this.#given(), findings: this.#findings };
+      this.#caps[name] = scheduleOf(cap, base, path, known);
     } else {
       const known = { channels: this.#channels, findings: this.#findings };
       this.#caps[name] = messageOf(cap, base, path, known);
     }
+  }
+
+  /** The caps that a run may hold, also those that stand below the schedule in the file, and those of layers above. */
+  #given(): ReadonlyMap<string, { readonly isSchedule: boolean }> {
+    const { caps = {}, ask = {} } = this.#manifest.session ?? {};
+    const own = [...Object.entries(caps), ...Object.entries(ask)].map(
+      ([name, one]) => [name, 'schedule' in one] as const,
+    );
+    const held = Object.values({ ...this.#surroundings.above?.caps, ...this.#held }).map(
+      ({ name, kind }) => [name, kind === 'schedule'] as const,
+    );
+    return new Map([...held, ...own].map(([name, isSchedule]) => [name, { isSchedule }]));
   }
 
   #addFs(cap: FsCap, base: Base, path: Path): void {

@@ -3,7 +3,7 @@ import type { Mode } from '../file/types.ts';
 import { hidden } from '../words/except.ts';
 import { takes } from '../words/row.ts';
 import { splitWords } from '../words/split.ts';
-import { canBeDraft, type Effect, effectOfFs, effectOfHttp, methodsOf, programOf } from './effects.ts';
+import { canBeDraft, type Effect, effectOfFs, effectOfHttp, effectOfSchedule, methodsOf, programOf, scheduleMethods } from './effects.ts'; // biome-ignore format: one line
 import { isPathBeneath, type Plan, type PlannedCap, type PlannedCommand, type PlannedFs } from './plan.ts';
 
 /** The decision about a call. */
@@ -91,6 +91,8 @@ function allows(plan: Plan, cap: PlannedCap, call: Extract<Call, { cap: string }
       );
     case 'mcp':
       return call.method !== undefined && cap.tools.includes(call.method);
+    case 'schedule':
+      return scheduleMethods.includes(call.method ?? 'every');
     case 'shell':
     case 'message':
       return true;
@@ -123,6 +125,8 @@ function effectOf(cap: PlannedCap, call: { readonly method?: string }): Effect {
       return cap.effect;
     case 'http':
       return effectOfHttp(call.method ?? 'GET');
+    case 'schedule':
+      return effectOfSchedule(call.method ?? 'every');
     case 'mcp':
     case 'message':
       return 'external';
@@ -130,13 +134,19 @@ function effectOf(cap: PlannedCap, call: { readonly method?: string }): Effect {
 }
 
 /**
- * The decisions of a plan about the calls of a cap: for a directory by right (`read`, `write`, …), for http by method, for
- * every other kind under the name of its kind.
+ * The decisions of a plan about the calls of a cap: for a directory by right (`read`, `write`, …), for http and
+ * schedules by method, for every other kind under the name of its kind.
  */
 export function decisionsOf(plan: Plan, cap: PlannedCap): Readonly<Record<string, Decision>> {
-  const parts = cap.kind === 'fs' ? cap.can : cap.kind === 'http' ? cap.methods : [];
+  const parts = partsOf(cap);
   if (parts.length === 0) return { [cap.kind]: decisionOf(plan, cap, effectOf(cap, {})) };
   return Object.fromEntries(parts.map((method) => [method, decisionOf(plan, cap, effectOf(cap, { method }), method)]));
+}
+
+function partsOf(cap: PlannedCap): readonly string[] {
+  if (cap.kind === 'fs') return cap.can;
+  if (cap.kind === 'http') return cap.methods;
+  return cap.kind === 'schedule' ? scheduleMethods : [];
 }
 
 /**

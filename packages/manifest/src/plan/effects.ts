@@ -50,6 +50,12 @@ export const canBeDraft = (method: string): boolean => effectOfFs(method) === 'w
 export const effectOfHttp = (method: Method | string): Effect =>
   method === 'GET' || method === 'HEAD' ? 'read' : 'external';
 
+const SCHEDULE_EFFECTS: Readonly<Record<string, Effect>> = { every: 'external', at: 'external', cancel: 'write', list: 'read' }; // biome-ignore format: one line
+/** The methods of a schedule cap. */
+export const scheduleMethods: readonly string[] = Object.keys(SCHEDULE_EFFECTS);
+/** The effect of a method of a schedule cap. Its runs act later, when nobody is asked about the schedule any more. */
+export const effectOfSchedule = (method: string): Effect => SCHEDULE_EFFECTS[method] ?? 'external';
+
 /** The last name of a program's path. */
 export const programOf = (command: string): string => command.slice(command.lastIndexOf('/') + 1);
 

@@ -2,7 +2,7 @@
 import { quoted, visible } from '../text/mistakes.ts';
 import type { Word } from '../words/row.ts';
 import { type Decision, decisionOf } from './decide.ts';
-import { covering, type Effect, effectOfFs, effectOfHttp, isWritable } from './effects.ts';
+import { covering, type Effect, effectOfFs, effectOfHttp, effectOfSchedule, isWritable, scheduleMethods } from './effects.ts'; // biome-ignore format: one line
 import type {
   Directory,
   Plan,
@@ -12,6 +12,7 @@ import type {
   PlannedFs,
   PlannedHttp,
   PlannedMcp,
+  PlannedSchedule,
   PlannedShell,
   PlannedTerms,
 } from './plan.ts';
@@ -76,7 +77,28 @@ function doesOf(cap: PlannedCap): string {
       return `may call ${cap.tools.map(quoted).join(', ')} of the server ${cap.server}${whereText(cap)}`;
     case 'message':
       return `may send messages to ${quoted(`${cap.channel}:${cap.recipient}`)}`;
+    case 'schedule':
+      return scheduleText(cap);
   }
+}
+
+const MINUTE = 60_000;
+
+function scheduleText({
+  agent,
+  gives,
+  shortestMs = MINUTE,
+  missed,
+  zone,
+  lastsMs = 60 * MINUTE,
+}: PlannedSchedule): string {
+  return [
+    `may let the agent ${agent} run later, each time in a fresh session with ${gives.join(', ')} and nothing else`,
+    `no task more often than every ${span(shortestMs)}`,
+    `no run longer than ${span(lastsMs)}`,
+    missed === 'never' ? 'a missed run is left out' : 'a missed run runs late, once',
+    ...(zone === undefined ? [] : [`times are those of ${zone}`]),
+  ].join(', ');
 }
 
 function httpText({ methods, origin, path, secret, auth, headers, addresses }: PlannedHttp): string {
@@ -156,6 +178,8 @@ function whenCalled(plan: Plan, cap: Exclude<PlannedCap, PlannedFs>): string {
     case 'command':
     case 'shell':
       return how(cap.effect);
+    case 'schedule':
+      return groups(scheduleMethods.map((method) => [method, how(effectOfSchedule(method))]));
     case 'mcp':
     case 'message':
       return how('external');
@@ -237,6 +261,8 @@ function weakestOf(plan: Plan, cap: PlannedCap): string {
       return weakServer(plan, cap);
     case 'message':
       return 'the recipient';
+    case 'schedule':
+      return weakAgent(plan, cap);
   }
 }
 
@@ -257,6 +283,17 @@ function weakServer({ servers }: Plan, { server: name }: PlannedMcp): string {
     ...(reads.length === 0 ? [] : [`It reads all of ${reads.join(', ')}.`]),
     writes.length === 0 ? 'It changes no file that lasts.' : `It may change all of ${writes.join(', ')}.`,
     ...(secrets.length === 0 ? [] : [`It knows the secrets ${secrets.join(', ')}.`]),
+  ].join(' ');
+}
+
+/** The program of an agent is the granter's choice. The session chooses the text that it reads. */
+function weakAgent({ agents, caps }: Plan, { agent: name, gives }: PlannedSchedule): string {
+  const { command = [], secrets = [] } = agents[name] ?? {};
+  const asks = gives.filter((given) => caps[given]?.how === 'ask');
+  return [
+    `the program ${quoted(command.join(' '))}, which reads the task and runs outside of the sandbox, as you.`,
+    ...(secrets.length === 0 ? [] : [`It knows the secrets ${secrets.join(', ')}.`]),
+    ...(asks.length === 0 ? [] : [`It may ask for ${asks.join(', ')}: without an answer in time that is a no.`]),
   ].join(' ');
 }
 

@@ -21,6 +21,7 @@ import {
   type PlannedTerms,
 } from './plan.ts';
 import { restOf } from './rest.ts';
+import { followGives, narrowedSchedule } from './schedule.ts';
 
 /** The modes, strictest first. */
 const STRICTEST_FIRST: readonly Mode[] = ['plan', 'supervised', 'cautious', 'autonomous'];
@@ -61,6 +62,7 @@ export function narrow(bound: Plan, manifest: Manifest, lower: Plan): { plan: Pl
     roots: bound.roots,
     servers: bound.servers,
     channels: bound.channels,
+    agents: bound.agents,
     caps,
     denied: [...new Set([...bound.denied, ...lower.denied])],
     children: childrenOf(bound, lower, caps, findings),
@@ -75,6 +77,7 @@ export function narrow(bound: Plan, manifest: Manifest, lower: Plan): { plan: Pl
  * be asked for. If the mount that held its `cwd` is gone, it has none: without the mount it could write there.
  */
 export function followMounts(caps: Record<string, PlannedCap>, before: Plan['caps']): void {
+  followGives(caps, (name) => Object.hasOwn(caps, name));
   for (const cap of Object.values(caps)) {
     if (cap.kind !== 'command' && cap.kind !== 'shell') continue;
     const mounts = cap.mounts.filter((name) => {
@@ -183,6 +186,11 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
     return own.channel === wanted.channel && own.recipient === wanted.recipient
       ? { ...own, ...both }
       : other('another recipient');
+  if (own.kind === 'schedule' && wanted.kind === 'schedule') {
+    if (own.agent !== wanted.agent) return other('another agent');
+    const left = narrowedSchedule(own, wanted, beyond(wanted.gives, own.gives, 'gives'), drop);
+    return left === undefined ? undefined : { name: own.name, ...left, ...both };
+  }
   return other('another kind of cap');
 }
 

@@ -100,8 +100,32 @@ export interface PlannedMessage extends Planned {
   /** As the channel calls it. */
   readonly recipient: string;
 }
+/** Tasks that run later. `uses`, `forMs` and `untilMs` of its terms are those of all its runs together. */
+export interface PlannedSchedule extends Planned {
+  readonly kind: 'schedule';
+  /** The name of an agent. */
+  readonly agent: string;
+  /** The names of the caps that a run holds. */
+  readonly gives: readonly string[];
+  readonly shortestMs?: number;
+  readonly missed?: 'late' | 'never';
+  readonly zone?: string;
+  readonly lastsMs?: number;
+}
+/** A program for scheduled runs, with its paths resolved. */
+export interface PlannedAgent {
+  readonly command: readonly string[];
+  readonly secrets: readonly string[];
+}
 /** A cap with every name resolved. */
-export type PlannedCap = PlannedFs | PlannedCommand | PlannedShell | PlannedHttp | PlannedMcp | PlannedMessage;
+export type PlannedCap =
+  | PlannedFs
+  | PlannedCommand
+  | PlannedShell
+  | PlannedHttp
+  | PlannedMcp
+  | PlannedMessage
+  | PlannedSchedule;
 
 /** A cap that a child session may get. */
 export interface Given {
@@ -133,6 +157,7 @@ export interface Plan {
   readonly roots: Readonly<Record<string, string | undefined>>;
   readonly servers: Readonly<Record<string, Server>>;
   readonly channels: Readonly<Record<string, PlannedChannel>>;
+  readonly agents: Readonly<Record<string, PlannedAgent>>;
   readonly caps: Readonly<Record<string, PlannedCap>>;
   /** Names that no lower layer can bring back. */
   readonly denied: readonly string[];

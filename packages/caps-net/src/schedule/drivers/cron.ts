@@ -10,6 +10,10 @@ import { refusal } from '../../base/errors.ts';
 const FIELD = /^[0-9A-Za-z*,/#?+-]+$/;
 /** Croner looks as far. A line without a time in it has none. */
 const MOST_SKIPPED = 500;
+/** Runs that are 2 minutes apart are 720 a day, so these have every distance within a day, and that over midnight. */
+const MOST_TIMES = 750;
+/** A leap year begins, so that 29 February is seen as well. */
+const YEAR = new Date('2028-01-01T00:00:00Z');
 
 /** Checks the line and the zone. Errors: `invalid`. */
 export function checkCron(line: string, zone: string): void {
@@ -48,6 +52,22 @@ export function nextTime(line: string, zone: string, from: number): number | und
     next = cron.nextRun(next);
   }
   return next?.getTime();
+}
+
+/**
+ * The shortest time between two runs of a line, in ms, or the first one below `enough`. By the clock of UTC: daylight
+ * saving makes one night of a year shorter, and is no reason to refuse a daily line.
+ */
+export function tightest(line: string, enough: number): number {
+  const cron = new Cron(line, { timezone: 'UTC', paused: true });
+  let least = Number.POSITIVE_INFINITY;
+  let before = cron.nextRun(YEAR);
+  for (let n = 0; n < MOST_TIMES && before !== null && least >= enough; n += 1) {
+    const next = cron.nextRun(before);
+    if (next !== null) least = Math.min(least, next.getTime() - before.getTime());
+    before = next;
+  }
+  return least;
 }
 
 /** Whether the clocks of the zone showed the same an hour or half an hour before (Lord Howe). */

@@ -15,8 +15,18 @@ import { processMark, removeLeft } from '@hob/vat/store';
 import { Mistake } from '../../line/mistake.ts';
 import type { OpenedEntry } from '../daemon.ts';
 
+/** The entry to a session. */
+export type Entry = Pick<OpenedEntry, 'url' | 'secret' | 'children'>;
+
 /** Runs the program to its end. Returns its exit code, 128 + N for a signal. Errors: `Mistake` (it cannot be run). */
-export async function runAgent([program = '', ...args]: readonly string[], entry: OpenedEntry): Promise<number> {
+export const runAgent = ([program = '', ...args]: readonly string[], entry: OpenedEntry): Promise<number> =>
+  withEntry(entry, ({ variables }) => runProgram(program, args, { env: { ...process.env, ...variables } }));
+
+/** `body` gets the variables with which a program enters the session, and a folder that goes with it. */
+export async function withEntry<T>(
+  entry: Entry,
+  body: (at: { readonly variables: Readonly<Record<string, string>>; readonly folder: string }) => Promise<T>,
+): Promise<T> {
   const folder = newFolder();
   const handOver = (name: string, secret: string): string => {
     const file = join(folder, name);
@@ -30,14 +40,13 @@ export async function runAgent([program = '', ...args]: readonly string[], entry
     const secretFile = handOver('session', entry.secret);
     const config = join(folder, 'mcp.json');
     writeFileSync(config, `${JSON.stringify(mcpConfig(entry.url, secretFile), undefined, 2)}\n`, { mode: 0o600 });
-    const env = {
-      ...process.env,
+    const variables = {
       HOB_URL: entry.url,
       HOB_SECRET_FILE: secretFile,
       HOB_MCP_CONFIG: config,
       ...(Object.keys(children).length === 0 ? {} : { HOB_CHILDREN: JSON.stringify(children) }),
     };
-    return await runProgram(program, args, { env });
+    return await body({ variables, folder });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -25,21 +25,23 @@ import { ownCode } from '../../drivers/own-code.ts';
 import { agentsFolder, hooksFolder, usualPlaces } from '../../drivers/places.ts';
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
-import type { RealRoots } from '../../plan/directories.ts';
 import { PlanSessions } from '../../plan/sessions.ts';
 import { type DaemonStatus, daemonOf } from '../daemon.ts';
 import { ledgerKeeper } from '../keep-ledger.ts';
 import { mcpFace } from '../mcp-face.ts';
+import { definitions as ofSchedules } from '../runs/actors.ts';
+import { type RunsGate, runsGate, Schedules } from '../runs/schedules.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
-import { type ServedFirewall, servedFirewall } from '../served-firewall.ts';
+import { servedFirewall } from '../served-firewall.ts';
 import { servedGranters } from '../served-granters.ts';
 import { servedJudge } from '../served-judge.ts';
-import { type ServedSecrets, servedSecrets } from '../served-secrets.ts';
+import { servedSecrets } from '../served-secrets.ts';
 import { ServedWishes } from '../wishes.ts';
 import { copier, removeCopies } from './copies.ts';
 import { hookRunner } from './hooks.ts';
 import { LedgerCopy } from './ledger-copy.ts';
 import { type Log, openLog } from './log.ts';
+import { runTask } from './run-task.ts';
 import { keyFiles, keyRingAt } from './secrets-key.ts';
 import { openTelling, type TellChoice } from './tell.ts';
 import { lookAgainAndAgain, sha256 } from './wishes.ts';
@@ -70,7 +72,7 @@ interface ServeChoice {
 export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const { manifest, layers, state, log: logFile, port, say, tell, secretsKey } = choice;
   const read = readManifest(usualPlaces(manifest), layers);
-  const { file, plan } = read;
+  const { plan } = read;
   for (const line of [...read.warnings, ...hidesMore(plan)]) say(line);
   const sentinel = choice.sentinel ?? sentinelHome();
   const beside = [sentinel, logFile, tell.webhookKeyFile, plan.ledger?.path].filter((path) => path !== undefined);
@@ -78,19 +80,18 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const roots = realRoots(plan, [state, ...own]);
   const { folder } = granterSocket(state);
   openStateDir(state);
-  const holder = holderOf(state);
-  if (holder !== 'nobody')
-    throw new Mistake(`process ${holder.pid ?? '?'} serves this state already: hob status shows it, hob stop ends it`);
+  checkFree(state);
   const log = logFile === undefined ? standardError(say) : openLog(logFile, { now: () => Date.now() });
   const note = (line: string): void => log.write(line.replace(/^hob: /, ''));
   const told = openTelling(tell, note);
   let judge: JudgeRunner | undefined;
   let blank = (text: string): string => text;
   const { firewall, offered } = servedFirewall(plan, (hook) => hookRunner(hook, hooksFolder(state)));
+  const gate = runsGate();
   const host = await openHost({
     stateDir: state,
     onRequest: (notice) => asked(notice, told, judge),
-    definitions,
+    definitions: [...definitions, ...ofSchedules],
     ...(firewall && { firewall }),
     ...(sentinel && { sentinel }),
     graceMs: GRACE_MS,
@@ -102,16 +103,16 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const secrets = servedSecrets(host, keyRingAt(secretsKey), note);
   try {
     const granters = await servedGranters(host, plan, say);
-    await endLeft(host);
     await secrets.open();
     blank = (text) => secrets.blanker().text(text);
-    const sessions = await prepared(host, { plan, roots, secrets, say, offered });
+    const parts = { plan, roots, machine: { ...machine, secret: secrets.value, blank }, offered };
+    const { sessions, schedules } = await prepared(host, parts, { gate, say, log: log.write });
     // Before the host has an address: a verb that finds no folder would ask for a secret.
     openPrivateFolder(folder);
     judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
     const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace }, consolePages());
-    const caps = Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how]));
-    const status: DaemonStatus = { pid: process.pid, manifest: file, layers: read.layers, mode: plan.mode, ...(plan.firewall && { firewall: plan.firewall.mode }), caps, url, since: Date.now() }; // biome-ignore format: one line
+    schedules.begin({ sessions, url });
+    const status = statusOf(read, url);
     const wishes = await servedWishes(host, read, sessions, granters.owner);
     for (const line of wishesAtStart(await wishes.rows())) say(line);
     removeCopies(folder);
@@ -133,7 +134,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     await host.serveGranter({ granter: 'owner', daemon });
     lookAgainAndAgain(() => wishes.endChanged());
     keepLedger(host, plan, note);
-    log.write(`process ${process.pid} serves a manifest in the mode ${plan.mode}, with ${Object.keys(caps).length} caps`); // biome-ignore format: one line
+    log.write(`process ${process.pid} serves a manifest in the mode ${plan.mode}, with ${Object.keys(plan.caps).length} caps`); // biome-ignore format: one line
     logsItsEnd(log);
     if (host.restoredBecause !== undefined) say(`hob: ${host.restoredBecause}: hob list shows the grants that wait, hob confirm G3 lets one work`); // biome-ignore format: one line
     // A stop that was ordered while the host opened may have found nobody to signal.
@@ -147,29 +148,48 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   }
 }
 
+/** Errors: `Mistake`. */
+function checkFree(state: string): void {
+  const holder = holderOf(state);
+  if (holder !== 'nobody')
+    throw new Mistake(`process ${holder.pid ?? '?'} serves this state already: hob status shows it, hob stop ends it`);
+}
+
 /** Ends the sessions that no agent has entered: no hob start watches over them any more. */
-async function endLeft(host: Host): Promise<void> {
+async function endLeft(host: Host, schedules: ReadonlySet<string>): Promise<void> {
   for (const session of await host.sessions())
-    if (session.parent === undefined) await session.endUnlessEntered('its host ended before its agent entered');
+    if (session.parent === undefined && !schedules.has(session.id))
+      await session.endUnlessEntered('its host ended before its agent entered');
 }
 
-interface Prepared {
-  readonly plan: ReadManifest['plan'];
-  readonly roots: RealRoots;
-  readonly secrets: ServedSecrets;
+type Prepared = Omit<ConstructorParameters<typeof PlanSessions>[1], 'schedules'>;
+
+interface Told {
+  readonly gate: RunsGate;
   readonly say: (line: string) => void;
-  readonly offered: ServedFirewall['offered'];
+  readonly log: (line: string) => void;
 }
 
-/** The sessions of a plan, with everything that they share. Errors: `Mistake`. */
-async function prepared(host: Host, { plan, roots, secrets, say, offered }: Prepared): Promise<PlanSessions> {
-  const blank = (text: string): string => secrets.blanker().text(text);
-  const powers = { ...machine, secret: secrets.value, blank };
-  const sessions = new PlanSessions(host, { plan, roots, machine: powers, offered });
+/** The sessions of a plan, with everything that they share, and its schedules. Errors: `Mistake`. */
+async function prepared(
+  host: Host,
+  parts: Prepared,
+  { gate, say, log }: Told,
+): Promise<{ readonly sessions: PlanSessions; readonly schedules: Schedules }> {
+  const schedules = await Schedules.open({ ...parts, host, gate, runTask, log });
+  await endLeft(host, await schedules.held());
+  const sessions = new PlanSessions(host, { ...parts, schedules });
   await sessions.prepare();
+  await schedules.endLeft(sessions);
   for (const line of sessions.notes) say(line);
-  return sessions;
+  return { sessions, schedules };
 }
+
+const statusOf = ({ file, layers, plan }: ReadManifest, url: string): DaemonStatus => ({
+  ...{ pid: process.pid, manifest: file, layers, mode: plan.mode, url, since: Date.now() },
+  ...(plan.firewall === undefined ? {} : { firewall: plan.firewall.mode }),
+  caps: Object.fromEntries(Object.values(plan.caps).map(({ name, how }) => [name, how])),
+});
 
 /** Under systemd these lines go to the journal. */
 const standardError = (say: (line: string) => void): Log => ({
