@@ -771,4 +771,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: door,
   },
+  {
+    name: 'net-schedule-shortest',
+    breaks: 'a cron line runs more often than the granter allows',
+    file: 'packages/caps-net/src/schedule/when.ts',
+    find: 'if (shortest > MINUTE && tightest(text, shortest) < shortest) throw tooOften(shortest);',
+    replace: '',
+    tests: schedules,
+  },
+  {
+    name: 'net-schedule-interval-shortest',
+    breaks: 'an interval runs more often than the granter allows',
+    file: 'packages/caps-net/src/schedule/when.ts',
+    find: 'if (ms < shortest) throw tooOften(shortest);',
+    replace: '',
+    tests: schedules,
+  },
+  {
+    name: 'net-schedule-end',
+    breaks: 'a runner ends schedules by what it returns',
+    file: 'packages/caps-net/src/schedule/book.ts',
+    find: '(ENDS.includes(value) ? (value as RunEnd) : ',
+    replace: '(value !== undefined ? (value as RunEnd) : ',
+    tests: schedules,
+  },
 ];

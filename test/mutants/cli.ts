@@ -6,6 +6,7 @@ const serveTests = ['packages/cli/src/daemon/serve.test.ts'];
 const planTests = ['packages/cli/src/plan/sessions.test.ts'];
 const againTests = ['packages/cli/src/daemon/again.test.ts'];
 const initTests = ['packages/cli/src/verbs/manifest/init.test.ts'];
+const runsTests = ['packages/cli/src/daemon/runs/runs.test.ts'];
 const killedTests = ['packages/cli/src/daemon/killed.test.ts'];
 const keepLedgerTests = ['packages/cli/src/daemon/keep-ledger.test.ts'];
 const copyTests = ['packages/cli/src/daemon/drivers/copies.test.ts'];
@@ -283,8 +284,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cli-unentered-at-start',
     breaks: 'a session that nobody entered outlives the host that opened it',
     file: 'packages/cli/src/daemon/drivers/serve.ts',
-    find: 'if (session.parent === undefined) await',
-    replace: "if (session.parent === '') await",
+    find: 'session.parent === undefined && !schedules.has(session.id)',
+    replace: "session.parent === ''",
     tests: killedTests,
   },
   {
@@ -686,5 +687,94 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'uses: 2 * terms.uses',
     replace: 'uses: 4 * terms.uses',
     tests: ['packages/cli/src/plan/messages.test.ts'],
+  },
+  {
+    name: 'cli-run-only',
+    breaks: 'a run holds every cap of the manifest',
+    file: 'packages/cli/src/plan/sessions.ts',
+    find: 'return run.only.includes(cap.name)',
+    replace: "return cap.kind !== 'schedule'",
+    tests: runsTests,
+  },
+  {
+    name: 'cli-run-signal',
+    breaks: 'a run goes on when its grant is revoked',
+    file: 'packages/cli/src/daemon/runs/schedules.ts',
+    find: 'AbortSignal.any([signal, over.signal])',
+    replace: 'over.signal',
+    tests: runsTests,
+  },
+  {
+    name: 'cli-run-left',
+    breaks: 'the session of a run that was cut by kill -9 goes on',
+    file: 'packages/cli/src/daemon/runs/schedules.ts',
+    find: "await session.end('its host ended during the run');",
+    replace: '',
+    tests: ['packages/cli/src/daemon/runs/killed.test.ts'],
+  },
+  {
+    name: 'cli-run-early',
+    breaks: 'a run that falls into the start of the host is lost',
+    file: 'packages/cli/src/daemon/runs/schedules.ts',
+    find: 'const opened = Promise.withResolvers',
+    replace:
+      "setImmediate(() => opened.reject(new CapError('unavailable', 'too early')));\n  const opened = Promise.withResolvers",
+    tests: runsTests,
+  },
+  {
+    name: 'cli-run-task',
+    breaks: 'the task stands in a command line',
+    file: 'packages/cli/src/daemon/drivers/run-task.ts',
+    find: 'spawn(program, args, {',
+    replace: 'spawn(program, [...args, task], {',
+    tests: runsTests,
+  },
+  {
+    name: 'cli-run-env',
+    breaks: 'a run gets every variable of the host',
+    file: 'packages/cli/src/daemon/drivers/run-task.ts',
+    find: '...Object.fromEntries(passed),',
+    replace: '...process.env,',
+    tests: runsTests,
+  },
+  {
+    name: 'cli-run-longest',
+    breaks: 'a run goes on for longer than it may',
+    file: 'packages/cli/src/daemon/drivers/run-task.ts',
+    find: 'AbortSignal.any([limit, ended])',
+    replace: 'ended',
+    tests: runsTests,
+  },
+  {
+    name: 'cli-schedule-manifest',
+    breaks: 'a schedule goes on with what the manifest said before',
+    file: 'packages/cli/src/daemon/runs/schedules.ts',
+    find: 'if (names.includes(of) && (await this.#goesOn(row))) continue;',
+    replace: 'if (await this.#goesOn(row)) continue;',
+    tests: runsTests,
+  },
+  {
+    name: 'cli-schedule-given',
+    breaks: 'a schedule goes on when a cap that it gives is another one',
+    file: 'packages/cli/src/plan/schedules.ts',
+    find: '...[given, behind, places',
+    replace: '...[behind, places',
+    tests: runsTests,
+  },
+  {
+    name: 'cli-schedule-layer',
+    breaks: 'a session whose layer narrows a cap schedules runs that hold the whole',
+    file: 'packages/cli/src/plan/sessions.ts',
+    find: "if (cap.kind !== 'schedule' || this.#isServed(plan, cap)) return true;",
+    replace: 'return true;',
+    tests: runsTests,
+  },
+  {
+    name: 'cli-schedule-gated',
+    breaks: 'a session schedules without the question that the mode asks',
+    file: 'packages/cli/src/plan/rights.ts',
+    find: "const gated = Object.keys(decisions).filter((method) => decisions[method] !== 'runs');",
+    replace: 'const gated: readonly string[] = [];',
+    tests: runsTests,
   },
 ];

@@ -10,6 +10,8 @@ const planTests = ['packages/manifest/src/plan/compile.test.ts'];
 const wholeTests = ['packages/manifest/src/plan/whole.test.ts'];
 const layerTests = ['packages/manifest/src/layers.test.ts'];
 
+const scheduleTests = ['packages/manifest/src/plan/schedule.test.ts'];
+
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'manifest-alias',
@@ -434,5 +436,53 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'known !== undefined && !Object.hasOwn(known, recipient)',
     replace: 'known === null',
     tests: ['packages/manifest/src/hostile.test.ts'],
+  },
+  {
+    name: 'manifest-schedule-itself',
+    breaks: 'a run makes schedules',
+    file: 'packages/manifest/src/plan/schedule.ts',
+    find: 'else if (given.isSchedule)',
+    replace: 'else if (path.length === 0)',
+    tests: scheduleTests,
+  },
+  {
+    name: 'manifest-agent-root',
+    breaks: 'a session may change a file of the command line that its runs begin with',
+    file: 'packages/manifest/src/plan/schedule.ts',
+    find: 'holds?.(folder, place) === true',
+    replace: 'folder === place',
+    tests: scheduleTests,
+  },
+  {
+    name: 'manifest-schedule-gives',
+    breaks: 'a lower layer gives more to a run',
+    file: 'packages/manifest/src/plan/narrow.ts',
+    find: "narrowedSchedule(own, wanted, beyond(wanted.gives, own.gives, 'gives'), drop)",
+    replace: 'narrowedSchedule(own, wanted, wanted.gives, drop)',
+    tests: scheduleTests,
+  },
+  {
+    name: 'manifest-schedule-narrow',
+    breaks: 'a lower layer lets runs come more often',
+    file: 'packages/manifest/src/plan/schedule.ts',
+    find: 'Math.max(own.shortestMs ?? 0, wanted.shortestMs ?? 0)',
+    replace: '(wanted.shortestMs ?? own.shortestMs ?? 0)',
+    tests: scheduleTests,
+  },
+  {
+    name: 'manifest-schedule-deny',
+    breaks: 'a run holds a cap that is denied',
+    file: 'packages/manifest/src/plan/schedule.ts',
+    find: 'cap.gives.filter(isThere)',
+    replace: 'cap.gives',
+    tests: scheduleTests,
+  },
+  {
+    name: 'manifest-wish-schedule',
+    breaks: 'a wish list asks for what outlives it',
+    file: 'packages/manifest/src/wish.ts',
+    find: "'schedule' in cap",
+    replace: "'schedules' in cap",
+    tests: ['packages/manifest/src/wish.test.ts'],
   },
 ];

@@ -387,4 +387,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '[session]',
     tests: ['packages/host/src/powerbox/request.test.ts'],
   },
+  {
+    name: 'request-unattended',
+    breaks: 'a run is told to ask again when somebody is there',
+    file: 'packages/host/src/powerbox/powerbox.ts',
+    find: 'review !== true && tables.sessions.get(asker)?.unattended === true',
+    replace: 'review !== review',
+    tests: ['packages/host/src/schedule.test.ts'],
+  },
+  {
+    name: 'request-unattended-child',
+    breaks: 'a child session of a run is told to ask again',
+    file: 'packages/host/src/sessions/sessions.ts',
+    find: 'unattended = parent?.unattended',
+    replace: 'unattended',
+    tests: ['packages/host/src/schedule.test.ts'],
+  },
 ];
