@@ -387,6 +387,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['process', 'setTimeout'],
     why: 'looks again after a while; the bell',
   },
+  'packages/cli/src/daemon/drivers/program-host.ts': {
+    powers: ['process'],
+    why: 'ends with the standard input of its process, and tells its number',
+  },
   'packages/cli/src/daemon/drivers/serve.ts': {
     powers: ['Date', 'process'],
     why: 'entry point: the host of a manifest',

@@ -777,4 +777,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const gated: readonly string[] = [];',
     tests: runsTests,
   },
+  {
+    name: 'program-host-ends',
+    breaks: 'a host outlives the program that started it',
+    file: 'packages/cli/src/daemon/drivers/program-host.ts',
+    find: "process.stdin.on('end', end).on('close', end).on('error', end).resume();",
+    replace: '',
+    tests: ['packages/cli/src/daemon/program-host.test.ts'],
+  },
 ];

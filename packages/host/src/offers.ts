@@ -16,15 +16,15 @@ import { checkName } from './state/names.ts';
 import type { HostTables } from './state/records.ts';
 import type { OfferOptions } from './types.ts';
 
-const offerOptions = { reads: true, methods: true, label: true, effects: true } as const;
+const offerOptions = { reads: true, methods: true, label: true, effects: true, fromPeer: true } as const;
 
 type InTurn = <R>(body: (tables: HostTables) => R) => Promise<unknown>;
 
 export class Offers {
   readonly #turn: InTurn;
   readonly #storeTag: string;
-  /** The names that this process has offered. */
-  readonly #names = new Set<string>();
+  /** The names that this process has offered, and whether an object of a peer has that name. */
+  readonly #names = new Map<string, boolean>();
   /** Opened with the first program. */
   #guests: Promise<Guests> | undefined;
   #closing = false;
@@ -35,8 +35,11 @@ export class Offers {
   }
 
   async offer(name: string, cap: object, options?: OfferOptions): Promise<void> {
-    const { reads = [], methods, label, effects } = takeOptions(options, 'offer', offerOptions);
+    const { reads = [], methods, label, effects, fromPeer = false } = takeOptions(options, 'offer', offerOptions);
     checkName(name, 'the name of an offer');
+    // A peer's object never takes the place of another's, in its grants.
+    if (fromPeer && this.#names.get(name) === false)
+      throw new CapError('invalid', 'the host itself offers something of that name: choose another name');
     await checkCallable(cap);
     const lasting = `hob-offer:${this.#storeTag}:${name}`;
     const given = isReference(cap) ? cap : driverOf(cap, { name: lasting, reads: reads as never });
@@ -49,7 +52,7 @@ export class Offers {
       tables.offers.set(name, reference);
       tables.offerInfo.set(name, { ...about, number: known ?? nextNumber(tables, 'offers') });
     });
-    this.#names.add(name);
+    this.#names.set(name, fromPeer);
   }
 
   async offerCode(open: () => Promise<Guests>, options?: { readonly as?: string }): Promise<void> {

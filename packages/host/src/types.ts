@@ -102,6 +102,8 @@ export interface OfferOptions {
    * name a method, these do. A method of which nothing is known counts as one with effects outside.
    */
   readonly effects?: Effects;
+  /** It is an object of a connected program. It is `invalid` under a name that this program offers otherwise. */
+  readonly fromPeer?: boolean;
 }
 
 /** A running host. `await using` closes it. */

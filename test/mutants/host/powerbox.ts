@@ -403,4 +403,20 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'unattended',
     tests: ['packages/host/src/schedule.test.ts'],
   },
+  {
+    name: 'requested-call-apart',
+    breaks: 'a granter reads the arguments of calls in sessions that do not name it',
+    file: 'packages/host/src/powerbox/inbox.ts',
+    find: 'if (pending?.method === undefined || !names(sessionOf(tables, pending.session)))',
+    replace: 'if (pending?.method === undefined)',
+    tests: ['packages/host/src/tools/tool-host.test.ts'],
+  },
+  {
+    name: 'requested-call-longest',
+    breaks: 'the arguments of one call fill a frame to the granter',
+    file: 'packages/host/src/powerbox/gate.ts',
+    find: '...(fitsFrame(args) ? { args } : {}),',
+    replace: 'args,',
+    tests: ['packages/host/src/tools/tool-host.test.ts'],
+  },
 ];

@@ -1,8 +1,9 @@
 /** The object that `hob serve` offers over the granter's socket, beside the granter itself. */
-import type { Host, KeptTexts } from '@hob/host';
+import { type Host, type KeptTexts, type ToolHost, toolHostOf } from '@hob/host';
 import type { LayerName } from '@hob/manifest';
-import { E, type Far } from '@hob/vat';
+import { CapError, E, type Far } from '@hob/vat';
 import { shortId } from '../line/ids.ts';
+import { OWNER } from '../plan/names.ts';
 import type { OpenedSession } from '../plan/sessions.ts';
 import { type Box, boxOf } from './box.ts';
 import type { SecretStore, StoreChange } from './custody.ts';
@@ -96,6 +97,10 @@ export interface Daemon {
   secrets(): Promise<KeptTexts>;
   /** Errors: those of `Host.kept`. */
   changeSecrets(change: StoreChange): Promise<KeptTexts>;
+  /**
+   * For a program that brings its own tools. Errors: `denied` (the user of the socket is no granter of the manifest).
+   */
+  tools(): Promise<ToolHost>;
 }
 
 /** The manifest and the offers that `hob suggest` compares with the ledger. */
@@ -113,7 +118,7 @@ interface DaemonParts {
   ) => Promise<OpenedSession & { readonly said: readonly string[] }>;
   readonly wishes: () => Promise<readonly WishRow[]>;
   readonly served: () => Promise<Served>;
-  readonly host: Pick<Host, 'session' | 'sessions'>;
+  readonly host: Pick<Host, 'session' | 'sessions' | 'ensureSession' | 'offer'>;
   readonly granters: ServedGranters;
   readonly status: DaemonStatus;
   readonly backup: () => Promise<string>;
@@ -179,6 +184,14 @@ export function daemonOf(parts: DaemonParts): Daemon {
     },
     secrets: () => secrets.read(),
     changeSecrets: (change) => secrets.change(change),
+    async tools() {
+      if (granters.owner === undefined)
+        throw new CapError(
+          'denied',
+          'the user of this socket is no granter of the manifest: list owner among its granters',
+        );
+      return toolHostOf({ host, granter: OWNER, url: status.url });
+    },
   };
 }
 

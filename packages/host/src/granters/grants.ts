@@ -10,7 +10,7 @@ import { CapError, type Definition, define, E, spawn } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
 import { answerRequest, type RequestAnswer } from '../powerbox/answer-request.ts';
 import { grantOffer } from '../powerbox/grant-offer.ts';
-import { inbox, type Request } from '../powerbox/inbox.ts';
+import { inbox, type Request, type RequestedCall, requestedCall } from '../powerbox/inbox.ts';
 import { type Judge, JudgeActor } from '../powerbox/judge.ts';
 import { endSession, revokeScope } from '../sessions/removal.ts';
 import { delegate } from '../sharing/delegation.ts';
@@ -93,6 +93,8 @@ export interface Granter {
    * Lists the requests of its sessions that nobody has answered, in pages that start after the id `after`.
    */
   inbox(after?: string): Promise<readonly Request[]>;
+  /** Returns a call that waits as data, for a program that answers. Errors: `no-such-object`. */
+  requestedCall(request: string): RequestedCall;
   /**
    * Resolves with a number when the requests of its sessions have changed since the number `since`. Without `since`, or
    * with the number of an earlier start of the host, it resolves at once. Errors: `invalid`, `limit`.
@@ -141,8 +143,8 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
         const tables = tablesOf(hostState);
         const session = mine(tables).session(sessionId);
         const text = accepted === undefined ? {} : { accepted: checkText(accepted) };
-        const { grant } = grantOffer(tables, hostState, session, { petname, offered, terms, initiator, ...text });
-        return grantView(tables, grant);
+        const given = { petname, offered, terms, initiator, ...text };
+        return grantView(tables, grantOffer(tables, hostState, session, given).grant);
       },
       delegate(from, petname, to, options = {}) {
         const tables = tablesOf(hostState);
@@ -192,14 +194,14 @@ export const GranterActor: Definition<Granter, [name: string, surface: string, h
         return grantView(tables, grant);
       },
       confirm(id) {
-        const tables = tablesOf(hostState);
-        const grant = mine(tables).grant(id);
+        const grant = mine(tablesOf(hostState)).grant(id);
         grant.gate.confirm(name);
-        return grantView(tables, grant);
+        return grantView(tablesOf(hostState), grant);
       },
       sessions: (after) => mine(tablesOf(hostState)).sessions(after),
       end: (id, why = '') =>
         endSession(tablesOf(hostState), mine(tablesOf(hostState)).session(id), initiator, short(why)),
+      requestedCall: (request) => requestedCall(hostState, isGranter(name), request),
       inbox: (after) => inbox(hostState, isGranter(name), 'granter', after),
       changed: (since = 0) => nextChange(hostState, name, since),
       answer: (request, said) => answerRequest(hostState, isGranter(name), initiator, request, said),

@@ -6,12 +6,14 @@
  */
 import type { Bound } from '@hob/revocable';
 import { wallTime } from '@hob/vat';
+import { canonicalText } from '@hob/vat/forwarder';
 import type { OfferInfo } from '../state/records.ts';
 import type { GrantTerms } from '../state/terms.ts';
 import { escaped, flagsOf, quoted, safeText } from '../text/safe-text.ts';
 
 const longestValue = 400;
 const mostRows = 24;
+const longestArgs = 100_000;
 
 export type Rows = readonly (readonly [name: string, value: string])[];
 
@@ -32,6 +34,9 @@ export function valueText(value: unknown, longest: number = longestValue): strin
   }
   return text + close;
 }
+
+/** Whether a request keeps these arguments as data too, besides their text. Larger ones would fill a frame. */
+export const fitsFrame = (args: readonly unknown[]): boolean => canonicalText(args).length <= longestArgs;
 
 /** The warnings about all texts in a value. */
 export function flagsIn(value: unknown): readonly string[] {

@@ -15,7 +15,7 @@ import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state
 import type { GrantRecord, HostTables, SessionRecord } from '../state/records.ts';
 import { safeText } from '../text/safe-text.ts';
 import { digestOf } from './digest.ts';
-import { argumentRows, flagsIn, methodText } from './display.ts';
+import { argumentRows, fitsFrame, flagsIn, methodText } from './display.ts';
 import { offerRows, offerText } from './offer-text.ts';
 import { countRequest, fileRequest, refundUses, waitForAnswer } from './pending.ts';
 import { filesUnchanged, previewOf } from './preview.ts';
@@ -236,6 +236,7 @@ function fileCall(
     offer,
     terms: undefined,
     method: method.slice(0, 64),
+    ...(fitsFrame(args) ? { args } : {}),
     under: grantsOfCall(gated),
     charged,
     ...(isDraft ? { draft: true as const } : {}),

@@ -4,7 +4,7 @@
  * Promise: a granter sees the requests of sessions that name it, in our words. The reason that the agent
  * gives stands apart. It is marked as the agent's, also in a program that prints it as it is.
  */
-import { E, vatTime } from '@hob/vat';
+import { CapError, E, vatTime } from '@hob/vat';
 import { sessionOf } from '../state/groups.ts';
 import { chainOf, type HostState, powersOf, tablesOf } from '../state/host-state.ts';
 import { numberOf } from '../state/order.ts';
@@ -52,6 +52,29 @@ export interface Request extends RequestDisplay {
   readonly stale?: string;
   /** Proposals of judges. They are text only. */
   readonly proposals: readonly Proposal[];
+}
+
+/**
+ * A call that waits, as data: for a program that answers by rules of its own. It is not escaped, so a person never
+ * reads it, and no judge gets it.
+ */
+export interface RequestedCall {
+  readonly method: string;
+  /** Undefined if they are longer than 100,000 letters. */
+  readonly args?: readonly unknown[];
+  /** The digest that an answer names: the answer is for exactly these arguments. */
+  readonly digest: string;
+}
+
+/** In a turn. Errors: `no-such-object` (it is no request for a call that waits). */
+export function requestedCall(hostState: HostState, names: IsGranterOf, id: unknown): RequestedCall {
+  const tables = tablesOf(hostState);
+  const pending = typeof id === 'string' ? tables.requests.get(id) : undefined;
+  if (pending?.method === undefined || !names(sessionOf(tables, pending.session)))
+    throw new CapError('no-such-object', 'no request for a call of this id waits: it was answered, or has ended');
+  if (isUnseen(pending)) tables.requests.set(pending.id, { ...pending, looked: true });
+  const { method, args, digest } = pending;
+  return { method, ...(args === undefined ? {} : { args }), digest };
 }
 
 const page = 50;

@@ -274,6 +274,8 @@ export interface RequestRecord extends RequestDisplay {
   /** The terms that were asked for. Undefined for a call. */
   readonly terms: GrantTerms | undefined;
   readonly method: string | undefined;
+  /** For a call: its arguments as data, if a frame has room for them. */
+  readonly args?: readonly unknown[];
   /** For a call: the grants that it was made under, the gated one last. */
   readonly under: readonly string[];
   readonly seen: readonly FileVersion[];
