@@ -5,6 +5,7 @@ const address = ['packages/caps-net/src/address/address.test.ts'];
 const attack = ['packages/caps-net/src/http/attack.test.ts'];
 const paths = ['packages/caps-net/src/http/path.test.ts'];
 const http = ['packages/caps-net/src/http/http.test.ts'];
+const bodies = ['packages/caps-net/src/http/body.test.ts'];
 const granted = ['packages/caps-net/src/http/granted.test.ts'];
 const tls = ['packages/caps-net/src/http/tls.test.ts'];
 const messages = ['packages/caps-net/src/message/message.test.ts'];
@@ -253,7 +254,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/caps-net/src/http/body.ts',
     find: `if (this.#waiting > HIGH) this.#flow?.pause();`,
     replace: ``,
-    tests: http,
+    tests: bodies,
   },
   {
     name: 'net-concurrent',
