@@ -15,6 +15,7 @@ const injected = ['packages/caps-net/src/http/injected.test.ts', 'packages/caps-
 
 const door = ['packages/caps-net/src/net/net.test.ts'];
 const forward = ['packages/caps-net/src/net/forward.test.ts'];
+const programs = ['packages/cli/src/plan/program-net.test.ts'];
 const hello = ['packages/caps-net/src/net/client-hello.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -755,6 +756,54 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'judge: tls && !secure ? judge : undefined }',
     replace: 'judge: tls ? judge : undefined }',
     tests: forward,
+  },
+  {
+    name: 'net-held-way',
+    breaks: 'a job reaches a host that its session does not hold',
+    file: 'packages/caps-shell/src/door/ways.ts',
+    find: '  if (own === undefined) return undefined;\n  const lease',
+    replace: '  if (own === undefined) return await leaseWay({ ...way, cap });\n  const lease',
+    tests: programs,
+  },
+  {
+    name: 'net-program-effect',
+    breaks: 'a program with a network passes for one that changes files only',
+    file: 'packages/manifest/src/plan/effects.ts',
+    find: "  if (net.length > 0) return 'external';",
+    replace: "  if (net.length > 99) return 'external';",
+    tests: programs,
+  },
+  {
+    name: 'net-program-named',
+    breaks: 'a program names any cap of the session as its network',
+    file: 'packages/manifest/src/plan/program-net.ts',
+    find: '    else if (!isOfPrograms(caps[name]))',
+    replace: '    else if (name.length > 99)',
+    tests: programs,
+  },
+  {
+    name: 'net-program-narrow',
+    breaks: 'a lower layer gives a program more hosts',
+    file: 'packages/manifest/src/plan/narrow.ts',
+    find: "    const net = beyond(wanted.net ?? [], own.net ?? [], 'net');",
+    replace: '    const net = wanted.net ?? [];',
+    tests: programs,
+  },
+  {
+    name: 'net-program-socket',
+    breaks: 'a session puts another socket in the place of the granted one',
+    file: 'packages/manifest/src/plan/program-net.ts',
+    find: '(holds?.(folder, place) ?? place.startsWith(`${folder}/`))',
+    replace: '(holds?.(folder, place) ?? place === folder)',
+    tests: programs,
+  },
+  {
+    name: 'net-program-proxy',
+    breaks: 'a lower layer sends the requests of a cap through a proxy of its own',
+    file: 'packages/manifest/src/plan/narrow.ts',
+    find: 'wanted.proxy ?? own.proxy]',
+    replace: 'own.proxy]',
+    tests: programs,
   },
   {
     name: 'net-door-socks-command',

@@ -425,8 +425,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'manifest-wish-address',
     breaks: 'a file of the workspace asks for a server of this network',
     file: 'packages/manifest/src/wish.ts',
-    find: "(['secret', 'addresses'] as const)",
-    replace: "(['secret'] as const)",
+    find: "const OF_MANIFEST = ['secret', 'addresses', 'ca', 'client', 'proxy'] as const;",
+    replace: "const OF_MANIFEST = ['secret'] as const;",
     tests: ['packages/manifest/src/wish.test.ts'],
   },
   {

@@ -25,16 +25,22 @@ export type {
   PlannedChannel,
   PlannedCommand,
   PlannedFirewall,
+  PlannedForward,
   PlannedFs,
   PlannedGuardrails,
   PlannedHook,
+  PlannedHost,
   PlannedHttp,
   PlannedMcp,
   PlannedMessage,
+  PlannedRequests,
   PlannedSchedule,
   PlannedShell,
+  PlannedSign,
   PlannedTerms,
+  PlannedUnix,
 } from './plan/plan.ts';
+export { isOfPrograms } from './plan/program-net.ts';
 export type { Machine, Origin } from './plan/roots.ts';
 export { type Move, moved, movedText } from './starter/move.ts';
 export { type May, type Start, type StartCommand, startCommands, starterText } from './starter/starter.ts';

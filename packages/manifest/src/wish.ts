@@ -60,6 +60,9 @@ export function wish(plan: Plan, source: Source, { now, accepted, sha256 }: Wish
   return { plan: isAccepted ? whole : plan, hash, isAccepted, asks, mistakes: found };
 }
 
+/** The keys of caps that only a file outside of the roots has. */
+const OF_MANIFEST = ['secret', 'addresses', 'ca', 'client', 'proxy'] as const;
+
 /** The parts that a wish list has no business with. */
 function beyondAsk(manifest: Manifest): readonly Finding[] {
   const { version: _, session = {}, ...parts } = manifest;
@@ -67,7 +70,7 @@ function beyondAsk(manifest: Manifest): readonly Finding[] {
     ...Object.keys(parts).map((part) => [part]),
     ...Object.keys(session).flatMap((part) => (part === 'ask' ? [] : [['session', part]])),
   ];
-  const named = (key: 'secret' | 'addresses'): readonly (readonly string[])[] =>
+  const named = (key: (typeof OF_MANIFEST)[number]): readonly (readonly string[])[] =>
     Object.entries(session.ask ?? {}).flatMap(([name, cap]) =>
       key in cap && (cap as HttpCap)[key] !== undefined ? [['session', 'ask', name, key]] : [],
     );
@@ -81,11 +84,11 @@ function beyondAsk(manifest: Manifest): readonly Finding[] {
       wrong: 'this file lies in a root, so it can only ask',
       write: 'move what it says to session.ask, or to the manifest',
     })),
-    ...(['secret', 'addresses'] as const).flatMap((key) =>
+    ...OF_MANIFEST.flatMap((key) =>
       named(key).map((path) => ({
         path,
         key: true,
-        wrong: key === 'secret' ? 'a wish list names no secret' : 'a wish list opens no address of this network',
+        wrong: key === 'addresses' ? 'a wish list opens no address of this network' : key === 'proxy' ? 'a wish list names no proxy' : 'a wish list names no secret', // biome-ignore format: one line
         write: 'write the cap in the manifest, which lies outside of the roots',
       })),
     ),

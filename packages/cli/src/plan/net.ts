@@ -4,9 +4,9 @@
  * Promise: a secret is read by its name for each request, so a new value works at once and needs no new grant. All
  * caps of a secret share one object for it: each value that one of them used stays blanked in the answers of all.
  */
-import { type Injection, makeHttpCap, makeSecret, type Secret } from '@hob/caps-net';
+import { type HttpOptions, type Injection, makeHttpCap, makeSecret, type Secret } from '@hob/caps-net';
 import type { OfferOptions } from '@hob/host';
-import type { PlannedHttp } from '@hob/manifest';
+import type { PlannedHttp, PlannedRequests } from '@hob/manifest';
 import { CapError } from '@hob/vat';
 import { Mistake } from '../line/mistake.ts';
 import type { Machine } from './machine.ts';
@@ -36,20 +36,46 @@ export class UsedSecrets {
 
 /** Makes the cap of an origin. Errors: `Mistake`. */
 export function makeHttp(cap: PlannedHttp, secrets: UsedSecrets): { readonly cap: object; close(): Promise<void> } {
-  const { name, origin, path, methods, secret, auth, headers, addresses } = cap;
-  const inject: { readonly inject?: Injection } =
-    secret === undefined ? {} : { inject: injectionOf(secrets.of(secret, name), auth ?? {}) };
+  return made(cap.name, () => makeHttpCap(httpOptions(cap, secrets)));
+}
+
+/** An object that ends when `close` resolves. Errors: `Mistake`. */
+export function made(
+  name: string,
+  make: () => object & AsyncDisposable,
+): { readonly cap: object; close(): Promise<void> } {
   try {
-    const made = makeHttpCap({
-      ...{ origin, prefix: path, methods, headers },
-      ...(addresses.length === 0 ? {} : { addresses }),
-      ...inject,
-    });
-    return { cap: made, close: () => Promise.resolve(made[Symbol.asyncDispose]()) };
+    const cap = make();
+    return { cap, close: () => Promise.resolve(cap[Symbol.asyncDispose]()) };
   } catch (error) {
     throw error instanceof CapError ? new Mistake(`${name}: ${error.message}`) : error;
   }
 }
+
+/** The options of a cap that sends requests to an origin. */
+export function httpOptions(
+  { name, origin, path, methods, secret, auth, headers, addresses, ca, client, proxy }: PlannedRequests & { readonly name: string }, // biome-ignore format: one line
+  secrets: UsedSecrets,
+): HttpOptions {
+  return {
+    ...{ origin, prefix: path, methods, headers },
+    ...(addresses.length === 0 ? {} : { addresses }),
+    ...(secret === undefined ? {} : { inject: injectionOf(secrets.of(secret, name), auth ?? {}) }),
+    ...certificates({ name, ca, client }, secrets),
+    ...(proxy === undefined ? {} : { proxy: { origin: proxy.origin, ...(proxy.names && { names: proxy.names }), ...(proxy.secret && { authorization: secrets.of(proxy.secret, name) }) } }), // biome-ignore format: one line
+  };
+}
+
+/** Stored certificates, read for each connection. */
+export const certificates = (
+  { name, ca, client }: { readonly name: string } & Pick<PlannedRequests, never> & { readonly ca?: string | undefined; readonly client?: PlannedRequests['client'] | undefined }, // biome-ignore format: one line
+  secrets: UsedSecrets,
+): Pick<HttpOptions, 'ca' | 'client'> => ({
+  ...(ca === undefined ? {} : { ca: secrets.of(ca, name) }),
+  ...(client === undefined
+    ? {}
+    : { client: { cert: secrets.of(client.cert, name), key: secrets.of(client.key, name) } }),
+});
 
 function injectionOf(secret: Secret, { header, basic, query }: NonNullable<PlannedHttp['auth']>): Injection {
   if (query !== undefined) return { secret, query };

@@ -10,6 +10,7 @@ import { type Plan, type PlannedCommand, type PlannedShell, takesArgs, type Word
 import { Mistake } from '../line/mistake.ts';
 import { type Directories, isWritable, mountPoint, mountsOf } from './directories.ts';
 import type { FindProgram } from './machine.ts';
+import type { ProgramWays } from './program-net.ts';
 
 /** Makes the cap of a command. Errors: `Mistake`, and those of the sandbox. */
 export async function makeCommand(
@@ -17,14 +18,20 @@ export async function makeCommand(
   cap: PlannedCommand,
   directories: Directories,
   find: FindProgram,
+  ways: ProgramWays,
 ): Promise<object> {
-  const world = await worldOf(plan, cap, directories);
+  const world = { ...(await worldOf(plan, cap, directories)), ...ways };
   return directories.keep(await makeCommandCap(programOf(cap, find), { ...world, args: formsOf(plan, cap) }));
 }
 
 /** Makes the cap of a shell. Errors: as above. */
-export async function makeShell(plan: Plan, cap: PlannedShell, directories: Directories): Promise<object> {
-  return directories.keep(await makeShellCap(await worldOf(plan, cap, directories)));
+export async function makeShell(
+  plan: Plan,
+  cap: PlannedShell,
+  directories: Directories,
+  ways: ProgramWays,
+): Promise<object> {
+  return directories.keep(await makeShellCap({ ...(await worldOf(plan, cap, directories)), ...ways }));
 }
 
 /** The absolute path of the program. Errors: `Mistake`. */

@@ -49,6 +49,8 @@ export function waitingMethods(
     const gated = Object.keys(decisions).filter((method) => decisions[method] !== 'runs');
     return gated.length === 0 ? {} : { gated };
   }
+  if (kind === 'sign') return decisions['sign'] === 'runs' ? {} : { gated: ['sign'] };
+  if (kind === 'host' || kind === 'unix' || kind === 'forward') return {};
   if (kind === 'message') return decisions['message'] === 'runs' ? {} : { gated: ['send'] };
   const how = (name: Operation): readonly (Decision | undefined)[] =>
     rightsNaming(name)

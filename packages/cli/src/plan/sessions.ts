@@ -17,6 +17,7 @@ import type { FindProgram, Machine } from './machine.ts';
 import { channelOf, makeMessage, messageShownAs, outboxOf } from './messages.ts';
 import { grantersOf, makerOf, petnameOf } from './names.ts';
 import { httpReads, httpShownAs, makeHttp, UsedSecrets } from './net.ts';
+import { isNetOrSigner, makeSigner, netCapsOf, netMadeOf, ProgramNet, programNetShownAs } from './program-net.ts';
 import { makeCommand, makeShell, programOf } from './programs.ts';
 import { operationsOf, readingOperations, readingPart } from './rights.ts';
 import { agentOf, type ScheduleMaker, scheduleShownAs, scheduleText } from './schedules.ts';
@@ -78,6 +79,7 @@ export class PlanSessions {
   readonly #offers = new Map<string, Promise<void>>();
   readonly #servers: Servers;
   readonly #secrets: UsedSecrets;
+  readonly #net: ProgramNet;
   /** The objects of one session, until it ends. */
   readonly #closing = new Set<() => Promise<void>>();
 
@@ -94,6 +96,7 @@ export class PlanSessions {
     this.#shared = new Directories(roots);
     this.#secrets = new UsedSecrets(machine);
     this.#servers = new Servers(host, machine, this.#secrets);
+    this.#net = new ProgramNet(host, makerOf(plan), this.#secrets);
   }
 
   /** Notes about servers and secrets for the person who starts the host. */
@@ -189,6 +192,7 @@ export class PlanSessions {
 
   async close(): Promise<void> {
     await this.#shared.close();
+    await this.#net.close();
     for (const close of [...this.#closing]) await close();
   }
 
@@ -267,8 +271,10 @@ export class PlanSessions {
 
   async #make(plan: Plan, cap: PlannedCap, directories: Directories): Promise<object> {
     if (cap.kind === 'fs') return await directories.attenuated(cap);
-    if (cap.kind === 'shell') return await makeShell(plan, cap, directories);
-    if (cap.kind === 'command') return await makeCommand(plan, cap, directories, this.#machine.findProgram);
+    if (cap.kind === 'shell') return await makeShell(plan, cap, directories, this.#net.ways(plan, cap));
+    if (cap.kind === 'command') return await makeCommand(plan, cap, directories, this.#machine.findProgram, this.#net.ways(plan, cap)); // biome-ignore format: one line
+    if (cap.kind === 'sign') return makeSigner(cap, this.#secrets);
+    if (isNetOrSigner(cap)) return this.#net.of(cap);
     if (cap.kind === 'http') {
       const made = makeHttp(cap, this.#secrets);
       directories.keep(made);
@@ -300,6 +306,7 @@ function shownAs(cap: PlannedCap): OfferOptions {
   if (cap.kind === 'command') return { label: cap.command.slice(0, 100), methods: ['run'] };
   if (cap.kind === 'http') return httpShownAs(cap);
   if (cap.kind === 'message') return messageShownAs(cap);
+  if (isNetOrSigner(cap)) return programNetShownAs(cap);
   if (cap.kind !== 'fs') return { label: cap.name.slice(0, 100) };
   const { root, path } = cap.directory;
   return {
@@ -318,17 +325,21 @@ function madeOf(plan: Plan, cap: PlannedCap, directories: Directories, find: Fin
   ];
   if (cap.kind === 'fs') return ['fs', place(cap.directory), cap.can, cap.except];
   if (cap.kind === 'http') {
-    const { origin, path, methods, secret, auth, headers, addresses } = cap;
-    return ['http', origin, path, methods, secret, auth, headers, addresses];
+    const { origin, path, methods, secret, auth, headers, addresses, ca, client, proxy } = cap;
+    const more = [ca, client, proxy].some((one) => one !== undefined) ? [ca, client, proxy] : [];
+    return ['http', origin, path, methods, secret, auth, headers, addresses, ...more];
   }
   if (cap.kind === 'message') {
     const channel = channelOf(plan, cap);
     return ['message', 'outbox' in channel ? ['outbox', place(channel.outbox)] : channel, cap.channel, cap.recipient];
   }
+  if (cap.kind === 'sign') return ['sign', cap.algorithm, cap.secret, cap.context];
+  if (isNetOrSigner(cap)) return ['net', netMadeOf(cap)];
   if (cap.kind === 'mcp' || cap.kind === 'schedule') throw new Error('it has an offer of its own');
   const mounts = mountsOf(plan, cap.mounts).map(({ name, directory, can }) => [name, place(directory), can]);
   const reads = cap.kind === 'command' && cap.reads === true;
-  const world = [mounts, cap.cwd === undefined ? undefined : place(cap.cwd), reads];
+  const ways = netCapsOf(plan, cap).map((one) => [petnameOf(one.name), netMadeOf(one)]);
+  const world = [mounts, cap.cwd === undefined ? undefined : place(cap.cwd), reads, ...(ways.length === 0 ? [] : [ways])]; // biome-ignore format: one line
   if (cap.kind === 'shell') return ['shell', world];
   return ['command', world, programOf(cap, find), cap.rows, cap.flags];
 }

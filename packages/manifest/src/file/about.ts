@@ -11,6 +11,8 @@ export type Part =
   | 'cap'
   | 'bound'
   | 'auth'
+  | 'client'
+  | 'proxy'
   | 'offer'
   | 'child'
   | 'judge'
@@ -78,7 +80,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     argv: 'The forms of arguments that the program may be called with. Each row is a list of words; [] is no arguments.',
     deny: 'Beginnings of arguments that are taken out of argv.',
     mounts: 'Names of directory caps that the program sees.',
-    net: 'none: a program has no network.',
+    net: 'Names of caps with host, unix or forward that the program reaches. none, or left out: no network.',
     match: 'Commands that have to run. They are compared and never executed.',
     not_match: 'Commands that no cap of the whole plan may run. They are compared and never executed.',
     shell: 'sandbox: any program may run, in the sandbox.',
@@ -88,6 +90,17 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     headers: 'Headers that may be sent beside the usual ones.',
     addresses: 'Addresses and ranges that are reached although they are not public: 127.0.0.1, 10.1.0.0/16.',
     secret: 'The name of a stored secret. The session never sees its value.',
+    ca: 'The name of stored certificates (PEM) that are trusted instead of the usual ones.',
+    client: 'The names of a stored certificate and of its stored key. The host shows it, and nobody reads the key.',
+    proxy: 'A proxy that opens a tunnel to the origin.',
+    host: 'A host that programs reach which name this cap in net.',
+    port: 'Its port. Without it: 443.',
+    tls: 'false: connections need not be TLS that names the host.',
+    unix: 'A Unix socket of this machine that programs reach which name this cap in net.',
+    at: 'Where programs see it. Without it: /run/NAME.sock.',
+    forward: 'An origin, and a path that ends in /. The host sends the requests of programs that name this cap in net.',
+    sign: 'A stored key that signs: ed25519 or hmac-sha256.',
+    context: 'A text that goes before each text that is signed.',
     mcp: 'The name of a server.',
     tools: 'The names of the tools that may be called. Each is a cap of its own.',
     where: 'What each argument of a call may be, by name. An argument that is not named is refused.',
@@ -121,6 +134,15 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     header: 'The name of the header whose value is the secret.',
     basic: 'The name of the user. The secret is the password.',
     query: 'The name of the parameter of the query.',
+  },
+  client: {
+    cert: 'The name of the stored certificate, in PEM.',
+    key: 'The name of its stored private key, in PEM.',
+  },
+  proxy: {
+    origin: 'The address of the proxy: http://proxy.example:3128',
+    secret: 'The name of the stored value of proxy-authorization.',
+    names: 'proxy: the proxy looks up the name, and no address is judged here. Without it: here.',
   },
   offer: {
     uses: 'How many calls the question proposes.',
@@ -175,6 +197,8 @@ const NEXT: Readonly<Record<string, Part>> = {
   caps: 'cap',
   ask: 'cap',
   auth: 'auth',
+  client: 'client',
+  proxy: 'proxy',
   offer: 'offer',
   where: 'bound',
   children: 'child',
@@ -208,7 +232,8 @@ export function described(schema: Schema, part: Part = 'file'): Schema {
 
 /** The roots of a server are a list of names, and no records. */
 const nextOf = (part: Part, key: string): Part =>
-  ['file', 'session', 'firewall', 'guardrails'].includes(part) || ['offer', 'where', 'auth'].includes(key)
+  ['file', 'session', 'firewall', 'guardrails'].includes(part) ||
+  ['offer', 'where', 'auth', 'client', 'proxy'].includes(key)
     ? (NEXT[key] ?? part)
     : part;
 

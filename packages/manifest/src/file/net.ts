@@ -1,7 +1,7 @@
 /** The shapes of the caps that reach others: an origin of the network, and a recipient of messages. */
 import * as z from 'zod';
 import { list, name, oneOf, type RecordOf, record, say, terms, text } from './shapes.ts';
-import type { Auth, Channel, HttpCap, MessageCap } from './types.ts';
+import type { Auth, Channel, Client, HttpCap, HttpProxy, MessageCap } from './types.ts';
 
 /** A host by name or number, without user, query or wildcard, and a path that ends in `/`. */
 const isPrefix = (given: string): boolean =>
@@ -45,23 +45,44 @@ export const addresses: z.ZodArray<z.ZodString> = list(
 export const isAddress = (given: string): boolean =>
   /^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[^\s?#\\]*)?(?:\?[^\s#]*)?$/.test(given) && URL.canParse(given);
 
-const NOT_PLAIN = 'http is not written as a URL parser writes it';
+const NOT_PLAIN = 'is not written as a URL parser writes it';
 
-/** An origin with a path prefix. */
-export const http: RecordOf<HttpCap> = record('an http cap', {
-  http: text('http', 'https://api.github.com/repos/acme/app/')
-    .refine(isPrefix, {
-      error: say(
-        'http is not an origin with a path that ends in /',
-        'write for example https://api.github.com/repos/acme/app/',
-      ),
-    })
-    .refine(isPlain, { error: (issue) => say(NOT_PLAIN, `write ${new URL(String(issue.input)).href}`) }),
+/** An origin with a path that ends in a slash, as the value of `key`. */
+export const prefix = (key: 'http' | 'forward', example: string): z.ZodString =>
+  text(key, example)
+    .refine(isPrefix, { error: say(`${key} is not an origin with a path that ends in /`, `write for example ${example}`) }) // biome-ignore format: one line
+    .refine(isPlain, { error: (issue) => say(`${key} ${NOT_PLAIN}`, `write ${new URL(String(issue.input)).href}`) });
+
+/** The names of a stored certificate and its key. */
+export const client: z.ZodType<Client, Client> = record('client', { cert: name('cert'), key: name('key') });
+
+const proxy: z.ZodType<HttpProxy, HttpProxy> = record('proxy', {
+  origin: text('origin', 'http://proxy.example:3128').regex(/^http:\/\/[A-Za-z0-9.:[\]-]+$/, {
+    error: say('origin is not the address of a proxy', 'write for example http://proxy.example:3128'),
+  }),
+  secret: name('secret').optional(),
+  names: oneOf('names', ['here', 'proxy']).optional(),
+});
+
+/** The keys of caps that send requests to an origin, beside the origin. */
+export const requests: Pick<
+  (typeof http)['shape'],
+  'methods' | 'secret' | 'auth' | 'headers' | 'addresses' | 'ca' | 'client' | 'proxy'
+> = {
   methods: list('methods', oneOf('methods', ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']), '[GET]'),
   secret: name('secret').optional(),
   auth: auth.optional(),
   headers: list('headers', token('a header', 'x-request-id'), '[x-request-id]', 32).optional(),
   addresses: addresses.optional(),
+  ca: name('ca').optional(),
+  client: client.optional(),
+  proxy: proxy.optional(),
+};
+
+/** An origin with a path prefix. */
+export const http: RecordOf<HttpCap> = record('an http cap', {
+  http: prefix('http', 'https://api.github.com/repos/acme/app/'),
+  ...requests,
   ...terms,
 });
 

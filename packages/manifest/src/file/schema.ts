@@ -7,6 +7,7 @@
 import * as z from 'zod';
 import { described } from './about.ts';
 import { addresses, channel, http, isAddress, message } from './net.ts';
+import { forward, host, programNet, sign, unix } from './program-net.ts';
 import { agent, schedule } from './schedule.ts';
 import { duration, FLAG_SET, kinds, list, MOST_NAMES, name, named, oneOf, record, say, terms, text } from './shapes.ts';
 import { milliseconds } from './terms.ts';
@@ -45,7 +46,7 @@ const command = record('a command cap', {
   argv: list('argv', argvRow, '[[status], [log, flags(git.read)]]', 500),
   deny: list('deny', list('a row of deny', argvWord, '[push]', 16), '[[push]]', 100).optional(),
   mounts: list('mounts', name('a mount'), '[src]').optional(),
-  net: oneOf('net', ['none']).optional(),
+  net: programNet.optional(),
   match: list('match', examples, '["git log -5"]', 200).optional(),
   not_match: list('not_match', examples, '["git push"]', 200).optional(),
   ...terms,
@@ -54,7 +55,7 @@ const shell = record('a shell cap', {
   shell: oneOf('shell', ['sandbox']),
   cwd: text('cwd', 'project').optional(),
   mounts: list('mounts', name('a mount'), '[src]'),
-  net: oneOf('net', ['none']).optional(),
+  net: programNet.optional(),
   ...terms,
 });
 const scalar = z.union([z.string().max(4096), z.number(), z.boolean(), z.null()]);
@@ -103,7 +104,9 @@ const oneKind = (given: unknown): string => {
 const offer = record('an offer', { uses: terms.uses, for: terms.for, until: terms.until }).optional();
 
 /** A cap that is minted when the session starts. The order is that of `kinds`: `parse` counts on it. */
-const cap = z.union([fs, command, shell, http, mcp, message, schedule], { error: (issue) => oneKind(issue.input) });
+const cap = z.union([fs, command, shell, http, mcp, message, host, unix, forward, sign, schedule], {
+  error: (issue) => oneKind(issue.input),
+});
 /** A cap that a person is asked for. `offer` is what the question proposes. */
 const ask = z.union(
   [
@@ -113,6 +116,10 @@ const ask = z.union(
     http.extend({ offer }),
     mcp.extend({ offer }),
     message.extend({ offer }),
+    host.extend({ offer }),
+    unix.extend({ offer }),
+    forward.extend({ offer }),
+    sign.extend({ offer }),
     schedule.extend({ offer }),
   ],
   { error: (issue) => oneKind(issue.input) },

@@ -6,9 +6,23 @@ import { nearest, quoted } from '../text/mistakes.ts';
 import { DURATION, LONGEST_MS, milliseconds } from './terms.ts';
 
 /** The key that says what a cap is. */
-export type Kind = 'fs' | 'command' | 'shell' | 'http' | 'mcp' | 'message' | 'schedule';
+export type Kind =
+  | 'fs'
+  | 'command'
+  | 'shell'
+  | 'http'
+  | 'mcp'
+  | 'message'
+  | 'host'
+  | 'unix'
+  | 'forward'
+  | 'sign'
+  | 'schedule';
 /** The kinds of caps: a cap has exactly one of these keys. */
-export const kinds: readonly Kind[] = ['fs', 'command', 'shell', 'http', 'mcp', 'message', 'schedule'];
+export const kinds: readonly Kind[] = [
+  ...(['fs', 'command', 'shell', 'http', 'mcp', 'message'] as const),
+  ...(['host', 'unix', 'forward', 'sign', 'schedule'] as const),
+];
 
 /** The schema of a record of this type, which can be extended. */
 export type RecordOf<T> = z.ZodObject<

@@ -54,12 +54,16 @@ export interface CommandCap extends CapTerms {
   readonly deny?: readonly (readonly string[])[] | undefined;
   /** Directory caps of this session that the program sees. */
   readonly mounts?: readonly string[] | undefined;
-  readonly net?: 'none' | undefined;
+  /** Caps with `host`, `unix` or `forward` of this session that the program reaches. */
+  readonly net?: ProgramNet | undefined;
   /** Calls that have to run. They are compared and never executed. */
   readonly match?: readonly Example[] | undefined;
   /** Calls that no cap of the session may run. */
   readonly not_match?: readonly Example[] | undefined;
 }
+
+/** The caps of the network that a program reaches. */
+export type ProgramNet = 'none' | readonly string[];
 
 /** A shell in the sandbox. It runs any program there. */
 export interface ShellCap extends CapTerms {
@@ -67,7 +71,7 @@ export interface ShellCap extends CapTerms {
   /** A directory of one of the mounts, where it runs. */
   readonly cwd?: string | undefined;
   readonly mounts: readonly string[];
-  readonly net?: 'none' | undefined;
+  readonly net?: ProgramNet | undefined;
 }
 
 /** Where the secret of an http cap goes: exactly one of these. */
@@ -92,6 +96,69 @@ export interface HttpCap extends CapTerms {
   readonly headers?: readonly string[] | undefined;
   /** Addresses and ranges that are reached although they are not public. */
   readonly addresses?: readonly string[] | undefined;
+  /** The name of stored certificates (PEM) that are trusted instead of the usual ones. */
+  readonly ca?: string | undefined;
+  readonly client?: Client | undefined;
+  readonly proxy?: HttpProxy | undefined;
+}
+
+/** The names of a stored certificate (PEM) and of its stored key, with which the host shows who it is. */
+export interface Client {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A proxy that opens a tunnel to the origin. */
+export interface HttpProxy {
+  /** `http://proxy.example:3128` */
+  readonly origin: string;
+  /** The name of the stored value of `proxy-authorization`. */
+  readonly secret?: string | undefined;
+  /** `proxy`: the proxy looks up the name, and no address is judged here. */
+  readonly names?: 'here' | 'proxy' | undefined;
+}
+
+/** A host and port for programs that name this cap in `net`. */
+export interface HostCap extends CapTerms {
+  readonly host: string;
+  /** 443 if it is left out. */
+  readonly port?: number | undefined;
+  /** `false`: the connection need not be TLS that names the host. */
+  readonly tls?: boolean | undefined;
+  readonly addresses?: readonly string[] | undefined;
+  /** The host speaks TLS, and shows this certificate. Programs send plain bytes. */
+  readonly client?: Client | undefined;
+  /** With `client`: the name of stored certificates that are trusted instead of the usual ones. */
+  readonly ca?: string | undefined;
+}
+
+/** A Unix socket of this machine for programs that name this cap in `net`. */
+export interface UnixCap extends CapTerms {
+  readonly unix: string;
+  /** Where programs see it. `/run/NAME.sock` if it is left out. */
+  readonly at?: string | undefined;
+}
+
+/** An origin with a path prefix for programs that name this cap in `net`. The host sends their requests. */
+export interface ForwardCap extends CapTerms {
+  readonly forward: string;
+  readonly methods: readonly Method[];
+  readonly secret?: string | undefined;
+  readonly auth?: Auth | undefined;
+  readonly headers?: readonly string[] | undefined;
+  readonly addresses?: readonly string[] | undefined;
+  readonly ca?: string | undefined;
+  readonly client?: Client | undefined;
+  readonly proxy?: HttpProxy | undefined;
+}
+
+/** A stored key that signs. */
+export interface SignCap extends CapTerms {
+  readonly sign: 'ed25519' | 'hmac-sha256';
+  /** The name of the stored key: a private key in PEM, or a text of at least 32 characters. */
+  readonly secret: string;
+  /** A text that goes before each text that is signed. */
+  readonly context?: string | undefined;
 }
 
 /** The values that an argument of a tool may have. A text, a number, true, false or null means exactly that. */
@@ -138,7 +205,18 @@ export interface ScheduleCap extends CapTerms {
 }
 
 /** A cap of a manifest. It has exactly one kind. */
-export type Cap = FsCap | CommandCap | ShellCap | HttpCap | McpCap | MessageCap | ScheduleCap;
+export type Cap =
+  | FsCap
+  | CommandCap
+  | ShellCap
+  | HttpCap
+  | McpCap
+  | MessageCap
+  | HostCap
+  | UnixCap
+  | ForwardCap
+  | SignCap
+  | ScheduleCap;
 
 /** The terms that a question proposes to the person. */
 export interface Offer {

@@ -49,6 +49,11 @@ function canRead(cap: PlannedCap): boolean {
     case 'command':
     case 'shell':
       return true;
+    case 'host':
+    case 'unix':
+    case 'forward':
+      return true;
+    case 'sign':
     case 'mcp':
     case 'message':
     case 'schedule':

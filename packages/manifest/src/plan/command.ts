@@ -7,6 +7,7 @@ import { type Row, without } from './deny.ts';
 import { notMountable } from './directories.ts';
 import { effectOfProgram, programOf } from './effects.ts';
 import type { Directory, Plan, PlannedCap, PlannedCommand } from './plan.ts';
+import { netOf } from './program-net.ts';
 
 export type Base = Pick<PlannedCap, 'name' | 'how' | 'terms' | 'offer'>;
 
@@ -35,6 +36,8 @@ export function commandOf(cap: CommandCap, base: Base, around: Around): PlannedC
   const paths = new Set(words.flatMap((word) => (word.kind === 'path' ? [word.cap] : [])));
   const mounts = [...new Set([...around.mounts, ...paths])].sort();
   const isReading = rows.length > 0 && rows.every((row) => isReadingRow(programOf(cap.command), row));
+  const net = netOf(cap.net, path, known.caps, findings);
+  // Rows that are known to read are about directories.
   const reads = cap.reads === true || isReading ? { reads: true as const } : {};
   return {
     ...base,
@@ -42,10 +45,11 @@ export function commandOf(cap: CommandCap, base: Base, around: Around): PlannedC
     command: cap.command,
     ...(cwd && { cwd }),
     ...reads,
-    effect: effectOfProgram(known.caps, { mounts, ...(cwd && { cwd }), ...reads }),
+    effect: effectOfProgram(known.caps, { mounts, ...(cwd && { cwd }), ...reads, ...net }),
     rows,
     flags: Object.fromEntries([...sets].map((set) => [set, known.flags[set] ?? []])),
     mounts,
+    ...net,
   };
 }
 

@@ -28,6 +28,7 @@ import {
   type PlannedJudge,
   type PlannedTerms,
 } from './plan.ts';
+import { asHttp, forwardOf, hostOf, netOf, signOf, unixOf } from './program-net.ts';
 import { type Machine, type Origin, placeOf, rootsOf } from './roots.ts';
 import { agentsOf, followGives, scheduleOf } from './schedule.ts';
 import { mcpOf, rootsOfServers } from './servers.ts';
@@ -59,6 +60,8 @@ export function compile(manifest: Manifest, surroundings: Surroundings, held: Pl
 
 /** Comparing 500 of them with a path of 2,000 names took 13 s. */
 const MOST_DEEP_PATTERNS = 64;
+
+const NAMED = ['fs', 'host', 'unix', 'forward'];
 
 class Compiler {
   readonly #manifest: Manifest;
@@ -100,14 +103,15 @@ class Compiler {
       ...Object.entries(session.caps ?? {}).map(([name, cap]) => ['caps', name, cap] as const),
       ...Object.entries(session.ask ?? {}).map(([name, cap]) => ['ask', name, cap] as const),
     ];
-    // Commands name directory caps, so those come first.
-    for (const [part, name, cap] of listed) if ('fs' in cap) this.#add(part, name, cap);
+    // Programs name directory caps and caps of the network, so those come first.
+    const isNamed = (cap: Cap | Ask): boolean => NAMED.some((key) => key in cap);
+    for (const [part, name, cap] of listed) if (isNamed(cap)) this.#add(part, name, cap);
     this.#directories = new Set(
       [...Object.values(this.#held), ...Object.values(this.#caps)]
         .filter(({ kind }) => kind === 'fs')
         .map(({ name }) => name),
     );
-    for (const [part, name, cap] of listed) if (!('fs' in cap)) this.#add(part, name, cap);
+    for (const [part, name, cap] of listed) if (!isNamed(cap)) this.#add(part, name, cap);
     this.#refuseHiddenAsks();
     for (const name of session.deny ?? []) delete this.#caps[name];
     followGives(this.#caps, (name) => session.deny?.includes(name) !== true);
@@ -169,6 +173,14 @@ class Compiler {
       this.#caps[name] = commandOf(cap, base, { path, mounts, cwd, known, findings: this.#findings });
     } else if ('shell' in cap) this.#addShell(cap, base, path);
     else if ('http' in cap) this.#caps[name] = httpOf(cap, base, path, this.#findings);
+    else if ('forward' in cap) {
+      const http = httpOf(asHttp(cap), base, path, this.#findings);
+      this.#caps[name] = forwardOf(http, path, this.#findings);
+    } else if ('host' in cap) this.#caps[name] = hostOf(cap, base, path, this.#findings);
+    else if ('unix' in cap) {
+      const around = { roots: this.#roots, machine: this.#surroundings, findings: this.#findings };
+      this.#caps[name] = unixOf(cap, base, path, around);
+    } else if ('sign' in cap) this.#caps[name] = signOf(cap, base);
     else if ('mcp' in cap) {
       const known = { servers: this.#servers, roots: this.#roots };
       this.#caps[name] = mcpOf(cap, base, path, known, this.#findings);
@@ -219,8 +231,9 @@ class Compiler {
     const caps = { ...this.#held, ...this.#caps };
     if (cwd !== undefined && !isMounted(caps, mounts, cwd))
       this.#wrong([...path, 'cwd'], 'this lies in none of the mounts', 'write a directory of one of the mounts');
-    const effect = effectOfProgram(caps, { mounts });
-    this.#caps[base.name] = { ...base, kind: 'shell', ...(cwd && { cwd }), mounts, effect };
+    const net = netOf(cap.net, path, caps, this.#findings);
+    const effect = effectOfProgram(caps, { mounts, ...net });
+    this.#caps[base.name] = { ...base, kind: 'shell', ...(cwd && { cwd }), mounts, effect, ...net };
   }
 
   /** A program would use a directory without the question that its writer wanted. */

@@ -95,7 +95,12 @@ function allows(plan: Plan, cap: PlannedCap, call: Extract<Call, { cap: string }
       return scheduleMethods.includes(call.method ?? 'every');
     case 'shell':
     case 'message':
+    case 'sign':
       return true;
+    case 'host':
+    case 'unix':
+    case 'forward':
+      return call.method === 'describe';
   }
 }
 
@@ -129,7 +134,12 @@ function effectOf(cap: PlannedCap, call: { readonly method?: string }): Effect {
       return effectOfSchedule(call.method ?? 'every');
     case 'mcp':
     case 'message':
+    case 'sign':
       return 'external';
+    case 'host':
+    case 'unix':
+    case 'forward':
+      return 'read';
   }
 }
 

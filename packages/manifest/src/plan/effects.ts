@@ -1,12 +1,8 @@
 /** Which effect a call has. Modes act on effects; the README of each cap kind has its row of this table. */
 import type { FsRight, Method } from '../file/types.ts';
-import { type Directory, isWithin, type PlannedCap, type PlannedCommand } from './plan.ts';
+import { type Directory, type Effect, isWithin, type PlannedCap, type PlannedCommand } from './plan.ts';
 
-/**
- * The effect of a call: `read` changes nothing, `write` changes files that the session holds, `external` reaches somebody
- * else or cannot be undone.
- */
-export type Effect = 'read' | 'write' | 'external';
+export type { Effect } from './plan.ts';
 
 /** The methods of a directory that each right gives. `edit` shows old text, so it needs both rights that name it. */
 const FS_METHODS: Readonly<Record<FsRight, readonly string[]>> = {
@@ -75,13 +71,14 @@ export function covering(
 }
 
 /**
- * The effect of a program over its directories. Without a network it changes only what it sees. `cwd` is a directory
+ * The effect of a program. Without a network it changes only what it sees. `cwd` is a directory
  * that the manifest gives to the program and not to the agent.
  */
 export function effectOfProgram(
   caps: Readonly<Record<string, PlannedCap>>,
-  { cwd, mounts, reads }: Pick<PlannedCommand, 'cwd' | 'mounts' | 'reads'>,
-): 'read' | 'write' {
+  { cwd, mounts, reads, net = [] }: Pick<PlannedCommand, 'cwd' | 'mounts' | 'reads' | 'net'>,
+): Effect {
+  if (net.length > 0) return 'external';
   if (reads === true) return 'read';
   const writesCwd = cwd !== undefined && covering(caps, mounts, cwd) === undefined;
   return writesCwd || mounts.some((name) => isWritable(caps[name])) ? 'write' : 'read';

@@ -9,13 +9,17 @@ import type {
   PlannedBound,
   PlannedCap,
   PlannedCommand,
+  PlannedForward,
   PlannedFs,
-  PlannedHttp,
+  PlannedHost,
   PlannedMcp,
+  PlannedRequests,
   PlannedSchedule,
   PlannedShell,
   PlannedTerms,
+  PlannedUnix,
 } from './plan.ts';
+import { isOfPrograms } from './program-net.ts';
 
 /** One cap in words. `weakest` says what the cap is only as strong as. */
 export interface Explained {
@@ -75,6 +79,14 @@ function doesOf(cap: PlannedCap): string {
       return httpText(cap);
     case 'mcp':
       return `may call ${cap.tools.map(quoted).join(', ')} of the server ${cap.server}${whereText(cap)}`;
+    case 'forward':
+      return `lets programs ${httpText(cap).replace(/^may /, '')}, which the host sends for them`;
+    case 'host':
+      return hostText(cap);
+    case 'unix':
+      return `lets programs connect to the socket ${quoted(cap.unix)}, as ${quoted(cap.at)}`;
+    case 'sign':
+      return `may sign with the ${cap.algorithm} key ${cap.secret}${cap.context === undefined ? '' : `, each text after ${quoted(cap.context)}`}`; // biome-ignore format: one line
     case 'message':
       return `may send messages to ${quoted(`${cap.channel}:${cap.recipient}`)}`;
     case 'schedule':
@@ -101,12 +113,21 @@ function scheduleText({
   ].join(', ');
 }
 
-function httpText({ methods, origin, path, secret, auth, headers, addresses }: PlannedHttp): string {
+function hostText({ host, port, tls, addresses, client }: PlannedHost): string {
+  const by = client === undefined ? '' : `, and the host shows the client certificate ${client.cert}`;
+  const how = client !== undefined || tls ? ', over TLS by that name' : ', with any bytes';
+  const where = addresses.length === 0 ? '' : `, also where it leads to ${addresses.join(', ')}`;
+  return `lets programs connect to ${host}:${port}${how}${by}${where}`;
+}
+
+function httpText({ methods, origin, path, secret, auth, headers, addresses, client, proxy }: PlannedRequests): string {
   const [[place, name] = ['header', 'authorization']] = Object.entries(auth ?? {});
   const where = place === 'basic' ? `as the password of ${quoted(name)}` : `in the ${place} ${quoted(name)}`;
   return [
     `may send ${methods.join(', ')} to ${origin}${path}`,
     ...(secret === undefined ? [] : [`with the secret ${secret}${auth === undefined ? '' : ` ${where}`}`]),
+    ...(client === undefined ? [] : [`with the client certificate ${client.cert}`]),
+    ...(proxy === undefined ? [] : [`through the proxy ${proxy.origin}${proxy.names === 'proxy' ? ', which looks up the name' : ''}`]), // biome-ignore format: one line
     ...(headers.length === 0 ? [] : [`with the headers ${headers.join(', ')}`]),
     ...(addresses.length === 0 ? [] : [`also where it leads to ${addresses.join(', ')}`]),
   ].join(', ');
@@ -167,10 +188,14 @@ function whenOf(plan: Plan, cap: PlannedCap, dateText: DateText): string {
       .map(([right, how]) => `${right} ${how === 'asks' ? 'waits for a person' : 'becomes a draft'}`);
     return `${waits.length === by.size ? waits.join(', ') : ['without a question', ...waits].join('; ')}${within}`;
   }
+  if (isOfPrograms(cap)) return `for programs that name it, as often as they run${within}`;
   return `${whenCalled(plan, cap)}${within}`;
 }
 
-function whenCalled(plan: Plan, cap: Exclude<PlannedCap, PlannedFs>): string {
+function whenCalled(
+  plan: Plan,
+  cap: Exclude<PlannedCap, PlannedFs | PlannedHost | PlannedUnix | PlannedForward>,
+): string {
   const how = (effect: Effect): string => WORDS[decisionOf(plan, cap, effect)];
   switch (cap.kind) {
     case 'http':
@@ -182,6 +207,7 @@ function whenCalled(plan: Plan, cap: Exclude<PlannedCap, PlannedFs>): string {
       return groups(scheduleMethods.map((method) => [method, how(effectOfSchedule(method))]));
     case 'mcp':
     case 'message':
+    case 'sign':
       return how('external');
   }
 }
@@ -244,7 +270,9 @@ function programText(plan: Plan, cap: PlannedCommand | PlannedShell): string {
       : []),
     ...(sees.length === 0 ? [] : [`It reads all of ${sees.join(', ')}.`]),
     writable.length === 0 ? 'It changes no file that lasts.' : `It may change all of ${writable.join(', ')}.`,
-    'It has no network.',
+    (cap.net ?? []).length === 0
+      ? 'It has no network.'
+      : `It reaches ${(cap.net ?? []).join(', ')}, and can send there all that it reads.`,
   ].join(' ');
 }
 
@@ -263,6 +291,14 @@ function weakestOf(plan: Plan, cap: PlannedCap): string {
       return 'the recipient';
     case 'schedule':
       return weakAgent(plan, cap);
+    case 'forward':
+      return 'the server behind that prefix. A program can tell it what it has read; it never sees a secret of the host';
+    case 'host':
+      return 'the server at that port. A program can tell it what it has read, and TLS passes unseen';
+    case 'unix':
+      return 'the program that listens there: it does for the session what it does for the user of the host';
+    case 'sign':
+      return 'whoever believes the signature: the session signs what it likes';
   }
 }
 
@@ -308,7 +344,7 @@ function neverOf(caps: readonly PlannedCap[]): readonly string[] {
         ? []
         : ['run a program in another form than above']
       : ['run a program']),
-    ...(has('http') || has('mcp') ? [] : ['reach a network address']),
+    ...(has('http') || has('mcp') || has('host') || has('forward') ? [] : ['reach a network address']),
     ...(has('message') ? ['send a message to anybody else'] : ['send a message']),
     'make a cap that is not listed, or make a listed one wider',
   ];

@@ -20,6 +20,7 @@ import {
   type PlannedFs,
   type PlannedTerms,
 } from './plan.ts';
+import { isOfPrograms } from './program-net.ts';
 import { restOf } from './rest.ts';
 import { followGives, narrowedSchedule } from './schedule.ts';
 
@@ -92,7 +93,8 @@ export function followMounts(caps: Record<string, PlannedCap>, before: Plan['cap
       covering(before, old.mounts, cap.cwd) !== undefined;
     const { cwd, ...rest } = cap;
     const keeps = cwd !== undefined && (!wasHeld || covering(caps, mounts, cwd) !== undefined);
-    caps[cap.name] = { ...rest, ...(keeps ? { cwd } : {}), mounts, how: asks ? 'ask' : 'mint' };
+    const net = cap.net?.filter((name) => isOfPrograms(caps[name]) && caps[name]?.how === 'mint');
+    caps[cap.name] = { ...rest, ...(keeps ? { cwd } : {}), mounts, ...(net && { net }), how: asks ? 'ask' : 'mint' };
   }
 }
 
@@ -163,11 +165,13 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
   }
   if (own.kind === 'shell' && wanted.kind === 'shell') {
     if (!sameDirectory(own.cwd, wanted.cwd)) return other('another cwd');
-    return { ...own, ...both, mounts: beyond(wanted.mounts, own.mounts, 'mounts') };
+    const net = beyond(wanted.net ?? [], own.net ?? [], 'net');
+    return { ...own, ...both, mounts: beyond(wanted.mounts, own.mounts, 'mounts'), net };
   }
-  if (own.kind === 'http' && wanted.kind === 'http') {
+  if ((own.kind === 'http' && wanted.kind === 'http') || (own.kind === 'forward' && wanted.kind === 'forward')) {
     if (own.origin !== wanted.origin) return other('another origin');
     if (own.secret !== wanted.secret || !isSame(own.auth, wanted.auth)) return other('another secret, or another place of it'); // biome-ignore format: one line
+    if (![wanted.ca ?? own.ca, wanted.client ?? own.client, wanted.proxy ?? own.proxy].every((one, n) => isSame(one, [own.ca, own.client, own.proxy][n]))) return other('another ca, client or proxy'); // biome-ignore format: one line
     if (!wanted.path.startsWith(own.path)) return other('another path');
     const methods = beyond(wanted.methods, own.methods, 'methods');
     const headers = orOwn(wanted.headers, own.headers, 'headers');
@@ -186,6 +190,18 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
     return own.channel === wanted.channel && own.recipient === wanted.recipient
       ? { ...own, ...both }
       : other('another recipient');
+  if (own.kind === 'host' && wanted.kind === 'host') {
+    const same = own.host === wanted.host && own.port === wanted.port && own.tls === wanted.tls;
+    if (!same || !isSame(own.client, wanted.client ?? own.client) || (wanted.ca ?? own.ca) !== own.ca) return other('another host'); // biome-ignore format: one line
+    const addresses = orOwn(wanted.addresses, own.addresses, 'addresses of a host');
+    return { ...own, ...both, addresses };
+  }
+  if (own.kind === 'unix' && wanted.kind === 'unix')
+    return own.unix === wanted.unix && own.at === wanted.at ? { ...own, ...both } : other('another socket');
+  if (own.kind === 'sign' && wanted.kind === 'sign') {
+    const same = own.algorithm === wanted.algorithm && own.secret === wanted.secret;
+    return same && own.context === wanted.context ? { ...own, ...both } : other('another key or context');
+  }
   if (own.kind === 'schedule' && wanted.kind === 'schedule') {
     if (own.agent !== wanted.agent) return other('another agent');
     const left = narrowedSchedule(own, wanted, beyond(wanted.gives, own.gives, 'gives'), drop);
@@ -256,7 +272,9 @@ function narrowCommand(
     ]),
   );
   const reads = own.reads === true || wanted.reads === true ? { reads: true as const } : {};
-  return { ...own, ...both, ...reads, rows, mounts, flags };
+  const net = (wanted.net ?? []).filter((name) => own.net?.includes(name));
+  if (net.length < (wanted.net ?? []).length) drop('net has more than the layer above: the rest is dropped');
+  return { ...own, ...both, ...reads, rows, mounts, flags, ...(own.net === undefined ? {} : { net }) };
 }
 
 /** Whether every call that `inner` takes is taken by `outer`. It may say no where the answer is yes. */

@@ -8,7 +8,9 @@ import type { Plan, PlannedChannel, PlannedHttp, PlannedMessage } from './plan.t
 /** A cap of an origin. Pushes what is wrong. */
 export function httpOf(cap: HttpCap, base: Base, path: Path, findings: Finding[]): PlannedHttp {
   const { origin, pathname, protocol } = new URL(cap.http);
-  const { secret, auth } = cap;
+  const { secret, auth, ca, client, proxy } = cap;
+  if (protocol === 'http:' && (ca ?? client) !== undefined)
+    findings.push({ path: [...path, ca === undefined ? 'client' : 'ca'], wrong: 'there are no certificates without https', write: 'write https, or remove it' }); // biome-ignore format: one line
   if (auth !== undefined && secret === undefined)
     findings.push({ path: [...path, 'auth'], wrong: 'there is no secret that it could send', write: 'add secret, or remove auth' }); // biome-ignore format: one line
   if (secret !== undefined && protocol === 'http:' && cap.addresses === undefined)
@@ -23,6 +25,9 @@ export function httpOf(cap: HttpCap, base: Base, path: Path, findings: Finding[]
     ...(auth === undefined ? {} : { auth }),
     headers: [...new Set((cap.headers ?? []).map((header) => header.toLowerCase()))].sort(),
     addresses: [...new Set(cap.addresses ?? [])].sort(),
+    ...(ca === undefined ? {} : { ca }),
+    ...(client === undefined ? {} : { client }),
+    ...(proxy === undefined ? {} : { proxy }),
   };
 }
 

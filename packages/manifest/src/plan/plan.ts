@@ -1,5 +1,5 @@
 /** A plan: what a session may hold, with every name resolved. It is data that can be printed and compared. */
-import type { Auth, Channel, FsRight, GuardrailPart, Level, Method, Mode, Sensitivity, Server } from '../file/types.ts';
+import type { Auth, Channel, Client, FsRight, GuardrailPart, HttpProxy, Level, Method, Mode, Sensitivity, Server, SignCap } from '../file/types.ts'; // biome-ignore format: one line
 import type { Word } from '../words/row.ts';
 
 /** A directory: the name of a root, and names beneath it, joined by `/`. An empty path is the root itself. */
@@ -20,6 +20,12 @@ export interface PlannedTerms {
   readonly level?: Level;
   readonly sensitivity?: Sensitivity;
 }
+
+/**
+ * The effect of a call: `read` changes nothing, `write` changes files that the session holds, `external` reaches somebody
+ * else or cannot be undone.
+ */
+export type Effect = 'read' | 'write' | 'external';
 
 interface Planned {
   readonly name: string;
@@ -44,24 +50,26 @@ export interface PlannedCommand extends Planned {
   /** The program sees every directory to read only: the manifest says so, or every row is known to read. */
   readonly reads?: true;
   /** The effect of every call. It stays when a lower layer takes directories away. */
-  readonly effect: 'read' | 'write';
+  readonly effect: Effect;
   readonly rows: readonly (readonly Word[])[];
   /** The flag sets that the rows name. */
   readonly flags: Readonly<Record<string, readonly string[]>>;
   /** The names of directory caps. */
   readonly mounts: readonly string[];
+  /** The names of caps of the network that the program reaches. */
+  readonly net?: readonly string[];
 }
 /** A shell in the sandbox. */
 export interface PlannedShell extends Planned {
   readonly kind: 'shell';
   /** Lies in the directory of one of the mounts. */
   readonly cwd?: Directory;
-  readonly effect: 'read' | 'write';
+  readonly effect: Effect;
   readonly mounts: readonly string[];
+  readonly net?: readonly string[];
 }
-/** An origin and a path prefix. */
-export interface PlannedHttp extends Planned {
-  readonly kind: 'http';
+/** The requests that may be sent to an origin, and what the host puts into them. */
+export interface PlannedRequests {
   readonly origin: string;
   /** Begins and ends with `/`. */
   readonly path: string;
@@ -73,6 +81,43 @@ export interface PlannedHttp extends Planned {
   readonly headers: readonly string[];
   /** Reached although they are not public. */
   readonly addresses: readonly string[];
+  /** The name of stored certificates. */
+  readonly ca?: string;
+  readonly client?: Client;
+  readonly proxy?: HttpProxy;
+}
+/** An origin and a path prefix. */
+export interface PlannedHttp extends Planned, PlannedRequests {
+  readonly kind: 'http';
+}
+/** The same for programs: the host sends their requests. */
+export interface PlannedForward extends Planned, PlannedRequests {
+  readonly kind: 'forward';
+}
+/** A host and port for programs. */
+export interface PlannedHost extends Planned {
+  readonly kind: 'host';
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  readonly addresses: readonly string[];
+  readonly client?: Client;
+  readonly ca?: string;
+}
+/** A Unix socket for programs. */
+export interface PlannedUnix extends Planned {
+  readonly kind: 'unix';
+  /** An absolute path of this machine. */
+  readonly unix: string;
+  /** Where programs see it. */
+  readonly at: string;
+}
+/** A stored key that signs. */
+export interface PlannedSign extends Planned {
+  readonly kind: 'sign';
+  readonly algorithm: SignCap['sign'];
+  readonly secret: string;
+  readonly context?: string;
 }
 /** The values that an argument of a tool may have. */
 export type PlannedBound =
@@ -125,6 +170,10 @@ export type PlannedCap =
   | PlannedHttp
   | PlannedMcp
   | PlannedMessage
+  | PlannedHost
+  | PlannedUnix
+  | PlannedForward
+  | PlannedSign
   | PlannedSchedule;
 
 /** A cap that a child session may get. */
