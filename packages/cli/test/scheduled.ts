@@ -19,7 +19,7 @@ const text = readFileSync(0, 'utf8');
 let task = {};
 try { task = JSON.parse(text); } catch {}
 const { cwd, env, argv } = { cwd: process.cwd(), env: Object.keys(process.env).sort(), argv: process.argv.slice(2) };
-note({ what: 'begun', task: text, pid: process.pid, cwd, env, argv });
+note({ what: 'begun', task: text, pid: process.pid, cwd, env, argv, key: process.env.MODEL_KEY?.length });
 const isFirst = readFileSync(seen, 'utf8').trim().split('\\n').length === 1;
 const at = (step) => {
   if (isFirst && task.kill === step) process.kill(process.ppid, 'SIGKILL');
@@ -37,6 +37,7 @@ if (task.ask) note({ what: 'asked', ended: await E(session).request(task.ask).th
 at('called');
 if (task.stay) { setInterval(() => {}, 1000); await new Promise(() => {}); }
 if (task.say) console.error(task.say);
+if (task.leak) console.error(process.env.MODEL_KEY);
 close();
 note({ what: 'ends' });
 at('ends');
@@ -77,6 +78,8 @@ export interface ScheduledHome extends HobHome {
   asker(...options: readonly string[]): Promise<Asker>;
   /** The lines of the ledger. */
   ledger(): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** The time of the fast clock, in ms since 1970. */
+  now(): number;
   /** Writes the manifest anew. */
   write(manifest: string): void;
 }
@@ -101,7 +104,8 @@ export interface ScheduledOptions {
 }
 
 export function scheduledHome(manifest: string, { factor = USUAL_FACTOR, kill }: ScheduledOptions = {}): ScheduledHome {
-  const clock = { NODE_OPTIONS: `--import ${preload}`, HOB_TEST_CLOCK: `${factor}:${Date.now()}` };
+  const start = Date.now();
+  const clock = { NODE_OPTIONS: `--import ${preload}`, HOB_TEST_CLOCK: `${factor}:${start}` };
   const hob = hobHome('', { ...clock, ...(kill === undefined ? {} : { HOB_TEST_KILL: kill }) });
   const seenFile = join(hob.folder, 'seen');
   const script = (name: string, text: string): readonly string[] => {
@@ -122,6 +126,7 @@ export function scheduledHome(manifest: string, { factor = USUAL_FACTOR, kill }:
     ...hob,
     seen,
     write,
+    now: () => start + (Date.now() - start) * factor,
     async sees(what, count) {
       for (;;) {
         const found = seen().filter((one) => one.what === what);
