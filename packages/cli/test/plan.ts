@@ -8,6 +8,9 @@ import { definitions } from '@hob/mcp/servers';
 import { connect, E, type Far } from '@hob/vat';
 import type { Connected } from '@hob/vat/wire';
 import { onTestFinished } from 'vitest';
+import { runTask } from '../src/daemon/drivers/run-task.ts';
+import { definitions as ofSchedules } from '../src/daemon/runs/actors.ts';
+import { runsGate, Schedules } from '../src/daemon/runs/schedules.ts';
 import { machine } from '../src/drivers/machine.ts';
 import type { Machine } from '../src/plan/machine.ts';
 import { type OpenedSession, PlanSessions } from '../src/plan/sessions.ts';
@@ -48,7 +51,9 @@ export async function planScene(files: Readonly<Record<string, string>> = {}): P
     writeFileSync(join(folder, 'project', name), text);
   }
   mkdirSync(join(folder, 'state'));
-  const host = await openHost({ stateDir: join(folder, 'state'), definitions });
+  const host = await openHost({ stateDir: join(folder, 'state'), definitions: [...definitions, ...ofSchedules] });
+  // Nothing opens it: schedules are made here, and none of their runs begins.
+  const gate = runsGate();
   const { granter } = await host.addGranter('owner');
   const { url } = await host.serve();
   const entered: Connected<SessionFace>[] = [];
@@ -71,7 +76,9 @@ export async function planScene(files: Readonly<Record<string, string>> = {}): P
     const roots = Object.fromEntries(
       Object.entries(plan.roots).flatMap(([name, path]) => (path === undefined ? [] : [[name, join(folder, path)]])),
     );
-    const made = new PlanSessions(host, { plan, roots, machine: { ...machine, ...powers } });
+    const own = { plan, machine: { ...machine, ...powers } };
+    const schedules = await Schedules.open({ ...own, host, gate, runTask, log: () => {} });
+    const made = new PlanSessions(host, { ...own, roots, schedules });
     all.push(made);
     await made.prepare();
     return made;

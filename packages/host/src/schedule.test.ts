@@ -163,3 +163,27 @@ test('a child session of a run has no person either', async () => {
   await at.until(() => ended !== undefined);
   expect(ended).toBe('denied');
 });
+
+test('a granter who is asked about a schedule sees when, and the whole task', async () => {
+  const at = await world();
+  const task = `Sum up.\n${'word '.repeat(700)}and then stop\u202e.`;
+  await at.host.offer('later', { every: async () => 'ok', at: async () => 'ok' });
+  await E(at.granter).grant(at.session.id, 'later', 'later', { for: 24 * 60 * MINUTE, gated: true });
+  const later = held<ScheduleCap>(await at.enter(at.session.secret), 'later');
+  for (const [method, head] of [
+    ['every', 'again and again'],
+    ['at', 'once'],
+  ] as const) {
+    const asked = code(E(later)[method]('30 2 * * *', task) as never);
+    let requests = await E(at.granter).inbox();
+    while (requests.length === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+      requests = await E(at.granter).inbox();
+    }
+    const rows = Object.fromEntries(requests[0]?.table ?? []);
+    expect(rows[head]).toContain('30 2 * * *');
+    expect(rows['task']).toMatch(/and then stop⟦/);
+    await E(at.granter).answer(requests[0]?.id as string, { refuse: 'no', digest: requests[0]?.digest as string });
+    expect(await asked).toBe('denied');
+  }
+});

@@ -16,6 +16,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { BRIDGE, setUpPython } from '../../../../test/python.ts';
 import { ENVELOPE } from '../../test/mcp-client.ts';
+import { scheduledHome } from '../../test/scheduled.ts';
 import { mcpFace } from './mcp-face.ts';
 
 /** How a face makes a call of the cap `work`. It resolves with the error of the call, as text, or with ''. */
@@ -188,3 +189,44 @@ requires('python')(
   },
   900_000,
 ); // The first test of Python on a machine installs what it needs.
+
+const SCHEDULED = `version: 1
+roots: { project: project }
+agents: { worker: { command: {agent} } }
+firewall: { mode: enforce }
+session:
+  deadline: 30d
+  mode: autonomous
+  caps:
+    work: { fs: project/src, can: [read, list, write, remove] }
+    nightly: { schedule: worker, gives: [work] }
+`;
+
+requires('linux')(
+  'calls of a scheduled run are assessed once, and wait; the start of a run does not',
+  async () => {
+    const hob = scheduledHome(SCHEDULED);
+    await hob.serve();
+    const asker = await hob.asker();
+    const calls = [['work', 'write', 'run/kept.txt', 'one', { parents: true }], ['work', 'remove', 'run', { recursive: true }]]; // biome-ignore format: one line
+    expect((await asker.call('nightly', 'at', new Date(hob.now() + 90_000).toISOString(), JSON.stringify({ calls })))[0]).toBe('ok'); // biome-ignore format: one line
+    const waiting = await hob.until(
+      () => hob.json<readonly { readonly id: string; readonly effect: string }[]>('inbox'),
+      ({ length }) => length > 0,
+    );
+    expect(waiting.map(({ effect }) => effect)).toEqual([expect.stringMatching(/remove/)]);
+    expect((await hob.run('inbox', String(waiting[0]?.id))).out).toMatch(/why it waits:? +it may reach much at once/);
+    await hob.run('refuse', String(waiting[0]?.id));
+    await hob.sees('ends', 1);
+    expect(hob.seen().filter(({ what }) => what === 'called').map(({ ended }) => (ended as readonly unknown[])[0])).toEqual(['ok', 'denied']); // biome-ignore format: one line
+    expect(existsSync(join(hob.folder, 'config/project/src/run/kept.txt'))).toBe(true);
+    const assessed = (await hob.ledger()).filter(({ k, risk }) => k === 'call' && risk !== undefined);
+    expect(assessed.map(({ method, risk, effect, human }) => [method, risk, effect, human])).toEqual([
+      ['at', 0.45, 'C', undefined],
+      ['run', expect.any(Number), 'A', undefined],
+      ['write', 0.35, 'B', undefined],
+      ['remove', 0.35, 'B', true],
+    ]);
+  },
+  120_000,
+);

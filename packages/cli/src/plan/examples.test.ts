@@ -1,4 +1,4 @@
-/** The seven situations of `examples/manifests`, played against a real host. The agent is at the far end of a wire. */
+/** The eight situations of `examples/manifests`, played against a real host. The agent is at the far end of a wire. */
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -90,11 +90,11 @@ async function playAll(name: string): Promise<void> {
 
 test('each manifest has a script, and the other way round', () => {
   const names = readdirSync(folder).filter((name) => /^[a-z-]+\.(?:yaml|jsonl)$/.test(name));
-  expect(names.length).toBe(14);
-  expect(new Set(names.map((name) => name.split('.')[0])).size).toBe(7);
+  expect(names.length).toBe(16);
+  expect(new Set(names.map((name) => name.split('.')[0])).size).toBe(8);
 });
 
-for (const name of ['shared-gateway', 'compliance', 'progressive-trust', 'fetch-and-tell'])
+for (const name of ['shared-gateway', 'compliance', 'progressive-trust', 'fetch-and-tell', 'nightly'])
   test(`${name}: every call ends as its script says`, () => playAll(name));
 
 const confined = requires('linux', 'cc', 'userns');

@@ -88,6 +88,8 @@ export function argumentRows(method: string, args: readonly unknown[], directory
   if (message !== undefined) return message;
   const request = requestRows(method, args);
   if (request !== undefined) return request;
+  const task = taskRows(method, args);
+  if (task !== undefined) return task;
   const known = directory && Object.hasOwn(argumentNames, method) ? (argumentNames[method] as readonly string[]) : [];
   const rows = args.slice(0, mostRows).map((arg, at) => [known[at] ?? `argument ${at + 1}`, valueText(arg)] as const);
   return args.length <= mostRows ? rows : [...rows, ['and', `${args.length - mostRows} more arguments`]];
@@ -109,6 +111,16 @@ function messageRows(method: string, [draft, ...more]: readonly unknown[]): Rows
     ['text', valueText(text, longestMessage)],
     ...files.map((file) => ['attachment', valueText(file)] as const),
     ['digest', valueText(digest, 100)],
+  ];
+}
+
+/** The rows of a schedule: when, and all of the task, which runs when nobody is asked any more. Known by its arguments. */
+function taskRows(method: string, [when, task, ...more]: readonly unknown[]): Rows | undefined {
+  if ((method !== 'every' && method !== 'at') || more.length > 0) return undefined;
+  if (typeof when !== 'string' || typeof task !== 'string') return undefined;
+  return [
+    [method === 'every' ? 'again and again' : 'once', valueText(when)],
+    ['task', valueText(task, longestMessage)],
   ];
 }
 

@@ -127,3 +127,30 @@ test('a cap that a session does not have is in none of its runs', () => {
   const above = check([layer('organisation', 'version: 1\nsession: { deny: [push] }'), layer('user', HEAD + SESSION)], around); // biome-ignore format: one line
   expect(above.plan?.caps['nightly']).toMatchObject({ gives: ['src'] });
 });
+
+test('cron_mode: deny of a report on approvals: scheduling is confirmed, and what is dangerous is not there in a run', () => {
+  // "cronjob: always confirm scheduling", "git push: ask", "rm -rf: always blocked", "cron_mode: deny".
+  const plan = planOf(`
+  mode: autonomous
+  caps:
+    src: { fs: project/src, can: [read, write] }
+    git: { command: git, cwd: project, argv: [[status], [log, flags(git.read)]], not_match: ["rm -rf /"] }
+    clean: { command: make, cwd: project, argv: [[clean]] }
+  ask:
+    push: { command: git, cwd: project, argv: [[push, origin, ref]] }
+    cronjob: { schedule: worker, gives: [src, git, push] }
+`);
+  const cron = plan.caps['cronjob'];
+  const inRun: Plan = { ...plan, caps: Object.fromEntries(Object.entries(plan.caps).filter(([name]) => cron?.kind === 'schedule' && cron.gives.includes(name))) }; // biome-ignore format: one line
+  const vectors = [
+    [{ cap: 'cronjob', method: 'every' }, 'asks', 'absent'],
+    [{ cap: 'cronjob', method: 'at' }, 'asks', 'absent'],
+    [{ command: 'git log -5' }, 'runs', 'runs'],
+    [{ command: 'make clean' }, 'runs', 'absent'],
+    [{ command: 'rm -rf /' }, 'absent', 'absent'],
+    [{ command: 'git push origin main' }, 'asks', 'asks'],
+    [{ command: 'git push --force' }, 'absent', 'absent'],
+    [{ cap: 'src', method: 'write', path: 'a.ts' }, 'runs', 'runs'],
+  ] as const;
+  for (const [call, session, run] of vectors) expect([call, decide(plan, call), decide(inRun, call)]).toEqual([call, session, run]); // biome-ignore format: one line
+});
