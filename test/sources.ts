@@ -59,6 +59,8 @@ export const read = (file: string): Source => ({ file, text: readFileSync(join(R
 
 export const isTypeScript = (file: string): boolean => /\.[cm]?[jt]sx?$/.test(file);
 export const isTest = (file: string): boolean => /\.test\.ts$/.test(file) || /^packages\/[^/]+\/test\//.test(file);
+/** What the Python package installs. */
+export const isPythonProduct = (file: string): boolean => /^packages\/[^/]+\/src\/.*\.py$/.test(file);
 
 export const packages: string[] = [...new Set(filesIn('packages').map((file) => file.split('/')[1] ?? ''))];
 

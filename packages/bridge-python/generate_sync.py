@@ -1,4 +1,4 @@
-"""Writes `src/hob/sync_faces.py`, the classes of `hob.sync`, from the classes for asyncio. So both have the same
+"""Writes `src/hob/sync/faces.py`, the classes of `hob.sync`, from the classes for asyncio. So both have the same
 methods, parameters and texts.
 
     python generate_sync.py            # writes it
@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "src" / "hob"
-TARGET = SOURCE / "sync_faces.py"
+TARGET = SOURCE / "sync" / "faces.py"
 
 HEAD = '''"""The classes of `hob.sync`: each method calls the one of the same name for asyncio, and waits for its result.
 
@@ -26,10 +26,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from .calls import Cap
-from .granter import Grant, Granter as AsyncGranter
-from .sessions import Child as AsyncChild, Session as AsyncSession
-from .sync_base import Face, SessionFace, enter
-from .terms import Terms
+from ..granter import Grant, Granter as AsyncGranter
+from ..sessions import Child as AsyncChild, Session as AsyncSession
+from .base import Face, SessionFace, enter
+from ..terms import Terms
 '''
 
 # The sync class, its base, and the classes whose methods it has: (file, class).
@@ -39,7 +39,7 @@ CLASSES = {
 }
 
 BY_HAND = {"close"}
-"""In `sync_base.py`: it has nothing to wait for, and needs one more turn of the loop."""
+"""In `sync/base.py`: it has nothing to wait for, and needs one more turn of the loop."""
 
 CHILD = '''
 

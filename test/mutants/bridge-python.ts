@@ -451,7 +451,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-exact-petname',
     breaks: 'the Python package without: exact petname',
-    file: source('tools.py'),
+    file: source('tools/__init__.py'),
     find: `if petname not in self._held:
                 return`,
     replace: `if False:
@@ -461,7 +461,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'py-far-apart',
     breaks: 'the Python package without: far apart',
-    file: source('likeness.py'),
+    file: source('tools/likeness.py'),
     find: `CUTOFF: Final = 0.7
 `,
     replace: `CUTOFF: Final = 0.7
@@ -569,7 +569,7 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
   {
     name: 'py-turns',
     breaks: 'calls of one offered object run at the same time',
-    file: source('threads.py'),
+    file: source('sync/threads.py'),
     find: `            if self._busy:
                 return
             self._busy = True
@@ -580,7 +580,7 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
   {
     name: 'py-turns-waiting',
     breaks: 'an offered object that waits for a call of itself waits for ever',
-    file: source('calls.py'),
+    file: source('sync/calls.py'),
     find: '            return result_of(future)',
     replace: '            return future.result()',
     tests: [test('test_offered.py')],
@@ -588,7 +588,7 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
   {
     name: 'py-turns-resume',
     breaks: 'a call that has waited goes on beside the call that began meanwhile',
-    file: source('threads.py'),
+    file: source('sync/threads.py'),
     find: '    mine.wait()',
     replace: '    future.exception()',
     tests: [test('test_offered.py')],
@@ -596,7 +596,7 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
   {
     name: 'py-pool-shrinks',
     breaks: 'each thread of the pool stays for ever',
-    file: source('threads.py'),
+    file: source('sync/threads.py'),
     find: 'if not self._work and self._idle >= self.KEPT:',
     replace: 'if False:',
     tests: [test('test_offered.py')],
@@ -639,7 +639,7 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
   {
     name: 'py-sync-deep',
     breaks: 'data that is too deep raises another error without asyncio',
-    file: source('calls.py'),
+    file: source('sync/calls.py'),
     find: '        raise Invalid(f"data is deeper than {DEPTH}") from None',
     replace: '        raise',
     tests: [test('test_sync_parity.py')],
@@ -647,7 +647,7 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
   {
     name: 'py-sync-iterators',
     breaks: 'an iterator that waits for caps runs in the thread of the connections, and cannot wait there',
-    file: source('sync_base.py'),
+    file: source('sync/base.py'),
     find: 'given = [_inward(_here(arg)) for arg in args]',
     replace: 'given = [_inward(arg) for arg in args]',
     tests: [test('test_sync_parity.py')],
@@ -663,7 +663,7 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
   {
     name: 'py-tools-empty-path',
     breaks: 'a model that lists the directory with an empty path gets an error',
-    file: source('verbs.py'),
+    file: source('tools/verbs.py'),
     find: 'return [args["path"]] if args.get("path") else []',
     replace: 'return [args["path"]] if "path" in args else []',
     tests: [test('test_tools.py')],
@@ -671,7 +671,7 @@ lru_cache = lambda _: lambda __: lambda a, b: a == b
   {
     name: 'py-tools-mkdir',
     breaks: 'a model that writes below a directory that is not there learns no way to make it',
-    file: source('tools.py'),
+    file: source('tools/__init__.py'),
     find: 'if code == "NOT_FOUND" and verb == WRITE.name and makes and',
     replace: 'if False and',
     tests: [test('test_tools.py')],

@@ -17,7 +17,7 @@ import hob
 import pytest
 from hob.far import own_of
 from hob.sync import Cap, E, _loop, wait
-from hob.threads import Pool
+from hob.sync.threads import Pool
 from wire import pair
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .errors import Invalid
-from .reference import E, Promise
+from ..errors import Invalid
+from ..reference import E, Promise
 
 Schema = Mapping[str, Any]
 

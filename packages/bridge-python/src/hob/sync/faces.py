@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 from .calls import Cap
-from .granter import Grant, Granter as AsyncGranter
-from .sessions import Child as AsyncChild, Session as AsyncSession
-from .sync_base import Face, SessionFace, enter
-from .terms import Terms
+from ..granter import Grant, Granter as AsyncGranter
+from ..sessions import Child as AsyncChild, Session as AsyncSession
+from .base import Face, SessionFace, enter
+from ..terms import Terms
 
 
 class Session(SessionFace):

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from .calls import Cap, _inward, _loop, _outward, _there
-from .reference import Promise
-from .sessions import Child, Entered, Session
+from ..reference import Promise
+from ..sessions import Child, Entered, Session
 
 
 class Face:

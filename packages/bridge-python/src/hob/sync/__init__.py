@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .calls import Cap, E, Later, _loop, submit, wait
-from .captp.limits import Limits
-from .granter import Grant, connect_granter as async_connect_granter
-from .sessions import connect as async_connect
-from .streams import source, write as async_write
-from .sync_faces import Child, Granter, Session
+from ..captp.limits import Limits
+from ..granter import Grant, connect_granter as async_connect_granter
+from ..sessions import connect as async_connect
+from ..streams import source, write as async_write
+from .faces import Child, Granter, Session
 
 
 def read(of: Cap, *, max: int | None = None) -> Iterator[bytes]:

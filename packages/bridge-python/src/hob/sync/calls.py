@@ -15,11 +15,11 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
-from . import reference
-from .data import DEPTH
-from .errors import Invalid
-from .far import Far, own_of
-from .reference import Named, Promise, Ref
+from .. import reference
+from ..data import DEPTH
+from ..errors import Invalid
+from ..far import Far, own_of
+from ..reference import Named, Promise, Ref
 from .threads import Turns, result_of
 
 T = TypeVar("T")

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .data import Undefined
-from .errors import CapError, Disconnected, Invalid, UnknownOutcome
+from ..data import Undefined
+from ..errors import CapError, Disconnected, Invalid, UnknownOutcome
 from .likeness import CUTOFF, too_close
-from .sessions import Session
+from ..sessions import Session
 from .verbs import (
     COMMAND,
     DIRECTORY,
