@@ -34,10 +34,10 @@ const HEAD = 'version: 1\nroots: { project: . }\nsession:\n  caps:\n';
 /** The costliest kinds. */
 const texts: readonly string[] = [
   'version: 1\nroots: [a',
-  `${HEAD}${lines(1900, (n) => `    k${n}: {}`)}`,
-  `${HEAD}${lines(900, (n) => `    k${n}: { fs: project, can: [read], uzes: 1, exept: [a] }`)}`,
-  lines(4000, () => 'a: b: c'),
-  `version: 1\nroots:\n${lines(3000, (n) => `  k${n}: &a${n} .`)}`,
+  `${HEAD}${lines(240, (n) => `    k${n}: {}`)}`,
+  `${HEAD}${lines(170, (n) => `    k${n}: { fs: project, can: [read], uzes: 1, exept: [a] }`)}`,
+  lines(990, () => 'a: b: c'),
+  `version: 1\nroots:\n${lines(900, (n) => `  k${n}: &a${n} .`)}`,
   `version: 1\nflags: { ${lines(20_000, (n) => `k${n}: 1,`)} }`,
 ];
 

@@ -78,6 +78,7 @@ test(`no folder has more than ${MOST_FILES} product files`, () => {
   const counts = new Map<string, number>();
   const inPython = filesIn('packages').filter(isPythonProduct);
   expect(inPython.length).toBeGreaterThan(50);
-  for (const file of [...packages.flatMap(products), ...inPython]) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  for (const file of [...packages.flatMap(products), ...inPython])
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
   expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
 });

@@ -31,7 +31,7 @@ function* functionsInC(text: string): Generator<Node> {
 
 /** The functions of a Python file: each goes on to its last line that stands further in than its `def`. */
 function* functionsInPython(text: string): Generator<Node> {
-  for (const { index, 0: head, groups } of text.matchAll(/^(?<indent> *)(?:async )?def [^]*?:(?: *#.*)?\n/gm)) {
+  for (const { index, 0: head, groups } of text.matchAll(/^(?<indent> *)(?:async )?def [\s\S]*?:(?: *#.*)?\n/gm)) {
     const further = new RegExp(`(?:(?:${groups?.['indent'] ?? ''} +\\S.*)?\\n)*`, 'y');
     further.lastIndex = index + head.length;
     const body = further.exec(`${text}\n`)?.[0] ?? '';

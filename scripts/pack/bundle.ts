@@ -5,6 +5,7 @@
  * modules, and 30 ms for the bundle. The licences of what is in it lie beside it.
  */
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { ROOT } from './packages.ts';
@@ -35,7 +36,17 @@ export async function bundleData(dist: string): Promise<void> {
       {
         name: 'others stay',
         setup({ onResolve }) {
-          onResolve({ filter: /^(?:node:|@hob\/)/ }, ({ path }) => (DATA.test(path) ? undefined : { path, external: true })); // biome-ignore format: one line
+          onResolve({ filter: /^@hob\// }, ({ path }) => (DATA.test(path) ? undefined : { path, external: true }));
+        },
+      },
+      {
+        // An import of node:fs makes a name for each of its exports, and so loads streams, promises and what they need.
+        name: 'parts of Node are read when they are used',
+        setup({ onResolve, onLoad }) {
+          onResolve({ filter: /^(?:node:)?[a-z_/]+$/ }, ({ path }) => (isBuiltin(path) ? { path, namespace: 'node' } : undefined)); // biome-ignore format: one line
+          onLoad({ filter: /^/, namespace: 'node' }, ({ path }) => ({
+            contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+          }));
         },
       },
     ],
@@ -43,7 +54,8 @@ export async function bundleData(dist: string): Promise<void> {
   for (const file of Object.keys(result.metafile.outputs))
     if (readFileSync(join(ROOT, file), 'utf8').includes('import.meta'))
       throw new Error(`${file}: a module in the bundle of hob check uses import.meta: load it only where a host is`);
-  const folders = new Set(Object.keys(result.metafile.inputs).flatMap((file) => packageOf(join(ROOT, file)) ?? []));
+  const files = Object.keys(result.metafile.inputs).filter((file) => !file.startsWith('node:'));
+  const folders = new Set(files.flatMap((file) => packageOf(join(ROOT, file)) ?? []));
   const licences = [...folders].sort().map(licenceOf);
   mkdirSync(join(dist, 'data'), { recursive: true });
   writeFileSync(join(dist, 'data', 'LICENSES.txt'), licences.join('\n\n'));

@@ -137,12 +137,12 @@ test('a manifest without its version is told so', () => {
 });
 
 test('keys are looked at once each, and 20,000 of them are refused before the parser runs', () => {
-  const keys = Array.from({ length: 1900 }, (_, n) => `  k${n}: ["-a"]`).join('\n');
+  const keys = Array.from({ length: 240 }, (_, n) => `  k${n}: ["-a"]`).join('\n');
   expect(mistakesOf(`version: 1\nflags:\n${keys}\n  k77: ["-a"]`)).toEqual([
     expect.stringContaining('"k77" stands here twice'),
   ]);
   const many = Array.from({ length: 20_000 }, (_, n) => `k${n}: 1`).join(', ');
-  expect(mistakesOf(`version: 1\nflags: {${many}}`)).toEqual([expect.stringContaining('10,000 entries')]);
+  expect(mistakesOf(`version: 1\nflags: {${many}}`)).toEqual([expect.stringContaining('2,000 entries')]);
 });
 
 test('no text makes it throw, and no message holds a control character', () => {

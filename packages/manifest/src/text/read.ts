@@ -72,8 +72,8 @@ export function readSource({ file, text }: Source): Read {
 /** More mistakes than this help nobody. */
 export const MOST_MISTAKES = 50;
 
-/** More keys in one record than a person reads. */
-const MOST_KEYS = 2000;
+/** More keys in one record than a person reads. Each further one costs the schema as much as the parser. */
+const MOST_KEYS = 250;
 
 type Add = (offset: number, wrong: string, write: string, path?: Path) => void;
 

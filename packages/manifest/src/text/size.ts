@@ -4,8 +4,8 @@ import type { TextPosition } from './mistakes.ts';
 export const MOST_BYTES: number = 256 * 1024;
 export const MOST_LINES = 10_000;
 export const MOST_DEPTH = 32;
-/** Parts are what the parser works for: entries of lists and records, anchors and aliases. */
-const MOST_PARTS = 10_000;
+/** Parts are what the parser works for: entries of lists and records, anchors and aliases. An example has about 40. */
+const MOST_PARTS = 2000;
 
 export const flatter = 'write it flatter: no part of a manifest is deeper than 8';
 
@@ -38,7 +38,7 @@ function tooMany(lines: readonly string[]): TooLarge | undefined {
     if (parts > MOST_PARTS)
       return {
         place: { line: n + 1, column: 1 },
-        wrong: 'the file has more than 10,000 entries',
+        wrong: 'the file has more than 2,000 entries',
         write: 'remove some: a session of that many caps is read by nobody',
       };
   }
