@@ -9,13 +9,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import venv
 import zipfile
 from pathlib import Path
 
 import hob
 import pytest
 from host_process import LONG
+from wheel import installed_in_an_empty_environment, needs_hatchling
 
 HERE = Path(__file__).parent.parent
 
@@ -33,20 +33,9 @@ async def main() -> None:
 """
 
 
-@pytest.mark.skipif(importlib.util.find_spec("hatchling") is None, reason="needs hatchling (pip install -e '.[test]')")
+@needs_hatchling
 def test_it_installs_from_its_folder_into_an_empty_environment_typed_and_with_one_dependency(tmp_path: Path) -> None:
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    subprocess.run([*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), str(HERE)], check=True, timeout=LONG)
-    (wheel,) = tmp_path.glob("hob_caps-*.whl")
-    empty = tmp_path / "venv"
-    venv.create(empty, with_pip=False, symlinks=True)
-    python = str(empty / "bin" / "python")
-    subprocess.run([*pip, "--python", python, "install", "--quiet", "--no-deps", "--no-index", str(wheel)], check=True, timeout=LONG)
-    (site,) = (empty / "lib").glob("python*/site-packages")
-    # Its one dependency, from this environment.
-    brought = importlib.util.find_spec("websockets")
-    assert brought is not None and brought.origin is not None
-    (site / "websockets").symlink_to(Path(brought.origin).parent)
+    python, site = installed_in_an_empty_environment(tmp_path)
     look = "import hob, hob.sync, hob.tools, importlib.metadata as m; hob.connect; print(hob.__file__, [r for r in m.requires('hob-caps') if 'extra' not in r])"
     done = subprocess.run([python, "-I", "-c", look], capture_output=True, text=True, timeout=LONG)
     assert done.returncode == 0, done.stderr
@@ -61,7 +50,7 @@ def test_it_installs_from_its_folder_into_an_empty_environment_typed_and_with_on
     assert subprocess.run(mypy, capture_output=True, text=True, cwd=tmp_path, timeout=LONG).returncode == 1
 
 
-@pytest.mark.skipif(importlib.util.find_spec("hatchling") is None, reason="needs hatchling (pip install -e '.[test]')")
+@needs_hatchling
 def test_the_wheel_and_the_sdist_have_the_licence_and_the_version(tmp_path: Path) -> None:
     for kind in ("wheel", "sdist"):
         subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(tmp_path)], cwd=HERE, check=True, timeout=LONG, capture_output=True)  # fmt: skip
@@ -106,7 +95,7 @@ def test_each_public_definition_says_what_it_is_for() -> None:
             if isinstance(each, ast.ClassDef):
                 visit(each, f"{prefix}{each.name}.")
 
-    for file in (HERE / "src" / "hob").glob("*.py"):
+    for file in [file for part in (".", "sync", "tools") for file in (HERE / "src" / "hob" / part).glob("*.py")]:
         visit(ast.parse(file.read_text()), f"{file.stem}.")
     assert silent == []
 

@@ -1,7 +1,7 @@
 /**
  * A host in a process of its own, for the tests of `packages/bridge-python`. `host-for-python.ts STATE ROOT`:
- * offers "dangerous-op", which notes what it is told, "directory", which is ROOT, and "lazy", whose calls
- * wait until they are let go; prints `{"url", "granter"}`, the granter's secret, when it serves, and leaves a
+ * offers "dangerous-op", which notes what it is told, "directory", which is ROOT, "lazy", whose calls
+ * wait until they are let go, and "watcher", which calls what it is given; prints `{"url", "granter"}`, the granter's secret, when it serves, and leaves a
  * note for the commands of a person; then does what it is told, a line of JSON `[act, …args]` each, and
  * answers `{"value"}` or `{"code"}`. Its clock is turned by hand.
  */
@@ -10,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap, type ShellCap } from '@hob/caps-shell';
+import { E, type Far } from '@hob/vat';
 import { testClock } from '@hob/vat/testing';
 import { certificate } from '../../../test/certificate.ts';
 import { openHost } from '../src/index.ts';
@@ -32,6 +33,12 @@ await host.offer('dangerous-op', {
 });
 let waiting = Promise.withResolvers<string>();
 await host.offer('lazy', { wait: () => waiting.promise });
+await host.offer('watcher', {
+  watch: async (counter: Far<{ next(): number }>, _said: unknown, reader: Far<{ read(): string }>) => {
+    await E(counter).next();
+    return [await E(counter).next(), await E(reader).read()];
+  },
+});
 const directory = await openFsCap(root);
 await host.offer('directory', directory);
 let shell: ShellCap | undefined;

@@ -18,7 +18,7 @@ import base64
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ..data import Undefined
 from ..errors import CapError, Disconnected, Invalid, UnknownOutcome
@@ -65,6 +65,18 @@ class Result:
     text: str
     is_error: bool = False
     code: str | None = None
+
+
+class Model(Protocol):
+    """An object of an SDK: those of OpenAI and Anthropic are models of pydantic."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """Returns its parts as a record."""
+        ...
+
+
+def _record(given: Mapping[str, Any] | Model) -> Mapping[str, Any]:
+    return given if isinstance(given, Mapping) else given.model_dump()
 
 
 class Tools:
@@ -205,16 +217,18 @@ class Tools:
             return f'Ask for it: {REQUEST} {{"cap": {quoted(petname)}, "why": "…"}}'
         return f"Ask the person you work for to grant {quoted(petname)}"
 
-    async def openai_result(self, call: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the message for one of `tool_calls`."""
-        function = call.get("function", {})
+    async def openai_result(self, call: Mapping[str, Any] | Model) -> dict[str, Any]:
+        """Returns the message for one of `tool_calls`, which may be an object of the SDK."""
+        given = _record(call)
+        function = given.get("function", {})
         result = await self.call(function.get("name", ""), function.get("arguments", "{}"))
-        return {"role": "tool", "tool_call_id": call.get("id", ""), "content": result.text}
+        return {"role": "tool", "tool_call_id": given.get("id", ""), "content": result.text}
 
-    async def anthropic_result(self, block: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the block for a `tool_use`."""
-        result = await self.call(block.get("name", ""), block.get("input", {}))
-        made: dict[str, Any] = {"type": "tool_result", "tool_use_id": block.get("id", ""), "content": result.text}
+    async def anthropic_result(self, block: Mapping[str, Any] | Model) -> dict[str, Any]:
+        """Returns the block for a `tool_use`, which may be an object of the SDK."""
+        given = _record(block)
+        result = await self.call(given.get("name", ""), given.get("input", {}))
+        made: dict[str, Any] = {"type": "tool_result", "tool_use_id": given.get("id", ""), "content": result.text}
         return {**made, "is_error": True} if result.is_error else made
 
 
