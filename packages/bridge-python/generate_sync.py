@@ -85,7 +85,9 @@ def is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def passed(args: ast.arguments) -> str:
     """Returns the arguments that hand the parameters on."""
-    given = [arg.arg for arg in args.args[1:]]
+    given = [arg.arg for arg in [*args.posonlyargs, *args.args][1:]]
+    if args.vararg is not None:
+        given.append(f"*{args.vararg.arg}")
     given += [f"{arg.arg}={arg.arg}" for arg in args.kwonlyargs]
     if args.kwarg is not None:
         given.append(f"**{args.kwarg.arg}")

@@ -25,6 +25,7 @@ LAYERS = [
     {"sync.faces"},
     {"sync"},
     {"approvals"},
+    {"hosting"},
 ]
 """From the lowest up. Modules that are not listed may use all of these, and none of these uses them."""
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from . import sync, tools
     from .approvals import Approvals, Delegate, approve, approve_for, approve_once, approve_session, approving, delegate
     from .granter import Granter, connect_granter
+    from .hosting import Host, HostGranter, Offered, Opened, Question, verbs_of
     from .sessions import Child, Session, connect
     from .streams import ByteSource, source
     from .websocket import Refused, open_websocket
@@ -62,6 +63,12 @@ _LATER = {
     "delegate": "approvals",
     "Granter": "granter",
     "connect_granter": "granter",
+    "Host": "hosting",
+    "HostGranter": "hosting",
+    "Offered": "hosting",
+    "Opened": "hosting",
+    "Question": "hosting",
+    "verbs_of": "hosting",
     "Session": "sessions",
     "connect": "sessions",
     "ByteSource": "streams",
@@ -85,9 +92,9 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Approvals", "AsyncBehaviour", "BecomeFailure", "BigInt", "ByteSource", "CapError", "Child", "Connection", "Cycle", "DeadlinePassed",
-    "Delegate", "Denied", "Disconnected", "E", "Exhausted", "Expired", "Failed", "Far", "Granter", "Invalid", "Limit", "Limits", "Link",
-    "NoSuchMethod", "NoSuchObject", "NotCallable", "Promise", "Ref", "Refused", "Restarted", "Revoked", "Session", "Stats",
+    "Delegate", "Denied", "Disconnected", "E", "Exhausted", "Expired", "Failed", "Far", "Granter", "Host", "HostGranter", "Invalid", "Limit", "Limits", "Link",
+    "NoSuchMethod", "NoSuchObject", "NotCallable", "Offered", "Opened", "Promise", "Question", "Ref", "Refused", "Restarted", "Revoked", "Session", "Stats",
     "Symbol", "Unavailable", "Undefined", "UnknownOutcome", "VatHalted", "__version__", "approve", "approve_for", "approve_once",
     "approve_session", "approving", "connect", "connect_granter", "delegate", "far", "open_websocket", "promise", "source", "sync", "tools",
-    "undefined",
+    "undefined", "verbs_of",
 ]  # fmt: skip

@@ -3,7 +3,8 @@
     text = await E(root).subdir("src").readText("a.txt")      # one round trip
 
 Every attribute of a reference or a promise is a method to send: `cap.readText("a")` returns a `Promise`, at
-once. A promise can be awaited, sent messages, and passed as an argument before it is settled. Names that
+once. Named arguments, `cap.send(to="ann")`, are sent as one record.
+A promise can be awaited, sent messages, and passed as an argument before it is settled. Names that
 begin with `_` belong to Python. To send one of those, or a name that Python does not allow, write
 `E(cap)["odd-name"](…)`.
 """
@@ -11,7 +12,7 @@ begin with `_` belong to Python. To send one of those, or a name that Python doe
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final, Generic, Self, TypeVar
 
 from .errors import CapError, DeadlinePassed, Invalid
@@ -32,9 +33,9 @@ class Eventual(Generic[To]):
             raise AttributeError(name)
         return Send(self._target, name, None)
 
-    def __call__(self, *args: Any) -> Promise:
+    def __call__(self, /, *args: Any, **named: Any) -> Promise:
         """Calls it as a function."""
-        return Send(self._target, "", None)(*args)
+        return Send(self._target, "", None)(*args, **named)
 
     # A cap is copied as itself, because it stands for one object. It cannot be pickled.
     def __copy__(self) -> Self:
@@ -108,8 +109,13 @@ class Send:
         self._method = method
         self._deadline = deadline
 
-    def __call__(self, *args: Any) -> Promise:
-        return send(self._target, self._method, list(args), self._deadline)
+    def __call__(self, /, *args: Any, **named: Any) -> Promise:
+        return send(self._target, self._method, with_named(args, named), self._deadline)
+
+
+def with_named(args: Sequence[Any], named: dict[str, Any]) -> list[Any]:
+    """Returns the arguments of a call. Those with names are one record, the last argument."""
+    return [*args, named] if named else list(args)
 
 
 Sent = TypeVar("Sent")
@@ -134,8 +140,8 @@ class Named(Generic[Sent]):
             raise AttributeError(name)
         return self[name]
 
-    def __call__(self, *args: Any) -> Sent:
-        return self[""](*args)
+    def __call__(self, /, *args: Any, **named: Any) -> Sent:
+        return self[""](*args, **named)
 
 
 class Proxy(Named[Any]):
@@ -150,7 +156,7 @@ class Proxy(Named[Any]):
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         if self._only:
-            return lambda *args: send_only(self._target, name, list(args))
+            return lambda *args, **named: send_only(self._target, name, with_named(args, named))
         return Send(self._target, name, self._deadline)
 
 

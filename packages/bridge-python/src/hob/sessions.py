@@ -10,15 +10,17 @@ session, its caps and their remaining uses. `await session.enter_again()` enters
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
+from secrets import token_urlsafe
 from types import TracebackType
-from typing import NoReturn, Self, Unpack
+from typing import Any, NoReturn, Self, Unpack
 
 from .captp.connection import Connection
 from .errors import Invalid, NoSuchObject
 from .captp.limits import Limits
-from .reference import E, Promise, Ref
+from .reference import E, Promise, Ref, with_named
 from .terms import Terms, on_the_wire
 from .websocket import open_websocket
 
@@ -149,6 +151,17 @@ class Session(Entered):
     def _named(self, cap: object) -> tuple[str, object]:
         petname = cap if isinstance(cap, str) else self.petname_of(cap)
         return petname, petname
+
+    async def call(self, cap: str, method: str, /, *args: Any, **named: Any) -> Any:
+        """Calls a cap that this session holds. If the await is cancelled, the host cancels the call, and so does the
+        program behind the cap. Arguments are data."""
+        name = token_urlsafe(24)
+        given = {"call": name, "cap": cap, "method": method, "args": with_named(args, named)}
+        try:
+            return await E(self.root).call(given)
+        except asyncio.CancelledError:
+            E.send_only(self.root).cancel(name)
+            raise
 
     def resolve(self, url: str) -> Promise:
         """Returns the cap behind an object URL that was made in this session."""

@@ -25,7 +25,7 @@ class Face:
     def __repr__(self) -> str:
         return f"<hob.sync.{type(self).__name__} at {self.url}>"
 
-    def _call(self, name: str, *args: Any, **named: Any) -> Any:
+    def _call(self, name: str, /, *args: Any, **named: Any) -> Any:
         """Calls a method of the object for asyncio, and waits for its result."""
         given = [_inward(_here(arg)) for arg in args]
         others = {key: _inward(_here(value)) for key, value in named.items()}

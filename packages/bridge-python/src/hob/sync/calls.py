@@ -19,7 +19,7 @@ from .. import reference
 from ..data import DEPTH
 from ..errors import Invalid
 from ..far import Far, own_of
-from ..reference import Named, Promise, Ref
+from ..reference import Named, Promise, Ref, with_named
 from .threads import Turns, result_of
 
 T = TypeVar("T")
@@ -84,8 +84,8 @@ class Cap(Named[Any]):
         self._of = of
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        def call(*args: Any, deadline: float | None = None) -> Any:
-            return _call(self._of, name, args, deadline)
+        def call(*args: Any, deadline: float | None = None, **named: Any) -> Any:
+            return _call(self._of, name, tuple(with_named(args, named)), deadline)
 
         return call
 
@@ -130,9 +130,9 @@ class Sender(Named[Any]):
         self._only = only
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        def send(*args: Any) -> Any:
+        def send(*args: Any, **named: Any) -> Any:
             # A copy, so that later changes of the caller do not reach the call.
-            given = [_inward(arg) for arg in args]
+            given = [_inward(arg) for arg in with_named(args, named)]
             if self._only:
                 return _loop.soon(lambda: reference.E.send_only(self._to._of)[name](*map(_there, given)))
             later = Later()

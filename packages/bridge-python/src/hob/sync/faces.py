@@ -58,6 +58,12 @@ class Session(SessionFace):
         or names."""
         return Child(self._call("spawn_child", name, caps))
 
+    def call(self, cap: str, method: str, /, *args: Any, **named: Any) -> Any:
+        """Calls a cap that this session holds. If the await is cancelled, the host cancels the call, and so does the
+        program behind the cap. Arguments are data."""
+        result: Any = self._call("call", cap, method, *args, **named)
+        return result
+
     def resolve(self, url: str) -> Cap:
         """Returns the cap behind an object URL that was made in this session."""
         result: Cap = self._call("resolve", url)
