@@ -6,6 +6,14 @@ const test = (file: string): string => `packages/bridge-python/tests/${file}`;
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'py-tools-warnings',
+    breaks: 'a model that goes round in circles is not told so before it is stopped',
+    file: source('tools/__init__.py'),
+    find: 'self._warnings += ended["warnings"]',
+    replace: 'self._warnings += []',
+    tests: [test('test_tools.py')],
+  },
+  {
     name: 'py-fence',
     breaks: 'an error in an entry of a connection reaches the event loop of the program',
     file: source('captp/fence.py'),

@@ -13,6 +13,22 @@ const guardrails = ['packages/firewall/src/guardrails/guardrails.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'host-answer-once',
+    breaks: 'one yes sends every equal message about a person in danger',
+    file: 'packages/host/src/state/waiters.ts',
+    find: "'all' in verdict || waiter === goes)",
+    replace: "'all' in verdict || 'go' in verdict || waiter === goes)",
+    tests: whole,
+  },
+  {
+    name: 'host-answer-several',
+    breaks: 'an answer that names several requests says that none has that id',
+    file: 'packages/host/src/powerbox/answer-request.ts',
+    find: "if (typeof id !== 'string') throw",
+    replace: "if (typeof id === 'symbol') throw",
+    tests: whole,
+  },
+  {
     name: 'firewall-concepts',
     breaks: 'only phrases that somebody foresaw are found',
     file: 'packages/firewall/src/crisis/detect.ts',

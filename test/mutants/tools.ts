@@ -5,6 +5,22 @@ const tests = ['packages/tools/src/tools.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'tools-warnings',
+    breaks: 'a model that goes round in circles is not told so before it is stopped',
+    file: 'packages/tools/src/toolbox.ts',
+    find: 'if (warnings.length === 0) return result;',
+    replace: 'if (warnings.length >= 0) return result;',
+    tests,
+  },
+  {
+    name: 'tools-ended',
+    breaks: 'a call that failed is told as done',
+    file: 'packages/tools/src/toolbox.ts',
+    find: 'return warned(ended.ok ?',
+    replace: 'return warned(ended.ok || true ?',
+    tests,
+  },
+  {
     name: 'tools-function-cap',
     breaks: 'a result of a cap has another cap called: as its toJSON',
     file: 'packages/tools/src/shown.ts',

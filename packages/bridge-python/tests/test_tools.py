@@ -136,6 +136,25 @@ async def test_paths_that_models_write_are_taken_or_the_reply_says_what_to_write
 
 
 @needs_node
+async def test_a_warning_of_the_host_is_in_the_answer_as_text_and_as_data(host: HostProcess) -> None:
+    again = (tools.verb("again", "Rings.", {"tone": {"type": "string"}}),)
+    id_, secret = host.session()
+    async with await hob.connect_granter(host.url, host.granter_secret) as granter:
+        await granter.grant(id_, "bell", "bell", uses=9)
+        await granter.grant(id_, "notes", "directory", uses=9)
+    async with await hob.connect(host.url, secret) as session:
+        made = await tools.of(session, {"bell": again})
+        rung = await made.call("again", {"cap": "bell", "tone": "low"})
+        assert rung == tools.Result("ding\nagain: true", warnings=("again: true",))
+        failed = await made.call("again", {"cap": "bell", "tone": "high"})
+        assert failed == tools.Result("failed (NOT_FOUND): no such tone\nagain: false", True, "NOT_FOUND", ("again: false",))
+        message = await made.openai_result({"id": "c", "function": {"name": "again", "arguments": '{"cap":"bell","tone":"low"}'}})
+        assert message["content"] == "ding\nagain: true"
+        # Another call has no warning of this one.
+        assert (await made.call("read", {"cap": "notes", "path": "notes.txt"})).warnings == ()
+
+
+@needs_node
 async def test_calls_of_a_model_reach_the_caps(host: HostProcess) -> None:
     async with entered(host, notes=FOLDER, op=OP) as (made, _s, _g, _i):
         function = {"name": "read", "arguments": '{"cap": "notes", "path": "notes.txt"}'}

@@ -86,6 +86,34 @@ test('a message about a person in danger waits in both modes and at every level,
   }
 });
 
+test('one answer never settles several messages about a person in danger', async () => {
+  const at = await world({ mode: 'observe' });
+  const text = 'Please call 911 now';
+  const sending = ['bob', 'bob', 'bob', 'eve'].map((to) =>
+    E(at.mail)
+      .send(to, text)
+      .catch((error) => error.code),
+  );
+  /** The two requests, once this many messages to bob wait. */
+  const asked = async (toBob: number) => {
+    for (;;) {
+      const all = await E(at.granter).inbox();
+      if (all.length === 2 && all.some(({ count }) => count === toBob)) return all;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  // Equal calls are one request in the inbox, and each yes sends one of them.
+  const both = await asked(3);
+  const several = both.map(({ id }) => id) as unknown as string;
+  await expect(E(at.granter).answer(several, { grant: {} })).rejects.toMatchObject({ code: 'invalid' });
+  const toBob = both.find(({ count }) => count === 3);
+  await E(at.granter).answer(toBob!.id, { grant: {}, digest: toBob!.digest });
+  expect(await Promise.any(sending)).toBe('sent');
+  for (const { id, digest } of await asked(2)) await E(at.granter).answer(id, { refuse: 'I will call', digest });
+  expect((await Promise.all(sending)).toSorted()).toEqual(['denied', 'denied', 'denied', 'sent']);
+  expect(at.sent).toEqual([`bob: ${text}`]);
+});
+
 test.each([
   [
     'throws',

@@ -1,6 +1,7 @@
 /** A session as the program that runs the host holds it. Each method is a turn of the host's vat. */
 import { E, type Far, type Faraway } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
+import type { CancellableCall } from './sessions/calls.ts';
 import { endSession } from './sessions/removal.ts';
 import { rotateSecret, type SessionFace } from './sessions/sessions.ts';
 import { publishUrl, resolveUrl, unpublishUrl } from './sharing/urls.ts';
@@ -46,6 +47,7 @@ export function sessionHandle({ label, secret, ended, turn, hostState }: Session
     ended,
     caps: async () => await E(await face()).caps(),
     cap: async <T extends object>(petname: string) => (await E(await face()).cap(petname)) as Far<T>,
+    call: async (call: CancellableCall) => await E(await face()).call(call),
     publish: async (petname: string, options?: { readonly for?: number }) => {
       const { for: ms } = takeOptions(options, 'publish', { for: true });
       return (await turn(() => publishUrl(hostState, id, petname, ms))) as string;

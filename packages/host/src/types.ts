@@ -17,6 +17,7 @@ import type { LocalOptions } from './granters/local-granter.ts';
 import type { Grant } from './granters/own-rows.ts';
 import type { StartOptions } from './granters/start.ts';
 import type { ChangeAsker } from './sessions/ask-change.ts';
+import type { CancellableCall } from './sessions/calls.ts';
 import type { RequestNotice } from './state/host-powers.ts';
 import type { KeptChange, KeptTexts } from './state/kept.ts';
 
@@ -44,6 +45,8 @@ export interface Session {
   readonly ended: Promise<void>;
   caps(): Promise<readonly string[]>;
   cap<T extends object>(petname: string): Promise<Far<T>>;
+  /** Makes one call of a held cap, whose arguments are data. With `noted` it resolves with a `NotedResult`. */
+  call(call: CancellableCall): Promise<unknown>;
   /**
    * Returns a URL that only this session can resolve. `for` is its time in ms: 15 minutes by default, at most
    * a day.

@@ -1,7 +1,8 @@
 /**
  * A host in a process of its own, for the tests of `packages/bridge-python`. `host-for-python.ts STATE ROOT`:
- * offers "dangerous-op", which notes what it is told, "directory", which is ROOT, "lazy", whose calls
- * wait until they are let go, and "watcher", which calls what it is given; prints `{"url", "granter"}`, the granter's secret, when it serves, and leaves a
+ * offers "dangerous-op", which notes what it is told, "bell", of which it warns, "directory", which is ROOT, "lazy",
+ * whose calls wait until they are let go, and "watcher", which calls what it is given; prints `{"url", "granter"}`,
+ * the granter's secret, when it serves, and leaves a
  * note for the commands of a person; then does what it is told, a line of JSON `[act, …args]` each, and
  * answers `{"value"}` or `{"code"}`. Its clock is turned by hand.
  */
@@ -10,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openFsCap } from '@hob/caps-fs';
 import { makeShellCap, type ShellCap } from '@hob/caps-shell';
-import { E, type Far } from '@hob/vat';
+import { CapError, E, type Far } from '@hob/vat';
 import { testClock } from '@hob/vat/testing';
 import { certificate } from '../../../test/certificate.ts';
 import { openHost } from '../src/index.ts';
@@ -20,6 +21,15 @@ const clock = testClock({ wall: Date.now() });
 const host = await openHost({
   stateDir: state,
   clock,
+  // Warns of each call of `again`, and of nothing else.
+  firewall: {
+    decide: () => ({ waits: false, trace: {}, reasons: [] }),
+    loops: {
+      before: () => {},
+      after: ({ method }, { ok }) =>
+        method === 'again' ? { kept: 0, lasting: true, warning: `again: ${ok}` } : undefined,
+    },
+  },
   // pytest shows it with the test that failed.
   observe: ({ id, error }) =>
     void process.stderr.write(`hob: error ${id}: ${error instanceof Error ? error.stack : String(error)}\n`),
@@ -29,6 +39,12 @@ await host.offer('dangerous-op', {
   invoke: async (args: unknown) => {
     ran.push(args ?? null);
     return 'ok';
+  },
+});
+await host.offer('bell', {
+  again: async (tone: string) => {
+    if (tone !== 'low') throw new CapError('NOT_FOUND', 'no such tone');
+    return 'ding';
   },
 });
 let waiting = Promise.withResolvers<string>();

@@ -10,6 +10,7 @@
 import { CapError, E, isReference } from '@hob/vat';
 import { takeOptions } from '@hob/vat/forwarder';
 import { argumentsFrom, checked, quoted, type Schema } from './arguments.ts';
+import { newName } from './drivers/names.ts';
 import { tooClose } from './likeness.ts';
 import { forModel, shown } from './shown.ts';
 import { type Args, count, DIRECTORY, type Kind, MKDIR, type Verb, WRITE } from './verbs.ts';
@@ -20,6 +21,8 @@ export interface Result {
   readonly isError: boolean;
   /** The code of the refusal or the failure. */
   readonly code?: string;
+  /** What the host says about the call, for example that it goes round in circles. The text has it, too. */
+  readonly warnings?: readonly string[];
 }
 
 /** One tool, as data. Each loop has its own shape for it. */
@@ -44,6 +47,7 @@ export interface ObjectSchema {
 export interface Holder {
   caps(): unknown;
   cap(petname: string): unknown;
+  call?(call: { call: string; cap: string; method: string; args: readonly unknown[]; noted: true }): unknown;
   request?(ask: { readonly asks: string; readonly terms: object; readonly why: string }): unknown;
 }
 
@@ -146,11 +150,10 @@ export class Toolbox {
       const { cap: _, ...rest } = args;
       const fitting = checked(rest, verb.parameters, verb.optional);
       if (signal?.aborted) throw notSent();
-      try {
-        return done(shown(await until(signal, verb.send(this.#session.cap(petname) as object, fitting))));
-      } catch (error) {
-        return this.#failed(petname, error, verb, fitting);
-      }
+      const { warnings, ...ended } = await until(signal, this.#send(verb, petname, fitting)).catch(
+        (error: unknown): Ended => ({ ok: false, error, warnings: [] }),
+      );
+      return warned(ended.ok ? done(shown(ended.value)) : this.#failed(petname, ended.error, verb, fitting), warnings);
     } catch (error) {
       return refused(error);
     }
@@ -174,6 +177,15 @@ export class Toolbox {
     if (!this.#kind(petname).includes(verb))
       throw new CapError('invalid', `"${petname}" cannot do that: ${verb.name} is for ${this.#holders(verb.name)}`);
     return { verb, petname };
+  }
+
+  /** A session says how a call ended, and what the host says about it. A verb with its own `send` does it itself. */
+  async #send(verb: Verb, petname: string, args: Args): Promise<Ended> {
+    const { message } = verb;
+    if (message === undefined || this.#session.call === undefined)
+      return { ok: true, value: await verb.send(this.#session.cap(petname) as object, args), warnings: [] };
+    const [method, sent] = message(args);
+    return (await this.#session.call({ call: newName(), cap: petname, method, args: sent, noted: true })) as Ended;
   }
 
   async #ask(args: Readonly<Record<string, unknown>>, signal: AbortSignal | undefined): Promise<Result> {
@@ -245,6 +257,19 @@ const objectSchema = (properties: Readonly<Record<string, Schema>>, required: st
   required,
   additionalProperties: false,
 });
+
+/** How a call ended: `NotedResult` of the host. */
+type Ended = { readonly warnings: readonly string[] } & (
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: unknown }
+);
+
+/** Most loops show their model only the text, so it has the warnings, too. */
+function warned(result: Result, warnings: readonly string[]): Result {
+  if (warnings.length === 0) return result;
+  const said = warnings.map((warning) => forModel(warning, longestMessage));
+  return { ...result, text: [result.text, ...said].join('\n'), warnings: said };
+}
 
 const done = (text: string): Result => ({ text, isError: false });
 const wrong = (text: string, code: string): Result => ({ text, isError: true, code });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
-import { type Granter, type NewSession, openHost, type Request, type SessionFace } from '@hob/host';
+import { type CallFirewall, type Granter, type NewSession, openHost, type Request, type SessionFace } from '@hob/host';
 import { CapError, connect, type Definition, define, E, type Far, openVats } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
@@ -395,5 +395,40 @@ test('a result without an end is a failure in words', async () => {
   for (const value of [circle, deep]) {
     const made = await tools.of({ caps: () => ['a'], cap: () => at.face }, { a: [tools.verb({ name: 'ring', description: '', send: async () => value })] }); // biome-ignore format: one line
     expect(await made.call('ring', { cap: 'a' })).toMatchObject({ isError: true });
+  }
+});
+
+test('a warning of the host is in the answer, as text and as data, over the wire and within the program', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hob-warned-'));
+  // Warns of each call; `@hob/firewall` has the rules.
+  const firewall: CallFirewall = {
+    decide: () => ({ waits: false, trace: {}, reasons: [] }),
+    loops: { before: () => {}, after: ({ method }, { ok }) => ({ kept: 0, lasting: true, warning: `${method} again: ${ok}` }) }, // biome-ignore format: one line
+  };
+  const host = await openHost({ stateDir: folder, firewall });
+  onTestFinished(async () => {
+    await host.close();
+    rmSync(folder, { recursive: true });
+  });
+  await host.offer('bell', {
+    ring: async () => 'ding',
+    fail: async () => { throw new CapError('NOT_FOUND', 'no bell'); }, // biome-ignore format: one line
+  });
+  const { granter } = await host.addGranter('owner');
+  const session = await host.openSession({ name: 'work', granters: ['owner'] });
+  await E(granter).grant(session.id, 'bell', 'bell', { for: 60_000 });
+  const { url } = await host.serve();
+  const connection = await connect<SessionFace>(url, { secret: session.secret });
+  onTestFinished(async () => {
+    connection.close();
+    await connection.closed;
+  });
+  const kind = ['ring', 'fail'].map((name) => tools.verb({ name, description: name }));
+  for (const entered of [session, connection.bootstrap]) {
+    const made = await tools.of(entered, { bell: kind });
+    expect(await made.call('ring', { cap: 'bell' })).toEqual({ text: 'ding\nring again: true', isError: false, warnings: ['ring again: true'] }); // biome-ignore format: one line
+    expect(await made.call('fail', { cap: 'bell' })).toEqual({ text: 'failed (NOT_FOUND): no bell\nfail again: false', isError: true, code: 'NOT_FOUND', warnings: ['fail again: false'] }); // biome-ignore format: one line
+    const sent = await made.openaiResult({ id: 'c', function: { name: 'ring', arguments: '{"cap":"bell"}' } });
+    expect(sent.content).toBe('ding\nring again: true');
   }
 });

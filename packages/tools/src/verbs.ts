@@ -22,7 +22,12 @@ export interface Verb {
   readonly optional: readonly string[];
   /** Sends the message to the cap. */
   send(cap: object, args: Args): Promise<unknown>;
+  /** The method and the arguments of that message. Undefined for a verb that has a `send` of its own. */
+  readonly message?: Message;
 }
+
+/** The one message that a verb sends. */
+type Message = (args: Args) => readonly [method: string, args: readonly unknown[]];
 
 /** The verbs of a cap. */
 export type Kind = readonly Verb[];
@@ -57,13 +62,29 @@ const tell = (cap: object, method: string, args: readonly unknown[]): Promise<un
 /** Makes a verb for a method of your own caps. Errors: `invalid`. */
 export function verb(options: VerbOptions): Verb {
   const taken = takeOptions(options, 'verb', verbOptions);
-  const { name, description, parameters = {}, optional = [], method = name, send } = taken;
+  const { name, parameters = {}, method = name, send } = taken;
+  const order = Object.keys(parameters);
+  const made = checkedVerb(taken);
+  return Object.freeze(
+    send === undefined ? withMessage(made, (args) => [method, inOrder(order, args)]) : { ...made, send },
+  );
+}
+
+function checkedVerb({ name, description, parameters = {}, optional = [] }: VerbOptions): Omit<Verb, 'send'> {
   if (!/^\w{1,48}$/.test(name)) throw new CapError('invalid', `"${name}" is no name of a tool: letters, digits and _`);
   if (Object.hasOwn(parameters, 'cap')) throw new CapError('invalid', '"cap" is the argument that says which cap');
-  const order = Object.keys(parameters);
-  const usual = (cap: object, args: Args): Promise<unknown> => tell(cap, method, inOrder(order, args));
-  return Object.freeze({ name, description, parameters, optional, send: send ?? usual });
+  return { name, description, parameters, optional };
 }
+
+const withMessage = (made: Omit<Verb, 'send'>, message: Message): Verb => ({
+  ...made,
+  message,
+  send: (cap, args) => tell(cap, ...message(args)),
+});
+
+/** A verb of ours: it sends one message. */
+const telling = (options: VerbOptions, message: Message): Verb =>
+  Object.freeze(withMessage(checkedVerb(options), message));
 
 /** The arguments by position, without those at the end that were left out. */
 function inOrder(order: readonly string[], args: Args): readonly unknown[] {
@@ -89,32 +110,37 @@ const path: Schema = { type: 'string', description: "relative to the cap's own d
 export const count: Schema = { type: 'integer', minimum: 1 };
 
 /** Reads a text file of a directory. */
-export const READ: Verb = verb({
-  name: 'read',
-  description: 'Reads a text file.',
-  parameters: { path, line: count, lines: count },
-  optional: ['line', 'lines'],
-  send: (cap, args) => tell(cap, 'readText', [args['path'], ...options(args, 'line', 'lines')]),
-});
+export const READ: Verb = telling(
+  {
+    name: 'read',
+    description: 'Reads a text file.',
+    parameters: { path, line: count, lines: count },
+    optional: ['line', 'lines'],
+  },
+  (args) => ['readText', [args['path'], ...options(args, 'line', 'lines')]],
+);
 
 /** Lists a directory. Not `list`, which is one typo away from `edit` for a loop that repairs names. */
-export const ENTRIES: Verb = verb({
-  name: 'entries',
-  description: 'Lists the names in a directory.',
-  parameters: { path },
-  optional: ['path'],
-  send: (cap, args) => tell(cap, 'list', isOwn(args) ? [] : [args['path']]),
-});
+export const ENTRIES: Verb = telling(
+  {
+    name: 'entries',
+    description: 'Lists the names in a directory.',
+    parameters: { path },
+    optional: ['path'],
+  },
+  (args) => ['list', isOwn(args) ? [] : [args['path']]],
+);
 
 /** Searches the files of a directory. */
-export const SEARCH: Verb = verb({
-  name: 'search',
-  description: 'Finds a text in files.',
-  parameters: { text, path, glob: text },
-  optional: ['path', 'glob'],
-  send: (cap, args) =>
-    tell(cap, 'search', [args['text'], ...(isOwn(args) ? options(args, 'glob') : options(args, 'path', 'glob'))]),
-});
+export const SEARCH: Verb = telling(
+  {
+    name: 'search',
+    description: 'Finds a text in files.',
+    parameters: { text, path, glob: text },
+    optional: ['path', 'glob'],
+  },
+  (args) => ['search', [args['text'], ...(isOwn(args) ? options(args, 'glob') : options(args, 'path', 'glob'))]],
+);
 
 /** Writes a text file of a directory. */
 export const WRITE: Verb = verb({
@@ -124,20 +150,24 @@ export const WRITE: Verb = verb({
 });
 
 /** Edits a text file of a directory. */
-export const EDIT: Verb = verb({
-  name: 'edit',
-  description: 'Replaces a text, which must be there once, in a file.',
-  parameters: { path, old: text, new: text },
-  send: (cap, args) => tell(cap, 'edit', [args['path'], [{ oldText: args['old'], newText: args['new'] }]]),
-});
+export const EDIT: Verb = telling(
+  {
+    name: 'edit',
+    description: 'Replaces a text, which must be there once, in a file.',
+    parameters: { path, old: text, new: text },
+  },
+  (args) => ['edit', [args['path'], [{ oldText: args['old'], newText: args['new'] }]]],
+);
 
 /** Makes a directory of a directory. */
-export const MKDIR: Verb = verb({
-  name: 'mkdir',
-  description: 'Makes a directory, and those above it.',
-  parameters: { path },
-  send: (cap, args) => tell(cap, 'mkdir', [args['path'], { recursive: true }]),
-});
+export const MKDIR: Verb = telling(
+  {
+    name: 'mkdir',
+    description: 'Makes a directory, and those above it.',
+    parameters: { path },
+  },
+  (args) => ['mkdir', [args['path'], { recursive: true }]],
+);
 
 /** Runs a command of a `ShellCap`. */
 export const RUN: Verb = verb({

@@ -64,6 +64,7 @@ export function answerRequest(
   id: string,
   answer: RequestAnswer,
 ): Promise<void> | undefined {
+  if (typeof id !== 'string') throw new CapError('invalid', 'an answer is for one request: give its id');
   const said = takeOptions(answer, 'answer', answerOptions);
   const tables = tablesOf(hostState);
   const pending = requestNamed(tables, names, id);

@@ -17,13 +17,16 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
+from uuid import uuid4
 
 from ..data import Undefined
 from ..errors import CapError, Disconnected, Invalid, UnknownOutcome
-from .likeness import CUTOFF, too_close
+from ..message import Message, Target
+from ..reference import E, Ref
 from ..sessions import Session
+from .likeness import CUTOFF, too_close
 from .verbs import (
     COMMAND,
     DIRECTORY,
@@ -65,6 +68,39 @@ class Result:
     text: str
     is_error: bool = False
     code: str | None = None
+    warnings: tuple[str, ...] = ()
+    """What the host says about the call, for example that it goes round in circles. The text has it, too."""
+
+
+class _Noted(Target):
+    """A held cap. Messages to it are calls of the session, which says how they ended and what the host says about
+    them."""
+
+    __slots__ = ("_petname", "_session", "_warnings")
+
+    def __init__(self, session: Session, petname: str) -> None:
+        self._session = session
+        self._petname = petname
+        self._warnings: list[str] = []
+
+    def post(self, message: Message) -> None:
+        sent = {"call": uuid4().hex, "cap": self._petname, "method": message.method, "args": message.args, "noted": True}
+        E(self._session.root).call(sent)._target.watch(lambda ended: self._ended(message, ended), message.fail)
+
+    def _ended(self, message: Message, ended: Any) -> None:
+        self._warnings += ended["warnings"]
+        if message.answer is None:
+            return
+        if ended["ok"]:
+            message.answer.fulfil(ended.get("value"))
+        else:
+            message.answer.break_(ended["error"])
+
+    def warned(self, result: Result) -> Result:
+        """Most loops show their model only the text, so it has the warnings, too."""
+        if not self._warnings:
+            return result
+        return replace(result, text="\n".join([result.text, *self._warnings]), warnings=tuple(self._warnings))
 
 
 class Model(Protocol):
@@ -168,10 +204,12 @@ class Tools:
             given = checked(rest, verb.parameters, verb.optional)
         except CapError as error:
             return Result(f"refused ({error.code}): {error.message}", True, error.code)
+        sent = _Noted(self._session, petname)
         try:
-            return Result(shown(await verb.send(self._session[petname], given)))
+            result = Result(shown(await verb.send(Ref(sent), given)))
         except CapError as error:
-            return self._failed(petname, error, name, given)
+            result = self._failed(petname, error, name, given)
+        return sent.warned(result)
 
     async def _ask(self, args: dict[str, Any]) -> Result:
         terms: dict[str, Any] = {each: args[each] for each in ("uses", "seconds") if each in args}
