@@ -322,6 +322,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:crypto', 'setTimeout'],
     why: 'times the wait for a call, and makes names of calls that nobody guesses',
   },
+  'packages/tools/src/drivers/names.ts': {
+    powers: ['node:crypto'],
+    why: 'makes names of calls that nobody guesses',
+  },
   'packages/mcp/src/drivers/secret.ts': {
     powers: ['node:fs', 'process'],
     why: 'reads the secret of a session from a file or a descriptor',

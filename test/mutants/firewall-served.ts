@@ -3,6 +3,38 @@ import type { Mutant } from './mutant.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'tool-effect-destroys',
+    breaks: 'a server says that a tool destroys, and nobody heeds it',
+    file: 'packages/mcp/src/servers/effect.ts',
+    find: "hints['destructiveHint'] === true",
+    replace: 'false',
+    tests: ['packages/mcp/src/servers/effect.test.ts'],
+  },
+  {
+    name: 'tool-effect-outbound',
+    breaks: 'a tool of which nobody says it counts as one that tells nobody',
+    file: 'packages/mcp/src/servers/effect.ts',
+    find: "said.outbound !== false || hints['openWorldHint'] === true",
+    replace: 'said.outbound === true',
+    tests: ['packages/mcp/src/servers/effect.test.ts'],
+  },
+  {
+    name: 'tool-effect-lowers',
+    breaks: 'a server that says its tool reads makes it one that reads',
+    file: 'packages/mcp/src/servers/effect.ts',
+    find: ': said.class,',
+    replace: ": hints['readOnlyHint'] === true ? 'A' : said.class,",
+    tests: ['packages/mcp/src/servers/effect.test.ts'],
+  },
+  {
+    name: 'tool-effect-silent',
+    breaks: 'the check does not name the tools whose calls all wait',
+    file: 'packages/manifest/src/plan/tools.ts',
+    find: 'effectOf(servers[cap.server], tool) === undefined',
+    replace: 'effectOf(servers[cap.server], tool) === null',
+    tests: ['packages/manifest/src/plan/explain.test.ts'],
+  },
+  {
     name: 'firewall-layer',
     breaks: 'a lower layer of a manifest turns enforcing off',
     file: 'packages/manifest/src/plan/rest.ts',

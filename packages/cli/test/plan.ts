@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Granter, type Host, openHost, type Request, type SessionFace } from '@hob/host';
+import { type Granter, type Host, type HostOptions, openHost, type Request, type SessionFace } from '@hob/host';
 import { check, lineOf, type Plan } from '@hob/manifest';
 import { definitions } from '@hob/mcp/servers';
 import { connect, E, type Far } from '@hob/vat';
@@ -39,7 +39,10 @@ export function planOf(text: string): Plan {
 }
 
 /** `files` are written into `folder`/project. */
-export async function planScene(files: Readonly<Record<string, string>> = {}): Promise<PlanScene> {
+export async function planScene(
+  files: Readonly<Record<string, string>> = {},
+  more: Pick<HostOptions, 'firewall'> = {},
+): Promise<PlanScene> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'hob-plan-')));
   for (const [name, text] of Object.entries({
     'src/a.txt': 'one\n',
@@ -51,7 +54,11 @@ export async function planScene(files: Readonly<Record<string, string>> = {}): P
     writeFileSync(join(folder, 'project', name), text);
   }
   mkdirSync(join(folder, 'state'));
-  const host = await openHost({ stateDir: join(folder, 'state'), definitions: [...definitions, ...ofSchedules] });
+  const host = await openHost({
+    stateDir: join(folder, 'state'),
+    definitions: [...definitions, ...ofSchedules],
+    ...more,
+  });
   // Nothing opens it: schedules are made here, and none of their runs begins.
   const gate = runsGate();
   const { granter } = await host.addGranter('owner');

@@ -2,7 +2,8 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import type { Grant, SessionFace } from '@hob/host';
+import { makeFirewall } from '@hob/firewall';
+import type { CallFirewall, Grant, SessionFace } from '@hob/host';
 import type { ToolCap } from '@hob/mcp/servers';
 import { E, type Far } from '@hob/vat';
 import { expect, onTestFinished, test as plain } from 'vitest';
@@ -20,8 +21,8 @@ session:
   mode: autonomous
 `;
 
-async function scene(): Promise<PlanScene> {
-  const at = await planScene();
+async function scene(firewall?: CallFirewall): Promise<PlanScene> {
+  const at = await planScene({}, firewall && { firewall });
   for (const name of ['data', 'tools']) mkdirSync(join(at.folder, name));
   copyFileSync(SCRIPTED, join(at.folder, 'tools', 'scripted.mjs'));
   return at;
@@ -250,4 +251,38 @@ test('a secret of the entry is in the environment of the server, and no other va
     TMPDIR: '/tmp',
     TOKEN: 'the-token',
   });
+});
+
+test('under an enforcing firewall a tool goes on that the manifest says reads; a server that says so itself changes nothing', async () => {
+  const at = await scene(makeFirewall({ mode: 'enforce' }));
+  const caps = '  caps: { say: { mcp: scripted, tools: [echo, look, rich] } }\n';
+  const effects = ', effects: { look: { class: A, outbound: false }, rich: { class: C, undo: impossible } }';
+  const { agent } = await at.open(`${head(effects)}${caps}`);
+  expect(await said(E(tool(agent, 'say-look')).call({ path: '/tools/none' }))).toMatchObject({
+    text: 'failed: ENOENT',
+  });
+  expect(await E(tool(agent, 'say-echo')).describe()).toMatchObject({ tool: 'echo' });
+  // Its annotation is `readOnlyHint: true`, and the manifest says nothing about it.
+  for (const [name, why] of [
+    ['say-echo', /nobody|not declared|what it does/],
+    ['say-rich', /undone/],
+  ] as const) {
+    const call = said(E(tool(agent, name)).call({ text: 'hello' }));
+    const [asked] = await at.inbox();
+    expect(asked).toMatchObject({ kind: 'call', asks: name, table: expect.arrayContaining([['why it waits', expect.stringMatching(why)]]) }); // biome-ignore format: one line
+    await at.grantAll();
+    expect(await call).toMatchObject({ type: 'text' });
+  }
+});
+
+test('annotations of a server raise what the manifest says, and a tool with a text about danger waits for a person', async () => {
+  const at = await scene(makeFirewall({ mode: 'enforce' }));
+  writeFileSync(join(at.folder, 'data/be.json'), JSON.stringify({ echo: { annotations: { destructiveHint: true } } }));
+  const effects = ', effects: { echo: { class: A, outbound: false }, rich: { class: A } }';
+  const { agent } = await at.open(`${head(effects)}  caps: { say: { mcp: scripted, tools: [echo, rich] } }\n`);
+  const calls = [said(E(tool(agent, 'say-echo')).call({ text: 'hello' })), said(E(tool(agent, 'say-rich')).call({ text: 'I want to die' }))]; // biome-ignore format: one line
+  const waiting = await at.inbox(2);
+  expect(waiting.map(({ asks, personOnly }) => [asks, personOnly]).toSorted()).toEqual([['say-echo', undefined], ['say-rich', true]]); // biome-ignore format: one line
+  for (const { id, digest } of waiting) await E(at.granter).answer(id, { grant: {}, digest });
+  for (const call of calls) expect(await call).toMatchObject({ type: 'text' });
 });

@@ -12,6 +12,7 @@ import type { GrantTerms, Host } from '@hob/host';
 import type { Plan, PlannedBound, PlannedMcp, Server } from '@hob/manifest';
 import { makeTools, mcpPlace, openServer, openServerAt, type ToolServer } from '@hob/mcp/servers';
 import { CapError } from '@hob/vat';
+import type { Effects } from '@hob/vat/forwarder';
 import { Mistake } from '../line/mistake.ts';
 import { type Directories, mountPoint } from './directories.ts';
 import type { Machine } from './machine.ts';
@@ -25,6 +26,7 @@ interface ToolOffer {
   readonly offer: string;
   readonly label: string;
   readonly cap: object;
+  readonly effects?: Effects;
 }
 
 /** The bound of an argument in the terms of a grant. */
@@ -56,9 +58,10 @@ export class Servers {
     this.#running.set(key, running);
     running.catch(() => this.#running.delete(key));
     try {
-      const tools = await makeTools(this.#host, await running, { key, tools: cap.tools });
+      const effects = toolEffects(server);
+      const tools = await makeTools(this.#host, await running, { key, tools: cap.tools, effects });
       return await Promise.all(
-        Object.entries(tools).map(async ([tool, { cap: object, suspended }]) => {
+        Object.entries(tools).map(async ([tool, { cap: object, suspended, effects: does }]) => {
           if (suspended) this.#note(`hob: the tool ${tool} of the server ${cap.server} has changed since it was approved: its next call shows the difference and asks`); // biome-ignore format: one line
           const offer = await this.#host.nameFor('tool', JSON.stringify([made, tool]));
           return {
@@ -66,6 +69,7 @@ export class Servers {
             offer,
             label: `${tool} of ${cap.server}`.slice(0, 100),
             cap: object,
+            ...(does && { effects: does }),
           };
         }),
       );
@@ -130,6 +134,9 @@ export class Servers {
     throw new Mistake(`servers.${name}.${key}: ${secret} is not stored, or cannot be opened: hob secret set ${secret}`);
   }
 }
+
+const toolEffects = ({ effects = {} }: Server): Effects =>
+  Object.fromEntries(Object.entries(effects).map(([tool, { class: of, undo, outbound }]) => [tool, { class: of, ...(undo && { undo }), ...(outbound !== undefined && { outbound }) }])); // biome-ignore format: one line
 
 /** The check of a plan has seen that it is there. Errors: `Mistake`. */
 function serverOf({ servers }: Plan, { server: name }: PlannedMcp): Server {

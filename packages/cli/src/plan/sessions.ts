@@ -250,9 +250,9 @@ export class PlanSessions {
 
   async #offerTools(plan: Plan, cap: PlannedMcp, directories: Directories): Promise<readonly Offered[]> {
     const tools = await this.#servers.tools(plan, cap, directories);
-    for (const { offer, label, cap: tool } of tools) {
+    for (const { offer, label, cap: tool, effects } of tools) {
       this.#offered(offer, cap);
-      const offering = this.#offers.get(offer) ?? this.#host.offer(offer, tool, { label, methods: ['call', 'describe'], reads: ['describe'] }); // biome-ignore format: one line
+      const offering = this.#offers.get(offer) ?? this.#host.offer(offer, tool, { label, methods: ['call', 'describe'], reads: ['describe'], ...(effects && { effects }) }); // biome-ignore format: one line
       this.#offers.set(offer, offering);
       await offering;
     }

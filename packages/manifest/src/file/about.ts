@@ -5,6 +5,7 @@ export type Part =
   | 'file'
   | 'root'
   | 'server'
+  | 'effect'
   | 'channel'
   | 'agent'
   | 'session'
@@ -47,6 +48,12 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     url: 'The address of the server.',
     secret: 'The name of a stored secret that is sent to the server, as its bearer token.',
     addresses: 'Addresses of the server that are not public, such as 127.0.0.1.',
+    effects: 'What its tools do, by name. A tool that is not named here may do anything.',
+  },
+  effect: {
+    class: 'A: it reads. B: it changes this machine. C: it has an effect outside. D: critical, such as money.',
+    undo: 'easy, hard or impossible. Without it: hard.',
+    outbound: 'Whether its arguments reach somebody outside. Without it: true.',
   },
   channel: {
     slack: 'Recipients, each with the name of the stored URL of its Slack webhook.',
@@ -191,6 +198,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
 const NEXT: Readonly<Record<string, Part>> = {
   roots: 'root',
   servers: 'server',
+  effects: 'effect',
   channels: 'channel',
   agents: 'agent',
   session: 'session',
@@ -233,7 +241,7 @@ export function described(schema: Schema, part: Part = 'file'): Schema {
 /** The roots of a server are a list of names, and no records. */
 const nextOf = (part: Part, key: string): Part =>
   ['file', 'session', 'firewall', 'guardrails'].includes(part) ||
-  ['offer', 'where', 'auth', 'client', 'proxy'].includes(key)
+  ['offer', 'where', 'auth', 'client', 'proxy', 'effects'].includes(key)
     ? (NEXT[key] ?? part)
     : part;
 

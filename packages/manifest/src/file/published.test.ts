@@ -99,6 +99,7 @@ const HEADS: Readonly<Record<Part, string>> = {
   file: '## The file',
   root: '## Roots',
   server: '## Servers',
+  effect: '### What a tool does',
   channel: '## Channels',
   agent: '## Agents',
   session: '## The session',

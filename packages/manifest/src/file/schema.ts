@@ -134,6 +134,16 @@ const root = z.union(
     error: say('a root is a folder or {temp: true}', 'write for example "." or /srv/data'),
   },
 );
+const toolEffect = record('an effect', {
+  class: oneOf('class', ['A', 'B', 'C', 'D']),
+  undo: oneOf('undo', ['easy', 'hard', 'impossible']).optional(),
+  outbound: z.boolean({ error: say('outbound is true or false', 'write false') }).optional(),
+});
+const effects = z
+  .record(text('a tool', 'get_issue').max(128), toolEffect, {
+    error: say('effects is a record of tools', 'write get_issue: { class: A, outbound: false }'),
+  })
+  .optional();
 const server = z.union(
   [
     record('a server', {
@@ -141,6 +151,7 @@ const server = z.union(
       roots: list('roots', name('a root'), '[project]').optional(),
       writes: list('writes', name('a root'), '[project]').optional(),
       secrets: list('secrets', name('a secret'), '[LINEAR_KEY]').optional(),
+      effects,
     }),
     record('a server', {
       url: text('url', 'https://mcp.example.org/').refine(isAddress, {
@@ -148,6 +159,7 @@ const server = z.union(
       }),
       secret: name('secret').optional(),
       addresses: addresses.optional(),
+      effects,
     }),
   ],
   { error: say('a server has command or url', 'write {command: [node, server.js]} or {url: https://…}') },

@@ -242,8 +242,21 @@ interface SessionPart {
 
 /** A folder of this machine, or one that is made for the session. */
 export type Root = string | { readonly temp: true };
+/** What calls of a tool do, in the word of who writes the manifest. */
+export interface ToolEffect {
+  /** `A` reads, `B` changes this machine, `C` has an effect outside of it, `D` is critical. */
+  readonly class: 'A' | 'B' | 'C' | 'D';
+  /** `hard` without it. */
+  readonly undo?: 'easy' | 'hard' | 'impossible' | undefined;
+  /** Its arguments reach somebody outside. `true` without it: the server is somebody else's. */
+  readonly outbound?: boolean | undefined;
+}
+
 /** An MCP server: a program that runs in the sandbox, or an address. */
-export type Server =
+export type Server = {
+  /** What its tools do, by name. A tool that is not there is taken for one that may do anything. */
+  readonly effects?: Readonly<Record<string, ToolEffect>> | undefined;
+} & (
   | {
       readonly command: readonly string[];
       readonly roots?: readonly string[] | undefined;
@@ -256,7 +269,8 @@ export type Server =
       readonly secret?: string | undefined;
       /** Addresses and ranges that are reached although they are not public. */
       readonly addresses?: readonly string[] | undefined;
-    };
+    }
+);
 
 /** A way to recipients. Each recipient of a webhook has a URL of its own, which is a stored secret. */
 export type Channel =

@@ -32,6 +32,7 @@ import { asHttp, forwardOf, hostOf, netOf, signOf, unixOf } from './program-net.
 import { type Machine, type Origin, placeOf, rootsOf } from './roots.ts';
 import { agentsOf, followGives, scheduleOf } from './schedule.ts';
 import { mcpOf, rootsOfServers } from './servers.ts';
+import { silentTools } from './tools.ts';
 
 /** Facts that the caller adds, because a manifest cannot contain them. */
 export interface Surroundings extends Machine {
@@ -118,6 +119,7 @@ class Compiler {
     const { children, findings } = childrenOf(this.#manifest, this.#caps);
     this.#findings.push(...findings);
     const firewall = given === undefined ? undefined : this.#firewall(given);
+    this.#findings.push(...silentTools(this.#caps, { servers: this.#servers, ...(firewall && { firewall }) }));
     const place = ledger?.path === undefined ? {} : { path: this.#place(ledger.path) };
     if (judge !== undefined && lacksPart(judge)) this.#wrong(['judge'], 'a judge that is asked has an api, a url and a model', 'add those, or leave out api, url, secret and timeout', true); // biome-ignore format: one line
     const broken = this.#findings.some(({ severity }) => severity !== 'warning');

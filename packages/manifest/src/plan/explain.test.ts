@@ -117,3 +117,20 @@ test('a mode shows in the words', () => {
     'without a question',
   ]);
 });
+
+test('under an enforcing firewall it says what each tool of a server is taken for, and the check names the silent ones', () => {
+  const said = (firewall: string, effects: string) => {
+    const text = `version: 1\n${firewall}servers: { linear: { url: "https://m.example/"${effects} } }\nsession:\n  mode: autonomous\n  caps: { is: { mcp: linear, tools: [get, close, merge] } }\n`;
+    const { plan, mistakes } = check([{ layer: 'project', file: 'f', text }], { now: 0 });
+    return { when: explain(plan as Plan, String).caps[0]?.when, mistakes: mistakes.map(({ severity, wrong }) => [severity, wrong]) }; // biome-ignore format: one line
+  };
+  const enforce = 'firewall: { mode: enforce }\n';
+  expect(
+    said(enforce, ', effects: { get: { class: A, outbound: false }, close: { class: C, undo: impossible } }'),
+  ).toEqual({
+    when: 'without a question; the firewall lets calls of medium risk go on at the most; close has an effect outside, cannot be undone; get reads, tells nobody outside; merge may do anything, so each call waits',
+    mistakes: [['warning', expect.stringContaining('nobody says what merge does')]],
+  });
+  expect(said('', '')).toEqual({ when: 'without a question', mistakes: [] });
+  expect(said('firewall: { mode: observe }\n', '').mistakes).toEqual([]);
+});

@@ -20,6 +20,7 @@ import type {
   PlannedUnix,
 } from './plan.ts';
 import { isOfPrograms } from './program-net.ts';
+import { toolsText } from './tools.ts';
 
 /** One cap in words. `weakest` says what the cap is only as strong as. */
 export interface Explained {
@@ -173,7 +174,8 @@ function wordText(word: Word): string {
 
 function whenOf(plan: Plan, cap: PlannedCap, dateText: DateText): string {
   const limits = limitsOf(cap.terms, dateText);
-  const within = `${limits === '' ? '' : `, ${limits}`}${riskText(plan, cap)}`;
+  const does = cap.kind === 'mcp' ? toolsText(plan, cap) : '';
+  const within = `${limits === '' ? '' : `, ${limits}`}${riskText(plan, cap)}${does}`;
   if (cap.how === 'ask' && cap.kind === 'message') return `each message waits for a person${within}`;
   if (cap.how === 'ask') {
     const offered = limitsOf(cap.offer ?? {}, dateText);

@@ -6,7 +6,8 @@
  */
 import type { Host } from '@hob/host';
 import { driver, E, type Far } from '@hob/vat';
-import { takeOptions } from '@hob/vat/forwarder';
+import { type Effects, takeOptions } from '@hob/vat/forwarder';
+import { toolEffect } from './effect.ts';
 import type { ToolServer } from './server.ts';
 import { SealActor, type ServerDriver, ToolActor, type ToolCap } from './tool.ts';
 
@@ -15,6 +16,8 @@ export interface MadeTool {
   readonly cap: Far<ToolCap>;
   /** Its definition is not the one that was approved. Its first call asks a granter. */
   readonly suspended: boolean;
+  /** For `offer`, if the caller said what the tool does. */
+  readonly effects?: Effects;
 }
 
 /** The vat of all tools of a host. */
@@ -27,9 +30,14 @@ const VAT = 'tools';
 export async function makeTools(
   host: Pick<Host, 'vats' | 'changeAsker'>,
   server: ToolServer,
-  options: { readonly key: string; readonly tools: readonly string[] },
+  options: {
+    readonly key: string;
+    readonly tools: readonly string[];
+    /** What the tools do, by name, in the word of who grants. */
+    readonly effects?: Effects;
+  },
 ): Promise<Readonly<Record<string, MadeTool>>> {
-  const { key, tools } = takeOptions(options, 'makeTools', { key: true, tools: true });
+  const { key, tools, effects = {} } = takeOptions(options, 'makeTools', { key: true, tools: true, effects: true });
   const calls = driver<ServerDriver>(
     { call: ([tool, args, seal], { signal }) => server.call(tool, args, seal, signal) },
     { name: `hob-tools:${key}` },
@@ -42,7 +50,10 @@ export async function makeTools(
     const seal = await vat.root(`${key} seal ${tool}`, () => SealActor(server.name, tool, {}));
     const live = await E(seal).meet(now);
     const parts = { server: server.name, tool, seal: seal as never, driver: calls, asker };
-    made[tool] = { cap: await vat.root(`${key} tool ${tool}`, () => ToolActor(parts)), suspended: live !== true };
+    const cap = await vat.root(`${key} tool ${tool}`, () => ToolActor(parts));
+    const said = Object.hasOwn(effects, tool) ? effects[tool] : undefined;
+    const call = said === undefined ? undefined : toolEffect(said, now.definition.annotations);
+    made[tool] = { cap, suspended: live !== true, ...(call && { effects: { call, describe: { class: 'A' } } }) };
   }
   return made;
 }
