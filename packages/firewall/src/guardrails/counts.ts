@@ -36,7 +36,7 @@ export const failuresOfMethod = ({ methods }: Counts, method: string): number =>
   methods.find(([name]) => name === method)?.[1] ?? 0;
 
 const countIn = (list: readonly Seen[], signature: string | undefined): number =>
-  list.find((seen) => seen.signature === signature)?.count ?? 0;
+  list[placeOf(list, signature)]?.count ?? 0;
 
 /** A call has failed. `signature` is undefined if its arguments are no data. */
 export function afterFailure(
@@ -61,11 +61,28 @@ export function afterResult(counts: Counts, signature: string, outcome: string):
   return { ...counts, same: seenAgain(counts.same, signature, outcome) };
 }
 
+/** Each call that reads does this, so it looks through the list once. */
 function seenAgain(list: readonly Seen[], signature: string, outcome: string): readonly Seen[] {
-  const before = list.find((seen) => seen.signature === signature);
+  const at = placeOf(list, signature);
+  const before = list[at];
   const count = before?.outcome === outcome ? before.count + 1 : 1;
-  return latest(list.filter((seen) => seen !== before), { signature, outcome, count }); // biome-ignore format: one line
+  const again: Seen = { signature, outcome, count };
+  if (before === undefined) return latest(list, again);
+  const rest = list.slice();
+  rest.splice(at, 1);
+  rest.push(again);
+  return rest;
+}
+
+/** The last entry is the likeliest. */
+function placeOf(list: readonly Seen[], signature: string | undefined): number {
+  for (let at = list.length - 1; at >= 0; at -= 1) if (list[at]?.signature === signature) return at;
+  return -1;
 }
 
 /** The entry that was unused for longest is forgotten. */
-const latest = <T>(list: readonly T[], item: T): readonly T[] => [...list, item].slice(-mostSeen);
+function latest<T>(list: readonly T[], item: T): readonly T[] {
+  const rest = list.length < mostSeen ? list.slice() : list.slice(list.length - mostSeen + 1);
+  rest.push(item);
+  return rest;
+}

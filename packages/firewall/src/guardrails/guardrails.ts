@@ -90,7 +90,7 @@ function afterRepeat(
   const kept = afterResult(counts, signature, result);
   const count = repeatsOf(kept, signature);
   // A first sight is not kept on the disk, unless it clears what is there.
-  const lasting = count > 1 || repeatsOf(counts, signature) > 1 || counts !== before;
+  const lasting = count > 1 || counts !== before || repeatsOf(counts, signature) > 1;
   return { kept, lasting, warning: count < limit.warn ? undefined : `warning: "${call.method.slice(0, 64)}" has returned the same ${count} times for these arguments. Use that result. ${atStop(limit, count)}` }; // biome-ignore format: one line
 }
 
