@@ -13,6 +13,14 @@ const guardrails = ['packages/firewall/src/guardrails/guardrails.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'firewall-incoming',
+    breaks: 'an answer to a person in danger is sent, because its own words are harmless',
+    file: 'packages/firewall/src/firewall.ts',
+    find: 'answered === undefined ? undefined : foundIn(crisis(answered, context))',
+    replace: 'undefined as string | undefined',
+    tests: whole,
+  },
+  {
     name: 'host-answer-once',
     breaks: 'one yes sends every equal message about a person in danger',
     file: 'packages/host/src/state/waiters.ts',

@@ -6,6 +6,7 @@ import { openFsCap } from '@hob/caps-fs';
 import { openHost } from '@hob/host';
 import { E } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
+import { type CrisisDetector, detectCrisis } from './crisis/detect.ts';
 import { type FirewallOptions, makeFirewall } from './firewall.ts';
 import { replay } from './replay/replay.ts';
 
@@ -84,6 +85,33 @@ test('a message about a person in danger waits in both modes and at every level,
     }
     expect(at.sent).toEqual(['bob: The meeting is at three.']);
   }
+});
+
+test('what answers a message about a person in danger waits, whatever its own text says; a draft of it goes on', async () => {
+  let said: string | undefined = 'I took all the pills. Please do not tell anybody.';
+  const seen: unknown[] = [];
+  const crisis: CrisisDetector = (text, context) => {
+    seen.push(context);
+    return detectCrisis(text);
+  };
+  const at = await world({ mode: 'observe', crisis, incoming: () => said });
+  await E(at.notes).write('draft.txt', 'Stay where you are, I am with you.');
+  const sending = E(at.mail).send('bob', 'Stay where you are, I am with you.');
+  const asked = await at.asked();
+  expect(asked).toMatchObject({ personOnly: true, table: expect.arrayContaining([['why it waits', expect.stringMatching(/^the message that it answers: /)]]) }); // biome-ignore format: one line
+  expect(seen[0]).toEqual({ session: at.session.id, petname: 'mail', method: 'send', incoming: said });
+  await E(at.granter).answer(asked.id, { grant: {}, digest: asked.digest });
+  expect(await sending).toBe('sent');
+  said = 'See you at three';
+  expect(await E(at.mail).send('bob', 'Fine.')).toBe('sent');
+  // What is no text, or cannot be had, is no "no".
+  said = 5 as never;
+  const broken = E(at.mail).send('bob', 'Fine.');
+  broken.catch(() => {});
+  const { id, digest, table } = await at.asked();
+  expect(table).toContainEqual(['why it waits', 'its text could not be judged']);
+  await E(at.granter).answer(id, { refuse: 'no', digest });
+  await expect(broken).rejects.toMatchObject({ code: 'denied' });
 });
 
 test('one answer never settles several messages about a person in danger', async () => {

@@ -10,7 +10,7 @@ import { assess, leaves, type Opinion, type ToolCallAssessment } from './assess/
 import { type Mode, waits } from './assess/decide.ts';
 import type { AssessedCall, Sensitivity } from './call/call.ts';
 import { effectOf } from './call/effect.ts';
-import { type CrisisDetector, detectCrisis } from './crisis/detect.ts';
+import { type CrisisDetector, type CrisisVerdict, detectCrisis } from './crisis/detect.ts';
 import { textsOf } from './crisis/reading/texts.ts';
 import { makeGuardrails } from './guardrails/guardrails.ts';
 import type { GuardrailOptions } from './guardrails/thresholds.ts';
@@ -29,6 +29,11 @@ export interface FirewallOptions {
   readonly sensitivity?: Readonly<Record<string, Sensitivity>> | ((offer: string) => Sensitivity | undefined);
   /** Finds text about a person in danger, in place of the default. */
   readonly crisis?: CrisisDetector;
+  /**
+   * The message that a session answers, as the program of the host knows it. While it is about a person in danger, each
+   * call of the session that leaves waits for a person, whatever its own text says.
+   */
+  readonly incoming?: (session: string) => string | undefined;
   /** Further opinions about each call. They may raise the risk and lower the confidence. */
   readonly opinions?: readonly Opinion[];
   /** When calls that go round in circles are warned of, and stopped, in both modes. */
@@ -46,6 +51,7 @@ const optionNames = {
   mode: true,
   sensitivity: true,
   crisis: true,
+  incoming: true,
   opinions: true,
   guardrails: true,
   hooks: true,
@@ -93,7 +99,7 @@ function assessed(options: FirewallOptions, facts: HookedCall, more: readonly Op
         ? sensitivity[facts.offer]
         : undefined;
   const plain: AssessedCall = { method: facts.method, args: facts.args, effect, sensitivity: target ?? 'ordinary', crisis: false }; // biome-ignore format: one line
-  const danger = leaves(plain) ? dangerIn(crisis, facts.args) : undefined;
+  const danger = leaves(plain) ? dangerIn({ crisis, incoming: options.incoming }, facts) : undefined;
   const call = danger === undefined ? plain : { ...plain, crisis: true };
   const assessment = assess(call, `${facts.petname}.${facts.method.slice(0, 64)}`, [...opinions, ...more]);
   const { level, undoes } = facts;
@@ -113,20 +119,33 @@ function assessed(options: FirewallOptions, facts: HookedCall, more: readonly Op
 /** Numbers in the ledger are short. A score just above a threshold stays above it, and a confidence below it below. */
 const rounded = (value: number): number => Math.ceil(value * 1000) / 1000;
 
-/** Why the arguments are about a person in danger, or undefined. */
-function dangerIn(detector: CrisisDetector, args: readonly unknown[]): string | undefined {
+interface Detecting {
+  readonly crisis: CrisisDetector;
+  readonly incoming: FirewallOptions['incoming'];
+}
+
+/** Why the call is about a person in danger, or undefined. */
+function dangerIn({ crisis, incoming }: Detecting, { args, session, petname, method }: HookedCall): string | undefined {
   const texts = textsOf(args);
   if (texts === undefined) return 'its arguments are too large to be judged';
   try {
+    const answered = incoming?.(session);
+    if (answered !== undefined && typeof answered !== 'string') throw new TypeError('an incoming message is text');
+    const context = { session, petname, method, ...(answered === undefined ? {} : { incoming: answered }) };
     // Also together: a phrase may be cut into several texts.
     for (const text of texts.length > 1 ? [...texts, texts.join(' ')] : texts) {
-      const { sensitive, why } = detector(text);
-      // A promise, or a misspelt name, is no "no".
-      if (typeof sensitive !== 'boolean') throw new TypeError('a detector returns { sensitive, why }');
-      if (sensitive) return why;
+      const why = foundIn(crisis(text, context));
+      if (why !== undefined) return why;
     }
-    return undefined;
+    const why = answered === undefined ? undefined : foundIn(crisis(answered, context));
+    return why === undefined ? undefined : `the message that it answers: ${why}`;
   } catch {
     return 'its text could not be judged';
   }
+}
+
+function foundIn({ sensitive, why }: CrisisVerdict): string | undefined {
+  // A promise, or a misspelt name, is no "no".
+  if (typeof sensitive !== 'boolean') throw new TypeError('a detector returns { sensitive, why }');
+  return sensitive ? why : undefined;
 }

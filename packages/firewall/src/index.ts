@@ -12,7 +12,7 @@ export {
 export { type Mode, waits, wouldWait } from './assess/decide.ts';
 export type { AssessedCall, Factor, KnownEffect, Sensitivity } from './call/call.ts';
 export { effectOf } from './call/effect.ts';
-export { type CrisisDetector, type CrisisVerdict, detectCrisis } from './crisis/detect.ts';
+export { type CrisisContext, type CrisisDetector, type CrisisVerdict, detectCrisis } from './crisis/detect.ts';
 export { type FirewallOptions, makeFirewall } from './firewall.ts';
 export { makeGuardrails } from './guardrails/guardrails.ts';
 export type { GuardrailOptions, Threshold } from './guardrails/thresholds.ts';

@@ -18,8 +18,17 @@ export interface CrisisVerdict {
   readonly why: string;
 }
 
+/** Where a text comes from. */
+export interface CrisisContext {
+  readonly session: string;
+  readonly petname: string;
+  readonly method: string;
+  /** The message that the session answers, if the program of the host gives it. */
+  readonly incoming?: string;
+}
+
 /** Decides about one text. One that throws counts as "sensitive" for everything that leaves this machine. */
-export type CrisisDetector = (text: string) => CrisisVerdict;
+export type CrisisDetector = (text: string, context: CrisisContext) => CrisisVerdict;
 
 const nothing: CrisisVerdict = Object.freeze({ sensitive: false, why: '' });
 const tooLong: CrisisVerdict = Object.freeze({ sensitive: true, why: 'the text is too long to be judged' });
@@ -75,8 +84,8 @@ function inView(view: string, known: readonly KnownWords[]): string | undefined 
   return unspacedWords.find(({ lexicon }) => lexicon.found(rest))?.name;
 }
 
-/** The default detector. */
-export const detectCrisis: CrisisDetector = (text) => {
+/** The default detector. It looks at the text alone. */
+export const detectCrisis = (text: string): CrisisVerdict => {
   if (text.length > longestText) return tooLong;
   const known = lexicons.map((): KnownWords => new Map());
   for (const view of viewsOf(text)) {

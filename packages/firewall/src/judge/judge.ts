@@ -124,7 +124,8 @@ class Runner implements JudgeRunner {
     const { crisis = detectCrisis } = this.#options;
     try {
       const texts = textsOf([request.table, request.diff, request.why]);
-      return texts === undefined || texts.some((text) => crisis(text).sensitive);
+      const context = { session: request.session, petname: request.asks, method: request.kind };
+      return texts === undefined || texts.some((text) => crisis(text, context).sensitive);
     } catch {
       return true;
     }
