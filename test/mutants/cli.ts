@@ -7,6 +7,7 @@ const planTests = ['packages/cli/src/plan/sessions.test.ts'];
 const againTests = ['packages/cli/src/daemon/again.test.ts'];
 const initTests = ['packages/cli/src/verbs/manifest/init.test.ts'];
 const runsTests = ['packages/cli/src/daemon/runs/runs.test.ts'];
+const schedulesTests = ['packages/cli/src/daemon/runs/schedules.test.ts'];
 const killedTests = ['packages/cli/src/daemon/killed.test.ts'];
 const keepLedgerTests = ['packages/cli/src/daemon/keep-ledger.test.ts'];
 const copyTests = ['packages/cli/src/daemon/drivers/copies.test.ts'];
@@ -702,7 +703,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/cli/src/daemon/runs/schedules.ts',
     find: 'AbortSignal.any([signal, over.signal])',
     replace: 'over.signal',
-    tests: runsTests,
+    tests: schedulesTests,
   },
   {
     name: 'cli-run-left',
@@ -751,7 +752,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/cli/src/daemon/runs/schedules.ts',
     find: 'if (names.includes(of) && (await this.#goesOn(row))) continue;',
     replace: 'if (await this.#goesOn(row)) continue;',
-    tests: runsTests,
+    tests: schedulesTests,
   },
   {
     name: 'cli-schedule-given',
@@ -759,7 +760,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/cli/src/plan/schedules.ts',
     find: '...[given, behind, places',
     replace: '...[behind, places',
-    tests: runsTests,
+    tests: schedulesTests,
   },
   {
     name: 'cli-schedule-layer',
@@ -767,7 +768,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/cli/src/plan/sessions.ts',
     find: "if (cap.kind !== 'schedule' || this.#isServed(plan, cap)) return true;",
     replace: 'return true;',
-    tests: runsTests,
+    tests: schedulesTests,
   },
   {
     name: 'cli-schedule-gated',

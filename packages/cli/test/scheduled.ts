@@ -162,3 +162,55 @@ export function scheduledHome(manifest: string, { factor = USUAL_FACTOR, kill }:
     },
   };
 }
+
+/** The value of the secret that the agent gets. */
+export const KEY: string = 'model-key-0123456789abcdef';
+const AGENTS = `version: 1
+roots: { project: project }
+agents:
+  worker: { command: {agent}, secrets: [MODEL_KEY] }
+`;
+/** The manifest of these tests. `nightly` stands behind the other keys of the schedule, `more` at the end. */
+export const manifest = (nightly = '', more = ''): string => `${AGENTS}session:
+  deadline: 30d
+  mode: autonomous
+  caps:
+    src: { fs: project/src, can: [read, list, write] }
+    plans: { fs: project, can: [read, list] }
+    nightly: { schedule: worker, gives: [src, edit], uses: 50, lasts: 20m${nightly} }
+  ask:
+    edit: { fs: project/src, can: [read, write], offer: { uses: 1 } }
+${more}`;
+
+/** A row of `hob list` or `hob sessions`. */
+export interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly cap: string;
+  readonly state: string;
+  readonly session: string;
+  readonly usesLeft?: number;
+  readonly parent?: string;
+}
+/** A row of `list` of a schedule cap. */
+export interface Scheduled {
+  readonly id: string;
+  readonly runs: number;
+  readonly last?: string;
+}
+
+/** A home with the secret of the agent. */
+export async function served(text: string = manifest(), factor?: number): Promise<ScheduledHome> {
+  const hob = scheduledHome(text, factor === undefined ? {} : { factor });
+  const setting = hob.start('secret', 'set', 'MODEL_KEY');
+  setting.child.stdin?.end(KEY);
+  await setting.ended;
+  return hob;
+}
+/** The live grant that runs are uses of. */
+export const grantOfRuns = async (hob: ScheduledHome): Promise<Row | undefined> =>
+  (await hob.json<readonly Row[]>('list')).find(({ cap }) => cap === 'runs');
+/** A task of calls. */
+export const calls = (...all: readonly (readonly unknown[])[]): string => JSON.stringify({ calls: all });
+/** How the calls of all runs ended. */
+export const ends = (hob: ScheduledHome): readonly unknown[] => hob.seen().filter(({ what }) => what === 'called').map(({ ended }) => ended); // biome-ignore format: one line

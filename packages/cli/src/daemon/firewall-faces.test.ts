@@ -209,7 +209,7 @@ requires('linux')(
     await hob.serve();
     const asker = await hob.asker();
     const calls = [['work', 'write', 'run/kept.txt', 'one', { parents: true }], ['work', 'remove', 'run', { recursive: true }]]; // biome-ignore format: one line
-    expect((await asker.call('nightly', 'at', new Date(hob.now() + 90_000).toISOString(), JSON.stringify({ calls })))[0]).toBe('ok'); // biome-ignore format: one line
+    expect((await asker.call('nightly', 'at', new Date(hob.now() + 600_000).toISOString(), JSON.stringify({ calls })))[0]).toBe('ok'); // biome-ignore format: one line
     const waiting = await hob.until(
       () => hob.json<readonly { readonly id: string; readonly effect: string }[]>('inbox'),
       ({ length }) => length > 0,

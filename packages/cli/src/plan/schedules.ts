@@ -32,7 +32,8 @@ export function scheduleText(
   const behind = given.map((one) => {
     if (one.kind === 'mcp') return plan.servers[one.server];
     if (one.kind === 'message') return plan.channels[one.channel];
-    return one.kind === 'command' || one.kind === 'shell' ? one.mounts.map((mount) => plan.caps[mount]) : undefined;
+    if (one.kind !== 'command' && one.kind !== 'shell') return undefined;
+    return [...one.mounts, ...(one.net ?? [])].map((behindIt) => plan.caps[behindIt]);
   });
   return JSON.stringify([
     ...[name, plan.agents[agent], shortestMs, missed, zone, lastsMs, uses, forMs, untilMs],
