@@ -22,6 +22,12 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:crypto', 'setTimeout'],
     why: 'the time limit of a model, and marks around words of the agent that nobody guesses',
   },
+  'packages/a2a/src/drivers/sign.ts': { powers: ['@a2a-js/sdk', 'jose', 'node:crypto'], why: 'signs an agent card' },
+  'packages/a2a/src/drivers/skill-files.ts': { powers: ['node:fs'], why: 'reads the skills of an agent card' },
+  'packages/cli/src/drivers/card.ts': {
+    powers: ['node:os', 'process'],
+    why: 'the name of an agent from the environment and of the machine',
+  },
   'packages/console/src/drivers/pages.ts': {
     powers: ['import.meta', 'node:fs'],
     why: 'reads the page that was built into the package',

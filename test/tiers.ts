@@ -46,6 +46,7 @@ export const deepFiles: readonly string[] = [
   'packages/cli/src/plan/servers.test.ts',
   'packages/cli/src/verbs/granter/granter.test.ts',
   'packages/cli/src/verbs/host/host.test.ts',
+  'packages/cli/src/verbs/manifest/card-verb.test.ts',
   'packages/cli/src/verbs/manifest/init.test.ts',
   'packages/cli/src/verbs/manifest/suggest.test.ts',
   'packages/console/src/console.test.ts',

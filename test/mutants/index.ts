@@ -1,4 +1,5 @@
 /** Every mutant of the repository. Add a row to the file of its package; `vat` and `host` have a file for each folder. */
+import { MUTANTS as a2a } from './a2a.ts';
 import { MUTANTS as bridgePython } from './bridge-python.ts';
 import { MUTANTS as capsFs } from './caps-fs.ts';
 import { MUTANTS as capsNet } from './caps-net.ts';
@@ -39,5 +40,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...mcpServers,
   ...cli,
   ...consolePage,
+  ...a2a,
   ...recipes,
 ];

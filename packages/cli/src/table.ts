@@ -53,6 +53,7 @@ export const TABLE: Readonly<Record<string, Load>> = {
   'assess replay': async () => (await import('./verbs/manifest/assess-replay.ts')).assessReplay,
   suggest: async () => (await import('./verbs/manifest/suggest.ts')).suggest,
   import: async () => (await import('./verbs/import.ts')).importVerb,
+  card: async () => (await import('./verbs/manifest/card.ts')).card,
 
   'secret set': async () => (await import('./verbs/secrets/set.ts')).secretSet,
   'secret list': async () => (await import('./verbs/secrets/list.ts')).secretList,

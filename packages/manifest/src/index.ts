@@ -19,6 +19,7 @@ export type {
   Directory,
   Given,
   Plan,
+  PlannedA2a,
   PlannedAgent,
   PlannedBound,
   PlannedCap,

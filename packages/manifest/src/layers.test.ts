@@ -383,3 +383,23 @@ test('a lower layer stops a model that goes round in circles no later than the l
   const wrong = check([layer('user', {}, of({ same_method: { warn: 6, stop: 3 } }))], { now });
   expect(wrong.mistakes.map(lineOf)).toEqual([expect.stringMatching(/warn is more than stop/)]);
 });
+
+test('one layer says the whole agent card, and none below adds a word to it, or a card that the bound has not', () => {
+  const a2a = { name: 'Timmy', url: 'https://timmy.local:9443/a2a' };
+  const upper = layer('user', {}, { a2a });
+  const lower = layer('project', {}, { a2a: { ...a2a, name: 'Eve', serve: true } });
+  const { plan, mistakes } = check([upper, lower], { now });
+  expect(plan?.a2a).toEqual({ ...a2a, skills: [], disabled: [], serve: false });
+  expect(mistakes.map(lineOf)).toEqual([expect.stringMatching(/a2a: the layer above has a card: that holds/)]);
+  const bound = layer('user', { caps: { docs: { fs: 'project', can: ['read'] } } }, ROOTS);
+  expect(check([bound, lower], { now }).plan?.a2a).toBeUndefined();
+});
+
+test('no folder of skills lies in a root, where a session could change what the card says', () => {
+  const holds = (folder: string, file: string): boolean => file.startsWith(`${folder}/`);
+  const at = (skills: string): readonly string[] =>
+    check([layer('user', {}, { roots: { project: '/p' }, a2a: { skills: [skills] } })], { now, holds }).mistakes.map(lineOf); // biome-ignore format: one line
+  expect(at('/p/skills')).toEqual([expect.stringMatching(/a2a\.skills\.0: this folder lies in the root project/)]);
+  expect(at('/p')).toHaveLength(1);
+  expect(at('/srv/skills')).toEqual([]);
+});

@@ -281,6 +281,21 @@ const CAPS: readonly Hostile[] = (
   ] as const
 ).map(([text, says]) => cap(text.slice(0, 70), text, says));
 
+const CARDS: readonly Hostile[] = (
+  [
+    ['{ serve: true }', 'add url'],
+    ['{ url: "https://a.example/a2a", key: CARD_KEY }', 'add serve: true'],
+    ['{ url: a.example, serve: true }', 'is not an address'],
+    ['{ url: "https://user@a.example/" }', 'is not an address'],
+    ['{ url: "https://a.example/#x" }', 'is not an address'],
+    ['{ url: "https://a.example/", serve: yes }', 'write true'],
+    ['{ nam: Timmy }', 'has no'],
+    ['{ name: [Timmy] }', 'name is a te'],
+    ['{ skills: here }', 'is a list'],
+    ['{ provider: { organization: Acme } }', 'url'],
+  ] as const
+).map(([card, says]) => top(`a card ${card}`, `roots: { project: . }\na2a: ${card}`, says, 3));
+
 const NAMES: readonly Hostile[] = (
   [
     ['docs', 'D0cs'],
@@ -394,4 +409,4 @@ const COSTLY: readonly Hostile[] = [
 ];
 
 /** All of them. */
-export const HOSTILE: readonly Hostile[] = [...YAML, ...SHAPES, ...CAPS, ...NAMES, ...COSTLY];
+export const HOSTILE: readonly Hostile[] = [...YAML, ...SHAPES, ...CAPS, ...CARDS, ...NAMES, ...COSTLY];

@@ -12,7 +12,7 @@ export interface HttpPage {
   readonly body: Uint8Array;
 }
 
-/** Pages by their paths, such as `/console` and `/console/page.js`. */
+/** Pages by their paths, such as `/console`, `/console/page.js` and `/.well-known/agent-card.json`. */
 export type HttpPages = Readonly<Record<string, HttpPage>>;
 
 /** Checks pages that were given. `others` are the paths of faces. Errors: `invalid`. */
@@ -22,7 +22,7 @@ export function checkPages(
 ): ReadonlyMap<string, HttpPage> {
   for (const [path, { type, body }] of Object.entries(pages ?? {}))
     if (
-      !/^\/(?!object\/|beside)[a-z][a-z0-9-]{0,30}(?:\/[a-z0-9-]{1,40}\.[a-z0-9]{1,8})?$/.test(path) ||
+      !/^\/(?!object\/|beside)(?:\.well-known|[a-z][a-z0-9-]{0,30})(?:\/[a-z0-9-]{1,40}\.[a-z0-9]{1,8})?$/.test(path) ||
       others.has(path) ||
       !/^[a-z]+\/[a-z+.-]+(?:; charset=utf-8)?$/.test(type) ||
       !(body instanceof Uint8Array)

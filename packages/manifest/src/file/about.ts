@@ -21,7 +21,9 @@ export type Part =
   | 'firewall'
   | 'guardrails'
   | 'guardrail'
-  | 'hook';
+  | 'hook'
+  | 'a2a'
+  | 'provider';
 
 /** The sentence for each key of each kind of record. */
 export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
@@ -38,6 +40,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     judge: 'A model that sees requests. It may propose an answer or refuse, and never grants.',
     ledger: 'Where and how long acts are recorded.',
     firewall: 'Assesses each call of every session, and makes some wait for a person.',
+    a2a: 'The card by which other agents find this one (A2A 1.0).',
   },
   root: { temp: 'true: an empty folder for each session, which goes with it.' },
   server: {
@@ -193,6 +196,18 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     methods: 'The methods that it looks at. Without it: all.',
     within: 'How long it may take. Without it: 5s.',
   },
+  a2a: {
+    name: 'The name of the agent. HOB_AGENT_NAME and AGENT_NAME come before it. Without any: the name of the machine.',
+    description: 'What the agent is for.',
+    version: 'The version of the agent. Without it: 1.',
+    url: 'Where the agent takes tasks: https://agent.example.com/a2a',
+    skills: 'Folders of skills, each of which has a SKILL.md.',
+    disabled: 'Names of skills that are not on the card.',
+    provider: 'Who runs the agent.',
+    serve: 'true: everybody who reaches the door of the host reads the card at /.well-known/agent-card.json.',
+    key: 'The name of a stored private key (PEM) that signs the card: ed25519, or EC on P-256 or P-384.',
+  },
+  provider: { organization: 'The name of who runs it.', url: 'The address of its site.' },
 };
 
 const NEXT: Readonly<Record<string, Part>> = {
@@ -218,6 +233,8 @@ const NEXT: Readonly<Record<string, Part>> = {
   same_method: 'guardrail',
   same_result: 'guardrail',
   hooks: 'hook',
+  a2a: 'a2a',
+  provider: 'provider',
 };
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -241,7 +258,7 @@ export function described(schema: Schema, part: Part = 'file'): Schema {
 /** The roots of a server are a list of names, and no records. */
 const nextOf = (part: Part, key: string): Part =>
   ['file', 'session', 'firewall', 'guardrails'].includes(part) ||
-  ['offer', 'where', 'auth', 'client', 'proxy', 'effects'].includes(key)
+  ['offer', 'where', 'auth', 'client', 'proxy', 'effects', 'provider'].includes(key)
     ? (NEXT[key] ?? part)
     : part;
 

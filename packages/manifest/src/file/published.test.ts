@@ -116,6 +116,8 @@ const HEADS: Readonly<Record<Part, string>> = {
   guardrails: '### Guardrails',
   guardrail: '### Guardrails',
   hook: '### Hooks',
+  a2a: '## Agent card',
+  provider: '## Agent card',
 };
 
 test('every key of the schema has a sentence for editors and a row in docs/manifest.md, and no other key has one', () => {

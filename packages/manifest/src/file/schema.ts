@@ -5,7 +5,9 @@
  * must run. Each message has two lines: what is wrong, and what to write.
  */
 import * as z from 'zod';
+import { a2a } from './a2a.ts';
 import { described } from './about.ts';
+
 import { addresses, channel, http, isAddress, message } from './net.ts';
 import { forward, host, programNet, sign, unix } from './program-net.ts';
 import { agent, schedule } from './schedule.ts';
@@ -249,6 +251,7 @@ const manifest = record('a manifest', {
       same_result: guardrail.optional(),
     }).optional(),
   }).optional(),
+  a2a: a2a.optional(),
 });
 
 /** The schema of a whole manifest. */

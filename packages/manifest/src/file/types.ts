@@ -344,6 +344,25 @@ export interface JudgePart {
   readonly timeout?: string | undefined;
 }
 
+/** The card by which other agents find this one (A2A 1.0). */
+export interface A2aPart {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  /** Of the agent. */
+  readonly version?: string | undefined;
+  /** Where it takes tasks. */
+  readonly url?: string | undefined;
+  /** Folders of skills: absolute, beneath `~/`, or relative to the folder of the manifest. */
+  readonly skills?: readonly string[] | undefined;
+  /** Names of skills that are not on the card. */
+  readonly disabled?: readonly string[] | undefined;
+  readonly provider?: { readonly organization: string; readonly url: string } | undefined;
+  /** Everybody who reaches the door of the host may read the card. */
+  readonly serve?: boolean | undefined;
+  /** The name of the secret with the key that signs it. */
+  readonly key?: string | undefined;
+}
+
 /** The whole of `hob.yaml`: roots, what a session holds, what it may ask for, and who decides. */
 export interface Manifest {
   readonly version: 1;
@@ -368,6 +387,7 @@ export interface Manifest {
       }
     | undefined;
   readonly firewall?: FirewallPart | undefined;
+  readonly a2a?: A2aPart | undefined;
 }
 
 /** Returns its argument. TypeScript checks it, and an editor completes it. */

@@ -10,6 +10,7 @@ import type { Finding, Path } from '../text/mistakes.ts';
 import { quoted } from '../text/mistakes.ts';
 import { wrongPattern } from '../words/except.ts';
 import { isFlag, REVIEWED } from '../words/flags.ts';
+import { a2aOf } from './a2a.ts';
 import { childrenOf } from './children.ts';
 import { type Base, commandOf } from './command.ts';
 import { directoryOf, isMounted, notMountable, orNearest } from './directories.ts';
@@ -96,7 +97,7 @@ class Compiler {
   }
 
   compile(): Compiled {
-    const { session = {}, granters, judge, ledger, firewall: given } = this.#manifest;
+    const { session = {}, granters, judge, ledger, firewall: given, a2a: card } = this.#manifest;
     this.#readFlags();
     this.#findings.push(...rootsOfServers(this.#manifest.servers ?? {}, this.#roots));
     this.#findings.push(...lookAlikes(this.#manifest, Object.keys(this.#held)));
@@ -122,6 +123,7 @@ class Compiler {
     this.#findings.push(...silentTools(this.#caps, { servers: this.#servers, ...(firewall && { firewall }) }));
     const place = ledger?.path === undefined ? {} : { path: this.#place(ledger.path) };
     if (judge !== undefined && lacksPart(judge)) this.#wrong(['judge'], 'a judge that is asked has an api, a url and a model', 'add those, or leave out api, url, secret and timeout', true); // biome-ignore format: one line
+    const a2a = card && a2aOf(card, { roots: this.#roots, machine: this.#surroundings, origin: this.#surroundings.origin, findings: this.#findings }); // biome-ignore format: one line
     const broken = this.#findings.some(({ severity }) => severity !== 'warning');
     if (broken) return { plan: undefined, findings: this.#findings };
     const plan: Plan = {
@@ -139,6 +141,7 @@ class Compiler {
       ...(judge === undefined ? {} : { judge: judgeOf(judge) }),
       ...(ledger === undefined ? {} : { ledger: { ...ledgerOf(ledger), ...place } }),
       ...(firewall === undefined ? {} : { firewall }),
+      ...(a2a === undefined ? {} : { a2a }),
     };
     return { plan, findings: this.#findings };
   }

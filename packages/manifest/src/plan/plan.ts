@@ -220,6 +220,23 @@ export interface Plan {
   readonly ledger?: { readonly path?: string; readonly keepMs?: number; readonly redact?: 'secrets' };
   /** Undefined: no call is assessed. */
   readonly firewall?: PlannedFirewall;
+  /** Undefined: no card is served. */
+  readonly a2a?: PlannedA2a;
+}
+
+/** The card of the agent. */
+export interface PlannedA2a {
+  readonly name?: string;
+  readonly description?: string;
+  readonly version?: string;
+  readonly url?: string;
+  /** Absolute paths of folders. */
+  readonly skills: readonly string[];
+  readonly disabled: readonly string[];
+  readonly provider?: { readonly organization: string; readonly url: string };
+  readonly serve: boolean;
+  /** The name of a secret. */
+  readonly key?: string;
 }
 
 /** The firewall before all calls of a host. */

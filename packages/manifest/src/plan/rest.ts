@@ -1,11 +1,11 @@
-/** Granters, judge and ledger over several layers. A lower layer never adds a granter, a judge's right or a place. */
+/** Granters, judge, ledger and card over several layers. A lower layer never adds a granter, a judge's right or a place. */
 import type { Manifest } from '../file/types.ts';
 import type { Finding, Path } from '../text/mistakes.ts';
 import { narrowedGuardrails, plannedGuardrails } from './guardrails.ts';
 import type { Plan } from './plan.ts';
 
 /** The parts of a plan that say who decides and where it is recorded. */
-export type Rest = Pick<Plan, 'granters' | 'judge' | 'ledger' | 'firewall'>;
+export type Rest = Pick<Plan, 'granters' | 'judge' | 'ledger' | 'firewall' | 'a2a'>;
 
 /**
  * The highest layer that names a part holds. With `mayAdd`, the lower one names what no layer above names. Otherwise it
@@ -24,12 +24,22 @@ export function restOf(above: Rest, lower: Rest, { mayAdd }: { mayAdd: boolean }
   const judge = judgeOf(above, lower, mayAdd, drop);
   const ledger = ledgerOf(above, lower, mayAdd, drop);
   const firewall = firewallOf(above.firewall, lower.firewall, drop);
+  const a2a = a2aOf(above, lower, mayAdd, drop);
   return {
     ...(granters === undefined ? {} : { granters }),
     ...(judge === undefined ? {} : { judge }),
     ...(ledger === undefined ? {} : { ledger }),
     ...(firewall === undefined ? {} : { firewall }),
+    ...(a2a === undefined ? {} : { a2a }),
   };
+}
+
+/** What the host tells everybody is said whole by one layer: the highest one, or a lower one that may add. */
+function a2aOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['a2a'] {
+  const [own, wanted] = [above.a2a, lower.a2a];
+  if (wanted === undefined || (own === undefined && mayAdd)) return own ?? wanted;
+  drop(['a2a'], own === undefined ? 'a layer above decides whether the host has a card' : 'the layer above has a card: that holds'); // biome-ignore format: one line
+  return own;
 }
 
 type Drop = (path: Path, wrong: string) => void;

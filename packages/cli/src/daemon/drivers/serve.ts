@@ -32,6 +32,7 @@ import { mcpFace } from '../mcp-face.ts';
 import { definitions as ofSchedules } from '../runs/actors.ts';
 import { type RunsGate, runsGate, Schedules } from '../runs/schedules.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
+import { servedCard } from '../served-card.ts';
 import { servedFirewall } from '../served-firewall.ts';
 import { servedGranters } from '../served-granters.ts';
 import { servedJudge } from '../served-judge.ts';
@@ -110,7 +111,8 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
     // Before the host has an address: a verb that finds no folder would ask for a secret.
     openPrivateFolder(folder);
     judge = servedJudge(plan, { granter: granters.maker, secret: secrets.value, log: log.write });
-    const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace }, consolePages());
+    const pages = { ...consolePages(), ...(await servedCard(plan, secrets.value)) };
+    const { url } = await host.serve(port === undefined ? {} : { port }, { '/mcp': mcpFace }, pages);
     schedules.begin({ sessions, url });
     const status = statusOf(read, url);
     const wishes = await servedWishes(host, read, sessions, granters.owner);

@@ -1,0 +1,82 @@
+/**
+ * The card of an agent, as A2A 1.0 writes it: who it is, where it is reached, and what it can do.
+ *
+ * Promise: a card that is not valid is not made. There is no card in its place, and the error says what to give.
+ */
+import { CapError } from '@hob/vat';
+import { validateAgentCard } from './validate.ts';
+
+/** A skill on the card. Its tags hold its category. */
+export interface CardSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+}
+
+/** What a card is made from. */
+export interface CardParts {
+  readonly name: string;
+  readonly description: string;
+  /** Of the agent, not of the protocol. */
+  readonly version: string;
+  /** Where tasks are sent: https, or http on a machine of one's own. */
+  readonly url: string;
+  readonly skills: readonly CardSkill[];
+  /** The endpoint answers with a stream of events. */
+  readonly streaming?: boolean | undefined;
+  readonly provider?: { readonly organization: string; readonly url: string } | undefined;
+}
+
+/** A signature of a card: a flattened JWS without its payload, which is the card. */
+export interface CardSignature {
+  readonly protected: string;
+  readonly signature: string;
+}
+
+/** The JSON of a card. */
+export interface AgentCard {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly supportedInterfaces: readonly {
+    readonly url: string;
+    readonly protocolBinding: string;
+    readonly protocolVersion: string;
+  }[];
+  readonly capabilities: { readonly streaming: boolean; readonly pushNotifications: boolean };
+  readonly defaultInputModes: readonly string[];
+  readonly defaultOutputModes: readonly string[];
+  readonly skills: readonly CardSkill[];
+  readonly provider?: { readonly organization: string; readonly url: string };
+  readonly signatures?: readonly CardSignature[];
+}
+
+const MODES: readonly string[] = Object.freeze(['text/plain', 'application/json']);
+
+/** Makes a card. Throws `invalid` with each fault, if something is missing or wrong. */
+export function buildAgentCard(parts: CardParts): AgentCard {
+  const { name, description, version, url, skills, streaming = false, provider } = parts;
+  const card: AgentCard = {
+    ...{ name, description, version },
+    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+    capabilities: { streaming, pushNotifications: false },
+    ...{ defaultInputModes: MODES, defaultOutputModes: MODES },
+    skills: mergeSkills(skills),
+    ...(provider === undefined ? {} : { provider }),
+  };
+  const errors = validateAgentCard(card);
+  if (errors.length > 0) throw new CapError('invalid', `this is no agent card: ${errors.join('; ')}`);
+  return card;
+}
+
+/** Skills in the order of their ids. Of several with one id the first one stays. */
+export function mergeSkills(skills: readonly CardSkill[]): readonly CardSkill[] {
+  const byId = new Map<string, CardSkill>();
+  for (const skill of skills) if (!byId.has(skill.id)) byId.set(skill.id, skill);
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The first text that is there, without spaces around it: of a flag, the environment, the configuration, the machine. */
+export const firstOf = (...texts: readonly (string | undefined)[]): string | undefined =>
+  texts.map((text) => text?.trim()).find((text) => text !== undefined && text !== '');

@@ -1,0 +1,70 @@
+/**
+ * Signs a card: a JWS over its canonical JSON (RFC 7515, RFC 8785), as A2A 1.0 §8.4 says.
+ *
+ * The library drops what A2A 1.0 does not know before it signs. So a card is checked first: it has no such fields.
+ */
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { canonicalizeAgentCard, generateAgentCardSignature, AgentCard as Message } from '@a2a-js/sdk';
+import { CapError } from '@hob/vat';
+import { calculateJwkThumbprint, flattenedVerify, type JWK } from 'jose';
+import type { AgentCard } from '../card.ts';
+import { validateAgentCard } from '../validate.ts';
+
+/** The algorithm of each kind of key that is taken. */
+function algorithmOf(key: KeyObject): string | undefined {
+  if (key.asymmetricKeyType === 'ed25519') return 'EdDSA';
+  if (key.asymmetricKeyType !== 'ec') return undefined;
+  return { prime256v1: 'ES256', secp384r1: 'ES384' }[key.asymmetricKeyDetails?.namedCurve ?? ''];
+}
+
+interface SigningKey {
+  readonly key: KeyObject;
+  readonly alg: string;
+}
+
+/** Errors: `invalid`, without a word of the key. */
+function signingKey(pem: string): SigningKey {
+  let key: KeyObject | undefined;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    // Whatever is wrong with it, the remedy is the same.
+  }
+  const alg = key && algorithmOf(key);
+  if (key === undefined || alg === undefined)
+    throw new CapError('invalid', 'the key of a card is a private key in PEM: ed25519, or EC on P-256 or P-384');
+  return { key, alg };
+}
+
+/** The public key of a PEM, for whoever checks the card: a JWK whose `kid` is its thumbprint (RFC 7638). */
+export async function cardKey(pem: string): Promise<JWK> {
+  const { key, alg } = signingKey(pem);
+  const jwk = createPublicKey(key).export({ format: 'jwk' }) as JWK;
+  return { ...jwk, alg, use: 'sig', kid: await calculateJwkThumbprint(jwk) };
+}
+
+/** The card with a signature by this key instead of those that it had. Throws `invalid` for another kind of key. */
+export async function signAgentCard(card: AgentCard, pem: string): Promise<AgentCard> {
+  const { key, alg } = signingKey(pem);
+  const { kid } = await cardKey(pem);
+  const { signatures: _before, ...unsigned } = card;
+  const sign = generateAgentCardSignature(key, { alg, kid: kid as string, typ: 'JOSE' });
+  const { signatures } = await sign(Message.fromJSON(unsigned));
+  return { ...unsigned, signatures: signatures.map((one) => ({ protected: one.protected, signature: one.signature })) };
+}
+
+/** Whether a card is valid and one of its signatures is by this key, which `cardKey` has returned. */
+export async function isSignedBy(card: unknown, key: JWK): Promise<boolean> {
+  if (validateAgentCard(card).length > 0) return false;
+  const { signatures = [] } = card as AgentCard;
+  const payload = Buffer.from(canonicalizeAgentCard(Message.fromJSON(card))).toString('base64url');
+  for (const one of signatures) {
+    try {
+      const { protectedHeader } = await flattenedVerify({ ...one, payload }, key, { algorithms: [key.alg ?? ''] });
+      if (protectedHeader?.kid === key.kid) return true;
+    } catch {
+      // Another one may be by this key.
+    }
+  }
+  return false;
+}

@@ -1,0 +1,14 @@
+/** `@hob/a2a`: the agent card of A2A 1.0, checked and signed. */
+export {
+  type AgentCard,
+  buildAgentCard,
+  type CardParts,
+  type CardSignature,
+  type CardSkill,
+  firstOf,
+  mergeSkills,
+} from './card.ts';
+export { cardKey, isSignedBy, signAgentCard } from './drivers/sign.ts';
+export { readSkills } from './drivers/skill-files.ts';
+export { type SkillChoice, type SkillFile, skillsOf } from './skills.ts';
+export { type CardRules, validateAgentCard } from './validate.ts';
