@@ -26,6 +26,7 @@ export const deepFiles: readonly string[] = [
   'packages/caps-fs/src/race-attacker.test.ts',
   'packages/caps-net/src/net/clients.test.ts',
   'packages/caps-shell/src/steps.test.ts',
+  'packages/cli/src/daemon/at-rest.test.ts',
   'packages/cli/src/daemon/console.test.ts',
   'packages/cli/src/daemon/custody.test.ts',
   'packages/cli/src/daemon/drafts.test.ts',

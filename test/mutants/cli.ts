@@ -786,4 +786,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/cli/src/daemon/program-host.test.ts'],
   },
+  {
+    name: 'cli-at-rest',
+    breaks: 'no secret can be stored in a state that a host with schedules has served',
+    file: 'packages/cli/src/daemon/drivers/secret-store.ts',
+    find: 'stateDir: state, definitions,',
+    replace: 'stateDir: state,',
+    tests: ['packages/cli/src/daemon/at-rest.test.ts'],
+  },
 ];

@@ -399,7 +399,7 @@ test('no folder of skills lies in a root, where a session could change what the 
   const holds = (folder: string, file: string): boolean => file.startsWith(`${folder}/`);
   const at = (skills: string): readonly string[] =>
     check([layer('user', {}, { roots: { project: '/p' }, a2a: { skills: [skills] } })], { now, holds }).mistakes.map(lineOf); // biome-ignore format: one line
-  expect(at('/p/skills')).toEqual([expect.stringMatching(/a2a\.skills\.0: this folder lies in the root project/)]);
+  expect(at('/p/skills')).toEqual([expect.stringMatching(/a2a\.skills\[0\]: this folder lies in the root project/)]);
   expect(at('/p')).toHaveLength(1);
   expect(at('/srv/skills')).toEqual([]);
 });

@@ -19,6 +19,7 @@ test('the JSON Schema is plain data and names the keys of a manifest and of each
       'judge',
       'ledger',
       'firewall',
+      'a2a',
     ],
   ]);
   expect(schema.additionalProperties).toBe(false);

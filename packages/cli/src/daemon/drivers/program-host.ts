@@ -9,6 +9,7 @@ import { endWithProcess, granterSocket, holderOf, openPrivateFolder, openStateDi
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { OWNER } from '../../plan/names.ts';
+import { definitions } from '../definitions.ts';
 
 /** A session may be away for as long between two connections. */
 const GRACE_MS = 3_600_000;
@@ -38,6 +39,7 @@ export async function serveProgram({ state, sentinel, say }: ProgramHostChoice):
   const home = sentinel ?? sentinelHome();
   const host = await openHost({
     stateDir: state,
+    definitions,
     ...(home && { sentinel: home }),
     graceMs: GRACE_MS,
     observe: ({ id, error }) => {

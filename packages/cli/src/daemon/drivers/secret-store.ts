@@ -12,6 +12,7 @@ import { stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { Given } from '../../line/verb.ts';
 import type { SecretStore } from '../custody.ts';
+import { definitions } from '../definitions.ts';
 import { withDaemon } from './client.ts';
 
 /** `make`: a state that is missing is made. Errors: `Mistake`, those of a host, those of `act`. */
@@ -35,7 +36,7 @@ export async function withSecretStore<R>(
     throw new Mistake(`process ${holder.pid ?? '?'} has this state and is no hob serve: end it first`);
   openStateDir(state);
   const sentinel = sentinelHome();
-  await using host = await openHost({ stateDir: state, ...(sentinel === undefined ? {} : { sentinel }) });
+  await using host = await openHost({ stateDir: state, definitions, ...(sentinel === undefined ? {} : { sentinel }) });
   return await act({
     read: () => host.kept(),
     change: (change) => host.kept({ ...change, by: 'owner', surface: 'program' }),

@@ -17,7 +17,6 @@ import {
   readStopOrder,
 } from '@hob/host/programs';
 import type { Plan } from '@hob/manifest';
-import { definitions } from '@hob/mcp/servers';
 import type { Far } from '@hob/vat';
 import { dateText, machine } from '../../drivers/machine.ts';
 import { type ReadManifest, readManifest, realRoots } from '../../drivers/manifest-file.ts';
@@ -27,9 +26,9 @@ import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { PlanSessions } from '../../plan/sessions.ts';
 import { type DaemonStatus, daemonOf } from '../daemon.ts';
+import { definitions } from '../definitions.ts';
 import { ledgerKeeper } from '../keep-ledger.ts';
 import { mcpFace } from '../mcp-face.ts';
-import { definitions as ofSchedules } from '../runs/actors.ts';
 import { type RunsGate, runsGate, Schedules } from '../runs/schedules.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
 import { servedCard } from '../served-card.ts';
@@ -92,7 +91,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const host = await openHost({
     stateDir: state,
     onRequest: (notice) => asked(notice, told, judge),
-    definitions: [...definitions, ...ofSchedules],
+    definitions,
     ...(firewall && { firewall }),
     ...(sentinel && { sentinel }),
     graceMs: GRACE_MS,
