@@ -46,11 +46,11 @@ export const MUTANTS: readonly Mutant[] = [
     tests: cards,
   },
   {
-    name: 'a2a-key',
-    breaks: 'a signature of any key passes for that of the one asked for',
+    name: 'a2a-covered',
+    breaks: 'a card is called signed although fields of 0.x, which no signature covers, say something else',
     file: 'packages/a2a/src/drivers/sign.ts',
-    find: 'if (protectedHeader?.kid === key.kid) return true;',
-    replace: 'return true;',
+    find: 'if (validateAgentCard(card).length > 0) return false;',
+    replace: '',
     tests: cards,
   },
   {
