@@ -56,7 +56,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a2a-serve',
     breaks: 'a host serves its card although its manifest does not say so',
-    file: 'packages/cli/src/daemon/served-card.ts',
+    file: 'packages/cli/src/daemon/served/card.ts',
     find: 'if (a2a?.serve !== true) return {};',
     replace: 'if (a2a === undefined) return {};',
     tests: verb,
@@ -64,7 +64,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a2a-lower',
     breaks: 'a layer below has a card that the layers above did not give',
-    file: 'packages/manifest/src/plan/rest.ts',
+    file: 'packages/manifest/src/plan/rest/layered.ts',
     find: "drop(['a2a'], own === undefined",
     replace: "if (own === undefined) return wanted;\n  drop(['a2a'], own === undefined",
     tests: ['packages/manifest/src/layers.test.ts'],

@@ -37,7 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'firewall-layer',
     breaks: 'a lower layer of a manifest turns enforcing off',
-    file: 'packages/manifest/src/plan/rest.ts',
+    file: 'packages/manifest/src/plan/rest/layered.ts',
     find: "const mode = own.mode === 'enforce' ? own.mode : wanted.mode;",
     replace: 'const { mode } = wanted;',
     tests: ['packages/manifest/src/layers.test.ts'],
@@ -45,7 +45,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'guardrails-layer',
     breaks: 'a lower layer of a manifest stops loops later than the layer above',
-    file: 'packages/manifest/src/plan/guardrails.ts',
+    file: 'packages/manifest/src/plan/rest/guardrails.ts',
     find: 'stop: Math.min(most.stop, lower.stop)',
     replace: 'stop: lower.stop',
     tests: ['packages/manifest/src/layers.test.ts'],
@@ -189,7 +189,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'hook-layer',
     breaks: 'a lower layer puts another program in the place of a hook',
-    file: 'packages/manifest/src/plan/rest.ts',
+    file: 'packages/manifest/src/plan/rest/layered.ts',
     find: 'const more = (wanted.hooks ?? []).filter(({ name }) => !names.has(name));',
     replace: 'const more = wanted.hooks ?? [];',
     tests: ['packages/manifest/src/layers.test.ts'],
@@ -261,7 +261,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'review-layer',
     breaks: 'a lower layer adds caps whose changes are only looked at afterwards',
-    file: 'packages/manifest/src/plan/rest.ts',
+    file: 'packages/manifest/src/plan/rest/layered.ts',
     find: 'const review = (own.review ?? []).filter((cap) => wanted.review === undefined || wanted.review.includes(cap));',
     replace: 'const review = wanted.review ?? own.review ?? [];',
     tests: ['packages/manifest/src/layers.test.ts'],

@@ -288,7 +288,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'manifest-granters',
     breaks: 'a lower layer adds granters',
-    file: 'packages/manifest/src/plan/rest.ts',
+    file: 'packages/manifest/src/plan/rest/layered.ts',
     find: 'wanted.filter((name) => own?.includes(name))',
     replace: 'wanted',
     tests: wholeTests,

@@ -14,7 +14,6 @@ export { type Compiled, compile, type Surroundings } from './plan/compile.ts';
 export { type Call, type Decision, decide, decisionsOf, takesArgs } from './plan/decide.ts';
 export { canBeDraft, type Effect, effectOfFs, isWritable, methodsOf, rightsNaming } from './plan/effects.ts';
 export { type DateText, type Explained, explain } from './plan/explain.ts';
-export { usualGuardrails } from './plan/guardrails.ts';
 export type {
   Directory,
   Given,
@@ -42,6 +41,7 @@ export type {
   PlannedUnix,
 } from './plan/plan.ts';
 export { isOfPrograms } from './plan/program-net.ts';
+export { usualGuardrails } from './plan/rest/guardrails.ts';
 export type { Machine, Origin } from './plan/roots.ts';
 export { type Move, moved, movedText } from './starter/move.ts';
 export { type May, type Start, type StartCommand, startCommands, starterText } from './starter/starter.ts';

@@ -12,7 +12,7 @@ import { examplesOf } from './plan/examples.ts';
 import { idleDenies } from './plan/names.ts';
 import { followMounts, narrow, stricterMode } from './plan/narrow.ts';
 import { DEFAULT_MODE, type Plan } from './plan/plan.ts';
-import { idleLevels, type Rest, restOf } from './plan/rest.ts';
+import { idleLevels, type Rest, restOf } from './plan/rest/layered.ts';
 import { type Finding, located, type Mistake } from './text/mistakes.ts';
 import { type Document, MOST_MISTAKES, type Source } from './text/read.ts';
 

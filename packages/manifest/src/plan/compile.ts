@@ -10,13 +10,11 @@ import type { Finding, Path } from '../text/mistakes.ts';
 import { quoted } from '../text/mistakes.ts';
 import { wrongPattern } from '../words/except.ts';
 import { isFlag, REVIEWED } from '../words/flags.ts';
-import { a2aOf } from './a2a.ts';
 import { childrenOf } from './children.ts';
 import { type Base, commandOf } from './command.ts';
 import { directoryOf, isMounted, notMountable, orNearest } from './directories.ts';
 import { effectOfProgram } from './effects.ts';
 import { wordsOf } from './examples.ts';
-import { plannedGuardrails } from './guardrails.ts';
 import { lookAlikes } from './names.ts';
 import { channelsOf, httpOf, messageOf } from './net.ts';
 import {
@@ -30,6 +28,8 @@ import {
   type PlannedTerms,
 } from './plan.ts';
 import { asHttp, forwardOf, hostOf, netOf, signOf, unixOf } from './program-net.ts';
+import { a2aOf } from './rest/a2a.ts';
+import { plannedGuardrails } from './rest/guardrails.ts';
 import { type Machine, type Origin, placeOf, rootsOf } from './roots.ts';
 import { agentsOf, followGives, scheduleOf } from './schedule.ts';
 import { mcpOf, rootsOfServers } from './servers.ts';

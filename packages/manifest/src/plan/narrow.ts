@@ -21,7 +21,7 @@ import {
   type PlannedTerms,
 } from './plan.ts';
 import { isOfPrograms } from './program-net.ts';
-import { restOf } from './rest.ts';
+import { restOf } from './rest/layered.ts';
 import { followGives, narrowedSchedule } from './schedule.ts';
 
 /** The modes, strictest first. */

@@ -9,7 +9,7 @@ import { endWithProcess, granterSocket, holderOf, openPrivateFolder, openStateDi
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { OWNER } from '../../plan/names.ts';
-import { definitions } from '../definitions.ts';
+import { definitions } from '../served/definitions.ts';
 
 /** A session may be away for as long between two connections. */
 const GRACE_MS = 3_600_000;

@@ -12,7 +12,7 @@ import { stateOf } from '../../drivers/places.ts';
 import { Mistake } from '../../line/mistake.ts';
 import type { Given } from '../../line/verb.ts';
 import type { SecretStore } from '../custody.ts';
-import { definitions } from '../definitions.ts';
+import { definitions } from '../served/definitions.ts';
 import { withDaemon } from './client.ts';
 
 /** `make`: a state that is missing is made. Errors: `Mistake`, those of a host, those of `act`. */

@@ -4,6 +4,6 @@
  */
 import { definitions as ofServers } from '@hob/mcp/servers';
 import type { AnyDefinition } from '@hob/vat';
-import { definitions as ofSchedules } from './runs/actors.ts';
+import { definitions as ofSchedules } from '../runs/actors.ts';
 
 export const definitions: readonly AnyDefinition[] = Object.freeze([...ofServers, ...ofSchedules]);

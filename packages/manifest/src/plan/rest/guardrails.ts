@@ -4,8 +4,8 @@
  * Promise: a lower layer warns and stops no later than the layer above, and cannot switch off what is on there. What a
  * layer does not name has its usual numbers, so a lower layer that allows more than those is held to them, too.
  */
-import type { GuardrailPart } from '../file/types.ts';
-import type { PlannedGuardrails } from './plan.ts';
+import type { GuardrailPart } from '../../file/types.ts';
+import type { PlannedGuardrails } from '../plan.ts';
 
 type Name = keyof PlannedGuardrails;
 

@@ -1,8 +1,8 @@
 /** Granters, judge, ledger and card over several layers. A lower layer never adds a granter, a judge's right or a place. */
-import type { Manifest } from '../file/types.ts';
-import type { Finding, Path } from '../text/mistakes.ts';
+import type { Manifest } from '../../file/types.ts';
+import type { Finding, Path } from '../../text/mistakes.ts';
+import type { Plan } from '../plan.ts';
 import { narrowedGuardrails, plannedGuardrails } from './guardrails.ts';
-import type { Plan } from './plan.ts';
 
 /** The parts of a plan that say who decides and where it is recorded. */
 export type Rest = Pick<Plan, 'granters' | 'judge' | 'ledger' | 'firewall' | 'a2a'>;

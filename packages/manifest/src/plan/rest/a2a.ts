@@ -1,8 +1,8 @@
 /** The agent card of a manifest, with its folders as paths. */
-import type { A2aPart } from '../file/types.ts';
-import { type Finding, quoted } from '../text/mistakes.ts';
-import type { Plan, PlannedA2a } from './plan.ts';
-import { type Machine, type Origin, placeOf } from './roots.ts';
+import type { A2aPart } from '../../file/types.ts';
+import { type Finding, quoted } from '../../text/mistakes.ts';
+import type { Plan, PlannedA2a } from '../plan.ts';
+import { type Machine, type Origin, placeOf } from '../roots.ts';
 
 interface Around {
   readonly roots: Plan['roots'];

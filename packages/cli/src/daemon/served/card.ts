@@ -2,8 +2,8 @@
 import { signAgentCard } from '@hob/a2a';
 import type { HttpPages } from '@hob/host';
 import type { Plan } from '@hob/manifest';
-import { agentCard } from '../drivers/card.ts';
-import { Mistake } from '../line/mistake.ts';
+import { agentCard } from '../../drivers/card.ts';
+import { Mistake } from '../../line/mistake.ts';
 
 const PATH = '/.well-known/agent-card.json';
 
