@@ -96,8 +96,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'firewall-concepts-exact',
     breaks: 'code is taken for the French word for a rope',
     file: 'packages/firewall/src/crisis/reading/concepts.ts',
-    find: "if (!word.endsWith('!')) push",
-    replace: 'push',
+    find: "else if (!word.endsWith('!')) push",
+    replace: 'else push',
     tests: crisis,
   },
   {

@@ -90,7 +90,6 @@ const anyHolds = (places: Places, scale: number, at?: (place: number) => boolean
 
 interface Entry {
   readonly text: string;
-  readonly prefix: boolean;
   readonly concept: Concept;
 }
 
@@ -99,7 +98,9 @@ export type KnownWords = Map<string, ReadonlySet<Concept>>;
 
 /** The words of a language that is written with spaces. */
 export class SpacedLexicon {
-  readonly #byLetter = new Map<string, Entry[]>();
+  /** By first letter and length, because a slip changes neither by much. */
+  readonly #slips = new Map<string, Entry[]>();
+  readonly #prefixes = new Map<string, Entry[]>();
   readonly #exact = new Map<string, Concept[]>();
 
   readonly #language: string;
@@ -111,7 +112,9 @@ export class SpacedLexicon {
       for (const word of lexicon[concept].split(' ')) {
         const prefix = word.endsWith('~');
         const text = scriptFolded(fold(word.replace(/[~!]$/, '')));
-        if (!word.endsWith('!')) push(this.#byLetter, text[0] ?? '', { text, prefix, concept });
+        const entry: Entry = { text, concept };
+        if (prefix) push(this.#prefixes, text[0] ?? '', entry);
+        else if (!word.endsWith('!')) push(this.#slips, `${text[0]}${text.length}`, entry);
         if (!prefix) push(this.#exact, text, concept);
       }
   }
@@ -129,11 +132,16 @@ export class SpacedLexicon {
 
   #conceptsOf(word: string): ReadonlySet<Concept> {
     const found = new Set<Concept>();
-    for (const form of formsOf(word)) for (const concept of this.#exact.get(form) ?? []) found.add(concept);
+    const forms = formsOf(word);
+    for (const form of forms) for (const concept of this.#exact.get(form) ?? []) found.add(concept);
     if (found.size > 0) return found;
-    for (const form of formsOf(word))
-      for (const { text, prefix, concept } of this.#byLetter.get(form[0] ?? '') ?? [])
-        if (prefix ? form.startsWith(text) : isSlipOf(form, text)) found.add(concept);
+    for (const form of forms) {
+      const first = form[0] ?? '';
+      for (const { text, concept } of this.#prefixes.get(first) ?? []) if (form.startsWith(text)) found.add(concept);
+      for (const length of [form.length - 1, form.length, form.length + 1])
+        for (const { text, concept } of this.#slips.get(`${first}${length}`) ?? [])
+          if (isSlipOf(form, text)) found.add(concept);
+    }
     return found;
   }
 }
@@ -205,9 +213,13 @@ function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
   else there.push(value);
 }
 
+const ascii = /^[\0-\x7f]*$/;
+
 /** Spellings that readers take for the same: Arabic ends of words, dots and nasal signs of Hindi. */
 const scriptFolded = (text: string): string =>
-  text.replace(/ة/g, 'ه').replace(/ى/g, 'ي').replace(/\u093C/g, '').replace(/\u0901/g, '\u0902'); // biome-ignore format: one line
+  ascii.test(text)
+    ? text
+    : text.replace(/ة/g, 'ه').replace(/ى/g, 'ي').replace(/\u093C/g, '').replace(/\u0901/g, '\u0902'); // biome-ignore format: one line
 
 /** A word without the particles that some languages write together with it. */
 function formsOf(word: string): readonly string[] {
