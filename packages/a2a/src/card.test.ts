@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { AgentCard as Message, verifyAgentCardSignature } from '@a2a-js/sdk';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { CARD_OF_0X, FLEET, SKILL } from '../test/seed.ts';
+import { CARD_OF_0X, FLEET, SKILL } from '../test/fleet.ts';
 import {
   buildAgentCard,
   cardKey,
@@ -134,8 +134,8 @@ test('skills are found three levels deep, and no link is followed', () => {
   expect(() => readSkills(join(top, 'nothing'))).toThrow('"nothing"');
 });
 
-// What its tests expect of the validator of seed 002, with the words of 1.0.
-test('each error of seed 002 is found in a card of 1.0', () => {
+// What the tests of the proposal for Hermes expect of its validator, with the words of 1.0.
+test('each error of the validator for A2A 0.x is found in a card of 1.0', () => {
   const errors = validateAgentCard({
     name: '',
     description: ' ',

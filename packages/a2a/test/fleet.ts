@@ -1,4 +1,4 @@
-/** The three members of the fleet of seed 002, and what its tests gave to its validator. */
+/** The three agents of the fleet that the proposal for Hermes names, and cards as its builder made them. */
 import type { CardParts } from '../src/index.ts';
 
 const DESCRIPTION = 'Sovereign AI agent — orchestration, code, research';
