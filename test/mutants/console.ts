@@ -55,4 +55,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'true',
     tests: logic,
   },
+  {
+    name: 'console-who-answered',
+    breaks: 'a granter who asked about a request, or was called under it, passes for the one who answered',
+    file: 'packages/console/src/page/logic/answered.ts',
+    find: "(k !== 'approve' && k !== 'deny') || ",
+    replace: '',
+    tests: logic,
+  },
 ];

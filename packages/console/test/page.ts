@@ -29,13 +29,19 @@ export interface ConsoleScene {
   refuse(request: Request): Promise<void>;
 }
 
-export async function consoleScene(): Promise<ConsoleScene> {
+/** The first of `others` is a granter of the session, too. The rest are granters of none. */
+export async function consoleScene({
+  others = [],
+}: {
+  readonly others?: readonly string[];
+} = {}): Promise<ConsoleScene> {
   const folder = mkdtempSync(join(tmpdir(), 'hob-console-'));
   const root = join(folder, 'root');
   for (const name of ['state', 'root']) mkdirSync(join(folder, name));
   const host = await openHost({ stateDir: join(folder, 'state') });
   const { granter: owner } = await host.addGranter('owner');
-  const session = await host.openSession({ name: 'work', granters: ['owner'] });
+  for (const name of others) await host.addGranter(name);
+  const session = await host.openSession({ name: 'work', granters: ['owner', ...others.slice(0, 1)] });
   const dir = await openFsCap(root);
   await host.offer('notes', dir, { reads: ['readText', 'read', 'list', 'stat', 'entries'] });
   const { url } = await host.serve({}, {}, consolePages());

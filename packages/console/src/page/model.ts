@@ -7,7 +7,9 @@
 import type { Grant, Granter, Request, RequestAnswer } from '@hob/host';
 import { E, type Far } from '@hob/vat/peer';
 import { now, pause, whileSeen } from './drivers/browser.ts';
+import { answeredText } from './logic/answered.ts';
 import { type LedgerRow, rowOf } from './logic/ledger.ts';
+import { Others } from './others.ts';
 
 export interface SessionRow {
   readonly id: string;
@@ -40,9 +42,11 @@ export class Model {
   readonly #listeners = new Set<() => void>();
   #state: State = { requests: [], grants: [], sessions: [], lines: [], notice: '', lost: undefined };
   #refreshing = false;
+  readonly #others: Others;
 
   constructor(granter: Far<Granter>) {
     this.#granter = granter;
+    this.#others = new Others(granter);
   }
 
   get state(): State {
@@ -95,6 +99,14 @@ export class Model {
         return before !== undefined && sameShown(before.request, request) ? before : shown;
       }),
     });
+    const left = new Set(requests.map(({ id }) => id));
+    for (const { request } of known.values()) if (!left.has(request.id)) await this.#tellWhoAnswered(request);
+  }
+
+  /** Says it if another granter, or another page, answered the request. */
+  async #tellWhoAnswered(request: Request): Promise<void> {
+    const answered = await this.#others.of(request.id);
+    if (answered !== undefined) this.#set({ notice: answeredText(answered, request.effect) });
   }
 
   /** Grants and sessions are asked for each second, because each call changes the uses that are left. */
@@ -149,8 +161,15 @@ export class Model {
     return await E(E(this.#granter).ledger()).verify();
   }
 
-  answer(request: Request, answer: RequestAnswer, said: string): Promise<boolean> {
-    return this.#act(said, () => E(this.#granter).answer(request.id, { ...answer, digest: request.digest }));
+  async answer(request: Request, answer: RequestAnswer, said: string): Promise<boolean> {
+    this.#others.own(request.id);
+    const done = await this.#act(said, () =>
+      E(this.#granter).answer(request.id, { ...answer, digest: request.digest }),
+    );
+    if (done) return true;
+    this.#others.failed(request.id);
+    await this.#act('', () => this.#tellWhoAnswered(request));
+    return false;
   }
 
   revoke(what: { readonly grant: string } | { readonly session: string } | 'all', said: string): Promise<boolean> {

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyCharacter } from '../../../../../test/any-character.ts';
+import { answeredText, answersIn } from './answered.ts';
 import { ARM_MS, type Arming, type ArmingEvent, arm, isArmed, unseen } from './arming.ts';
 import { chainOf } from './chain.ts';
 import { choicesOf, countOf } from './choices.ts';
@@ -117,6 +118,23 @@ test('the filter of the ledger finds rows that have all its words, and a line th
   expect(matches(row, 'GRANT g003')).toBe(true);
   expect(matches(row, 'grant g004')).toBe(false);
   expect(rowOf('nonsense').kind).toBe('?');
+});
+
+test('only an answer in the ledger says who answered, not another line about the request', () => {
+  const line = (k: string, more: object): string => JSON.stringify({ seq: 1, k, ...more });
+  const answers = answersIn([
+    line('approve', { request: 'q1', by: 'bob', surface: 'console' }),
+    line('deny', { request: 'q2', by: 'owner', why: '"k":"approve"' }),
+    line('request', { request: 'q3', by: 'eve' }),
+    line('withdrawn', { request: 'q4', by: 'eve' }),
+    line('approve', { by: 'eve' }),
+    line('call', { request: 'q1', by: 'eve' }),
+  ]);
+  expect([...answers]).toEqual([
+    ['q1', { by: 'bob', how: 'approved' }],
+    ['q2', { by: 'owner', how: 'refused' }],
+  ]);
+  expect(answeredText({ by: 'bob', how: 'approved' }, 'lists notes')).toBe('bob approved the request that lists notes');
 });
 
 describe('the chain', () => {
