@@ -41,6 +41,7 @@ test('schedules outlive the session that asked, and are those of the next one; r
   expect((await hob.run('revoke', String(grant?.id))).code).toBe(0);
   // When the revocation is over, nothing works under it.
   expect((await hob.json<readonly Row[]>('sessions')).map(({ name }) => name)).not.toContain('nightly-s2-1');
+  expect(host.err).not.toMatch(/run nightly-s2-1 took longer/);
   await hob.until(async () => isAlive(pid), (lives) => !lives); // biome-ignore format: one line
   const count = hob.seen().length;
   expect(await hob.until(() => second.call<readonly Scheduled[]>('nightly', 'list'), ([, all]) => all.length === 0)).toEqual(['ok', []]); // biome-ignore format: one line
