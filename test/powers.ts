@@ -33,8 +33,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     why: 'reads the page that was built into the package',
   },
   'packages/console/src/page/drivers/browser.ts': {
-    powers: ['crypto', 'performance', 'setInterval', 'setTimeout'],
-    why: "the browser's clock, hashes and files, for the page of the console",
+    powers: ['Date', 'crypto', 'performance', 'setInterval', 'setTimeout'],
+    why: "the browser's clock, hashes and files, and the time that a person typed, for the page of the console",
   },
   'packages/console/src/page/drivers/connection.ts': {
     powers: ['WebSocket'],

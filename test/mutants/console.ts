@@ -5,6 +5,8 @@
 import type { Mutant } from './mutant.ts';
 
 const logic = ['packages/console/src/page/logic/logic.test.ts'];
+const views = ['packages/console/src/page/logic/views.test.ts'];
+const checkpoint = ['packages/console/src/page/logic/checkpoint.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -62,5 +64,53 @@ export const MUTANTS: readonly Mutant[] = [
     find: "(k !== 'approve' && k !== 'deny') || ",
     replace: '',
     tests: logic,
+  },
+  {
+    name: 'console-checkpoint-signature',
+    breaks: 'the browser takes a checkpoint that nobody signed',
+    file: 'packages/console/src/page/logic/checkpoint.ts',
+    find: 'await signed(key.bytes, bytesOf(encoded).slice(4), body)',
+    replace: 'true',
+    tests: checkpoint,
+  },
+  {
+    name: 'console-checkpoint-tree',
+    breaks: 'a line that was changed before a signed checkpoint is not found in the browser',
+    file: 'packages/console/src/page/logic/checkpoint.ts',
+    find: '(await tree.root()) !== note.root',
+    replace: 'false',
+    tests: checkpoint,
+  },
+  {
+    name: 'console-colours',
+    breaks: 'a colour hides a part of a line',
+    file: 'packages/console/src/page/logic/colours.ts',
+    find: '    plain(index);',
+    replace: '    from = index;',
+    tests: views,
+  },
+  {
+    name: 'console-filter-host',
+    breaks: 'the filter for a host finds another host that ends with the same letters',
+    file: 'packages/console/src/page/logic/ledger.ts',
+    find: 'name.endsWith(`.${host}`)',
+    replace: 'name.endsWith(host)',
+    tests: views,
+  },
+  {
+    name: 'console-refused-call',
+    breaks: 'the page offers a grant of a whole cap for one refused call',
+    file: 'packages/console/src/page/logic/ledger.ts',
+    find: 'request === undefined || method !== undefined',
+    replace: 'request === undefined',
+    tests: views,
+  },
+  {
+    name: 'console-picture-ended',
+    breaks: 'the picture shows a revoked grant as one that lives',
+    file: 'packages/console/src/page/logic/picture.ts',
+    find: 'gone.map((grant) => ({ grant, ended: true }))',
+    replace: 'gone.map((grant) => ({ grant, ended: false }))',
+    tests: views,
   },
 ];

@@ -203,33 +203,39 @@ test('a page of another origin can neither read the console, frame it, nor act',
 const violationsOf = ({ violations }: { violations: { id: string; nodes: { html: string }[] }[] }): string[] =>
   violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
 
-/** Texts that try to become markup, to hide, or to change the order of what is shown. */
+/** Texts that try to become markup, to hide, or to change the order of what is shown: 200 of them. */
+const MARKUP = ['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '"><svg onload=alert(1)>', "';alert(1)//", '{{7*7}}', '${7*7}', '<b>bold</b>', '&lt;b&gt;', '<!--', ']]>', '<style>*{display:none}</style>', '<base href=//evil>', '<form action=//evil>', '<iframe src=//evil>', 'javascript:alert(1)', '<a href="javascript:alert(1)">x</a>']; // biome-ignore format: one line
+const UNSEEN = [0x202a, 0x202b, 0x202c, 0x202e, 0x202d, 0x2066, 0x2067, 0x2068, 0x2069, 0x200e, 0x200f, 0x061c, 0x200b, 0x200c, 0x200d, 0x2060, 0x2061, 0x2064, 0x206a, 0x206f, 0xfeff, 0x00ad, 0x034f, 0x115f, 0x1160, 0x17b4, 0x180e, 0x3164, 0xffa0, 0x2028, 0x2029, 0x0000, 0x0007, 0x0008, 0x001b, 0x007f, 0x0085, 0x009b, 0xe000, 0xe0041, 0xfe0f]; // biome-ignore format: one line
 const HOSTILE = [
-  ...['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '"><svg onload=alert(1)>', "';alert(1)//", '{{7*7}}', '${7*7}', '<b>bold</b>', '&lt;b&gt;', '<!--', ']]>', '<style>*{display:none}</style>', '<base href=//evil>', '<form action=//evil>', '<iframe src=//evil>', 'javascript:alert(1)', '<a href="javascript:alert(1)">x</a>'], // biome-ignore format: one line
-  ...[0x202e, 0x202d, 0x2066, 0x2067, 0x2068, 0x2069, 0x200e, 0x200f, 0x061c, 0x200b, 0x200c, 0x200d, 0x2060, 0xfeff, 0x00ad, 0x034f, 0x115f, 0x3164, 0x2028, 0x2029, 0x0000, 0x0007, 0x001b, 0x0085, 0x009b, 0xe000, 0xe0041, 0xfe0f].map((point) => `ab${String.fromCodePoint(point)}cd`), // biome-ignore format: one line
-  'pаypal.com',
-  'ｆｕｌｌ',
-  '𝐛𝐨𝐥𝐝',
-  'שלום a/b',
-  'x'.repeat(5000),
-  'e\u0301'.repeat(50),
+  ...MARKUP,
+  ...UNSEEN.map((point) => `ab${String.fromCodePoint(point)}cd`),
+  ...UNSEEN.map((point) => `${String.fromCodePoint(point).repeat(3)}${MARKUP[point % MARKUP.length]}`),
+  ...MARKUP.flatMap((text) => [`\u202e${text}\u202c`, `${text.slice(0, 3)}\u200b${text.slice(3)}`, `${'x'.repeat(700)}${text}`, `שלום ${text}`, text.toUpperCase()]), // biome-ignore format: one line
+  ...['pаypal.com', 'ｆｕｌｌ', '𝐛𝐨𝐥𝐝', 'שלום a/b', 'x'.repeat(5000), 'e\u0301'.repeat(50), 'раураl', 'gοοgle', 'a\u0338/b', '\ud83d\udc68\u200d\ud83d\udc69', '١٢٣', '%3Cscript%3E', '\\u003cscript>', 'a\tb', '‮⁦x⁩', '\u0600abc', 'Z\u0335\u0322\u030e', '\r\nApprove R1', '~~~', '[yes](javascript:1)', '\u001b[2J', '\u001b]8;;http://evil\u0007x'], // biome-ignore format: one line
 ];
 
 test('hostile texts in every field become no markup, hide nothing and reorder nothing', async () => {
   const at = await consoleScene();
   const { page, errors } = await openPage(await at.link());
-  for (const text of HOSTILE) {
-    void at.request({ terms: { for: 60_000 }, why: text });
-    const [asked] = await at.inbox();
-    const card = page.locator('article.card');
-    await card.waitFor();
-    const found = await card.evaluate((element) => ({
-      foreign: [...element.querySelectorAll('*')].map(({ localName }) => localName).filter((name) => ['img', 'script', 'svg', 'style', 'iframe', 'base', 'form', 'a', 'b'].includes(name)), // biome-ignore format: one line
-      hidden: /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}]/u.exec((element.textContent ?? '').replaceAll('\n', ''))?.[0],
-      outside: [...element.querySelectorAll('bdi.exact')].every((each) => getComputedStyle(each).unicodeBidi === 'isolate-override'), // biome-ignore format: one line
-    }));
-    expect(found, JSON.stringify(text.slice(0, 40))).toEqual({ foreign: [], hidden: undefined, outside: true });
-    await at.refuse(asked!);
+  expect(HOSTILE.length).toBeGreaterThanOrEqual(200);
+  for (let from = 0; from < HOSTILE.length; from += 10) {
+    const texts = HOSTILE.slice(from, from + 10);
+    await at.askHostile(`hostile-${from}`, texts);
+    const asked = await at.inbox(texts.length);
+    const cards = page.locator('article.card');
+    await page.waitForFunction((count) => document.querySelectorAll('article.card').length === count, texts.length);
+    const found = await cards.evaluateAll((elements) =>
+      elements.map((element) => ({
+        foreign: [...element.querySelectorAll('*')].map(({ localName }) => localName).filter((name) => ['img', 'script', 'svg', 'style', 'iframe', 'base', 'form', 'a', 'b'].includes(name)), // biome-ignore format: one line
+        hidden: /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}]/u.exec(
+          (element.textContent ?? '').replaceAll('\n', '').replaceAll('\t', ''),
+        )?.[0],
+        inOrder: [...element.querySelectorAll('bdi.exact')].every((each) => getComputedStyle(each).unicodeBidi === 'isolate-override'), // biome-ignore format: one line
+      })),
+    );
+    for (const each of found)
+      expect(each, JSON.stringify(texts)).toEqual({ foreign: [], hidden: undefined, inOrder: true });
+    for (const request of asked) await at.refuse(request);
     await page.getByText('Nothing waits for an answer.').first().waitFor();
   }
   expect(errors).toEqual([]);
@@ -239,9 +245,14 @@ test('axe finds no violation in any room, in light and dark, on a phone and with
   const at = await consoleScene();
   await at.host.offer('more', { read: async () => 'x' });
   await E(at.owner).grant(at.session.id, 'more', 'more', { for: 60_000, uses: 5 });
+  void at.request({ terms: { uses: 1 } });
+  await at.refuse((await at.inbox())[0]!);
   at.write('a.txt', 'one\ntwo\n');
   await E(at.owner).grant(at.session.id, 'gated', 'notes', { for: 60_000, gated: ['write'] });
-  const writing = E(E(at.agent.bootstrap).cap('gated') as unknown as Far<FsCap>).write('a.txt', 'one\nthree\n');
+  const writing = E(E(at.agent.bootstrap).cap('gated') as unknown as Far<FsCap>).write(
+    'a.txt',
+    'one\nconst three = "3"; // 3\n',
+  );
   writing.catch(() => {});
   await at.inbox();
   const browser = await openBrowser();
@@ -254,9 +265,10 @@ test('axe finds no violation in any room, in light and dark, on a phone and with
     await page.evaluate((size) => {
       document.documentElement.style.fontSize = `${size * 16}px`;
     }, zoom);
-    for (const room of ['Inbox', 'Grants', 'Sessions', 'Ledger']) {
-      await page.getByRole('button', { name: room, exact: false }).first().click();
+    for (const room of ['Inbox', 'Grants', 'Sessions', 'Picture', 'Refused', 'Ledger']) {
+      await page.getByRole('navigation').getByRole('button', { name: room }).click();
       await page.locator('main h2').waitFor();
+      if (room === 'Inbox') await page.getByRole('button', { name: 'Side by side' }).click();
       // The rules run in a world of their own: the policy of the page lets no other script in.
       const found = await page.evaluate(`${AXE};axe.run(document).then(${String(violationsOf)})`);
       expect(found, `${room} at ${width}`).toEqual([]);

@@ -18,7 +18,7 @@ test('two granters of a session have the same card, and the second is told who a
   const stranger = await openPage(await at.link('eve'), { browser });
   for (const { page } of [first, second]) await page.locator('article.card').waitFor();
   await first.page.getByLabel('because').fill('not today');
-  await first.page.getByRole('button', { name: /^Refuse/ }).click();
+  await first.page.getByRole('button', { name: /^Refuse R/ }).click();
   await expect(asking).rejects.toThrow('not today');
   await second.page
     .getByText(/owner refused the request that/)

@@ -24,6 +24,13 @@ export interface ConsoleScene {
   write(name: string, text: string): void;
   /** A request of the agent, for the directory “notes”. It may break before anybody awaits it. */
   request(ask: Partial<Parameters<SessionFace['request']>[0]>): Promise<Far<FsCap>>;
+  /** Many requests of another session, each for something else. */
+  askAs(session: NewSession, count: number): Promise<void>;
+  /**
+   * One request for each text, of a new session: every other text is the reason of a request, and the others are in the
+   * path and in the contents of a file that a call would write.
+   */
+  askHostile(session: string, texts: readonly string[]): Promise<void>;
   /** Waits until so many are asked. */
   inbox(count?: number): Promise<readonly Request[]>;
   refuse(request: Request): Promise<void>;
@@ -65,15 +72,55 @@ export async function consoleScene({
       cap.catch(() => {});
       return cap;
     },
+    async askAs({ secret }, count) {
+      const other = await connect<SessionFace>(url, { secret });
+      onTestFinished(async () => {
+        other.close();
+        await other.closed;
+      });
+      for (let n = 0; n < count; n += 1)
+        E(other.bootstrap)
+          .request({ asks: 'notes', terms: { uses: n + 1, for: 60_000 }, why: `${n}` })
+          .catch(() => {});
+    },
+    async askHostile(name, texts) {
+      const { id, secret } = await host.openSession({ name, granters: ['owner'] });
+      await E(owner).grant(id, 'gated', 'notes', { for: 3_600_000, gated: ['write'] });
+      const other = await connect<SessionFace>(url, { secret });
+      onTestFinished(async () => {
+        other.close();
+        await other.closed;
+      });
+      const gated = E(other.bootstrap).cap('gated') as unknown as Far<FsCap>;
+      for (const [n, text] of texts.entries()) {
+        const asking =
+          n % 2 === 0
+            ? E(other.bootstrap).request({ asks: 'notes', terms: { uses: n + 1, for: 60_000 }, why: text })
+            : E(gated).write(
+                `${n}-${text.replaceAll(/[/\0]/g, '_').slice(0, 60)}`,
+                `${text}\nconst a = "${text}"; // ${text}`,
+              );
+        asking.catch(() => {});
+      }
+    },
     async inbox(count = 1) {
       for (;;) {
-        const all = (await E(owner).inbox()) as readonly Request[];
+        const all = (await everyRequest(owner)) as readonly Request[];
         if (all.length === count) return all;
         await new Promise((resolve) => setImmediate(resolve));
       }
     },
     refuse: async ({ id, digest }) => void (await E(owner).answer(id, { refuse: 'no', digest })),
   };
+}
+
+async function everyRequest(owner: Far<Granter>): Promise<readonly Request[]> {
+  const found: Request[] = [];
+  for (;;) {
+    const page = (await E(owner).inbox(found.at(-1)?.id ?? '')) as readonly Request[];
+    if (page.length === 0) return found;
+    found.push(...page);
+  }
 }
 
 /** A browser with nothing in it. It ends with the test. */

@@ -6,9 +6,9 @@
  */
 import type { Grant, Granter, Request, RequestAnswer } from '@hob/host';
 import { E, type Far } from '@hob/vat/peer';
-import { now, pause, whileSeen } from './drivers/browser.ts';
+import { notify, now, pause, whileSeen } from './drivers/browser.ts';
 import { answeredText } from './logic/answered.ts';
-import { type LedgerRow, rowOf } from './logic/ledger.ts';
+import { type LedgerRow, type Refused, rowOf } from './logic/ledger.ts';
 import { Others } from './others.ts';
 
 export interface SessionRow {
@@ -27,6 +27,8 @@ export interface Shown {
 export interface State {
   readonly requests: readonly Shown[];
   readonly grants: readonly Grant[];
+  /** Grants that ended since the page was opened, the latest first. */
+  readonly gone: readonly Grant[];
   readonly sessions: readonly SessionRow[];
   readonly lines: readonly LedgerRow[];
   /** The message for the person: the outcome of the last act, or an error. */
@@ -36,13 +38,15 @@ export interface State {
 }
 
 const REFRESH_MS = 1000;
+const MOST_GONE = 50;
 
 export class Model {
   readonly #granter: Far<Granter>;
   readonly #listeners = new Set<() => void>();
-  #state: State = { requests: [], grants: [], sessions: [], lines: [], notice: '', lost: undefined };
+  #state: State = { requests: [], grants: [], gone: [], sessions: [], lines: [], notice: '', lost: undefined };
   #refreshing = false;
   readonly #others: Others;
+  #reading: Promise<void> | undefined;
 
   constructor(granter: Far<Granter>) {
     this.#granter = granter;
@@ -90,6 +94,8 @@ export class Model {
       if (after === '') break;
     }
     const at = now();
+    const seen = new Set(this.#state.requests.map(({ request }) => request.id));
+    if (requests.some(({ id }) => !seen.has(id))) notify(requests.length);
     const known = new Map(this.#state.requests.map((shown) => [shown.request.id, shown]));
     this.#set({
       requests: requests.map((request) => {
@@ -115,7 +121,10 @@ export class Model {
     this.#refreshing = true;
     try {
       const [grants, sessions] = await Promise.all([this.#allGrants(), this.#allSessions()]);
-      this.#set({ grants, sessions });
+      const live = new Set(grants.map(({ id }) => id));
+      const ended = this.#state.grants.filter(({ id }) => !live.has(id));
+      this.#set({ grants, sessions, gone: [...ended, ...this.#state.gone].slice(0, MOST_GONE) });
+      await this.#readOn();
     } catch (error) {
       this.#failed(error);
     } finally {
@@ -145,15 +154,34 @@ export class Model {
 
   /** Reads the lines of the ledger that came since. */
   async readLedger(): Promise<void> {
-    await this.#act('', async () => {
-      const reader = E(this.#granter).ledger();
-      for (;;) {
-        const from = (this.#state.lines.at(-1)?.seq ?? 0) + 1;
-        const page = (await E(reader).lines(from)) as readonly string[];
-        if (page.length === 0) return;
-        this.#set({ lines: [...this.#state.lines, ...page.map(rowOf)] });
-      }
+    try {
+      await this.#readOn();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  /** One reading at a time, so that no line is there twice. */
+  #readOn(): Promise<void> {
+    this.#reading ??= this.#readLines().finally(() => {
+      this.#reading = undefined;
     });
+    return this.#reading;
+  }
+
+  async #readLines(): Promise<void> {
+    const reader = E(this.#granter).ledger();
+    for (;;) {
+      const from = (this.#state.lines.at(-1)?.seq ?? 0) + 1;
+      const page = (await E(reader).lines(from)) as readonly string[];
+      if (page.length === 0) return;
+      this.#set({ lines: [...this.#state.lines, ...page.map(rowOf)] });
+    }
+  }
+
+  /** Gives a session what it was refused, once and for a quarter of an hour. */
+  grantOnce({ session, asks }: Refused, said: string): Promise<boolean> {
+    return this.#act(said, () => E(this.#granter).grant(session, asks, asks, { uses: 1, for: 900_000 }));
   }
 
   /** The verdict of the host about its whole ledger. */

@@ -1,4 +1,5 @@
-/** The powers of the browser that the page uses: clock, tab, hashes and files. */
+/** The powers of the browser that the page uses: clock, tab, hashes, files and notifications. */
+import type { CheckPowers } from '../logic/checkpoint.ts';
 
 /** ms since the page was opened. A clock of the machine that is set back does not change it. */
 export const now = (): number => performance.now();
@@ -23,6 +24,15 @@ export async function sha256(text: string): Promise<string> {
     .replaceAll('/', '_')
     .replaceAll('=', '');
 }
+
+/** The powers for checkpoints: WebCrypto. */
+export const checkPowers: CheckPowers = {
+  digest: async (bytes) => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as BufferSource)),
+  async signed(key, signature, text) {
+    const imported = await crypto.subtle.importKey('raw', key as BufferSource, 'Ed25519', false, ['verify']);
+    return await crypto.subtle.verify('Ed25519', imported, signature as BufferSource, text as BufferSource);
+  },
+};
 
 /** Waits for `ms`. */
 export const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -49,3 +59,33 @@ export function download(name: string, text: string): void {
   link.click();
   URL.revokeObjectURL(url);
 }
+
+/** `unasked`, `on`, or `off` where the person said no or the browser has none. */
+export const notifying = (): 'unasked' | 'on' | 'off' => {
+  if (!('Notification' in window) || Notification.permission === 'denied') return 'off';
+  return Notification.permission === 'granted' ? 'on' : 'unasked';
+};
+
+export const askToNotify = async (): Promise<void> => void (await Notification.requestPermission());
+
+/**
+ * Tells the person that requests wait, while the tab cannot be seen. It names no request, has no button, and a click
+ * brings the tab to the front and does nothing else.
+ */
+export function notify(waiting: number): void {
+  if (notifying() !== 'on' || document.visibilityState === 'visible') return;
+  const said = new Notification('Hob', {
+    body: `${waiting} ${waiting === 1 ? 'request waits' : 'requests wait'} for an answer.`,
+    tag: 'hob-requests',
+  });
+  said.onclick = () => {
+    window.focus();
+    said.close();
+  };
+}
+
+/** The size of a letter in px, as the person chose it. */
+export const letterSize = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+
+/** The time that a person typed, by the zone of the browser, in ms since 1970. NaN if it is none. */
+export const timeOf = (typed: string): number => new Date(typed).getTime();

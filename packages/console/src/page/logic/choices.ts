@@ -7,7 +7,7 @@
 import type { GrantTerms, Request } from '@hob/host';
 
 export interface Choice {
-  readonly id: 'asked' | 'once' | 'uses' | 'minutes';
+  readonly id: 'asked' | 'once' | 'uses' | 'quarter' | 'minutes';
   readonly label: string;
   /** The terms; `count` is the number that the person gave for `uses` and `minutes`. */
   readonly terms: (count: number) => GrantTerms;
@@ -19,6 +19,7 @@ const minute = 60_000;
 /** A number that a person types. */
 const mostUses = 1000;
 const mostMinutes = 24 * 60;
+const quarter = 15;
 
 /** For a call there is one yes: this call, once. */
 export function choicesOf({ kind, terms = {} }: Pick<Request, 'kind' | 'terms'>): readonly Choice[] {
@@ -31,6 +32,9 @@ export function choicesOf({ kind, terms = {} }: Pick<Request, 'kind' | 'terms'>)
     ...(uses > 1 ? [{ id: 'once', label: 'Once', terms: () => ({ uses: 1 }) } as const] : []),
     ...(uses > 2
       ? [{ id: 'uses', label: 'So many uses', most: Math.min(uses, mostUses), terms: (count: number) => ({ uses: count }) } as const] // biome-ignore format: one line
+      : []),
+    ...(minutes > quarter
+      ? [{ id: 'quarter', label: '15 minutes', terms: () => ({ for: quarter * minute }) } as const]
       : []),
     ...(minutes > 1
       ? [{ id: 'minutes', label: 'So many minutes', most: minutes, terms: (count: number) => ({ for: count * minute }) } as const] // biome-ignore format: one line

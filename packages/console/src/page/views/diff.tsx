@@ -1,6 +1,7 @@
 /** The change of a file, one below the other or side by side. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { tokensOf } from '../logic/colours.ts';
 import { type DiffLine, linesOf, pairsOf } from '../logic/diff.ts';
 import { Text } from './text.tsx';
 
@@ -15,7 +16,15 @@ const Line = ({ line }: { readonly line: DiffLine | undefined }): JSX.Element =>
     <td class={line.kind}>
       <span aria-hidden="true">{SIGNS[line.kind]} </span>
       <span class="hidden">{WORDS[line.kind]} </span>
-      <Text of={line.text} exact />
+      {line.kind === 'head' ? (
+        <Text of={line.text} exact />
+      ) : (
+        tokensOf(line.text).map(({ kind, text }, at) => (
+          <span key={at} class={`code-${kind}`}>
+            <Text of={text} exact />
+          </span>
+        ))
+      )}
     </td>
   );
 

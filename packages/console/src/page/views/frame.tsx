@@ -1,18 +1,21 @@
 /** The frame of the page: where a person is, what waits, and the way to stop everything. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { askToNotify, notifying } from '../drivers/browser.ts';
 import type { Model } from '../model.ts';
 import { Confirm } from './confirm.tsx';
 import { Grants } from './grants.tsx';
 import { Inbox } from './inbox.tsx';
 import { Ledger } from './ledger.tsx';
+import { Picture } from './picture.tsx';
+import { Refused } from './refused.tsx';
 import { Sessions } from './sessions.tsx';
 import { Text } from './text.tsx';
 import { useModel } from './use.ts';
 
-const ROOMS = ['Inbox', 'Grants', 'Sessions', 'Ledger'] as const;
+const ROOMS = ['Inbox', 'Grants', 'Sessions', 'Picture', 'Refused', 'Ledger'] as const;
 type Room = (typeof ROOMS)[number];
-const VIEWS = { Inbox, Grants, Sessions, Ledger } as const;
+const VIEWS = { Inbox, Grants, Sessions, Picture, Refused, Ledger } as const;
 
 export function Frame({ model }: { readonly model: Model }): JSX.Element {
   const state = useModel(model);
@@ -39,6 +42,7 @@ export function Frame({ model }: { readonly model: Model }): JSX.Element {
             </button>
           ))}
         </nav>
+        <Notices />
         <Confirm
           label="Stop everything"
           question="Revoke every grant of every session?"
@@ -63,5 +67,16 @@ export function Frame({ model }: { readonly model: Model }): JSX.Element {
         <View model={model} state={state} />
       </main>
     </>
+  );
+}
+
+/** Asks the browser for notifications. It is gone once the person has said yes or no. */
+function Notices(): JSX.Element | null {
+  const [state, setState] = useState(notifying);
+  if (state !== 'unasked') return null;
+  return (
+    <button type="button" class="quiet" onClick={() => void askToNotify().then(() => setState(notifying()))}>
+      Notify me
+    </button>
   );
 }

@@ -1,20 +1,27 @@
 /** The grants that live, with what is left of them, and the ways to take from them. */
 import type { Grant } from '@hob/host';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { lastUses } from '../logic/ledger.ts';
 import { dateText, shortId, usesText } from '../logic/words.ts';
 import type { Model, State } from '../model.ts';
 import { Confirm } from './confirm.tsx';
 import { Text } from './text.tsx';
+import { useRows } from './use.ts';
+
+/** The height of a row, in sizes of a letter. */
+const ROW = 3;
 
 export function Grants({ model, state }: { readonly model: Model; readonly state: State }): JSX.Element {
-  const names = new Map(state.sessions.map(({ id, name }) => [id, name]));
+  const names = useMemo(() => new Map(state.sessions.map(({ id, name }) => [id, name])), [state.sessions]);
+  const used = useMemo(() => lastUses(state.lines), [state.lines]);
+  const { first, last, height, onScroll } = useRows(state.grants.length, ROW);
   return (
     <section aria-labelledby="grants-title">
       <h2 id="grants-title">Live grants</h2>
       {state.grants.length === 0 && <p>Nobody holds anything.</p>}
-      <div class="wide" tabIndex={0} role="region" aria-label="table of grants">
-        <table class="rows">
+      <div class="wide long" tabIndex={0} role="region" aria-label="table of grants" onScroll={onScroll}>
+        <table class="rows" aria-rowcount={state.grants.length + 1}>
           <thead>
             <tr>
               <th scope="col">Grant</th>
@@ -23,14 +30,23 @@ export function Grants({ model, state }: { readonly model: Model; readonly state
               <th scope="col">Session</th>
               <th scope="col">Left</th>
               <th scope="col">Until</th>
+              <th scope="col">Last use</th>
               <th scope="col">From</th>
               <th scope="col">Take away</th>
             </tr>
           </thead>
           <tbody>
-            {state.grants.map((grant) => (
-              <Row key={grant.id} grant={grant} model={model} session={names.get(grant.session) ?? grant.session} />
+            <Space px={first * height} />
+            {state.grants.slice(first, last).map((grant, at) => (
+              <Row
+                key={grant.id}
+                {...{ grant, model }}
+                index={first + at + 2}
+                session={names.get(grant.session) ?? grant.session}
+                used={used.get(grant.id)}
+              />
             ))}
+            <Space px={(state.grants.length - last) * height} />
           </tbody>
         </table>
       </div>
@@ -38,17 +54,23 @@ export function Grants({ model, state }: { readonly model: Model; readonly state
   );
 }
 
+/** The place of rows that are not drawn. */
+const Space = ({ px }: { readonly px: number }): JSX.Element => <tr style={{ height: `${px}px` }} />;
+
 interface RowProps {
   readonly grant: Grant;
   readonly model: Model;
   readonly session: string;
+  readonly index: number;
+  /** The time of its last call. */
+  readonly used: number | undefined;
 }
 
-function Row({ grant, model, session }: RowProps): JSX.Element {
+function Row({ grant, model, session, index, used }: RowProps): JSX.Element {
   const [narrowing, setNarrowing] = useState(false);
   const id = shortId(grant.id);
   return (
-    <tr>
+    <tr class="grant" aria-rowindex={index}>
       <th scope="row">{id}</th>
       <td>
         <Text of={grant.petname} exact />
@@ -66,6 +88,7 @@ function Row({ grant, model, session }: RowProps): JSX.Element {
       </td>
       <td>{usesText(grant.usesLeft)}</td>
       <td>{dateText(grant.until)}</td>
+      <td>{used === undefined ? 'not yet' : dateText(used)}</td>
       <td>{grant.parent === undefined ? '' : shortId(grant.parent)}</td>
       <td>
         <Confirm

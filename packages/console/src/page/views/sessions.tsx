@@ -1,6 +1,7 @@
 /** The sessions as a tree, each with what it holds. */
 import type { JSX } from 'preact';
-import { shortId, usesText } from '../logic/words.ts';
+import { fieldsOf, type LedgerRow } from '../logic/ledger.ts';
+import { dateText, shortId, usesText } from '../logic/words.ts';
 import type { Model, SessionRow, State } from '../model.ts';
 import { Confirm } from './confirm.tsx';
 import { Text } from './text.tsx';
@@ -12,6 +13,48 @@ export function Sessions({ model, state }: { readonly model: Model; readonly sta
     <section aria-labelledby="sessions-title">
       <h2 id="sessions-title">Sessions</h2>
       {roots.length === 0 ? <p>No session is open.</p> : <Branch {...{ model, state }} rows={roots} />}
+      <Timeline state={state} />
+    </section>
+  );
+}
+
+/** How many calls the timeline shows. */
+const MOST = 50;
+const CALLS: ReadonlySet<string> = new Set(['call', 'result', 'refuse']);
+
+/** The latest calls, the newest first. */
+function Timeline({ state }: { readonly state: State }): JSX.Element {
+  const petnames = new Map(
+    [...state.gone, ...state.grants].map(({ id, petname, session }) => [id, { petname, session }]),
+  );
+  const calls: LedgerRow[] = [];
+  for (let at = state.lines.length - 1; at >= 0 && calls.length < MOST; at -= 1) {
+    const line = state.lines[at] as LedgerRow;
+    if (CALLS.has(line.kind)) calls.push(line);
+  }
+  return (
+    <section aria-labelledby="calls-title">
+      <h3 id="calls-title">Latest calls</h3>
+      {calls.length === 0 && <p>Nothing was called yet.</p>}
+      <ol class="related calls">
+        {calls.map((line) => {
+          const { method, code } = fieldsOf(line.text);
+          const held = petnames.get(line.grant ?? '');
+          const session = line.session ?? held?.session;
+          return (
+            <li key={line.seq}>
+              {line.at === undefined ? '' : dateText(line.at)} {session === undefined ? '' : shortId(session)}{' '}
+              <Text of={`${held?.petname ?? shortId(line.grant ?? '')}.${String(method ?? '?')}`} exact />{' '}
+              {line.kind === 'refuse' ? 'was refused' : line.kind === 'result' ? 'ended' : 'was called'}
+              {typeof code === 'string' && (
+                <>
+                  : <Text of={code} exact />
+                </>
+              )}
+            </li>
+          );
+        })}
+      </ol>
     </section>
   );
 }

@@ -1,7 +1,7 @@
 /** Hooks of the page: the state of the model, the time, and when a card may be approved. */
 import type { RefObject } from 'preact';
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
-import { after, each, now } from '../drivers/browser.ts';
+import { after, each, letterSize, now } from '../drivers/browser.ts';
 import { type Arming, arm, isArmed, leftToArm, unseen } from '../logic/arming.ts';
 import type { Model, State } from '../model.ts';
 
@@ -71,4 +71,29 @@ export function useArming(shown: string, place: number): Watched {
   }, [shown, place]);
 
   return { armed, start, end };
+}
+
+/** The rows of a long list that are drawn: those on the screen and some around them. */
+export interface Rows {
+  readonly first: number;
+  readonly last: number;
+  /** The height of one row, in px. */
+  readonly height: number;
+  readonly onScroll: (event: { readonly currentTarget: { readonly scrollTop: number } }) => void;
+}
+
+/** How many rows fit on the screen at the most, with those that are drawn before and after. */
+const DRAWN = 40;
+const BEFORE = 8;
+
+/** `letters`: the height of a row in sizes of a letter, so that larger text gets higher rows. */
+export function useRows(count: number, letters: number): Rows {
+  const [top, setTop] = useState(0);
+  const height = letters * letterSize();
+  const first = Math.max(0, Math.min(count - DRAWN, Math.floor(top / height) - BEFORE));
+  return {
+    ...{ first, height },
+    last: Math.min(count, first + DRAWN),
+    onScroll: ({ currentTarget }) => setTop(currentTarget.scrollTop),
+  };
 }

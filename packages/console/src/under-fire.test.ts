@@ -1,0 +1,160 @@
+/** Pages beside each other, hosts that are killed, clocks that are set back, and tricks that move the click of a person. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { E } from '@hob/vat';
+import { expect, onTestFinished } from 'vitest';
+import { requires } from '../../../test/needs.ts';
+import { consoleScene, openBrowser, openPage } from '../test/page.ts';
+
+const test = requires('chromium');
+
+const armed = (): boolean => document.querySelector('button.yes:not(:disabled)') !== null;
+
+test('of two pages with the same request the first answer wins, and the other page is told', async () => {
+  const at = await consoleScene();
+  const browser = await openBrowser();
+  const one = (await openPage(await at.link(), { browser })).page;
+  const two = (await openPage(await at.link(), { browser })).page;
+  const asking = at.request({ terms: { for: 60_000 } });
+  await one.waitForFunction(armed);
+  await two.waitForFunction(armed);
+  await Promise.all([
+    one.getByRole('button', { name: /^Approve/ }).click(),
+    // The card may be gone before the click arrives.
+    two
+      .getByRole('button', { name: /^Refuse R/ })
+      .click({ timeout: 5000 })
+      .catch(() => {}),
+  ]);
+  const outcome = await asking.then(
+    () => 'approved',
+    () => 'refused',
+  );
+  for (const page of [one, two]) await page.getByText('Nothing waits for an answer.').first().waitFor();
+  const [winner, loser] = outcome === 'approved' ? [one, two] : [two, one];
+  await winner.getByText(`is ${outcome}.`).waitFor();
+  await loser.getByText(`owner ${outcome} the request that`).waitFor();
+  const answers: string[] = [];
+  for await (const line of at.host.ledger()) answers.push(...(/"k":"(approve|deny)"/.exec(line)?.[1] ?? '').split(' ').filter(Boolean)); // biome-ignore format: one line
+  expect(answers).toHaveLength(1);
+});
+
+test('a host that is killed under an open page takes the page with it, and the next host shows the same grants', async () => {
+  const state = mkdtempSync(join(tmpdir(), 'hob-console-'));
+  onTestFinished(() => rmSync(state, { recursive: true, force: true }));
+  const start = async (...args: readonly string[]) => {
+    const program = fileURLToPath(new URL('../test/host-process.ts', import.meta.url));
+    const child = spawn(process.execPath, [program, state, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      await ended;
+    });
+    const [link] = (await once(createInterface(child.stdout), 'line')) as [string];
+    return { child, link, ended };
+  };
+  const browser = await openBrowser();
+  const first = await start('first');
+  const { page } = await openPage(first.link, { browser });
+  await page.getByRole('button', { name: 'Grants' }).click();
+  await page.getByRole('button', { name: 'Revoke G1', exact: true }).waitFor();
+  first.child.kill('SIGKILL');
+  await first.ended;
+  await page.getByRole('alert').getByText('hob console').waitFor();
+  expect(await page.locator('main').getAttribute('inert')).not.toBe(null);
+  const second = await start();
+  const next = (await openPage(second.link, { browser })).page;
+  await next.getByRole('button', { name: 'Grants' }).click();
+  await next.getByRole('button', { name: 'Revoke G1', exact: true }).click();
+  await next.getByRole('button', { name: 'Revoke it' }).click();
+  await next.getByText('Nobody holds anything.').waitFor();
+});
+
+test('a clock of the browser that is set back arms no card, and takes no time from one', async () => {
+  const at = await consoleScene();
+  const { page } = await openPage('about:blank');
+  await page.addInitScript(() => {
+    const real = Date.now;
+    Date.now = () => real() - 86_400_000;
+  });
+  await page.goto(await at.link());
+  const asking = at.request({ terms: { for: 60_000 } });
+  const approve = page.getByRole('button', { name: /^Approve/ });
+  await approve.waitFor();
+  expect(await approve.isDisabled()).toBe(true);
+  await page.getByText(/less than a second ago|\d s ago/).waitFor();
+  await page.waitForFunction(armed);
+  await approve.click();
+  await asking;
+});
+
+test('what was refused can be granted once, and the picture and the timeline show it until it is revoked', async () => {
+  const at = await consoleScene();
+  const { page, errors } = await openPage(await at.link());
+  const asking = at.request({ terms: { for: 60_000 } });
+  await page.getByRole('button', { name: /^Refuse R1/ }).click();
+  await expect(asking).rejects.toThrow();
+  await page.getByRole('navigation').getByRole('button', { name: 'Refused' }).click();
+  await page.getByRole('button', { name: 'Grant R1 once now' }).click();
+  await page.getByRole('button', { name: 'Grant R1 once', exact: true }).click();
+  await page.getByText('R1 is granted once.').waitFor();
+  const notes = (await E(at.agent.bootstrap).cap('notes')) as never as { list(path: string): Promise<unknown> };
+  await E(notes).list('.');
+  const again = await E(notes)
+    .list('.')
+    .then(
+      () => 'ok',
+      () => 'refused',
+    );
+  expect(again).toBe('refused');
+  await page.getByRole('button', { name: 'Sessions' }).click();
+  await page.getByText(/notes\.list was called/).waitFor();
+  expect(errors).toEqual([]);
+});
+
+test('the picture is followed with the keyboard, says in words what a node leads to, and fades what was revoked', async () => {
+  const at = await consoleScene();
+  await E(at.owner).grant(at.session.id, 'desk', 'notes', { for: 60_000 });
+  const { page } = await openPage(await at.link());
+  await page.getByRole('button', { name: 'Picture' }).click();
+  const desk = page.getByRole('button', { name: 'cap desk' });
+  await desk.focus();
+  await page.keyboard.press('Enter');
+  await page.getByText(/The cap G1 desk leads to “notes”/).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByText(/The root “notes” leads no further/).waitFor();
+  await E(at.owner).revoke('all');
+  await page.getByRole('button', { name: 'ended cap desk' }).waitFor();
+});
+
+test('a notification says how many requests wait, while the tab is not seen, and has no button', async () => {
+  const at = await consoleScene();
+  const { page, context } = await openPage('about:blank');
+  await context.grantPermissions(['notifications'], { origin: at.at });
+  await page.addInitScript(() => {
+    const said: unknown[] = [];
+    const Real = Notification;
+    Object.assign(window, { said });
+    // The tab of a test is always in front.
+    Object.defineProperty(document, 'visibilityState', { get: () => (window as never as { away?: boolean }).away === true ? 'hidden' : 'visible' }); // biome-ignore format: one line
+    window.Notification = class extends Real {
+      constructor(title: string, options?: NotificationOptions) {
+        super(title, options);
+        said.push([title, options]);
+      }
+    };
+  });
+  await page.goto(await at.link());
+  await page.getByText('Nothing waits for an answer.').first().waitFor();
+  await page.evaluate(() => Object.assign(window, { away: true }));
+  void at.request({ terms: { for: 60_000 }, why: 'a secret reason' });
+  await page.waitForFunction(() => (window as never as { said: unknown[] }).said.length > 0);
+  const said = await page.evaluate(() => (window as never as { said: unknown[] }).said);
+  expect(said).toEqual([['Hob', { body: '1 request waits for an answer.', tag: 'hob-requests' }]]);
+});
