@@ -3,7 +3,7 @@
     async with hob.Host(state="state") as host:
         await host.granter.offer("mail", MailTools())
         session = await host.granter.open_session("agent")
-        await host.granter.grant(session.id, "mail", "mail", uses=3, where={"send": {"to": {"is": "ann"}, "text": {"any": True}}})
+        await host.granter.grant(session.id, "mail", "mail", uses=3)
 """
 
 from __future__ import annotations
