@@ -7,7 +7,11 @@ import { type CallFacts, openHost, type Request } from '@hob/host';
 import { E } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import type { ToolCallAssessment } from '../assess/assessment.ts';
+import type { Sensitivity } from '../call/call.ts';
+import { effectOf } from '../call/effect.ts';
 import { type FirewallOptions, makeFirewall } from '../firewall.ts';
+import { isReviewed } from './lane.ts';
 
 async function world(options: Partial<FirewallOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'hob-review-'));
@@ -163,6 +167,10 @@ test('never for money', () => {
 
 test('never for destructive configuration', () => {
   expect(laned(write, { sensitivity: () => 'high' })).toMatchObject({ waits: true, review: false });
+  // By itself, too, and not only because its score is high.
+  const change = { method: 'write', args: ['a'], effect: effectOf('write', write.effects, []), crisis: false };
+  const lane = (sensitivity: Sensitivity): boolean => isReviewed({ risk_score: 0.5 } as ToolCallAssessment, { ...change, sensitivity }, { level: 'medium', undoes: true }); // biome-ignore format: one line
+  expect([lane('ordinary'), lane('high')]).toEqual([true, false]);
   expect(laned({ ...write, effects: { write: { class: 'B', undo: 'impossible' } } })).toMatchObject({ waits: true, review: false }); // biome-ignore format: one line
 });
 
