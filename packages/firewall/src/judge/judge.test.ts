@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Granter, type Judge, openHost, type Request } from '@hob/host';
 import { E, type Far } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
+import type { CrisisContext, CrisisDetector } from '../crisis/detect.ts';
 import { makeFirewall } from '../firewall.ts';
 import { type JudgeOptions, runJudge } from './judge.ts';
 import { type JudgeModel, ModelFailure, type Question } from './model.ts';
@@ -159,6 +160,25 @@ test('no model is shown a message about a person in danger, nor what is for a pe
     for (const act of [E(judge).refuse(id, 'no'), E(judge).propose(id, {}, 'yes')])
       await expect(act).rejects.toMatchObject({ code: 'no-such-object' });
   expect((await at.inbox(3)).length).toBe(3);
+});
+
+test('what the detector of the judge finds is shown to no model, also where the firewall of the host found nothing', async () => {
+  const seen: CrisisContext[] = [];
+  const crisis: CrisisDetector = (text, context) => {
+    seen.push(context);
+    return { sensitive: text.includes('a plain text'), why: '' };
+  };
+  const at = await world(() => '{"verdict":"refuse","why":"no"}', { crisis });
+  const cap = await at.grant('mail');
+  void at.send(cap, 'a plain text');
+  await at.inbox(1);
+  await at.look();
+  expect([at.asked, (await at.inbox(1)).length]).toEqual([[], 1]);
+  expect(seen[0]).toEqual({ session: at.session.id, petname: 'mail', method: 'call' });
+  void at.send(cap, 'another text');
+  await at.inbox(2);
+  await at.look();
+  expect(at.asked.length).toBe(1);
 });
 
 test('a judge may only do what it may, is asked nothing that is too long, and takes no option that it does not know', async () => {
