@@ -12,10 +12,15 @@ import { cross } from './forwarder/cross.ts';
 import { type Forward, forwardFully } from './forwarder/forward.ts';
 import type { ForwarderState } from './forwarder/forwarder.ts';
 import { asItIs, type FullPolicy } from './forwarder/policy.ts';
-import { checkCanWait, isData, type Judge, sendIfApproved } from './forwarder/waiting.ts';
+import { checkCanWait, isData, type Judge, type Onlooker, seenBy, sendIfApproved } from './forwarder/waiting.ts';
 import { readMethods } from './terms/methods.ts';
 
-type State = [judge: Judge, methods: readonly string[] | undefined, via: readonly string[]];
+type State = [
+  judge: Judge,
+  methods: readonly string[] | undefined,
+  via: readonly string[],
+  onlooker?: Onlooker | undefined,
+];
 
 const waits = ([, methods]: State, method: string): boolean => methods === undefined || methods.includes(method);
 
@@ -24,8 +29,11 @@ const policy: FullPolicy<State> = {
     if (waits(state, method)) checkCanWait(method, args);
   },
   defer: (state, { method, args }, inner, send) => {
-    const [judge, methods, via] = state;
-    const answer = waits(state, method) ? sendIfApproved(judge, { method, args, via }, inner, send) : send(args);
+    const [judge, methods, via, onlooker] = state;
+    // The onlooker sees the arguments that are sent: a judge may have pinned them.
+    const sent = (pinned: readonly unknown[]): Promise<unknown> =>
+      onlooker === undefined ? send(pinned) : seenBy(onlooker, { method, args: pinned }, send(pinned));
+    const answer = waits(state, method) ? sendIfApproved(judge, { method, args, via }, inner, sent) : send(args);
     // An object that comes out is gated too. The judge is told its path: "write a.txt" says little without
     // it.
     return E.when(answer, (value) => {
@@ -51,16 +59,22 @@ function step(method: string, args: readonly unknown[]): string {
 }
 
 export const gates: Forward<State> = forwardFully('revocable.gated', policy, {
-  version: 1,
-  upgrade: { 0: (judge: never) => [judge, undefined, []] },
+  version: 2,
+  upgrade: { 0: (judge: never) => [judge, undefined, []], 1: (...stored: never[]) => stored as unknown as State },
 });
 
-/** With `methods`, only calls of these methods wait. Reached by `E` only. Errors: `invalid`. */
+/**
+ * With `methods`, only calls of these methods wait. An `onlooker` sees the outcome of each of them before its caller, with
+ * the arguments that were sent; not of calls of objects that came out. Reached by `E` only. Errors: `invalid`.
+ */
 export const gated = <T extends object>(
   inner: T | Far<T>,
   judge: Judge | Far<Judge>,
-  options?: { readonly methods?: readonly string[] },
+  options?: { readonly methods?: readonly string[]; readonly onlooker?: Onlooker },
 ): Far<T> => {
-  const { methods } = takeOptions(options, 'gated', { methods: true });
-  return gates(inner, judge as Judge, methods === undefined ? undefined : readMethods(methods), []);
+  const { methods, onlooker } = takeOptions(options, 'gated', { methods: true, onlooker: true });
+  const names = methods === undefined ? undefined : readMethods(methods);
+  return onlooker === undefined
+    ? gates(inner, judge as Judge, names, [])
+    : gates(inner, judge as Judge, names, [], onlooker);
 };

@@ -1,7 +1,57 @@
 /** The mechanisms of `packages/host/src/powerbox`, each with the source text that leaves it out: see `../mutant.ts`. */
 import type { Mutant } from '../mutant.ts';
 
+const own = ['packages/host/src/powerbox/own-files.test.ts'];
+
 export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'own-version',
+    breaks: 'a session changes whatever lies where it once made a file',
+    file: 'packages/host/src/powerbox/own-files.ts',
+    find: "stat?.kind === 'file' && files.get(path) === stat.version;",
+    replace: "stat?.kind === 'file' && files.has(path);",
+    tests: own,
+  },
+  {
+    name: 'own-pinned',
+    breaks: 'a file that is swapped between the look and its removal is removed',
+    file: 'packages/host/src/powerbox/own-files.ts',
+    find: 'if (isOwn(path, stat)) return pinned(method, args, { version: files.get(path) });',
+    replace: 'if (isOwn(path, stat)) return true;',
+    tests: own,
+  },
+  {
+    name: 'own-caller',
+    breaks: 'a child session changes what its parent made',
+    file: 'packages/host/src/powerbox/own-files.ts',
+    find: 'if (grants[0] !== grant || options.recursive === true)',
+    replace: 'if (grants.length === 0 || options.recursive === true)',
+    tests: own,
+  },
+  {
+    name: 'own-made',
+    breaks: 'a file that a session overwrote counts as made by it',
+    file: 'packages/host/src/powerbox/own-files.ts',
+    find: "method === 'write' && options.create === 'new';",
+    replace: "method === 'write';",
+    tests: own,
+  },
+  {
+    name: 'own-via',
+    breaks: 'a directory that came out of the cap passes for the cap',
+    file: 'packages/host/src/powerbox/own-files.ts',
+    find: 'via.length === 0 ? named(method, args)',
+    replace: 'via.length < 9 ? named(method, args)',
+    tests: own,
+  },
+  {
+    name: 'own-remove-version',
+    breaks: 'a removal that names a version removes another file',
+    file: 'packages/caps-fs/src/files/removal.ts',
+    find: "    if (now !== version) throw refusal('STALE', `it is ${now} now`);",
+    replace: '',
+    tests: own,
+  },
   {
     name: 'offer-place-judge',
     breaks: 'a judge is shown where a directory lies, and can be talked into telling the agent',

@@ -103,7 +103,8 @@ export interface FsCap {
   /** Returns the text of a link that stays beneath this directory. */
   readlink(path: string): Promise<string>;
   mkdir(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
-  remove(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
+  /** With `version` only a file of that version goes: another one is `STALE`. */
+  remove(path: string, options?: { readonly recursive?: boolean; readonly version?: string }): Promise<void>;
   /**
    * Refuses an existing `to` with `EXISTS`. With `replace` it takes the place of a file, a link or an empty
    * directory in one step, which needs `remove`, too.

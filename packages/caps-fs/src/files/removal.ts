@@ -5,12 +5,12 @@
  * checked before anything is gone. If it fails all the same, its error says what is gone.
  */
 import { CapError } from '@hob/vat';
-import { takeFlag, takeRecord } from '../base/arguments.ts';
+import { takeFlag, takeRecord, takeString } from '../base/arguments.ts';
 import { failedWith, outward, refusal } from '../base/errors.ts';
 import { type Descriptor, own } from '../base/handle.ts';
 import { type Kernel, KernelError, type Name } from '../base/kernel.ts';
 import { isTemporary, temporaryName } from '../base/names.ts';
-import { type HeldDirectory, inodeOf } from '../root/held-directory.ts';
+import { type HeldDirectory, inodeOf, versionOf } from '../root/held-directory.ts';
 import { type Path, parsePath, showName } from '../root/path.ts';
 import { locate, type ParentAndName, refuseOtherMount } from '../root/resolve.ts';
 import { refuseExcepted } from '../root/terms.ts';
@@ -31,12 +31,14 @@ const maxTold = 50;
  */
 export function remove(path: unknown, options: unknown): Operation<void> {
   const parsed = parsePath(path);
-  const recursive = takeFlag(takeRecord(options, 'options', ['recursive']).recursive, 'recursive');
+  const { recursive: given, version: wanted } = takeRecord(options, 'options', ['recursive', 'version']);
+  const recursive = takeFlag(given, 'recursive');
+  const version = wanted === undefined ? undefined : takeString(wanted, 'version');
   return async (held) => {
     const { order } = held.root;
     if (parsed.names.length === 0) throw refusal('NOT_PERMITTED', 'the capability’s own directory');
     for (let tries = 0; tries < maxRetries; tries++) {
-      const left = await order.exclusive(() => removeOne(held, parsed, recursive));
+      const left = await order.exclusive(() => removeOne(held, parsed, recursive, version));
       if (!left) return;
       // If the name means something else after the check of the tree, start again.
       const hidden = left === 'tree' ? await hideTree(held, parsed) : left;
@@ -47,10 +49,20 @@ export function remove(path: unknown, options: unknown): Operation<void> {
 }
 
 /** Removes anything but a full directory. Returns what remains to be done. */
-async function removeOne(held: HeldDirectory, path: Path, recursive: boolean): Promise<'tree' | Hidden | undefined> {
+async function removeOne(
+  held: HeldDirectory,
+  path: Path,
+  recursive: boolean,
+  version: string | undefined,
+): Promise<'tree' | Hidden | undefined> {
   const { kernel } = held.root;
   using target = locate(held, path);
   const present = presentAt(held, target, path.directory);
+  if (version !== undefined) {
+    if (present.kind !== 'file') throw refusal('STALE', 'it is no file now');
+    const now = versionOf(held.root, present);
+    if (now !== version) throw refusal('STALE', `it is ${now} now`);
+  }
   if (present.kind !== 'dir') {
     kernel.unlink(target.dir, target.name);
     return undefined;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { changingMethods, type FsCap } from '@hob/caps-fs';
 import type { CommandCap, ShellCap } from '@hob/caps-shell';
 import type { Grant, SessionFace } from '@hob/host';
+import { check } from '@hob/manifest';
 import { E, type Far } from '@hob/vat';
 import { expect, test } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
@@ -299,4 +300,29 @@ test('a pattern of except for one place hides the name at every depth, and never
     '**': undefined,
   };
   for (const [pattern, name] of Object.entries(names)) expect(hiddenName(pattern), pattern).toBe(name);
+});
+
+test('own: true lets a session remove what it made in the mode cautious; what was there asks, and no lower layer adds it', async () => {
+  const at = await planScene();
+  const cap = 'src: { fs: project/src, can: [read, list, write, remove], own: true }';
+  const { agent } = await at.open(`${head}  caps: { ${cap} }\n`);
+  const src = fs(agent, 'src');
+  await E(src).write('mine.txt', 'mine\n');
+  expect(await code(E(src).remove('mine.txt'))).toBe('ok');
+  const asking = code(E(src).remove('a.txt'));
+  expect((await at.inbox())[0]).toMatchObject({ kind: 'call', asks: 'src' });
+  await at.grantAll();
+  expect(await asking).toBe('ok');
+  const layers = (upper: string, lower: string) =>
+    check([{ layer: 'user', file: 'u', text: `${head}  caps: { ${upper} }\n` }, { layer: 'flags', file: 'f', text: `version: 1\nsession: { caps: { ${lower} } }\n` }], { now: 0 }).plan?.caps['src']; // biome-ignore format: one line
+  const without = cap.replace(', own: true', '');
+  expect(layers(cap, cap)).toMatchObject({ own: true });
+  expect(layers(cap, without)).toMatchObject({ own: true });
+  for (const [
+    upper,
+    lower,
+  ] of [[without, cap], [cap, cap.replace('own: true', 'own: false')], [cap, `${without.slice(0, -2)}, always_human: true }`]] as const) // biome-ignore format: one line
+    expect(layers(upper, lower)).not.toHaveProperty('own', true);
+  for (const wrong of [`${head}  ask: { ${cap} }\n`, `${head}  caps: { ${cap.slice(0, -2)}, always_human: true } }\n`])
+    expect(check([{ layer: 'user', file: 'u', text: wrong }], { now: 0 }).mistakes[0]?.wrong).toMatch(/asked about each call/); // biome-ignore format: one line
 });

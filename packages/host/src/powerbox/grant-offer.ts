@@ -6,7 +6,7 @@
  * request.
  */
 import { gated, grantOf } from '@hob/revocable';
-import { CapError, spawn, table } from '@hob/vat';
+import { CapError, spawn, type Table, table } from '@hob/vat';
 import { isAccepted } from '../state/acceptances.ts';
 import { addToCList, type Initiator, nextGrantId } from '../state/c-list.ts';
 import { groupsFor } from '../state/groups.ts';
@@ -17,6 +17,7 @@ import type { AcceptedText, GrantRecord, HostTables, SessionRecord } from '../st
 import { type GrantTerms, parseTerms } from '../state/terms.ts';
 import { AskFacetActor } from './ask-facet.ts';
 import { GateAskActor } from './gate.ts';
+import { ownFiles } from './own-files.ts';
 
 interface OfferGrant {
   readonly petname: string;
@@ -45,10 +46,12 @@ export function grantOffer(
   // In this turn, so no acceptance ends between this look and the grant.
   if (accepted !== undefined && !isAccepted(tables, initiator.by, accepted))
     throw new CapError('denied', 'nobody accepts that text any more: it has changed, or its acceptance was ended');
-  const { terms, defaultMs: otherwise, gated: waits, drafts, level, personOnly, asks } = parseTerms(given);
+  const { terms, defaultMs: otherwise, gated: waits, drafts, level, personOnly, own, asks } = parseTerms(given);
   const id = nextGrantId(tables);
   const chain = session.parent === undefined ? {} : { chain: chainText(tables, session) };
-  const behind = behindGrant(hostState, inner, { id, waits, drafts, asks });
+  // Of another cap no identity is known, so everything waits as the terms say.
+  const files = own === true && tables.offerInfo.get(offered)?.directory === true ? table<string>() : undefined;
+  const behind = behindGrant(hostState, inner, { id, waits, drafts, asks, files });
   const about: Record<string, string> = { session: session.id, petname, by: initiator.by, offered, ...chain };
   if (initiator.surface !== undefined) about['surface'] = initiator.surface;
   if (request !== undefined) about['request'] = request.id;
@@ -74,6 +77,7 @@ export function grantOffer(
     ...(asks === undefined ? {} : { asks: true as const }),
     ...(level === undefined ? {} : { level }),
     ...(personOnly === undefined ? {} : { personOnly }),
+    ...(files === undefined ? {} : { own: files }),
     gate,
   };
   if (lease === undefined) addToCList(tables, session, petname, cap, grant);
@@ -86,13 +90,15 @@ interface Behind {
   readonly waits: true | readonly string[] | undefined;
   readonly drafts: readonly string[] | undefined;
   readonly asks: GrantTerms | undefined;
+  readonly files: Table<string> | undefined;
 }
 
 /** The object that the forwarder of a grant leads to: the offer, its gate, or the facet that asks for it. */
-function behindGrant(hostState: HostState, inner: object, { id, waits, drafts, asks }: Behind): object {
+function behindGrant(hostState: HostState, inner: object, { id, waits, drafts, asks, files }: Behind): object {
   if (asks !== undefined) return spawn(AskFacetActor(hostState, id, asks, table()));
   if (waits === undefined && drafts === undefined) return inner;
   const judge = spawn(GateAskActor(hostState, id, drafts));
   const methods = waits === true ? undefined : [...(waits ?? []), ...(drafts ?? [])];
+  if (files !== undefined) return ownFiles(hostState, inner, { grant: id, files, judge, methods });
   return gated(inner, judge, methods === undefined ? {} : { methods }) as unknown as object;
 }

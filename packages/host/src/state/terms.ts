@@ -31,6 +31,11 @@ export type GrantTerms = Terms & {
    * Crisis-sensitive calls wait at any level.
    */
   readonly level?: CallLevel;
+  /**
+   * Of a directory: the session changes and removes files that it made itself through this grant, as long as nobody else
+   * changed them, without the wait of `gated` or `drafts`. Another cap gets nothing by it.
+   */
+  readonly own?: true;
   /** A call that waits under it is for a person alone: no judge sees it. */
   readonly personOnly?: true;
   /**
@@ -52,6 +57,7 @@ interface ParsedTerms {
   readonly drafts: readonly string[] | undefined;
   readonly level: CallLevel | undefined;
   readonly personOnly: true | undefined;
+  readonly own: true | undefined;
   readonly asks: Omit<GrantTerms, 'asks'> | undefined;
 }
 
@@ -59,15 +65,17 @@ interface ParsedTerms {
 export function parseTerms(given: GrantTerms): ParsedTerms {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     refuse('the terms of a grant are a record such as {uses: 1, for: 60000}');
-  const { scope, gated, drafts, level, personOnly, asks, ...terms } = given;
+  const { scope, gated, drafts, level, personOnly, own, asks, ...terms } = given;
   if (level !== undefined && !callLevels.includes(level)) refuse('level must be low, medium or high');
   if (personOnly !== undefined && personOnly !== true) refuse('personOnly must be true, or left out');
+  if (own !== undefined && own !== true) refuse('own must be true, or left out');
+  if (own !== undefined && asks !== undefined) refuse('a grant that asks for a grant has no own things: leave out own');
   if (asks !== undefined) checkProposal(asks, gated ?? drafts);
   if (gated !== undefined && gated !== true && !isNames(gated))
     refuse('gated must be true, or a list of the methods whose calls wait for approval');
   if (drafts !== undefined && (!isNames(drafts) || gated === true))
     refuse('drafts must be a list of the methods whose calls are kept as drafts, and gated cannot be true beside it');
-  return { ...timed(scope, terms), gated, drafts, level, personOnly, asks };
+  return { ...timed(scope, terms), gated, drafts, level, personOnly, own, asks };
 }
 
 /** The terms that a cap proposes when it asks. Errors: `invalid`. */
@@ -83,7 +91,7 @@ const isNames = (list: unknown): boolean =>
 function timed(
   scope: Scope | undefined,
   terms: Terms,
-): Omit<ParsedTerms, 'gated' | 'drafts' | 'level' | 'personOnly' | 'asks'> {
+): Omit<ParsedTerms, 'gated' | 'drafts' | 'level' | 'personOnly' | 'own' | 'asks'> {
   switch (scope) {
     case undefined:
       // N uses and no time: they end with their session.

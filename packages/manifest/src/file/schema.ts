@@ -37,6 +37,7 @@ const fs = record('a directory cap', {
   fs: text('fs', 'project/src'),
   can: list('can', oneOf('can', ['read', 'list', 'search', 'write', 'remove']), '[read, list]'),
   except: list('except', text('a pattern of except', '".env*"'), '[".env*"]', 200).optional(),
+  own: z.boolean({ error: say('own is true or false', 'write true') }).optional(),
   ...terms,
 });
 const command = record('a command cap', {

@@ -35,6 +35,8 @@ export interface FsCap extends CapTerms {
   readonly can: readonly FsRight[];
   /** Patterns of gitignore: names that do not exist for the holder. */
   readonly except?: readonly string[] | undefined;
+  /** The session changes and removes files that it made itself without a question, as long as nobody else changed them. */
+  readonly own?: boolean | undefined;
 }
 
 /** A command as one text, split at spaces outside quotes, or as a list of words. */

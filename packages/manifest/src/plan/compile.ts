@@ -227,7 +227,11 @@ class Compiler {
     if (directory === undefined) return;
     const can = [...new Set(cap.can)].sort();
     // The order counts: a pattern with ! takes back those before it.
-    this.#caps[base.name] = { ...base, kind: 'fs', directory, can, except: [...new Set(cap.except ?? [])] };
+    const { own, needs, always_human: human } = cap;
+    if (own === true && (base.how === 'ask' || needs !== undefined || human === true))
+      this.#wrong([...path, 'own'], 'a person is asked about each call of this cap', 'remove own, or move it to caps without needs and always_human'); // biome-ignore format: one line
+    const mine = own === undefined ? {} : { own };
+    this.#caps[base.name] = { ...base, kind: 'fs', directory, can, except: [...new Set(cap.except ?? [])], ...mine };
   }
 
   #addShell(cap: ShellCap, base: Base, path: Path): void {

@@ -188,7 +188,8 @@ function whenOf(plan: Plan, cap: PlannedCap, dateText: DateText): string {
     const waits = [...by]
       .filter(([, how]) => how !== 'runs')
       .map(([right, how]) => `${right} ${how === 'asks' ? 'waits for a person' : 'becomes a draft'}`);
-    return `${waits.length === by.size ? waits.join(', ') : ['without a question', ...waits].join('; ')}${within}`;
+    const own = cap.own === true && waits.length > 0 ? '; files that it made itself, and nobody else changed, without a question' : ''; // biome-ignore format: one line
+    return `${waits.length === by.size ? waits.join(', ') : ['without a question', ...waits].join('; ')}${own}${within}`;
   }
   if (isOfPrograms(cap)) return `for programs that name it, as often as they run${within}`;
   return `${whenCalled(plan, cap)}${within}`;

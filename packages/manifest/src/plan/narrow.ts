@@ -155,8 +155,7 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
     all.length === 0 ? allowed : beyond(all, allowed, what);
   if (own.how === 'ask' && wanted.how === 'mint') drop('the layer above asks for it: it is asked for');
   if (own.kind === 'fs' && wanted.kind === 'fs') {
-    const can = beyond(wanted.can, own.can, 'can');
-    return can.length === 0 ? undefined : { ...own, ...both, can, ...placeOf(own, wanted, drop) };
+    return narrowFs(own, wanted, { ...both, can: beyond(wanted.can, own.can, 'can') }, drop);
   }
   if (own.kind === 'command' && wanted.kind === 'command') {
     if (own.command !== wanted.command) return other('another program');
@@ -208,6 +207,21 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
     return left === undefined ? undefined : { name: own.name, ...left, ...both };
   }
   return other('another kind of cap');
+}
+
+function narrowFs(
+  own: PlannedFs,
+  wanted: PlannedFs,
+  both: Pick<PlannedFs, 'how' | 'terms' | 'offer' | 'can'>,
+  drop: (wrong: string) => void,
+): PlannedFs | undefined {
+  if (wanted.own === true && own.own !== true) drop('own is more than the layer above allows: it is dropped');
+  const { alwaysHuman, needs } = both.terms;
+  const isAsked = both.how === 'ask' || alwaysHuman === true || needs !== undefined;
+  const mine = own.own === true && wanted.own !== false && !isAsked;
+  const { own: _, ...rest } = own;
+  if (both.can.length === 0) return undefined;
+  return { ...rest, ...both, ...placeOf(own, wanted, drop), ...(mine ? { own: true } : {}) };
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -40,6 +40,8 @@ export interface PlannedFs extends Planned {
   readonly directory: Directory;
   readonly can: readonly FsRight[];
   readonly except: readonly string[];
+  /** Files that the session made itself change without a question. */
+  readonly own?: boolean;
 }
 /** A program, with the calls it takes. */
 export interface PlannedCommand extends Planned {
