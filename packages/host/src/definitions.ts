@@ -10,7 +10,7 @@ import { ReviewActor } from './hooks/review.ts';
 import { AskFacetActor } from './powerbox/ask-facet.ts';
 import { GateAskActor } from './powerbox/gate.ts';
 import { JudgeActor } from './powerbox/judge.ts';
-import { OwnGateActor, OwnNotesActor } from './powerbox/own-files.ts';
+import { OwnGateActor, OwnNotesActor } from './powerbox/own/own-files.ts';
 import { PowerboxActor } from './powerbox/powerbox.ts';
 import { ChangeAskActor } from './sessions/ask-change.ts';
 import { GraceActor } from './sessions/grace.ts';

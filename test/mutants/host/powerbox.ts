@@ -1,13 +1,13 @@
 /** The mechanisms of `packages/host/src/powerbox`, each with the source text that leaves it out: see `../mutant.ts`. */
 import type { Mutant } from '../mutant.ts';
 
-const own = ['packages/host/src/powerbox/own-files.test.ts'];
+const own = ['packages/host/src/powerbox/own/own-files.test.ts'];
 
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'own-version',
     breaks: 'a session changes whatever lies where it once made a file',
-    file: 'packages/host/src/powerbox/own-files.ts',
+    file: 'packages/host/src/powerbox/own/own-files.ts',
     find: "stat?.kind === 'file' && files.get(path) === stat.version;",
     replace: "stat?.kind === 'file' && files.has(path);",
     tests: own,
@@ -15,7 +15,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'own-pinned',
     breaks: 'a file that is swapped between the look and its removal is removed',
-    file: 'packages/host/src/powerbox/own-files.ts',
+    file: 'packages/host/src/powerbox/own/own-files.ts',
     find: 'if (isOwn(path, stat)) return pinned(method, args, { version: files.get(path) });',
     replace: 'if (isOwn(path, stat)) return true;',
     tests: own,
@@ -23,7 +23,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'own-caller',
     breaks: 'a child session changes what its parent made',
-    file: 'packages/host/src/powerbox/own-files.ts',
+    file: 'packages/host/src/powerbox/own/own-files.ts',
     find: 'if (grants[0] !== grant || options.recursive === true)',
     replace: 'if (grants.length === 0 || options.recursive === true)',
     tests: own,
@@ -31,7 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'own-made',
     breaks: 'a file that a session overwrote counts as made by it',
-    file: 'packages/host/src/powerbox/own-files.ts',
+    file: 'packages/host/src/powerbox/own/own-files.ts',
     find: "method === 'write' && options.create === 'new';",
     replace: "method === 'write';",
     tests: own,
@@ -39,7 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'own-via',
     breaks: 'a directory that came out of the cap passes for the cap',
-    file: 'packages/host/src/powerbox/own-files.ts',
+    file: 'packages/host/src/powerbox/own/own-files.ts',
     find: 'via.length === 0 ? named(method, args)',
     replace: 'via.length < 9 ? named(method, args)',
     tests: own,

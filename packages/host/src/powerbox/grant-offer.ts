@@ -17,7 +17,7 @@ import type { AcceptedText, GrantRecord, HostTables, SessionRecord } from '../st
 import { type GrantTerms, parseTerms } from '../state/terms.ts';
 import { AskFacetActor } from './ask-facet.ts';
 import { GateAskActor } from './gate.ts';
-import { ownFiles } from './own-files.ts';
+import { ownFiles } from './own/own-files.ts';
 
 interface OfferGrant {
   readonly petname: string;

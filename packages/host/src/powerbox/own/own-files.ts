@@ -12,9 +12,9 @@
  */
 import { gated, type Judge, type Onlooker } from '@hob/revocable';
 import { type Definition, define, E, spawn, type Table } from '@hob/vat';
-import type { HostState } from '../state/host-state.ts';
-import { type Directory, type Stat, statNow } from './file-now.ts';
-import { callingGrantsOf } from './gate.ts';
+import type { HostState } from '../../state/host-state.ts';
+import { type Directory, type Stat, statNow } from '../file-now.ts';
+import { callingGrantsOf } from '../gate.ts';
 
 /** The place of the options among the arguments of each method that can name a version. */
 const OPTIONS: Readonly<Record<string, number>> = { write: 2, edit: 2, remove: 1 };

@@ -8,9 +8,9 @@ import { type FsCap, openFsCap } from '@hob/caps-fs';
 import { connect, driver, E, type Far } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Scene, scene } from '../../test/asking.ts';
-import { code, held } from '../../test/test-host.ts';
-import type { GrantTerms, Request, SessionFace } from '../index.ts';
+import { type Scene, scene } from '../../../test/asking.ts';
+import { code, held } from '../../../test/test-host.ts';
+import type { GrantTerms, Request, SessionFace } from '../../index.ts';
 
 const TERMS: GrantTerms = { gated: ['edit', 'remove', 'rename', 'append'], own: true };
 
@@ -242,7 +242,7 @@ interface Child {
 }
 
 async function start(state: string, root: string): Promise<Child> {
-  const child = spawn(process.execPath, [new URL('../../test/own-child.ts', import.meta.url).pathname, state, root], { stdio: ['pipe', 'pipe', 'inherit'] }); // biome-ignore format: one line
+  const child = spawn(process.execPath, [new URL('../../../test/own-child.ts', import.meta.url).pathname, state, root], { stdio: ['pipe', 'pipe', 'inherit'] }); // biome-ignore format: one line
   const line = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).once('line', resolve);
     child.once('close', () => reject(new Error('the host ended')));
