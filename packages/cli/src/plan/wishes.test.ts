@@ -141,7 +141,7 @@ test('a list of hundreds of wishes, of another user’s bytes or without a shape
   const at = await scene();
   onTestFinished(() => rmSync(join(at.folder, 'project/hob.yaml'), { force: true }));
   for (const [text, why] of [
-    [wishFor(...Array.from({ length: 300 }, (_, n) => `w${n}x: { fs: project, can: [read] }`)), /more than 32 caps/],
+    [wishFor(...Array.from({ length: 100 }, (_, n) => `w${n}x: { fs: project, can: [read] }`)), /more than 32 caps/],
     [NOTES.replace('notes', 'Src'), /Src looks like src/],
     ['version: 1\nsession: { mode: autonomous }\n', /it can only ask/],
     ['x'.repeat(300_000), /KiB/],
