@@ -6,6 +6,7 @@
 import { type Probed, probe } from '@hob/caps-shell';
 import { CapError } from '@hob/vat';
 
+/** Resolves if a sandbox can be built here. Throws `unavailable` for `flag` otherwise, with the step that fails and the remedy. */
 export async function requireSandbox(flag: string, look: () => Promise<Probed> = probe): Promise<void> {
   const { ok, layers } = await look();
   if (ok) return;
