@@ -18,7 +18,7 @@ registerHooks({
     try {
       return nextResolve(specifier, context);
     } catch (error) {
-      const name = /^@hob\/([a-z-]+)(?:\/|$)/.exec(specifier)?.[1];
+      const name = /^@hob\/([a-z0-9-]+)(?:\/|$)/.exec(specifier)?.[1];
       const notFound = error?.code === 'ERR_MODULE_NOT_FOUND' || error?.code === 'MODULE_NOT_FOUND';
       if (name === undefined || !notFound) throw error;
       return nextResolve(specifier, { ...context, parentURL: new URL(`${name}/package.json`, packages).href });
