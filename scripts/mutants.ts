@@ -7,7 +7,17 @@
  * `--only-mutants` is for who has just seen the tests pass as they are. `--at-once 1` is for a machine that others use.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandLine } from '../test/command.ts';
@@ -145,6 +155,8 @@ async function judgePython(mutant: Mutant): Promise<Verdict> {
   try {
     const source = join(folder, 'src');
     cpSync(join(BRIDGE, 'src'), source, { recursive: true, filter: (file) => !file.endsWith('__pycache__') });
+    // The copy finds the rest of the checkout as the package does: a host of its tests would not start otherwise.
+    for (const name of ['packages', 'node_modules', '.toolchain']) symlinkSync(join(ROOT, name), join(folder, name));
     for (const edit of editsOf(mutant)) {
       const file = join(folder, edit.file.replace('packages/bridge-python/', ''));
       writeFileSync(file, replaceOnce(readFileSync(file, 'utf8'), edit));
