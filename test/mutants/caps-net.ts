@@ -845,4 +845,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '(value !== undefined ? (value as RunEnd) : ',
     tests: schedules,
   },
+  {
+    name: 'net-forward-grows',
+    breaks: 'many small bodies of a job fill the memory of the host when they are decoded',
+    file: 'packages/caps-net/src/net/drivers/one-request.ts',
+    find: 'if (!room.take(grown)) throw full();',
+    replace: '',
+    tests: forward,
+  },
+  {
+    name: 'net-forward-room',
+    breaks: 'many bodies of a job wait in the memory of the host at once',
+    file: 'packages/caps-net/src/net/drivers/one-request.ts',
+    find: 'if (!room.take(part.length)) throw full();',
+    replace: '',
+    tests: forward,
+  },
+  {
+    name: 'net-forward-room-back',
+    breaks: 'a forward cap is of no use after some requests, since their room is not given back',
+    file: 'packages/caps-net/src/net/body-room.ts',
+    find: 'this.#left += held;',
+    replace: '',
+    tests: forward,
+  },
 ];

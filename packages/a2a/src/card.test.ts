@@ -134,7 +134,7 @@ test('skills are found three levels deep, and no link is followed', () => {
   expect(() => readSkills(join(top, 'nothing'))).toThrow('"nothing"');
 });
 
-// What the tests of the proposal for Hermes expect of its validator, with the words of 1.0.
+// The proposal for Hermes tests its validator for these errors. Here they have the words of 1.0.
 test('each error of the validator for A2A 0.x is found in a card of 1.0', () => {
   const errors = validateAgentCard({
     name: '',

@@ -14,16 +14,16 @@ export interface CardSkill {
   readonly tags: readonly string[];
 }
 
-/** What a card is made from. */
+/** The parts of a card. */
 export interface CardParts {
   readonly name: string;
   readonly description: string;
-  /** Of the agent, not of the protocol. */
+  /** The version of the agent. That of the protocol stands in the card. */
   readonly version: string;
-  /** Where tasks are sent: https, or http on a machine of one's own. */
+  /** Other agents send tasks to this address. */
   readonly url: string;
   readonly skills: readonly CardSkill[];
-  /** The endpoint answers with a stream of events. */
+  /** The endpoint returns a stream of events. */
   readonly streaming?: boolean | undefined;
   readonly provider?: { readonly organization: string; readonly url: string } | undefined;
 }

@@ -14,7 +14,7 @@ export interface SkillFile {
   readonly text: string;
 }
 
-/** Which skills stay out. */
+/** The skills that stay out. */
 export interface SkillChoice {
   /** Names or ids of skills that are switched off. */
   readonly disabled: readonly string[];

@@ -70,7 +70,7 @@ const card = z.looseObject(
   said('the card must be an object'),
 );
 
-/** What cards of A2A 0.x have, and where it is in 1.0. */
+/** Keys of cards of A2A 0.x, each with its place in 1.0. */
 const EARLIER: Readonly<Record<string, string>> = {
   url: 'is of A2A 0.x: write supportedInterfaces',
   protocolVersion: 'is of A2A 0.x: it belongs to each of supportedInterfaces',

@@ -21,7 +21,7 @@ export interface Result {
   readonly isError: boolean;
   /** The code of the refusal or the failure. */
   readonly code?: string;
-  /** What the host says about the call, for example that it goes round in circles. The text has it, too. */
+  /** Warnings of the host, for example that calls go round in circles. The text has them, too. */
   readonly warnings?: readonly string[];
 }
 
@@ -258,7 +258,7 @@ const objectSchema = (properties: Readonly<Record<string, Schema>>, required: st
   additionalProperties: false,
 });
 
-/** How a call ended: `NotedResult` of the host. */
+/** The end of a call: `NotedResult` of the host. */
 type Ended = { readonly warnings: readonly string[] } & (
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: unknown }

@@ -28,7 +28,7 @@ function signingKey(pem: string): SigningKey {
   try {
     key = createPrivateKey(pem);
   } catch {
-    // Whatever is wrong with it, the remedy is the same.
+    // Each fault of a key has the same remedy.
   }
   const alg = key && algorithmOf(key);
   if (key === undefined || alg === undefined)

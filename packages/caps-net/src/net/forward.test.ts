@@ -114,6 +114,54 @@ test('a program reaches nothing else with it: other paths, methods, hosts and po
   expect(new Set(at.seen)).toEqual(new Set(['GET /git/echo']));
 }, 120_000);
 
+test('many requests at once, small ones that grow when they are decoded too, take no more memory of the host than two bodies', async () => {
+  const at = await privateRegistry();
+  const net = [forwardCap(repositoryOf(at, { limits: { bodyBytes: 2 ** 20 } }))];
+  const url = `http://${NAME}:${at.port}/git/echo`;
+  const { stdout } = await inJob(
+    { net },
+    `head -c 1048576 /dev/zero | gzip > bomb; head -c 1048577 /dev/zero | gzip > long; wc -c < bomb
+    python3 - <<'END'
+import select, socket
+def begin(length, more=b""):
+    s = socket.create_connection(("127.0.0.1", 1080))
+    s.sendall(b"POST ${url} HTTP/1.1\\r\\nhost: x\\r\\ncontent-length: %d\\r\\n" % length + more + b"\\r\\n")
+    return s
+def status(s):
+    return s.makefile("rb").readline().split()[1].decode()
+def plain():
+    s = begin(4096)
+    s.sendall(bytes(4096))
+    return status(s)
+def sent(name):
+    body = open(name, "rb").read()
+    s = begin(len(body), b"content-encoding: gzip\\r\\n")
+    s.sendall(body)
+    return status(s)
+# Bodies that never end hold room. One that came too late for it is begun again.
+def hold(size):
+    s = begin(2 ** 20)
+    s.sendall(bytes(size))
+    return s
+def until(wanted, ask, *sizes):
+    held = [[size, hold(size)] for size in sizes]
+    for _ in range(500):
+        for one in held:
+            if select.select([one[1]], [], [], 0)[0]: one[1] = hold(one[0])
+        said = ask()
+        if said == wanted: break
+    return said, held
+said, held = until("503", lambda: sent("bomb"), 2 ** 20 - 1, 2 ** 19)
+print("grows", said)
+said, more = until("503", plain, 2 ** 19 - 100)
+print("plain", said)
+for _, s in held + more: s.close()
+print("again", until("200", lambda: sent("bomb"))[0], "long", sent("long"))
+END`,
+  );
+  expect(stdout).toMatch(/^10\d\d\ngrows 503\nplain 503\nagain 200 long 400\n$/);
+}, 120_000);
+
 test('two prefixes of one host have a secret each, and the path decides', async () => {
   const at = await privateRegistry();
   const other = makeSecret(() => 'another-Password-of-2');

@@ -16,6 +16,7 @@ import { type Resolver, systemResolver } from '../drivers/resolve.ts';
 import { openHttpCap } from '../http/cap.ts';
 import type { HttpCap, HttpOptions } from '../http/http-cap.ts';
 import { prefixText, resolvePath, takePrefix } from '../http/path.ts';
+import { BodyRoom } from './body-room.ts';
 import { type Asked, serveOne, type Told } from './drivers/one-request.ts';
 import { takeLimits } from './limits.ts';
 import type { ForwardCap } from './net-cap.ts';
@@ -49,6 +50,7 @@ export function openForwardCap(options: HttpOptions, resolver: Resolver): Forwar
   withPlace(cap, () => ({ kind: 'address', name: from }));
   withEffects(cap, () => ({ describe: { class: 'A' } }));
   const wide = takeLimits(undefined);
+  const room = new BodyRoom(most.bodyBytes);
   const passage: Passage = {
     name: from,
     at: { host: origin.host.text, port: origin.port },
@@ -62,6 +64,7 @@ export function openForwardCap(options: HttpOptions, resolver: Resolver): Forwar
       serve: (client, signal, count) =>
         serveOne(client, {
           most: most.bodyBytes,
+          room: room.body(),
           idleMs: wide.idleMs,
           count,
           answer: (asked) => answer(http, asked, signal),

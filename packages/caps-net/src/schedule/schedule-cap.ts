@@ -41,7 +41,7 @@ export interface Run {
   readonly due: string;
 }
 
-/** How a run ended that was not cut: its agent said that it failed, or it took longer than it may. */
+/** The end of a run that was not cut. `failed`: its agent said so. `too-long`: it took longer than it may. */
 export type RunEnd = 'ok' | 'failed' | 'too-long';
 
 /** Runs tasks. The host makes it: it opens a fresh session for each run, with caps that the granter chose. */

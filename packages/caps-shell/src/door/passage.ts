@@ -30,7 +30,7 @@ export interface Passage {
   readonly judge: ((first: Uint8Array) => boolean) | undefined;
   /** Opens a connection. `signal` aborts the attempt. It rejects with a `CapError` that tells no address. */
   connect(signal: AbortSignal): Promise<Socket>;
-  /** The host itself answers the requests of programs. Then no connection is opened for a program. */
+  /** The host itself sends the requests of programs on. It opens no connection for a program. */
   readonly forward?: Forward;
 }
 
@@ -45,7 +45,7 @@ export interface Forward {
   /** Whether the path of a request is in the prefix. It chooses among several; `serve` checks by itself. */
   takes(path: string): boolean;
   /**
-   * Answers the one request that `client` has begun. `signal` ends it. `count` is told the bytes of bodies, and returns
+   * Sends the one request that `client` has begun, and writes the answer. `signal` ends it. `count` is told the bytes of bodies, and returns
    * whether more may pass. Resolves when the connection is closed.
    */
   serve(client: Socket, signal: AbortSignal, count: (sent: number, received: number) => boolean): Promise<void>;

@@ -13,7 +13,7 @@ export interface Wanted {
   readonly port: number;
   /** The bytes to send to the server first. */
   readonly head: Uint8Array;
-  /** Of a plain request: its path, without a query. */
+  /** The path of a plain request, without its query. Undefined for a tunnel. */
   readonly path?: string;
 }
 

@@ -5,7 +5,7 @@ import { version as hobVersion } from '@hob/host/line';
 import type { PlannedA2a } from '@hob/manifest';
 import { CapError } from '@hob/vat';
 
-/** What a person said on the command line. */
+/** The options of a command line. */
 interface CardFlags {
   readonly name?: string | undefined;
   readonly description?: string | undefined;

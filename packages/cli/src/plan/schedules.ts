@@ -18,7 +18,7 @@ export interface ScheduleMaker {
   face(text: string, cap: PlannedSchedule): Promise<object>;
 }
 
-/** What a schedule is made of. `directories` are those of a cap. */
+/** All parts of a schedule as one text. `directories` returns those of a cap. */
 export function scheduleText(
   plan: Plan,
   cap: PlannedSchedule,

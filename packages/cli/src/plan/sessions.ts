@@ -112,7 +112,7 @@ export class PlanSessions {
       else if (this.#isShared(this.#plan, cap)) await this.#offer(this.#plan, cap, this.#shared);
   }
 
-  /** What the runs of a schedule of the plan are made of. */
+  /** All parts of the runs of a schedule, as one text. */
   scheduleText(cap: PlannedSchedule, plan: Plan = this.#plan): string {
     return scheduleText(plan, cap, this.#roots, (one) => directoriesOf(plan, one));
   }

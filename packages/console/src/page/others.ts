@@ -18,7 +18,7 @@ export class Others {
     this.#granter = granter;
   }
 
-  /** This page answers the request itself, until `failed` says that it did not. */
+  /** The answer of this page is on its way, until `failed` says that it failed. */
   own(request: string): void {
     this.#own.add(request);
   }

@@ -18,7 +18,7 @@ export interface CrisisVerdict {
   readonly why: string;
 }
 
-/** Where a text comes from. */
+/** The source of a text. */
 export interface CrisisContext {
   readonly session: string;
   readonly petname: string;

@@ -49,7 +49,7 @@ export function grantOffer(
   const { terms, defaultMs: otherwise, gated: waits, drafts, level, personOnly, own, asks } = parseTerms(given);
   const id = nextGrantId(tables);
   const chain = session.parent === undefined ? {} : { chain: chainText(tables, session) };
-  // Of another cap no identity is known, so everything waits as the terms say.
+  // Another cap tells no identity of its things, so each call waits as the terms say.
   const files = own === true && tables.offerInfo.get(offered)?.directory === true ? table<string>() : undefined;
   const behind = behindGrant(hostState, inner, { id, waits, drafts, asks, files });
   const about: Record<string, string> = { session: session.id, petname, by: initiator.by, offered, ...chain };

@@ -25,7 +25,7 @@ export interface CancellableCall {
   readonly noted?: boolean;
 }
 
-/** How a call ended, with what the firewall of the host says about it: the metadata of an answer. */
+/** The end of a call, and the warnings of the firewall about it: the metadata of an answer. */
 export type NotedResult = { readonly warnings: readonly string[] } & (
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: Error }

@@ -32,8 +32,8 @@ export type GrantTerms = Terms & {
    */
   readonly level?: CallLevel;
   /**
-   * Of a directory: the session changes and removes files that it made itself through this grant, as long as nobody else
-   * changed them, without the wait of `gated` or `drafts`. Another cap gets nothing by it.
+   * For a directory. The session changes and removes files that it made itself through this grant, without the wait of
+   * `gated` or `drafts`. That ends for a file that somebody else changed. Another cap gets nothing by it.
    */
   readonly own?: true;
   /** A call that waits under it is for a person alone: no judge sees it. */

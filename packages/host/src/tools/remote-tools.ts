@@ -8,7 +8,7 @@
 import { CapError, E, type Far } from '@hob/vat';
 import { drivenBy } from '@hob/vat/forwarder';
 
-/** What a program offers: one object that makes the calls of its tools. */
+/** The object that a program offers. It makes the calls of the program's tools. */
 export interface RemoteTools {
   /** Calls a method. `number` names the call for `cancel`. */
   call(number: number, method: string, args: readonly unknown[]): Promise<unknown>;

@@ -19,7 +19,7 @@ export interface ToolSession {
   readonly again: boolean;
 }
 
-/** What a program says about an object that it offers. */
+/** The words of a program about an object that it offers. */
 export interface ToolsAbout {
   readonly methods: readonly string[];
   /** The methods that change nothing. */

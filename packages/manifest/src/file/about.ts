@@ -51,7 +51,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     url: 'The address of the server.',
     secret: 'The name of a stored secret that is sent to the server, as its bearer token.',
     addresses: 'Addresses of the server that are not public, such as 127.0.0.1.',
-    effects: 'What its tools do, by name. A tool that is not named here may do anything.',
+    effects: 'The effects of its tools, by name. A tool that is not named here may do anything.',
   },
   effect: {
     class: 'A: it reads. B: it changes this machine. C: it has an effect outside. D: critical, such as money.',
@@ -108,7 +108,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     port: 'Its port. Without it: 443.',
     tls: 'false: connections need not be TLS that names the host.',
     unix: 'A Unix socket of this machine that programs reach which name this cap in net.',
-    at: 'Where programs see it. Without it: /run/NAME.sock.',
+    at: 'The path at which programs see it. Without it: /run/NAME.sock.',
     forward: 'An origin, and a path that ends in /. The host sends the requests of programs that name this cap in net.',
     sign: 'A stored key that signs: ed25519 or hmac-sha256.',
     context: 'A text that goes before each text that is signed.',

@@ -99,7 +99,7 @@ const HEADS: Readonly<Record<Part, string>> = {
   file: '## The file',
   root: '## Roots',
   server: '## Servers',
-  effect: '### What a tool does',
+  effect: '### Effects of a tool',
   channel: '## Channels',
   agent: '## Agents',
   session: '## The session',

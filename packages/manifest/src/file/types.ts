@@ -137,7 +137,7 @@ export interface HostCap extends CapTerms {
 /** A Unix socket of this machine for programs that name this cap in `net`. */
 export interface UnixCap extends CapTerms {
   readonly unix: string;
-  /** Where programs see it. `/run/NAME.sock` if it is left out. */
+  /** The path at which programs see it. Without it: `/run/NAME.sock`. */
   readonly at?: string | undefined;
 }
 
@@ -244,7 +244,7 @@ interface SessionPart {
 
 /** A folder of this machine, or one that is made for the session. */
 export type Root = string | { readonly temp: true };
-/** What calls of a tool do, in the word of who writes the manifest. */
+/** The effect of calls of a tool. The writer of the manifest states it. */
 export interface ToolEffect {
   /** `A` reads, `B` changes this machine, `C` has an effect outside of it, `D` is critical. */
   readonly class: 'A' | 'B' | 'C' | 'D';
@@ -256,7 +256,7 @@ export interface ToolEffect {
 
 /** An MCP server: a program that runs in the sandbox, or an address. */
 export type Server = {
-  /** What its tools do, by name. A tool that is not there is taken for one that may do anything. */
+  /** The effects of its tools, by name. A tool that is not there may do anything. */
   readonly effects?: Readonly<Record<string, ToolEffect>> | undefined;
 } & (
   | {

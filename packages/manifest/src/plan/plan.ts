@@ -111,7 +111,7 @@ export interface PlannedUnix extends Planned {
   readonly kind: 'unix';
   /** An absolute path of this machine. */
   readonly unix: string;
-  /** Where programs see it. */
+  /** The path at which programs see it. */
   readonly at: string;
 }
 /** A stored key that signs. */

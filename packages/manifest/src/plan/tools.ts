@@ -1,4 +1,4 @@
-/** What the tools of a server do, as the manifest says: in words, and a warning where it says nothing. */
+/** The effects of the tools of a server as words, and a warning for a tool whose effect the manifest does not state. */
 import type { Server, ToolEffect } from '../file/types.ts';
 import type { Finding } from '../text/mistakes.ts';
 import type { Plan, PlannedCap, PlannedMcp } from './plan.ts';

@@ -33,7 +33,7 @@ export async function makeTools(
   options: {
     readonly key: string;
     readonly tools: readonly string[];
-    /** What the tools do, by name, in the word of who grants. */
+    /** The effects of the tools, by name. The granter states them. */
     readonly effects?: Effects;
   },
 ): Promise<Readonly<Record<string, MadeTool>>> {

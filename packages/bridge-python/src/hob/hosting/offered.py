@@ -23,7 +23,7 @@ PATIENCE_S: Final = 5.0
 
 
 class Face(Far):
-    """What the host calls: `call`, `cancel` and `withdrawn`."""
+    """The object that the host calls. Its methods are `call`, `cancel` and `withdrawn`."""
 
     def __init__(self, object_: object, tools: dict[str, Tool]) -> None:
         self._object = object_

@@ -26,7 +26,7 @@ Schema = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Reading:
-    """How values of one hint are read, and its JSON schema for a model."""
+    """Reads values of one hint, and has its JSON schema for a model."""
 
     convert: Convert
     schema: Schema
@@ -86,7 +86,7 @@ def _hints(of: Any) -> dict[str, Any]:
 
 
 def _is_model(hint: type) -> bool:
-    # Whoever has such a class has imported pydantic.
+    # A program with such a class has imported pydantic.
     pydantic = sys.modules.get("pydantic")
     return pydantic is not None and issubclass(hint, pydantic.BaseModel)
 

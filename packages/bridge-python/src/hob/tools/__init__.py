@@ -69,7 +69,7 @@ class Result:
     is_error: bool = False
     code: str | None = None
     warnings: tuple[str, ...] = ()
-    """What the host says about the call, for example that it goes round in circles. The text has it, too."""
+    """Warnings of the host, for example that calls go round in circles. The text has them, too."""
 
 
 class _Noted(Target):

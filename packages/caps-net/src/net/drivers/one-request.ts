@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import type { ByteSource } from '@hob/vat';
 import { refusal } from '../../base/errors.ts';
+import type { BodyPlace } from '../body-room.ts';
 
 /** A request of a program. */
 export interface Asked {
@@ -30,6 +31,8 @@ export interface Told {
 interface Exchange {
   /** The most bytes of a body. */
   readonly most: number;
+  /** The room for this body. It is given back when the connection is closed. */
+  readonly room: BodyPlace;
   readonly idleMs: number;
   /** Must not reject. */
   readonly answer: (asked: Asked) => Promise<Told>;
@@ -44,6 +47,7 @@ const OWN = /^(?:connection|keep-alive|transfer-encoding|content-length|te|trail
 /** Resolves when the connection is closed. */
 export function serveOne(client: Socket, exchange: Exchange): Promise<void> {
   const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
+  void closed.then(() => exchange.room.end());
   const server = createServer({ maxHeaderSize: 32_768, keepAlive: false }, (request, response) => {
     void answered(request, response, exchange).catch(() => client.destroy());
   });
@@ -54,14 +58,15 @@ export function serveOne(client: Socket, exchange: Exchange): Promise<void> {
   server.emit('connection', client);
   // The door has paused it, after it had read the beginning.
   client.resume();
+  if (client.closed) exchange.room.end();
   return client.closed ? Promise.resolve() : closed;
 }
 
 async function answered(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
-  const { most, count, answer } = exchange;
-  const told = await bodyOf(request, most, count).then(
+  const { answer, count } = exchange;
+  const told = await bodyOf(request, exchange).then(
     (body) => answer({ method: request.method ?? '', target: request.url ?? '', headers: headersOf(request), body }),
-    (error: { readonly code?: unknown; readonly message: string }) => tooMuch(error),
+    (error: { readonly code?: unknown; readonly message: string }) => notRead(error),
   );
   const { status, headers, body } = told;
   response.writeHead(status, {
@@ -80,10 +85,13 @@ async function answered(request: IncomingMessage, response: ServerResponse, exch
   }
 }
 
-const tooMuch = ({ code, message }: { readonly code?: unknown; readonly message: string }): Told => ({
-  status: code === 'limit' ? 413 : 400,
+const notRead = ({ code, message }: { readonly code?: unknown; readonly message: string }): Told => ({
+  status: code === 'limit' ? 413 : code === 'unavailable' ? 503 : 400,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
-  body: code === 'limit' ? `Hob: ${message}.\n` : 'Hob: the body of the request cannot be read.\n',
+  body:
+    code === 'limit' || code === 'unavailable'
+      ? `Hob: ${message}.\n`
+      : 'Hob: the body of the request cannot be read.\n',
 });
 
 const drained = (response: ServerResponse): Promise<void> =>
@@ -95,13 +103,15 @@ const drained = (response: ServerResponse): Promise<void> =>
     response.on('drain', go).on('close', go);
   });
 
-async function bodyOf(request: IncomingMessage, most: number, count: Exchange['count']): Promise<Uint8Array> {
+async function bodyOf(request: IncomingMessage, { most, room, count }: Exchange): Promise<Uint8Array> {
+  const full = (): Error => refusal('unavailable', 'the requests of this cap fill its room: send this one again later');
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     bytes += part.length;
     if (bytes > most) throw refusal('limit', `a request has at most ${most} bytes`);
     if (!count(part.length, 0)) throw refusal('limit');
+    if (!room.take(part.length)) throw full();
     parts.push(part);
   }
   const whole = Buffer.concat(parts);
@@ -109,7 +119,10 @@ async function bodyOf(request: IncomingMessage, most: number, count: Exchange['c
   if (encoding === 'identity' || whole.length === 0) return whole;
   const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding as keyof typeof DECODERS] : undefined;
   if (decode === undefined) throw refusal('invalid');
-  return await decode(whole, { maxOutputLength: most });
+  // Before it is decoded: many small bodies can become large ones in the same moment.
+  const grown = room.decodedMost(whole.length);
+  if (!room.take(grown)) throw full();
+  return await decode(whole, { maxOutputLength: grown });
 }
 
 const headersOf = ({ headers }: IncomingMessage): Readonly<Record<string, string>> =>

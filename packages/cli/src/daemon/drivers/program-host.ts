@@ -21,7 +21,7 @@ interface ProgramHostChoice {
   readonly say: (line: string) => void;
 }
 
-/** What the program is told. */
+/** The program that started the host reads this. */
 interface ProgramHostStatus {
   readonly pid: number;
   /** The address for sessions. */

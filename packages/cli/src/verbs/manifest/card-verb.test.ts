@@ -73,7 +73,7 @@ test('--sign-with signs the card with the key whose public part --public-key pri
   expect(await isSignedBy(await cardOf(hob, '--sign-with', join(hob.folder, 'card.pem')), jwk)).toBe(true);
 });
 
-/** What the door of a served home says at the place of the card. */
+/** Asks the door of a served home for the card. */
 async function served(
   hob: HobHome,
 ): Promise<{ readonly status: number; readonly text: string; readonly type: string }> {

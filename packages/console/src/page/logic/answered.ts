@@ -1,5 +1,5 @@
 /**
- * Who answered a request, as the ledger says it.
+ * Finds in the ledger who answered a request.
  *
  * Two granters of one session have the same card. The first answer counts, and the other person learns whose it was.
  */

@@ -51,7 +51,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 
 const ENDS: ReadonlySet<string> = new Set(['revoke', 'expire', 'withdraw', 'cancel', 'narrow']);
 
-/** What became of the thing that a row tells of. Undefined for lines that tell of no outcome. */
+/** The outcome of a row. Undefined for lines without one. */
 export function outcomeOf({ kind, text }: LedgerRow): Exclude<Outcome, 'any'> | undefined {
   if (kind === 'deny' || kind === 'refuse') return 'refused';
   if (kind === 'result') return fieldsOf(text)['code'] === undefined ? 'allowed' : 'failed';
@@ -59,7 +59,7 @@ export function outcomeOf({ kind, text }: LedgerRow): Exclude<Outcome, 'any'> | 
   return ENDS.has(kind) ? 'ended' : undefined;
 }
 
-/** What a person filters by. An empty text and `any` leave everything in. */
+/** The filters of a person. An empty text and `any` leave everything in. */
 export interface Filter {
   readonly words: string;
   /** A short id such as G3, or the id itself. */

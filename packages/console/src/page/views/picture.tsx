@@ -79,7 +79,7 @@ export function Picture({ state }: { readonly model: Model; readonly state: Stat
   );
 }
 
-/** What a node leads to, in words. */
+/** The nodes that a node leads to, in words. */
 function Said({
   node,
   all,

@@ -75,7 +75,7 @@ export const OwnGateActor: Definition<
             const makes = method === 'write' && stat === undefined && options.create !== 'never' && !waits;
             return makes ? pinned(method, args, { create: 'new' }) : otherwise();
           },
-          // Whatever is wrong with the path, the call says it.
+          // The call itself tells what is wrong with the path.
           otherwise,
         ) as never;
       }) as never;

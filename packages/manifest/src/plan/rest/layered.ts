@@ -34,7 +34,7 @@ export function restOf(above: Rest, lower: Rest, { mayAdd }: { mayAdd: boolean }
   };
 }
 
-/** What the host tells everybody is said whole by one layer: the highest one, or a lower one that may add. */
+/** One layer says the whole card: the highest one that has it, or a lower one that may add. */
 function a2aOf(above: Rest, lower: Rest, mayAdd: boolean, drop: Drop): Rest['a2a'] {
   const [own, wanted] = [above.a2a, lower.a2a];
   if (wanted === undefined || (own === undefined && mayAdd)) return own ?? wanted;
