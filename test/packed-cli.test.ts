@@ -31,8 +31,11 @@ afterAll(() => made?.remove());
 const user = process.getuid?.() === 0 ? { uid: USER, gid: USER } : {};
 
 /** A home that only this user may open, with a project and a manifest outside of it. */
-function newHome(folder: string): { readonly home: string; readonly env: Readonly<Record<string, string>> } {
-  const home = join(folder, 'home-cli');
+function newHome(
+  folder: string,
+  name = 'home-cli',
+): { readonly home: string; readonly env: Readonly<Record<string, string>> } {
+  const home = join(folder, name);
   const config = join(home, '.config', 'hob');
   for (const name of ['project/src', 'tmp']) fs.mkdirSync(join(config, name), { recursive: true });
   fs.writeFileSync(join(config, 'project/src/a.txt'), 'one\n');
@@ -44,6 +47,41 @@ function newHome(folder: string): { readonly home: string; readonly env: Readonl
   }
   fs.chmodSync(home, 0o700);
   return { home, env: { PATH: `${nodeFolder(folder)}:/usr/bin:/bin`, HOME: home, TMPDIR: join(config, 'tmp') } };
+}
+
+/** The commands of this user. */
+function commandsOf(home: string, env: Readonly<Record<string, string>>, words: readonly string[] = [hob]) {
+  const start = (...args: readonly string[]) => {
+    const [file = '', ...rest] = [...words, ...args];
+    const child = spawn(file, rest, { env, cwd: home, stdio: ['ignore', 'pipe', 'pipe'], ...user });
+    const said = { out: '', err: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => void (said.out += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => void (said.err += text));
+    const ended = new Promise<number | string | null>((done) =>
+      child.once('close', (code, signal) => done(code ?? signal)),
+    );
+    return { child, said, ended };
+  };
+  return {
+    start,
+    async run(...args: readonly string[]) {
+      const { said, ended } = start(...args);
+      return { code: await ended, ...said };
+    },
+    /** Returns when the host serves. */
+    async serve() {
+      const host = start('serve');
+      onTestFinished(async () => {
+        host.child.kill('SIGTERM');
+        await host.ended;
+      });
+      while (!host.said.out.includes('see its requests')) {
+        expect(host.child.exitCode, host.said.err).toBe(null);
+        await new Promise((resolve) => host.child.stdout.once('data', resolve).once('close', resolve));
+      }
+      return host;
+    },
+  };
 }
 
 const MANIFEST = `version: 1
@@ -80,32 +118,11 @@ test('installed with npm install -g, hob serves a manifest, runs an agent and an
   if (!needs('linux')) context.skip('needs Linux');
   const { folder } = installedOr(context);
   const { home, env } = newHome(folder);
-  const start = (...args: readonly string[]) => {
-    const child = spawn(hob, args, { env, cwd: home, stdio: ['ignore', 'pipe', 'pipe'], ...user });
-    const said = { out: '', err: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => void (said.out += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => void (said.err += text));
-    const ended = new Promise<number | string | null>((done) =>
-      child.once('close', (code, signal) => done(code ?? signal)),
-    );
-    return { child, said, ended };
-  };
-  const run = async (...args: readonly string[]) => {
-    const { said, ended } = start(...args);
-    return { code: await ended, ...said };
-  };
+  const { start, run, serve } = commandsOf(home, env);
   expect(await run('--version')).toEqual({ code: 0, out: expect.stringMatching(/^hob \d/), err: '' });
   expect((await run('status')).code).toBe(1);
 
-  const host = start('serve');
-  onTestFinished(async () => {
-    host.child.kill('SIGTERM');
-    await host.ended;
-  });
-  while (!host.said.out.includes('see its requests')) {
-    expect(host.child.exitCode, host.said.err).toBe(null);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const host = await serve();
   const agent = start('start', '--', 'node', join(folder, 'agent.mjs'));
   let requests: readonly { readonly id: string }[] = [];
   while (requests.length === 0) {
@@ -121,6 +138,116 @@ test('installed with npm install -g, hob serves a manifest, runs an agent and an
   expect(await host.ended).toBe(0);
   // Nothing of ours goes where the user did not ask for it.
   expect(fs.readdirSync(home).sort()).toEqual(['.config', '.local']);
+  expect(fs.readdirSync(join(home, '.config/hob/tmp'))).toEqual([]);
+}, 400_000);
+
+/** Says what it holds, and what becomes of a change and of reading. */
+const TRIES = `
+import '@hob/vat/lockdown';
+import { readFileSync } from 'node:fs';
+import { connect, E } from '@hob/vat';
+const secret = readFileSync(process.env.HOB_SECRET_FILE, 'utf8').trim();
+const { bootstrap: session, close } = await connect(process.env.HOB_URL, { secret });
+const src = E(session).cap('src');
+const written = await E(src).write('a.txt', 'mine').then(() => 'written', ({ code }) => code);
+console.log(await E(session).caps(), written, await E(src).readText('a.txt'));
+close();
+process.exit(5);
+`;
+
+// `npm start` is a command of a checkout: its own flags are replayed by `session-flags.test.ts`. What is installed says
+// the same in the manifest.
+test('item 8: a time, reading only and a gate hold in the session of an installed host; a later one has the new terms; no flag is ignored', async (context) => {
+  if (!needs('linux')) context.skip('needs Linux');
+  const { folder } = installedOr(context);
+  const { home, env } = newHome(folder, 'home-flags');
+  const { start, run, serve } = commandsOf(home, env);
+  for (const line of [
+    ['serve', '--shell'],
+    ['serve', '--code'],
+    ['serve', '--new-session'],
+    ['start', '--read-only', '--', 'node'],
+  ]) {
+    const { code, out, err } = await run(...line);
+    expect([line, code, out, err]).toEqual([line, 2, '', expect.stringContaining(`hob: unknown option '${line[1]}'`)]);
+  }
+  const agent = join(folder, 'tries.mjs');
+  fs.writeFileSync(agent, TRIES);
+  const manifest = join(home, '.config/hob/hob.yaml');
+  const served = (cap: string): void => {
+    fs.writeFileSync(
+      manifest,
+      `version: 1\nroots: { project: project }\nsession:\n  caps: { src: { fs: project/src, ${cap} } }\n`,
+    );
+  };
+  served('can: [read, list], for: 5m, always_human: true');
+  const host = await serve();
+  const first = start('start', '--', 'node', agent);
+  let requests: readonly { readonly id: string }[] = [];
+  while (requests.length === 0) {
+    expect(first.child.exitCode, first.said.err).toBe(null);
+    requests = JSON.parse((await run('inbox', '--json')).out);
+  }
+  expect((await run('list')).out).toMatch(/^G1\tS1\tsrc\tlive\tany\t[45] min\t/m);
+  expect((await run('grant', 'R1')).code).toBe(0);
+  expect([await first.ended, first.said.out]).toEqual([5, "[ 'src' ] NOT_PERMITTED one\n\n"]);
+  expect((await run('stop')).code).toBe(0);
+  expect(await host.ended).toBe(0);
+
+  served('can: [read, write], for: 90m');
+  const again = await serve();
+  const second = start('start', '--', 'node', agent);
+  expect([await second.ended, second.said.out]).toEqual([5, "[ 'src' ] written mine\n"]);
+  expect((await run('ledger', 'verify')).out).toMatch(/^the ledger is whole/);
+  expect((await run('stop')).code).toBe(0);
+  expect(await again.ended).toBe(0);
+  expect(fs.readdirSync(join(home, '.config/hob/tmp'))).toEqual([]);
+}, 400_000);
+
+test('items 8 and 11: without a sandbox and a compiler no shell is served, the doctor says it in a line, and no folder is left', async (context) => {
+  if (!needs('linux')) context.skip('needs Linux');
+  const { folder } = installedOr(context);
+  const { home, env } = newHome(folder, 'home-bare');
+  // As `npm install --omit=optional` has it: without the native parts. All of it is the user's own.
+  const place = join(home, 'node_modules');
+  fs.cpSync(join(folder, 'node_modules'), place, { recursive: true, verbatimSymlinks: true });
+  for (const name of fs.readdirSync(join(place, '@hob')))
+    if (/-linux-/.test(name)) fs.rmSync(join(place, '@hob', name), { recursive: true });
+  if (user.uid !== undefined)
+    for (const path of fs.readdirSync(place, { recursive: true, encoding: 'utf8' }))
+      fs.lchownSync(join(place, path), USER, USER);
+  const node = join(nodeFolder(folder), 'node');
+  const alone = { ...env, PATH: nodeFolder(folder) };
+  const hobHere = commandsOf(home, alone, [node, join(place, '@hob/cli/dist/main.js')]);
+  // Beside the cache of compiled code that `hob` keeps.
+  const files = (): readonly string[] =>
+    fs
+      .readdirSync(place, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.startsWith('@hob/cli/node_modules'))
+      .sort();
+  const before = files();
+  fs.writeFileSync(
+    join(home, '.config/hob/hob.yaml'),
+    'version: 1\nroots: { project: project }\nsession:\n  caps: { src: { fs: project/src, can: [read, list] }, sh: { shell: sandbox, mounts: [src] } }\n',
+  );
+  const remedy = /there is no sandbox program: install optional dependencies too .*, or a C compiler .*/;
+  expect(await hobHere.run('serve')).toEqual({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(new RegExp(`^hob: the cap sh needs a sandbox, and none can be built here \\(helper: ENOENT\\): ${remedy.source}\n$`)), // biome-ignore format: one line
+  });
+  // The state of a host that did not begin is not made.
+  expect(fs.existsSync(join(home, '.local'))).toBe(false);
+  for (const words of [
+    [node, join(place, '@hob/caps-shell/dist/drivers/doctor.js')],
+    [node, join(place, '@hob/cli/dist/main.js'), 'doctor'],
+  ]) {
+    const { code, out, err } = await commandsOf(home, alone, words).run();
+    expect([code, err]).toEqual([1, '']);
+    expect(out.split('\n').filter((line) => remedy.test(line))).toHaveLength(1);
+    expect(out).toMatch(/\n(?:no program will run here|programs cannot be confined here)[^\n]*\n$/);
+  }
+  expect(files()).toEqual(before);
   expect(fs.readdirSync(join(home, '.config/hob/tmp'))).toEqual([]);
 }, 400_000);
 

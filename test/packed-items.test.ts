@@ -2,7 +2,8 @@
  * What a first hour with the packages promises, played from the tarballs: an ordinary user, an empty home, plain Node, and
  * no compiler, no Python and no checkout on the disks of the machine (`packed/bare.ts`).
  *
- * Without root nothing can be taken from the disks. Then PATH has Node alone.
+ * Without root nothing can be taken from the disks. Then PATH has Node alone. Items 8 and 11 are in `packed-cli.test.ts`.
+ * Item 16 is for a checkout: the API reference is made of its sources (`api.test.ts`), and no tarball has it.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';

@@ -10,6 +10,7 @@ export { numberOf, numberOfSession } from '../state/order.ts';
 export { type Approval, approvalText, approve, type Confirm, type Out, refuse } from './commands.ts';
 export { endOf } from './end-of.ts';
 export { allOf, grantLine, linesOf, type Page, timeLeft, verdictLines } from './listings.ts';
+export { requireSandbox } from './sandboxed.ts';
 export {
   type AtRest,
   checkpointsOf,

@@ -31,6 +31,7 @@ import { mcpFace } from '../mcp-face.ts';
 import { type RunsGate, runsGate, Schedules } from '../runs/schedules.ts';
 import { servedCard } from '../served/card.ts';
 import { definitions } from '../served/definitions.ts';
+import { checkSandbox } from '../served/sandboxed.ts';
 import { hidesMore, openServed, type Served, wishesAtStart } from '../served.ts';
 import { servedFirewall } from '../served-firewall.ts';
 import { servedGranters } from '../served-granters.ts';
@@ -78,6 +79,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const beside = [sentinel, logFile, tell.webhookKeyFile, plan.ledger?.path].filter((path) => path !== undefined);
   const own = [...read.layers.map((layer) => layer.file), ...beside, ...keyFiles(secretsKey), ...ownCode()];
   const roots = realRoots(plan, [state, ...own]);
+  await checkSandbox(plan);
   const { folder } = granterSocket(state);
   openStateDir(state);
   checkFree(state);
