@@ -794,4 +794,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'stateDir: state,',
     tests: ['packages/cli/src/daemon/at-rest.test.ts'],
   },
+  {
+    name: 'cli-sandbox-missing',
+    breaks: 'a host serves a shell where no sandbox can be built, and says so at the first call only',
+    file: 'packages/cli/src/daemon/served/sandboxed.ts',
+    find: "kind === 'command' || kind === 'shell'",
+    replace: "kind === 'command'",
+    tests: ['packages/cli/src/daemon/served/sandboxed.test.ts'],
+  },
 ];

@@ -6,7 +6,10 @@ import { requireSandbox } from '@hob/host/programs';
 import type { Plan } from '@hob/manifest';
 
 /** Errors: `unavailable`, with the cap, the step of the sandbox that fails and the remedy. */
-export async function checkSandbox({ caps }: Plan): Promise<void> {
+export async function checkSandbox(
+  { caps }: Pick<Plan, 'caps'>,
+  look?: Parameters<typeof requireSandbox>[1],
+): Promise<void> {
   const program = Object.values(caps).find(({ kind }) => kind === 'command' || kind === 'shell');
-  if (program !== undefined) await requireSandbox(`the cap ${program.name}`);
+  if (program !== undefined) await requireSandbox(`the cap ${program.name}`, look);
 }
