@@ -1,6 +1,7 @@
 /** `npm install -g` of the packed tarballs gives a working `hob` to an ordinary user with an empty home. */
 import { execFile, spawn } from 'node:child_process';
 import fs from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest';
@@ -207,7 +208,11 @@ test('item 8: a time, reading only and a gate hold in the session of an installe
 test('items 8 and 11: without a sandbox and a compiler no shell is served, the doctor says it in a line, and no folder is left', async (context) => {
   if (!needs('linux')) context.skip('needs Linux');
   const { folder } = installedOr(context);
-  const { home, env } = newHome(folder, 'home-bare');
+  // Not below `folder`, where Node would find its native parts.
+  const apart = fs.mkdtempSync(join(tmpdir(), 'hob-bare-'));
+  onTestFinished(() => fs.rmSync(apart, { recursive: true, force: true }));
+  fs.chmodSync(apart, 0o755);
+  const { home, env } = newHome(apart, 'home-bare');
   // As `npm install --omit=optional` has it: without the native parts. All of it is the user's own.
   const place = join(home, 'node_modules');
   fs.cpSync(join(folder, 'node_modules'), place, { recursive: true, verbatimSymlinks: true });
