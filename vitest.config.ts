@@ -13,6 +13,8 @@ import { mutated } from './test/mutants/plugin.ts';
 import { differInPlain, filesOf, ownProcess, sameInNative, sameInPlain } from './test/tiers.ts';
 
 const tier = process.env['HOB_TIER'];
+// Modes of files that tests make and look at do not depend on who runs them. The processes of tests inherit it.
+process.umask(0o022);
 const directories = ['packages/caps-fs/src/**/*.test.ts'];
 const locked = ['packages/*/src/**/*.test.ts', '{examples,test-bisim,bench}/**/*.test.ts'];
 const house = ['test/*.test.ts', 'packages/*/crash/*.test.ts'];

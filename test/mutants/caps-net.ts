@@ -380,6 +380,14 @@ export const MUTANTS: readonly Mutant[] = [
     tests: messages,
   },
   {
+    name: 'net-message-file-text',
+    breaks: `the words of an attachment are in no draft, so nobody judges them`,
+    file: 'packages/caps-net/src/message/text.ts',
+    find: `if (text.includes('\\0')) return '';`,
+    replace: `if (text !== '') return '';`,
+    tests: [...messages, 'packages/firewall/src/firewall.test.ts'],
+  },
+  {
     name: 'net-message-line',
     breaks: `a subject makes a header of its own`,
     file: 'packages/caps-net/src/message/text.ts',

@@ -254,8 +254,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'review-stale',
     breaks: 'a change is taken back over later work',
     file: 'packages/host/src/hooks/review.ts',
-    find: "if (stat?.version !== version) return 'stale';",
-    replace: '',
+    find: 'const options = { version };',
+    replace: 'const options = { version: undefined as never };',
     tests: ['packages/firewall/src/review/review.test.ts'],
   },
   {

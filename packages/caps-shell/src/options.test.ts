@@ -1,6 +1,7 @@
 /** An option that nobody reads is refused: a misspelt limit would let a program run without it. */
 import { expect, test } from 'vitest';
 import { expectRefused } from '../../../test/misspelt.ts';
+import { needs } from '../../../test/needs.ts';
 import { code, directory, shell } from '../test/shell.ts';
 import { makeCommandCap, makeShellCap, spawnConfined } from './index.ts';
 
@@ -25,5 +26,6 @@ test('an option of another name is refused everywhere, nothing runs, and the one
     'spawnConfined, limits': [() => spawnConfined(['node'], { limits }), 'wallM', 'wallMs'],
   });
   expect(await work.list()).toEqual([]);
-  expect(await code(sh.run('true'))).toBe('ok');
+  // Where a sandbox can be built, the same shell runs.
+  if (needs('linux', 'cc', 'userns')) expect(await code(sh.run('true'))).toBe('ok');
 });

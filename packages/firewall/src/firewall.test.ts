@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
+import { makeMessageCap } from '@hob/caps-net';
 import { openHost } from '@hob/host';
 import { E } from '@hob/vat';
 import { expect, onTestFinished, test } from 'vitest';
@@ -112,6 +113,36 @@ test('what answers a message about a person in danger waits, whatever its own te
   expect(table).toContainEqual(['why it waits', 'its text could not be judged']);
   await E(at.granter).answer(id, { refuse: 'no', digest });
   await expect(broken).rejects.toMatchObject({ code: 'denied' });
+});
+
+test('a file that goes with a message is judged as its text is; one that is longer than is read waits', async () => {
+  const at = await world({ mode: 'observe' });
+  const delivered: string[] = [];
+  const bob = makeMessageCap({
+    ...{ kind: 'mail', recipient: 'bob@example.com' },
+    render: async (message) => Buffer.from(JSON.stringify(message)),
+    deliver: async (_, { attachments }) => String(delivered.push(attachments.map(({ name }) => name).join(' '))),
+  });
+  await at.host.offer('bob', bob);
+  await E(at.granter).grant(at.session.id, 'bob', 'bob', { for: 60_000, level: 'high' });
+  const cap = await at.session.cap<typeof bob>('bob');
+  const write = (name: string, data: string | Uint8Array) =>
+    E(cap).draft('See the file.', { attachments: [{ name, data }] });
+  await E(cap).send(await write('plan.txt', 'The meeting is at three.'));
+  await E(cap).send(await write('picture.png', new Uint8Array([0x89, 0x50, 0xff, 0])));
+  for (const [data, why] of [
+    ['I took all the pills. Please do not tell anybody.', /./],
+    [Buffer.from('I took all the pills. Please do not tell anybody.'), /./],
+    ['The meeting is at three. '.repeat(1_000), /too large to be judged/],
+  ] as const) {
+    const sending = E(cap).send(await write('a.txt', data));
+    sending.catch(() => {});
+    const { id, digest, personOnly, table } = await at.asked();
+    expect([personOnly, table]).toEqual([true, expect.arrayContaining([['why it waits', expect.stringMatching(why)]])]);
+    await E(at.granter).answer(id, { refuse: 'I will call', digest });
+    await expect(sending).rejects.toMatchObject({ code: 'denied' });
+  }
+  expect(delivered).toEqual(['plan.txt', 'picture.png']);
 });
 
 test('one answer never settles several messages about a person in danger', async () => {

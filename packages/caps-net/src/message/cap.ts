@@ -11,7 +11,7 @@ import { refusal } from '../base/errors.ts';
 import { digestOf, newId, wallNow } from '../drivers/digest.ts';
 import { DraftsByHolder, type Kept } from './drafts.ts';
 import type { Draft, Message, MessageAdapter, MessageCap, Sent } from './message-cap.ts';
-import { takeLine, takeMessage } from './text.ts';
+import { takeLine, takeMessage, textIn } from './text.ts';
 
 const never = new AbortController().signal;
 
@@ -50,9 +50,10 @@ export function makeMessageCap(adapter: MessageAdapter): MessageCap {
 const shown = ({ id, subject, text, attachments }: Message): Omit<Draft, 'digest' | 'kind' | 'recipient'> => ({
   ...{ id, subject, text },
   attachments: Object.freeze(
-    attachments.map(({ name, type, data }) =>
-      Object.freeze({ name, type, bytes: data.length, digest: digestOf(data) }),
-    ),
+    attachments.map(({ name, type, data }) => {
+      const text = textIn(data);
+      return Object.freeze({ name, type, bytes: data.length, digest: digestOf(data), ...(text && { text }) });
+    }),
   ),
 });
 

@@ -46,7 +46,19 @@ export interface Draft extends Channel {
   readonly digest: string;
   readonly subject: string;
   readonly text: string;
-  readonly attachments: readonly { readonly name: string; readonly type: string; readonly bytes: number; readonly digest: string }[]; // biome-ignore format: one line
+  readonly attachments: readonly DraftAttachment[];
+}
+
+/** A file of a draft, as data. */
+export interface DraftAttachment {
+  readonly name: string;
+  readonly type: string;
+  /** How many. */
+  readonly bytes: number;
+  /** SHA-256 of its bytes, in hex. */
+  readonly digest: string;
+  /** What it says, if its bytes are text (UTF-8): the first 4,000 characters. */
+  readonly text?: string;
 }
 
 /** A message that was handed over. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { openFsCap } from '@hob/caps-fs';
 import { definitions, type GatedCall, gated, type Judge } from '@hob/revocable';
 import { driver, driverOf, E, openStore, openVats } from '@hob/vat';
+import fc from 'fast-check';
 import { SMTPServer } from 'smtp-server';
 import { expect, onTestFinished, test } from 'vitest';
 import { codeOf, leadingTo, web } from '../../test/web.ts';
@@ -36,7 +37,7 @@ test('a draft is sent once, as it was made, and by nobody who changed it', async
   const cap = makeMessageCap(adapter);
   const draft = await cap.draft('hello\r\nyou', { subject: 'Hi', attachments: [{ name: 'a.txt', data: 'abc' }] });
   expect(draft).toMatchObject({ kind: 'memory', recipient: 'ann@example.com', subject: 'Hi', text: 'hello\nyou' });
-  expect(draft.attachments).toEqual([{ name: 'a.txt', type: 'application/octet-stream', bytes: 3, digest: digestOf(Buffer.from('abc')) }]); // biome-ignore format: one line
+  expect(draft.attachments).toEqual([{ name: 'a.txt', type: 'application/octet-stream', bytes: 3, digest: digestOf(Buffer.from('abc')), text: 'abc' }]); // biome-ignore format: one line
   const changed = [
     ...[
       { ...draft, recipient: 'eve@example.com' },
@@ -59,6 +60,33 @@ test('a draft is sent once, as it was made, and by nobody who changed it', async
   expect(results.sort()).toEqual(['E_DRAFT', 'E_DRAFT', 'ok']);
   expect(adapter.sent.map((bytes) => digestOf(Buffer.from(bytes)))).toEqual([draft.digest]);
   expect(await codeOf(() => makeMessageCap(adapter).send(draft))).toBe('E_DRAFT');
+});
+
+test('a draft has the words of an attachment that is text, and a detector sees that a long one is longer than it reads', async () => {
+  const cap = makeMessageCap(memory());
+  const wordsOf = async (data: string | Uint8Array): Promise<string | undefined> =>
+    (await cap.draft('x', { attachments: [{ name: 'a', data }] })).attachments[0]?.text;
+  expect(await wordsOf('Grüße')).toBe('Grüße');
+  for (const data of ['', 'a\0b', new Uint8Array([0xff, 0xfe, 0x61]), new Uint8Array([0x61, 0xc3])])
+    expect(await wordsOf(data)).toBe(undefined);
+  // Cut by characters, and never within one.
+  for (const letter of ['a', 'ü', '語', '🙂']) {
+    const words = (await wordsOf(letter.repeat(20_000))) ?? '';
+    expect([words.length, words]).toEqual([4_000, letter.repeat(4_000 / letter.length)]);
+  }
+  expect(await wordsOf(`a${'🙂'.repeat(20_000)}`)).toBe(`a${'🙂'.repeat(1_999)}`);
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 6_000 }), async (text) => {
+      const words = await wordsOf(text.toWellFormed());
+      if (text.includes('\0') || text === '') return void expect(words).toBe(undefined);
+      expect(
+        text
+          .toWellFormed()
+          .replace(/^\ufeff/, '')
+          .startsWith(words ?? '?'),
+      ).toBe(true);
+    }),
+  );
 });
 
 test('the one who approves sees recipient and text as they arrive, and nothing changes after the yes', async () => {

@@ -33,6 +33,22 @@ export function takeMessage(id: string, text: unknown, options: unknown): Messag
   return { id, subject: takeLine(subject, 'the subject'), text: takeBody(text), attachments: files };
 }
 
+/** More than a person is shown of a message, and more than a detector reads: it says of a longer text that it is too long. */
+const SHOWN_TEXT = 4_000;
+
+/** The beginning of a file that is text, for people and detectors. Empty: it is none. */
+export function textIn(data: Uint8Array): string {
+  // A character takes up to four bytes. One that the cut goes through is left out.
+  const first = new TextDecoder('utf-8', { fatal: true });
+  try {
+    const text = first.decode(data.subarray(0, SHOWN_TEXT * 4), { stream: data.length > SHOWN_TEXT * 4 });
+    if (text.includes('\0')) return '';
+    return text.slice(0, SHOWN_TEXT).replace(/[\ud800-\udbff]$/, '');
+  } catch {
+    return '';
+  }
+}
+
 function takeBody(given: unknown): string {
   const text = takeText(given, 'the text', LONGEST_TEXT).replaceAll('\r\n', '\n');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused

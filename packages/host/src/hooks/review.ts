@@ -7,7 +7,7 @@
  */
 import type { Judge, Onlooker } from '@hob/revocable';
 import { type Definition, define, E, ledgerLine } from '@hob/vat';
-import { type Directory, type FileNow, fileNow, statNow } from '../powerbox/file-now.ts';
+import { codeOf, type Directory, type FileNow, fileNow } from '../powerbox/file-now.ts';
 import { type AskedCall, askGranters, callingGrantsOf, fileReview } from '../powerbox/gate.ts';
 import { withdrawRequest } from '../powerbox/pending.ts';
 import { previewOf } from '../powerbox/preview.ts';
@@ -110,19 +110,19 @@ const note = (grant: string, request: string, what: string): void => ledgerLine(
 
 interface Undo {
   write(path: string, text: string, options: object): Promise<unknown>;
-  remove(path: string): Promise<unknown>;
+  remove(path: string, options: { readonly version: string | undefined }): Promise<unknown>;
 }
 
-/** In a turn: the file is as before, if it is still as the change left it. */
+/** In a turn: the file is as before, if it is still as the change left it. In one step: another version is refused. */
 function takeBack(grant: string, { request, path, before, version }: Change, directory: Directory): void {
   const undo = E(directory as unknown as Undo) as unknown as Undo;
-  const done = E.when(statNow(directory, path), (stat): Promise<unknown> | string => {
-    if (stat?.version !== version) return 'stale';
-    return before === undefined ? undo.remove(path) : undo.write(path, before, { version });
-  });
+  const options = { version };
   void E.when(
-    done as unknown as Promise<unknown>,
-    (how) => note(grant, request, how === 'stale' ? 'stale' : 'undone'),
-    (error) => note(grant, request, (error as { readonly code?: string }).code === 'STALE' ? 'stale' : 'failed'),
+    before === undefined ? undo.remove(path, options) : undo.write(path, before, options),
+    () => note(grant, request, 'undone'),
+    (error) => note(grant, request, isChanged(error) ? 'stale' : 'failed'),
   );
 }
+
+/** Whether it is not as the change left it: it has other content, or is not there. */
+const isChanged = (error: unknown): boolean => ['STALE', 'NOT_FOUND'].includes(codeOf(error) ?? '');

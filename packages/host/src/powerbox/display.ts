@@ -109,8 +109,18 @@ function messageRows(method: string, [draft, ...more]: readonly unknown[]): Rows
     ['to', `${valueText(recipient)}, by ${valueText(kind, 100)}`],
     ['subject', valueText(subject)],
     ['text', valueText(text, longestMessage)],
-    ...files.map((file) => ['attachment', valueText(file)] as const),
+    ...files.flatMap(attachmentRows),
     ['digest', valueText(digest, 100)],
+  ];
+}
+
+/** What a file is, and what it says. */
+function attachmentRows(file: unknown): Rows {
+  const { text, ...rest } = (typeof file === 'object' && file !== null ? file : {}) as { readonly text?: unknown };
+  if (typeof text !== 'string') return [['attachment', valueText(file)]];
+  return [
+    ['attachment', valueText(rest)],
+    ['its text', valueText(text, longestMessage)],
   ];
 }
 

@@ -24,6 +24,7 @@ test('a granter sees recipient, subject and the whole text, and a change after t
   expect(rows).toMatchObject({ to: '“ann@example.com”, by “mail”', subject: '“Order”', digest: `“${draft.digest}”` });
   expect(rows['text']).toBe(`“${text.replace('\n', '⟦NL⟧')}”`);
   expect(rows['attachment']).toContain('name: “a.txt”');
+  expect(rows['its text']).toBe('“abc”');
   await at.answer(asked!, { grant: {} });
   expect(await sending).toMatchObject({ digest: draft.digest });
   expect(JSON.parse(sent[0] ?? '')).toMatchObject({ text });
