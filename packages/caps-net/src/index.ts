@@ -22,6 +22,7 @@ export type {
   Attachment,
   Channel,
   Draft,
+  DraftAttachment,
   DraftOptions,
   Message,
   MessageAdapter,
