@@ -11,6 +11,7 @@ import { AskFacetActor } from './powerbox/ask-facet.ts';
 import { GateAskActor } from './powerbox/gate.ts';
 import { JudgeActor } from './powerbox/judge.ts';
 import { OwnGateActor, OwnNotesActor } from './powerbox/own/own-files.ts';
+import { OwnObjectsGateActor, OwnObjectsNotesActor } from './powerbox/own/own-objects.ts';
 import { PowerboxActor } from './powerbox/powerbox.ts';
 import { ChangeAskActor } from './sessions/ask-change.ts';
 import { GraceActor } from './sessions/grace.ts';
@@ -31,6 +32,8 @@ export const definitions: readonly AnyDefinition[] = Object.freeze([
   GateAskActor,
   OwnGateActor,
   OwnNotesActor,
+  OwnObjectsGateActor,
+  OwnObjectsNotesActor,
   HookJudgeActor,
   OnlookerActor,
   ReviewActor,

@@ -3,7 +3,65 @@ import type { Mutant } from '../mutant.ts';
 
 const own = ['packages/host/src/powerbox/own/own-files.test.ts'];
 
+const things = ['packages/host/src/powerbox/own/own-objects.test.ts'];
+
 export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'own-thing-made',
+    breaks: 'a session changes any thing of a cap without a question',
+    file: 'packages/host/src/powerbox/own/own-objects.ts',
+    find: 'if (names === undefined || !names.every((key) => things.has(key))) return otherwise();',
+    replace: 'if (names === undefined) return otherwise();',
+    tests: things,
+  },
+  {
+    name: 'own-thing-all',
+    breaks: 'a call that names a thing of others beside an own one goes on',
+    file: 'packages/host/src/powerbox/own/own-objects.ts',
+    find: '!names.every((key)',
+    replace: '!names.some((key)',
+    tests: things,
+  },
+  {
+    name: 'own-thing-kind',
+    breaks: 'the branch 7 is own because the issue 7 is',
+    file: 'packages/host/src/powerbox/own/own-objects.ts',
+    find: 'JSON.stringify([kind, name])',
+    replace: 'JSON.stringify([name])',
+    tests: things,
+  },
+  {
+    name: 'own-thing-caller',
+    breaks: 'a child session changes what its parent made',
+    file: 'packages/host/src/powerbox/own/own-objects.ts',
+    find: 'grants[0] === grant || otherwise()',
+    replace: 'grants.length > 0 || otherwise()',
+    tests: things,
+  },
+  {
+    name: 'own-thing-of-child',
+    breaks: 'what a child session made is its parent’s own',
+    file: 'packages/host/src/powerbox/own/own-objects.ts',
+    find: 'if (grants[0] === grant && things.size',
+    replace: 'if (grants.length > 0 && things.size',
+    tests: things,
+  },
+  {
+    name: 'own-thing-post',
+    breaks: 'what a session put where it wanted is its own, whoever puts something there later',
+    file: 'packages/caps-net/src/http/redirect.ts',
+    find: "if (method !== 'POST' || location === undefined)",
+    replace: 'if (location === undefined)',
+    tests: things,
+  },
+  {
+    name: 'own-thing-above',
+    breaks: 'a server makes a whole collection a session’s own',
+    file: 'packages/caps-net/src/http/redirect.ts',
+    find: 'return named.every((segment, at) => segment === target.segments[at]) ? undefined : text;',
+    replace: 'return named.length === 0 ? undefined : text;',
+    tests: things,
+  },
   {
     name: 'own-version',
     breaks: 'a session changes whatever lies where it once made a file',

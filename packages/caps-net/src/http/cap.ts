@@ -64,6 +64,9 @@ export function openHttpCap(options: HttpOptions, resolver: Resolver): HttpCap &
   );
 }
 
+/** What a call makes and what it changes have the name that the server gave. */
+const resources = { makes: { resource: 'made' }, names: { resource: 0 } } as const;
+
 /** A GET carries its path to the server. A cap of GET and HEAD sends nothing else by `fetch`, either. */
 function effectsOf({ methods }: World['grant']): Effects {
   const read = { class: 'A', outbound: true } as const;
@@ -72,7 +75,7 @@ function effectsOf({ methods }: World['grant']): Effects {
     ? read
     : ({ class: 'C', undo: 'hard', outbound: true } as const);
   return {
-    ...{ get: read, getText: read, fetch: send, fetchText: send },
+    ...{ get: read, getText: read, fetch: { ...send, ...resources }, fetchText: { ...send, ...resources } },
     ...{ subpath: look, readOnly: look, describe: look, next: look, return: look },
   };
 }

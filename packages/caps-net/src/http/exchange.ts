@@ -14,7 +14,7 @@ import { type Grant, SAFE } from './grant.ts';
 import { firstOf, type Headers, shownHeaders } from './headers.ts';
 import type { HttpAnswer } from './http-cap.ts';
 import type { Segments, Target } from './path.ts';
-import { followed, isRedirect, methodAfter } from './redirect.ts';
+import { followed, isRedirect, madeBy, methodAfter } from './redirect.ts';
 
 export interface World {
   readonly grant: Grant;
@@ -70,7 +70,7 @@ async function hops(world: World, scope: Scope, wanted: Wanted, signal: AbortSig
   for (let left = grant.limits.redirects; ; left -= 1) {
     const { status, headers, body } = await hop(world, now, signal);
     const location = firstOf(headers, 'location');
-    if (!isRedirect(status) || location === undefined) return shown(grant, now, { status, headers, body });
+    if (!isRedirect(status) || location === undefined) return shown(world, scope, now, { status, headers, body });
     drain(body);
     if (left === 0) throw refusal('E_REDIRECT', `it redirects more than ${grant.limits.redirects} times`);
     const method = methodAfter(status, now.method);
@@ -82,11 +82,14 @@ async function hops(world: World, scope: Scope, wanted: Wanted, signal: AbortSig
 
 const withoutContent = (headers: Headers): Headers => headers.filter(([name]) => !name.startsWith('content-'));
 
-function shown(grant: Grant, { target }: Wanted, { status, headers, body }: Hop): Exchanged {
+function shown({ grant }: World, { prefix }: Scope, wanted: Wanted, { status, headers, body }: Hop): Exchanged {
+  const { target } = wanted;
   const table = grant.injected?.secret.table;
   const blank = (text: string): string =>
     table === undefined ? text : blankBytes(table, Buffer.from(text, 'latin1')).toString();
-  const answer = { status, headers: shownHeaders(headers, blank), path: blank(target.text), body: body.source };
+  const made = status === 201 ? madeBy(grant, prefix, wanted, firstOf(headers, 'location')) : undefined;
+  const path = { path: blank(target.text), ...(made === undefined ? {} : { made: blank(made) }) };
+  const answer = { status, headers: shownHeaders(headers, blank), ...path, body: body.source };
   return { answer: Object.freeze(answer), body };
 }
 

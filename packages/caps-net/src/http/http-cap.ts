@@ -47,6 +47,11 @@ interface AnswerHead {
   readonly headers: Readonly<Record<string, string>>;
   /** Where the answer came from, after redirects. */
   readonly path: string;
+  /**
+   * The path of what a POST made: the server answered 201, and its `location` is a place of this cap. Under a grant with
+   * `own: true` a call of exactly this path goes on without a question.
+   */
+  readonly made?: string;
 }
 
 /** An answer whose body is a stream. */

@@ -29,6 +29,26 @@ export function followed({ origin }: Grant, prefix: Segments, from: string, loca
   }
 }
 
+/**
+ * The path of what a POST made, as the server names it (201 with Location: RFC 9110, 15.3.2). The server chose its name. It
+ * lies in the prefix of the cap, and is not the place that was posted to, nor above it. Undefined: it names no such place.
+ */
+export function madeBy(
+  grant: Grant,
+  prefix: Segments,
+  { method, target }: { readonly method: string; readonly target: Target },
+  location: string | undefined,
+): string | undefined {
+  if (method !== 'POST' || location === undefined) return undefined;
+  try {
+    const { segments, text } = followed(grant, prefix, target.text, location);
+    const named = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
+    return named.every((segment, at) => segment === target.segments[at]) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A form that was posted is answered by a page (RFC 9110, 15.4). */
 export const methodAfter = (status: number, method: string): string =>
   status === 303 ? (method === 'HEAD' ? 'HEAD' : 'GET') : status < 303 && method === 'POST' ? 'GET' : method;

@@ -1,6 +1,7 @@
 /** Http caps of a manifest in a real host, against a server on loopback. The agent is the attacker. */
 import type { HttpCap } from '@hob/caps-net';
 import type { Grant, Holding, SessionFace } from '@hob/host';
+import { check } from '@hob/manifest';
 import { openFace } from '@hob/mcp';
 import { E, type Far } from '@hob/vat';
 import { expect, test } from 'vitest';
@@ -229,4 +230,37 @@ test('a cap that is no part of a scratch folder lives on when the session that i
   const agent = (await at.enter(two.session.secret)).bootstrap;
   expect((await sent(E(http(agent, 'gh')).getText('a'))).url).toBe('/a');
   expect(await E((await E(agent).cap('src')) as unknown as Far<{ readText(path: string): Promise<string> }>).readText('a.txt')).toBe('one\n'); // biome-ignore format: one line
+});
+
+test('own: true lets a session change the issue that it opened in the mode cautious; an issue of others asks, and no lower layer adds it', async () => {
+  const at = await planScene();
+  const server = await web((request, response) => {
+    request.resume().on('end', () => {
+      const made = request.method === 'POST' && request.url === '/repos/acme/app/issues';
+      response.writeHead(made ? 201 : 200, made ? { location: '/repos/acme/app/issues/17' } : {}).end('{}');
+    });
+  });
+  const cap = (more: string) =>
+    `gh: { http: "http://127.0.0.1:${server.port}/repos/acme/app/", methods: [GET, POST, PATCH], addresses: [127.0.0.1]${more} }`;
+  const text = (caps: string, key = 'caps') =>
+    `version: 1\nroots: { project: project }\nsession: { ${key}: { ${caps} } }\n`;
+  const { agent } = await at.open(text(cap(', own: true')));
+  const gh = http(agent, 'gh');
+  const opening = E(gh).fetchText('issues', { method: 'POST', body: '{}' });
+  await at.grantAll();
+  const { made } = await opening;
+  expect(await code(E(gh).fetchText(made ?? '', { method: 'PATCH', body: '{}' }))).toBe('ok');
+  const asking = code(E(gh).fetchText('issues/18', { method: 'PATCH', body: '{}' }));
+  expect(await at.inbox()).toMatchObject([{ kind: 'call', asks: 'gh' }]);
+  await at.grantAll();
+  expect(await asking).toBe('ok');
+  expect(server.seen).toEqual(['POST /repos/acme/app/issues', 'PATCH /repos/acme/app/issues/17', 'PATCH /repos/acme/app/issues/18']); // biome-ignore format: one line
+  const layers = (upper: string, lower: string) =>
+    check([{ layer: 'user', file: 'u', text: text(upper) }, { layer: 'flags', file: 'f', text: `version: 1\nsession: { caps: { ${lower} } }\n` }], { now: 0 }).plan?.caps['gh']; // biome-ignore format: one line
+  const [plain, own] = [cap(''), cap(', own: true')];
+  for (const lower of [own, plain]) expect(layers(own, lower)).toMatchObject({ own: true });
+  for (const [upper, lower] of [[plain, own], [own, cap(', own: false')], [own, cap(', always_human: true')]] as const) // biome-ignore format: one line
+    expect(layers(upper, lower)).not.toHaveProperty('own', true);
+  for (const wrong of [text(own, 'ask'), text(cap(', own: true, always_human: true'))])
+    expect(check([{ layer: 'user', file: 'u', text: wrong }], { now: 0 }).mistakes[0]?.wrong).toMatch(/asked about each call/); // biome-ignore format: one line
 });

@@ -26,7 +26,7 @@ export function grantTerms(plan: Plan, cap: PlannedCap, now: number): GrantTerms
     ...base,
     ...risk,
     ...boundsOf(cap),
-    ...(cap.kind === 'fs' && cap.own === true ? { own: true as const } : {}),
+    ...((cap.kind === 'fs' || cap.kind === 'http') && cap.own === true ? { own: true as const } : {}),
     ...waitingMethods(cap.kind, cap.kind === 'fs' ? cap.can : [], decisionsOf(plan, cap)),
   };
 }

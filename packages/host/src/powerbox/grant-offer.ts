@@ -18,6 +18,7 @@ import { type GrantTerms, parseTerms } from '../state/terms.ts';
 import { AskFacetActor } from './ask-facet.ts';
 import { GateAskActor } from './gate.ts';
 import { ownFiles } from './own/own-files.ts';
+import { ownObjects } from './own/own-objects.ts';
 
 interface OfferGrant {
   readonly petname: string;
@@ -49,9 +50,8 @@ export function grantOffer(
   const { terms, defaultMs: otherwise, gated: waits, drafts, level, personOnly, own, asks } = parseTerms(given);
   const id = nextGrantId(tables);
   const chain = session.parent === undefined ? {} : { chain: chainText(tables, session) };
-  // Another cap tells no identity of its things, so each call waits as the terms say.
-  const files = own === true && tables.offerInfo.get(offered)?.directory === true ? table<string>() : undefined;
-  const behind = behindGrant(hostState, inner, { id, waits, drafts, asks, files });
+  const mine = own === true ? ownThings(tables, offered) : undefined;
+  const behind = behindGrant(hostState, inner, { id, waits, drafts, asks, mine });
   const about: Record<string, string> = { session: session.id, petname, by: initiator.by, offered, ...chain };
   if (initiator.surface !== undefined) about['surface'] = initiator.surface;
   if (request !== undefined) about['request'] = request.id;
@@ -77,7 +77,7 @@ export function grantOffer(
     ...(asks === undefined ? {} : { asks: true as const }),
     ...(level === undefined ? {} : { level }),
     ...(personOnly === undefined ? {} : { personOnly }),
-    ...(files === undefined ? {} : { own: files }),
+    ...(mine === undefined ? {} : { own: mine.things }),
     gate,
   };
   if (lease === undefined) addToCList(tables, session, petname, cap, grant);
@@ -90,15 +90,30 @@ interface Behind {
   readonly waits: true | readonly string[] | undefined;
   readonly drafts: readonly string[] | undefined;
   readonly asks: GrantTerms | undefined;
-  readonly files: Table<string> | undefined;
+  readonly mine: OwnThings | undefined;
+}
+
+/** What the session of a grant made itself. */
+interface OwnThings {
+  readonly offered: string;
+  readonly directory: boolean;
+  readonly things: Table<string>;
+}
+
+/** In a turn. A cap that tells no identity of its things has none that are own: each call waits as the terms say. */
+function ownThings(tables: HostTables, offered: string): OwnThings | undefined {
+  const { directory = false, effects = {} } = tables.offerInfo.get(offered) ?? {};
+  if (!directory && !Object.values(effects).some(({ makes }) => makes !== undefined)) return undefined;
+  return { offered, directory, things: table<string>() };
 }
 
 /** The object that the forwarder of a grant leads to: the offer, its gate, or the facet that asks for it. */
-function behindGrant(hostState: HostState, inner: object, { id, waits, drafts, asks, files }: Behind): object {
+function behindGrant(hostState: HostState, inner: object, { id, waits, drafts, asks, mine }: Behind): object {
   if (asks !== undefined) return spawn(AskFacetActor(hostState, id, asks, table()));
   if (waits === undefined && drafts === undefined) return inner;
   const judge = spawn(GateAskActor(hostState, id, drafts));
   const methods = waits === true ? undefined : [...(waits ?? []), ...(drafts ?? [])];
-  if (files !== undefined) return ownFiles(hostState, inner, { grant: id, files, judge, methods });
+  if (mine?.directory === true) return ownFiles(hostState, inner, { grant: id, files: mine.things, judge, methods });
+  if (mine !== undefined) return ownObjects(hostState, inner, { grant: id, ...mine, judge, methods });
   return gated(inner, judge, methods === undefined ? {} : { methods }) as unknown as object;
 }

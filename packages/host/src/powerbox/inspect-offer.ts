@@ -50,11 +50,16 @@ function bothEffects(declared: Effects | undefined, given: Effects | undefined):
 
 const flags: readonly unknown[] = [undefined, true, false];
 
-const fits = ({ outbound, idempotent, volatile = [] }: Partial<Effect>): boolean =>
+const fits = ({ outbound, idempotent, volatile = [], makes = {}, names = {} }: Partial<Effect>): boolean =>
   flags.includes(outbound) &&
   flags.includes(idempotent) &&
   Array.isArray(volatile) &&
-  volatile.every((name) => typeof name === 'string');
+  volatile.every((name) => typeof name === 'string') &&
+  isRecord(makes, (field) => typeof field === 'string') &&
+  isRecord(names, (at) => typeof at === 'string' || (Number.isInteger(at) && Number(at) >= 0));
+
+const isRecord = (given: unknown, isFit: (value: unknown) => boolean): boolean =>
+  typeof given === 'object' && given !== null && Object.values(given).every(isFit);
 
 function methodsOf(cap: object): readonly string[] {
   const found = new Set<string>();

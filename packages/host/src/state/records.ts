@@ -98,7 +98,7 @@ export interface GrantRecord {
   readonly level?: CallLevel;
   /** No judge sees what waits under it. */
   readonly personOnly?: true;
-  /** The versions of the files that its session made, by path (`powerbox/own/own-files.ts`). */
+  /** What its session made: the versions of files by path, or the names of other things (`powerbox/own/`). */
   readonly own?: Table<string>;
   readonly gate: GrantActor;
 }

@@ -32,8 +32,9 @@ export type GrantTerms = Terms & {
    */
   readonly level?: CallLevel;
   /**
-   * For a directory. The session changes and removes files that it made itself through this grant, without the wait of
-   * `gated` or `drafts`. That ends for a file that somebody else changed. Another cap gets nothing by it.
+   * The session changes what it made itself through this grant, without the wait of `gated` or `drafts`: the files of a
+   * directory, as long as nobody else changed them, and the things of a cap that names what it makes (`Effect.makes`).
+   * Another cap gets nothing by it.
    */
   readonly own?: true;
   /** A call that waits under it is for a person alone: no judge sees it. */

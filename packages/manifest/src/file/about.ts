@@ -84,7 +84,7 @@ export const ABOUT: Readonly<Record<Part, Readonly<Record<string, string>>>> = {
     fs: 'A directory: ROOT, or ROOT/folder.',
     can: 'What the holder may do there: read, list, search, write, remove.',
     except: 'Patterns of gitignore. Names that match do not exist for the holder.',
-    own: 'true: the session changes and removes files that it made itself without a question. Those of others still ask.',
+    own: 'true: the session changes and removes without a question what it made itself: files, or what a POST made. What others made still asks.',
     command: 'A program that runs in the sandbox: a name on PATH, or an absolute path.',
     cwd: 'A directory of a root, where the program runs. The program sees it.',
     reads: 'true: the program sees every directory to read only.',

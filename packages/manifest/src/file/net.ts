@@ -1,6 +1,6 @@
 /** The shapes of the caps that reach others: an origin of the network, and a recipient of messages. */
 import * as z from 'zod';
-import { list, name, oneOf, type RecordOf, record, say, terms, text } from './shapes.ts';
+import { list, name, oneOf, own, type RecordOf, record, say, terms, text } from './shapes.ts';
 import type { Auth, Channel, Client, HttpCap, HttpProxy, MessageCap } from './types.ts';
 
 /** A host by name or number, without user, query or wildcard, and a path that ends in `/`. */
@@ -83,6 +83,7 @@ export const requests: Pick<
 export const http: RecordOf<HttpCap> = record('an http cap', {
   http: prefix('http', 'https://api.github.com/repos/acme/app/'),
   ...requests,
+  own,
   ...terms,
 });
 

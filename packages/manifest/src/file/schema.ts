@@ -11,7 +11,21 @@ import { described } from './about.ts';
 import { addresses, channel, http, isAddress, message } from './net.ts';
 import { forward, host, programNet, sign, unix } from './program-net.ts';
 import { agent, schedule } from './schedule.ts';
-import { duration, FLAG_SET, kinds, list, MOST_NAMES, name, named, oneOf, record, say, terms, text } from './shapes.ts';
+import {
+  duration,
+  FLAG_SET,
+  kinds,
+  list,
+  MOST_NAMES,
+  name,
+  named,
+  oneOf,
+  own,
+  record,
+  say,
+  terms,
+  text,
+} from './shapes.ts';
 import { milliseconds } from './terms.ts';
 import type { ArgumentBound, Manifest } from './types.ts';
 
@@ -37,7 +51,7 @@ const fs = record('a directory cap', {
   fs: text('fs', 'project/src'),
   can: list('can', oneOf('can', ['read', 'list', 'search', 'write', 'remove']), '[read, list]'),
   except: list('except', text('a pattern of except', '".env*"'), '[".env*"]', 200).optional(),
-  own: z.boolean({ error: say('own is true or false', 'write true') }).optional(),
+  own,
   ...terms,
 });
 const command = record('a command cap', {

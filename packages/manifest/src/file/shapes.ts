@@ -127,6 +127,11 @@ export const count: z.ZodNumber = z
   .min(1, { error: say('uses is less than 1', 'write at least 1, or remove the cap') })
   .max(1_000_000_000, { error: say('uses is more than 1,000,000,000', 'leave uses out for no limit') });
 
+/** What a session made itself. */
+export const own: z.ZodOptional<z.ZodBoolean> = z
+  .boolean({ error: say('own is true or false', 'write true') })
+  .optional();
+
 /** The limits of a grant. All are optional; the strictest of several layers holds. */
 export const terms: Readonly<{
   uses: z.ZodOptional<typeof count>;

@@ -90,6 +90,8 @@ export interface Auth {
 export interface HttpCap extends CapTerms {
   readonly http: string;
   readonly methods: readonly Method[];
+  /** The session changes what it made itself by a POST without a question. */
+  readonly own?: boolean | undefined;
   /** The name of a stored secret. The session never sees its value. */
   readonly secret?: string | undefined;
   /** Without it the secret is sent as a bearer token. */

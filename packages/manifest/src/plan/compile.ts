@@ -16,7 +16,7 @@ import { directoryOf, isMounted, notMountable, orNearest } from './directories.t
 import { effectOfProgram } from './effects.ts';
 import { wordsOf } from './examples.ts';
 import { lookAlikes } from './names.ts';
-import { channelsOf, httpOf, messageOf } from './net.ts';
+import { askedAnyway, channelsOf, httpOf, messageOf } from './net.ts';
 import {
   DEFAULT_MODE,
   type Directory,
@@ -227,9 +227,8 @@ class Compiler {
     if (directory === undefined) return;
     const can = [...new Set(cap.can)].sort();
     // The order counts: a pattern with ! takes back those before it.
-    const { own, needs, always_human: human } = cap;
-    if (own === true && (base.how === 'ask' || needs !== undefined || human === true))
-      this.#wrong([...path, 'own'], 'a person is asked about each call of this cap', 'remove own, or move it to caps without needs and always_human'); // biome-ignore format: one line
+    const { own } = cap;
+    if (own === true) this.#findings.push(...askedAnyway(cap, base, path));
     const mine = own === undefined ? {} : { own };
     this.#caps[base.name] = { ...base, kind: 'fs', directory, can, except: [...new Set(cap.except ?? [])], ...mine };
   }

@@ -201,8 +201,10 @@ function whenCalled(
 ): string {
   const how = (effect: Effect): string => WORDS[decisionOf(plan, cap, effect)];
   switch (cap.kind) {
-    case 'http':
-      return groups(cap.methods.map((method) => [method, how(effectOfHttp(method))]));
+    case 'http': {
+      const own = cap.own === true ? '; what it made itself by a POST, without a question' : '';
+      return `${groups(cap.methods.map((method) => [method, how(effectOfHttp(method))]))}${own}`;
+    }
     case 'command':
     case 'shell':
       return how(cap.effect);

@@ -18,6 +18,7 @@ import {
   type PlannedCap,
   type PlannedCommand,
   type PlannedFs,
+  type PlannedHttp,
   type PlannedTerms,
 } from './plan.ts';
 import { isOfPrograms } from './program-net.ts';
@@ -175,7 +176,9 @@ function narrowCap(own: PlannedCap, wanted: PlannedCap, drop: (wrong: string) =>
     const methods = beyond(wanted.methods, own.methods, 'methods');
     const headers = orOwn(wanted.headers, own.headers, 'headers');
     const addresses = orOwn(wanted.addresses, own.addresses, 'addresses');
-    return methods.length === 0 ? undefined : { ...own, ...both, path: wanted.path, methods, headers, addresses };
+    if (methods.length === 0) return undefined;
+    const left = { ...own, ...both, path: wanted.path, methods, headers, addresses };
+    return own.kind === 'http' ? narrowOwn(left as PlannedHttp, wanted as PlannedHttp, drop) : left;
   }
   if (own.kind === 'mcp' && wanted.kind === 'mcp') {
     if (own.server !== wanted.server) return other('another server');
@@ -215,13 +218,18 @@ function narrowFs(
   both: Pick<PlannedFs, 'how' | 'terms' | 'offer' | 'can'>,
   drop: (wrong: string) => void,
 ): PlannedFs | undefined {
-  if (wanted.own === true && own.own !== true) drop('own is more than the layer above allows: it is dropped');
-  const { alwaysHuman, needs } = both.terms;
-  const isAsked = both.how === 'ask' || alwaysHuman === true || needs !== undefined;
-  const mine = own.own === true && wanted.own !== false && !isAsked;
-  const { own: _, ...rest } = own;
   if (both.can.length === 0) return undefined;
-  return { ...rest, ...both, ...placeOf(own, wanted, drop), ...(mine ? { own: true } : {}) };
+  return narrowOwn({ ...own, ...both, ...placeOf(own, wanted, drop) }, wanted, drop);
+}
+
+/** `own` of the layer above holds in what is left, if the layer below keeps it and no person is asked about each call. */
+function narrowOwn<T extends PlannedFs | PlannedHttp>(left: T, wanted: T, drop: (wrong: string) => void): T {
+  if (wanted.own === true && left.own !== true) drop('own is more than the layer above allows: it is dropped');
+  const { alwaysHuman, needs } = left.terms;
+  const isAsked = left.how === 'ask' || alwaysHuman === true || needs !== undefined;
+  const mine = left.own === true && wanted.own !== false && !isAsked;
+  const { own: _, ...rest } = left;
+  return { ...rest, ...(mine ? { own: true } : {}) } as T;
 }
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

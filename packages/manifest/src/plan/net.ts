@@ -1,5 +1,5 @@
 /** The caps that reach others: an origin with a path prefix, and recipients of channels. */
-import type { Channel, HttpCap, MessageCap } from '../file/types.ts';
+import type { CapTerms, Channel, HttpCap, MessageCap } from '../file/types.ts';
 import { type Finding, type Path, quoted } from '../text/mistakes.ts';
 import type { Base } from './command.ts';
 import { directoryOf, orNearest } from './directories.ts';
@@ -8,7 +8,8 @@ import type { Plan, PlannedChannel, PlannedHttp, PlannedMessage } from './plan.t
 /** A cap of an origin. Pushes what is wrong. */
 export function httpOf(cap: HttpCap, base: Base, path: Path, findings: Finding[]): PlannedHttp {
   const { origin, pathname, protocol } = new URL(cap.http);
-  const { secret, auth, ca, client, proxy } = cap;
+  const { secret, auth, ca, client, proxy, own } = cap;
+  if (own === true) findings.push(...askedAnyway(cap, base, path));
   if (protocol === 'http:' && (ca ?? client) !== undefined)
     findings.push({ path: [...path, ca === undefined ? 'client' : 'ca'], wrong: 'there are no certificates without https', write: 'write https, or remove it' }); // biome-ignore format: one line
   if (auth !== undefined && secret === undefined)
@@ -28,8 +29,19 @@ export function httpOf(cap: HttpCap, base: Base, path: Path, findings: Finding[]
     ...(ca === undefined ? {} : { ca }),
     ...(client === undefined ? {} : { client }),
     ...(proxy === undefined ? {} : { proxy }),
+    ...(own === undefined ? {} : { own }),
   };
 }
+
+/** `own` says nothing where a person is asked about each call. */
+export const askedAnyway = (
+  { needs, always_human: human }: CapTerms,
+  { how }: Base,
+  path: Path,
+): readonly Finding[] =>
+  how !== 'ask' && needs === undefined && human !== true
+    ? []
+    : [{ path: [...path, 'own'], wrong: 'a person is asked about each call of this cap', write: 'remove own, or move it to caps without needs and always_human' }]; // biome-ignore format: one line
 
 /** The channels of a manifest, with their directories resolved. Pushes what is wrong. */
 export function channelsOf(

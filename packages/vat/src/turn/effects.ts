@@ -24,6 +24,13 @@ export interface Effect {
   readonly idempotent?: boolean;
   /** Fields of its results that change by themselves, such as a time stamp. They are not compared. */
   readonly volatile?: readonly string[];
+  /**
+   * The things that it makes: for each kind of thing the field of the result that names it, or `''` for the result
+   * itself. A name is a text or a number that the cap chose, and gives to nothing else later.
+   */
+  readonly makes?: Readonly<Record<string, string>>;
+  /** The things that it changes: for each kind the place of the argument that names it, or a field of the first one. */
+  readonly names?: Readonly<Record<string, number | string>>;
 }
 
 /** The effects of the methods of an object and of the objects that come out of it, by the name of the method. */

@@ -9,8 +9,9 @@ import { connect, driver, E, type Far } from '@hob/vat';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Scene, scene } from '../../../test/asking.ts';
+import { outcome } from '../../../test/outcome.ts';
 import { code, held } from '../../../test/test-host.ts';
-import type { GrantTerms, Request, SessionFace } from '../../index.ts';
+import type { GrantTerms, SessionFace } from '../../index.ts';
 
 const TERMS: GrantTerms = { gated: ['edit', 'remove', 'rename', 'append'], own: true };
 
@@ -18,25 +19,6 @@ const granted = async (at: Scene, terms: GrantTerms = TERMS, petname = 'work'): 
   await E(at.owner).grant(at.session.id, petname, 'notes', terms);
   return held<FsCap>(at.agent, petname);
 };
-
-/** How a call ended: its code, or `asked` if it waits. A question is refused, and the call is over then. */
-async function outcome(at: Pick<Scene, 'owner'>, call: Promise<unknown>): Promise<string> {
-  let over = false;
-  const ended = code(call).finally(() => {
-    over = true;
-  });
-  const asked = (async () => {
-    for (;;) {
-      const [first] = (await E(at.owner).inbox()) as readonly Request[];
-      if (first === undefined && over) return undefined;
-      if (first === undefined) continue;
-      await E(at.owner).answer(first.id, { refuse: 'once', digest: first.digest } as never);
-      return 'asked';
-    }
-  })();
-  const [how, waited] = await Promise.all([ended, asked]);
-  return waited ?? how;
-}
 
 const edits = [{ oldText: 'mine', newText: 'more' }];
 
