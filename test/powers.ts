@@ -314,6 +314,10 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     powers: ['node:fs', 'process'],
     why: 'hands a secret over by a file or a descriptor, so that no environment, command line or pipe has it',
   },
+  'packages/host/src/drivers/cores.ts': {
+    powers: ['node:fs', 'process'],
+    why: 'leaves the memory of a host out of core files',
+  },
   'packages/host/src/programs/read-line.ts': {
     powers: ['commander'],
     why: 'reads the command line of every program here',

@@ -763,6 +763,22 @@ export const MUTANTS: readonly Mutant[] = [
     tests: schedulesTests,
   },
   {
+    name: 'cli-schedule-granters',
+    breaks: 'a schedule goes on after its granter left the manifest',
+    file: 'packages/cli/src/plan/schedules.ts',
+    find: '...[plan.mode, plan.deadlineMs, grantersOf(plan)],',
+    replace: '...[plan.mode, plan.deadlineMs, grantersOf(plan).length > 0],',
+    tests: schedulesTests,
+  },
+  {
+    name: 'cli-cores',
+    breaks: 'a core file of the host has the secrets in its memory',
+    file: 'packages/host/src/drivers/cores.ts',
+    find: "writeFileSync('/proc/self/coredump_filter', '0');",
+    replace: '',
+    tests: ['packages/cli/src/daemon/http.test.ts'],
+  },
+  {
     name: 'cli-schedule-layer',
     breaks: 'a session whose layer narrows a cap schedules runs that hold the whole',
     file: 'packages/cli/src/plan/sessions.ts',

@@ -71,6 +71,17 @@ test('git clones, fetches and pushes a private repository by its https URL, and 
   expect(new Set(at.logins)).toEqual(new Set([`Basic ${Buffer.from(`ann:${PASSWORD}`).toString('base64')}`]));
 }, 240_000);
 
+test('a program that crashes while it uses a login leaves no core file, and cannot raise the limit', async () => {
+  const at = await privateRegistry(20);
+  const { stdout } = await inJob(
+    { net: [forwardCap(repositoryOf(at))] },
+    `ulimit -c unlimited 2>/dev/null; ulimit -c; ${CLONE(at)} 2>/dev/null; cd copy
+    git fetch -q & sleep 0.05; kill -ABRT $!; wait $!; sh -c 'kill -ABRT $$'; echo $?
+    find / -xdev -name 'core*' -type f -size +0 -newer /tmp/copy/.git/HEAD 2>/dev/null; ${searchFor([PASSWORD])}`,
+  );
+  expect(stdout).toMatch(/^0\n134\nLOOKED True True True\n$/);
+}, 240_000);
+
 test('the search finds a value that is there: in a variable, in a file, in the memory of a program', async () => {
   const planted = `env="${PASSWORD}" sleep 60 & echo "${PASSWORD}" > /tmp/planted`;
   const { stdout } = await inJob({}, `${planted}; sleep 0.2; ${searchFor([PASSWORD])}`);

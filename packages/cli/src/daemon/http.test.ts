@@ -4,14 +4,16 @@
  * The secret is looked for in every output, log, error, line of the ledger, file of the home, and entry of /proc of
  * the host and the agent, raw and in the encodings in which it could lie there.
  */
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { requires } from '../../../../test/needs.ts';
 import { type HobHome, hobHome, resolveHook } from '../../test/hob.ts';
 import { web } from '../../test/web.ts';
 
-const test = requires('linux');
+const test = requires('linux', 'prlimit');
 
 const FIRST = 'INTIMATE-first/value+1';
 const SECOND = 'INTIMATE-second/value+2';
@@ -144,3 +146,50 @@ session:
   // The search finds what it looks for.
   expect(found(`x${Buffer.from(`Bearer ${FIRST}`).toString('base64')}`)).not.toEqual([]);
 }, 240_000);
+
+/** The memory of a process, as its debugger reads it. */
+function memoryOf(pid: number): Buffer {
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  try {
+    const parts = readFileSync(`/proc/${pid}/maps`, 'latin1')
+      .split('\n')
+      .flatMap((line) => {
+        const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
+        if (from === undefined || to === undefined) return [];
+        const [begin, end] = [BigInt(`0x${from}`), BigInt(`0x${to}`)];
+        if (end - begin > 1n << 28n) return [];
+        const bytes = Buffer.alloc(Number(end - begin));
+        try {
+          return [bytes.subarray(0, readSync(memory, bytes, 0, bytes.length, begin))];
+        } catch {
+          return [];
+        }
+      });
+    return Buffer.concat(parts);
+  } finally {
+    closeSync(memory);
+  }
+}
+
+test('a core file of a host that has a secret in its memory has nothing of that memory', async () => {
+  const server = await web((_request, response) => response.end('ok'));
+  const hob = hobHome(`version: 1
+roots: { project: project }
+session:
+  caps:
+    gh: { http: "http://127.0.0.1:${server.port}/app/", methods: [GET], secret: TOKEN, addresses: [127.0.0.1] }
+`);
+  const host = hob.start('serve', '--manifest', join(hob.folder, 'config/hob.yaml'));
+  await host.shows(/see its requests/);
+  await setSecret(hob, FIRST);
+  const pid = host.child.pid as number;
+  expect(memoryOf(pid).includes(FIRST)).toBe(true);
+  expect(readFileSync(`/proc/${pid}/coredump_filter`, 'utf8')).toMatch(/^0+\n$/);
+  await promisify(execFile)('prlimit', ['--pid', String(pid), '--core=1073741824']);
+  host.child.kill('SIGABRT');
+  expect(await host.ended).toBe('SIGABRT');
+  // Where core files go is a setting of the machine. If they stay here, this one is looked through.
+  const cores = readdirSync(hob.folder).filter((name) => name.startsWith('core'));
+  if (readFileSync('/proc/sys/kernel/core_pattern', 'utf8').trim() === 'core') expect(cores).toHaveLength(1);
+  for (const core of cores) expect(found(readFileSync(join(hob.folder, core), 'latin1'))).toEqual([]);
+}, 120_000);

@@ -20,6 +20,7 @@ Restart=on-failure
 RestartSec=2
 TimeoutStopSec=15
 UMask=0077
+LimitCORE=0
 NoNewPrivileges=yes
 Delegate=memory pids
 DelegateSubgroup=host

@@ -1,4 +1,5 @@
 /** The parts of `npm start` and `npm run hob` that the command `hob` uses. */
+export { leaveMemoryOutOfCores } from '../drivers/cores.ts';
 export { writeLines } from '../drivers/export-file.ts';
 export { endWithProcess, holderOf } from '../drivers/life.ts';
 export { checkPrivateFolder, granterSocket, openPrivateFolder } from '../drivers/private-folder.ts';

@@ -7,6 +7,7 @@ import './lockdown.ts';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isUrl, openCheckpointSender } from '../drivers/checkpoints.ts';
+import { leaveMemoryOutOfCores } from '../drivers/cores.ts';
 import { endWithProcess } from '../drivers/life.ts';
 import { checkRoot } from '../drivers/roots.ts';
 import { folderOf, openSecretsOutput, type Secrets, type SecretsOutput } from '../drivers/secrets.ts';
@@ -58,6 +59,7 @@ async function serve(): Promise<void> {
   const outbound =
     checkpoints === undefined ? undefined : openCheckpointSender(checkpoints, (line) => say(`hob: ${line}`));
   openStateDir(state);
+  leaveMemoryOutOfCores();
   const host = await openHost({
     stateDir: state,
     ...(sentinel === undefined ? {} : { sentinel }),

@@ -5,7 +5,14 @@
  * that was granted and spent stays in the state. The granter is reached on a socket in a folder of mode 0700.
  */
 import { openHost, sentinelHome, toolHostOf } from '@hob/host';
-import { endWithProcess, granterSocket, holderOf, openPrivateFolder, openStateDir } from '@hob/host/programs';
+import {
+  endWithProcess,
+  granterSocket,
+  holderOf,
+  leaveMemoryOutOfCores,
+  openPrivateFolder,
+  openStateDir,
+} from '@hob/host/programs';
 import { logLines } from '../../line/log-text.ts';
 import { Mistake } from '../../line/mistake.ts';
 import { OWNER } from '../../plan/names.ts';
@@ -36,6 +43,7 @@ export async function serveProgram({ state, sentinel, say }: ProgramHostChoice):
   openStateDir(state);
   const holder = holderOf(state);
   if (holder !== 'nobody') throw new Mistake(`process ${holder.pid ?? '?'} serves this state already`);
+  leaveMemoryOutOfCores();
   const home = sentinel ?? sentinelHome();
   const host = await openHost({
     stateDir: state,

@@ -12,6 +12,7 @@ import {
   endWithProcess,
   granterSocket,
   holderOf,
+  leaveMemoryOutOfCores,
   openPrivateFolder,
   openStateDir,
   readStopOrder,
@@ -82,6 +83,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   await checkSandbox(plan);
   const { folder } = granterSocket(state);
   openStateDir(state);
+  leaveMemoryOutOfCores();
   checkFree(state);
   const log = logFile === undefined ? standardError(say) : openLog(logFile, { now: () => Date.now() });
   const note = (line: string): void => log.write(line.replace(/^hob: /, ''));

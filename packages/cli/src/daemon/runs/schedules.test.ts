@@ -60,7 +60,7 @@ function isAlive(pid: number | undefined): boolean {
   }
 }
 
-test('a manifest that says something else ends the schedules, also if only a cap that they give is another one; the same one does not', async () => {
+test('a manifest that says something else ends the schedules, also if only a granter left or a cap that they give is another one; the same one does not', async () => {
   const hob = await served();
   const stop = async (host: Awaited<ReturnType<ScheduledHome['serve']>>): Promise<void> => {
     host.child.kill('SIGTERM');
@@ -73,6 +73,9 @@ test('a manifest that says something else ends the schedules, also if only a cap
   host = await hob.serve();
   expect(await (await hob.asker()).call('nightly', 'list')).toMatchObject(['ok', [{ id: 's1' }]]);
   const changes = [
+    // Another granter comes, and goes again.
+    manifest('', 'granters: [ann, owner]\n'),
+    manifest(),
     manifest().replace(
       'src: { fs: project/src, can: [read, list, write] }',
       'src: { fs: project/src, can: [read, list] }',

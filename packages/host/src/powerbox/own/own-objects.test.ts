@@ -241,9 +241,12 @@ test('an issue that a POST of the session made it changes without a question: th
     expect([status, location, await post('issues')]).toEqual([status, location, undefined]);
   }
   // The one who puts something chooses its name, so it may be somebody else's later.
-  web.answers(201, '/repo/files/a');
-  expect(await post('files/a', 'PUT')).toBe(undefined);
-  for (const path of ['/repo/issues', '/repo/issues/20', '/repo/files/a']) expect(await changing(path)).toBe('asked');
+  for (const location of ['/repo/files/a', '/repo/files/b']) {
+    web.answers(201, location);
+    expect(await post('files/a', 'PUT')).toBe(undefined);
+  }
+  for (const path of ['/repo/issues', '/repo/issues/20', '/repo/files/a', '/repo/files/b'])
+    expect(await changing(path)).toBe('asked');
   expect(web.seen.filter((line) => line.startsWith('PATCH'))).toEqual([
     'PATCH /repo/issues/17',
     'PATCH /repo/issues/19',
