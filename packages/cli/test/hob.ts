@@ -89,7 +89,13 @@ export function hobHome(manifest: string = MANIFEST, more: Readonly<Record<strin
   writeFileSync(join(folder, 'config/hob.yaml'), manifest);
   const { PATH = '' } = process.env;
   const mutant = inheritedMutant();
-  const env: Record<string, string> = { PATH, HOME: join(folder, 'home'), TMPDIR: join(folder, 'tmp'), ...mutant, ...more };
+  const env: Record<string, string> = {
+    PATH,
+    HOME: join(folder, 'home'),
+    TMPDIR: join(folder, 'tmp'),
+    ...mutant,
+    ...more,
+  };
   // Both: a mutant that `more` hides would survive each test.
   if (mutant.NODE_OPTIONS !== undefined && more['NODE_OPTIONS'] !== undefined)
     env['NODE_OPTIONS'] = `${mutant.NODE_OPTIONS} ${more['NODE_OPTIONS']}`;
