@@ -70,6 +70,13 @@ interface ServeChoice {
   readonly secretsKey: string;
 }
 
+/** Errors: `Mistake` (another process serves it). */
+function takeState(state: string): void {
+  openStateDir(state);
+  leaveMemoryOutOfCores();
+  checkFree(state);
+}
+
 /** Serves until the process ends. Errors: `Mistake`, and those of a host. */
 export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const { manifest, layers, state, log: logFile, port, say, tell, secretsKey } = choice;
@@ -82,9 +89,7 @@ export async function serve(choice: ServeChoice): Promise<DaemonStatus> {
   const roots = realRoots(plan, [state, ...own]);
   await checkSandbox(plan);
   const { folder } = granterSocket(state);
-  openStateDir(state);
-  leaveMemoryOutOfCores();
-  checkFree(state);
+  takeState(state);
   const log = logFile === undefined ? standardError(say) : openLog(logFile, { now: () => Date.now() });
   const note = (line: string): void => log.write(line.replace(/^hob: /, ''));
   const told = openTelling(tell, note);
